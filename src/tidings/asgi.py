@@ -36,6 +36,8 @@ READER_PREFIX = "/api/greader.php"
 WITH_ADDRESSES = ("/reader/api/0/", f"{READER_PREFIX}/")
 
 _NOT_NORMALIZED = re.compile(r"//|/\.{1,2}(/|$)")
+# Users end the address with a slash, and their app adds another one.
+_TO_READER = re.compile(r"(?:/+api/greader\.php)*/+(?=(?:accounts|reader)/)")
 
 
 def application(
@@ -59,9 +61,10 @@ def application(
         *(Route(path, api) for path in UNPREFIXED),
         *(Route(path, check) for path, check in health.items()),
         *(Route(path, reader) for path in READER_PATHS),
+        Route(READER_PREFIX * 2, _AddSlash(reader)),
         Mount(READER_PREFIX * 2, reader),
-        Mount(READER_PREFIX, reader),
         Route(READER_PREFIX, _AddSlash(reader)),
+        Mount(READER_PREFIX, reader),
         *(Route(path, fever) for path in FEVER_PATHS),
         Mount("/websub", websub),
         Route("/metrics", metrics),
@@ -110,7 +113,8 @@ class _AddSlash:
 class NormalizePath:
     """Redirects paths with empty or dot segments to their normalized form, and /v1 to /v1/.
 
-    Paths with URLs of feeds are left as they are.
+    Paths with URLs of feeds are left as they are, except for slashes in front of those of the Google Reader API: not
+    every app follows a redirect of a POST.
     """
 
     def __init__(self, app: ASGIApp, base_path: str) -> None:
@@ -119,6 +123,10 @@ class NormalizePath:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = scope["path"][len(self._base_path) :]
+        beginning = _TO_READER.match(path)
+        if beginning is not None and "//" in beginning[0]:
+            path = re.sub("/+", "/", beginning[0]) + path[beginning.end() :]
+            scope = {**scope, "path": self._base_path + path}
         is_address = path.startswith(WITH_ADDRESSES)
         if path == PREFIX or (_NOT_NORMALIZED.search(path) and not is_address):
             location = self._base_path + _normalize(path)

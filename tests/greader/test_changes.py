@@ -140,7 +140,57 @@ def test_entries_stored_after_the_given_time_stay_unread(app: App, alice: Person
     assert {title: status for title, (status, _) in states(alice).items()} == {"Old": "read", "New": "unread"}
 
 
-@pytest.mark.parametrize("ts", ["", "0", "soon"])
+@pytest.mark.parametrize("ts", ["soon", "-1", "1e9", "+1795568066"])
+def test_with_a_time_that_cannot_be_read_nothing_is_marked(app: App, alice: Person, site: Publisher, ts: str) -> None:
+    alice.has_feed(site, TITLES)
+
+    answer = app.call("POST", "mark-all-as-read", {"s": READING_LIST, "ts": ts})
+    assert (answer.status, answer.body) == (400, f"ts: {ts!r} is no time: send seconds since 1970.".encode())
+    assert {status for status, _ in states(alice).values()} == {"unread"}
+
+
+def test_a_time_may_have_a_fraction(app: App, alice: Person, site: Publisher) -> None:
+    alice.has_feed(site, TITLES)
+
+    app.post("mark-all-as-read", {"s": READING_LIST, "ts": "1700000000.5"})
+    assert {status for status, _ in states(alice).values()} == {"unread"}
+
+
+def test_several_streams_are_marked_read_at_once(app: App, alice: Person, site: Publisher) -> None:
+    feeds = [alice.has_feed(site, [title]) for title in TITLES[:3]]
+
+    app.post("mark-all-as-read", [("s", f"feed/{feed['id']}") for feed in feeds[:2]])
+    assert sorted(status for status, _ in states(alice).values()) == ["read", "read", "unread"]
+
+
+def test_removed_entries_stay_removed(app: App, alice: Person, site: Publisher) -> None:
+    alice.has_feed(site, TITLES)
+    mine = ids_by_title(alice)
+    alice.put("/v1/entries", {"entry_ids": [mine["One"]], "status": "removed"})
+
+    both = [("i", long_id(mine["One"])), ("i", long_id(mine["Two"]))]
+    assert [one["id"] for one in app.contents([mine["One"], mine["Two"]])] == [long_id(mine["Two"])]
+    for change in (("a", READ), ("r", READ), ("a", STARRED), ("a", label("Later"))):
+        assert app.post("edit-tag", [*both, change]) == "OK"
+        assert alice.get(f"/v1/entries/{mine['One']}")["status"] == "removed"
+    assert app.ids(STARRED) == app.ids(label("Later")) == [mine["Two"]]
+    assert alice.get(f"/v1/entries/{mine['One']}")["starred"] is False
+
+
+def test_a_repeated_change_keeps_the_time_of_the_first(app: App, alice: Person, site: Publisher) -> None:
+    """Other apps ask for what has changed since their last look."""
+    alice.has_feed(site, TITLES)
+    mine = ids_by_title(alice)
+    change = [("i", str(mine["One"])), ("a", READ), ("a", STARRED)]
+    app.post("edit-tag", change)
+    changed_at = alice.get(f"/v1/entries/{mine['One']}")["changed_at"]
+
+    app.post("edit-tag", [*change, ("i", str(mine["Two"]))])
+    assert alice.get(f"/v1/entries/{mine['One']}")["changed_at"] == changed_at
+    assert states(alice)["Two"] == ("read", True)
+
+
+@pytest.mark.parametrize("ts", ["", "0", "0.0"])
 def test_without_a_time_all_entries_are_marked_read(app: App, alice: Person, site: Publisher, ts: str) -> None:
     alice.has_feed(site, TITLES)
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from urllib.parse import quote
+import socket
+from urllib.parse import quote, urlsplit
 
 import pytest
 from sqlalchemy import text
 
-from greader.apps import READ, READING_LIST, STARRED, App, label, long_id
+from greader.apps import FORM, READ, READING_LIST, STARRED, App, label, long_id
 from support.people import Person, call
 from support.publisher import Publisher
 from support.resource_factory import ResourceFactory
@@ -254,3 +255,44 @@ def test_a_response_is_compressed_if_the_client_accepts_it(app: App, alice: Pers
 
     assert answer.headers["content-encoding"] == "gzip"
     assert len(answer.body) < 1_500
+
+
+def test_the_entries_of_several_streams_are_counted_once(app: App, alice: Person, site: Publisher) -> None:
+    first, second = alice.has_feed(site, TITLES[:4]), alice.has_feed(site, TITLES[4:])
+    both = [("s", f"feed/{first['id']}"), ("s", f"feed/{second['id']}")]
+
+    assert app.call("GET", "stream/items/count", query=both).body == b"9"
+    assert app.call("GET", "stream/items/count", query=[*both, ("s", READING_LIST)]).body == b"9"
+    assert app.call("GET", "stream/items/count", query=both[:1]).body == b"4"
+    assert app.call("GET", "stream/items/count").body == b"9"
+
+
+def test_an_empty_stream_is_the_reading_list(app: App) -> None:
+    assert app.get("stream/contents", {"s": ""})["id"] == app.get("stream/contents")["id"] == READING_LIST
+
+
+def test_bytes_that_are_not_escaped_are_utf_8(app: App, alice: Person, site: Publisher) -> None:
+    alice.has_feed(site, TITLES[:1])
+    (entry,) = alice.entries()
+    sent = f"i={entry['id']}&a={label('Über')}".encode()
+    assert app.call("POST", "edit-tag", raw=sent, headers={"Content-Type": FORM}).status == 200
+    assert app.ids(label("Über")) == [entry["id"]]
+
+    (address,) = {urlsplit(alice.service.url).netloc}
+    host, _, port = address.partition(":")
+    with socket.create_connection((host, int(port)), 30) as connection:
+        path = f"{app.mount}/reader/api/0/stream/items/ids?s={label('Über')}"
+        headers = f"Host: {address}\r\nAuthorization: GoogleLogin auth={app.token}\r\nConnection: close"
+        connection.sendall(f"GET {path} HTTP/1.1\r\n{headers}\r\n\r\n".encode())
+        answer = b"".join(iter(lambda: connection.recv(2**16), b""))
+    assert f'{{"itemRefs":[{{"id":"{entry["id"]}"}}]}}'.encode() in answer
+
+
+def test_too_many_fields_are_refused_as_what_they_are(app: App) -> None:
+    many = [("i", "1")] * 20_001
+    answer = app.call("POST", "stream/items/contents", many)
+    assert (answer.status, answer.body) == (400, b"This request has too many fields: 20,000 at most.")
+    answer = app.call("GET", "stream/items/contents", query=many[:2_001])
+    assert (answer.status, answer.body) == (400, b"This request has too many fields: 2,000 at most.")
+    login = app.login(Email="x" * 17_000)
+    assert (login.status, login.body) == (400, b"This request is too large: 16 kB at most.")

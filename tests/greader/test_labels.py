@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -162,19 +163,34 @@ def test_the_name_of_a_folder_is_not_a_label_of_an_entry(app: App, alice: Person
     assert alice.get(f"/v1/entries/{ids['One']}")["starred"] is True
 
 
-def test_a_folder_that_gets_the_name_of_a_label_hides_it(app: App, alice: Person, ids: dict[str, int]) -> None:
+def test_a_folder_that_is_imported_with_the_name_of_a_label_hides_it(
+    app: App, alice: Person, ids: dict[str, int]
+) -> None:
     give(app, "Work", ids["One"])
     assert app.post("edit-tag", {"a": label("Work")}) == "OK"
     assert tags(app) == {"Work": 1}
 
-    folder = alice.has_category("work")
+    outline = '<outline text="work"><outline type="rss" text="x" xmlUrl="http://127.0.0.1:1/x"/></outline>'
+    document = f'<opml version="2.0"><body>{outline}</body></opml>'
+    assert app.post("subscription/import", raw=document.encode()).startswith("OK")
     assert tags(app) == {}
     assert app.ids(label("Work")) == []
     assert labels_of(app, ids["One"]) == ["All"]
     assert [each["id"] for each in app.get("unread-count")["unreadcounts"]].count(label("Work")) == 0
 
+    (folder,) = (one for one in alice.get("/v1/categories") if one["title"] == "work")
     alice.put(f"/v1/categories/{folder['id']}", {"title": "Elsewhere"}, status=201)
     assert app.ids(label("Work")) == [ids["One"]]
+
+
+@pytest.mark.parametrize("name", ["a\nb", "50% & more", "a/b", "“Ünïcode” 🙂", "x?y#z"])
+def test_a_label_is_listed_by_its_name_in_the_path(app: App, ids: dict[str, int], name: str) -> None:
+    give(app, name, ids["One"])
+
+    (listed,) = tags(app)
+    assert listed == name.replace("\n", " ")
+    found = app.get(f"stream/contents/{quote(label(listed), safe='')}")
+    assert [item["id"] for item in found["items"]] == [long_id(ids["One"])]
 
 
 def test_labels_of_others_are_theirs(app: App, bobs: App, bob: Person, site: Publisher, ids: dict[str, int]) -> None:

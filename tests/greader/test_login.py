@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import secrets
 from urllib.parse import urlencode
 
 import pytest
 
 from greader.apps import FORM, App
-from support.people import PASSWORD, HttpResponse, Person, call
+from support.people import PASSWORD, Cast, HttpResponse, Person, call
 from support.visitors import Visitor
 from tidings.domain.accounts.throttle import buckets_of
 from tidings.domain.times import Instant
@@ -202,3 +203,47 @@ def test_get_of_a_post_route_is_405(app: App) -> None:
     answer = app.call("GET", "edit-tag")
 
     assert (answer.status, answer.headers["allow"]) == (405, "POST")
+
+
+def test_a_name_of_any_letters_can_be_used(cast: Cast, app: App) -> None:
+    """Apps send the token in a header, which has ASCII only."""
+    joerg = App(cast.person("jörg", username=f"jörg-{secrets.token_hex(4)}"), app.mount).sign_in()
+
+    assert joerg.token.isascii()
+    assert joerg.get("user-info")["userName"] == joerg.person.user.username
+    assert joerg.get("user-info")["userId"] == str(joerg.person.id)
+    raw = f"Email={joerg.person.user.username}&Passwd={PASSWORD}".encode()
+    path, url = f"{app.mount}/accounts/ClientLogin", joerg.person.service.url
+    assert joerg.token.encode() in call(url, "POST", path, raw, {"Content-Type": FORM}).body
+
+
+def test_an_edit_token_is_enough_beside_an_old_header(app: App, alice: Person) -> None:
+    stale = {"Authorization": f"GoogleLogin auth={alice.user.username}/00"}
+    edit = {"s": "user/-/state/com.google/reading-list", "T": app.token}
+
+    assert app.call("POST", "mark-all-as-read", edit, headers=stale).body == b"OK"
+    assert is_refused(app.call("POST", "mark-all-as-read", {**edit, "T": f"{app.token}0"}, headers=stale))
+    assert is_refused(app.call("GET", "user-info", query={"T": app.token}, headers=stale))
+
+
+def test_a_page_in_a_browser_can_see_that_its_token_is_refused(app: App) -> None:
+    exposed = app.call("GET", "user-info", headers={"Authorization": "GoogleLogin auth=x/y"}).headers
+    assert set(BAD_TOKEN) <= set(exposed["access-control-expose-headers"].split(", "))
+
+
+@pytest.mark.parametrize(
+    "typed", ["/", "//", "/api/greader.php/", "/api/greader.php//", "/api/greader.php/api/greader.php/"]
+)
+def test_the_address_may_end_with_a_slash(app: App, alice: Person, typed: str) -> None:
+    """An app adds /accounts and /reader to what the user typed."""
+    body = urlencode({"Email": alice.user.username, "Passwd": PASSWORD}).encode()
+    login = call(alice.service.url, "POST", f"{typed}/accounts/ClientLogin", body, {"Content-Type": FORM})
+    assert login.status == 200
+    header = {"Authorization": f"GoogleLogin auth={app.token}"}
+    assert call(alice.service.url, "GET", f"{typed}/reader/api/0/user-info", headers=header).status == 200
+    assert call(alice.service.url, "GET", f"{typed}/reader/api/0/user-info").status == 401
+
+
+@pytest.mark.parametrize("path", ["/api/greader.php", "/api/greader.php/", "/api/greader.php/api/greader.php"])
+def test_the_address_shows_that_the_api_is_here(alice: Person, path: str) -> None:
+    assert call(alice.service.url, "GET", path).body == b"OK"

@@ -153,6 +153,67 @@ def test_a_feed_removed_from_its_folder_moves_to_the_first_one(app: App, alice: 
     assert folders(alice) == {"A feed": "Hills"}
 
 
+def test_removing_a_feed_from_a_folder_twice_is_no_error(app: App, alice: Person, site: Publisher) -> None:
+    feed = alice.has_feed(site, category_id=alice.has_category("Sea")["id"])
+    edit = {"ac": "edit", "s": f"feed/{feed['id']}", "r": label("Sea")}
+    assert app.post("subscription/edit", edit) == "OK"
+    app.post("disable-tag", {"s": label("Sea")})
+
+    assert app.post("subscription/edit", edit) == "OK"
+    assert folders(alice) == {"A feed": "All"}
+
+
+@pytest.mark.parametrize(
+    "mistake", [("a", "user/-/state/com.google/starred"), ("a", label("x" * 501)), ("s", "feed/2147483000")]
+)
+def test_an_edit_with_a_mistake_changes_nothing(
+    app: App, alice: Person, site: Publisher, mistake: tuple[str, str]
+) -> None:
+    known = alice.has_feed(site)
+    new = a_feed(site)
+
+    renamed = [("ac", "edit"), ("s", f"feed/{known['id']}"), ("t", "Renamed"), mistake]
+    subscribed = [("ac", "subscribe"), ("s", f"feed/{new}"), mistake]
+    for fields in (renamed, subscribed):
+        answer = app.call("POST", "subscription/edit", fields)
+        assert answer.status in (400, 404), answer
+    assert folders(alice) == {"A feed": "All"}
+
+
+def test_a_label_can_be_no_folder(app: App, alice: Person, site: Publisher) -> None:
+    """Apps could not tell the two apart, and removing the folder twice would remove the label."""
+    feed = alice.has_feed(site, ["Rain"], category_id=alice.has_category("Weather")["id"])
+    (entry,) = alice.entries()
+    app.post("edit-tag", {"i": str(entry["id"]), "a": label("Later")})
+    edit = {"ac": "edit", "s": f"feed/{feed['id']}", "a": label("LATER")}
+    for answer in (
+        app.call("POST", "subscription/edit", edit),
+        app.call("POST", "subscription/edit", {"ac": "subscribe", "s": f"feed/{a_feed(site)}", "a": label("later")}),
+        app.call("POST", "rename-tag", {"s": label("Weather"), "dest": label("Later")}),
+        alice.call("POST", "/v1/categories", {"title": "Later"}),
+        alice.call("PUT", f"/v1/categories/{feed['category']['id']}", {"title": " later "}),
+    ):
+        assert answer.status == 400
+        assert b"You have a label called" in answer.body
+
+    assert folders(alice) == {"A feed": "Weather"}
+    assert app.ids(label("Later")) == [entry["id"]]
+
+
+@pytest.mark.parametrize("written", ["feed:{url}", " {url} ", "HTTP://{rest}", "feed:HTTP://{rest}", "{rest}"])
+def test_an_address_is_found_however_it_is_written(app: App, alice: Person, site: Publisher, written: str) -> None:
+    """The scheme may be missing, or have `feed:` before it; the site has no https."""
+    url = a_feed(site)
+    typed = written.format(url=url, rest=url.removeprefix("http://"))
+
+    assert app.call("POST", "subscription/quickadd", {"quickadd": typed}).json()["numResults"] == 1
+    assert [feed["feed_url"] for feed in alice.get("/v1/feeds")] == [url]
+    again = app.call("POST", "subscription/quickadd", {"quickadd": f"feed/{typed}"}).json()
+    assert again["error"] == f"Already subscribed! {url}"
+    assert app.post("subscription/edit", {"ac": "subscribe", "s": f"feed/{typed}"}) == "OK"
+    assert len(alice.get("/v1/feeds")) == 1
+
+
 @pytest.mark.parametrize(
     ("fields", "status"),
     [
@@ -162,7 +223,8 @@ def test_a_feed_removed_from_its_folder_moves_to_the_first_one(app: App, alice: 
         ({"ac": "edit", "s": "feed/{feed}", "a": "user/-/state/com.google/read"}, 400),
         ({"ac": "edit", "s": "user/-/label/All", "t": "x"}, 400),
         ({"ac": "shout", "s": "feed/{feed}"}, 400),
-        ({"ac": "edit", "s": "feed/{feed}", "r": "user/-/label/Nowhere"}, 404),
+        ({"ac": "edit", "s": "feed/{feed}", "r": "user/-/state/com.google/read"}, 400),
+        ({"ac": "edit", "s": "feed/{feed}", "t": "x" * 100_001}, 400),
         ({"ac": "edit", "s": "feed/2147483000", "t": "x"}, 404),
         ({"ac": "edit", "s": "feed/{bobs}", "t": "x"}, 404),
         ({"ac": "unsubscribe", "s": "feed/{bobs}"}, 404),

@@ -86,11 +86,12 @@ def test_an_invalid_stream_is_refused(text: str) -> None:
         ("1700000000123456", 1_700_000_000_123_456),
         ("1700000000123456789", 1_700_000_000_123_456),
         ("0", 0),
+        ("1700000000.75", 1_700_000_000_000_000),
         ("9" * 29, LATEST),
+        ("9" * 31, LATEST),
         ("", None),
         ("-1", None),
         ("x", None),
-        ("9" * 30, None),
     ],
 )
 def test_a_time_is_read_by_its_number_of_digits(text: str, moment: int | None) -> None:
@@ -121,8 +122,19 @@ def test_states_are_set_and_the_last_change_of_one_wins(changes: list[tuple[str,
     assert new_state(changes) == state
 
 
-@pytest.mark.parametrize(("n", "count"), [(None, 20), (0, 20), (1, 1), (2_000_000, MOST_IDS), (2**62, MOST_IDS)])
-def test_a_page_has_a_limit(n: int | None, count: int) -> None:
+@pytest.mark.parametrize(
+    ("n", "count"),
+    [
+        ("", 20),
+        ("all", 20),
+        ("0", 20),
+        ("1", 1),
+        ("2000000", MOST_IDS),
+        (str(2**64), MOST_IDS),
+        ("9" * 5_000, MOST_IDS),
+    ],
+)
+def test_a_page_has_a_limit(n: str, count: int) -> None:
     assert StreamQuery(n=n).count(MOST_IDS) == count
 
 

@@ -87,8 +87,9 @@ def _entries_of(parameters: Parameters, db: Read, user_id: int) -> list[AppEntry
             for filter_ in _filters(parameters, entry_filter)
         ]
         ids = list(islice(heapq.merge(*pages, reverse=direction is Direction.DESC), PAGE_SIZE))
-    chosen = [entry for entry in entry_lists.for_apps(db, user_id, ids) if entry.status != EntryStatus.REMOVED]
-    return sorted(chosen, key=lambda entry: entry.id, reverse=direction is Direction.DESC)
+    return sorted(
+        entry_lists.for_apps(db, user_id, ids), key=lambda entry: entry.id, reverse=direction is Direction.DESC
+    )
 
 
 def _filters(parameters: Parameters, entry_filter: EntryFilter) -> list[EntryFilter]:

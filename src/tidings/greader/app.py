@@ -59,6 +59,7 @@ class GoogleReader(Surface[ReaderCaller]):
         "Access-Control-Allow-Origin": "*",
         "Access-Control-Allow-Methods": "GET, POST",
         "Access-Control-Allow-Headers": "Authorization, Content-Type",
+        "Access-Control-Expose-Headers": "X-Reader-Google-Bad-Token, Google-Bad-Token, Retry-After",
         "X-Content-Type-Options": "nosniff",
         "Cache-Control": "no-store",
         "Referrer-Policy": "no-referrer",
@@ -100,11 +101,16 @@ class GoogleReader(Surface[ReaderCaller]):
         token = token_of(request)
         if endpoint is not None and endpoint.is_public:
             return ReaderCaller(address)
+        may_have_edit_token = endpoint is not None and request.method == "POST"
         if token:
-            return ReaderCaller(address, self._logins.by_token(token, address))
-        if endpoint is None or request.method != "POST":
+            try:
+                return ReaderCaller(address, self._logins.by_token(token, address))
+            except Unauthorized:
+                if not may_have_edit_token:
+                    raise
+        elif not may_have_edit_token:
             raise Unauthorized(UNKNOWN_TOKEN)
-        # Its edit token is in the body.
+        # The edit token is in the body.
         return ReaderCaller(address)
 
     def user_id(self, context: ReaderCaller) -> int:

@@ -21,6 +21,7 @@ from tidings.domain.feeds.categories import Category
 from tidings.domain.messages import verbatim
 from tidings.domain.text import normalize_for_search, reject_nul
 from tidings.domain.times import LATEST, SECOND, Instant
+from tidings.services.feeds.typed_urls import complete_url
 from tidings.storage.engine.database import Read
 from tidings.storage.entries import labels
 from tidings.storage.feeds import categories, feeds
@@ -82,19 +83,35 @@ def label_name(text: str) -> str:
 
 
 def moment(text: str) -> Instant | None:
-    """Returns a time that a client sent, None for no number.
+    """Returns a time that a client sent, None for no number. A fraction is dropped.
 
     Seconds; clients send milliseconds, microseconds and nanoseconds as well, told apart by their number of digits.
     """
-    digits = text.strip()
-    if not (digits.isascii() and digits.isdigit() and len(digits) < 30):
+    digits = text.strip().partition(".")[0]
+    if not (digits.isascii() and digits.isdigit()):
         return None
+    if len(digits) > _MOST_DIGITS:
+        return LATEST
     scale, divisor = next((scale, part) for most, scale, part in _SCALES if len(digits) <= most)
     return Instant(min(int(digits) * scale // divisor, LATEST))
 
 
+def stored_until(text: str, now: Instant) -> Instant:
+    """Returns the time up to which entries were stored that a client has seen; `now` for "" and 0.
+
+    Raises InvalidInput for any other text that is no time: as "now" it would mark entries that the client never saw.
+    """
+    if not text.strip():
+        return now
+    until = moment(text)
+    if until is None:
+        raise InvalidInput(verbatim(f"ts: {text[:40]!r} is no time: send seconds since 1970."), field="ts")
+    return until or now
+
+
 # Number of digits at most, multiplier, divisor.
 _SCALES: Final = ((11, SECOND, 1), (14, 1000, 1), (17, 1, 1), (30, 1, 1000))
+_MOST_DIGITS: Final = _SCALES[-1][0]
 
 
 def feed_id(db: Read, user_id: int, stream: Stream) -> int:
@@ -103,7 +120,7 @@ def feed_id(db: Read, user_id: int, stream: Stream) -> int:
         number = int(stream.name) if len(stream.name) < 11 else 0
         found = number if 0 < number < 2**31 and feeds.get(db, user_id, number) else None
     else:
-        found = feeds.id_by_url(db, user_id, stream.name)
+        found = feeds.id_by_url(db, user_id, complete_url(stream.name))
     if found is None:
         raise NotFound(verbatim("There is no such feed."))
     return found

@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 from typing import Final
+from urllib.parse import quote
 
 from tidings.domain.accounts.api_keys import description_key
 from tidings.domain.errors import InvalidField
@@ -64,10 +65,11 @@ def fever_key_digest(server_secret: bytes, key: str) -> bytes:
 def reader_token(server_secret: bytes, username: str, user_id: int, stored: bytes) -> str:
     """Returns the token of the Google Reader API, `username/hex digits`. It is the same at each login.
 
+    Other letters than those of ASCII are percent-encoded: apps send the token in a header.
     stored: the digest of the API password, or the hash of the account's password. Without it there is no token: a
     removed or changed password ends all tokens that were derived from it.
     """
-    return f"{username}/{_hmac(server_secret, 'reader token', str(user_id), stored.hex()).hex()}"
+    return f"{quote(username, safe='@')}/{_hmac(server_secret, 'reader token', str(user_id), stored.hex()).hex()}"
 
 
 def _hmac(key: bytes, *parts: str) -> bytes:

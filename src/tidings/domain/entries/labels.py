@@ -1,7 +1,7 @@
 """Labels that users give to entries, and the rules for their names.
 
-The Google Reader API has one namespace for folders (categories) and labels. A label therefore cannot get the name of a
-category; if a category gets the name of a label later, apps show the category.
+The Google Reader API has one namespace for folders (categories) and labels. Neither can get the name of the other; if
+an import makes a category with the name of a label, apps show the category.
 """
 
 from __future__ import annotations
@@ -30,8 +30,11 @@ class LabelCounts(Struct, frozen=True):
 
 
 def validate_name(name: str) -> str:
-    """Returns the name without surrounding blanks. Raises InvalidInput if it is blank, too long or holds a NUL."""
-    name = reject_nul(name.strip(), field="name")
+    """Returns the name on one line and without surrounding blanks.
+
+    Raises InvalidInput if it is blank, too long or holds a NUL.
+    """
+    name = reject_nul(name.replace("\n", " ").strip(), field="name")
     if not name:
         raise InvalidInput(msg("A label needs a name: send a text with at least one visible character."), field="name")
     if len(name) > MAX_NAME:

@@ -15,7 +15,8 @@ EntryKey = tuple[int, int]
 class StateChange(Struct, frozen=True):
     """A change of the entries of a user. None leaves status or star as it is.
 
-    toggles_star: reverse the star of each entry; `starred` is None then.
+    toggles_star: reverse the star of each entry; `starred` is None then. is_repeatable: removed entries, and those that
+    have the state already, stay as they are.
     """
 
     user_id: int
@@ -23,6 +24,11 @@ class StateChange(Struct, frozen=True):
     status: EntryStatus | None = None
     starred: bool | None = None
     toggles_star: bool = False
+    is_repeatable: bool = False
+
+    def skips(self, state: EntryState) -> bool:
+        """Returns whether an entry stays as it is, so that the time of its last change stays as well."""
+        return self.is_repeatable and (state.status == EntryStatus.REMOVED or self.apply(state) == state)
 
     def apply(self, state: EntryState) -> EntryState:
         """Returns the state of an entry after the change."""
@@ -47,6 +53,8 @@ def apply_all(
     for change in changes:
         keys = {key for entry_id in change.entry_ids if (key := (change.user_id, entry_id)) in states}
         for key in keys:
-            new[key] = change.apply(new.get(key) or states[key])
+            state = new.get(key) or states[key]
+            if not change.skips(state):
+                new[key] = change.apply(state)
         found.append(len(keys))
     return new, found

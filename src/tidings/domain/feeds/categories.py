@@ -26,7 +26,8 @@ class CategoryCounts(Struct, frozen=True):
 
 
 def validate_title(title: str) -> str:
-    """Returns the title. Raises InvalidInput if it is blank or too long, or holds a NUL character."""
+    """Returns the title on one line. Raises InvalidInput if it is blank or too long, or holds a NUL character."""
+    title = title.replace("\n", " ")
     if not title.strip():
         raise InvalidInput(
             msg("A category needs a title: send a text with at least one visible character."), field="title"

@@ -41,9 +41,9 @@ class EditTag(QueryOrForm, frozen=True):
 
 
 class MarkAll(QueryOrForm, frozen=True):
-    """s: a stream. ts: entries stored later stay unread; default: now."""
+    """s: streams. ts: entries stored later stay unread; default: now."""
 
-    s: str = ""
+    s: tuple[str, ...] = ()
     ts: str = ""
 
 
@@ -59,8 +59,8 @@ class NewState(Struct, frozen=True):
 def edit_tags(caller: User, services: Services, query: EditTag, request: Request) -> str:
     """Set states and labels of entries. Of contradictions the last wins.
 
-    Entries of other users, unsupported states and the names of folders are ignored: an entry is in the folder of its
-    feed. Readrops makes a folder by adding its label to no item.
+    Removed entries and those of other users, unsupported states and the names of folders are ignored: an entry is in
+    the folder of its feed. Readrops makes a folder by adding its label to no item.
     """
     if not query.i and query.a:
         _ensure_folders(services, caller.id, [streams.label_name(text) for text in query.a])
@@ -75,7 +75,7 @@ def edit_tags(caller: User, services: Services, query: EditTag, request: Request
         removed = [name for name, is_added in state.labels.items() if not is_added]
         services.labels.change(caller.id, ids, add=added, remove=removed)
     if ids and (state.status is not None or state.starred is not None):
-        services.entries.update(caller, ids, status=state.status, starred=state.starred)
+        services.entries.update(caller, ids, status=state.status, starred=state.starred, is_repeatable=True)
     return "OK"
 
 
@@ -109,12 +109,14 @@ def new_state(changes: Iterable[tuple[str, bool]]) -> NewState:
 
 @routes.post("/reader/api/0/mark-all-as-read")
 def mark_all_read(caller: User, services: Services, query: MarkAll) -> str:
-    """Mark the entries of a stream as read that were stored up to `ts`."""
-    if not query.s.strip():
+    """Mark the entries of streams as read that were stored up to `ts`."""
+    wanted = [text for text in query.s if text.strip()]
+    if not wanted:
         raise InvalidInput(verbatim("s: send a stream."), field="s")
-    until = streams.moment(query.ts) or services.clock()
+    until = streams.stored_until(query.ts, services.clock())
     with services.reading() as db:
-        selection = streams.entry_filter(db, caller.id, query.s, StreamFilter())
-    if selection is not None and EntryStatus.UNREAD in selection.statuses:
-        services.read_marker.mark_stored_read(caller.id, selection, Instant(until + 1))
+        selections = [streams.entry_filter(db, caller.id, text, StreamFilter()) for text in wanted]
+    for selection in selections:
+        if selection is not None and EntryStatus.UNREAD in selection.statuses:
+            services.read_marker.mark_stored_read(caller.id, selection, Instant(until + 1))
     return "OK"

@@ -30,6 +30,8 @@ routes = Routes("Streams")
 
 USUAL_COUNT: Final = 20
 MOST_IDS: Final = 10_000
+# More than there can be.
+ALL_IDS: Final = 2**31
 MOST_ITEMS: Final = 1_000
 # The most streams of one request.
 MOST_STREAMS: Final = 100
@@ -45,7 +47,7 @@ class StreamQuery(QueryOrForm, frozen=True):
     """
 
     s: tuple[str, ...] = ()
-    n: int | None = None
+    n: str = ""
     c: str = ""
     r: str = ""
     ot: str = ""
@@ -64,7 +66,11 @@ class StreamQuery(QueryOrForm, frozen=True):
         return StreamFilter(include=self.it, exclude=self.xt, since=since, until=until, search=self.q.strip())
 
     def count(self, most: int) -> int:
-        return min(self.n or USUAL_COUNT, most)
+        digits = self.n.strip()
+        if not (digits.isascii() and digits.isdigit()):
+            return USUAL_COUNT
+        # Apps that want everything send numbers of any size.
+        return most if len(digits) > 9 else min(int(digits) or USUAL_COUNT, most)
 
     @property
     def cursor(self) -> int | None:
@@ -127,9 +133,11 @@ routes.post("/reader/api/0/stream/items/ids")(list_item_ids)
 
 @routes.get("/reader/api/0/stream/items/count")
 def count_items(caller: User, services: Services, query: StreamQuery) -> str:
-    """Get the number of entries of a stream."""
+    """Get the number of entries of the streams. An entry in several of them counts once."""
     with services.listing.open(caller.id, search=query.q) as lists:
-        selection = streams.entry_filter(lists.db, caller.id, "".join(query.s[:1]), query.stream_filter)
+        if len(query.s) > 1:
+            return str(len(split_ids(_ids(lists, caller.id, query.s, query, ALL_IDS).joined)))
+        selection = streams.entry_filter(lists.db, caller.id, "".join(query.s), query.stream_filter)
         return str(lists.count(selection) if selection else 0)
 
 
@@ -153,7 +161,8 @@ def _contents(caller: User, services: Services, wanted: Sequence[str], query: St
     with services.listing.open(caller.id, search=query.q) as lists:
         page = _ids(lists, caller.id, wanted, query, query.count(MOST_ITEMS))
         found = items.read(lists.db, caller.id, split_ids(page.joined), newest_first=query.direction is Direction.DESC)
-    return StreamContents(wanted[0], services.clock() // SECOND, found, page.continuation)
+    stream = wanted[0].strip() or streams.READING_LIST
+    return StreamContents(stream, services.clock() // SECOND, found, page.continuation)
 
 
 def _ids(lists: EntryLists, user_id: int, wanted: Sequence[str], query: StreamQuery, count: int) -> IdPage:

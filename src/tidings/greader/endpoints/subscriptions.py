@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from itertools import zip_longest
 from typing import Any
 
 from msgspec import UNSET, Struct, UnsetType, field
@@ -11,9 +12,11 @@ from starlette.responses import Response
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.labels import LabelCounts
 from tidings.domain.errors import InvalidInput, TidingsError
+from tidings.domain.feeds import feed_changes
 from tidings.domain.feeds.categories import Category
 from tidings.domain.feeds.feeds import Feed
 from tidings.domain.messages import verbatim
+from tidings.domain.text import normalize_for_search
 from tidings.greader import streams
 from tidings.greader.credentials import PublicUrl
 from tidings.greader.streams import FEED, LABEL, READING_LIST
@@ -21,7 +24,9 @@ from tidings.http.binding import QueryOrForm
 from tidings.http.endpoints import Media, Routes
 from tidings.http.requests import Request
 from tidings.services import Services
+from tidings.services.feeds.categories import check_title
 from tidings.services.feeds.feeds import SubscriptionExists
+from tidings.services.feeds.typed_urls import complete_url, reach
 from tidings.storage.entries import counters, labels
 from tidings.storage.feeds import categories, feeds
 
@@ -143,38 +148,48 @@ def count_unread(caller: User, services: Services) -> UnreadCounts:
 
 @routes.post("/reader/api/0/subscription/edit")
 async def edit_subscription(caller: User, services: Services, query: Edit) -> str:
-    """Subscribe, unsubscribe, rename, or move to a folder. Subscribing again is no error."""
-    if not query.s:
-        raise InvalidInput(verbatim("s: send a feed."), field="s")
-    for number, text in enumerate(query.s):
-        title = query.t[number] if number < len(query.t) else ""
-        await _edit(caller, services, query, streams.parse(text), title)
+    """Subscribe, unsubscribe, rename, or move to a folder. Subscribing again is no error.
+
+    What is sent is checked before the first change, so that a mistake changes nothing.
+    """
+    if query.ac not in ("subscribe", "unsubscribe", "edit"):
+        raise InvalidInput(verbatim("ac: send subscribe, unsubscribe or edit."), field="ac")
+    for feed, title in await asyncio.to_thread(_checked_feeds, services, caller.id, query):
+        feed_id = feed if isinstance(feed, int) else (await _subscribe(caller, services, feed))[0]
+        if query.ac == "unsubscribe":
+            await asyncio.to_thread(services.feeds.delete, caller.id, feed_id)
+        else:
+            await asyncio.to_thread(_change, services, caller.id, feed_id, query, title)
     return "OK"
 
 
-async def _edit(caller: User, services: Services, query: Edit, stream: streams.Stream, title: str) -> None:
-    if stream.kind != "feed":
-        raise InvalidInput(verbatim("s: send a feed, as feed/ with its number or address."), field="s")
-    if query.ac == "subscribe" and not stream.name.isdigit():
-        feed_id, _is_new = await _subscribe(caller, services, stream.name)
-    elif query.ac in ("subscribe", "unsubscribe", "edit"):
-        feed_id = await asyncio.to_thread(_feed_id, services, caller.id, stream)
-    else:
-        raise InvalidInput(verbatim("ac: send subscribe, unsubscribe or edit."), field="ac")
-    if query.ac == "unsubscribe":
-        await asyncio.to_thread(services.feeds.delete, caller.id, feed_id)
-    else:
-        await asyncio.to_thread(_change, services, caller.id, feed_id, query, title)
+def _checked_feeds(services: Services, user_id: int, query: Edit) -> list[tuple[int | str, str]]:
+    """Returns the id of each feed, or the address of one to subscribe to, with its new title, "" to keep it.
 
-
-def _feed_id(services: Services, user_id: int, stream: streams.Stream) -> int:
+    Raises InvalidInput and NotFound for anything in the request that cannot be carried out.
+    """
+    if not query.s:
+        raise InvalidInput(verbatim("s: send a feed."), field="s")
+    found: list[tuple[int | str, str]] = []
     with services.reading() as db:
-        return streams.feed_id(db, user_id, stream)
+        if query.a:
+            check_title(db, user_id, streams.label_name(query.a))
+        elif query.r:
+            streams.label_name(query.r)
+        for text, title in zip_longest(query.s, query.t[: len(query.s)], fillvalue=""):
+            stream = streams.parse(text)
+            if stream.kind != "feed":
+                raise InvalidInput(verbatim("s: send a feed, as feed/ with its number or address."), field="s")
+            if title.strip():
+                feed_changes.validate({"title": title})
+            is_address = query.ac == "subscribe" and not stream.name.isdigit()
+            found.append((stream.name if is_address else streams.feed_id(db, user_id, stream), title.strip()))
+    return found
 
 
 def _change(services: Services, user_id: int, feed_id: int, query: Edit, title: str) -> None:
     values: dict[str, Any] = {}
-    if title.strip():
+    if title:
         values["title"] = title
     if query.a:
         values["category_id"] = services.categories.ensure(user_id, streams.label_name(query.a)).id
@@ -186,12 +201,15 @@ def _change(services: Services, user_id: int, feed_id: int, query: Edit, title: 
 
 
 def _folder_after_removal(services: Services, user_id: int, feed_id: int, label: str) -> int | None:
-    """Returns the first folder if the feed is removed from its own, because each feed must be in one."""
+    """Returns the first folder if the feed is removed from its own, because each feed must be in one.
+
+    None if the feed is not in the folder, which may be gone: an app repeats a request whose answer it did not get.
+    """
     with services.reading() as db:
-        folder = streams.folder(db, user_id, label)
+        folder = categories.by_key(db, user_id, normalize_for_search(label))
         feed = feeds.get(db, user_id, feed_id)
         first = categories.first(db, user_id)
-    return first.id if first and feed and feed.category_id == folder.id else None
+    return first.id if first and folder and feed and feed.category_id == folder.id else None
 
 
 @routes.post("/reader/api/0/subscription/quickadd")
@@ -213,15 +231,18 @@ async def add_quickly(caller: User, services: Services, query: QuickAdd) -> Adde
 
 async def _subscribe(caller: User, services: Services, address: str) -> tuple[int, bool]:
     """Returns the id of the feed, and whether it is new. Raises InvalidInput, NotFound or FetchError."""
-    url = address if "://" in address or not address else f"https://{address}"
-    known = await asyncio.to_thread(_known, services, caller.id, url)
+    known = await asyncio.to_thread(_known, services, caller.id, complete_url(address))
     if known is not None:
         return known, False
-    try:
-        candidates = await services.discovery.find(caller.id, {"url": url})
-        return await services.feeds.create(caller, {"feed_url": candidates[0].url}), True
-    except SubscriptionExists as error:
-        return error.feed_id, False
+
+    async def find_and_create(url: str) -> tuple[int, bool]:
+        try:
+            candidates = await services.discovery.find(caller.id, {"url": url})
+            return await services.feeds.create(caller, {"feed_url": candidates[0].url}), True
+        except SubscriptionExists as error:
+            return error.feed_id, False
+
+    return await reach(address, find_and_create)
 
 
 def _feed(services: Services, user_id: int, feed_id: int) -> Feed | None:

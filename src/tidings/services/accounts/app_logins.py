@@ -8,6 +8,7 @@ token ─► `by_token`       Fever key ─► `by_fever_key`
 from __future__ import annotations
 
 import hmac
+from urllib.parse import unquote
 
 from msgspec import Struct
 
@@ -77,7 +78,8 @@ class AppLogins:
 
     def by_token(self, token: str, address: str) -> AppLogin:
         """Returns the login that a token of the Google Reader API belongs to. Raises Unauthorized."""
-        username, _, digits = token.strip().partition("/")
+        quoted, _, digits = token.strip().partition("/")
+        username = unquote(quoted)
         secret = self._secret.get()
         if username and digits and "\0" not in username:
             with self._database.reading() as db:

@@ -52,9 +52,13 @@ class Entries:
         *,
         status: EntryStatus | None = None,
         starred: bool | None = None,
+        is_repeatable: bool = False,
     ) -> None:
-        """Set the status or the star of entries. Ids that are not the user's are ignored."""
-        self._change(user, StateChange(user.id, entry_ids, status, starred))
+        """Set the status or the star of entries. Ids that are not the user's are ignored.
+
+        is_repeatable: removed entries, and those that have the state already, stay as they are.
+        """
+        self._change(user, StateChange(user.id, entry_ids, status, starred, is_repeatable=is_repeatable))
 
     def toggle_star(self, user: User, entry_id: int) -> None:
         """Reverse the star of an entry, as the API requires. Raises NotFound."""

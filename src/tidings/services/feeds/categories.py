@@ -8,7 +8,7 @@ from tidings.domain.messages import msg
 from tidings.domain.text import normalize_for_search
 from tidings.services.clock import Clock
 from tidings.storage.engine.database import Database, Read, Write
-from tidings.storage.entries import counters, entries
+from tidings.storage.entries import counters, entries, labels
 from tidings.storage.feeds import bulk, categories, feeds
 
 
@@ -75,6 +75,7 @@ class Categories:
             known = categories.by_key(db, user_id, key)
             if known is not None:
                 return known
+            _ensure_no_label(db, user_id, title)
             number = categories.add(db, user_id, title=title, title_key=key, hide_globally=False)
         return Category(number, user_id, title, hide_globally=False)
 
@@ -98,6 +99,22 @@ def unknown(category_id: int) -> NotFound:
     return NotFound(msg("There is no category {id}.", id=category_id))
 
 
+def check_title(db: Read, user_id: int, title: str) -> None:
+    """Raises InvalidInput unless the user has a category with this title, or `Categories.ensure` can create it."""
+    if categories.by_key(db, user_id, normalize_for_search(validate_title(title))) is None:
+        _ensure_no_label(db, user_id, title)
+
+
 def _ensure_free(db: Write, user_id: int, title: str) -> None:
     if categories.by_key(db, user_id, normalize_for_search(title)) is not None:
         raise InvalidInput(msg("You already have a category called {title}.", title=repr(title.strip())), field="title")
+    _ensure_no_label(db, user_id, title)
+
+
+def _ensure_no_label(db: Read, user_id: int, title: str) -> None:
+    if labels.by_key(db, user_id, normalize_for_search(title)) is not None:
+        text = msg(
+            "You have a label called {name}: choose another name, since apps could not tell the two apart.",
+            name=repr(title.strip()),
+        )
+        raise InvalidInput(text, field="title")

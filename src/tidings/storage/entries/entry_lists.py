@@ -199,7 +199,7 @@ def bodies(db: Read, user_ids: Iterable[int], entry_ids: Iterable[int]) -> dict[
 
 
 def for_apps(db: Read, user_id: int, entry_ids: Iterable[int]) -> list[AppEntry]:
-    """Returns those of the entries that belong to the user, in no order."""
+    """Returns those of the entries that belong to the user and are not removed, in no order."""
     return db.all(AppEntry, _select_for_apps, user=user_id, ids=list(entry_ids))
 
 
@@ -275,7 +275,11 @@ _select_for_apps = (
         exists().where(entry_labels.c.entry_id == entries.c.id).label("has_labels"),
     )
     .select_from(entries.outerjoin(entry_contents, has_body))
-    .where(full_text.without_index(entries.c.user_id) == bindparam("user"), in_list(entries.c.id, "ids"))
+    .where(
+        full_text.without_index(entries.c.user_id) == bindparam("user"),
+        in_list(entries.c.id, "ids"),
+        entries.c.status != int(EntryStatus.REMOVED),
+    )
 )
 _select_contents = select(entry_contents.c.entry_id, entry_contents.c.content).where(
     in_list(entry_contents.c.user_id, "users"), in_list(entry_contents.c.entry_id, "ids")

@@ -1,7 +1,7 @@
 """The labels of a user, and which entries have them.
 
-Whoever gives or takes labels holds the counters of the entries' feeds (`counters.lock`), so that no entry is deleted
-meanwhile, and then the labels.
+A transaction that gives or takes labels locks the counters of the entries' feeds (`counters.lock`), so that no entry is
+deleted meanwhile, and then the labels.
 """
 
 from __future__ import annotations
@@ -80,7 +80,11 @@ _attach = upsert(entry_labels, _given).from_select(
         entries.c.id,
         entries.c.user_id,
         entries.c.published_at,
-    ).where(full_text.without_index(entries.c.user_id) == bindparam("user"), in_list(entries.c.id, "ids")),
+    ).where(
+        full_text.without_index(entries.c.user_id) == bindparam("user"),
+        in_list(entries.c.id, "ids"),
+        entries.c.status != int(EntryStatus.REMOVED),
+    ),
 )
 _is_given = (
     entry_labels.c.user_id == bindparam("user"),
@@ -176,7 +180,9 @@ def remove(db: Write, user_id: int, label_id: int) -> bool:
 
 
 def attach(db: Write, user_id: int, label_ids: Iterable[int], entry_ids: Sequence[int]) -> None:
-    """Give labels to entries, except to those that have them. Ids of entries that are not the user's are ignored.
+    """Give labels to entries, except to those that have them.
+
+    Ids of entries that are removed or not the user's are ignored.
 
     label_ids: of this user. The caller has locked the labels, and the counters of the entries' feeds.
     """
