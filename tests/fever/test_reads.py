@@ -125,6 +125,29 @@ def test_more_than_fifty_ids_may_be_requested(alice: Person, app: FeverApp, site
     assert sorted(one["id"] for one in app.items(f"&with_ids={','.join(map(str, known))}")) == known
 
 
+@pytest.mark.slow
+def test_the_next_fifty_numbers_are_the_next_fifty_items(
+    alice: Person, bob: Person, app: FeverApp, site: Publisher
+) -> None:
+    """elfeed-protocol asks for them, and would never see what comes after fifty entries of other users."""
+    subscribe(alice, site, numbered(1), "Early")
+    (first,) = (one["id"] for one in alice.entries())
+    subscribe(bob, site, numbered(60), "Bob's")
+    subscribe(alice, site, numbered(55), "Late")
+    late = sorted(one["id"] for one in alice.entries(limit=200))[1:]
+
+    def next_after(known: int) -> list[int]:
+        numbers = ",".join(str(number) for number in range(known + 1, known + 51))
+        return [one["id"] for one in app.items(f"&with_ids={numbers}")]
+
+    assert next_after(first) == late[:50]
+    assert next_after(late[49]) == late[50:]
+    assert next_after(late[-1]) == []
+    assert next_after(first - 1) == [first, *late[:49]]
+    # Other numbers are ids.
+    assert app.items(f"&with_ids={','.join(str(number) for number in range(first + 1, first + 50))}") == []
+
+
 def test_items_can_be_limited_to_feeds_and_groups(library: Library, app: FeverApp) -> None:
     def feeds_in(query: str) -> set[int]:
         return {one["feed_id"] for one in app.items(query)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import heapq
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import Any
 
@@ -72,10 +72,9 @@ def _found(parameters: Parameters, db: Read, user_id: int, services: Services) -
 
 def _entries_of(parameters: Parameters, db: Read, user_id: int) -> list[AppEntry]:
     """Returns the entries of `with_ids`, or a page: below max_id descending, otherwise above since_id ascending."""
-    if "with_ids" in parameters:
-        direction, ids = Direction.DESC, parameters.ids("with_ids", MAX_IDS)
-    else:
-        since_id, max_id = parameters.number("since_id"), parameters.number("max_id")
+    direction, ids = Direction.DESC, parameters.ids("with_ids", MAX_IDS)
+    if "with_ids" not in parameters or _are_next(ids):
+        since_id, max_id = (ids[0] - 1, None) if ids else (parameters.number("since_id"), parameters.number("max_id"))
         direction = Direction.ASC if max_id is None else Direction.DESC
         entry_filter = EntryFilter(
             after_entry_id=since_id if since_id and since_id > 0 else None,
@@ -90,6 +89,15 @@ def _entries_of(parameters: Parameters, db: Read, user_id: int) -> list[AppEntry
     return sorted(
         entry_lists.for_apps(db, user_id, ids), key=lambda entry: entry.id, reverse=direction is Direction.DESC
     )
+
+
+def _are_next(ids: Sequence[int]) -> bool:
+    """Returns whether a client asks for the next entries: as many numbers as a page has, one after the other.
+
+    elfeed-protocol does so from the highest id that it knows on, and never asks for later ones if none of them is an
+    entry of the user. Others may have that many in between.
+    """
+    return len(ids) == PAGE_SIZE and all(number == ids[0] + place for place, number in enumerate(ids))
 
 
 def _filters(parameters: Parameters, entry_filter: EntryFilter) -> list[EntryFilter]:
