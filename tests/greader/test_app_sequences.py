@@ -296,8 +296,18 @@ def test_liferea(alice: Person, feed_id: int, password: str, site: Publisher) ->
     refs = app.get("stream/items/ids", {"client": "liferea", "n": 50, "s": f"feed/{feed_id}", "merge": "true"})[
         "itemRefs"
     ]
-    answer = app.call("POST", "stream/items/contents", [("i", ref["id"]) for ref in refs])
-    assert len(answer.json()["items"]) == 3
+    sent = [("i", ref["id"]) for ref in refs]
+    items = app.call("POST", "stream/items/contents", sent).json()["items"]
+    assert [(item["categories"][0], "marked" in item) for item in items] == [(READING_LIST, False)] * 3
+    app.post("edit-tag", [*sent, ("a", READ), ("a", STARRED)])
+    agent = {"User-Agent": "Liferea/1.15.8 (Linux; https://lzone.de/liferea/) AppleWebKit (KHTML, like Gecko)"}
+    items = app.call("POST", "stream/items/contents", sent, headers=agent).json()["items"]
+    # What it looks for in the first category, with these backslashes, and in a member that only it knows.
+    state_read = r"user/-/state\/com.google\/read"
+    assert [(item["categories"][:2], item["marked"]) for item in items] == [([state_read, READING_LIST], True)] * 3
+    app.post("edit-tag", [*sent, ("r", READ), ("r", STARRED)])
+    items = app.call("POST", "stream/items/contents", sent, headers=agent).json()["items"]
+    assert [(item["categories"][0], item["marked"]) for item in items] == [(READING_LIST, False)] * 3
     for change, status in (("a", "read"), ("r", "unread")):
         # A token before each change.
         token = app.call("GET", "token").body.decode().strip()

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Final
 
 import msgspec
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType, structs
 
 from tidings.domain.entries.entries import Enclosure, EntryStatus
 from tidings.domain.times import SECOND
@@ -21,6 +21,8 @@ from tidings.storage.feeds.feeds import FeedOrigin
 
 # newsboat stores times in 32 bits.
 _LATEST_S: Final = 2**31 - 1
+# Liferea finds the state of an entry nowhere else than in the first category, and compares it with this.
+_LIFEREA_READ: Final = r"user/-/state\/com.google\/read"
 
 
 class ItemLink(Struct, frozen=True):
@@ -54,7 +56,7 @@ class Origin(Struct, frozen=True, rename="camel"):
 class Item(Struct, frozen=True, rename="camel"):
     """crawl_time_msec, timestamp_usec: when it was stored. published, updated: Unix seconds within 32 bits.
 
-    categories: states, the folder, labels, and the publisher's tags.
+    categories: states, the folder, labels, and the publisher's tags. marked: whether it is starred, for Liferea only.
     """
 
     id: str
@@ -70,6 +72,7 @@ class Item(Struct, frozen=True, rename="camel"):
     categories: list[str]
     origin: Origin
     enclosure: list[ItemEnclosure]
+    marked: bool | UnsetType = UNSET
 
 
 @lru_cache(maxsize=256)
@@ -82,8 +85,13 @@ def _publisher_tags(tags: str) -> list[str]:
     return [tag for tag in own if "/state/" not in tag and "/label/" not in tag]
 
 
-def read(db: Read, user_id: int, entry_ids: Sequence[int], *, newest_first: bool) -> list[Item]:
-    """Returns those of the entries that belong to the user as items, sorted by id."""
+def read(
+    db: Read, user_id: int, entry_ids: Sequence[int], *, newest_first: bool, for_liferea: bool = False
+) -> list[Item]:
+    """Returns those of the entries that belong to the user as items, sorted by id.
+
+    for_liferea: with what Liferea 1 needs to take over what was read and starred elsewhere.
+    """
     entries = entry_lists.for_apps(db, user_id, entry_ids)
     entries.sort(key=lambda entry: entry.id, reverse=newest_first)
     with_enclosures = [entry.id for entry in entries if entry.has_enclosures]
@@ -91,11 +99,17 @@ def read(db: Read, user_id: int, entry_ids: Sequence[int], *, newest_first: bool
     origins = feeds.origins(db, user_id, {entry.feed_id for entry in entries})
     labelled = _visible_labels(db, user_id, [entry.id for entry in entries if entry.has_labels])
     # A feed may have been deleted since its entries were read.
-    return [
+    items = [
         _item(entry, origin, enclosures.get(entry.id, ()), labelled.get(entry.id, ()))
         for entry in entries
         if (origin := origins.get(entry.feed_id)) is not None
     ]
+    return [_for_liferea(item) for item in items] if for_liferea else items
+
+
+def _for_liferea(item: Item) -> Item:
+    read = [_LIFEREA_READ] if READ in item.categories else []
+    return structs.replace(item, categories=[*read, *item.categories], marked=STARRED in item.categories)
 
 
 def _visible_labels(db: Read, user_id: int, entry_ids: Sequence[int]) -> dict[int, list[str]]:

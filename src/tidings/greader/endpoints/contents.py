@@ -21,6 +21,7 @@ from tidings.greader.items import Item
 from tidings.greader.streams import StreamFilter
 from tidings.http.binding import QueryOrForm
 from tidings.http.endpoints import Routes
+from tidings.http.requests import Request
 from tidings.http.responses import JSON, ChunkedJson
 from tidings.services import Services
 from tidings.services.entries.listing import EntryLists
@@ -186,11 +187,12 @@ def _ids(lists: EntryLists, user_id: int, wanted: Sequence[str], query: StreamQu
 
 
 @routes.post("/reader/api/0/stream/items/contents")
-def list_items(caller: User, services: Services, query: ItemsQuery) -> Response:
+def list_items(caller: User, services: Services, query: ItemsQuery, request: Request) -> Response:
     """List items by id, in any number. Unknown ids and those of other users are left out."""
     newest_first = query.r != "o"
     ids = sorted(item_ids.parse_all(query.i), reverse=newest_first)
-    chunks = _chunks(caller, services, ids, newest_first=newest_first)
+    for_liferea = request.headers.get("user-agent", "").startswith("Liferea/")
+    chunks = _chunks(caller, services, ids, newest_first=newest_first, for_liferea=for_liferea)
     # A client may ask for ten thousand items, more than should be in memory. A short answer has a Content-Length.
     return ChunkedJson(chunks) if len(ids) > _AT_ONCE else Response(b"".join(chunks), media_type=JSON)
 
@@ -198,7 +200,9 @@ def list_items(caller: User, services: Services, query: ItemsQuery) -> Response:
 routes.get("/reader/api/0/stream/items/contents")(list_items)
 
 
-def _chunks(caller: User, services: Services, ids: Sequence[int], *, newest_first: bool) -> Iterator[bytes]:
+def _chunks(
+    caller: User, services: Services, ids: Sequence[int], *, newest_first: bool, for_liferea: bool
+) -> Iterator[bytes]:
     """Yields StreamContents as JSON, with a transaction for the items of each chunk.
 
     An entry that is deleted meanwhile is missing.
@@ -209,7 +213,8 @@ def _chunks(caller: User, services: Services, ids: Sequence[int], *, newest_firs
     is_first = True
     for start in range(0, len(ids), _AT_ONCE):
         with services.reading() as db:
-            found = items.read(db, caller.id, ids[start : start + _AT_ONCE], newest_first=newest_first)
+            chunk = ids[start : start + _AT_ONCE]
+            found = items.read(db, caller.id, chunk, newest_first=newest_first, for_liferea=for_liferea)
             encoded = msgspec.json.encode(found)
         if len(encoded) > len(b"[]"):
             yield encoded[1:-1] if is_first else b"," + encoded[1:-1]
