@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -151,6 +152,16 @@ def test_a_feed_removed_from_its_folder_moves_to_the_first_one(app: App, alice: 
     assert folders(alice) == {"A feed": "All"}
     app.post("subscription/edit", {**edit, "r": label("All"), "a": label("Hills")})
     assert folders(alice) == {"A feed": "Hills"}
+
+
+def test_a_label_may_be_escaped_twice(app: App, alice: Person, site: Publisher) -> None:
+    """As RSS Guard 4.8 does it if a percent sign is in the title that it sends."""
+    feed = alice.has_feed(site)
+    folder = quote(quote(label("Dev & 50% Ops"), safe=""))
+
+    answer = app.call("POST", f"subscription/edit?ac=edit&s=feed/{feed['id']}&t=100%&a={folder}")
+    assert answer.status == 200
+    assert folders(alice) == {"100%": "Dev & 50% Ops"}
 
 
 def test_removing_a_feed_from_a_folder_twice_is_no_error(app: App, alice: Person, site: Publisher) -> None:

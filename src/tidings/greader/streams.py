@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from typing import Any, Final
+from urllib.parse import unquote
 
 from msgspec import Struct, structs
 
@@ -61,6 +62,7 @@ class StreamFilter(Struct, frozen=True, kw_only=True):
 
 def parse(text: str) -> Stream:
     """Returns the stream that a text names; "" is the reading list. Raises InvalidInput for any other text."""
+    text = _unescaped(text)
     if not text.strip():
         return Stream("state", "reading-list")
     reject_nul(text, field="s")
@@ -72,8 +74,14 @@ def parse(text: str) -> Stream:
     return Stream("label" if match[1] == "label" else "state", match[2])
 
 
+def _unescaped(text: str) -> str:
+    """RSS Guard 4.8 escapes a label twice, if a % is anywhere in its request."""
+    return unquote(text) if text.startswith(("user%2F", "user%2f")) else text
+
+
 def label_name(text: str) -> str:
     """Returns the name of a label, given as a stream or alone. Raises InvalidInput for any other stream."""
+    text = _unescaped(text)
     if not text.startswith(("user/", FEED)):
         return text
     stream = parse(text)
