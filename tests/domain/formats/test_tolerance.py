@@ -100,6 +100,22 @@ def test_text_that_is_not_xml_stays_text(written: str, title: str) -> None:
         assert item(f"{damage}<title>{written}</title><link>https://site.example/1</link>").title == title
 
 
+@pytest.mark.parametrize(
+    ("written", "content"),
+    [
+        ("a<br>b<br>c", "a<br>b<br>c"),
+        ("<p>a<BR>b</p><p>c</p>", "<p>a<br>b</p><p>c</p>"),
+        ("a<img src='https://a.example/1.png'>b<i>c</i>d", 'a<img src="https://a.example/1.png">b<i>c</i>d'),
+        ("a<hr>b<br></br>c<br/>d", "a<hr>b<br>c<br>d"),
+        ("a" + "<br>" * 500 + "b", "a" + "<br>" * 500 + "b"),
+    ],
+)
+def test_html_that_is_not_escaped_goes_on_after_an_element_without_end_tag(written: str, content: str) -> None:
+    found = item(f"<description>{written}</description><category>c</category>")
+
+    assert (found.content.replace("BR>", "br>"), found.tags) == (content, ("c",))
+
+
 def test_elements_with_impossible_names_keep_their_text() -> None:
     assert item("<description>a <x:1>b</x:1> <ü:>c</description>").content.startswith("a <span>b</span>")
 

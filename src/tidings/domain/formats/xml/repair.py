@@ -41,6 +41,8 @@ _TEXT_ELEMENTS: Final = frozenset(
     {"title", "link", "guid", "pubdate", "description", "comments", "category", "id", "updated", "published",
      "content:encoded", "dc:creator", "dc:date", "dc:subject", "language", "lastbuilddate"}
 )  # fmt: skip
+# Elements of HTML that have no end tag, unless RSS or Atom have an element of that name. Source: HTML, section 13.1.2.
+_VOID_ELEMENTS: Final = frozenset({"area", "br", "col", "embed", "hr", "img", "input", "param", "wbr"})
 
 
 class RepairedXml(Struct, frozen=True):
@@ -122,7 +124,7 @@ class _XmlRepair:
         if tag is None:
             return self._write_stray_bracket(start)
         name, attributes = tag[1], tag[2]
-        is_empty = attributes.rstrip().endswith("/")
+        is_empty = attributes.rstrip().endswith("/") or name.lower() in _VOID_ELEMENTS
         self._close_unfinished(name.lower())
         if is_empty:
             self._out.append(f"<{name}{self._attributes(attributes)}/>")
