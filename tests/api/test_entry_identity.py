@@ -30,6 +30,11 @@ def publish(site: Publisher, *titles: str, ids: str = "", link: str = "{site}{ti
     )
 
 
+def serve_items(site: Publisher, *items: str) -> None:
+    inside = "".join(f"<item>{item}</item>" for item in items)
+    site.serve(PATH, f"<rss version='2.0'><channel><title>Feed</title>{inside}</channel></rss>")
+
+
 def subscribe(person: Person, site: Publisher, **fields: Any) -> int:
     return int(person.post("/v1/feeds", {"feed_url": site.url(PATH), **fields})["feed_id"])
 
@@ -110,6 +115,61 @@ def test_disabling_matching_by_url_changes_no_entry(alice: Person, site: Publish
     assert [state(entry) for entry in alice.entries(order="id")[:2]] == before
     publish(site, "Three", "Two", "One", ids="now steady", link="{site}elsewhere/{title}")
     assert refresh(alice, feed_id) == ["One", "Two", "Three"], "known by their ids from then on"
+
+
+SHARED_ID = "<guid isPermaLink='false'>same</guid>"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("<guid>http://a.example/1</guid>", "<guid>https://a.example/1</guid>"),
+        ("<link>http://a.example/1</link>", "<link>https://a.example/1</link>"),
+        ("<link>https://a.example/1?utm_source=a</link>", "<link>https://a.example/1?utm_source=b</link>"),
+        ("<link>https://a.example/1</link>", "<link>http://a.example/1?utm_campaign=b</link>"),
+    ],
+)
+def test_an_entry_stays_read_when_its_address_is_spelt_differently(
+    alice: Person, site: Publisher, before: str, after: str
+) -> None:
+    serve_items(site, f"{before}<title>One</title>")
+    feed_id = subscribe(alice, site)
+    alice.put("/v1/entries", {"entry_ids": [alice.entries()[0]["id"]], "status": "read"})
+
+    serve_items(site, f"{after}<title>One</title>")
+    refresh(alice, feed_id)
+
+    assert [(entry["title"], entry["status"]) for entry in alice.entries()] == [("One", "read")]
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        (f"{SHARED_ID}<link>https://a.example/1</link>", f"{SHARED_ID}<link>https://a.example/2</link>"),
+        ("<link>https://a.example/</link>", "<link>https://a.example/</link>"),
+    ],
+)
+def test_an_id_or_link_that_is_shared_for_a_while_makes_no_duplicates(
+    alice: Person, site: Publisher, one: str, two: str
+) -> None:
+    one, two = f"{one}<title>One</title>", f"{two}<title>Two</title>"
+    serve_items(site, one)
+    feed_id = subscribe(alice, site)
+    serve_items(site, two, one)
+    assert refresh(alice, feed_id) == ["One", "Two"]
+    alice.put("/v1/entries", {"entry_ids": [entry["id"] for entry in alice.entries()], "status": "read"})
+
+    serve_items(site, two)
+    refresh(alice, feed_id)
+
+    assert [(entry["title"], entry["status"]) for entry in alice.entries(order="id")] == [
+        ("One", "read"),
+        ("Two", "read"),
+    ]
+    alice.put("/v1/flush-history", status=202)
+    serve_items(site, two, one)
+    refresh(alice, feed_id)
+    assert refresh(alice, feed_id) == [], "a deleted entry does not come back either"
 
 
 @pytest.mark.slow

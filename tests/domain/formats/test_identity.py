@@ -74,7 +74,9 @@ def test_entries_that_share_a_guid_are_distinguished_by_their_urls() -> None:
         hash_of("same|https://site.example/2"),
         hash_of("same|https://site.example/3"),
     ]
-    assert all(found.other_hashes[entry.hash] == (hash_of("same"),) for entry in found.entries)
+    assert [found.other_hashes[entry.hash] for entry in found.entries] == [
+        (hash_of("same"), hash_of(f"same|https://site.example/{n}|")) for n in (1, 2, 3)
+    ]
 
 
 def test_entries_that_share_guid_and_url_are_distinguished_by_their_texts() -> None:
@@ -104,9 +106,35 @@ def test_entries_that_share_guid_and_url_are_distinguished_by_their_texts() -> N
     ],
 )
 def test_an_entry_may_be_stored_under_another_spelling_of_its_guid(guid: str, others: list[str]) -> None:
-    found = feed(rss(f"<item><guid>{guid}</guid><title>t</title></item>"))
+    (entry,) = (found := feed(rss(f"<item><guid>{guid}</guid><title>t</title></item>"))).entries
+    key = guid.strip().removesuffix("?utm_source=a")
+    once_shared = [f"{key}|{entry.url}", f"{guid}|{entry.url}"]
 
-    assert found.other_hashes.get(found.entries[0].hash, ()) == tuple(map(hash_of, others))
+    assert entry.hash == hash_of(key)
+    assert found.other_hashes[entry.hash] == tuple(map(hash_of, dict.fromkeys(others + once_shared)))
+
+
+@pytest.mark.parametrize(
+    ("link", "others"),
+    [
+        ("https://site.example/1", ["http://site.example/1", "https://site.example/1|t"]),
+        (
+            "http://site.example/1?utm_source=a",
+            [
+                "http://site.example/1?utm_source=a",
+                "https://site.example/1",
+                "http://site.example/1|t",
+                "http://site.example/1?utm_source=a|t",
+            ],
+        ),
+        ("/1", ["/1|t"]),
+    ],
+)
+def test_an_entry_without_a_guid_may_be_stored_under_another_spelling_of_its_link(link: str, others: list[str]) -> None:
+    (entry,) = (found := feed(rss(f"<item><link>{link}</link><title>t</title></item>"))).entries
+
+    assert entry.hash == hash_of(link.removesuffix("?utm_source=a"))
+    assert found.other_hashes[entry.hash] == tuple(map(hash_of, others))
 
 
 def test_a_link_that_all_items_share_does_not_make_them_one() -> None:

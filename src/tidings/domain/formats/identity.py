@@ -8,7 +8,7 @@ hash is among the entry's other hashes.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from hashlib import sha256
 from typing import Final
 
@@ -51,24 +51,29 @@ class EntryHashes(Struct, frozen=True):
 def entry_hashes(identities: Sequence[EntryIdentity]) -> list[EntryHashes]:
     """Returns the hashes of each entry, in order. Equal hashes mean a repeated entry.
 
-    An id counts without surrounding blanks and tracking parameters; with `http` and with `https` it is the same. If
-    entries share an id, the hash of each includes its URL; its text as well if they share that too. If entries have
-    neither id nor link and the same text, the hashes of the later ones include their date. If entries without an id
-    share a link (often the home page), each hash includes the entry's text.
+    An id, and the link of an entry without one, counts without surrounding blanks and tracking parameters; with `http`
+    and with `https` it is the same. If entries share an id, the hash of each includes its URL; its text as well if
+    they share that too. If entries without an id share a link (often the home page), each hash includes the entry's
+    text. If entries have neither id nor link and the same text, the hashes of the later ones include their date.
     """
-    ids = [_canonical_id(each.id) for each in identities]
+    ids = [_without_tracking(each.id) for each in identities]
+    links = ["" if id_ else _without_tracking(each.link) for id_, each in zip(ids, identities, strict=True)]
     counts = Counter(ids)
     repeated = zip(ids, identities, strict=True) if len(counts) < len(ids) else ()
     different = {(id_, each.url, each.text) for id_, each in repeated if id_ and counts[id_] > 1}
     shared = _Shared(
         ids=Counter(id_ for id_, _, _ in different),
         urls=Counter((id_, url) for id_, url, _ in different),
-        links=Counter(each.link for each in identities if not each.id),
+        links=Counter(links),
     )
     seen: set[str] = set()
     return [
-        _hashes_by_id(id_, each, shared) if id_ else EntryHashes(_hash(_key_without_id(each, shared.links, seen)))
-        for id_, each in zip(ids, identities, strict=True)
+        _hashes_by_id(id_, each, shared)
+        if id_
+        else _hashes_by_link(link, each, shared)
+        if link
+        else EntryHashes(_hash(_key_by_text(each, seen)))
+        for id_, link, each in zip(ids, links, identities, strict=True)
     ]
 
 
@@ -80,31 +85,55 @@ class _Shared(Struct, frozen=True):
     links: Counter[str]
 
 
-def _canonical_id(id_: str) -> str:
-    id_ = id_.strip()
-    return strip_tracking(id_) if id_.startswith(_WEB) and ("?" in id_ or "#" in id_) else id_
+def _without_tracking(address: str) -> str:
+    address = address.strip()
+    has_parameters = address.startswith(_WEB) and ("?" in address or "#" in address)
+    return strip_tracking(address) if has_parameters else address
 
 
 def _hashes_by_id(id_: str, identity: EntryIdentity, shared: _Shared) -> EntryHashes:
-    key, others = id_, [identity.id, identity.id.strip()]
-    if shared.ids[id_] > 1:
-        key = f"{id_}|{identity.url}"
-        others = [f"{identity.id}|{identity.url}", id_, *others]
-        if shared.urls[id_, identity.url] > 1:
-            key, others = f"{key}|{identity.text}", [key, *others]
-    elif id_.startswith(_WEB):
-        scheme, _, rest = id_.partition(":")
-        others.append(f"{'http' if scheme == 'https' else 'https'}:{rest}")
-    return EntryHashes(_hash(key), tuple(_hash(other) for other in dict.fromkeys(others) if other != key))
+    url = identity.url
+    keys = [
+        [id_, identity.id, identity.id.strip(), _other_scheme(id_)],
+        [f"{id_}|{url}", f"{identity.id}|{url}"],
+    ]
+    if shared.ids[id_] <= 1:
+        # To hash the text of every entry as well takes nearly as long as parsing the document.
+        return _hashes(keys, 0)
+    keys.append([f"{id_}|{url}|{identity.text}"])
+    return _hashes(keys, 1 if shared.urls[id_, url] <= 1 else 2)
 
 
-def _key_without_id(identity: EntryIdentity, links: Mapping[str, int], seen: set[str]) -> str:
-    """Returns the text to hash.
+def _hashes_by_link(link: str, identity: EntryIdentity, shared: _Shared) -> EntryHashes:
+    text = identity.text
+    keys = [
+        [link, identity.link, _other_scheme(link)],
+        [f"{link}|{text}", f"{identity.link}|{text}"],
+    ]
+    return _hashes(keys, 0 if shared.links[link] <= 1 else 1)
 
-    links: number of entries without an id, per link. seen: texts of the entries before.
+
+def _hashes(keys: Sequence[Sequence[str]], level: int) -> EntryHashes:
+    """Returns the hash of the first key of a level, and those of all others.
+
+    keys: what identifies the entry, the shortest first. It is stored under a key of another level if it shared less or
+    more with other entries of the document then.
     """
-    if identity.link:
-        return f"{identity.link}|{identity.text}" if links[identity.link] > 1 else identity.link
+    nearest = (keys[level], *reversed(keys[:level]), *keys[level + 1 :])
+    key, *others = dict.fromkeys(key for same_length in nearest for key in same_length if key)
+    return EntryHashes(_hash(key), tuple(map(_hash, others)))
+
+
+def _other_scheme(address: str) -> str:
+    """Returns the address with `http` instead of `https` or the reverse, "" if it has neither."""
+    if not address.startswith(_WEB):
+        return ""
+    scheme, _, rest = address.partition(":")
+    return f"{'http' if scheme == 'https' else 'https'}:{rest}"
+
+
+def _key_by_text(identity: EntryIdentity, seen: set[str]) -> str:
+    """Returns the text to hash. seen: those of the entries before."""
     key = identity.text or identity.date or identity.url
     if key not in seen:
         seen.add(key)
