@@ -79,6 +79,46 @@ def test_a_refresh_sends_the_stored_validators(alice: Person, site: Publisher) -
     assert alice.get("/v1/entries")["total"] == 1
 
 
+@pytest.mark.parametrize(
+    "rules",
+    [
+        {"blocklist_rules": "Two"},
+        {"keeplist_rules": "One"},
+        {"block_filter_entry_rules": "EntryTitle=Two"},
+        {"keep_filter_entry_rules": "EntryTitle=One"},
+    ],
+)
+def test_an_entry_that_is_not_blocked_any_more_comes_from_the_unchanged_document(
+    alice: Person, site: Publisher, rules: dict[str, str]
+) -> None:
+    site.serve("/same.xml", rss(["Two", "One"], site.url("/same.xml")), etag='"a"')
+    feed_id = alice.post("/v1/feeds", {"feed_url": site.url("/same.xml"), **rules})["feed_id"]
+    assert [entry["title"] for entry in alice.entries()] == ["One"]
+
+    alice.put(f"/v1/feeds/{feed_id}", dict.fromkeys(rules, ""), status=201)
+    alice.put(f"/v1/feeds/{feed_id}/refresh")
+
+    assert {entry["title"] for entry in alice.entries()} == {"One", "Two"}
+
+
+def test_rules_of_the_user_apply_to_unchanged_documents_of_all_feeds(
+    alice: Person, bob: Person, site: Publisher
+) -> None:
+    me, rules = alice.get("/v1/me")["id"], {"block_filter_entry_rules": "EntryTitle=Two"}
+    alice.put(f"/v1/users/{me}", rules, status=201)
+    for path in ("/1.xml", "/2.xml"):
+        site.serve(path, rss(["Two", "One"], site.url(path)), etag='"a"')
+        alice.post("/v1/feeds", {"feed_url": site.url(path)})
+    of_bob = bob.post("/v1/feeds", {"feed_url": site.url("/1.xml")})["feed_id"]
+
+    alice.put(f"/v1/users/{me}", dict.fromkeys(rules, ""), status=201)
+    for feed in alice.get("/v1/feeds"):
+        alice.put(f"/v1/feeds/{feed['id']}/refresh")
+
+    assert sorted(entry["title"] for entry in alice.entries()) == ["One", "One", "Two", "Two"]
+    assert bob.get(f"/v1/feeds/{of_bob}")["etag_header"] == '"a"', "feeds of others are as they were"
+
+
 def test_validators_are_not_sent_if_the_feed_ignores_the_http_cache(alice: Person, site: Publisher) -> None:
     site.serve("/tagged.xml", rss(["a"], "http://x.test"), etag='"7"')
     body = {"feed_url": site.url("/tagged.xml"), "ignore_http_cache": True}

@@ -18,7 +18,7 @@ from tidings.services.clock import Clock
 from tidings.storage.accounts import sessions, users
 from tidings.storage.engine.database import Database, Read, Write
 from tidings.storage.entries import counters, entries
-from tidings.storage.feeds import categories
+from tidings.storage.feeds import bulk, categories
 
 FIRST_CATEGORY = "All"
 
@@ -63,8 +63,13 @@ class Users:
             if values.get("is_admin") is False:
                 _ensure_another_admin(db, by_id(db, user_id))
             _ensure_free(db, values, besides=user_id)
-            if _changes_speed(by_id(db, user_id), values):
+            user = by_id(db, user_id)
+            if _changes_speed(user, values):
                 values["reading_times_after"] = 0
+            if any(values.get(name, getattr(user, name)) != getattr(user, name) for name in user_changes.RULES):
+                # The next checks add entries that the documents have and that are not blocked any more.
+                counters.lock_all(db, user_id)
+                bulk.forget_documents(db, user_id)
             users.change(db, user_id, **values)
             if "password_hash" in values:
                 sessions.remove_others(db, user_id, session_id)

@@ -45,6 +45,7 @@ _FETCH_FIELDS = (
     "proxy_url",
     "fetch_via_proxy",
 )
+_FILTERS = ("blocklist_rules", "keeplist_rules", "block_filter_entry_rules", "keep_filter_entry_rules")
 
 
 class SubscriptionExists(InvalidInput):
@@ -137,6 +138,9 @@ class Feeds:
             if _is_fetched_differently(feed, values):
                 # The validators belong to another document; without them the next check reads the document, and its
                 # hubs too.
+                values |= NO_VALIDATORS
+            if any(values.get(name, getattr(feed, name)) != getattr(feed, name) for name in _FILTERS):
+                # The next check adds entries that the document has and that are not blocked any more.
                 values |= NO_VALIDATORS
             if values.get("site_url", feed.site_url) != feed.site_url:
                 values["icon_checked_at"] = None

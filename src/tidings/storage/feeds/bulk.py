@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from sqlalchemy import bindparam, delete, false, select, true, update
 
+from tidings.domain.polling.sources import NO_VALIDATORS
 from tidings.domain.times import Instant
 from tidings.storage.engine.database import Write
 from tidings.storage.polling import sources
@@ -45,6 +46,7 @@ _set_interval = (
     .where(feeds.c.user_id == bindparam("user"), feeds.c.id == bindparam("feed"))
     .values(check_interval_minutes=bindparam("minutes"), next_check_at=bindparam("next"))
 )
+_forget_documents = update(feeds).where(feeds.c.user_id == bindparam("user")).values(**NO_VALIDATORS)
 _delete = delete(feeds).where(*_is_listed)
 
 
@@ -86,6 +88,11 @@ def set_interval(db: Write, user_id: int, minutes: int, next_checks: Mapping[int
     ]
     db.run_many(_set_interval, rows)
     sources.touch(db, sources.of_feeds(db, next_checks))
+
+
+def forget_documents(db: Write, user_id: int) -> None:
+    """Let the next checks of all feeds of the user read their documents, even if those have not changed."""
+    db.run(_forget_documents, user=user_id)
 
 
 def remove(db: Write, user_id: int, feed_ids: Sequence[int]) -> int:
