@@ -95,7 +95,8 @@ class DocumentLimit(StrEnum):
 
 
 class ParsedFeed(Struct, frozen=True, kw_only=True):
-    """entries: in document order. skipped: the number of items that could not be parsed.
+    """entries: in document order. skipped: the number of items that could not be parsed. is_cut_off: the last of them
+    was incomplete.
 
     site_url: absolute; the document's own URL if it names no other. icon_url, self_url: absolute or "".
     hubs: WebSub hubs, absolute. limits_reached: where more of the document was left out.
@@ -113,6 +114,7 @@ class ParsedFeed(Struct, frozen=True, kw_only=True):
     entries: tuple[ParsedEntry, ...] = ()
     other_hashes: dict[str, tuple[str, ...]] = {}
     skipped: int = 0
+    is_cut_off: bool = False
     limits_reached: frozenset[DocumentLimit] = frozenset()
 
 

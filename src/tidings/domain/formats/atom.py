@@ -86,6 +86,7 @@ def read_atom(root: _Element, *, url: str, is_cut_off: bool = False, now: Instan
         entries=built.entries,
         other_hashes=built.other_hashes,
         skipped=built.skipped + is_cut_off,
+        is_cut_off=is_cut_off,
         limits_reached=built.limits_reached,
     )
 

@@ -59,6 +59,7 @@ def read_json_feed(source: str, *, url: str, now: Instant | None = None) -> Pars
         entries=built.entries,
         other_hashes=built.other_hashes,
         skipped=built.skipped + is_cut_off,
+        is_cut_off=is_cut_off,
         limits_reached=built.limits_reached,
     )
 

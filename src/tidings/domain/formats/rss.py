@@ -52,6 +52,7 @@ def read_rss(
         entries=built.entries,
         other_hashes=built.other_hashes,
         skipped=built.skipped + is_cut_off,
+        is_cut_off=is_cut_off,
         limits_reached=built.limits_reached,
     )
 

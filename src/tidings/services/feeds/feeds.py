@@ -28,7 +28,7 @@ from tidings.services.polling.entry_builder import EntryBuilder, log_rule_errors
 from tidings.services.polling.entry_identity import switched
 from tidings.services.polling.fetched_documents import RecentDocuments
 from tidings.services.polling.ingest import parse
-from tidings.services.polling.next_check import Timing, first_columns
+from tidings.services.polling.next_check import Timing, document_columns, first_columns
 from tidings.services.polling.rate_limit import PoliteFetcher
 from tidings.services.websub.subscriptions import CheckedDocument, WebSub
 from tidings.storage.engine.database import Database, Read
@@ -263,7 +263,5 @@ def _from_publisher(document: ParsedFeed, response: FetchResponse, feed_url: str
         "description": document.description,
         "icon_url": usable_icon_url(document.icon_url),
         "language": document.language,
-        "etag_header": response.etag,
-        "last_modified_header": response.last_modified,
-        "body_digest": response.digest,
+        **document_columns(response, document),
     }

@@ -65,7 +65,7 @@ class Timing(Struct, frozen=True):
         elif dates:
             rate = publish_rate.update_rate(rate, dates, since=feed.checked_at, now=now)
         values = self._after_success(feed, response, rate, document.hints, now)
-        values |= {"body_digest": response.digest, "parsed_at": now}
+        values |= document_columns(response, document) | {"parsed_at": now}
         values |= {"limits_reached": " ".join(sorted(document.limits_reached))}
         return values | _rate_columns(rate) | {"publisher_hints": polling_hints.to_text(document.hints)}
 
@@ -168,6 +168,17 @@ def first_columns(
     )
     hints = {"publisher_hints": polling_hints.to_text(document.hints), "took_ms": response.took_ms}
     return {"checked_at": now, "next_check_at": next_check_at} | hints | _rate_columns(rate)
+
+
+def document_columns(response: FetchResponse, document: ParsedFeed) -> dict[str, Any]:
+    """Returns the columns by which the next check sees whether the document has changed.
+
+    The validators of a document that was cut off may be those of the complete one, which a 304 would keep back.
+    """
+    columns: dict[str, Any] = {"body_digest": response.digest}
+    if document.is_cut_off:
+        return columns | {"etag_header": "", "last_modified_header": ""}
+    return columns | {"etag_header": response.etag, "last_modified_header": response.last_modified}
 
 
 def publisher_request(response: FetchResponse, hints: PublisherHints, now: Instant) -> PublisherRequest:
