@@ -74,6 +74,7 @@ def test_titles_are_plain_text(written: str, title: str) -> None:
         ('<content type="text/plain">a &amp; b</content>', "a &amp; b"),
         ('<content type="html">&lt;b&gt;x&lt;/b&gt;</content>', "<b>x</b>"),
         ('<content type="HTML"><![CDATA[<b>x</b>]]></content>', "<b>x</b>"),
+        ('<content type="html">&lt;![CDATA[&lt;b&gt;x&lt;/b&gt;]]&gt;</content>', "<b>x</b>"),
         ('<content type="text/html; charset=utf-8">&lt;i&gt;</content>', "<i>"),
         (f'<content type="xhtml"><div {XHTML}>a <b>c</b><br/></div></content>', "a <b>c</b><br>"),
         (f'<content type="xhtml"><div {XHTML}>1 &lt; 2</div></content>', "1 &lt; 2"),

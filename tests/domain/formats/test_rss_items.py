@@ -147,6 +147,10 @@ def test_a_url_that_is_not_of_a_page_is_not_used(link: str) -> None:
         ("a<b>c</b>d", "acd"),
         ("a<!-- note -->b", "ab"),
         ("<![CDATA[Q&A]]>", "Q&A"),
+        ("<![CDATA[<![CDATA[Q&A]]>]]>", "Q&A"),
+        ("&lt;![CDATA[ Q&amp;A ]]&gt;", "Q&A"),
+        ("&lt;![CDATA[Q&amp;A", "Q&A"),
+        ("What &lt;![CDATA[ is", "What <![CDATA[ is"),
         ("Tom &amp; Ann", "Tom & Ann"),
         ("Tom &amp;amp; Ann", "Tom & Ann"),
         ("Tom &amp;amp;amp; Ann", "Tom & Ann"),
@@ -275,6 +279,19 @@ def test_the_url_of_feedburner_is_replaced_by_that_of_the_file() -> None:
         "https://f.example/show/one.mp3",
         "https://feeds.example/~r/x/two.mp3",
     ]
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "<![CDATA[<![CDATA[<p>x</p>]]>]]>",
+        "<![CDATA[ <![CDATA[<p>x</p>]]>]]>",
+        "&lt;![CDATA[&lt;p&gt;x&lt;/p&gt;]]&gt;",
+        "&lt;![CDATA[&lt;p&gt;x&lt;/p&gt;",
+    ],
+)
+def test_a_section_that_is_escaped_or_nested_is_content(written: str) -> None:
+    assert item(f"<description>{written}</description>").content == "<p>x</p>"
 
 
 def test_markup_that_is_not_escaped_is_kept_as_html() -> None:

@@ -29,7 +29,7 @@ def element_to_html(element: _Element) -> str:
     if len(element):
         return _inner_xhtml(element)
     if media_type in _HTML:
-        return text_of(element)
+        return text.unwrap_cdata(text_of(element))
     if _is_xml(media_type):
         return _inner_xhtml(element)
     if media_type in _PLAIN or media_type.startswith("text/"):

@@ -20,6 +20,7 @@ _BREAKING_TAG: Final = re.compile(
     re.IGNORECASE,
 )
 _UNSTORABLE: Final = re.compile("[\0\ud800-\udfff]")
+_CDATA_START: Final = re.compile(r"\s*+<!\[CDATA\[")
 _WHITESPACE: Final = re.compile(r"[ \t\r\n\f]+")
 _NAMED_TAG: Final = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9]*)\b[^<>]*>")
 # Tags that publishers use to format titles. Others, such as `<T>` in a title about C++, are part of the text.
@@ -48,6 +49,16 @@ def collapse_whitespace(text: str) -> str:
     return _WHITESPACE.sub(" ", text).strip()
 
 
+def unwrap_cdata(text: str) -> str:
+    """Returns the content of a CDATA section that is the whole text: a publisher escaped it, or nested it in another.
+
+    In HTML it would be a comment.
+    """
+    if _CDATA_START.match(text) is None:
+        return text
+    return text.strip().removeprefix("<![CDATA[").removesuffix("]]>")
+
+
 def html_to_text(markup: str) -> str:
     """Returns the text of an HTML fragment on one line: tags removed, entities resolved."""
     if "<" in markup:
@@ -63,7 +74,7 @@ def title_to_text(title: str) -> str:
     if "&" in title:
         title = html.unescape(html.unescape(title))
     if "<" in title:
-        title = _strip_formatting(title)
+        title = _strip_formatting(unwrap_cdata(title))
     return collapse_whitespace(title)
 
 

@@ -9,6 +9,7 @@ from typing import Final
 from lxml import etree
 from lxml.etree import _Element
 
+from tidings.domain.formats.text import unwrap_cdata
 from tidings.domain.formats.urls import relative_url
 from tidings.domain.formats.xml.namespaces import TagNames
 
@@ -62,7 +63,7 @@ class ElementFields(dict[str, list[_Element]]):
         for name in names:
             if name in self:
                 for child in reversed(self[name]):
-                    markup = inner_html(child)
+                    markup = unwrap_cdata(inner_html(child))
                     if markup and not markup.isspace():
                         return child, markup
         return None, ""
