@@ -96,6 +96,48 @@ def test_a_playback_position_survives_a_refresh(alice: Person, site: Publisher, 
     assert alice.get(f"/v1/enclosures/{first['id']}")["media_progression"] == 77
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (["/a.mp3?token=1"], ["/a.mp3?token=2"]),
+        (["/a.mp3?token=1", "/b.mp3?token=1"], ["/b.mp3?token=2", "/a.mp3?token=2"]),
+        (["/a.mp3"], ["/elsewhere/a.mp3"]),
+        (["/a.mp3"], ["/new.mp3", "/a.mp3"]),
+        (["/a.mp3", "/play?id=1"], ["/a.mp3?v=2", "/play?id=1", "/play?id=2"]),
+    ],
+)
+def test_a_playback_position_survives_a_new_address(
+    alice: Person, site: Publisher, before: list[str], after: list[str]
+) -> None:
+    podcast(site, *before)
+    feed_id = alice.post("/v1/feeds", {"feed_url": site.url(PATH)})["feed_id"]
+    first = next(one for one in enclosures(alice) if one["url"] == site.url(before[0]))
+    alice.put(f"/v1/enclosures/{first['id']}", {"media_progression": 77})
+
+    podcast(site, *after)
+    alice.put(f"/v1/feeds/{feed_id}/refresh")
+
+    new = {one["url"]: one for one in enclosures(alice)}
+    assert sorted(new) == sorted(map(site.url, after))
+    moved = [url for url, one in new.items() if one["media_progression"] == 77]
+    assert len(moved) == 1
+    assert new[moved[0]] == {**first, "url": moved[0], "media_progression": 77}
+    assert "/a.mp3" in moved[0]
+
+
+def test_another_episode_of_an_entry_starts_at_its_beginning(alice: Person, site: Publisher, feed_id: int) -> None:
+    for one in enclosures(alice):
+        alice.put(f"/v1/enclosures/{one['id']}", {"media_progression": 77})
+
+    podcast(site, "/a.mp3", "/c.mp3")
+    alice.put(f"/v1/feeds/{feed_id}/refresh")
+
+    assert {one["url"]: one["media_progression"] for one in enclosures(alice)} == {
+        site.url("/a.mp3"): 77,
+        site.url("/c.mp3"): 0,
+    }
+
+
 def test_unknown_and_foreign_enclosures_are_404(alice: Person, bob: Person, charlie: Person, feed_id: int) -> None:
     first = enclosures(alice)[0]
 

@@ -12,10 +12,11 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
-from sqlalchemy import Update, bindparam, delete, exists, insert, select, update
+from sqlalchemy import Update, and_, bindparam, delete, exists, insert, select, update
 
 from tidings.domain.entries import retention
 from tidings.domain.entries.chapters import chapters_text
+from tidings.domain.entries.enclosures import match_enclosures
 from tidings.domain.entries.entries import EditedEntryField, tag_key
 from tidings.domain.feeds.feeds import Feed, ParsedEnclosure
 from tidings.domain.polling.changes import KnownEntries, PreparedFeedUpdate
@@ -185,11 +186,15 @@ _select_edited = select(
 _delete_tags = delete(entry_tags).where(
     entry_tags.c.user_id == bindparam("user"), entry_tags.c.entry_id == bindparam("entry")
 )
-_select_enclosures = select(enclosures.c.id, enclosures.c.url).where(
+_select_enclosures = select(enclosures.c.id, enclosures.c.url, enclosures.c.mime_type, enclosures.c.size).where(
     enclosures.c.user_id == bindparam("user"), enclosures.c.entry_id == bindparam("entry")
 )
-_delete_enclosure = delete(enclosures).where(
-    enclosures.c.user_id == bindparam("user"), enclosures.c.id == bindparam("enclosure")
+_is_enclosure = and_(enclosures.c.user_id == bindparam("user"), enclosures.c.id == bindparam("enclosure"))
+_delete_enclosure = delete(enclosures).where(_is_enclosure)
+_update_enclosure = (
+    update(enclosures)
+    .where(_is_enclosure)
+    .values(url=bindparam("new_url"), mime_type=bindparam("new_type"), size=bindparam("new_size"))
 )
 
 
@@ -197,18 +202,21 @@ def _replace_details(db: Write, user_id: int, entry_id: int, entry: ReadyEntry) 
     db.run(_delete_tags, user=user_id, entry=entry_id)
     db.run_many(_add_tag, tag_rows(user_id, entry_id, entry.tags))
     # An enclosure that stays keeps its id, and with it the playback position of the user.
-    present = {row["url"]: row["id"] for row in db.rows(_select_enclosures, user=user_id, entry=entry_id)}
-    wanted = {enclosure.url for enclosure in entry.enclosures}
-    dropped = [{"user": user_id, "enclosure": id_} for url, id_ in present.items() if url not in wanted]
-    db.run_many(_delete_enclosure, dropped)
+    rows = db.rows(_select_enclosures, user=user_id, entry=entry_id)
+    stored = {row["id"]: ParsedEnclosure(row["url"], row["mime_type"], row["size"]) for row in rows}
+    now = match_enclosures(stored, entry.enclosures)
+    db.run_many(_delete_enclosure, [{"user": user_id, "enclosure": id_} for id_ in stored if id_ not in now])
     db.run_many(
-        _add_enclosure,
+        _update_enclosure,
         [
-            _enclosure_row(user_id, entry_id, enclosure)
-            for enclosure in entry.enclosures
-            if enclosure.url not in present
+            {"user": user_id, "enclosure": id_, "new_url": one.url, "new_type": one.mime_type, "new_size": one.size}
+            for id_, one in now.items()
+            if one != stored[id_]
         ],
     )
+    kept = set(now.values())
+    added = [_enclosure_row(user_id, entry_id, one) for one in entry.enclosures if one not in kept]
+    db.run_many(_add_enclosure, added)
 
 
 def tag_rows(user_id: int, entry_id: int, tags: Iterable[str]) -> list[dict[str, Any]]:
