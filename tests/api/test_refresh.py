@@ -349,6 +349,30 @@ def test_title_and_site_follow_the_publisher_until_the_user_sets_them(alice: Per
     assert refresh(alice, feed)["title"] == "Mine"
 
 
+def test_a_document_without_title_and_site_does_not_replace_them(alice: Person, site: Publisher) -> None:
+    feed = alice.has_feed(site)
+    site.serve(path_of(feed, site), "<rss><channel><item><title>New</title><guid>new</guid></item></channel></rss>")
+
+    after = refresh(alice, feed)
+
+    assert (after["title"], after["site_url"]) == (feed["title"], feed["site_url"])
+    assert "New" in {entry["title"] for entry in alice.entries()}
+
+
+def test_a_feed_named_after_its_address_gets_a_title_later(alice: Person, site: Publisher) -> None:
+    item, url = "<item><title>One</title><guid>1</guid></item>", site.url("/nameless.xml")
+    site.serve("/nameless.xml", f"<rss><channel>{item}</channel></rss>")
+    alice.post("/v1/feeds", {"feed_url": url})
+    (feed,) = alice.get("/v1/feeds")
+    assert (feed["title"], feed["site_url"]) == (url, url)
+
+    site.serve("/nameless.xml", f"<rss><channel><link>https://a.example/</link>{item}</channel></rss>")
+    assert refresh(alice, feed)["title"] == "https://a.example/"
+    site.serve("/nameless.xml", f"<rss><channel><title>Name</title>{item}</channel></rss>")
+    after = refresh(alice, feed)
+    assert (after["title"], after["site_url"]) == ("Name", "https://a.example/")
+
+
 def test_unknown_feeds_cannot_be_refreshed(alice: Person) -> None:
     assert alice.call("PUT", "/v1/feeds/2147483000/refresh").status == 404
     assert alice.call("PUT", "/v1/feeds/x/refresh").status == 400

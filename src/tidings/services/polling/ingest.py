@@ -192,17 +192,22 @@ def build_update(
         log.info("feed cut at a limit", feed=feed.id, limits=sorted(parsed.limits_reached))
     update = document.builder.update(user, feed, changes, now, articles=articles)
     dates = (entry.published_at for entry in update.new)
-    columns = document.timing.after_document(feed, response, parsed, dates, now) | _followed(feed, parsed)
+    columns = document.timing.after_document(feed, response, parsed, dates, now) | _followed(feed, parsed, response.url)
     return replace(update, lease=document.lease, values=columns | update.values, skipped=parsed.skipped)
 
 
-def _followed(feed: Feed, document: ParsedFeed) -> dict[str, Any]:
-    """Returns columns that follow the publisher, except those that the user set."""
+def _followed(feed: Feed, document: ParsedFeed, url: str) -> dict[str, Any]:
+    """Returns columns that follow the publisher, except those that the user set.
+
+    A document without a title is named after its site, and without a site has its own URL: neither replaces a better
+    one. url: of the document.
+    """
     edited = EditedFeedField(feed.edited)
     followed: dict[str, Any] = {"language": document.language}
-    if document.title and EditedFeedField.TITLE not in edited and document.title != feed.title:
+    is_better = document.title != document.site_url or feed.title == feed.site_url
+    if document.title and is_better and EditedFeedField.TITLE not in edited and document.title != feed.title:
         followed |= {"title": document.title, "title_key": normalize_for_search(document.title)}
-    if document.site_url and EditedFeedField.SITE_URL not in edited:
+    if document.site_url not in ("", url) and EditedFeedField.SITE_URL not in edited:
         followed["site_url"] = document.site_url
     if EditedFeedField.DESCRIPTION not in edited:
         followed["description"] = document.description
