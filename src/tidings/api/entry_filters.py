@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Annotated, TypeVar
 
-from tidings.api.schema_annotations import one_of, up_to
+from tidings.api.schema_annotations import one_of
 from tidings.domain.entries.entries import (
     STATUS_BY_NAME,
     Direction,
@@ -30,7 +30,7 @@ Choice = TypeVar("Choice", Order, Direction)
 class EntriesQuery(Query, frozen=True):
     """Filters and order of a list of entries.
 
-    status: repeated, it matches any of the values. limit: default 100; 0 for the maximum.
+    status: repeated, it matches any of the values. limit: default 100; 0 and more than 10000 mean 10000.
     order: default published_at, ties by id. direction: default asc.
     before: the same as published_before. after: the same as published_after.
     published_before, published_after, changed_before, changed_after: Unix seconds, exclusive.
@@ -40,7 +40,7 @@ class EntriesQuery(Query, frozen=True):
     """
 
     status: Annotated[tuple[str, ...], one_of(STATUS_BY_NAME)] = ()
-    limit: Annotated[int | None, up_to(MAX_ENTRIES)] = None
+    limit: int | None = None
     offset: int | None = None
     order: Annotated[str, one_of(Order)] = ""
     direction: Annotated[str, one_of(Direction)] = ""
@@ -76,9 +76,7 @@ class EntriesQuery(Query, frozen=True):
         )
 
     def page(self) -> PageRequest:
-        if (self.limit or 0) > MAX_ENTRIES:
-            raise InvalidInput(verbatim(f"limit: {MAX_ENTRIES} at most."), field="limit")
-        limit = DEFAULT_LIMIT if self.limit is None else self.limit or MAX_ENTRIES
+        limit = DEFAULT_LIMIT if self.limit is None else min(self.limit or MAX_ENTRIES, MAX_ENTRIES)
         order = _choice(Order, self.order, "order") if self.order else Order.PUBLISHED_AT
         direction = _choice(Direction, self.direction, "direction") if self.direction else Direction.ASC
         return PageRequest(order=order, direction=direction, limit=limit, offset=self.offset or 0)
