@@ -258,6 +258,11 @@ def test_a_response_without_a_body_is_an_error(site: Publisher, status: int) -> 
         fetch(site.serve("/", status=status))
 
 
+def test_a_response_of_blanks_is_empty(site: Publisher) -> None:
+    with pytest.raises(EmptyBody):
+        fetch(site.serve("/", " \r\n\t\n"))
+
+
 def test_a_response_with_status_300_is_returned(site: Publisher) -> None:
     response = fetch(site.serve("/", "<html>Choose</html>", status=300))
 

@@ -237,8 +237,8 @@ class Drop(Raw):
 
 @cache
 def gzip_bomb(size: int) -> Answer:
-    """Returns a small response that decompresses to `size` bytes of blanks."""
-    return Answer(gzip.compress(b" " * size, compresslevel=9), headers={"Content-Encoding": "gzip"})
+    """Returns a small response that decompresses to `size` bytes of zeros."""
+    return Answer(gzip.compress(b"0" * size, compresslevel=9), headers={"Content-Encoding": "gzip"})
 
 
 Script = Reply | Callable[[ReceivedRequest], Reply]

@@ -182,7 +182,7 @@ class Fetcher:
         async for chunk in response.content.iter_any():
             reader.feed(chunk)
         body = reader.finish()
-        if not body:
+        if not body or body.isspace():
             raise EmptyBody(
                 msg("{host} sent an empty response. The publisher has to fix this; try again later.", host=target.host),
                 url=str(target),
