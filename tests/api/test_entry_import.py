@@ -167,6 +167,25 @@ def test_an_entry_that_was_flushed_is_not_imported_again(alice: Person, feed: di
     assert "url" in answer.error
 
 
+@pytest.mark.parametrize(
+    ("zone", "seconds", "shown"),
+    [
+        # In these zones it is the year 10000, and 44 minutes and 30 seconds behind Greenwich.
+        ("Pacific/Kiritimati", 253_402_300_799, "9999-12-31T23:59:59Z"),
+        ("Africa/Monrovia", 1, "1970-01-01T00:00:01Z"),
+    ],
+)
+def test_an_extreme_date_is_shown_in_utc_where_the_zone_has_none(
+    alice: Person, feed: dict[str, Any], zone: str, seconds: int, shown: str
+) -> None:
+    entry = imported_entry(alice, feed, url=URL, published_at=seconds)
+    alice.put(f"/v1/users/{alice.id}", {"timezone": zone}, status=201)
+
+    for listed in (alice.entries(), alice.get("/v1/entries", limit=0)["entries"]):
+        assert {one["id"]: one["published_at"] for one in listed}[entry["id"]] == shown
+    assert alice.put(f"/v1/entries/{entry['id']}", {"title": "New"}, status=201)["published_at"] == shown
+
+
 @pytest.mark.parametrize("published_at", [None, 0, -1, -(2**63)])
 def test_without_a_valid_date_an_entry_is_published_now(alice: Person, feed: dict[str, Any], published_at: Any) -> None:
     entry = imported_entry(alice, feed, url=URL, published_at=published_at)

@@ -30,6 +30,18 @@ def to_datetime(instant: Instant) -> datetime:
     return EPOCH + timedelta(0, 0, instant)
 
 
+def to_local(instant: Instant, zone: ZoneInfo) -> datetime:
+    """Returns the instant as a datetime in the zone; in UTC if it is in the year 0 or 10000 there.
+
+    Raises OverflowError outside the years 1 to 9999.
+    """
+    moment = to_datetime(instant)
+    try:
+        return moment.astimezone(zone)
+    except OverflowError:
+        return moment
+
+
 @lru_cache(maxsize=1024)
 def zone_info(name: str) -> ZoneInfo:
     """Returns the time zone of this name in the IANA database, or UTC if the database no longer has it."""

@@ -6,7 +6,7 @@ from datetime import timedelta
 from functools import lru_cache
 from typing import Final
 
-from tidings.domain.times import EPOCH, Instant, to_datetime, zone_info
+from tidings.domain.times import EPOCH, Instant, to_local, zone_info
 
 _EPOCH_WITHOUT_ZONE: Final = EPOCH.replace(tzinfo=None)
 
@@ -19,13 +19,20 @@ class TimeZone:
     def format(self, instant: Instant) -> str:
         """Returns the instant with `Z` or an offset, and up to six decimal places of a second."""
         if self._is_utc:
-            # Half the time of an aware datetime, whose offset would be replaced.
-            return (_EPOCH_WITHOUT_ZONE + timedelta(0, 0, instant)).isoformat() + "Z"
-        text = to_datetime(instant).astimezone(self._info).isoformat()
-        return text[:-6] + "Z" if text.endswith("+00:00") else text
+            return _format_utc(instant)
+        text = to_local(instant, self._info).isoformat()
+        if text.endswith("+00:00"):
+            return text[:-6] + "Z"
+        # Many zones had an offset with seconds before they had a standard time; RFC 3339 knows no such offset.
+        return text if text[-6] in "+-" else _format_utc(instant)
 
     def format_optional(self, instant: Instant | None) -> str | None:
         return None if instant is None else self.format(instant)
+
+
+def _format_utc(instant: Instant) -> str:
+    # Half the time of an aware datetime, whose offset would be replaced.
+    return (_EPOCH_WITHOUT_ZONE + timedelta(0, 0, instant)).isoformat() + "Z"
 
 
 @lru_cache(maxsize=1024)

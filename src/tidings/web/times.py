@@ -9,7 +9,7 @@ from functools import lru_cache
 from babel.dates import format_date, format_datetime, format_skeleton, format_time, format_timedelta
 from markupsafe import Markup, escape
 
-from tidings.domain.times import DAY, HOUR, MINUTE, Instant, to_datetime, zone_info
+from tidings.domain.times import DAY, HOUR, MINUTE, Instant, to_datetime, to_local, zone_info
 from tidings.web.language import _, current, ngettext
 
 
@@ -46,8 +46,8 @@ def exact(instant: Instant, zone_name: str) -> str:
 
 def written(instant: Instant, zone_name: str) -> str:
     """Returns day and time in short: 21 Nov 2026, 18:40:07."""
-    moment = to_datetime(instant)
-    return format_datetime(moment, "medium", tzinfo=zone_info(zone_name), locale=current().locale)
+    local = to_local(instant, zone_info(zone_name))
+    return format_datetime(local, "medium", tzinfo=local.tzinfo, locale=current().locale)
 
 
 def when(instant: Instant, now: Instant, zone_name: str, style: Callable[[Instant, Instant, str], str] = ago) -> Markup:
@@ -69,7 +69,7 @@ def minutes(count: int) -> str:
 
 
 def _day(instant: Instant, zone_name: str) -> datetime:
-    return to_datetime(instant).astimezone(zone_info(zone_name)).replace(hour=0, minute=0, second=0, microsecond=0)
+    return to_local(instant, zone_info(zone_name)).replace(hour=0, minute=0, second=0, microsecond=0)
 
 
 @lru_cache(maxsize=4096)
@@ -79,8 +79,7 @@ def _date(day: datetime, this_year: int, locale: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _exact(minute: Instant, zone_name: str, locale: str) -> str:
-    zone = zone_info(zone_name)
-    local = to_datetime(minute).astimezone(zone)
+    local = to_local(minute, zone_info(zone_name))
     # The long form of a time has the short name of the zone: a page shows a hundred times.
-    time = format_time(local, "long", tzinfo=zone, locale=locale).replace(":00", "", 1)
+    time = format_time(local, "long", tzinfo=local.tzinfo, locale=locale).replace(":00", "", 1)
     return f"{format_date(local, 'full', locale=locale)}, {time}"

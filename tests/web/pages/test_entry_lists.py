@@ -51,6 +51,19 @@ def test_lists_have_the_order_of_the_user(reader: Visitor, alice: Person, site: 
     assert titles(reader.page("/unread")) == ["Old", "New"]
 
 
+@pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "America/New_York"])
+def test_an_entry_of_the_last_second_of_year_9999_is_shown(
+    reader: Visitor, alice: Person, site: Publisher, zone: str
+) -> None:
+    feed = alice.has_feed(site, ["One"])
+    late = {"url": "https://a.example/", "title": "Late", "published_at": 253_402_300_799}
+    entry_id = alice.post(f"/v1/feeds/{feed['id']}/entries/import", {**late, "status": "unread"})["id"]
+    alice.put(f"/v1/users/{alice.id}", {"timezone": zone}, status=201)
+
+    assert "Late" in titles(reader.page("/unread"))
+    assert "9999" in reader.page(f"/entries/{entry_id}")
+
+
 @pytest.mark.parametrize("direction", ["asc", "desc"])
 @pytest.mark.parametrize("order", ["published_at", "created_at"])
 def test_pages_follow_each_other_without_gaps_also_when_entries_are_read_meanwhile(
