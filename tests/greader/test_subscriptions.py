@@ -64,6 +64,8 @@ def test_the_url_of_an_icon_needs_no_credentials(app: App, alice: Person, site: 
         answer = call(alice.service.url, "GET", place)
         assert (answer.status, answer.headers["content-type"]) == (200, "image/svg+xml")
         assert answer.headers["content-security-policy"].startswith("default-src 'none'")
+        assert answer.headers["access-control-allow-origin"] == "*"
+        assert answer.headers["cache-control"] == "public, max-age=31536000, immutable"
         assert b"<circle" in answer.body
     for unknown in ("0" * 40, "x", "%00", path.rpartition("/")[2].upper()):
         assert call(alice.service.url, "GET", f"/feed-icon/{unknown}").status == 404

@@ -66,11 +66,18 @@ def _decoder(shape: type[T]) -> msgspec.json.Decoder[T]:
 def _decode_with_surrogates(body: bytes, shape: type[T], error: Exception) -> T:
     """Decode a body with unpaired surrogates, which some clients send for truncated emoji, as U+FFFD."""
     try:
-        return msgspec.convert(_without_surrogates(json.loads(body)), shape)
+        # Decoded here, because `json` would guess the encoding, and accept UTF-16 and a byte order mark.
+        value = json.loads(body.decode("utf-8", "surrogatepass"), parse_constant=_refuse_constant)
+        return msgspec.convert(_without_surrogates(value), shape)
     except msgspec.ValidationError as mismatch:
         raise _mismatch(mismatch) from mismatch
     except (ValueError, RecursionError):
         raise InvalidInput(verbatim(f"The body is not valid JSON: {error}.")) from error
+
+
+def _refuse_constant(name: str) -> None:
+    """Refuse NaN and Infinity, which `json` reads, but which are no JSON (RFC 8259, section 6)."""
+    raise ValueError(name)
 
 
 def _without_surrogates(value: Any) -> Any:

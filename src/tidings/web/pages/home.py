@@ -29,6 +29,12 @@ _HOME_PAGES = {
 _ICON_NAME = re.compile("[0-9a-f]{40}")
 # The URLs change with the content.
 _IMMUTABLE = {"Cache-Control": "private, max-age=604800, immutable", **SANDBOX_HEADERS}
+# Pages of any origin may read these, and any cache may keep them.
+_PUBLIC = {
+    "Cache-Control": "public, max-age=31536000, immutable",
+    "Access-Control-Allow-Origin": "*",
+    **SANDBOX_HEADERS,
+}
 
 
 @routes.get("/")
@@ -68,7 +74,7 @@ def show_public_icon(services: Services, icon_name: str) -> Response:
         icon = icons.by_external_id(db, icon_name) if _ICON_NAME.fullmatch(icon_name) else None
     if icon is None:
         raise NotFound(verbatim("There is no such icon."))
-    return Response(icon.content, 200, _IMMUTABLE, icon.mime_type)
+    return Response(icon.content, 200, _PUBLIC, icon.mime_type)
 
 
 # The URL that older versions of Miniflux used.
