@@ -78,3 +78,12 @@ def test_a_page_that_cannot_be_saved_says_why(
     assert answer.status == status
     assert reason in answer.error
     assert alice.get("/v1/feeds") == []
+
+
+def test_there_is_nothing_to_refresh_in_the_feed_of_saved_pages(alice: Person, site: Publisher) -> None:
+    alice.post("/v1/saved-pages", {"url": site.serve("/page.html", PAGE)})
+    (feed,) = alice.get("/v1/feeds")
+
+    alice.put(f"/v1/feeds/{feed['id']}/refresh")
+
+    assert alice.get(f"/v1/feeds/{feed['id']}") == feed

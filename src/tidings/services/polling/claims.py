@@ -15,6 +15,7 @@ from tidings.domain.polling.sources import SourceLease, feed_fetch_key
 from tidings.domain.times import SECOND, Instant
 from tidings.services.accounts.users import by_name
 from tidings.services.clock import Clock
+from tidings.services.entries.saved_pages import FEED_URL as SAVED_PAGES_URL
 from tidings.services.feeds import feeds as feed_service
 from tidings.services.feeds.categories import owned as owned_category
 from tidings.services.polling.check import FeedChecker
@@ -106,6 +107,8 @@ class Polling:
         Raises NotFound for a feed that is not the user's, and RefreshFailed if the check failed.
         """
         feed = await asyncio.to_thread(self._owned_feed, user_id, feed_id)
+        if feed.feed_url == SAVED_PAGES_URL:
+            return
         results = await self._checker.check(SourceLease(0, [feed], requested_by=user_id))
         if (error := results[feed.id].error) is not None:
             raise RefreshFailed(error.text) from error
