@@ -175,6 +175,30 @@ def test_an_api_key_is_created_used_and_deleted(reader: Reader, service: Running
     assert call(service.url, "GET", "/v1/me", headers={"X-Auth-Token": key}).status == 401
 
 
+@pytest.mark.parametrize("is_shared", [False, True])
+def test_the_back_button_shows_nothing_after_signing_out(
+    browser: Browser, service: RunningService, alice: Person, site: Publisher, is_shared: bool
+) -> None:
+    alice.has_feed(site, ["Private reading"])
+    with reading(browser, service, **SCREENS["wide, light"]) as stranger:
+        page = stranger.go("/unread")
+        page.get_by_label("Username").fill(alice.user.username)
+        page.get_by_label("Password").fill(alice.password)
+        if is_shared:
+            page.get_by_label("This is a shared device").check()
+        page.get_by_role("button", name="Sign in").click()
+        page.wait_for_url("**/unread")
+        expect(page.get_by_text("Private reading").first).to_be_visible()
+        stranger.go("/settings")
+        page.get_by_role("button", name="Sign out").click()
+        page.wait_for_url("**/sign-in")
+
+        for path in ("/settings", "/unread"):
+            page.go_back()
+            expect(page).to_have_url(f"{service.url}/sign-in?next={path}")
+            expect(page.get_by_text("Private reading")).to_have_count(0)
+
+
 def test_a_webhook_is_configured_and_tested(reader: Reader, site: Publisher) -> None:
     site.serve("/hook")
     page = reader.go("/settings/integrations/webhook")

@@ -40,7 +40,8 @@ from tidings.web.rendering import Renderer
 SMALL_BODY = 2**20
 
 _BROKEN = "Something went wrong on our side; the log of the server has the details."
-# Pages belong to one user: no shared cache may store them, and browsers revalidate them each time.
+# Pages belong to one user: no shared cache may store them, and browsers revalidate them each time, except when the user
+# goes back.
 _PRIVATE = {"Cache-Control": "private, no-cache"}
 
 
@@ -168,7 +169,7 @@ class Pages(Surface[RequestContext]):
         sounds = policy.covers_all(MediaKind.AUDIO) and policy.covers_all(MediaKind.VIDEO)
         headers = {
             **security.page_headers(hosts, self._site.player_hosts, own_pictures=own, own_sounds=sounds),
-            **_PRIVATE,
+            **(security.NOT_STORED if context.cookie(cookies.SHARED) else _PRIVATE),
             HEADER: copies_name(context, self._release),
             **page.headers,
         }
@@ -178,12 +179,12 @@ class Pages(Surface[RequestContext]):
 def _redirected(context: RequestContext, redirect: Redirect) -> Response:
     if context.wants_json:
         fields = {"to": context.url(redirect.path), "notice": redirect.notice, "undo": str(redirect.undo or "")}
-        return json(fields, headers=_PRIVATE)
+        return json(fields, headers={**_PRIVATE, **redirect.headers})
     if redirect.notice and redirect.undo:
         context.set_cookie(cookies.UNDO, str(redirect.undo), lasts_s=60)
     if redirect.notice:
         context.set_cookie(cookies.NOTICE, cookies.pack(redirect.notice), lasts_s=60)
-    return empty(303, {"Location": context.url(redirect.path), **_PRIVATE})
+    return empty(303, {"Location": context.url(redirect.path), **_PRIVATE, **redirect.headers})
 
 
 def _to_sign_in(context: RequestContext) -> Redirect:

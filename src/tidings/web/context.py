@@ -47,6 +47,7 @@ class Redirect(Struct, frozen=True):
     path: str
     notice: str = ""
     undo: int = 0
+    headers: dict[str, str] = {}
 
 
 class SiteConfig(Struct, frozen=True):

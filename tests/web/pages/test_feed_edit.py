@@ -143,14 +143,16 @@ def test_an_error_is_shown_next_to_its_field_and_the_input_is_kept(
     path = f"/feeds/{feed['id']}/edit"
     before = alice.get(f"/v1/feeds/{feed['id']}")
 
-    answer = reader.post(path, **fields(reader.page(path)) | {field: given, "cookie": "a=b", "csrf": reader.token})
+    typed = {"cookie": "a=b", "password": "hunter22"}
+    answer = reader.post(path, **fields(reader.page(path)) | typed | {field: given, "csrf": reader.token})
     page = answer.body.decode()
 
     assert answer.status == 400
     assert message in error(page, field)
     if field != "category_id":
         assert fields(page)[field] == given
-    assert fields(page)["cookie"] == "a=b"
+    assert {name: fields(page)[name] for name in typed} == typed
+    assert answer.headers["cache-control"] == "no-store"
     assert alice.get(f"/v1/feeds/{feed['id']}") == before
 
 

@@ -98,11 +98,32 @@ def test_after_an_expired_session_sign_in_returns_to_the_page_of_the_form(reader
 def test_signing_out_invalidates_copies_of_the_cookie(reader: Visitor) -> None:
     copied = dict(reader.cookies)
     reader.page("/view")
-    assert reader.post("/sign-out").headers["location"] == "/sign-in"
+    answer = reader.post("/sign-out")
+    assert answer.headers["location"] == "/sign-in"
+    assert answer.headers["clear-site-data"] == '"cache"'
 
     assert reader.get("/unread").status == 303
     reader.cookies = copied
     assert reader.get("/unread").status == 303
+
+
+def test_browsers_do_not_store_pages_with_secrets_or_on_a_shared_device(stranger: Visitor) -> None:
+    stranger.sign_in()
+    assert stranger.get("/settings/api-keys").headers["cache-control"] == "private, no-cache"
+    for path, fields in {
+        "/settings/api-keys": {"description": "Script"},
+        "/settings/api-passwords": {"name": "Phone"},
+        "/settings/apps/reeder": {},
+    }.items():
+        answer = stranger.post(path, fields)
+        assert (answer.status, answer.headers["cache-control"]) == (200, "no-store"), path
+    assert stranger.get("/settings/integrations/webhook").headers["cache-control"] == "no-store"
+
+    stranger.post("/sign-out")
+    stranger.get("/sign-in")
+    assert stranger.person
+    stranger.post("/sign-in", username=stranger.person.user.username, password=stranger.person.password, shared="1")
+    assert stranger.get("/unread").headers["cache-control"] == "no-store"
 
 
 def test_a_new_password_ends_the_sessions_of_other_browsers(reader: Visitor, services: Services) -> None:

@@ -173,13 +173,14 @@ def _page(
         "feed": feed,
         "row": row,
         "form": shown,
+        "is_typed": form is not None,
         "setting_labels": SWITCH_LABELS,
         "problems": problems or _rule_problems(shown),
         "is_refused": bool(problems),
         "preview": preview,
         "user_rules": bool(user.block_filter_entry_rules.strip() or user.keep_filter_entry_rules.strip()),
     }
-    return PageResponse("feed_edit.html", values, status=400 if problems else 200)
+    return PageResponse("feed_edit.html", values, status=400 if problems else 200, headers=security.NOT_STORED)
 
 
 def _form_of(feed: Feed) -> FeedForm:

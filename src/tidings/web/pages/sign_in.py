@@ -88,7 +88,8 @@ def sign_out(context: RequestContext, services: Services) -> Redirect:
     services.sessions.end(context.caller.id, context.signed_in.session.id)
     context.set_cookie(cookies.SESSION, "", lasts_s=0)
     context.set_cookie(cookies.SHARED, "", lasts_s=0)
-    return Redirect("/sign-in", notice=_("You are signed out."))
+    # Without this the Back button would show the pages of this session.
+    return Redirect("/sign-in", notice=_("You are signed out."), headers={"Clear-Site-Data": '"cache"'})
 
 
 def _page(form: SignInForm, problem: InvalidInput | None = None) -> PageResponse:

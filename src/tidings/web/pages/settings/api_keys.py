@@ -12,6 +12,7 @@ from tidings.storage.accounts.api_keys import ApiKey
 from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.field_errors import field_error
 from tidings.web.language import _
+from tidings.web.security import NOT_STORED
 
 routes = Routes()
 
@@ -59,4 +60,10 @@ def _page(
         "description": description,
         "address": context.site.base_url,
     }
-    return PageResponse("settings/api_keys.html", known, status=400 if problem else 200, problem=problem)
+    return PageResponse(
+        "settings/api_keys.html",
+        known,
+        status=400 if problem else 200,
+        problem=problem,
+        headers=NOT_STORED if new_key else {},
+    )

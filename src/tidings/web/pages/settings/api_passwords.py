@@ -11,6 +11,7 @@ from tidings.services.accounts.api_passwords import NewApiPassword
 from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.field_errors import field_error
 from tidings.web.language import _
+from tidings.web.security import NOT_STORED
 
 routes = Routes()
 
@@ -56,4 +57,10 @@ def _page(
         "name": name,
         "address": context.site.base_url,
     }
-    return PageResponse("settings/api_passwords.html", known, status=400 if problem else 200, problem=problem)
+    return PageResponse(
+        "settings/api_passwords.html",
+        known,
+        status=400 if problem else 200,
+        problem=problem,
+        headers=NOT_STORED if new_password else {},
+    )

@@ -18,6 +18,7 @@ from tidings.storage.accounts import api_keys
 from tidings.web.context import PageResponse, RequestContext
 from tidings.web.language import _
 from tidings.web.pages.settings.client_apps import APPS, BY_SLUG, OTHERS, ClientApi, ClientApp
+from tidings.web.security import NOT_STORED
 
 routes = Routes()
 
@@ -108,7 +109,13 @@ def _page(
         "secret_code": qr_code(secret.text) if secret else "",
         "is_local": urlsplit(base_url).hostname in _LOOPBACK,
     }
-    return PageResponse("settings/app.html", known, status=400 if problem else 200, problem=problem)
+    return PageResponse(
+        "settings/app.html",
+        known,
+        status=400 if problem else 200,
+        problem=problem,
+        headers=NOT_STORED if secret else {},
+    )
 
 
 def qr_code(text: str) -> Markup:

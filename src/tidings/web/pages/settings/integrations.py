@@ -25,6 +25,7 @@ from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.field_errors import field_error
 from tidings.web.language import _
 from tidings.web.message_translation import translated
+from tidings.web.security import NOT_STORED
 
 routes = Routes()
 
@@ -100,11 +101,7 @@ def _save(context: RequestContext, services: Services, provider: Provider) -> Pa
         services.integrations.update(context.caller.id, {provider.name: _sent_values(provider, sent)})
     except InvalidInput as error:
         shown = services.integrations.get_all(context.caller.id)[provider.name]
-        submitted = {
-            field.name: _submitted(field, sent)
-            for field in provider.fields
-            if not field.is_secret and not field.is_generated
-        }
+        submitted = {field.name: _submitted(field, sent) for field in provider.fields if not field.is_generated}
         return _page(
             provider,
             shown | submitted | {ENABLED: ENABLED in sent},
@@ -174,4 +171,7 @@ def _page(
         "placeholders": PLACEHOLDERS,
         "names": [ENABLED, *(field.name for field in provider.fields)],
     }
-    return PageResponse("settings/integration.html", known, status=400 if problem else 200, problem=problem)
+    # A generated secret, or a typed one beside an error, is on the page.
+    return PageResponse(
+        "settings/integration.html", known, status=400 if problem else 200, problem=problem, headers=NOT_STORED
+    )
