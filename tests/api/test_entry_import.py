@@ -157,6 +157,33 @@ def test_the_counters_follow_an_import(alice: Person, feed: dict[str, Any]) -> N
     assert alice.get("/v1/entries", status="unread", feed_id=feed["id"])["total"] == 2
 
 
+@pytest.mark.parametrize(
+    ("published", "imported"),
+    [
+        ("<link>https://a.example/1?utm_source=rss</link>", {"url": "https://a.example/1?utm_source=rss"}),
+        ("<link>https://a.example/1</link>", {"url": "http://a.example/1"}),
+        ("<guid>  one </guid>", {"url": "https://a.example/1", "external_id": "  one "}),
+        (
+            "<guid>https://a.example/1?utm_source=q</guid>",
+            {"url": "https://a.example/1", "external_id": "https://a.example/1?utm_source=q"},
+        ),
+    ],
+)
+def test_an_entry_that_the_feed_has_is_recognised_however_it_is_spelt(
+    alice: Person, site: Publisher, published: str, imported: dict[str, str]
+) -> None:
+    document = f"<rss><channel><title>Feed</title><item><title>One</title>{published}</item></channel></rss>"
+    url = site.serve("/one.xml", document)
+    feed = {"id": alice.post("/v1/feeds", {"feed_url": url})["feed_id"]}
+    (known,) = alice.entries()
+
+    answer = import_entry(alice, feed, **imported, status="read")
+    assert (answer.status, answer.json()) == (200, {"id": known["id"]})
+
+    alice.put("/v1/flush-history", status=202)
+    assert import_entry(alice, feed, **imported).status == 400
+
+
 def test_an_entry_that_was_flushed_is_not_imported_again(alice: Person, feed: dict[str, Any]) -> None:
     imported_entry(alice, feed, url=URL)
     alice.put("/v1/flush-history", status=202)

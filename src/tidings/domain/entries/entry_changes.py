@@ -6,7 +6,6 @@ Content is cleaned like that of a publisher, because pages show it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from hashlib import sha256
 from typing import Any
 
 import msgspec
@@ -76,7 +75,7 @@ def prepare_edit(
 def prepare_import(
     fields: Mapping[str, Any], user: User, *, now: Instant, policy: cleaning.CleaningPolicy = cleaning.DEFAULT_POLICY
 ) -> ReadyEntry:
-    """Returns an entry that a user imports; its status is "read" by default.
+    """Returns an entry that a user imports, without its hash; its status is "read" by default.
 
     fields: fields of the API, without those that were not sent. Raises InvalidInput, which names the field.
     """
@@ -88,7 +87,8 @@ def prepare_import(
     content = _clean(fields.get("content", ""), url, user, policy)
     status = import_status(fields)
     return ReadyEntry(
-        hash=sha256((external_id or fields["url"]).encode("utf-8", "replace")).digest(),
+        # It depends on the feed.
+        hash=b"",
         # Differs from every real fingerprint: if the feed publishes the same entry, its content replaces this one.
         fingerprint=b"",
         title=title if title.strip() else url,

@@ -77,6 +77,15 @@ def entry_hashes(identities: Sequence[EntryIdentity]) -> list[EntryHashes]:
     ]
 
 
+def id_hashes(id_: str, link: str) -> list[bytes]:
+    """Returns the raw hashes under which a feed may have the entry with this id or, without one, this link.
+
+    The first is the one for a new entry.
+    """
+    (hashes,) = entry_hashes([EntryIdentity(id=id_, link=link, url=link)])
+    return [bytes.fromhex(hash_) for hash_ in (hashes.hash, *hashes.others)]
+
+
 class _Shared(Struct, frozen=True):
     """How many different entries have an id, or an id and URL, if it is not one only; or a link without an id."""
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from tidings.domain import formats
 from tidings.domain.accounts.users import User
 from tidings.domain.deliveries.events import SAVE_ENTRY
 from tidings.domain.entries import entry_changes
@@ -121,15 +122,16 @@ class Entries:
             feed = feeds.get(db, user.id, feed_id)
             if feed is None:
                 raise unknown_feed(feed_id)
-            if feed.match_entries_by_url:
-                ready = msgspec.structs.replace(ready, hash=url_hash(ready.url))
-            known = feed_store.look_up(db, {feed_id: [ready.hash]})[feed_id]
-            stored_id = known.ids.get(ready.hash)
+            by_id = formats.id_hashes(fields.get("external_id", ""), fields["url"])
+            hashes = [url_hash(ready.url)] if feed.match_entries_by_url else by_id
+            ready = msgspec.structs.replace(ready, hash=hashes[0])
+            known = feed_store.look_up(db, {feed_id: hashes})[feed_id]
+            stored_id = next((known.ids[hash_] for hash_ in hashes if hash_ in known.ids), None)
             if stored_id is not None:
                 status, starred = entry_changes.import_status(fields), fields.get("starred") or None
                 entries.set_state(db, user.id, [stored_id], status=status, starred=starred, now=now)
                 return stored_id, False
-            if ready.hash in known.deleted:
+            if any(hash_ in known.deleted for hash_ in hashes):
                 raise InvalidField("url", msg("this entry was deleted from the feed and does not come back."))
             return feed_store.add(db, user.id, feed_id, feed.category_id, [ready], now=now)[0], True
 
