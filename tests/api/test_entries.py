@@ -262,6 +262,8 @@ def test_all_tags_must_match_ignoring_case(alice: Person, site: Publisher) -> No
     assert alice.get("/v1/entries", tags="NEWS")["total"] == 2
     assert titles(alice.get("/v1/entries", tags=["news", "art"])) == ["both"]
     assert alice.get("/v1/entries", tags="new")["total"] == 0
+    assert alice.get("/v1/entries", tags=["news"] * 1_500)["total"] == 2
+    assert alice.call("GET", "/v1/entries", tags=[f"tag {number}" for number in range(1_500)]).status == 400
 
 
 def test_ids_come_newest_first_with_a_total(alice: Person, site: Publisher) -> None:

@@ -23,6 +23,8 @@ from tidings.http.queries import Query, boolean
 DEFAULT_LIMIT = 100
 MAX_ENTRIES = 10_000
 MAX_IDS = 10_000
+# Each is a condition of its own, of which a statement may have a thousand.
+MAX_TAGS = 100
 
 Choice = TypeVar("Choice", Order, Direction)
 
@@ -71,9 +73,15 @@ class EntriesQuery(Query, frozen=True):
             before_entry_id=self.before_entry_id or None,
             after_entry_id=self.after_entry_id or None,
             globally_visible=bool(self.globally_visible),
-            tags=tuple(key for tag in self.tags if (key := tag_key(tag))),
+            tags=self._tag_keys(),
             search=self.search.strip(),
         )
+
+    def _tag_keys(self) -> tuple[str, ...]:
+        keys = tuple(dict.fromkeys(key for tag in self.tags if (key := tag_key(tag))))
+        if len(keys) > MAX_TAGS:
+            raise InvalidInput(verbatim(f"tags: {MAX_TAGS} at most."), field="tags")
+        return keys
 
     def page(self) -> PageRequest:
         limit = DEFAULT_LIMIT if self.limit is None else min(self.limit or MAX_ENTRIES, MAX_ENTRIES)
