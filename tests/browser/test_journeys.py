@@ -277,3 +277,26 @@ def test_five_hundred_feeds_are_imported(reader: Reader, alice: Person, site: Pu
     expect(page.get_by_text("500 feeds imported.")).to_be_visible()
     expect(page.get_by_role("row", name=re.compile("Broken"))).to_be_visible()
     assert len(alice.get("/v1/feeds")) == 500
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_long_word_in_a_name_makes_no_page_wider_than_the_window(
+    browser: Browser, service: RunningService, alice: Person, site: Publisher, width: int
+) -> None:
+    word = "Donaudampfschifffahrtsgesellschaftskapitän" * 5
+    category = alice.has_category(word)
+    feed = alice.has_feed(site, ["One"], category_id=category["id"])
+    alice.put(f"/v1/feeds/{feed['id']}", {"title": word}, status=201)
+    (entry,) = alice.entries()
+    with reading(browser, service, viewport={"width": width, "height": 844}) as reader:
+        reader.set_session(alice)
+        for path in (
+            "/feeds",
+            f"/feeds/{feed['id']}",
+            f"/feeds/{feed['id']}/edit",
+            f"/entries/{entry['id']}",
+            "/categories",
+            f"/categories/{category['id']}/delete",
+        ):
+            page = reader.go(path)
+            assert page.evaluate("document.documentElement.scrollWidth") == width, path
