@@ -259,6 +259,17 @@ def test_entries_move_with_their_feed_into_another_category(alice: Person, site:
     assert alice.get(f"/v1/categories/{feed['category']['id']}/entries")["total"] == 0
 
 
+@pytest.mark.parametrize("name", ["user_agent", "cookie"])
+def test_a_header_that_cannot_be_sent_is_not_stored(alice: Person, site: Publisher, name: str) -> None:
+    feed = alice.has_feed(site)
+
+    assert alice.put(f"/v1/feeds/{feed['id']}", {name: " pasted \n"}, status=201)[name] == "pasted"
+    for value in ("two\nlines", "a\x7f"):
+        answer = alice.call("PUT", f"/v1/feeds/{feed['id']}", {name: value})
+        assert (answer.status, name in answer.error) == (400, True)
+    alice.put(f"/v1/feeds/{feed['id']}/refresh")
+
+
 def test_rules_are_cleared_by_an_empty_text(alice: Person, site: Publisher) -> None:
     feed = alice.has_feed(site, **GOOD_RULES)
 

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from functools import cached_property
 from hashlib import sha256
 
 from msgspec import Struct
 
 from tidings.domain.errors import InvalidInput
-from tidings.domain.messages import msg
 from tidings.domain.polling.cache_headers import Link
+from tidings.domain.text import reject_invisible
 from tidings.net.targets import parse_target
 
 FEED_ACCEPT = (
     "application/atom+xml, application/rss+xml, application/feed+json, application/rdf+xml, "
     "application/xml;q=0.9, text/xml;q=0.9, application/json;q=0.8, text/html;q=0.7, */*;q=0.5"
 )
-
-_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 
 class FetchSettings(Struct, frozen=True, kw_only=True):
@@ -102,11 +99,7 @@ class FetchResponse(Struct, frozen=True, kw_only=True, dict=True):
 def check_headers(request: FetchRequest) -> None:
     """Raises InvalidInput for a header that cannot be sent."""
     for field in ("user_agent", "cookie", "accept", "etag", "last_modified"):
-        value: str = getattr(request, field)
-        if _CONTROL.search(value) or clean(value) != value:
-            raise InvalidInput(
-                msg("{field} contains a line break or another invisible character.", field=field), field=field
-            )
+        reject_invisible(getattr(request, field), field=field)
 
 
 def clean(value: str) -> str:

@@ -14,6 +14,7 @@ from tidings.domain.feeds.feeds import EditedFeedField
 from tidings.domain.messages import msg
 from tidings.domain.polling.next_check import MAX_USER_INTERVAL_MINUTES, MIN_USER_INTERVAL_MINUTES
 from tidings.domain.rules.validation import validate_feed_rules
+from tidings.domain.text import reject_invisible
 
 PROXY_SCHEMES = ("http", "https", "socks5", "socks5h")
 
@@ -40,6 +41,9 @@ def validate(fields: Mapping[str, Any]) -> dict[str, Any]:
     values = dict(fields)
     for name, value in values.items():
         _check_text(name, value)
+    for name in ("user_agent", "cookie"):
+        if name in values:
+            values[name] = reject_invisible(values[name].strip(), field=name)
     for name in ("feed_url", "site_url"):
         if name in values:
             values[name] = validate_web_url(values[name], field=name)
