@@ -193,7 +193,7 @@ def _ensure_another_admin(db: Write, user: User) -> None:
     """
     if users.lock_admins(db) == [user.id]:
         raise InvalidInput(
-            msg("{username} is the only administrator (is_admin): make another one first.", username=user.username),
+            msg("{username} is the only administrator: make another one first.", username=user.username),
             field="is_admin",
         )
 
