@@ -17,6 +17,7 @@ from pathlib import Path
 Finished = subprocess.CompletedProcess[str]
 
 CTRL_C = "\x03"
+CTRL_D = "\x04"
 # Makes the terminal on stdin the controlling terminal, as a login shell does, and executes the command.
 EXEC_ON_TERMINAL = """
 import fcntl, os, sys, termios

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cli.commands import CTRL_C, Tidings, error_line
+from cli.commands import CTRL_C, CTRL_D, Tidings, error_line
 from support.people import PASSWORD
 from tidings.domain.errors import Unauthorized
 from tidings.services import Services
@@ -64,6 +64,16 @@ def test_two_different_passwords_change_nothing(tidings: Tidings, services: Serv
         assert terminal.exit_code() == 1
 
     assert "differ" in terminal.seen
+    assert names(services) == []
+
+
+def test_ctrl_d_at_a_question_is_no_answer(tidings: Tidings, services: Services) -> None:
+    with tidings.on_a_terminal("user", "add", "alice") as terminal:
+        terminal.wait_for("Password for alice: ")
+        terminal.type(CTRL_D)
+        assert terminal.exit_code() == 1
+
+    assert "no password was given" in terminal.seen
     assert names(services) == []
 
 

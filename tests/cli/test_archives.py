@@ -37,6 +37,8 @@ def test_what_cannot_be_exported_or_imported_is_said(tidings: Tidings, services:
     present.write_text("mine")
 
     assert "File exists" in error_line(tidings("export", "alice", str(present)), 1)
+    for folder in (str(tidings.folder), ".", "/"):
+        assert "File exists" in error_line(tidings("export", "alice", folder), 1)
     assert present.read_text() == "mine"
     assert "no user called 'bob'" in error_line(tidings("export", "bob", str(tidings.folder / "bob.zip")), 1)
     assert "No such file" in error_line(tidings("export", "alice", str(tidings.folder / "missing" / "a.zip")), 1)

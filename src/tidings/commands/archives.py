@@ -48,10 +48,10 @@ def export_account(
     with open_application(loaded.settings) as application:
         application.check()
         user = application.services.users.find(username)
+        if path.exists():
+            raise StartError(f"The archive {path} cannot be written: File exists; choose another name, or remove it")
         # Written under another name first: a file with the final name is always complete.
         partial = path.with_name(f"{path.name}.part")
-        if path.exists():
-            raise StartError(f"The archive {path} cannot be written: File exists")
         try:
             descriptor = os.open(partial, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600)
             with os.fdopen(descriptor, "wb") as file, progress_bar("Exporting entries") as progress:

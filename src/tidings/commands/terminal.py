@@ -45,8 +45,8 @@ def read_password(username: str, source: Path | None) -> str:
     if source is not None:
         password = _first_line_of(source, "password")
     elif sys.stdin.isatty():
-        password = getpass.getpass(f"Password for {username}: ")
-        if getpass.getpass("Repeat the password: ") != password:
+        password = _hidden(f"Password for {username}: ")
+        if password and _hidden("Repeat the password: ") != password:
             raise InvalidInput(verbatim("the two passwords differ; nothing was changed"))
     else:
         password = sys.stdin.readline().rstrip("\r\n")
@@ -63,12 +63,21 @@ def read_secret(what: str, source: Path | None) -> str:
     if source is not None:
         secret = _first_line_of(source, what)
     elif sys.stdin.isatty():
-        secret = getpass.getpass(f"The {what}: ")
+        secret = _hidden(f"The {what}: ")
     else:
         secret = sys.stdin.readline()
     if not secret.strip():
         raise InvalidInput(verbatim(f"no {what} was given; use a terminal, a pipe or a file"))
     return secret.strip()
+
+
+def _hidden(prompt: str) -> str:
+    """Returns what is typed at the terminal, which does not show it; "" at the end of the input (Ctrl-D)."""
+    try:
+        return getpass.getpass(prompt)
+    except EOFError:
+        sys.stderr.write("\n")
+        return ""
 
 
 def _first_line_of(path: Path, what: str) -> str:

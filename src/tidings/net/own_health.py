@@ -40,7 +40,9 @@ def ask(host: str, port: int, *, unix_socket: Path | None, is_tls: bool) -> str:
         connection.request("GET", "/readyz")
         response = connection.getresponse()
         text = response.read(200).decode("utf-8", "replace").strip()
-    except (OSError, http.client.HTTPException) as error:
+    except OSError as error:
+        return f"no answer: {error.strerror or error}"
+    except http.client.HTTPException as error:
         return f"no answer: {error}"
     finally:
         connection.close()
