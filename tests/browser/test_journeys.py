@@ -300,3 +300,30 @@ def test_a_long_word_in_a_name_makes_no_page_wider_than_the_window(
         ):
             page = reader.go(path)
             assert page.evaluate("document.documentElement.scrollWidth") == width, path
+
+
+def test_no_label_of_the_bar_below_an_article_is_cut(
+    browser: Browser, service: RunningService, alice: Person, site: Publisher
+) -> None:
+    alice.has_feed(site, ["One", "Two"])
+    linkding = {"enabled": True, "url": "https://links.example.org", "token": "t"}
+    alice.put("/v1/integrations", {"linkding": linkding}, status=201)
+    with reading(browser, service, **SCREENS["phone, dark"]) as reader:
+        reader.set_session(alice)
+        page = reader.go(f"/entries/{alice.entries()[0]['id']}")
+        labels = page.locator(".bottom button span")
+        expect(labels).to_have_text(["Mark as unread", "Star", "Save"])
+        for label in labels.all():
+            assert label.evaluate(
+                "one => one.scrollWidth <= one.clientWidth && one.scrollHeight <= one.clientHeight + 1"
+            )
+
+
+def test_the_help_of_the_keyboard_has_a_name_and_a_button_to_close_it(desk: Reader) -> None:
+    page = desk.go("/unread")
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_visible()
+
+    page.get_by_role("button", name="Close").click()
+
+    expect(page.get_by_role("dialog")).to_have_count(0)

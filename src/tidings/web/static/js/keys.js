@@ -135,6 +135,7 @@ export async function help() {
   const dialog = document.createElement("dialog");
   dialog.id = "keys";
   dialog.append(page.querySelector(".inner"));
+  dialog.ariaLabel = dialog.querySelector("h1").textContent;
   dialog.addEventListener("close", () => dialog.remove());
   dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
   document.body.append(dialog);
