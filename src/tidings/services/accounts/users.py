@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
 from zoneinfo import available_timezones
@@ -21,6 +21,7 @@ from tidings.storage.entries import counters, entries
 from tidings.storage.feeds import bulk, categories
 
 FIRST_CATEGORY = "All"
+_SPEEDS = ("default_reading_speed", "cjk_reading_speed")
 
 
 class Users:
@@ -64,9 +65,9 @@ class Users:
                 _ensure_another_admin(db, by_id(db, user_id))
             _ensure_free(db, values, besides=user_id)
             user = by_id(db, user_id)
-            if _changes_speed(user, values):
+            if _changes(user, values, _SPEEDS):
                 values["reading_times_after"] = 0
-            if any(values.get(name, getattr(user, name)) != getattr(user, name) for name in user_changes.RULES):
+            if _changes(user, values, user_changes.RULES):
                 # The next checks add entries that the documents have and that are not blocked any more.
                 counters.lock_all(db, user_id)
                 bulk.forget_documents(db, user_id)
@@ -141,9 +142,9 @@ class Users:
         users.remove(db, user.id)
 
 
-def _changes_speed(user: User, values: Mapping[str, Any]) -> bool:
-    speeds = {"default_reading_speed": user.default_reading_speed, "cjk_reading_speed": user.cjk_reading_speed}
-    return any(values.get(name, speed) != speed for name, speed in speeds.items())
+def _changes(user: User, values: Mapping[str, Any], names: Iterable[str]) -> bool:
+    """Returns whether the values change one of these fields."""
+    return any(name in values and values[name] != getattr(user, name) for name in names)
 
 
 def by_id(db: Read, user_id: int) -> User:
