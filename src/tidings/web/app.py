@@ -43,6 +43,8 @@ _BROKEN = "Something went wrong on our side; the log of the server has the detai
 # Pages belong to one user: no shared cache may store them, and browsers revalidate them each time, except when the user
 # goes back.
 _PRIVATE = {"Cache-Control": "private, no-cache"}
+# Pages with a secret, and all pages on a shared device.
+_NOT_STORED = {"Cache-Control": "no-store"}
 
 
 class SignInRequired(Exception):
@@ -169,7 +171,7 @@ class Pages(Surface[RequestContext]):
         sounds = policy.covers_all(MediaKind.AUDIO) and policy.covers_all(MediaKind.VIDEO)
         headers = {
             **security.page_headers(hosts, self._site.player_hosts, own_pictures=own, own_sounds=sounds),
-            **(security.NOT_STORED if context.cookie(cookies.SHARED) else _PRIVATE),
+            **(_NOT_STORED if page.has_secret or context.cookie(cookies.SHARED) else _PRIVATE),
             HEADER: copies_name(context, self._release),
             **page.headers,
         }

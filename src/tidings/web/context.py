@@ -27,6 +27,8 @@ class PageResponse(Struct, frozen=True):
     """A rendered template. template: below `templates/`. values: added to those that every page has (`rendering`).
 
     problem: the error of a form; the field macros show it beside the field that it names.
+
+    has_secret: browsers do not store the page, so that their Back button does not show it either.
     """
 
     template: str
@@ -34,6 +36,7 @@ class PageResponse(Struct, frozen=True):
     status: int = 200
     problem: InvalidInput | None = None
     headers: dict[str, str] = {}
+    has_secret: bool = False
 
 
 class Redirect(Struct, frozen=True):

@@ -101,8 +101,6 @@ COMMON_HEADERS = {
     "X-Frame-Options": "DENY",
     "Referrer-Policy": "no-referrer",
 }
-# For pages with a secret, and on shared devices: the Back button of the browser does not show them either.
-NOT_STORED = {"Cache-Control": "no-store"}
 # For responses that are not pages: images, files, JSON. Nothing in them runs.
 SANDBOX_HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",

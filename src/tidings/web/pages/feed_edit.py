@@ -180,7 +180,7 @@ def _page(
         "preview": preview,
         "user_rules": bool(user.block_filter_entry_rules.strip() or user.keep_filter_entry_rules.strip()),
     }
-    return PageResponse("feed_edit.html", values, status=400 if problems else 200, headers=security.NOT_STORED)
+    return PageResponse("feed_edit.html", values, status=400 if problems else 200, has_secret=True)
 
 
 def _form_of(feed: Feed) -> FeedForm:

@@ -12,7 +12,6 @@ from tidings.storage.accounts.api_keys import ApiKey
 from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.field_errors import field_error
 from tidings.web.language import _
-from tidings.web.security import NOT_STORED
 
 routes = Routes()
 
@@ -61,9 +60,5 @@ def _page(
         "address": context.site.base_url,
     }
     return PageResponse(
-        "settings/api_keys.html",
-        known,
-        status=400 if problem else 200,
-        problem=problem,
-        headers=NOT_STORED if new_key else {},
+        "settings/api_keys.html", known, status=400 if problem else 200, problem=problem, has_secret=new_key is not None
     )

@@ -11,7 +11,6 @@ from tidings.services.accounts.api_passwords import NewApiPassword
 from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.field_errors import field_error
 from tidings.web.language import _
-from tidings.web.security import NOT_STORED
 
 routes = Routes()
 
@@ -62,5 +61,5 @@ def _page(
         known,
         status=400 if problem else 200,
         problem=problem,
-        headers=NOT_STORED if new_password else {},
+        has_secret=new_password is not None,
     )

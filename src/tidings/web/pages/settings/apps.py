@@ -18,7 +18,6 @@ from tidings.storage.accounts import api_keys
 from tidings.web.context import PageResponse, RequestContext
 from tidings.web.language import _
 from tidings.web.pages.settings.client_apps import APPS, BY_SLUG, OTHERS, ClientApi, ClientApp
-from tidings.web.security import NOT_STORED
 
 routes = Routes()
 
@@ -110,11 +109,7 @@ def _page(
         "is_local": urlsplit(base_url).hostname in _LOOPBACK,
     }
     return PageResponse(
-        "settings/app.html",
-        known,
-        status=400 if problem else 200,
-        problem=problem,
-        headers=NOT_STORED if secret else {},
+        "settings/app.html", known, status=400 if problem else 200, problem=problem, has_secret=secret is not None
     )
 
 

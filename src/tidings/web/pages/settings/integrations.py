@@ -25,7 +25,6 @@ from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.field_errors import field_error
 from tidings.web.language import _
 from tidings.web.message_translation import translated
-from tidings.web.security import NOT_STORED
 
 routes = Routes()
 
@@ -173,5 +172,5 @@ def _page(
     }
     # A generated secret, or a typed one beside an error, is on the page.
     return PageResponse(
-        "settings/integration.html", known, status=400 if problem else 200, problem=problem, headers=NOT_STORED
+        "settings/integration.html", known, status=400 if problem else 200, problem=problem, has_secret=True
     )
