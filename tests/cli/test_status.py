@@ -60,8 +60,12 @@ def test_status_ends_with_exit_code_3_when_feeds_are_overdue(
     assert gauges(seen)["tidings_polls_overdue"][1] == 1.0
 
 
-def test_status_without_a_database_says_what_to_do(bare: Tidings) -> None:
-    assert "tidings migrate" in error_line(bare("status"), 1)
+def test_status_without_a_database_says_what_to_do_and_makes_no_file(bare: Tidings) -> None:
+    says = error_line(bare("status"), 1)
+
+    assert "There is no database" in says
+    assert "tidings migrate" in says
+    assert not (bare.folder / "tidings.db").exists(), "a mistyped path leaves an empty file behind"
 
 
 def test_cleanup_removes_expired_entries_and_prints_the_counts(

@@ -13,7 +13,7 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from tidings.domain.errors import StartError, StoreUnavailable
 from tidings.storage import revision as schema_revision
-from tidings.storage.engine import database_errors, locks, partitions
+from tidings.storage.engine import database_errors, locks, partitions, sqlite_file
 from tidings.storage.engine.database import Database, Read, Write
 
 if TYPE_CHECKING:
@@ -81,7 +81,12 @@ def is_known(revision: str) -> bool:
 
 
 def check(database: Database) -> None:
-    """Raises StartError unless the schema is current: `web` and `worker` do not migrate."""
+    """Raises StartError unless the schema is current: `web` and `worker` do not migrate. Creates no file."""
+    path = sqlite_file.path_of(database)
+    if path is not None and not path.exists():
+        raise StartError(
+            f"There is no database {describe(database)}: check its path, or run `tidings migrate` first to create it"
+        )
     try:
         with database_errors.without_log(), database.reading() as db:
             revision = _known_revision(db)
