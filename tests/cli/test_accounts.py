@@ -134,6 +134,30 @@ def test_an_impossible_change_gives_an_error_line_and_exit_code_1(
     assert may_sign_in(services, "alice", PASSWORD)
 
 
-def test_a_missing_password_gives_an_error_line_and_exit_code_1(bare: Tidings) -> None:
-    assert "no password" in error_line(bare("user", "add", "alice"), 1)
-    assert "/nowhere" in error_line(bare("user", "passwd", "alice", "--password-file", "/nowhere"), 1)
+def test_a_missing_password_gives_an_error_line_and_exit_code_1(tidings: Tidings, services: Services) -> None:
+    services.users.create("bob", PASSWORD)
+
+    assert "no password" in error_line(tidings("user", "add", "alice"), 1)
+    assert "/nowhere" in error_line(tidings("user", "passwd", "bob", "--password-file", "/nowhere"), 1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["add", "bob"], "already a user called 'bob'"),
+        (["add", "no good name"], "username"),
+        (["passwd", "charlie"], "no user called 'charlie'"),
+        (["remove", "charlie"], "no user called 'charlie'"),
+    ],
+)
+def test_a_name_that_is_taken_or_unknown_is_said_before_anything_is_asked(
+    tidings: Tidings, services: Services, arguments: list[str], says: str
+) -> None:
+    services.users.create("bob", PASSWORD)
+
+    with tidings.on_a_terminal("user", *arguments) as terminal:
+        assert terminal.exit_code() == 1
+
+    assert says in terminal.seen
+    assert "Password for" not in terminal.seen
+    assert "[y/N]" not in terminal.seen

@@ -49,9 +49,10 @@ def add(
     password_file
         Take the password from the first line of this file.
     """
-    password = read_password(name, password_file)
     with _users(loaded.settings) as users:
-        added = users.create(name, password, is_admin=admin)
+        # Before the question: who has typed a password twice should not learn then that the name is taken.
+        users.require_free(name)
+        added = users.create(name, read_password(name, password_file), is_admin=admin)
     say(f"Added {added.username}{' as an administrator' if added.is_admin else ''}.")
     return 0
 
@@ -76,9 +77,9 @@ def passwd(name: str, /, *, password_file: PasswordFile = None, loaded: LoadedSe
     password_file
         Take the password from the first line of this file.
     """
-    password = read_password(name, password_file)
     with _users(loaded.settings) as users:
-        users.set_password(name, password)
+        users.find(name)
+        users.set_password(name, read_password(name, password_file))
     say(f"{name} has a new password.")
     return 0
 
@@ -94,10 +95,11 @@ def remove(name: str, /, *, yes: Annotated[bool, Parameter(negative="")] = False
     yes
         Do not ask for confirmation.
     """
-    if not yes and not confirm(f"Remove {name} with all feeds, entries and stars?"):
-        say("Nothing was changed.")
-        return 1
     with _users(loaded.settings) as users:
+        users.find(name)
+        if not yes and not confirm(f"Remove {name} with all feeds, entries and stars?"):
+            say("Nothing was changed.")
+            return 1
         users.remove(name)
     say(f"Removed {name}.")
     return 0

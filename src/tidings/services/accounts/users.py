@@ -115,6 +115,12 @@ class Users:
         with self._database.reading() as db:
             return by_name(db, username)
 
+    def require_free(self, username: str) -> None:
+        """Raises InvalidField unless a new user may have this name."""
+        name = validate_username(username)
+        with self._database.reading() as db:
+            _ensure_free(db, {"username": name})
+
     def list_all(self) -> list[User]:
         with self._database.reading() as db:
             return users.list_all(db)
