@@ -16,7 +16,7 @@ from tidings.web.message_translation import translated
 
 GONE = msg("{host} has removed this permanently (410). Look for a new address on the site.", host="n.example")
 OFF = msg("The feed is not checked until you switch it on again.")
-RANGE = msg("send a number from {min:,} to {max:,}.", min=0.25, max=2_147_483_647)
+RANGE = msg("give a number from {min:,} to {max:,}.", min=0.25, max=2_147_483_647)
 
 
 @pytest.mark.parametrize(

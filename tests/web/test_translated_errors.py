@@ -103,7 +103,7 @@ def test_a_field_error_is_shown_in_french(reader: Visitor, alice: Person, site: 
     assert "Règle 1\xa0: Il n’y a pas de règle de réécriture 'no_such_rule'." in wrong_rule
     assert "Indiquez une adresse complète qui commence par http:// ou https://." in wrong_address
     message = alice.put(f"/v1/feeds/{feed}", {"feed_url": "nowhere"}, status=400)["error_message"]
-    assert message == "feed_url: send a complete address that begins with http:// or https://."
+    assert message == "feed_url: give a complete address that begins with http:// or https://."
 
 
 def test_an_error_in_a_number_is_shown_in_german(reader: Visitor, alice: Person) -> None:

@@ -114,7 +114,7 @@ def _check_range(name: str, value: Any) -> None:
         return
     minimum, maximum = RANGES[name]
     if not minimum <= value <= maximum:
-        raise InvalidField(name, msg("send a number from {min:,} to {max:,}.", min=minimum, max=maximum))
+        raise InvalidField(name, msg("give a number from {min:,} to {max:,}.", min=minimum, max=maximum))
 
 
 def selectable_zones(zones: Collection[str]) -> list[str]:
@@ -132,5 +132,5 @@ def _check_zone(name: str, zones: Collection[str]) -> None:
         return
     raise InvalidField(
         "timezone",
-        msg("{name} is not known; send UTC or a name such as Europe/Paris, in this spelling.", name=repr(name[:40])),
+        msg("{name} is not known; give UTC or a name such as Europe/Paris, in this spelling.", name=repr(name[:40])),
     )

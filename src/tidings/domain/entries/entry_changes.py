@@ -128,12 +128,12 @@ def _article_url(url: str) -> str:
     """Returns the URL if it is absolute and not executable: other readers export `tag:` and `ftp:` URLs as well."""
     _check(url, "url")
     if not url:
-        raise InvalidField("url", msg("send the address of the article."))
+        raise InvalidField("url", msg("give the address of the article."))
     resolved = cleaning.resolve_url("", url)
     if not resolved or is_executable_url(resolved):
         raise InvalidField(
             "url",
-            msg("send a complete address, such as one that begins with https://, and none that runs something."),
+            msg("give a complete address, such as one that begins with https://, and none that runs something."),
         )
     return resolved
 

@@ -36,7 +36,7 @@ def validate_name(name: str) -> str:
     """
     name = reject_nul(name.replace("\n", " ").strip(), field="name")
     if not name:
-        raise InvalidInput(msg("A label needs a name: send a text with at least one visible character."), field="name")
+        raise InvalidInput(msg("A label needs a name: give a text with at least one visible character."), field="name")
     if len(name) > MAX_NAME:
         raise InvalidInput(msg("This label is too long: {max} characters at most.", max=MAX_NAME), field="name")
     return name

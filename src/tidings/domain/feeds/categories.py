@@ -30,7 +30,7 @@ def validate_title(title: str) -> str:
     title = title.replace("\n", " ")
     if not title.strip():
         raise InvalidInput(
-            msg("A category needs a title: send a text with at least one visible character."), field="title"
+            msg("A category needs a title: give a text with at least one visible character."), field="title"
         )
     if len(title) > MAX_TITLE or max(len(title.encode()), len(normalize_for_search(title).encode())) > MAX_KEY_BYTES:
         raise InvalidInput(

@@ -90,7 +90,7 @@ def validate_web_url(url: str, *, field: str) -> str:
     except ValueError:
         is_usable = False
     if not is_usable or not url.startswith(("http://", "https://")) or any(letter.isspace() for letter in url):
-        raise InvalidField(field, msg("send a complete address that begins with http:// or https://."))
+        raise InvalidField(field, msg("give a complete address that begins with http:// or https://."))
     if len(url.encode()) > MAX_URL:
         raise InvalidField(field, msg("this address is too long, {max} bytes at most.", max=MAX_URL))
     return url
@@ -130,7 +130,7 @@ def _check_interval(minutes: int) -> None:
         raise InvalidField(
             "check_interval_minutes",
             msg(
-                "send {min} to {max:,} minutes, or 0 to leave it to the feed.",
+                "give {min} to {max:,} minutes, or 0 to leave it to the feed.",
                 min=MIN_USER_INTERVAL_MINUTES,
                 max=MAX_USER_INTERVAL_MINUTES,
             ),
@@ -145,5 +145,5 @@ def _check_proxy(url: str) -> None:
         is_usable = False
     if not is_usable:
         raise InvalidField(
-            "proxy_url", msg("send a complete address that begins with http://, https://, socks5:// or socks5h://.")
+            "proxy_url", msg("give a complete address that begins with http://, https://, socks5:// or socks5h://.")
         )

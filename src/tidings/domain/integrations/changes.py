@@ -25,7 +25,7 @@ MAX_NUMBER = 2**53 - 1
 _WRONG_TYPES: dict[type, Message] = {
     str: msg("send a text."),
     bool: msg("send true or false."),
-    int: msg("send a whole number."),
+    int: msg("give a whole number."),
 }
 
 # Returns why a URL cannot be used; None if it can.
@@ -100,7 +100,7 @@ def _is_read_only(name: str, fields: Mapping[str, SettingField]) -> bool:
 def _validated(value: Any, field: SettingField, before: IntegrationSettings, where: str, check_url: UrlCheck) -> Any:
     _check_type(value, field.type, where)
     if field.type is int and not 0 <= value <= MAX_NUMBER:
-        raise InvalidField(where, msg("send a whole number from 0 on."))
+        raise InvalidField(where, msg("give a whole number from 0 on."))
     if not isinstance(value, str):
         return value
     if "\0" in value:

@@ -47,7 +47,7 @@ class SavedPages:
         Nothing is stored then.
         """
         if not url:
-            raise InvalidField("url", msg("send the address of a page."))
+            raise InvalidField("url", msg("give the address of a page."))
         url = url.strip()
         parse_target(url)
         now = self._clock()

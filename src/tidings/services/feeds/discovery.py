@@ -200,7 +200,7 @@ class _Search:
 
 def _page_request(sent: Mapping[str, Any]) -> FetchRequest:
     if not sent.get("url"):
-        raise InvalidField("url", msg("send the address of a page."))
+        raise InvalidField("url", msg("give the address of a page."))
     fields = {name: value for name, value in sent.items() if name in FetchRequest.__struct_fields__ and name != "url"}
     try:
         checked = feed_changes.validate(fields | {"feed_url": sent["url"]})

@@ -175,7 +175,7 @@ class Feeds:
 
     def _checked_new(self, user_id: int, fields: Mapping[str, Any]) -> dict[str, Any]:
         if not fields.get("feed_url"):
-            raise InvalidField("feed_url", msg("send the address of the feed."))
+            raise InvalidField("feed_url", msg("give the address of the feed."))
         written = fields["feed_url"]
         feed_url = feed_changes.normalize_scheme(written) if isinstance(written, str) else written
         values = feed_changes.validate({**fields, "feed_url": feed_url})
