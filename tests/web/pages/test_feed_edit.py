@@ -156,6 +156,22 @@ def test_an_error_is_shown_next_to_its_field_and_the_input_is_kept(
     assert alice.get(f"/v1/feeds/{feed['id']}") == before
 
 
+def test_everything_that_is_wrong_is_shown_at_once(reader: Visitor, alice: Person, site: Publisher) -> None:
+    path = f"/feeds/{alice.has_feed(site)['id']}/edit"
+    wrong = {
+        "title": " ",
+        "feed_url": "example",
+        "check_interval_minutes": "often",
+        "rewrite_rules": "no_such_rule",
+        "cookie": "a\nb",
+        "proxy_url": "proxy",
+    }
+
+    page = reader.post(path, **fields(reader.page(path)) | wrong | {"csrf": reader.token}).body.decode()
+
+    assert [name for name in wrong if not error(page, name)] == []
+
+
 def test_every_invalid_rule_is_named(reader: Visitor, alice: Person, site: Publisher) -> None:
     feed = alice.has_feed(site)
     path = f"/feeds/{feed['id']}/edit"

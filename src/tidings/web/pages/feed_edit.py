@@ -9,6 +9,7 @@ from msgspec import defstruct
 from tidings.domain.accounts.users import User
 from tidings.domain.entries import retention
 from tidings.domain.errors import FetchError, InvalidInput, NotFound
+from tidings.domain.feeds import feed_changes
 from tidings.domain.feeds.feed_settings import DAYS, NUMBERS, RULES, SWITCHES, TEXTS
 from tidings.domain.feeds.feeds import Feed
 from tidings.domain.messages import verbatim
@@ -139,7 +140,15 @@ def _changes(feed: Feed, form: FeedForm) -> tuple[dict[str, Any], dict[str, str]
             continue
         if name in DAYS and fields[name] is not None and not retention.is_allowed(fields[name]):
             problems[name] = _("Type 1 to %(max)d days, -1 for ever, or nothing.", max=retention.MAX_DAYS)
-    return {name: value for name, value in fields.items() if value != getattr(feed, name)}, problems
+    changed = {name: value for name, value in fields.items() if value != getattr(feed, name)}
+    # One by one, so that the page shows all that is wrong at once.
+    for name, value in changed.items():
+        if name not in problems:
+            try:
+                feed_changes.validate({name: value})
+            except InvalidInput as error:
+                problems[name] = field_error(error).message
+    return changed, problems
 
 
 def _rule_problems(form: FeedForm) -> dict[str, str]:
@@ -167,6 +176,8 @@ def _page(
         named = {category.id: category.title for category in categories.list_all(db, user.id)}
         (row,) = feed_rows(db, user.id, [checked], named, now)
     shown = _form_of(feed) if form is None else form
+    is_refused = bool(problems)
+    problems = problems or _rule_problems(shown)
     values = {
         "title": feed.title,
         "place": "",
@@ -175,12 +186,13 @@ def _page(
         "form": shown,
         "is_typed": form is not None,
         "setting_labels": SWITCH_LABELS,
-        "problems": problems or _rule_problems(shown),
-        "is_refused": bool(problems),
+        "problems": problems,
+        "is_refused": is_refused,
+        "shows_rules": preview is not None or any(name in problems or getattr(shown, name) for name in RULES),
         "preview": preview,
         "user_rules": bool(user.block_filter_entry_rules.strip() or user.keep_filter_entry_rules.strip()),
     }
-    return PageResponse("feed_edit.html", values, status=400 if problems else 200, has_secret=True)
+    return PageResponse("feed_edit.html", values, status=400 if is_refused else 200, has_secret=True)
 
 
 def _form_of(feed: Feed) -> FeedForm:
