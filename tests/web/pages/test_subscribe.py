@@ -82,6 +82,18 @@ def test_a_failure_is_shown_next_to_the_address_field(reader: Visitor, site: Pub
         assert 'value="Mine/1.0"' in page
 
 
+@pytest.mark.parametrize(("status", "is_open"), [(401, True), (403, True), (404, False)])
+def test_the_fields_for_a_password_are_open_when_a_site_asks_for_one(
+    reader: Visitor, site: Publisher, status: int, is_open: bool
+) -> None:
+    reader.get("/feeds/add")
+    page = reader.post("/feeds/find", url=site.serve("/", "", status=status)).body.decode()
+
+    options = re.search(r"<details( open)?><summary>Password, cookie, proxy", page)
+    assert options
+    assert bool(options[1]) is is_open
+
+
 def test_a_url_without_a_feed_cannot_be_subscribed_to(reader: Visitor, alice: Person, site: Publisher) -> None:
     page = site.serve("/page", "<html><body>Nothing here</body></html>")
     reader.get("/feeds/add")

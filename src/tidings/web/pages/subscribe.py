@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from tidings.domain.accounts.users import User
-from tidings.domain.errors import FeedError, FetchError, InvalidInput, NotFound
+from tidings.domain.errors import FeedError, FetchError, HttpError, InvalidInput, NotFound, TidingsError, TlsError
 from tidings.http.binding import Form
 from tidings.http.endpoints import Routes
 from tidings.http.queries import Query
@@ -93,12 +93,12 @@ async def find_feeds(caller: User, services: Services, form: SubscribeForm) -> P
         try:
             return _page(found, await _offers(caller, services, found))
         except NotFound as error:
-            return _page(found, problem=field_error(error, field="url"))
+            return _page(found, error=error)
 
     try:
         return await reach(form.url, at, has_secrets=form.has_secrets)
     except (InvalidInput, FetchError) as error:
-        return _page(form, problem=field_error(error, field="url"))
+        return _page(form, error=error)
 
 
 @routes.post("/save")
@@ -114,7 +114,7 @@ async def save_page(caller: User, services: Services, form: SubscribeForm) -> Pa
     try:
         entry_id = await reach(form.url, at, has_secrets=form.has_secrets)
     except (InvalidInput, FetchError) as error:
-        return _page(form, problem=field_error(error, field="url"))
+        return _page(form, error=error)
     return Redirect(f"/starred/{entry_id}", notice=_("Page saved and starred."))
 
 
@@ -131,8 +131,7 @@ async def add_feed(
         known = await asyncio.to_thread(_known, services, caller.id, [fields["feed_url"]])
         if known:
             return Redirect(f"/feeds/{known[fields['feed_url']]}", notice=_("You are already subscribed to this feed."))
-        problem = field_error(error, field="url", renamed={"feed_url": "url"})
-        return await _page_after_error(context, form, problem)
+        return await _page_after_error(context, form, error)
     return Redirect(f"/feeds/{feed_id}", notice=_("Subscribed."))
 
 
@@ -142,13 +141,13 @@ def _bookmarklet(context: RequestContext) -> str:
     return f"javascript:location.href='{form}'+encodeURIComponent(location.href)"
 
 
-async def _page_after_error(context: RequestContext, form: AddFeedForm, problem: InvalidInput) -> PageResponse:
+async def _page_after_error(context: RequestContext, form: AddFeedForm, error: TidingsError) -> PageResponse:
     """Returns the page with the error. The feeds are discovered again, if that still works."""
     try:
         offers = await _offers(context.caller, context.services, form) if form.url and form.feed_url else []
     except (InvalidInput, NotFound, FetchError):
         offers = []
-    return _page(form, offers, problem)
+    return _page(form, offers, error)
 
 
 async def _offers(caller: User, services: Services, form: SubscribeForm) -> list[FeedOffer]:
@@ -172,17 +171,21 @@ def _fetch_options(form: SubscribeForm) -> dict[str, Any]:
     return {name: value for name, value in values if value}
 
 
-def _page(
-    form: SubscribeForm, found: list[FeedOffer] | None = None, problem: InvalidInput | None = None
-) -> PageResponse:
+def _may_need_options(error: TidingsError | None) -> bool:
+    """Returns whether an option of the form could help: the site wants a password, or its certificate is not valid."""
+    return isinstance(error, TlsError) or (isinstance(error, HttpError) and error.status in {401, 403, 407})
+
+
+def _page(form: SubscribeForm, found: list[FeedOffer] | None = None, error: TidingsError | None = None) -> PageResponse:
     sent = _fetch_options(form)
+    problem = field_error(error, field="url", renamed={"feed_url": "url"}) if error else None
     wanted = form if isinstance(form, AddFeedForm) else msgspec.convert(msgspec.structs.asdict(form), AddFeedForm)
     values = {
         "title": _("Add feed"),
         "place": "add",
         "form": form,
         "found": found or [],
-        "has_more": bool(sent),
+        "shows_options": bool(sent) or _may_need_options(error),
         # Sent with the chosen feed, so that it is fetched as it was discovered.
         "sent": [("url", form.url), *((name, "1" if value is True else value) for name, value in sent.items())],
         "category_id": wanted.category_id or "",
