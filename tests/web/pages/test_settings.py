@@ -59,7 +59,7 @@ def test_a_setting_is_saved_and_shown(alice: Person, reader: Visitor) -> None:
         ("/settings", "timezone", "Moon/Crater", "is not known"),
         ("/settings", "language", "xx_XX", "is not one of"),
         ("/settings/reading", "entries_per_page", "many", "Type a whole number."),
-        ("/settings/reading", "entries_per_page", "0", "Send a number from 1 to"),
+        ("/settings/reading", "entries_per_page", "0", "Give a number from 1 to"),
         ("/settings/reading", "media_playback_rate", "nan", "Type a number"),
         ("/settings/filters", "block_filter_entry_rules", "EntryTitle=(", "never closed"),
         ("/settings/filters", "keep_filter_entry_rules", "EntryDate=soon", "A date rule is one of"),
@@ -173,6 +173,7 @@ def test_ending_the_session_of_this_browser_signs_out(reader: Visitor) -> None:
     answer = reader.post(f"/settings/sessions/{own}/end")
 
     assert answer.headers["location"] == "/sign-in"
+    assert answer.headers["clear-site-data"] == '"cache"'
     assert reader.get("/unread").headers["location"].startswith("/sign-in")
 
 

@@ -117,7 +117,9 @@ def test_browsers_do_not_store_pages_with_secrets_or_on_a_shared_device(stranger
     }.items():
         answer = stranger.post(path, fields)
         assert (answer.status, answer.headers["cache-control"]) == (200, "no-store"), path
-    assert stranger.get("/settings/integrations/webhook").headers["cache-control"] == "no-store"
+    stranger.post("/list-links")
+    for path in ("/settings/integrations/webhook", "/list-links"):
+        assert stranger.get(path).headers["cache-control"] == "no-store", path
 
     stranger.post("/sign-out")
     stranger.get("/sign-in")

@@ -57,7 +57,7 @@ def follow_feed(context: RequestContext, token: str, feed_id: int) -> Response:
 def show_links(context: RequestContext, caller: User, services: Services) -> PageResponse:
     token = services.feed_links.token(caller.id)
     base = f"{context.site.base_url}/lists/{token}" if token else ""
-    return PageResponse("list_links.html", {"title": _("Lists as feeds"), "base": base})
+    return PageResponse("list_links.html", {"title": _("Lists as feeds"), "base": base}, has_secret=bool(token))
 
 
 @routes.post("/list-links")

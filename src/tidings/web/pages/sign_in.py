@@ -19,6 +19,7 @@ from tidings.services.accounts.authentication import Credentials
 from tidings.web import cookies, security
 from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.language import _
+from tidings.web.signed_out import signed_out
 
 routes = Routes()
 
@@ -86,10 +87,7 @@ def _start_session(context: RequestContext, services: Services, credentials: Cre
 def sign_out(context: RequestContext, services: Services) -> Redirect:
     assert context.signed_in is not None
     services.sessions.end(context.caller.id, context.signed_in.session.id)
-    context.set_cookie(cookies.SESSION, "", lasts_s=0)
-    context.set_cookie(cookies.SHARED, "", lasts_s=0)
-    # Without this the Back button would show the pages of this session.
-    return Redirect("/sign-in", notice=_("You are signed out."), headers={"Clear-Site-Data": '"cache"'})
+    return signed_out(context)
 
 
 def _page(form: SignInForm, problem: InvalidInput | None = None) -> PageResponse:

@@ -192,4 +192,5 @@ def _page(form: SubscribeForm, found: list[FeedOffer] | None = None, error: Tidi
         "crawler": wanted.crawler,
         "hide_globally": wanted.hide_globally,
     }
-    return PageResponse("feeds_add.html", values, status=400 if problem else 200, problem=problem)
+    status = 400 if problem else 200
+    return PageResponse("feeds_add.html", values, status=status, problem=problem, has_secret=form.has_secrets)

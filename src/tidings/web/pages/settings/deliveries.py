@@ -140,7 +140,7 @@ def _get(caller: User, services: Services, delivery_id: int) -> tuple[ListedDeli
         shown = outbox.get(db, caller.id, delivery_id)
         if shown is None:
             raise delivery_not_found(delivery_id)
-        return shown, outbox.body(db, delivery_id)
+        return shown, outbox.body(db, caller.id, delivery_id)
 
 
 def _line(shown: ListedDelivery) -> tuple[ListedDelivery, str, str]:

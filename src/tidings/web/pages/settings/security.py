@@ -15,6 +15,7 @@ from tidings.web import cookies, user_agents
 from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.field_errors import field_error
 from tidings.web.language import _, ngettext
+from tidings.web.signed_out import signed_out
 
 routes = Routes()
 
@@ -36,7 +37,7 @@ def show_security(context: RequestContext) -> PageResponse:
 
 @routes.post(PATH)
 async def change_password(context: RequestContext, services: Services, form: PasswordForm) -> PageResponse | Redirect:
-    """Ends the sessions of all other browsers."""
+    """Change the password, and end the sessions of all other browsers."""
     try:
         _ensure_same(form)
         await _verify(context, services, form.current)
@@ -50,8 +51,7 @@ async def change_password(context: RequestContext, services: Services, form: Pas
 def end_session(context: RequestContext, services: Services, caller: User, session_id: int) -> Redirect:
     services.sessions.end(caller.id, session_id)
     if session_id == _session_id(context):
-        context.set_cookie(cookies.SESSION, "", lasts_s=0)
-        return Redirect("/sign-in", notice=_("You are signed out."))
+        return signed_out(context)
     return Redirect(PATH, notice=_("That browser is signed out."))
 
 
