@@ -133,7 +133,17 @@ def test_credentials_are_not_sent_without_tls_unasked(reader: Visitor, site: Pub
 
     assert answer.status == 400
     assert f'value="{address}"' in answer.body.decode()
+    assert answer.headers["cache-control"] == "no-store"
     assert not site.requests_for("/")
+
+
+def test_credentials_in_an_address_are_not_sent_without_tls_unasked(reader: Visitor, site: Publisher) -> None:
+    host = a_site(site).removeprefix("http://")
+    reader.get("/feeds/add")
+
+    assert reader.post("/feeds/find", url=f"pat:secret@{host}").status == 400
+    assert not site.requests_for("/")
+    assert "2 feeds found" in reader.post("/feeds/find", url=f"http://pat:secret@{host}").body.decode()
 
 
 def test_an_address_with_a_scheme_is_taken_at_its_word(reader: Visitor, site: Publisher) -> None:

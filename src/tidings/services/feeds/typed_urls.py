@@ -28,14 +28,15 @@ def complete_url(text: str) -> str:
 async def reach(typed: str, fetch: Callable[[str], Awaitable[Result]], *, has_secrets: bool = False) -> Result:
     """Returns what `fetch` returns for the URL that was typed; for http, if no scheme was typed and https fails.
 
-    has_secrets: credentials are sent, which anybody on the way could read without TLS. Then only https is tried, and
-    the user has to type http://. Raises what `fetch` raises for https if http fails as well.
+    has_secrets: credentials are sent besides those in the URL. Without TLS others on the way could read them, so that
+    only https is tried, and the user has to type http://. Raises what `fetch` raises for https if http fails as well.
     """
     url = complete_url(typed)
     try:
         return await fetch(url)
     except _NO_TLS as error:
         plain = complete_url(f"http://{typed.strip()}")
+        has_secrets = has_secrets or "@" in url.partition("://")[2].partition("/")[0]
         if has_secrets or url != f"https{plain.removeprefix('http')}":
             raise
         try:
