@@ -14,6 +14,7 @@ from tidings.domain.messages import encode_message, join_sentences, msg
 from tidings.domain.polling import cache_headers, next_check, polling_hints, publish_rate, redirects
 from tidings.domain.polling.next_check import PublisherRequest, Schedule
 from tidings.domain.polling.publish_rate import PublishRate
+from tidings.domain.polling.sources import NO_VALIDATORS
 from tidings.domain.times import Instant
 from tidings.net.fetch import FetchResponse
 
@@ -173,12 +174,16 @@ def first_columns(
 def document_columns(response: FetchResponse, document: ParsedFeed) -> dict[str, Any]:
     """Returns the columns by which the next check sees whether the document has changed.
 
-    The validators of a document that was cut off may be those of the complete one, which a 304 would keep back.
+    There are none for a document that was cut off: its validators may be those of the complete one, which a 304 would
+    keep back.
     """
-    columns: dict[str, Any] = {"body_digest": response.digest}
     if document.is_cut_off:
-        return columns | {"etag_header": "", "last_modified_header": ""}
-    return columns | {"etag_header": response.etag, "last_modified_header": response.last_modified}
+        return dict(NO_VALIDATORS)
+    return {
+        "body_digest": response.digest,
+        "etag_header": response.etag,
+        "last_modified_header": response.last_modified,
+    }
 
 
 def publisher_request(response: FetchResponse, hints: PublisherHints, now: Instant) -> PublisherRequest:
