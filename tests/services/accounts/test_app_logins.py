@@ -183,12 +183,25 @@ def test_the_time_of_use_is_stored_once_a_minute(first_process: Process, alice: 
     assert used_at() == first_process.now
 
 
+def test_a_name_is_recognised_as_keyboards_type_it(first_process: Process) -> None:
+    user = first_process.users.create("zoë", PASSWORD)
+    password = first_process.passwords.create(user, "Reeder").password
+
+    for typed in ("zoë", "Zoë", " zoe\u0308 "):
+        login = first_process.logins.recognise(login_credentials(typed, password))
+        assert login is not None, typed
+        assert login.user.id == user.id
+
+
 def test_no_credential_is_stored_or_logged(database: Database, first_process: Process, alice: User) -> None:
     with capture_logs() as lines:
         created = first_process.passwords.create(alice, "Reeder")
         key = hashlib.md5(f"alice:{created.password}".encode(), usedforsecurity=False).hexdigest()
         token = first_process.token("alice", created.password)
         first_process.is_accepted(token[:-1] + "x")
+        # An API password in the field of the token, and a secret of another service.
+        first_process.is_accepted(created.password)
+        first_process.is_accepted("c2Vj/cmV0")
         first_process.logins.by_fever_key(key[:-1] + "x", HOME)
 
     with database.reading() as db:
@@ -199,6 +212,6 @@ def test_no_credential_is_stored_or_logged(database: Database, first_process: Pr
     digits = token.partition("/")[2]
     assert stored.password_digest.hex() not in (digits, hashlib.sha256(created.password.encode()).hexdigest())
     text = repr(lines) + repr(created) + repr(first_process.logins.by_token(token, HOME))
-    assert [line["reason"] for line in lines] == ["unknown token", "unknown Fever key"]
-    for hidden in (created.password, key[:-1], digits[:-1]):
+    assert [line["reason"] for line in lines] == ["unknown token"] * 3 + ["unknown Fever key"]
+    for hidden in (created.password, key[:-1], digits[:-1], "c2Vj"):
         assert hidden not in text

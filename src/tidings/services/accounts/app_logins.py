@@ -81,6 +81,7 @@ class AppLogins:
         quoted, _, digits = token.strip().partition("/")
         username = unquote(quoted)
         secret = self._secret.get()
+        user = None
         if username and digits and "\0" not in username:
             with self._database.reading() as db:
                 user = users.by_name(db, username)
@@ -88,7 +89,8 @@ class AppLogins:
             if login is not None:
                 self._record_use(login.user, api_password)
                 return login
-        self._refusals.log("unknown token", username=username, address=address)
+        # Only the name of a user: what was sent may be a password in the wrong field.
+        self._refusals.log("unknown token", username=user.username if user else "", address=address)
         raise Unauthorized(UNKNOWN_TOKEN)
 
     def by_fever_key(self, key: str, address: str) -> FeverLogin | None:
@@ -118,7 +120,7 @@ class AppLogins:
         )
 
     def _of_token(self, db: Read, secret: bytes, user: User, digits: str) -> tuple[AppLogin | None, ApiPassword | None]:
-        """The login with this token, and its API password; no password when it is that of the account."""
+        """Returns the login with this token, and its API password; None for the password of the account."""
         for api_password in api_passwords.list_all(db, user.id):
             token = decisions.reader_token(secret, user.username, user.id, api_password.password_digest)
             if _is_same(token, digits):
@@ -137,7 +139,7 @@ class AppLogins:
         return self._login(user, stored.encode())
 
     def _record_use(self, user: User, password: ApiPassword | None) -> None:
-        """Written at most once a minute."""
+        """Store the time of the last use, at most once a minute."""
         now = self._clock()
         login_due = _is_due(user.last_login_at, now)
         password_due = password is not None and _is_due(password.last_used_at, now)
@@ -154,7 +156,7 @@ def _is_due(last: Instant | None, now: Instant) -> bool:
 
 
 def _is_same(token: str, digits: str) -> bool:
-    """In constant time. digits: of the token that was sent."""
+    """Compare in constant time. digits: of the token that was sent."""
     return hmac.compare_digest(token.rpartition("/")[2].encode(), digits.encode("utf-8", "replace"))
 
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from tidings.domain.accounts.throttle import FORGET_AFTER, Bucket, Throttle, buckets_of, network_bucket
-from tidings.domain.accounts.users import User, normalize_username
+from tidings.domain.accounts.users import User
 from tidings.domain.errors import SignInThrottled, Unauthorized, UnknownApiKey
 from tidings.domain.messages import msg
 from tidings.domain.times import MINUTE, SECOND, Instant
@@ -130,9 +130,7 @@ class Authentication:
 
     def _stored(self, db: Read, credentials: Credentials) -> tuple[User | None, str]:
         """Returns the user with this name and the hash of the password; None and a dummy hash for an unknown name."""
-        user = users.by_name(db, credentials.username.lower()) or users.by_name(
-            db, normalize_username(credentials.username)
-        )
+        user = users.by_name(db, credentials.username)
         return user, users.password_hash(db, user.id) if user else passwords.UNKNOWN_USER_HASH
 
     def _buckets(self, credentials: Credentials, stored: str) -> tuple[Bucket, ...]:

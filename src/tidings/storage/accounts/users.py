@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from sqlalchemy import bindparam, delete, func, insert, select, update
 
-from tidings.domain.accounts.users import User
+from tidings.domain.accounts.users import User, normalize_username
 from tidings.domain.times import Instant
 from tidings.storage.engine.database import Read, Write, columns
 from tidings.storage.engine.id_list import in_list
@@ -33,8 +33,11 @@ def get_many(db: Read, user_ids: Iterable[int]) -> dict[int, User]:
 
 
 def by_name(db: Read, username: str) -> User | None:
-    """Returns the user with this name, compared without case."""
-    return db.one(User, _select_by_name, name=username.lower())
+    """Returns the user with this name, in any case and Unicode form, with or without blanks around it."""
+    # First as it is: names from other services may not be in NFKC.
+    exact, normal = username.lower(), normalize_username(username)
+    user = db.one(User, _select_by_name, name=exact)
+    return user if user or normal == exact else db.one(User, _select_by_name, name=normal)
 
 
 def list_all(db: Read) -> list[User]:
