@@ -209,7 +209,7 @@ def switch_on(person: Person, settings: dict[str, str], name: str = "webhook", *
 def outbox(person: Person) -> list[dict[str, Any]]:
     with person.service.services.reading() as db:
         rows = db.rows(deliveries.select().where(deliveries.c.user_id == person.id).order_by(deliveries.c.id))
-        return [{**row, "body": stored.body(db, row["id"])} for row in rows]
+        return [{**row, "body": stored.body(db, person.id, row["id"])} for row in rows]
 
 
 def has_integrations(person: Person) -> bool:

@@ -267,7 +267,7 @@ def test_a_full_queue_drops_the_oldest_events_and_their_bodies(database: Databas
     assert webhook.states() == ["pending", *["failed"] * 20, *["pending"] * 9]
     assert "oldest were given up" in webhook.all()[5].delivery.last_error
     with database.reading() as db:
-        kept = [outbox.body(db, id_) is not None for id_ in ids]
+        kept = [outbox.body(db, webhook.user_id, id_) is not None for id_ in ids]
     assert kept == [True, *[False] * 20, *[True] * 9]
 
 

@@ -29,7 +29,7 @@ def outbox(person: Person) -> list[dict[str, Any]]:
     """The oldest first, each with its body read."""
     with person.service.services.reading() as db:
         found = outbox_storage.list_deliveries(db, person.id, limit=1000)[::-1]
-        bodies = [outbox_storage.body(db, shown.delivery.id) for shown in found]
+        bodies = [outbox_storage.body(db, person.id, shown.delivery.id) for shown in found]
     return [
         {"receiver": shown.delivery.receiver, "size": shown.delivery.size, **json.loads(body or b"")}
         for shown, body in zip(found, bodies, strict=True)

@@ -142,7 +142,7 @@ READS: dict[str, tuple[Callable[[Read, int], object], set[str]]] = {
         {"ix_deliveries_user"},
     ),
     "one": (lambda db, user: outbox.get(db, user, 35_000), set()),
-    "a body": (lambda db, _: outbox.body(db, 9_000), set()),
+    "a body": (lambda db, user: outbox.body(db, user, 35_000), set()),
 }
 QUEUE = ReceiverQueue(7, 1, "webhook", 0, None, 0)
 WRITES: dict[str, tuple[Callable[[Write, int], object], set[str]]] = {

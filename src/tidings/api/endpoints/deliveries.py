@@ -98,7 +98,7 @@ def get_delivery(caller: User, services: Services, delivery_id: int) -> Delivery
         shown = outbox.get(db, caller.id, delivery_id)
         if shown is None:
             raise delivery_not_found(delivery_id)
-        body = outbox.body(db, delivery_id)
+        body = outbox.body(db, caller.id, delivery_id)
     return DeliveryDetails(
         **structs.asdict(_out(shown, time_zone(caller.timezone))),
         body=None if body is None else body.decode(),

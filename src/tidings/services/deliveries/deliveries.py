@@ -38,7 +38,7 @@ class Deliveries:
         with self._database.writing() as db:
             if outbox.get(db, user_id, id_) is None:
                 raise delivery_not_found(id_)
-            if outbox.body(db, id_) is None:
+            if outbox.body(db, user_id, id_) is None:
                 raise InvalidInput(msg("The body of delivery {id} was not kept: it cannot be sent again.", id=id_))
             outbox.redeliver(db, user_id, id_, now=self._clock())
 

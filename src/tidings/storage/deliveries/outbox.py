@@ -30,7 +30,9 @@ _next_attempt = case(
 )
 _queue = deliveries.outerjoin(receivers, receivers.c.id == deliveries.c.receiver_id)
 _select_listed = select(*_fields, _next_attempt.label("next_attempt_at")).select_from(_queue)
-_select_body = select(delivery_bodies.c.body).where(delivery_bodies.c.delivery_id == bindparam("delivery"))
+_select_body = (
+    select(delivery_bodies.c.body).join(deliveries, deliveries.c.id == delivery_bodies.c.delivery_id).where(*_is_owned)
+)
 _reopen = (
     update(deliveries)
     .where(*_is_owned, deliveries.c.state != DeliveryState.PENDING.value)
@@ -135,9 +137,9 @@ def get(db: Read, user_id: int, id_: int) -> ListedDelivery | None:
     return None
 
 
-def body(db: Read, id_: int) -> bytes | None:
-    """Returns the body, None if it is no longer stored. The caller has checked the owner."""
-    text = db.scalar(_select_body, delivery=id_)
+def body(db: Read, user_id: int, id_: int) -> bytes | None:
+    """Returns the body of a delivery of the user, None if it is no longer stored."""
+    text = db.scalar(_select_body, user=user_id, delivery=id_)
     return None if text is None else text.encode()
 
 
