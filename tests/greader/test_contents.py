@@ -109,6 +109,7 @@ def test_time_limits_compare_when_an_entry_was_stored(app: App, alice: Person, s
         assert app.ids(stream, ot=1_500_000_000) == recent
         assert app.ids(stream, ot=1_500_000_000_000_000) == recent
         assert app.ids(stream, nt=1_500_000_000) == old
+        assert app.ids(stream, ot=0, nt=0) == app.ids(stream)
         assert app.ids(stream, ot=1_000_000_000, nt=1_000_000_000) == old
         assert app.ids(stream, ot=2_000_000_001) == []
         assert app.ids(stream, ot="soon", n=2) == recent + old

@@ -134,14 +134,6 @@ def feed_id(db: Read, user_id: int, stream: Stream) -> int:
     return found
 
 
-def folder(db: Read, user_id: int, name: str) -> Category:
-    """Returns a user's category, whose title is compared without case. Raises NotFound."""
-    found = categories.by_key(db, user_id, normalize_for_search(name))
-    if found is None:
-        raise NotFound(verbatim("There is no such folder."))
-    return found
-
-
 def folder_or_label(db: Read, user_id: int, name: str) -> Category | Label:
     """Returns what a label names: a user's category, or else a label of entries. Raises NotFound."""
     key = normalize_for_search(name)

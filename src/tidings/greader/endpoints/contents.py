@@ -43,8 +43,8 @@ _AT_ONCE: Final = 500
 class StreamQuery(QueryOrForm, frozen=True):
     """s: streams, none for all entries. n: how many. c: the cursor of the previous page. r: o for oldest first.
 
-    ot, nt: when entries were stored, at the earliest and at the latest. it, xt: streams to be in, and not to be in.
-    q: words to search for, as in the native API.
+    ot, nt: when entries were stored, at the earliest and at the latest; "" and 0 for any time.
+    it, xt: streams to be in, and not to be in. q: words to search for, as in the native API.
     """
 
     s: tuple[str, ...] = ()
@@ -63,7 +63,7 @@ class StreamQuery(QueryOrForm, frozen=True):
 
     @property
     def stream_filter(self) -> StreamFilter:
-        since, until = streams.moment(self.ot), streams.moment(self.nt)
+        since, until = streams.moment(self.ot) or None, streams.moment(self.nt) or None
         return StreamFilter(include=self.it, exclude=self.xt, since=since, until=until, search=self.q.strip())
 
     def count(self, most: int) -> int:
