@@ -120,6 +120,26 @@ def test_an_entry_that_is_not_blocked_any_more_comes_from_the_unchanged_document
     assert {entry["title"] for entry in alice.entries()} == {"One", "Two"}
 
 
+@pytest.mark.parametrize("is_new_version", [True, False], ids=["a changed document", "an unchanged one"])
+def test_rules_that_are_changed_during_a_check_apply_to_the_next(
+    alice: Person, site: Publisher, *, is_new_version: bool
+) -> None:
+    url, first = site.url("/same.xml"), rss(["Two", "One"], site.url("/same.xml"))
+    site.serve("/same.xml", first, etag='"a"')
+    feed_id = alice.post("/v1/feeds", {"feed_url": url, "blocklist_rules": "Two"})["feed_id"]
+
+    def change_rules(_request: object) -> Answer:
+        alice.put(f"/v1/feeds/{feed_id}", {"blocklist_rules": ""}, status=201)
+        return last
+
+    last = Answer(rss(["Three", "Two", "One"], url), etag='"b"') if is_new_version else Answer(first, etag='"a"')
+    site.script("/same.xml", change_rules, last)
+    for _ in range(2):
+        alice.put(f"/v1/feeds/{feed_id}/refresh")
+
+    assert "Two" in {entry["title"] for entry in alice.entries()}
+
+
 def test_rules_of_the_user_apply_to_unchanged_documents_of_all_feeds(
     alice: Person, bob: Person, site: Publisher
 ) -> None:

@@ -94,9 +94,10 @@ def host_of(feed_url: str) -> str:
 def shared_validators(feeds: Sequence[Feed]) -> Validators:
     """Returns the validators of these feeds, which share a source.
 
-    They are empty if the feeds last stored different versions: "not modified" would be true of some of them only.
+    They are empty if the feeds last stored different versions: "not modified" would be true of some of them only; and
+    without a digest: the document has to be parsed again (NO_VALIDATORS).
     """
     versions = {(feed.etag_header, feed.last_modified_header, feed.body_digest) for feed in feeds}
-    if len(versions) > 1:
+    if len(versions) > 1 or feeds[0].body_digest is None:
         return Validators()
     return Validators(feeds[0].etag_header, feeds[0].last_modified_header)

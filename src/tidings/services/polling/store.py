@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from tidings.domain.errors import TidingsError
 from tidings.domain.feeds.feeds import Feed
 from tidings.domain.polling.changes import PreparedFeedUpdate
-from tidings.domain.polling.sources import SourceLease
+from tidings.domain.polling.sources import NO_VALIDATORS, SourceLease
 from tidings.services.deliveries import outbox
 from tidings.storage.engine.database import Write
 from tidings.storage.entries import counters
@@ -49,7 +49,7 @@ def store(db: Write, updates: Sequence[PreparedFeedUpdate]) -> list[CheckResult]
     current = _lock(db, [update.feed for update in updates])
     # Transactions that lock rows of several feeds do so in this order.
     ours = sorted((update for update in updates if _holds_lease(update, current)), key=lambda update: update.feed.id)
-    record(db, [(update.feed, update.values) for update in ours if update.values])
+    record(db, [(update.feed, _columns(update, current[update.feed.id])) for update in ours if update.values])
     _rename(db, ours)
     ids = _add_new(db, ours, current)
     listeners = outbox.users_receiving_new_entries(db, (update.feed.user_id for update in ours if ids[update.feed.id]))
@@ -113,6 +113,14 @@ def _holds_lease(update: PreparedFeedUpdate, current: Mapping[int, CurrentFeed])
     if now is None or lease is None or not lease.worker:
         return now is not None
     return (now.source_id, now.claimed_by) == (lease.source_id, lease.worker)
+
+
+def _columns(update: PreparedFeedUpdate, current: CurrentFeed) -> Mapping[str, Any]:
+    """Returns the columns to write. Rules that were changed during the check have removed the validators: they stay so,
+    and the next check parses the document again.
+    """
+    were_removed = update.feed.body_digest is not None and current.body_digest is None
+    return {**update.values, **NO_VALIDATORS} if were_removed else update.values
 
 
 def _rename(db: Write, updates: Iterable[PreparedFeedUpdate]) -> None:

@@ -204,17 +204,17 @@ def _replace_details(db: Write, user_id: int, entry_id: int, entry: ReadyEntry) 
     # An enclosure that stays keeps its id, and with it the playback position of the user.
     rows = db.rows(_select_enclosures, user=user_id, entry=entry_id)
     stored = {row["id"]: ParsedEnclosure(row["url"], row["mime_type"], row["size"]) for row in rows}
-    now = match_enclosures(stored, entry.enclosures)
-    db.run_many(_delete_enclosure, [{"user": user_id, "enclosure": id_} for id_ in stored if id_ not in now])
+    matched = match_enclosures(stored, entry.enclosures)
+    db.run_many(_delete_enclosure, [{"user": user_id, "enclosure": id_} for id_ in stored if id_ not in matched])
     db.run_many(
         _update_enclosure,
         [
             {"user": user_id, "enclosure": id_, "new_url": one.url, "new_type": one.mime_type, "new_size": one.size}
-            for id_, one in now.items()
+            for id_, one in matched.items()
             if one != stored[id_]
         ],
     )
-    kept = set(now.values())
+    kept = set(matched.values())
     added = [_enclosure_row(user_id, entry_id, one) for one in entry.enclosures if one not in kept]
     db.run_many(_add_enclosure, added)
 
@@ -316,6 +316,7 @@ _select_current = (
         feeds.c.id.label("feed_id"),
         feeds.c.category_id,
         feeds.c.match_entries_by_url,
+        feeds.c.body_digest,
         feeds.c.source_id,
         source_table.c.claimed_by,
     )
@@ -330,6 +331,7 @@ class CurrentFeed(Struct, frozen=True):
     feed_id: int
     category_id: int
     match_entries_by_url: bool
+    body_digest: bytes | None
     source_id: int
     claimed_by: str
 
