@@ -150,6 +150,7 @@ def test_a_url_that_is_not_of_a_page_is_not_used(link: str) -> None:
         ("<![CDATA[<![CDATA[Q&A]]>]]>", "Q&A"),
         ("&lt;![CDATA[ Q&amp;A ]]&gt;", "Q&A"),
         ("&lt;![CDATA[Q&amp;A", "Q&A"),
+        ("&lt;![CDATA[Rain]]&gt; and &lt;![CDATA[sun]]&gt;", "Rain and sun"),
         ("What &lt;![CDATA[ is", "What <![CDATA[ is"),
         ("Tom &amp; Ann", "Tom & Ann"),
         ("Tom &amp;amp; Ann", "Tom & Ann"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 
 from tidings.domain.feeds.feeds import ParsedEnclosure
 
@@ -14,19 +14,25 @@ def match_enclosures(
     """Returns what each stored enclosure is now; those that the entry no longer has are left out.
 
     It is the one with the same URL; else with the same URL but for scheme and query, in which many podcasts have a new
-    token in every document; else the entry's only one of the same type.
+    token in every document, if both are sounds, films or pictures; else the entry's only one of the same type.
 
     stored: by id.
     """
     found: dict[int, ParsedEnclosure] = {}
-    left = dict.fromkeys(published)
-    for key in (_url, _url_without_query, _type):
-        before, after = Counter(map(key, stored.values())), Counter(map(key, published))
-        known = {key(one): id_ for id_, one in stored.items() if id_ not in found and before[key(one)] == 1}
-        for one in list(left):
-            if after[key(one)] == 1 and key(one) in known:
-                found[known[key(one)]] = one
-                del left[one]
+    unmatched = dict.fromkeys(published)
+    key_of: Callable[[ParsedEnclosure], Hashable]
+    for key_of in (_url, _url_without_query, _type):
+        stored_counts, published_counts = Counter(map(key_of, stored.values())), Counter(map(key_of, published))
+        candidates = {
+            key: id_
+            for id_, enclosure in stored.items()
+            if id_ not in found and stored_counts[key := key_of(enclosure)] == 1
+        }
+        for enclosure in list(unmatched):
+            key = key_of(enclosure)
+            if published_counts[key] == 1 and key in candidates:
+                found[candidates[key]] = enclosure
+                del unmatched[enclosure]
     return found
 
 
@@ -34,8 +40,9 @@ def _url(enclosure: ParsedEnclosure) -> str:
     return enclosure.url
 
 
-def _url_without_query(enclosure: ParsedEnclosure) -> str:
-    return enclosure.url.partition("://")[2].partition("?")[0]
+def _url_without_query(enclosure: ParsedEnclosure) -> tuple[str, str]:
+    """Returns the URL without scheme and query, and the kind of file: a cover may have the path of its episode."""
+    return enclosure.url.partition("?")[0].rpartition("://")[2], enclosure.mime_type.partition("/")[0]
 
 
 def _type(enclosure: ParsedEnclosure) -> str:

@@ -21,6 +21,7 @@ _BREAKING_TAG: Final = re.compile(
 )
 _UNSTORABLE: Final = re.compile("[\0\ud800-\udfff]")
 _CDATA_START: Final = re.compile(r"\s*+<!\[CDATA\[")
+_CDATA_MARK: Final = re.compile(r"<!\[CDATA\[|\]\]>")
 _WHITESPACE: Final = re.compile(r"[ \t\r\n\f]+")
 _NAMED_TAG: Final = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9]*)\b[^<>]*>")
 # Tags that publishers use to format titles. Others, such as `<T>` in a title about C++, are part of the text.
@@ -50,13 +51,11 @@ def collapse_whitespace(text: str) -> str:
 
 
 def unwrap_cdata(text: str) -> str:
-    """Returns the content of a CDATA section that is the whole text: a publisher escaped it, or nested it in another.
+    """Returns the text without the marks of CDATA sections if it begins with one: a publisher escaped or nested it.
 
-    In HTML it would be a comment.
+    In HTML the section would be a comment.
     """
-    if _CDATA_START.match(text) is None:
-        return text
-    return text.strip().removeprefix("<![CDATA[").removesuffix("]]>")
+    return _CDATA_MARK.sub("", text).strip() if _CDATA_START.match(text) else text
 
 
 def html_to_text(markup: str) -> str:
