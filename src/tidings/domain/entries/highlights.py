@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from tidings.domain.entries.search import Phrase, SearchQuery, terms
+from tidings.domain.entries.search import MAX_WORD, UNSPACED, Phrase, SearchQuery, terms
 
 LENGTH = 200
 # Characters before the first match that are shown with it.
@@ -20,8 +20,9 @@ _MAX_COMPARED = 20_000
 _CHARS_PER_WORD = 20
 # Candidates for a phrase that are compared in a text.
 _MAX_CANDIDATES = 20
-# Words as the index splits them: an underscore is not a letter, and longer words are split.
-_WORD = re.compile(r"[^\W_]{1,40}")
+# Words as the index splits them: an underscore is not a letter, longer words are split, and a run of a script without
+# blanks is a word of its own.
+_WORD = re.compile(rf"[{UNSPACED}]+|(?:(?![{UNSPACED}])[^\W_]){{1,{MAX_WORD}}}")
 
 
 class TextPiece(Struct, frozen=True):

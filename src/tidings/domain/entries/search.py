@@ -37,7 +37,7 @@ MAX_WORD = 40
 
 # Scripts written without blanks between words, and Hangul, whose words include particles: every two adjacent
 # characters are a term, so that any part of a text is found without a dictionary.
-_UNSPACED = (
+UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3041-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3105-\u312f"
     "\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003ffff"
 )
@@ -48,11 +48,11 @@ _MARKS = (
     "\u0981-\u0dff\u0f18-\u0f39\u0f71-\u0fbc\u1ab0-\u1aff\u1b00-\u1bff\u1dc0-\u1dff\u20d0-\u20f0\ufe20-\ufe2f"
 )
 _EMOJI = "\u2600-\u27bf\U0001f000-\U0001faff"
-_SPECIAL = re.compile(rf"[{_UNSPACED}{_MARKS}{_EMOJI}]")
-_IS_UNSPACED = re.compile(rf"[{_UNSPACED}]")
+_SPECIAL = re.compile(rf"[{UNSPACED}{_MARKS}{_EMOJI}]")
+_IS_UNSPACED = re.compile(rf"[{UNSPACED}]")
 _SIMPLE_WORD = re.compile(rf"\w{{1,{MAX_WORD}}}")
 _RUN = re.compile(rf"[\w{_MARKS}]+|[{_EMOJI}]")
-_PART_OF_RUN = re.compile(rf"[{_UNSPACED}]+|(?:(?![{_UNSPACED}]).){{1,{MAX_WORD}}}")
+_PART_OF_RUN = re.compile(rf"[{UNSPACED}]+|(?:(?![{UNSPACED}]).){{1,{MAX_WORD}}}")
 
 # Latin, Greek and Cyrillic accents, Hebrew and Arabic vowel points: users leave them out of queries.
 # The exception is й, a letter of its own that Russian endings have.
