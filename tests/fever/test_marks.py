@@ -165,6 +165,14 @@ def test_an_app_undoes_only_its_own_marks(alice: Person, library: Library, app: 
     assert state(alice, library.entry)[0] == "read"
 
 
+def test_many_items_are_marked_at_once(alice: Person, library: Library, app: FeverApp) -> None:
+    ids = [*range(10_000_001, 10_002_001), library.entry]
+
+    app.call(fields={"mark": "item", "as": "read", "id": ",".join(map(str, ids))})
+
+    assert state(alice, library.entry)[0] == "read"
+
+
 @pytest.mark.parametrize(
     "fields",
     [
@@ -173,12 +181,13 @@ def test_an_app_undoes_only_its_own_marks(alice: Person, library: Library, app: 
         {"mark": "item", "as": "", "id": 1},
         {"mark": "item", "as": "read"},
         {"mark": "item", "as": "read", "id": "x"},
+        {"mark": "item", "as": "read", "id": ",".join(map(str, range(1, 10_002)))},
         {"mark": "feed", "as": "read"},
         {"mark": "feed", "as": "saved", "id": 1},
         {"mark": "group", "as": "unread", "id": 0},
         {"mark": "group", "as": "read", "id": 0, "before": "yesterday"},
     ],
-    ids=str,
+    ids=lambda fields: str(fields)[:60],
 )
 def test_an_invalid_mark_gets_400_and_changes_nothing(
     alice: Person, library: Library, app: FeverApp, fields: dict[str, Any]

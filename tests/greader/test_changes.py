@@ -79,6 +79,9 @@ def test_unsupported_tags_and_unknown_items_are_ignored(app: App, alice: Person,
 
     assert states(alice) == before
     assert states(bob) == before
+    one = ("i", str(ids_by_title(alice)["One"]))
+    assert app.post("edit-tag", [one, ("a", "user/-/state/com.newsplus/seen"), ("a", READ)]) == "OK"
+    assert states(alice) == before | {"One": ("read", False)}
     assert app.get("tag/list") == App(alice).sign_in().get("tag/list")
 
 

@@ -139,7 +139,8 @@ def test_a_page_has_a_limit(n: str, count: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("c", "cursor"), [("", None), ("x", None), ("17", 17), ("page-17", 17), ("9" * 200, 2**63 - 1), ("٣", None)]
+    ("c", "cursor"),
+    [("", None), ("x", None), ("17", 17), ("0", None), ("page-17", 17), ("9" * 200, 2**63 - 1), ("٣", None)],
 )
 def test_a_cursor_is_read_from_its_digits(c: str, cursor: int | None) -> None:
     assert StreamQuery(c=c).cursor == cursor

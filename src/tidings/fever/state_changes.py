@@ -19,7 +19,8 @@ STATUSES = {"read": EntryStatus.READ, "unread": EntryStatus.UNREAD}
 STARS = {"saved": True, "unsaved": False}
 # "Kindling", the group of all feeds, and "Sparks", feeds that are shown apart, which Tidings does not have.
 ALL_FEEDS, SPARKS = 0, -1
-MAX_IDS = 1_000
+# Items that one request may mark.
+MAX_MARKED = 10_000
 
 
 def is_wanted(parameters: Parameters) -> bool:
@@ -43,9 +44,11 @@ def apply(parameters: Parameters, login: FeverLogin, services: Services) -> None
 
 
 def _mark_items(parameters: Parameters, login: FeverLogin, services: Services) -> None:
-    state, ids = parameters.text("as"), parameters.ids("id", MAX_IDS)
+    state, ids = parameters.text("as"), parameters.ids("id", MAX_MARKED + 1)
     if not ids:
         raise InvalidInput(verbatim("id: send the number of an item."), field="id")
+    if len(ids) > MAX_MARKED:
+        raise InvalidInput(verbatim(f"id: send {MAX_MARKED:,} numbers at most."), field="id")
     if state in STATUSES:
         services.app_marks.set_status(login, ids, STATUSES[state])
     elif state in STARS:

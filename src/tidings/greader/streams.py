@@ -34,7 +34,8 @@ STARRED: Final = STATE + "starred"
 LABEL: Final = "user/-/label/"
 FEED: Final = "feed/"
 
-_USER: Final = re.compile(r"user/[^/]*/(label|state/com\.google|state/org\.freshrss)/(.+)", re.DOTALL)
+# States of other services are taken as unknown ones of ours.
+_USER: Final = re.compile(r"user/[^/]*/(?:(label)/|state/(?:(?:com\.google|org\.freshrss)/)?+)(.+)", re.DOTALL)
 _BOTH: Final = (EntryStatus.UNREAD, EntryStatus.READ)
 _STATUS: Final = {"read": EntryStatus.READ, "unread": EntryStatus.UNREAD, "kept-unread": EntryStatus.UNREAD}
 _EVERYTHING: Final = ("reading-list", "main")
@@ -71,7 +72,7 @@ def parse(text: str) -> Stream:
     match = _USER.fullmatch(text)
     if match is None:
         raise InvalidInput(verbatim(f"{text[:80]!r} is no stream."), field="s")
-    return Stream("label" if match[1] == "label" else "state", match[2])
+    return Stream("label" if match[1] else "state", match[2])
 
 
 def _unescaped(text: str) -> str:

@@ -77,7 +77,7 @@ class StreamQuery(QueryOrForm, frozen=True):
     def cursor(self) -> int | None:
         """The last id of the previous page; None on the first page."""
         digits = "".join(letter for letter in self.c[:100] if letter in "0123456789")
-        return min(int(digits), 2**63 - 1) if digits else None
+        return min(int(digits), 2**63 - 1) or None if digits else None
 
 
 class ItemsQuery(QueryOrForm, frozen=True):
