@@ -38,6 +38,8 @@ def test_chapters_are_in_the_order_of_their_times() -> None:
         {"startTime": True, "title": "True"},
         {"startTime": "soon", "title": "A word"},
         {"startTime": "nan", "title": "No number"},
+        {"startTime": 10**400, "title": "Never"},
+        {"startTime": "1e308", "title": "Never"},
         "a text",
         None,
     ],

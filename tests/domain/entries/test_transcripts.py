@@ -48,12 +48,14 @@ def test_json_has_segments() -> None:
     segments = [
         {"speaker": "Ada", "startTime": 1, "endTime": 4, "body": "Hello &amp; welcome to the rain."},
         {"speaker": None, "startTime": "x", "body": "No time."},
+        {"startTime": 10**400, "body": "No time."},
         {"startTime": 1, "body": 5},
         "a text",
     ]
 
     assert read_transcript(json.dumps({"version": "1.0", "segments": segments}), url="").lines == (
         HELLO,
+        TranscriptLine(None, "", "No time."),
         TranscriptLine(None, "", "No time."),
     )
 

@@ -60,6 +60,7 @@ def test_a_setting_is_saved_and_shown(alice: Person, reader: Visitor) -> None:
         ("/settings", "language", "xx_XX", "is not one of"),
         ("/settings/reading", "entries_per_page", "many", "Type a whole number."),
         ("/settings/reading", "entries_per_page", "0", "Give a number from 1 to"),
+        ("/settings/reading", "entries_per_page", "9" * 400, "Give a number from 1 to"),
         ("/settings/reading", "media_playback_rate", "nan", "Type a number"),
         ("/settings/filters", "block_filter_entry_rules", "EntryTitle=(", "never closed"),
         ("/settings/filters", "keep_filter_entry_rules", "EntryDate=soon", "A date rule is one of"),

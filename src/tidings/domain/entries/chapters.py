@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from tidings.domain.entries.start_times import start_seconds
 from tidings.domain.errors import InvalidInput
 from tidings.domain.feeds.feeds import MAX_CHAPTERS, Chapter, chapter_title
 from tidings.domain.messages import msg
@@ -46,7 +47,7 @@ def chapters_text(chapters: Iterable[Chapter]) -> str:
 
 
 def _chapter(one: Any) -> Chapter | None:
-    """Returns None for what is no chapter, or not in the table of contents."""
+    """Returns None for what is not a chapter, or not in the table of contents."""
     if not isinstance(one, dict) or one.get("toc") is False:
         return None
     start, title, url = one.get("startTime"), one.get("title"), one.get("url")
@@ -55,7 +56,8 @@ def _chapter(one: Any) -> Chapter | None:
             start = float(start)
         except ValueError:
             return None
-    if isinstance(start, bool) or not isinstance(start, int | float) or not 0 <= start < float("inf"):
+    seconds = start_seconds(start)
+    if seconds is None:
         return None
     name = chapter_title(title) if isinstance(title, str) else ""
-    return Chapter(float(start), name, safe_href(url) if isinstance(url, str) else "")
+    return Chapter(seconds, name, safe_href(url) if isinstance(url, str) else "")

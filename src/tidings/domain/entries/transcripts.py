@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from tidings.domain.cleaning import clean, text_of
+from tidings.domain.entries.start_times import start_seconds
 from tidings.domain.errors import InvalidInput
 from tidings.domain.messages import msg
 from tidings.domain.text import plain_line
@@ -96,10 +97,9 @@ def _of_json(text: str) -> Iterator[TranscriptLine]:
     listed: Any = document.get("segments") if isinstance(document, dict) else document
     for one in listed if isinstance(listed, list) else ():
         if isinstance(one, dict) and isinstance(one.get("body"), str):
-            start, speaker = one.get("startTime"), one.get("speaker")
-            is_time = isinstance(start, int | float) and not isinstance(start, bool) and 0 <= start < float("inf")
+            speaker = one.get("speaker")
             yield TranscriptLine(
-                float(start) if is_time else None,  # type: ignore[arg-type]
+                start_seconds(one.get("startTime")),
                 plain_line(speaker) if isinstance(speaker, str) else "",
                 plain_line(one["body"]),
             )

@@ -70,11 +70,11 @@ def _value(name: str, value: Any) -> Any:
     kind = _TYPES[name]
     if kind not in (int, float):
         return value
+    message = _("Type a whole number.") if kind is int else _("Type a number, such as 1.5.")
     try:
         number = kind(str(value).strip().replace(",", "."))
-    except ValueError:
-        number = math.nan
-    if not math.isfinite(number):
-        whole = _("Type a whole number.") if kind is int else _("Type a number, such as 1.5.")
-        raise InvalidInput(verbatim(whole), field=name)
+    except ValueError as error:
+        raise InvalidInput(verbatim(message), field=name) from error
+    if kind is float and not math.isfinite(number):
+        raise InvalidInput(verbatim(message), field=name)
     return number
