@@ -23,6 +23,7 @@ import jinja2
 from babel.numbers import format_decimal
 from jinja2 import Environment, FileSystemBytecodeCache, PackageLoader, StrictUndefined
 from jinja2.bccache import Bucket
+from jinja2.utils import Namespace
 from markupsafe import Markup
 
 from tidings import __version__
@@ -75,7 +76,8 @@ class Renderer:
     def html(self, page: PageResponse, context: RequestContext) -> bytes:
         """Render in the current language, which the caller has set (`use_language`)."""
         template = self._environment.get_template(page.template)
-        known = _known(context) | {"problem": page.problem} | page.values
+        # The first wrong field of a page gets the focus: macros set `is_given` when they have given it.
+        known = _known(context) | {"problem": page.problem, "focus": Namespace(is_given=False)} | page.values
         return template.render(known).encode("utf-8", "replace")
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from support.people import Person
@@ -45,8 +47,14 @@ def test_a_category_can_be_marked_read(reader: Visitor, alice: Person, site: Pub
     feed = alice.has_feed(site)
     reader.get("/categories")
 
-    assert "2 marked read" in reader.follow(reader.post(f"/categories/{feed['category']['id']}/read"))
+    page = reader.follow(reader.post(f"/categories/{feed['category']['id']}/read"))
+    assert "2 marked read" in page
     assert alice.entries(status="unread") == []
+
+    moment = re.search(r'name="moment" value="(\d+)"', page)
+    assert moment, "it cannot be undone"
+    reader.post("/entries/undo", moment=moment[1], back="/categories")
+    assert len(alice.entries(status="unread")) == 2
 
 
 def test_deleting_a_category_moves_or_deletes_its_feeds(reader: Visitor, alice: Person, site: Publisher) -> None:

@@ -165,11 +165,13 @@ def test_everything_that_is_wrong_is_shown_at_once(reader: Visitor, alice: Perso
         "rewrite_rules": "no_such_rule",
         "cookie": "a\nb",
         "proxy_url": "proxy",
+        "webhook_url": "hook",
     }
 
     page = reader.post(path, **fields(reader.page(path)) | wrong | {"csrf": reader.token}).body.decode()
 
     assert [name for name in wrong if not error(page, name)] == []
+    assert re.findall(r'name="(\w+)" aria-invalid="true" autofocus', page) == ["title"]
 
 
 def test_every_invalid_rule_is_named(reader: Visitor, alice: Person, site: Publisher) -> None:
@@ -268,6 +270,26 @@ def test_a_document_that_was_cut_at_a_limit_leaves_a_note(reader: Visitor, alice
 
     site.serve(path, rss(["Short"], site.url(path)))
     assert "4,000,000" not in reader.follow(reader.post(f"/feeds/{feed['id']}/refresh"))
+
+
+def test_a_feed_that_was_read_does_not_wait_for_its_first_check(
+    reader: Visitor, alice: Person, site: Publisher
+) -> None:
+    path = f"/feeds/{alice.has_feed(site)['id']}/edit"
+    assert "It has not been checked yet" not in reader.page(path)
+
+    reader.post(path, **fields(reader.page(path)) | {"user_agent": "Mine/2.0", "csrf": reader.token})
+
+    assert "It has not been checked yet" not in reader.page(path)
+    assert "first check" not in reader.page("/feeds/import")
+
+
+def test_saved_pages_do_not_wait_for_a_check(reader: Visitor, alice: Person, site: Publisher) -> None:
+    article = "<p>" + "The ferry runs again from Monday, every hour. " * 20 + "</p>"
+    page = site.serve("/page", f"<html><body><article><h1>Ferry</h1>{article}</article></body></html>")
+    alice.post("/v1/saved-pages", {"url": page}, status=201)
+
+    assert "first check" not in reader.page("/feeds/import")
 
 
 def test_feeds_of_other_users_are_404(reader: Visitor, bob: Person, site: Publisher) -> None:

@@ -117,12 +117,17 @@ class Feeds:
         await self._icons.update_new(user.id, feed_id)
         return feed_id
 
+    def validate(self, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """Returns the columns to set, as `feed_changes.validate`. Raises InvalidInput, also for receivers of events."""
+        values = feed_changes.validate(fields)
+        self._check(values)
+        return values
+
     def update(self, user_id: int, feed_id: int, fields: Mapping[str, Any]) -> None:
         """Change a feed. Any change clears its errors. Raises NotFound and InvalidInput."""
         with self._database.reading() as db:
             owned(db, user_id, feed_id)
-        values = feed_changes.validate(fields)
-        self._check(values)
+        values = self.validate(fields)
         with self._database.writing() as db:
             counters.lock(db, user_id, [feed_id])
             feed = owned(db, user_id, feed_id)
@@ -178,8 +183,7 @@ class Feeds:
             raise InvalidField("feed_url", msg("give the address of the feed."))
         written = fields["feed_url"]
         feed_url = feed_changes.normalize_scheme(written) if isinstance(written, str) else written
-        values = feed_changes.validate({**fields, "feed_url": feed_url})
-        self._check(values)
+        values = self.validate({**fields, "feed_url": feed_url})
         with self._database.reading() as db:
             values["category_id"] = _category_or_first(db, user_id, values.get("category_id") or 0)
             _ensure_new(db, user_id, values["feed_url"])

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from tidings.domain.accounts.users import User
+from tidings.domain.entries.entries import EntryFilter
 from tidings.domain.errors import InvalidInput, NotFound
 from tidings.http.binding import Form
 from tidings.http.endpoints import Routes
 from tidings.services import Services
-from tidings.services.feeds.categories import unknown
+from tidings.services.feeds.categories import owned, unknown
 from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.field_errors import field_error
-from tidings.web.language import _, ngettext
+from tidings.web.language import _
 from tidings.web.message_translation import translated
+from tidings.web.pages.entry_actions import mark_read_redirect
 
 routes = Routes()
 
@@ -53,9 +55,10 @@ def change_category(caller: User, services: Services, category_id: int, form: Ca
 @routes.post("/categories/{category_id}/read")
 def mark_category_read(caller: User, services: Services, category_id: int) -> Redirect:
     """Mark the category read and return to this page."""
-    count = services.categories.mark_read(caller.id, category_id)
-    notice = ngettext("%(count)d marked read", "%(count)d marked read", count, count=count)
-    return Redirect("/categories", notice=notice if count else _("Nothing was unread."))
+    with services.reading() as db:
+        owned(db, caller.id, category_id)
+    marked = services.read_marker.mark_list_read(caller.id, EntryFilter(category_id=category_id))
+    return mark_read_redirect("/categories", marked)
 
 
 @routes.get("/categories/{category_id}/delete")

@@ -9,7 +9,6 @@ from msgspec import defstruct
 from tidings.domain.accounts.users import User
 from tidings.domain.entries import retention
 from tidings.domain.errors import FetchError, InvalidInput, NotFound
-from tidings.domain.feeds import feed_changes
 from tidings.domain.feeds.feed_settings import DAYS, NUMBERS, RULES, SWITCHES, TEXTS
 from tidings.domain.feeds.feeds import Feed
 from tidings.domain.messages import verbatim
@@ -94,6 +93,12 @@ def change_feed(
     with services.reading() as db:
         feed = owned(db, caller.id, feed_id)
     fields, problems = _changes(feed, form)
+    # One by one, so that the page shows all that is wrong at once.
+    for name in fields.keys() - problems.keys():
+        try:
+            services.feeds.validate({name: fields[name]})
+        except InvalidInput as error:
+            problems[name] = field_error(error).message
     # A stored rule that matches nothing does not stand in the way of other changes.
     problems |= {name: problem for name, problem in _rule_problems(form).items() if name in fields}
     if not problems:
@@ -140,15 +145,7 @@ def _changes(feed: Feed, form: FeedForm) -> tuple[dict[str, Any], dict[str, str]
             continue
         if name in DAYS and fields[name] is not None and not retention.is_allowed(fields[name]):
             problems[name] = _("Type 1 to %(max)d days, -1 for ever, or nothing.", max=retention.MAX_DAYS)
-    changed = {name: value for name, value in fields.items() if value != getattr(feed, name)}
-    # One by one, so that the page shows all that is wrong at once.
-    for name, value in changed.items():
-        if name not in problems:
-            try:
-                feed_changes.validate({name: value})
-            except InvalidInput as error:
-                problems[name] = field_error(error).message
-    return changed, problems
+    return {name: value for name, value in fields.items() if value != getattr(feed, name)}, problems
 
 
 def _rule_problems(form: FeedForm) -> dict[str, str]:

@@ -62,8 +62,10 @@ def show_links(context: RequestContext, caller: User, services: Services) -> Pag
 
 @routes.post("/list-links")
 def renew_links(caller: User, services: Services) -> Redirect:
+    had_links = bool(services.feed_links.token(caller.id))
     services.feed_links.renew(caller.id)
-    return Redirect("/list-links", _("These addresses are new; the earlier ones no longer work."))
+    notice = _("These addresses are new; the earlier ones no longer work.") if had_links else ""
+    return Redirect("/list-links", notice)
 
 
 @routes.post("/list-links/revoke")
