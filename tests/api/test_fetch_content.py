@@ -250,6 +250,24 @@ def test_a_self_signed_certificate_is_accepted_if_the_feed_allows_it(alice: Pers
         assert "The rain of day 3" in fetch(alice, entry)["content"]
 
 
+def test_an_episode_keeps_its_duration(alice: Person, site: Publisher) -> None:
+    channel = (
+        f"<title>Cast</title><item><title>Rain</title><guid>1</guid><link>{site.script('/story', Answer(PAGE))}</link>"
+        "<itunes:duration>45:00</itunes:duration>"
+        '<enclosure url="https://a.example/1.mp3" length="1" type="audio/mpeg"/>'
+        "</item>"
+    )
+    document = f'<rss xmlns:itunes="http://www.itunes.com/dtds/podcast-1.0.dtd"><channel>{channel}</channel></rss>'
+    alice.post("/v1/feeds", {"feed_url": site.serve("/cast.xml", document)})
+    (entry,) = alice.entries()
+    assert entry["reading_time"] == 45
+
+    fetch(alice, entry, update_content="true")
+
+    assert "The rain of day 3" in alice.get(f"/v1/entries/{entry['id']}")["content"]
+    assert alice.get(f"/v1/entries/{entry['id']}")["reading_time"] == 45
+
+
 def test_the_reading_time_is_returned_only_if_the_user_enabled_it(alice: Person, site: Publisher) -> None:
     entry = has_entry(alice, site)
     alice.put(f"/v1/users/{alice.id}", {"show_reading_time": False}, status=201)

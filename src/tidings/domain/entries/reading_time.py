@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from itertools import islice
 
 from tidings.domain.accounts.users import User
 from tidings.domain.cleaning.text import count_words, normalize_words, strip_tags, unescape_text
+from tidings.domain.entries.entries import Enclosure, is_playable
 
 # The number of letters from which the language of a long article is guessed.
 SAMPLE_LETTERS = 100
@@ -23,6 +25,11 @@ _LETTERS = re.compile(rf"[^\W\d_]{{1,{SAMPLE_LETTERS}}}")
 def reading_minutes(text_or_html: str, *, words_per_minute: int = 265, cjk_per_minute: int = 500) -> int:
     """Returns the result of `minutes_of` for plain text, or for HTML as `cleaning.clean` wrote it."""
     return minutes_of(strip_tags(text_or_html), words_per_minute=words_per_minute, cjk_per_minute=cjk_per_minute)
+
+
+def keeps_time(reading_time: int, enclosures: Iterable[Enclosure]) -> bool:
+    """Returns whether the time may be the duration of an episode, which does not depend on its text."""
+    return reading_time > 0 and any(is_playable(enclosure.mime_type) for enclosure in enclosures)
 
 
 def shown_minutes(minutes: int, user: User) -> int:

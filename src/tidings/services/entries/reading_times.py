@@ -6,8 +6,8 @@ The position is stored with the user, so the work goes on after a restart; each 
 from __future__ import annotations
 
 from tidings.domain.accounts.users import User
-from tidings.domain.entries.entries import Direction, Enclosure, Entry, EntryFilter, Order, PageRequest, is_playable
-from tidings.domain.entries.reading_time import reading_minutes
+from tidings.domain.entries.entries import Direction, EntryFilter, Order, PageRequest
+from tidings.domain.entries.reading_time import keeps_time, reading_minutes
 from tidings.storage.accounts import users
 from tidings.storage.engine.database import Database
 from tidings.storage.entries import counters, entry_lists, reading_times
@@ -46,11 +46,5 @@ def _recomputed(page: EntryPage, user: User) -> dict[int, int]:
     return {
         entry.id: reading_minutes(page.contents.get(entry.id, ""), **speeds)
         for entry in page.entries
-        if not _may_be_duration(entry, page.enclosures.get(entry.id, []))
+        if not keeps_time(entry.reading_time, page.enclosures.get(entry.id, []))
     }
-
-
-def _may_be_duration(entry: Entry, enclosures: list[Enclosure]) -> bool:
-    """Returns whether the time may be the duration of an episode, which does not depend on the reading speed."""
-    is_episode = any(is_playable(enclosure.mime_type) for enclosure in enclosures)
-    return is_episode and entry.reading_time > 0
