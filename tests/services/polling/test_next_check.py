@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from support.people import PASSWORD, rss
-from support.publisher import Answer, Publisher, Reply
+from support.publisher import Answer, Drop, Publisher, Reply
 from support.running import environment_for, free_port
 from tidings.domain.feeds.feeds import Feed
 from tidings.domain.polling.next_check import HINT_JITTER
 from tidings.domain.times import DAY, HOUR, MINUTE, Instant
 from tidings.services import Services
 from tidings.services.polling.claims import RefreshFailed
-from tidings.services.polling.next_check import PASSING_FAILURES, SWITCHED_OFF
+from tidings.services.polling.next_check import MAX_TEMPORARY_FAILURES, SWITCHED_OFF
 from tidings.settings import load
 from tidings.storage.engine.database import Database
 from tidings.storage.feeds import feeds
@@ -180,13 +180,11 @@ def test_failures_in_a_row_wait_longer_and_one_success_clears_all(fixture: Sched
 
 @pytest.mark.slow
 @pytest.mark.parametrize("settings", [{"http_client_timeout": "1"}], indirect=True, ids=[""])
-@pytest.mark.parametrize("trouble", ["429", "503", "timeout", "refused"])
+@pytest.mark.parametrize("trouble", ["429", "503", "timeout", "dropped"])
 def test_temporary_failures_become_an_error_only_if_they_last(fixture: ScheduleFixture, trouble: str) -> None:
     feed_id = fixture.subscribe("/feed.xml", Answer(document(fixture), etag='"1"'))
-    if trouble == "refused":
-        fixture.services.feeds.update(
-            fixture.user.id, feed_id, {"feed_url": f"http://127.0.0.1:{free_port()}/feed.xml"}
-        )
+    if trouble == "dropped":
+        fixture.site.script("/feed.xml", Drop())
     elif trouble == "timeout":
         fixture.site.serve("/feed.xml", "late", after_s=30)
     else:
@@ -198,9 +196,20 @@ def test_temporary_failures_become_an_error_only_if_they_last(fixture: ScheduleF
     assert once.parsing_error_message
     if trouble == "timeout":  # the others show the rest without waiting for it
         return
-    last = [fixture.check(feed_id) for _ in range(PASSING_FAILURES)][-1]
-    assert (last.parsing_error_count, last.failed_checks) == (1, PASSING_FAILURES + 1)
+    last = [fixture.check(feed_id) for _ in range(MAX_TEMPORARY_FAILURES)][-1]
+    assert (last.parsing_error_count, last.failed_checks) == (1, MAX_TEMPORARY_FAILURES + 1)
     assert 12 * HOUR < fixture.wait_of(last) <= DAY
+
+
+def test_a_temporary_failure_of_a_feed_that_was_never_read_is_an_error_at_once(fixture: ScheduleFixture) -> None:
+    fixture.import_(f"http://127.0.0.1:{free_port()}/feed.xml")
+    (imported,) = fixture.feeds()
+    subscribed = fixture.subscribe("/feed.xml", Answer(document(fixture)))
+    fixture.services.feeds.update(fixture.user.id, subscribed, {"feed_url": f"http://127.0.0.1:{free_port()}/2.xml"})
+
+    for feed_id in (imported.id, subscribed):
+        once = fixture.check(feed_id)
+        assert (once.parsing_error_count, once.failed_checks) == (1, 1)
 
 
 @pytest.mark.parametrize("settings", [{"polling_parsing_error_limit": "2"}], indirect=True)

@@ -19,7 +19,7 @@ from tidings.domain.times import Instant
 from tidings.net.fetch import FetchResponse
 
 # After more failures in a row than this, a temporary error counts as lasting: about 15 hours at the default intervals.
-PASSING_FAILURES = 4
+MAX_TEMPORARY_FAILURES = 4
 SWITCHED_OFF = msg("The feed is not checked until you switch it on again.")
 
 
@@ -73,11 +73,13 @@ class Timing(Struct, frozen=True):
     def after_failure(self, feed: Feed, error: TidingsError, now: Instant) -> dict[str, Any]:
         """Returns the columns of a feed whose check failed.
 
-        Passing trouble makes the wait longer, but counts as an error of the feed only when it does not pass.
+        A temporary error makes the wait longer. It counts as an error of the feed only after MAX_TEMPORARY_FAILURES
+        failures in a row, and at once if the feed was never read: its address may be wrong.
         """
         failures = feed.failed_checks + 1
-        is_passing = isinstance(error, FetchError) and error.is_temporary and failures <= PASSING_FAILURES
-        errors = feed.parsing_error_count + (0 if is_passing else 1)
+        was_read = rate_of(feed).is_known
+        is_temporary = isinstance(error, FetchError) and error.is_temporary and failures <= MAX_TEMPORARY_FAILURES
+        errors = feed.parsing_error_count + (0 if is_temporary and was_read else 1)
         request = PublisherRequest(polling_hints.from_text(feed.publisher_hints))
         if isinstance(error, HttpError):
             request = PublisherRequest(request.hints, error.fresh_s, error.retry_after_s)
