@@ -105,7 +105,7 @@ def _filters(parameters: Parameters, entry_filter: EntryFilter) -> list[EntryFil
     if "feed_ids" in parameters:
         return [structs.replace(entry_filter, feed_id=feed_id) for feed_id in _unique(parameters, "feed_ids")]
     if "group_ids" in parameters:
-        # FeverGroup 0 is that of all feeds.
+        # Group 0 stands for all feeds.
         return [
             structs.replace(entry_filter, category_id=category_id) if category_id else entry_filter
             for category_id in _unique(parameters, "group_ids")

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from tidings.domain.errors import InvalidInput, TidingsError
 from tidings.domain.messages import verbatim
 from tidings.web.message_translation import translated
+
+# Messages that begin with a name, which is written as its owner does: "ada is the only administrator".
+_NAME_FIRST = re.compile(r"\{(?!text\})")
 
 
 def field_error(
@@ -18,5 +22,8 @@ def field_error(
     renamed: API name to form name, where they differ.
     """
     named = ((error.field or "") if isinstance(error, InvalidInput) else "").removeprefix(prefix)
-    message = translated(error.problem if isinstance(error, InvalidInput) else error.text)
-    return InvalidInput(verbatim(message[:1].upper() + message[1:]), field=(renamed or {}).get(named, named) or field)
+    problem = error.problem if isinstance(error, InvalidInput) else error.text
+    message = translated(problem)
+    if not _NAME_FIRST.match(problem.template):
+        message = message[:1].upper() + message[1:]
+    return InvalidInput(verbatim(message), field=(renamed or {}).get(named, named) or field)

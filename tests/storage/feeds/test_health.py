@@ -58,7 +58,11 @@ def sorted_ids(feed: FeedFixture, order: FeedOrder = FeedOrder.CARE) -> list[int
         ({"disabled": True, "parsing_error_count": 1}, NOW - DAY, FeedHealth.DEAD),
         ({"moved_to": "https://example.net/"}, LONG_AGO, FeedHealth.MOVED),
         ({"body_digest": None, "news_gap_s": 0, "checked_at": WELL["created_at"]}, None, FeedHealth.WAITING),
-        ({"body_digest": None, "news_gap_s": 0, "checked_at": WELL["created_at"], "failed_checks": 1}, None, FeedHealth.SILENT),
+        (
+            {"body_digest": None, "news_gap_s": 0, "checked_at": WELL["created_at"], "failed_checks": 1},
+            None,
+            FeedHealth.SILENT,
+        ),
         ({}, None, FeedHealth.SILENT),
         ({"created_at": NOW}, None, FeedHealth.FINE),
         # An entry dated in the future is no sign of life.

@@ -16,7 +16,7 @@ MAX_KEY_BYTES = 1_000
 def validate_description(description: str) -> str:
     """Returns the description. Raises InvalidInput if it is blank or too long, or holds a NUL character."""
     if not description.strip():
-        raise InvalidField("description", msg("say what this key is for, with one visible character."))
+        raise InvalidField("description", msg("say what this key is for, with at least one visible character."))
     if len(description) > MAX_DESCRIPTION:
         raise InvalidField("description", msg("too long, {max:,} characters at most.", max=MAX_DESCRIPTION))
     return reject_nul(description, field="description")

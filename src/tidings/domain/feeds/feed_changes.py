@@ -130,7 +130,7 @@ def _check_interval(minutes: int) -> None:
         raise InvalidField(
             "check_interval_minutes",
             msg(
-                "give {min} to {max:,} minutes, or 0 to leave it to the feed.",
+                "give {min} to {max:,} minutes.",
                 min=MIN_USER_INTERVAL_MINUTES,
                 max=MAX_USER_INTERVAL_MINUTES,
             ),

@@ -52,7 +52,7 @@ class SubscriptionExists(InvalidInput):
     """feed_id: of the subscription that there is."""
 
     def __init__(self, feed_id: int) -> None:
-        super().__init__(msg("You are already subscribed to this feed (feed {id}).", id=feed_id), field="feed_url")
+        super().__init__(msg("You are already subscribed to this feed."), field="feed_url")
         self.feed_id = feed_id
 
 

@@ -129,7 +129,7 @@ const AFTER_G = {
 
 export async function help() {
   const shown = find("#keys");
-  if (shown) return shown.remove();
+  if (shown) return shown.close();
   const { page } = await load(`${base}/keys`).catch(() => ({}));
   if (!page) return offer(words.offline, words.retry, help);
   const dialog = document.createElement("dialog");

@@ -96,8 +96,11 @@ function prepare() {
 }
 
 function showRate(box, media) {
-  const rate = [...(box?.querySelectorAll("option") ?? [])].find((one) => Number(one.value) === media.playbackRate);
+  const options = [...(box?.querySelectorAll("option") ?? [])];
+  const rate = options.find((one) => Number(one.value) === media.playbackRate);
   if (rate) rate.selected = true;
+  // A speed of the settings that is not among the usual ones.
+  else options[0]?.after(new Option(`${media.playbackRate} ×`, media.playbackRate, true, true));
 }
 
 function show(media) {
