@@ -50,7 +50,8 @@ def test_a_page_that_was_deleted_can_be_saved_again(alice: Person, site: Publish
     alice.put("/v1/flush-history", status=202)
     assert alice.entries() == []
 
-    alice.post("/v1/saved-pages", {"url": url})
+    second = alice.post("/v1/saved-pages", {"url": url})["id"]
+    assert alice.post("/v1/saved-pages", {"url": url}, status=200) == {"id": second}
     assert [entry["url"] for entry in alice.entries()] == [url]
 
 

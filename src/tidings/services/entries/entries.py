@@ -23,7 +23,7 @@ from tidings.services.entries import starring
 from tidings.services.group_commit import GroupCommit
 from tidings.storage.engine import locks
 from tidings.storage.engine.database import Database, Read
-from tidings.storage.entries import contents, counters, entries, entry_lists, history
+from tidings.storage.entries import contents, counters, entries, entry_lists, history, tombstones
 from tidings.storage.feeds import feeds
 from tidings.storage.polling import feed_store
 
@@ -109,10 +109,13 @@ class Entries:
             stored = page.contents.get(entry_id, "")
             entries.switch_content(db, entry, extras.other_content, stored, edited=edited, minutes=minutes)
 
-    def import_one(self, user: User, feed_id: int, fields: Mapping[str, Any]) -> tuple[int, bool]:
+    def import_one(
+        self, user: User, feed_id: int, fields: Mapping[str, Any], *, restores_deleted: bool = False
+    ) -> tuple[int, bool]:
         """Import an entry into a feed. Returns its id, and whether it is new.
 
         fields: fields of the API. Of an entry that the feed has already, only the status and the star are changed.
+        restores_deleted: an entry that was deleted from the feed comes back; otherwise it is refused.
         Raises InvalidInput for invalid fields, an unknown feed, or an entry that was deleted from it.
         """
         now = self._clock()
@@ -131,7 +134,9 @@ class Entries:
                 status, starred = entry_changes.import_status(fields), fields.get("starred") or None
                 entries.set_state(db, user.id, [stored_id], status=status, starred=starred, now=now)
                 return stored_id, False
-            if any(hash_ in known.deleted for hash_ in hashes):
+            if restores_deleted:
+                tombstones.forget(db, feed_id, hashes)
+            elif any(hash_ in known.deleted for hash_ in hashes):
                 raise InvalidField("url", msg("this entry was deleted from the feed and does not come back."))
             return feed_store.add(db, user.id, feed_id, feed.category_id, [ready], now=now)[0], True
 

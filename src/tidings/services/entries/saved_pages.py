@@ -63,11 +63,7 @@ class SavedPages:
             raise NotAPage(msg("No article was found on this page, so nothing was saved."), url=url)
         feed_id = self._feed_id(user.id, feed_title, now)
         fields = {"url": url, "title": article.title, "content": content, "starred": True, "status": "unread"}
-        try:
-            return self._entries.import_one(user, feed_id, fields)
-        except InvalidField:
-            # It was saved before and deleted since: its URL does not come back, but its user wants it.
-            return self._entries.import_one(user, feed_id, fields | {"external_id": f"{url}#{now}"})
+        return self._entries.import_one(user, feed_id, fields, restores_deleted=True)
 
     def _feed_id(self, user_id: int, title: str, now: Instant) -> int:
         """Returns the id of the feed of saved pages, which is created if there is none."""

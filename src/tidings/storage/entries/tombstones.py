@@ -5,7 +5,7 @@ A tombstone is deleted when its entry has been absent from the feed's document f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 from sqlalchemy import bindparam, delete, exists, insert, select, tuple_
@@ -41,6 +41,7 @@ _select_page = (
 _delete = delete(tombstones).where(
     _of_feed, tombstones.c.hash == bindparam("old_hash"), tombstones.c.seen_at == bindparam("seen")
 )
+_forget = delete(tombstones).where(_of_feed, tombstones.c.hash == bindparam("old_hash"))
 
 
 class DeletedEntry(Struct, frozen=True):
@@ -71,6 +72,11 @@ def add(db: Write, user_id: int, deleted: Sequence[DeletedEntry], *, now: Instan
     for entry in deleted:
         delta.add(entry.feed_id, entry.status, starred=False, times=-1)
     delta.write(db)
+
+
+def forget(db: Write, feed_id: int, hashes: Iterable[bytes]) -> None:
+    """Delete the tombstones of these hashes: the entries can be stored again. The caller has locked the feed."""
+    db.run_many(_forget, [{"feed": feed_id, "old_hash": hash_} for hash_ in hashes])
 
 
 def list_all(db: Read, after: tuple[int, bytes]) -> list[Tombstone]:
