@@ -76,7 +76,7 @@ class FeverResponse(Struct, frozen=True, kw_only=True):
 
 
 class FeverError(Struct, frozen=True):
-    """auth: 1 if the request could be understood up to its key."""
+    """auth: 1 if the key is known."""
 
     error_message: str
     api_version: int = API_VERSION

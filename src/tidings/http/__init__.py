@@ -1,1 +1,1 @@
-"""HTTP code shared by the API and the pages: requests, routing, arguments of handlers, responses."""
+"""HTTP code shared by all surfaces: requests, routing, arguments of handlers, responses."""

@@ -1,4 +1,4 @@
-"""The dispatcher of requests, shared by all surfaces (the API and the pages).
+"""The dispatcher of requests, shared by all surfaces.
 
     body ─► route ─► caller ─► 404/405 ─► permission ─► body ─► request check ─► handler ─► response ─► compression
     small            `identify`           `permit`     `limit`  `check_request`            `render`
@@ -149,7 +149,7 @@ class Surface(Generic[C]):
         return 0
 
     def user_id(self, context: C) -> int:  # noqa: ARG002
-        """Returns the id of the caller, 0 if it is nobody."""
+        """Returns the id of the caller, 0 for one who is not signed in."""
         return 0
 
     def may_write(self, request: Request) -> bool:

@@ -3,7 +3,7 @@
 The threads of a process share Python's lock. SQLite, zstandard and hash functions release it for microseconds, hundreds
 of times in a request; where another thread waits for the lock, each time costs a switch to that thread and back.
 So few functions run side by side, and the others wait for their turn. One that takes long, because it waits for
-another writer or has much to do, keeps nobody waiting: after PATIENCE_S, others run beside it.
+another writer or has much to do, does not delay the others: after PATIENCE_S, they run beside it.
 """
 
 from __future__ import annotations

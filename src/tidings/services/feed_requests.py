@@ -1,4 +1,4 @@
-"""Requests for the articles and the icon of a feed."""
+"""Requests for what a feed links to: articles, its icon, chapters and transcripts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from tidings.net.fetch import FetchRequest
 from tidings.net.targets import may_share
 
 
-def request_for(
+def linked_request(
     feed: Feed, url: str, *, accept: str, max_body_size: int | None = None, timeout_s: float | None = None
 ) -> FetchRequest:
     """Returns a request with the options of the feed.

@@ -44,7 +44,7 @@ class Redirect(Struct, frozen=True):
 
     notice: shown on the next page.
 
-    undo: the moment to give to `services.entries.read_state.undo`, for the undo button beside the notice; 0 for none.
+    undo: the moment to give to `services.read_marker.undo`, for the undo button beside the notice; 0 for none.
     """
 
     path: str

@@ -322,7 +322,7 @@ def test_expired_pauses_of_hosts_are_deleted(machine: Machine, database: Databas
 
     assert machine.services.polling.forget_hosts() == 1
     with database.reading() as db:
-        assert host_limits.asked_until(db, "a.example") == NOW + SECOND
+        assert host_limits.paused_until(db, "a.example") == NOW + SECOND
 
 
 async def _fetch(machine: Machine, url: str) -> None:

@@ -27,13 +27,14 @@ ALPHABET: Final = "abcdefghijkmnpqrstuvwxyz23456789"
 GROUPS, GROUP_LENGTH = 4, 5
 
 
-def password_of(random_bytes: bytes) -> str:
+def format_password(random_bytes: bytes) -> str:
     """Returns a password that is easy to type, as "k3v7p-…". random_bytes: at least 20, five bits of each are used."""
     letters = "".join(ALPHABET[byte % len(ALPHABET)] for byte in random_bytes[: GROUPS * GROUP_LENGTH])
     return "-".join(letters[start : start + GROUP_LENGTH] for start in range(0, len(letters), GROUP_LENGTH))
 
 
-def checked_name(name: str) -> str:
+def validate_name(name: str) -> str:
+    """Returns the name without blanks around it. Raises InvalidField if it is empty or too long."""
     name = name.strip()
     if not name:
         raise InvalidField("name", msg("say which app this password is for."))
@@ -48,7 +49,7 @@ def name_key(name: str) -> str:
 
 
 def password_digest(server_secret: bytes, user_id: int, password: str) -> bytes:
-    """What is stored of a password. The user is part of it: no digest fits another account."""
+    """Returns the digest to store of a password. The user is part of it: no digest fits another account."""
     return _hmac(server_secret, "api password", str(user_id), password)
 
 
@@ -58,7 +59,7 @@ def fever_key(username: str, password: str) -> str:
 
 
 def fever_key_digest(server_secret: bytes, key: str) -> bytes:
-    """What is stored of a Fever key, and what a received one is looked up by. key: in any case."""
+    """Returns the digest by which a Fever key is stored and looked up. key: in any case."""
     return _hmac(server_secret, "fever key", key.lower())
 
 

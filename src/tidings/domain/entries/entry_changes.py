@@ -85,7 +85,7 @@ def prepare_import(
     content = _clean(fields.get("content", ""), url, user, policy)
     status = import_status(fields)
     return ReadyEntry(
-        # It depends on the feed.
+        # Set by the caller: the feed decides which hash identifies an entry.
         hash=b"",
         # Differs from every real fingerprint: if the feed publishes the same entry, its content replaces this one.
         fingerprint=b"",

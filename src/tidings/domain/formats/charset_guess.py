@@ -140,7 +140,7 @@ def _is_common_traditional(letter: str) -> bool:
 _is_kana = _letter_range("\u3040", "\u30ff")
 _is_cyrillic = _letter_range("\u0430", "\u044f")
 
-# Korean before Chinese: its bytes always make everyday Chinese characters as well, which is not so the other way.
+# Korean before Chinese: its bytes are also those of everyday Chinese characters, but not the reverse.
 _MULTI_BYTE: Final = (
     CharsetCandidate("cp932", _is_kana, 0.25),
     CharsetCandidate("euc_jp", _is_kana, 0.25),

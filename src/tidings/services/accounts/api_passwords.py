@@ -37,9 +37,9 @@ class ApiPasswords:
 
     def create(self, user: User, name: str) -> NewApiPassword:
         """Make a password for an app. Raises InvalidInput for a name that is used already, or for too many."""
-        name = decisions.checked_name(name)
+        name = decisions.validate_name(name)
         name_key = decisions.name_key(name)
-        password = decisions.password_of(secrets.token_bytes(RANDOM_BYTES))
+        password = decisions.format_password(secrets.token_bytes(RANDOM_BYTES))
         secret = self._secret.get()
         with self._database.writing() as db:
             if api_passwords.name_taken(db, user.id, name_key):
@@ -58,12 +58,12 @@ class ApiPasswords:
         return NewApiPassword(stored, password)
 
     def list_all(self, user_id: int) -> list[ApiPassword]:
-        """By name."""
+        """Returns the API passwords of a user, by name."""
         with self._database.reading() as db:
             return api_passwords.list_all(db, user_id)
 
     def delete(self, user_id: int, password_id: int) -> None:
-        """All tokens and keys that were derived from it are refused from now on. Raises NotFound."""
+        """Delete an API password: all tokens and keys derived from it are refused from now on. Raises NotFound."""
         with self._database.writing() as db:
             if not api_passwords.remove(db, user_id, password_id):
                 raise NotFound(msg("There is no API password {id}.", id=password_id))

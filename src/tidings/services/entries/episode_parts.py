@@ -18,7 +18,7 @@ from tidings.net.fetch import FetchResponse
 from tidings.services.entries.enclosures import owned as owned_enclosure
 from tidings.services.entries.enclosures import unknown
 from tidings.services.entries.entries import owned
-from tidings.services.feed_requests import request_for
+from tidings.services.feed_requests import linked_request
 from tidings.services.polling.rate_limit import PoliteFetcher
 from tidings.storage.engine.database import Database
 from tidings.storage.feeds import feeds
@@ -71,7 +71,7 @@ class EpisodeParts:
 
     async def _get(self, part: EpisodePart, accept: str, max_bytes: int) -> FetchResponse:
         url, user_id = part.enclosure.url, part.entry.user_id
-        request = request_for(part.feed, url, accept=accept, max_body_size=max_bytes, timeout_s=TIMEOUT_S)
+        request = linked_request(part.feed, url, accept=accept, max_body_size=max_bytes, timeout_s=TIMEOUT_S)
         async with self._slots:
             return await self._fetcher.get(request, [user_id], requested_by=user_id)
 

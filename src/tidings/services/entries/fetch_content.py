@@ -25,7 +25,7 @@ from tidings.domain.polling.ingestion import DEFAULT_INSTANCE, EntryPolicy, Inst
 from tidings.net.fetch import FetchResponse
 from tidings.services.entries.article_extraction import ArticleExtractor
 from tidings.services.entries.entries import owned, unknown
-from tidings.services.feed_requests import request_for
+from tidings.services.feed_requests import linked_request
 from tidings.services.polling.entry_builder import log_rule_errors
 from tidings.services.polling.rate_limit import PoliteFetcher
 from tidings.storage.engine.database import Database
@@ -122,7 +122,7 @@ class ArticleFetcher:
 
     async def _get(self, feed: Feed, url: str, requested_by: int) -> FetchResponse:
         try:
-            request = request_for(feed, url, accept=PAGE_ACCEPT)
+            request = linked_request(feed, url, accept=PAGE_ACCEPT)
             response = await self._fetcher.get(request, [feed.user_id], requested_by=requested_by)
         except InvalidInput as error:
             # The URL of the entry or a setting of the feed is invalid, not the request of the user.

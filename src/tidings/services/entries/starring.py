@@ -10,7 +10,7 @@ from tidings.services.deliveries import outbox
 from tidings.storage.engine.database import Write
 from tidings.storage.entries import counters, entries, read_state
 
-# Who stars more entries at once does not read them: an app copies the stars of another account.
+# A change of more entries comes from an app that copies the stars of another account, not from a reader.
 MAX_SAVED = 100
 
 

@@ -24,7 +24,7 @@ from tidings.domain.icons import IconImage
 from tidings.domain.times import Instant
 from tidings.net.fetch import FetchRequest, FetchResponse
 from tidings.services.clock import Clock
-from tidings.services.feed_requests import request_for
+from tidings.services.feed_requests import linked_request
 from tidings.services.polling.rate_limit import PoliteFetcher
 from tidings.storage.engine.database import Database
 from tidings.storage.feeds import feeds, icons
@@ -140,7 +140,9 @@ async def _candidates(feed: Feed, cache: _DocumentCache) -> AsyncIterator[str]:
     found_at = feed.site_url
     for page_url in rules.icon_pages(feed.site_url, feed.feed_url):
         page = await cache.page(
-            request_for(feed, page_url, accept=_PAGE_ACCEPT, max_body_size=MAX_PAGE_BYTES, timeout_s=FETCH_TIMEOUT_S),
+            linked_request(
+                feed, page_url, accept=_PAGE_ACCEPT, max_body_size=MAX_PAGE_BYTES, timeout_s=FETCH_TIMEOUT_S
+            ),
             feed.user_id,
         )
         if page is not None:
@@ -155,7 +157,7 @@ async def _candidates(feed: Feed, cache: _DocumentCache) -> AsyncIterator[str]:
 async def _image(feed: Feed, url: str, cache: _DocumentCache) -> IconImage | None:
     if url.startswith("data:"):
         return await asyncio.to_thread(lambda: rules.read_icon(rules.decode_data_url(url)))
-    request = request_for(feed, url, accept=_IMAGE_ACCEPT, max_body_size=MAX_IMAGE_BYTES, timeout_s=FETCH_TIMEOUT_S)
+    request = linked_request(feed, url, accept=_IMAGE_ACCEPT, max_body_size=MAX_IMAGE_BYTES, timeout_s=FETCH_TIMEOUT_S)
     return await cache.image(request, feed.user_id)
 
 

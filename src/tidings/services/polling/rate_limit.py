@@ -1,7 +1,7 @@
 """Honours the rate limits of hosts: after a 429, no process sends requests to the host until Retry-After has passed.
 
-The pause is stored in the database, which all processes share. Two rules keep one user's feeds from shutting a host for
-everybody: for others a pause lasts an hour at most, and what a user does by hand passes once a minute.
+The pause is stored in the database, which all processes share. Two rules limit how one user's feeds
+affect those of others: for them a pause lasts an hour at most, and what a user does by hand is sent once a minute.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class PoliteFetcher:
         await self._fetcher.close()
 
     async def _ensure_open(self, host: str, url: str, requested_by: int, *, look: bool) -> bool:
-        """Returns whether the host is paused and the user may pass. Raises HostClosed if it is and nobody may."""
+        """Returns whether the host is paused but the user may send a request. Raises HostClosed if none may be sent."""
         until, now = self._closed.get(host, Instant(0)), self._clock()
         if look and until <= now:
             until = await asyncio.to_thread(self._closed_until, host)
@@ -110,7 +110,7 @@ class PoliteFetcher:
 
     def _closed_until(self, host: str) -> Instant:
         with self._database.reading() as db:
-            return host_limits.asked_until(db, host) or Instant(0)
+            return host_limits.paused_until(db, host) or Instant(0)
 
     def _record_attempt(self, user_id: int, host: str, now: Instant) -> Instant | None:
         with self._database.writing() as db:

@@ -21,7 +21,7 @@ _close = upsert(
     update=["closed_until", "is_asked", "asked_until"],
     where=lambda stored, new: new.closed_until > stored.closed_until,
 )
-_select_asked_until = select(hosts.c.closed_until).where(hosts.c.host == bindparam("host"), hosts.c.is_asked == true())
+_select_paused_until = select(hosts.c.closed_until).where(hosts.c.host == bindparam("host"), hosts.c.is_asked == true())
 _delete_expired = delete(hosts).where(hosts.c.closed_until < bindparam("before"))
 # An attempt in the future was written by a wrong clock.
 _record_attempt = upsert(
@@ -53,9 +53,9 @@ def pause(db: Write, host: str, *, until: Instant, asked_until: Instant) -> None
     db.run(_close, host=host, closed_until=until, is_asked=True, asked_until=asked_until)
 
 
-def asked_until(db: Read, host: str) -> Instant | None:
-    """Returns until when the host asked not to be fetched from; None if it did not. May be in the past."""
-    until: Instant | None = db.scalar(_select_asked_until, host=host)
+def paused_until(db: Read, host: str) -> Instant | None:
+    """Returns when the pause ends that the host asked for; None if it asked for none. May be in the past."""
+    until: Instant | None = db.scalar(_select_paused_until, host=host)
     return until
 
 

@@ -161,7 +161,7 @@ def _parse_day(words: str) -> tuple[int, int, int] | None:
 def _week_or_ordinal(match: re.Match[str]) -> tuple[int, int, int] | None:
     """Returns the date, None if there is no such week or day. A week without a day means its Monday.
 
-    found: of `_WEEK_DATE` or `_ORDINAL_DATE`.
+    match: of `_WEEK_DATE` or `_ORDINAL_DATE`.
     """
     year, number = int(match[1]), int(match[2])
     try:

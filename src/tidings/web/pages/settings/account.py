@@ -1,4 +1,4 @@
-"""Pages of account settings: four forms, rendered from one description."""
+"""Pages of account settings: forms that are rendered from one description."""
 
 from __future__ import annotations
 
@@ -268,7 +268,7 @@ def _save(context: RequestContext, services: Services, form: AccountForm) -> Pag
     values = fields.sent_values(dict(forms.fields(context.request)), form.groups)
     stored = fields.form_values(context.caller, form.groups)
     try:
-        # A stored rule that matches nothing does not stand in the way of other changes.
+        # A stored rule that cannot be used does not prevent other changes.
         for error in _rule_errors(form, values):
             if values[error.field] != stored[error.field]:
                 raise error

@@ -28,7 +28,7 @@ def show_api_passwords(context: RequestContext) -> PageResponse:
 
 @routes.post(PATH)
 def create_api_password(context: RequestContext, services: Services, form: ApiPasswordForm) -> PageResponse:
-    """The answer is the page itself: it is the only one on which the password stands."""
+    """Create an API password. It is shown on this page only, so there is no redirect."""
     try:
         created = services.api_passwords.create(context.caller, form.name)
     except InvalidInput as error:
