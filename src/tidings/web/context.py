@@ -19,7 +19,7 @@ from tidings.services.accounts.sessions import SignedIn
 from tidings.web import cookies, security
 from tidings.web.cookies import Cookie
 from tidings.web.devices import Device
-from tidings.web.language import Language, language_of_account, language_of_header
+from tidings.web.language import Language, _, language_of_account, language_of_header
 from tidings.web.sidebar import Sidebar, SidebarState
 
 
@@ -193,3 +193,10 @@ class RequestContext:
     def set_cookie(self, name: str, value: str, *, lasts_s: int | None = None) -> None:
         """Set a cookie with the response. lasts_s: None until the browser is closed, 0 to remove it."""
         self.new_cookies[name] = Cookie(name, value, lasts_s)
+
+
+def signed_out(context: RequestContext) -> Redirect:
+    """Remove the cookies of a session that has ended, and the stored pages, which the Back button would show."""
+    context.set_cookie(cookies.SESSION, "", lasts_s=0)
+    context.set_cookie(cookies.SHARED, "", lasts_s=0)
+    return Redirect("/sign-in", notice=_("You are signed out."), headers={"Clear-Site-Data": '"cache"'})

@@ -17,9 +17,8 @@ from tidings.http.queries import Query
 from tidings.services import Services
 from tidings.services.accounts.authentication import Credentials
 from tidings.web import cookies, security
-from tidings.web.context import PageResponse, Redirect, RequestContext
+from tidings.web.context import PageResponse, Redirect, RequestContext, signed_out
 from tidings.web.language import _
-from tidings.web.signed_out import signed_out
 
 routes = Routes()
 

@@ -12,10 +12,9 @@ from tidings.http.endpoints import Routes
 from tidings.services import Services
 from tidings.services.accounts.authentication import Credentials
 from tidings.web import cookies, user_agents
-from tidings.web.context import PageResponse, Redirect, RequestContext
+from tidings.web.context import PageResponse, Redirect, RequestContext, signed_out
 from tidings.web.field_errors import field_error
 from tidings.web.language import _, ngettext
-from tidings.web.signed_out import signed_out
 
 routes = Routes()
 
