@@ -154,8 +154,7 @@ def test_capy_reader(alice: Person, feed_id: int, password: str) -> None:
     tags = app.get("tag/list")["tags"]
     assert all(tag["type"] in ("folder", "tag") for tag in tags[1:])
     for subscription in app.get("subscription/list")["subscriptions"]:
-        assert all(isinstance(subscription[name], str) for name in ("id", "title", "url", "htmlUrl"))
-        assert subscription.get("iconUrl") != ""
+        assert all(isinstance(subscription[name], str) for name in ("id", "title", "url", "htmlUrl", "iconUrl"))
     unread = app.ids(READING_LIST, n=10_000, xt=READ)
     answer = app.call("POST", "stream/items/contents", [("i", str(one)) for one in unread] + [("T", token)])
     assert len(answer.json()["items"]) == 3
@@ -237,7 +236,9 @@ def test_news_plus(alice: Person, feed_id: int, password: str) -> None:
     ids = app.get("stream/items/ids", {**newsplus, "s": READING_LIST, "xt": READ, "n": 100, "ot": 0})["itemRefs"]
     answer = app.call("POST", "stream/items/contents", [("i", ref["id"]) for ref in ids], query=newsplus)
     assert len(answer.json()["items"]) == 3
-    assert app.post("mark-all-as-read", {"s": label("Weather"), "ts": "0", "T": app.token}, query=newsplus) == "OK"
+    # It keeps 64 characters of the edit token.
+    token = app.call("GET", "token", query=newsplus).body.decode()[:64]
+    assert app.post("mark-all-as-read", {"s": label("Weather"), "ts": "0", "T": token}, query=newsplus) == "OK"
     assert {state(alice, title)[0] for title in TITLES} == {"read"}
 
 

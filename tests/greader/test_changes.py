@@ -85,7 +85,7 @@ def test_unsupported_tags_and_unknown_items_are_ignored(app: App, alice: Person,
     assert app.get("tag/list") == App(alice).sign_in().get("tag/list")
 
 
-@pytest.mark.parametrize("fields", [{}, {"a": READ}, {"i": "x", "a": READ}, {"i": "1", "a": "read"}])
+@pytest.mark.parametrize("fields", [{"r": READ}, {"a": READ}, {"i": "x", "a": READ}, {"i": "1", "a": "read"}])
 def test_an_invalid_change_is_400(app: App, fields: dict[str, str]) -> None:
     answer = app.call("POST", "edit-tag", fields)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 from urllib.parse import quote
 
@@ -71,10 +73,11 @@ def test_the_url_of_an_icon_needs_no_credentials(app: App, alice: Person, site: 
         assert call(alice.service.url, "GET", f"/feed-icon/{unknown}").status == 404
 
 
-def test_without_an_icon_there_is_no_url_of_one(app: App, alice: Person, site: Publisher) -> None:
+def test_without_an_icon_its_url_is_empty(app: App, alice: Person, site: Publisher) -> None:
+    """NewsFlash demands a text, and tells an empty one from an address."""
     alice.has_feed(site)
 
-    assert "iconUrl" not in app.get("subscription/list")["subscriptions"][0]
+    assert app.get("subscription/list")["subscriptions"][0]["iconUrl"] == ""
 
 
 def test_tags_are_the_star_and_the_folders(app: App, alice: Person, site: Publisher) -> None:
@@ -365,6 +368,27 @@ def test_user_info_consists_of_strings(app: App, alice: Person) -> None:
     }
 
 
+def test_requests_at_the_same_time_for_a_new_folder_and_a_new_feed_succeed(
+    app: App, alice: Person, site: Publisher
+) -> None:
+    url = site.serve("/same.xml", rss(["One"], site.url("/same.xml")))
+    feeds = [alice.has_feed(site, ["One"]) for _ in range(4)]
+
+    with ThreadPoolExecutor(8) as pool:
+        moves = [
+            {"ac": "edit", "s": f"feed/{feed['id']}", "a": label(f"New {number}")}
+            for number in range(3)
+            for feed in feeds
+        ]
+        subscribed = [{"ac": "subscribe", "s": f"feed/{url}"}] * 8
+        statuses = [
+            answer.status for answer in pool.map(partial(app.call, "POST", "subscription/edit"), moves + subscribed)
+        ]
+
+    assert statuses == [200] * 20
+    assert len(alice.get("/v1/feeds")) == 5
+
+
 def test_a_new_entry_updates_the_newest_time_of_its_feed(app: App, alice: Person, site: Publisher) -> None:
     feed = alice.has_feed(site, ["One"])
 
@@ -380,3 +404,8 @@ def test_a_new_entry_updates_the_newest_time_of_its_feed(app: App, alice: Person
     alice.put(f"/v1/feeds/{feed['id']}/refresh")
     assert len(app.ids()) == 2
     assert moment() > before
+
+    before = moment()
+    alice.post(f"/v1/feeds/{feed['id']}/entries/import", {"url": "https://a.example/three", "title": "Three"})
+    (item,) = app.contents(app.ids(READING_LIST)[:1])
+    assert moment() == item["timestampUsec"] > before

@@ -85,6 +85,13 @@ class InvalidInput(TidingsError):
         return InvalidInput(text, field=field)
 
 
+class ConcurrentChange(InvalidInput):
+    """Another request made the same change at this moment: a repetition finds it made."""
+
+    def __init__(self) -> None:
+        super().__init__(msg("Someone else changed the same thing at this moment: look again, then repeat."))
+
+
 class InvalidField(InvalidInput):
     """The message consists of the name of the field and the problem, as in "limit: give a whole number."."""
 

@@ -70,8 +70,11 @@ def parse(text: str) -> Stream:
     if text.startswith(FEED) and len(text) > len(FEED):
         return Stream("feed", text.removeprefix(FEED))
     match = _USER.fullmatch(text)
+    if match is None and text in (*_EVERYTHING, "starred"):
+        # Scripts for FreshRSS write these without the rest.
+        return Stream("state", text)
     if match is None:
-        raise InvalidInput(verbatim(f"{text[:80]!r} is no stream."), field="s")
+        raise InvalidInput(verbatim(f"{text[:80]!r} is not a stream."), field="s")
     return Stream("label" if match[1] else "state", match[2])
 
 

@@ -65,6 +65,9 @@ def edit_tags(caller: User, services: Services, query: EditTag, request: Request
     if not query.i and query.a:
         _ensure_folders(services, caller.id, [streams.label_name(text) for text in query.a])
         return "OK"
+    if not query.i and not query.r:
+        # FeedFlow sends a label alone, where it means disable-tag, and goes on if nothing is refused.
+        return "OK"
     if not query.i:
         raise InvalidInput(verbatim("i: send the ids of items."), field="i")
     ids = item_ids.parse_all(query.i)

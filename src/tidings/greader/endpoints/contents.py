@@ -150,8 +150,8 @@ def list_stream(caller: User, services: Services, query: StreamQuery) -> StreamC
 
 @routes.get("/reader/api/0/stream/contents/{stream:path}")
 def list_named_stream(caller: User, services: Services, stream: str, query: StreamQuery) -> StreamContents:
-    """List the items of the stream in the path, which may be escaped or not."""
-    return _contents(caller, services, (stream or streams.READING_LIST,), query)
+    """List the items of the stream in the path, which may be escaped or not. EasyRSS sends `s` after a slash."""
+    return _contents(caller, services, (stream,) if stream else query.s or (streams.READING_LIST,), query)
 
 
 routes.post("/reader/api/0/stream/contents")(list_stream)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from itertools import zip_longest
-from typing import Any
+from typing import Any, Final
 
 from msgspec import UNSET, Struct, UnsetType, field
 from starlette.responses import Response
@@ -27,8 +27,11 @@ from tidings.services import Services
 from tidings.services.feeds.categories import check_title
 from tidings.services.feeds.feeds import SubscriptionExists
 from tidings.services.feeds.typed_urls import complete_url, reach
-from tidings.storage.entries import counters, labels
+from tidings.storage.entries import counters, entry_lists, labels
 from tidings.storage.feeds import categories, feeds
+
+# Entries among which the newest of each feed is looked for.
+_NEWEST: Final = 1_000
 
 routes = Routes("Subscriptions")
 
@@ -39,7 +42,9 @@ class FolderOut(Struct, frozen=True):
 
 
 class Subscription(Struct, frozen=True):
-    """icon_url: absent while no icon is known. firstitemmsec: when the user subscribed.
+    """icon_url: "" while no icon is known: NewsFlash reads no list where it is absent.
+
+    firstitemmsec: when the user subscribed.
 
     priority: main, or category for a feed that is hidden in lists of all feeds. The names are those of FreshRSS.
     """
@@ -52,7 +57,7 @@ class Subscription(Struct, frozen=True):
     sortid: str
     firstitemmsec: str
     priority: str = field(name="frss:priority")
-    icon_url: str | UnsetType = field(default=UNSET, name="iconUrl")
+    icon_url: str = field(name="iconUrl")
 
 
 class Subscriptions(Struct, frozen=True):
@@ -119,7 +124,7 @@ def _subscription(feed: Feed, folder: Category | None, icon: str | None, site: P
         sortid=f"{feed.id:08X}",
         firstitemmsec=str(feed.created_at // 1000),
         priority="category" if feed.hide_globally or (folder is not None and folder.hide_globally) else "main",
-        icon_url=f"{site.text}/feed-icon/{icon}" if icon else UNSET,
+        icon_url=f"{site.text}/feed-icon/{icon}" if icon else "",
     )
 
 
@@ -132,17 +137,19 @@ def count_unread(caller: User, services: Services) -> UnreadCounts:
         titles = {folder.id: folder.title for folder in categories.list_all(db, caller.id)}
         own = streams.visible_labels(db, caller.id)
         of_labels = labels.counts(db, caller.id, [label.id for label in own])
+        newest = entry_lists.newest_by_feed(db, caller.id, _NEWEST)
     parts: dict[str, tuple[int, int]] = {}
     for feed in mine:
-        newest = max(feed.news_at or 0, feed.created_at)
+        # Exact for feeds with recent entries. The others have had none since, and about the time of the last is enough.
+        at = newest.get(feed.id) or max(feed.news_at or 0, feed.created_at)
         for stream in (f"{FEED}{feed.id}", LABEL + titles.get(feed.category_id, ""), READING_LIST):
             count, latest = parts.get(stream, (0, 0))
-            parts[stream] = count + unread.get(feed.id, 0), max(latest, newest)
+            parts[stream] = count + unread.get(feed.id, 0), max(latest, at)
     parts.setdefault(READING_LIST, (0, 0))
     newest_of_all = parts[READING_LIST][1]
     for label in own:
         parts[LABEL + label.name] = of_labels.get(label.id, LabelCounts()).unread, newest_of_all
-    counts = [UnreadCount(stream, count, str(newest)) for stream, (count, newest) in parts.items()]
+    counts = [UnreadCount(stream, count, str(at)) for stream, (count, at) in parts.items()]
     return UnreadCounts(parts[READING_LIST][0], counts)
 
 

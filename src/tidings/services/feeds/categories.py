@@ -7,6 +7,7 @@ from tidings.domain.feeds.categories import Category, validate_title
 from tidings.domain.messages import msg
 from tidings.domain.text import normalize_for_search
 from tidings.services.clock import Clock
+from tidings.services.concurrent_changes import repeat_if_concurrent
 from tidings.storage.engine.database import Database, Read, Write
 from tidings.storage.entries import counters, entries, labels
 from tidings.storage.feeds import bulk, categories, feeds
@@ -70,6 +71,9 @@ class Categories:
     def ensure(self, user_id: int, title: str) -> Category:
         """Returns the category with this title, compared without case; a new one if there is none."""
         title = validate_title(title)
+        return repeat_if_concurrent(lambda: self._ensure(user_id, title))
+
+    def _ensure(self, user_id: int, title: str) -> Category:
         key = normalize_for_search(title)
         with self._database.writing() as db:
             known = categories.by_key(db, user_id, key)

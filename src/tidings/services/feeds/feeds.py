@@ -22,6 +22,7 @@ from tidings.domain.polling.next_check import Schedule
 from tidings.domain.polling.sources import NO_VALIDATORS, SHARED_OPTIONS, feed_fetch_key, fetch_key
 from tidings.net.fetch import FetchRequest, FetchResponse
 from tidings.services.clock import Clock
+from tidings.services.concurrent_changes import repeat_if_concurrent
 from tidings.services.entries.full_content import USER_TIMEOUT_S, FullContent
 from tidings.services.feeds.icons import Icons
 from tidings.services.polling.entry_builder import EntryBuilder, log_rule_errors
@@ -113,7 +114,7 @@ class Feeds:
         articles: Mapping[bytes, Article] = {}
         if new.feed.crawler:
             articles = await self._full_content.articles(user, new.feed, new.entries, timeout_s=USER_TIMEOUT_S)
-        feed_id = await asyncio.to_thread(self._store_new, user, new, response, articles)
+        feed_id = await asyncio.to_thread(repeat_if_concurrent, lambda: self._store_new(user, new, response, articles))
         await self._icons.update_new(user.id, feed_id)
         return feed_id
 

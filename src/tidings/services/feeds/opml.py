@@ -14,6 +14,7 @@ from tidings.domain.messages import msg
 from tidings.domain.text import normalize_for_search
 from tidings.net.fetch import FetchRequest
 from tidings.services.clock import Clock
+from tidings.services.concurrent_changes import repeat_if_concurrent
 from tidings.services.polling.rate_limit import PoliteFetcher
 from tidings.storage.engine import notify
 from tidings.storage.engine.database import Database, Write
@@ -73,7 +74,7 @@ class Opml:
         Raises InvalidInput, and stores nothing, if the document cannot be read or a feed has no category.
         """
         document = opml.read(body)
-        new = self.subscribe(user_id, document.subscriptions)
+        new = repeat_if_concurrent(lambda: self.subscribe(user_id, document.subscriptions))
         return OpmlImportResult(
             new, len(document.subscriptions) - new, tuple(document.unusable), tuple(document.ignored_settings)
         )

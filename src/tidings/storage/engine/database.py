@@ -29,7 +29,7 @@ from sqlalchemy import (
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from tidings import metrics
-from tidings.domain.errors import InvalidInput, StartError, StoreUnavailable
+from tidings.domain.errors import ConcurrentChange, StartError, StoreUnavailable
 from tidings.domain.messages import msg
 from tidings.storage.engine import database_errors, engines, postgresql, replica
 from tidings.storage.engine.database_errors import Cause, CauseLog
@@ -313,9 +313,7 @@ def _translated_errors() -> Iterator[None]:
     try:
         yield
     except IntegrityError as error:
-        raise InvalidInput(
-            msg("Someone else changed the same thing at this moment: look again, then repeat.")
-        ) from error
+        raise ConcurrentChange from error
     except (*database_errors.DRIVER_ERRORS, SQLAlchemyError, DatabaseReplaced) as error:
         cause = database_errors.cause_of(error)
         if cause is None:

@@ -198,6 +198,11 @@ def bodies(db: Read, user_ids: Iterable[int], entry_ids: Iterable[int]) -> dict[
     return {row["entry_id"]: row["content"] for row in db.rows(_select_contents, users=user_ids, ids=entry_ids)}
 
 
+def newest_by_feed(db: Read, user_id: int, limit: int) -> dict[int, Instant]:
+    """Returns when the newest entry of a feed was stored, by feed id, for feeds among the last `limit` entries."""
+    return {row["feed_id"]: row["stored_at"] for row in db.rows(_select_newest_by_feed, user=user_id, most=limit)}
+
+
 def for_apps(db: Read, user_id: int, entry_ids: Iterable[int]) -> list[AppEntry]:
     """Returns those of the entries that belong to the user and are not removed, in no order."""
     return db.all(AppEntry, _select_for_apps, user=user_id, ids=list(entry_ids))
@@ -267,6 +272,15 @@ _select_first_id = select(func.min(entries.c.id)).where(
     entries.c.user_id == bindparam("user"), entries.c.created_at > bindparam("moment")
 )
 # Found by the ids: SQLite would read all entries of the user and pick out the listed ones.
+_last_stored = (
+    select(entries.c.feed_id, entries.c.created_at)
+    .where(entries.c.user_id == bindparam("user"))
+    .order_by(entries.c.created_at.desc(), entries.c.id.desc())
+    .limit(bindparam("most"))
+    .subquery()
+)
+_stored_at = func.max(_last_stored.c.created_at).label("stored_at")
+_select_newest_by_feed = select(_last_stored.c.feed_id, _stored_at).group_by(_last_stored.c.feed_id)
 _select_for_apps = (
     select(
         *(entries.c[name] for name in AppEntry.__struct_fields__ if name in entries.c),
