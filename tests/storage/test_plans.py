@@ -242,6 +242,7 @@ READS: dict[str, Callable[[Read, Archive], object]] = {
         entry_lists.is_older_than_all(db, archive.user_id, RECENTLY),
         entry_lists.first_id_created_after(db, archive.user_id, RECENTLY),
     ),
+    "the newest entry of each feed": lambda db, archive: entry_lists.newest_by_feed(db, archive.user_id, 1_000),
     "an entry": lambda db, archive: entries.get(db, archive.user_id, 5),
     "counters": lambda db, archive: counters.list_all(db, archive.user_id),
     "unread ids, feed by feed": lambda db, archive: (
