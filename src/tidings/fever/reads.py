@@ -46,7 +46,9 @@ def answer(parameters: Parameters, user: User, services: Services) -> FeverRespo
 def _found(parameters: Parameters, db: Read, user_id: int, services: Services) -> dict[str, Any]:
     found: dict[str, Any] = {}
     if "groups" in parameters:
-        found["groups"] = [FeverGroup(category.id, category.title) for category in categories.list_all(db, user_id)]
+        found["groups"] = [
+            FeverGroup(id=category.id, title=category.title) for category in categories.list_all(db, user_id)
+        ]
     if "groups" in parameters or "feeds" in parameters:
         subscriptions = feeds.list_all(db, user_id)
         found["feeds_groups"] = _feeds_of_groups(subscriptions)
@@ -54,7 +56,7 @@ def _found(parameters: Parameters, db: Read, user_id: int, services: Services) -
             found["feeds"] = [_feed(feed) for feed in sorted(subscriptions, key=lambda feed: feed.id)]
     if "favicons" in parameters:
         found["favicons"] = [
-            Favicon(icon.id, f"{icon.mime_type};base64,{base64.b64encode(icon.content).decode()}")
+            Favicon(id=icon.id, data=f"{icon.mime_type};base64,{base64.b64encode(icon.content).decode()}")
             for icon in icons.list_all(db, user_id)
         ]
     if "items" in parameters:
@@ -122,7 +124,9 @@ def _feeds_of_groups(subscriptions: Iterable[Feed]) -> list[FeedsOfGroup]:
     groups: defaultdict[int, list[int]] = defaultdict(list)
     for feed in subscriptions:
         groups[feed.category_id].append(feed.id)
-    return [FeedsOfGroup(group, ",".join(map(str, sorted(ids)))) for group, ids in sorted(groups.items())]
+    return [
+        FeedsOfGroup(group_id=group, feed_ids=",".join(map(str, sorted(ids)))) for group, ids in sorted(groups.items())
+    ]
 
 
 def _feed(feed: Feed) -> FeverFeed:

@@ -45,7 +45,8 @@ def get_edit_token(caller: ReaderCaller, request: Request) -> str:
 
 @routes.get("/reader/api/0/user-info")
 def get_user_info(caller: User) -> UserInfo:
-    return UserInfo(str(caller.id), caller.username, str(caller.id), "")
+    number = str(caller.id)
+    return UserInfo(user_id=number, user_name=caller.username, user_profile_id=number, user_email="")
 
 
 @routes.get("/reader/api/0/preference/list")

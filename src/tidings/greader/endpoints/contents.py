@@ -163,7 +163,7 @@ def _contents(caller: User, services: Services, wanted: Sequence[str], query: St
         page = _ids(lists, caller.id, wanted, query, query.count(MOST_ITEMS))
         found = items.read(lists.db, caller.id, split_ids(page.joined), newest_first=query.direction is Direction.DESC)
     stream = wanted[0].strip() or streams.READING_LIST
-    return StreamContents(stream, services.clock() // SECOND, found, page.continuation)
+    return StreamContents(id=stream, updated=services.clock() // SECOND, items=found, continuation=page.continuation)
 
 
 def _ids(lists: EntryLists, user_id: int, wanted: Sequence[str], query: StreamQuery, count: int) -> IdPage:
@@ -207,7 +207,7 @@ def _chunks(
 
     An entry that is deleted meanwhile is missing.
     """
-    head = StreamContents(streams.READING_LIST, services.clock() // SECOND, [])
+    head = StreamContents(id=streams.READING_LIST, updated=services.clock() // SECOND, items=[])
     before, after = msgspec.json.encode(head).split(b"[]", 1)
     yield before + b"["
     is_first = True

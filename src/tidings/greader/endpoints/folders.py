@@ -54,9 +54,15 @@ def list_tags(caller: User, services: Services) -> Tags:
         of_labels = labels.counts(db, caller.id, [label.id for label in own])
     unread = {folder_id: count.total_unread for folder_id, count in counts.items()}
     return Tags([
-        Tag(STARRED),
-        *(Tag(LABEL + folder.title, "folder", unread.get(folder.id, 0)) for folder in folders),
-        *(Tag(LABEL + label.name, "tag", of_labels.get(label.id, LabelCounts()).unread) for label in own),
+        Tag(id=STARRED),
+        *(
+            Tag(id=LABEL + folder.title, type="folder", unread_count=unread.get(folder.id, 0))
+            for folder in folders
+        ),
+        *(
+            Tag(id=LABEL + label.name, type="tag", unread_count=of_labels.get(label.id, LabelCounts()).unread)
+            for label in own
+        ),
     ])  # fmt: skip
 
 

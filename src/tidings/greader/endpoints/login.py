@@ -37,7 +37,7 @@ async def sign_in(caller: ReaderCaller, check: PasswordCheck, query: LoginForm) 
     credentials = Credentials(username=query.Email.strip(), password=query.Passwd, address=caller.address)
     login = await check.verify(credentials)
     if query.output == "json":
-        return json(LoginOut(login.token, login.token, login.token))
+        return json(LoginOut(SID=login.token, LSID=login.token, Auth=login.token))
     return PlainTextResponse("".join(f"{name}={login.token}\n" for name in ("SID", "LSID", "Auth")))
 
 

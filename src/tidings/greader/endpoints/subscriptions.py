@@ -65,7 +65,7 @@ class Subscriptions(Struct, frozen=True):
 
 
 class UnreadCount(Struct, frozen=True, rename="camel"):
-    """newest_item_timestamp_usec: when the feed last had new entries."""
+    """newest_item_timestamp_usec: when the newest entry was stored, about the time if that is long ago."""
 
     id: str
     count: int
@@ -118,7 +118,7 @@ def _subscription(feed: Feed, folder: Category | None, icon: str | None, site: P
     return Subscription(
         id=f"{FEED}{feed.id}",
         title=feed.title,
-        categories=[] if folder is None else [FolderOut(LABEL + folder.title, folder.title)],
+        categories=[] if folder is None else [FolderOut(id=LABEL + folder.title, label=folder.title)],
         url=feed.feed_url,
         html_url=feed.site_url,
         sortid=f"{feed.id:08X}",
@@ -149,8 +149,10 @@ def count_unread(caller: User, services: Services) -> UnreadCounts:
     newest_of_all = parts[READING_LIST][1]
     for label in own:
         parts[LABEL + label.name] = of_labels.get(label.id, LabelCounts()).unread, newest_of_all
-    counts = [UnreadCount(stream, count, str(at)) for stream, (count, at) in parts.items()]
-    return UnreadCounts(parts[READING_LIST][0], counts)
+    counts = [
+        UnreadCount(id=stream, count=count, newest_item_timestamp_usec=str(at)) for stream, (count, at) in parts.items()
+    ]
+    return UnreadCounts(max=parts[READING_LIST][0], unreadcounts=counts)
 
 
 @routes.post("/reader/api/0/subscription/edit")
@@ -226,14 +228,14 @@ async def add_quickly(caller: User, services: Services, query: QuickAdd) -> Adde
     try:
         feed_id, is_new = await _subscribe(caller, services, typed.removeprefix(FEED))
     except TidingsError as error:
-        return AddedOut(0, typed, error=error.message)
+        return AddedOut(num_results=0, query=typed, error=error.message)
     feed = await asyncio.to_thread(_feed, services, caller.id, feed_id)
     if feed is None:
-        return AddedOut(0, typed, error="The feed was removed at this moment.")
+        return AddedOut(num_results=0, query=typed, error="The feed was removed at this moment.")
     if not is_new:
         # Capy Reader and NetNewsWire search for these words.
-        return AddedOut(0, typed, error=f"Already subscribed! {feed.feed_url}")
-    return AddedOut(1, typed, f"{FEED}{feed.id}", feed.title)
+        return AddedOut(num_results=0, query=typed, error=f"Already subscribed! {feed.feed_url}")
+    return AddedOut(num_results=1, query=typed, stream_id=f"{FEED}{feed.id}", stream_name=feed.title)
 
 
 async def _subscribe(caller: User, services: Services, address: str) -> tuple[int, bool]:

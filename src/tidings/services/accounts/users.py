@@ -116,7 +116,7 @@ class Users:
             return by_name(db, username)
 
     def require_free(self, username: str) -> None:
-        """Raises InvalidField unless a new user may have this name."""
+        """Raises InvalidInput unless a new user may have this name."""
         name = validate_username(username)
         with self._database.reading() as db:
             _ensure_free(db, {"username": name})
