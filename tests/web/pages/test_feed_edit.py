@@ -290,6 +290,9 @@ def test_saved_pages_do_not_wait_for_a_check(reader: Visitor, alice: Person, sit
     alice.post("/v1/saved-pages", {"url": page}, status=201)
 
     assert "first check" not in reader.page("/feeds/import")
+    (feed,) = alice.get("/v1/feeds")
+    assert "Check now" not in reader.page(f"/feeds/{feed['id']}/edit")
+    assert "last checked" not in reader.page(f"/feeds/{feed['id']}/edit")
 
 
 def test_feeds_of_other_users_are_404(reader: Visitor, bob: Person, site: Publisher) -> None:

@@ -16,6 +16,7 @@ from tidings.domain.rules.pipeline import RuleTexts, compile_rules
 from tidings.http.binding import Form
 from tidings.http.endpoints import Routes
 from tidings.services import Services
+from tidings.services.entries.saved_pages import FEED_URL as SAVED_PAGES_URL
 from tidings.services.feeds.feeds import owned
 from tidings.services.feeds.rule_preview import RulePreview
 from tidings.services.polling.claims import RefreshFailed
@@ -180,6 +181,7 @@ def _page(
         "place": "",
         "feed": feed,
         "row": row,
+        "is_fetched": feed.feed_url != SAVED_PAGES_URL,
         "form": shown,
         "is_typed": form is not None,
         "setting_labels": SWITCH_LABELS,
