@@ -121,7 +121,7 @@ def test_status_counts_services_that_save_and_not_notifications(alice: Person) -
         ({"linkding": {"unread": "yes"}}, "linkding.unread: send true or false"),
         ({"linkding": {"enabled": 1}}, "linkding.enabled: send true or false"),
         ({"raindrop": {"collection_id": -1}}, "raindrop.collection_id: give a whole number from 0 on"),
-        ({"raindrop": {"collection_id": 1.5}}, "raindrop.collection_id: give a whole number"),
+        ({"raindrop": {"collection_id": 1.5}}, "raindrop.collection_id: send a whole number"),
         ({"linkding": {"enabled": True, "url": "https://a.example"}}, "linkding.token: Linkding cannot be switched on"),
         ({"linkding": {"url": "ftp://a.example"}}, "linkding.url: The address has to begin with http:// or https://"),
         ({"linkding": {"url": "https://"}}, "linkding.url: The address"),

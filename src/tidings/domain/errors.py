@@ -93,7 +93,7 @@ class ConcurrentChange(InvalidInput):
 
 
 class InvalidField(InvalidInput):
-    """The message consists of the name of the field and the problem, as in "limit: give a whole number."."""
+    """The message consists of the name of the field and the problem, as in "limit: send a whole number."."""
 
     def __init__(self, field: str, problem: Message) -> None:
         super().__init__(prefix_field(field, problem), field=field)

@@ -96,6 +96,11 @@ def validate_web_url(url: str, *, field: str) -> str:
     return url
 
 
+def has_credentials(url: str) -> bool:
+    """Returns whether an absolute URL, valid or not, names a user before its host."""
+    return "@" in url.partition("://")[2].partition("/")[0]
+
+
 def _without_credentials(url: str) -> dict[str, str]:
     parts = urlsplit(url)
     if parts.username is None:

@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from tidings.domain.errors import InvalidField, InvalidInput
+from tidings.domain.feeds.feed_changes import has_credentials
 from tidings.domain.integrations import templates
 from tidings.domain.integrations.fields import FieldKind, SettingField
 from tidings.domain.integrations.provider import Provider
@@ -25,7 +26,7 @@ MAX_NUMBER = 2**53 - 1
 _WRONG_TYPES: dict[type, Message] = {
     str: msg("send a text."),
     bool: msg("send true or false."),
-    int: msg("give a whole number."),
+    int: msg("send a whole number."),
 }
 
 # Returns why a URL cannot be used; None if it can.
@@ -137,7 +138,7 @@ def _check_url(value: str, field: SettingField, where: str, check_url: UrlCheck)
     url = templates.sample_render(value) if field.is_template else value
     if reason := check_url(url):
         raise InvalidField(where, reason)
-    if "@" in url.partition("://")[2].partition("/")[0] and not field.allows_credentials:
+    if has_credentials(url) and not field.allows_credentials:
         raise InvalidField(where, msg("this address must not contain a username or a password; remove them."))
 
 

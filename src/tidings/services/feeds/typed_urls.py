@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from tidings.domain.errors import FetchError, FetchTimeout, InvalidInput, NetworkError, TlsError
-from tidings.domain.feeds.feed_changes import normalize_scheme
+from tidings.domain.feeds.feed_changes import has_credentials, normalize_scheme
 
 Result = TypeVar("Result")
 
@@ -36,8 +36,7 @@ async def reach(typed: str, fetch: Callable[[str], Awaitable[Result]], *, has_se
         return await fetch(url)
     except _NO_TLS as error:
         plain = complete_url(f"http://{typed.strip()}")
-        has_secrets = has_secrets or "@" in url.partition("://")[2].partition("/")[0]
-        if has_secrets or url != f"https{plain.removeprefix('http')}":
+        if has_secrets or has_credentials(url) or url != f"https{plain.removeprefix('http')}":
             raise
         try:
             return await fetch(plain)
