@@ -238,6 +238,8 @@ def test_news_plus(alice: Person, feed_id: int, password: str) -> None:
     assert len(answer.json()["items"]) == 3
     # It keeps 64 characters of the edit token.
     token = app.call("GET", "token", query=newsplus).body.decode()[:64]
+    wrong = {"s": label("Weather"), "ts": "0", "T": "x" * 64}
+    assert app.call("POST", "mark-all-as-read", wrong, query=newsplus).status == 401
     assert app.post("mark-all-as-read", {"s": label("Weather"), "ts": "0", "T": token}, query=newsplus) == "OK"
     assert {state(alice, title)[0] for title in TITLES} == {"read"}
 

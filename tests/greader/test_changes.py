@@ -85,6 +85,16 @@ def test_unsupported_tags_and_unknown_items_are_ignored(app: App, alice: Person,
     assert app.get("tag/list") == App(alice).sign_in().get("tag/list")
 
 
+def test_a_change_of_nothing_is_accepted(app: App, alice: Person, site: Publisher) -> None:
+    """FeedFlow sends this where it means disable-tag, and stops at an error."""
+    alice.has_feed(site, TITLES)
+    before = states(alice)
+
+    assert app.post("edit-tag", {"s": label("Weather")}) == "OK"
+
+    assert states(alice) == before
+
+
 @pytest.mark.parametrize("fields", [{"r": READ}, {"a": READ}, {"i": "x", "a": READ}, {"i": "1", "a": "read"}])
 def test_an_invalid_change_is_400(app: App, fields: dict[str, str]) -> None:
     answer = app.call("POST", "edit-tag", fields)

@@ -97,6 +97,22 @@ def test_streams_are_states_feeds_and_folders(app: App, alice: Person, site: Pub
     }
 
 
+def test_streams_are_understood_as_scripts_for_freshrss_and_easyrss_write_them(
+    app: App, alice: Person, site: Publisher
+) -> None:
+    alice.has_feed(site, ["One"])
+    feed = alice.has_feed(site, ["Two", "Three"])
+    alice.put(f"/v1/entries/{newest(alice)[0]}/bookmark")
+
+    for path, query, count in (
+        ("stream/contents/reading-list", {}, 3),
+        ("stream/contents/starred", {}, 1),
+        ("stream/contents/", {"s": f"feed/{feed['id']}"}, 2),
+        ("stream/contents/", {}, 3),
+    ):
+        assert len(app.get(path, query)["items"]) == count, (path, query)
+
+
 def test_time_limits_compare_when_an_entry_was_stored(app: App, alice: Person, site: Publisher) -> None:
     alice.has_feed(site, TITLES[:6])
     old, recent = newest(alice)[3:], newest(alice)[:3]

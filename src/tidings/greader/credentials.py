@@ -18,7 +18,7 @@ from tidings.services.accounts.authentication import Credentials
 _HEADER: Final = re.compile(r"\s*GoogleLogin\s+auth\s*=\s*\"?([^\s\",]+)", re.IGNORECASE)
 # Reeder sends this instead of an edit token.
 _PLACEHOLDER: Final = "x"
-# News+ keeps so many characters of an edit token.
+# News+ keeps this many characters of an edit token.
 _NEWSPLUS_LENGTH: Final = 64
 
 

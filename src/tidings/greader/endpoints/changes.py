@@ -60,16 +60,14 @@ def edit_tags(caller: User, services: Services, query: EditTag, request: Request
     """Set states and labels of entries. Of contradictions the last wins.
 
     Removed entries and those of other users, unsupported states and the names of folders are ignored: an entry is in
-    the folder of its feed. Readrops makes a folder by adding its label to no item.
+    the folder of its feed. Readrops makes a folder by adding its label to no item. FeedFlow sends nothing to add and to
+    remove where it means disable-tag, and goes on if that is not refused.
     """
-    if not query.i and query.a:
+    if not query.i and query.r and not query.a:
+        raise InvalidInput(verbatim("i: send the ids of items."), field="i")
+    if not query.i:
         _ensure_folders(services, caller.id, [streams.label_name(text) for text in query.a])
         return "OK"
-    if not query.i and not query.r:
-        # FeedFlow sends a label alone, where it means disable-tag, and goes on if nothing is refused.
-        return "OK"
-    if not query.i:
-        raise InvalidInput(verbatim("i: send the ids of items."), field="i")
     ids = item_ids.parse_all(query.i)
     sent = [*request.query, *forms.fields(request)]
     state = new_state((text, name == "a") for name, text in sent if name in ("a", "r"))
