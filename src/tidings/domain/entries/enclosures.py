@@ -13,8 +13,8 @@ def match_enclosures(
 ) -> dict[int, ParsedEnclosure]:
     """Returns what each stored enclosure is now; those that the entry no longer has are left out.
 
-    It is the one with the same URL; else with the same URL but for scheme and query, in which many podcasts have a new
-    token in every document, if both are sounds, films or pictures; else the entry's only one of the same type.
+    It is the one with the same URL; else one of the same kind (audio, image) with the same URL but for scheme and
+    query, in which many podcasts have a new token in every document; else the entry's only one of the same type.
 
     stored: by id.
     """
@@ -41,7 +41,7 @@ def _url(enclosure: ParsedEnclosure) -> str:
 
 
 def _url_without_query(enclosure: ParsedEnclosure) -> tuple[str, str]:
-    """Returns the URL without scheme and query, and the kind of file: a cover may have the path of its episode."""
+    """Returns the URL without scheme and query, and the kind: a cover may have the path of its episode."""
     return enclosure.url.partition("?")[0].rpartition("://")[2], enclosure.mime_type.partition("/")[0]
 
 

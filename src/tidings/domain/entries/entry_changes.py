@@ -14,7 +14,7 @@ from msgspec import Struct
 from tidings.domain import cleaning
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.entries import STATUS_BY_NAME, EditedEntryField, Enclosure, Entry, EntryStatus
-from tidings.domain.entries.reading_time import keeps_time, reading_minutes
+from tidings.domain.entries.reading_time import may_be_duration, reading_minutes
 from tidings.domain.errors import InvalidField
 from tidings.domain.messages import msg
 from tidings.domain.polling.ingestion import ReadyEntry
@@ -42,7 +42,7 @@ class EntryEdit(Struct, frozen=True):
 
 def minutes_after_switch(entry: Entry, user: User, content: str, attached: Sequence[Enclosure]) -> int:
     """Returns the reading time with another content; an episode keeps the time that it plays. content: clean HTML."""
-    return entry.reading_time if keeps_time(entry.reading_time, attached) else _reading_time(content, user)
+    return entry.reading_time if may_be_duration(entry.reading_time, attached) else _reading_time(content, user)
 
 
 def prepare_edit(

@@ -27,8 +27,8 @@ def reading_minutes(text_or_html: str, *, words_per_minute: int = 265, cjk_per_m
     return minutes_of(strip_tags(text_or_html), words_per_minute=words_per_minute, cjk_per_minute=cjk_per_minute)
 
 
-def keeps_time(reading_time: int, enclosures: Iterable[Enclosure]) -> bool:
-    """Returns whether the time may be the duration of an episode, which does not depend on its text."""
+def may_be_duration(reading_time: int, enclosures: Iterable[Enclosure]) -> bool:
+    """Returns whether a reading time may be the duration of an episode, which does not depend on its text."""
     return reading_time > 0 and any(is_playable(enclosure.mime_type) for enclosure in enclosures)
 
 

@@ -18,7 +18,7 @@ from tidings.domain import cleaning
 from tidings.domain.accounts.users import User
 from tidings.domain.articles import Article
 from tidings.domain.entries.entries import Enclosure, Entry, EntryStatus
-from tidings.domain.entries.reading_time import keeps_time, minutes_of
+from tidings.domain.entries.reading_time import may_be_duration, minutes_of
 from tidings.domain.feeds.feeds import Chapter, Feed, ParsedEnclosure, ParsedEntry
 from tidings.domain.messages import Message
 from tidings.domain.rules import pipeline
@@ -205,7 +205,7 @@ def prepare_article(
     full = _with_article(parsed, article)
     rewritten = pipeline.rewrite_entry(full, policy.feed_rules, invidious_host=policy.invidious_host)
     clean = cleaning.clean_with_text(rewritten.entry.content, base_url=article.base_url, policy=policy.cleaning_policy)
-    is_episode = keeps_time(entry.reading_time, attached)
+    is_episode = may_be_duration(entry.reading_time, attached)
     minutes = entry.reading_time if is_episode else _reading_time(parsed, clean, policy)
     return PreparedArticle(clean.html, minutes, _english(*article.warnings, *rewritten.warnings))
 

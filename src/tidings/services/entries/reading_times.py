@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.entries import Direction, EntryFilter, Order, PageRequest
-from tidings.domain.entries.reading_time import keeps_time, reading_minutes
+from tidings.domain.entries.reading_time import may_be_duration, reading_minutes
 from tidings.storage.accounts import users
 from tidings.storage.engine.database import Database
 from tidings.storage.entries import counters, entry_lists, reading_times
@@ -46,5 +46,5 @@ def _recomputed(page: EntryPage, user: User) -> dict[int, int]:
     return {
         entry.id: reading_minutes(page.contents.get(entry.id, ""), **speeds)
         for entry in page.entries
-        if not keeps_time(entry.reading_time, page.enclosures.get(entry.id, []))
+        if not may_be_duration(entry.reading_time, page.enclosures.get(entry.id, []))
     }

@@ -271,7 +271,6 @@ _select_oldest = (
 _select_first_id = select(func.min(entries.c.id)).where(
     entries.c.user_id == bindparam("user"), entries.c.created_at > bindparam("moment")
 )
-# Found by the ids: SQLite would read all entries of the user and pick out the listed ones.
 _last_stored = (
     select(entries.c.feed_id, entries.c.created_at)
     .where(entries.c.user_id == bindparam("user"))
@@ -281,6 +280,7 @@ _last_stored = (
 )
 _stored_at = func.max(_last_stored.c.created_at).label("stored_at")
 _select_newest_by_feed = select(_last_stored.c.feed_id, _stored_at).group_by(_last_stored.c.feed_id)
+# Found by the ids: SQLite would read all entries of the user and pick out the listed ones.
 _select_for_apps = (
     select(
         *(entries.c[name] for name in AppEntry.__struct_fields__ if name in entries.c),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from operator import attrgetter
 
-from sqlalchemy import BigInteger, ColumnElement, and_, bindparam, case, func, literal, not_, select
+from sqlalchemy import BigInteger, ColumnElement, and_, bindparam, case, func, literal, select
 
 from tidings.domain.feeds.health import (
     DEAD_AFTER_FAILURES,
@@ -31,7 +31,7 @@ _RANKS = {state: rank for rank, state in enumerate(HEALTH_STATES)}
 _now = bindparam("now", type_=BigInteger)
 # No document was read yet, which gives a feed its rate.
 _is_waiting = and_(
-    not_(feeds.c.disabled),
+    ~feeds.c.disabled,
     feeds.c.body_digest.is_(None),
     feeds.c.news_gap_s == 0,
     feeds.c.failed_checks == 0,
