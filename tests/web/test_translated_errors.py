@@ -12,9 +12,11 @@ from support.people import Person
 from support.publisher import Publisher
 from support.visitors import Visitor
 from tidings.domain.deliveries.deliveries import GIVEN_UP_TOGETHER, error_columns
-from tidings.domain.messages import Message, encode_message, join_sentences, msg
+from tidings.domain.errors import InvalidField, InvalidInput
+from tidings.domain.messages import Message, encode_message, join_sentences, msg, verbatim
 from tidings.services import Services
 from tidings.storage.schema import feeds, integrations
+from tidings.web.field_errors import field_error
 from web.pages.test_opml import opml, upload
 from web.pages.test_settings import sent
 
@@ -175,3 +177,11 @@ def test_an_error_page_is_in_the_language_of_the_user(reader: Visitor, alice: Pe
 
     assert answer.status == 400
     assert "Diese Anfrage ist zu groß: höchstens 1 MiB." in answer.body.decode()
+
+
+def test_a_form_writes_a_name_as_its_owner_does() -> None:
+    named = InvalidInput(msg("{username} is the only administrator: make another one first.", username="ada"))
+
+    assert field_error(named).message == "ada is the only administrator: make another one first."
+    assert field_error(InvalidField("limit", msg("give a whole number from 0 on."))).message[:4] == "Give"
+    assert field_error(InvalidInput(verbatim("no answer"))).message == "No answer"

@@ -58,7 +58,7 @@ def test_a_link_shows_no_entries_of_other_users(visitor: Visitor, bob: Person, s
 
 def test_a_renewed_or_revoked_link_is_404(visitor: Visitor, reader: Visitor, token: str) -> None:
     assert token in reader.page("/list-links")
-    reader.post("/list-links")
+    assert "the earlier ones no longer work" in reader.follow(reader.post("/list-links"))
     assert visitor.get(f"/lists/{token}/unread").status == 404
 
     reader.post("/list-links/revoke")
@@ -66,3 +66,5 @@ def test_a_renewed_or_revoked_link_is_404(visitor: Visitor, reader: Visitor, tok
 
     assert "/lists/" not in page.replace('action="/list-links"', "")
     assert visitor.get("/lists/nobody/unread").status == 404
+    # There are no earlier addresses now.
+    assert "no longer work" not in reader.follow(reader.post("/list-links"))
