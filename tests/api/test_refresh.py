@@ -81,7 +81,7 @@ def test_a_refresh_sends_the_stored_validators(alice: Person, site: Publisher) -
 
 def test_the_rest_of_a_document_that_was_cut_off_comes_with_the_next_check(alice: Person, site: Publisher) -> None:
     url = site.url("/cut.xml")
-    one, two = rss(["Two", "One"], url), rss(["Three", "Two", "One"], url)
+    one, two = rss(["Two", "One"], url), rss(["Four", "Three", "Two", "One"], url)
     site.serve("/cut.xml", one[: one.index("About One")], etag='"1"')
     feed_id = alice.post("/v1/feeds", {"feed_url": url})["feed_id"]
     assert [entry["title"] for entry in alice.entries()] == ["Two"]
@@ -90,12 +90,14 @@ def test_the_rest_of_a_document_that_was_cut_off_comes_with_the_next_check(alice
     alice.put(f"/v1/feeds/{feed_id}/refresh")
     assert {entry["title"] for entry in alice.entries()} == {"One", "Two"}
 
-    site.serve("/cut.xml", two[: two.index("About Two")], etag='"2"')
+    # Cut off twice in the same place, so that the second document is the one before.
+    site.serve("/cut.xml", two[: two.index("About Three")], etag='"2"')
     for _ in range(2):
         alice.put(f"/v1/feeds/{feed_id}/refresh")
+        assert {entry["title"] for entry in alice.entries()} == {"One", "Two", "Four"}
     site.serve("/cut.xml", two, etag='"2"')
     alice.put(f"/v1/feeds/{feed_id}/refresh")
-    assert {entry["title"] for entry in alice.entries()} == {"One", "Two", "Three"}
+    assert {entry["title"] for entry in alice.entries()} == {"One", "Two", "Three", "Four"}
 
 
 @pytest.mark.parametrize(
