@@ -130,6 +130,17 @@ def test_what_cannot_be_used_is_left_out_and_named(bob: Person, site: Publisher,
     assert bob.get("/v1/feeds")[0]["user_agent"] == "Mine"
 
 
+def test_an_answer_that_is_nested_without_end_is_an_error_that_says_so(
+    bob: Person, site: Publisher, services: Services
+) -> None:
+    _serve(site, feeds=[FEED])
+    site.script("/v1/me", Answer('{"theme":' * 5_000 + "1" + "}" * 5_000))
+
+    with pytest.raises(InvalidInput, match="nested too deeply"):
+        _import(services, bob, site.url(""))
+    assert bob.get("/v1/feeds") == []
+
+
 def test_urls_of_the_media_proxy_become_those_of_the_media(bob: Person, site: Publisher, services: Services) -> None:
     proxied = f"https://old.example/reader/proxy/{'a' * 43}=/aHR0cDovL2ltZy5leGFtcGxlL2EucG5nP2I9YyZk"
     entry = _entry(content=f'<img src="{proxied}">', enclosures=[{"url": proxied, "mime_type": "image/png"}])

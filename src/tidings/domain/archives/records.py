@@ -24,6 +24,7 @@ FEEDS: Final = "feeds.jsonl"
 ENTRIES: Final = "entries.jsonl"
 LABELS: Final = "labels.jsonl"
 DELETED_ENTRIES: Final = "deleted_entries.jsonl"
+MEMBERS: Final = frozenset({MANIFEST, SETTINGS, INTEGRATIONS, CATEGORIES, FEEDS, ENTRIES, LABELS, DELETED_ENTRIES})
 
 # Fields of a feed that its user chose, by which it is stored again.
 FEED_SETTINGS: Final = (

@@ -46,6 +46,8 @@ _USER_SETTINGS: Final = _optional_fields(
     User, frozenset(User.__struct_fields__) - {"id", "username", "is_admin", "last_login_at", *user_changes.FOREIGN_IDS}
 )
 
+SETTINGS_OF_USER: Final = frozenset(_USER_SETTINGS.__struct_fields__)
+
 
 def user_settings(settings: dict[str, Any], zones: frozenset[str]) -> dict[str, Any]:
     """Returns the columns of a user to set. Settings that this version does not have are left out.

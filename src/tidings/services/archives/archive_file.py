@@ -12,8 +12,9 @@ from typing import IO, Any, Final, TypeVar, cast
 import msgspec
 from msgspec import Struct
 
-from tidings.domain.archives import records
+from tidings.domain.archives import records, usable
 from tidings.domain.archives.records import Manifest
+from tidings.domain.archives.usable import Note
 from tidings.domain.errors import InvalidInput
 from tidings.domain.messages import msg
 
@@ -22,6 +23,10 @@ R = TypeVar("R", bound=Struct)
 # Bytes. No record of ours comes near it; a longer line would fill the memory.
 MAX_LINE: Final = 2**28
 _BUFFER: Final = 2**16
+# Records in which fields of a newer version are looked for: it writes them in all.
+_SAMPLE: Final = 20
+# Bytes of such a record; a larger one tells nothing.
+_MAX_SAMPLE_LINE: Final = 2**20
 
 # What `zipfile` raises for a member that is missing, damaged, encrypted or compressed in an unknown way.
 ZIP_DAMAGES: Final = (
@@ -75,8 +80,11 @@ class ArchiveReader:
         assert isinstance(document, dict)
         return document
 
-    def lines(self, name: str, kind: type[R]) -> Iterator[R]:
-        """Yields the records of a member. Raises InvalidInput, which names the member and the line."""
+    def lines(self, name: str, kind: type[R], note: Note | None = None) -> Iterator[R]:
+        """Yields the records of a member, without optional fields that cannot be used; `note` is told of those.
+
+        Raises InvalidInput, which names the member and the line.
+        """
         decoder = msgspec.json.Decoder(kind)
         number = 0
         try:
@@ -85,7 +93,7 @@ class ArchiveReader:
             with io.BufferedReader(compressed, _BUFFER) as member:
                 while line := member.readline(MAX_LINE):
                     number += 1
-                    yield decoder.decode(line)
+                    yield _record(decoder, line, f"line {number} of {name}", note)
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             raise InvalidInput(
                 msg(
@@ -94,6 +102,10 @@ class ArchiveReader:
                     name=name,
                     error=str(error),
                 )
+            ) from error
+        except RecursionError as error:
+            raise InvalidInput(
+                msg("Line {line} of {name} in this archive is nested too deeply.", line=number, name=name)
             ) from error
         except ZIP_DAMAGES as error:
             raise _damaged(name) from error
@@ -104,6 +116,24 @@ class ArchiveReader:
                     name=name, count=number, expected=self.manifest.counts.get(name, 0),
                 )
             )  # fmt: skip
+
+    def unknown_members(self) -> list[str]:
+        """Returns the members that this version does not read."""
+        return sorted(set(self._zip.namelist()) - records.MEMBERS)
+
+    def unknown_fields(self, name: str, kind: type[Struct]) -> list[str]:
+        """Returns the fields of a member's first records that this version does not have."""
+        found: set[str] = set()
+        try:
+            compressed = cast("zipfile.ZipExtFile", self._zip.open(name))
+            with io.BufferedReader(compressed, _BUFFER) as member:
+                for _ in range(_SAMPLE):
+                    document = msgspec.json.decode(member.readline(_MAX_SAMPLE_LINE) or b"{}")
+                    found |= set(document) if isinstance(document, dict) else set()
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, *ZIP_DAMAGES):
+            # Reading the records says where and why.
+            return []
+        return sorted(found - set(kind.__struct_fields__))
 
     def _manifest(self) -> Manifest:
         if records.MANIFEST not in self._zip.namelist():
@@ -139,6 +169,19 @@ class ArchiveReader:
             raise InvalidInput(
                 msg("{name} in this archive cannot be read: {error}", name=name, error=str(error))
             ) from error
+        except RecursionError as error:
+            raise InvalidInput(msg("{name} in this archive is nested too deeply.", name=name)) from error
+
+
+def _record(decoder: msgspec.json.Decoder[R], line: bytes, where: str, note: Note | None) -> R:
+    try:
+        return decoder.decode(line)
+    except msgspec.ValidationError:
+        record, left = usable.record(msgspec.json.decode(line), decoder.type)
+    if note is not None:
+        for reason in left:
+            note(f"{where}: {reason}")
+    return record
 
 
 def _damaged(name: str) -> InvalidInput:

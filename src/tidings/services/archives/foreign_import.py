@@ -10,6 +10,8 @@ import tempfile
 from tidings.domain.accounts.users import User
 from tidings.domain.archives.import_runs import AccountImportReport
 from tidings.domain.archives.sources import AccountSource
+from tidings.domain.errors import InvalidInput
+from tidings.domain.messages import msg
 from tidings.services.archives.account_export import Progress
 from tidings.services.archives.account_import import AccountImport
 from tidings.services.archives.archive_builder import ArchiveBuilder
@@ -21,7 +23,12 @@ class ForeignImport:
         self._account_import = account_import
         self._clock = clock
 
-    def store(self, user: User, source: AccountSource, progress: Progress) -> AccountImportReport:
+    def store(
+        self,
+        user: User,
+        source: AccountSource,
+        progress: Progress,
+    ) -> AccountImportReport:
         """Add the content of another reader's account to the user's account, as `AccountImport.store` does.
 
         progress: called with the steps done and their total: each entry is read, and then stored. The temporary file
@@ -29,7 +36,10 @@ class ForeignImport:
         """
         builder = ArchiveBuilder(source, [])
         with tempfile.TemporaryFile(prefix="tidings-import-") as file:
-            builder.write(file, now=self._clock(), progress=lambda done, total: progress(done, 2 * total))
+            try:
+                builder.write(file, now=self._clock(), progress=lambda done, total: progress(done, 2 * total))
+            except RecursionError as error:
+                raise InvalidInput(msg("This cannot be imported: it is nested too deeply.")) from error
             file.seek(0)
             report = self._account_import.store(
                 user, file, lambda done, total: progress(total + done, 2 * total), is_checked=True
