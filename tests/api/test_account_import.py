@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from support.archives import HOSTILE_SETTINGS, hostile_archive
 from support.databases import Databases
 from support.people import Cast, Person, call
 from support.publisher import Answer, Publisher, ReceivedRequest, Reply, Wire
@@ -94,6 +95,50 @@ def test_an_exported_archive_is_imported_and_its_file_is_removed(alice: Person, 
     assert _folder(bob) == []
 
 
+def test_an_archive_of_a_stranger_takes_over_nothing(alice: Person) -> None:
+    before = alice.get("/v1/me")
+
+    assert alice.call("POST", PATH, raw=hostile_archive(theme="dark_serif")).status == 202
+    report = finished(alice)["report"]
+
+    assert alice.get("/v1/me") == before | {"theme": "dark_serif"}
+    assert [feed["webhook_url"] for feed in alice.get("/v1/feeds")] == [""]
+    assert alice.get("/v1/integrations")["webhook"]["enabled"] is False
+    left = {one["name"]: one for one in report["left_off"]}
+    assert left["custom_js"] == {"part": "scripts", "name": "custom_js", "feeds": [], "feed_count": 0}
+    assert left["webhook_url"]["feed_count"] == 1
+
+
+def test_parts_of_an_archive_are_applied_on_request(alice: Person) -> None:
+    alice.call("POST", PATH, raw=hostile_archive(theme="dark_serif"), apply="rules,scripts")
+    finished(alice)
+    me = alice.get("/v1/me")
+
+    assert (me["custom_js"], me["theme"]) == (HOSTILE_SETTINGS["custom_js"], "light_serif")
+    assert me["block_filter_entry_rules"] == "EntryTitle=.*"
+    assert alice.get("/v1/integrations")["webhook"]["enabled"] is False
+
+    unknown = alice.call("POST", PATH, raw=hostile_archive(), apply="everything")
+    assert unknown.status == 400
+    assert "apply: 'everything' is none of settings, rules" in unknown.json()["error_message"]
+
+
+def test_settings_that_are_nested_without_end_are_an_error_that_says_so(alice: Person) -> None:
+    with zipfile.ZipFile(io.BytesIO(hostile_archive())) as source:
+        members = {name: source.read(name) for name in source.namelist()}
+    members["settings.json"] = b'{"future":' * 5_000 + b"1" + b"}" * 5_000
+    nested = io.BytesIO()
+    with zipfile.ZipFile(nested, "w") as target:
+        for name, content in members.items():
+            target.writestr(name, content)
+
+    alice.call("POST", PATH, raw=nested.getvalue())
+    state = finished(alice)
+
+    assert (state["state"], state["error_message"]) == ("failed", "settings.json in this archive is nested too deeply.")
+    assert alice.get("/v1/feeds") == []
+
+
 def test_a_file_of_another_reader_comes_as_a_form(alice: Person) -> None:
     status, begun = _send(alice, *_form(POCKET.encode()), f"{PATH}?source=pocket")
     state = finished(alice)
@@ -143,6 +188,22 @@ def test_an_account_comes_from_a_running_miniflux(alice: Person, site: Publisher
     assert [feed["title"] for feed in alice.get("/v1/feeds")] == ["Rain"]
     assert {seen.headers["x-auth-token"] for seen in site.requests} == {"secret key"}
     assert "secret key" not in alice.service.log
+
+
+def test_scripts_of_a_miniflux_account_come_on_request(alice: Person, site: Publisher) -> None:
+    server = {"url": _server(site), "api_key": "key"}
+    site.script("/v1/me", Answer(json.dumps({"stylesheet": "p { color: red }", "theme": "dark_serif"})))
+
+    alice.post("/v1/import/miniflux", server, status=202)
+    report = finished(alice)["report"]
+    without = alice.get("/v1/me")
+    alice.post("/v1/import/miniflux", server | {"apply": "all"}, status=202)
+    finished(alice)
+
+    assert (without["stylesheet"], without["theme"]) == ("", "dark_serif")
+    assert [one["name"] for one in report["left_off"]] == ["stylesheet"]
+    assert alice.get("/v1/me")["stylesheet"] == "p { color: red }"
+    assert alice.call("POST", "/v1/import/miniflux", server | {"apply": "security"}).status == 400
 
 
 def test_an_account_comes_from_a_running_tiny_tiny_rss(alice: Person, site: Publisher) -> None:

@@ -7,6 +7,7 @@ import stat
 import zipfile
 
 from cli.commands import Tidings, error_line
+from support.archives import HOSTILE_SETTINGS, hostile_archive
 from support.people import PASSWORD
 from support.publisher import Answer, Publisher
 from tidings.services import Services
@@ -29,6 +30,50 @@ def test_an_account_is_exported_and_imported(tidings: Tidings, services: Service
     assert zipfile.ZipFile(target).testzip() is None
     assert (imported.returncode, imported.stderr) == (0, "")
     assert imported.stdout.startswith("Feeds: 1 new, 0 already there\n")
+
+
+def test_an_archive_of_a_stranger_takes_over_nothing_unless_that_is_asked_for(
+    tidings: Tidings, services: Services
+) -> None:
+    services.users.create("alice", PASSWORD)
+    path = tidings.folder / "stranger.zip"
+    path.write_bytes(hostile_archive())
+
+    careful = tidings("import", "alice", str(path))
+    without = services.users.find("alice")
+    sure = tidings("import", "alice", str(path), "--apply", "scripts,rules")
+    with_scripts = services.users.find("alice")
+
+    assert careful.returncode == 0
+    assert "Left off: custom_js; switch it on on the pages, or import with --apply scripts\n" in careful.stdout
+    assert "Left off: webhook_url of 1 feeds" in careful.stdout
+    assert "Left as it is: allow_self_signed_certificates of 1 feeds, which no import changes" in careful.stdout
+    assert (without.custom_js, without.block_filter_entry_rules) == ("", "")
+    assert sure.returncode == 0
+    assert (with_scripts.custom_js, with_scripts.block_filter_entry_rules) == (
+        HOSTILE_SETTINGS["custom_js"], "EntryTitle=.*",
+    )  # fmt: skip
+    assert "is none of" in error_line(tidings("import", "alice", str(path), "--apply", "security"), 1)
+
+
+def test_at_a_terminal_an_archive_is_asked_about(tidings: Tidings, services: Services) -> None:
+    services.users.create("alice", PASSWORD)
+    path = tidings.folder / "stranger.zip"
+    path.write_bytes(hostile_archive(theme="dark_serif", stylesheet="/* \x1b]0;title\x07 */"))
+
+    with tidings.on_a_terminal("import", "alice", str(path)) as terminal:
+        terminal.answer("Apply these settings of the account? [y/N]", "y")
+        terminal.answer("new entries of all feeds? [y/N]", "")
+        terminal.answer("all that you can. [y/N]", "yes")
+        terminal.answer("to other hosts. [y/N]", "n")
+        assert terminal.exit_code() == 0
+
+    alice = services.users.find("alice")
+    assert "custom_js: fetch(" in terminal.seen
+    assert "\x1b]0;title" not in terminal.seen
+    assert (alice.theme, alice.block_filter_entry_rules) == ("dark_serif", "")
+    assert alice.custom_js == HOSTILE_SETTINGS["custom_js"]
+    assert services.integrations.get_all(alice.id)["webhook"]["enabled"] is False
 
 
 def test_what_cannot_be_exported_or_imported_is_said(tidings: Tidings, services: Services) -> None:

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 from cyclopts import Parameter
 
 from tidings.commands.application import LoadedSettings, open_application, prepare
-from tidings.commands.terminal import progress_bar, read_secret, say
+from tidings.commands.terminal import confirm, progress_bar, read_secret, say
 from tidings.domain.archives import records
+from tidings.domain.archives.parts import DEFAULT_PARTS, SECURITY, ArchivePart, chosen_parts
 from tidings.domain.archives.sources import ImportSource
 from tidings.domain.errors import StartError
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
     from contextlib import AbstractContextManager
 
     from tidings.domain.accounts.users import User
     from tidings.domain.archives.import_runs import AccountImportReport
+    from tidings.domain.archives.parts import ImportReview
     from tidings.domain.archives.sources import AccountSource
     from tidings.wiring import Application
 
@@ -81,6 +85,7 @@ def import_account(
     url: Annotated[str, Parameter(name="--url")] = "",
     api_key_file: Annotated[Path | None, Parameter(name="--api-key-file", negative="")] = None,
     password_file: Annotated[Path | None, Parameter(name="--password-file", negative="")] = None,
+    apply: Annotated[str, Parameter(name="--apply")] = "",
     loaded: LoadedSettings,
 ) -> int:
     """Add an archive, which `tidings export` wrote, or what another reader has, to the account of a user.
@@ -107,55 +112,123 @@ def import_account(
     password_file
         Tiny Tiny RSS only: a file whose first line is the password. Without it, the password is asked for, or read from
         stdin.
+    apply
+        What is applied besides feeds and entries: any of settings, rules, scripts and integrations, separated by
+        commas, or all or none. Without it, the command asks at a terminal about a file of Tidings, and applies the
+        settings alone otherwise. Settings that protect the account are never applied.
     """
     prepare(loaded.settings)
+    parts = chosen_parts([apply])
     with open_application(loaded.settings) as application:
         application.check()
         user = application.services.users.find(username)
         if path.startswith(_DATABASES):
-            report = _import_database(application, user, path, source, from_user)
+            report = _import_database(application, user, path, source, from_user, parts)
         elif source is ImportSource.MINIFLUX:
-            report = _import_from_miniflux(application, user, url, api_key_file)
+            report = _import_from_miniflux(application, user, url, api_key_file, parts)
         elif source is ImportSource.TINY_TINY_RSS:
             report = _import_from_ttrss(application, user, url, from_user, password_file)
         else:
-            report = _import_file(application, user, Path(path) if path else None, source)
+            asks = not apply and sys.stdin.isatty()
+            report = _import_file(application, user, Path(path) if path else None, source, parts, asks=asks)
     say(f"Feeds: {report.new_feeds} new, {report.known_feeds} already there")
     say(
         f"Entries: {report.new_entries} new, {report.known_entries} already there, "
         f"{report.deleted_entries} left out because they were deleted here"
     )
     for problem in report.problems:
-        say(f"Not imported: {problem}")
+        say(f"Not imported: {_printable(problem)}")
+    for line in _left_off(report):
+        say(line)
     return 1 if report.problems else 0
 
 
+# What the command asks about each part.
+_QUESTIONS: Final = {
+    ArchivePart.SETTINGS: "Apply these settings of the account?",
+    ArchivePart.RULES: "Apply these filters to new entries of all feeds?",
+    ArchivePart.SCRIPTS: "Apply these scripts, styles and fonts on every page? A script can do all that you can.",
+    ArchivePart.INTEGRATIONS: "Switch these on? They send entries or requests to other hosts.",
+}
+# Characters of a value in a question.
+_MAX_SHOWN_CHARS: Final = 60
+
+
+def _ask(review: ImportReview) -> frozenset[ArchivePart]:
+    """Show what an archive would change, and return the parts that the person wants."""
+    chosen = set()
+    for part in review.parts:
+        for change in review.changes:
+            if change.part == part:
+                of_feed = f" of {_printable(change.feed)}" if change.feed else ""
+                say(f"  {change.name}{of_feed}: {_value(change.after)}")
+        if confirm(_QUESTIONS[part]):
+            chosen.add(part)
+    return frozenset(chosen)
+
+
+def _value(value: object) -> str:
+    text = _printable(str(value))
+    return f"{text[:_MAX_SHOWN_CHARS]} …" if len(text) > _MAX_SHOWN_CHARS else text
+
+
+def _printable(text: str) -> str:
+    """Returns a text of a file on one line, without what would control the terminal."""
+    return "".join(letter if letter.isprintable() else "?" for letter in " ".join(text.split()))
+
+
+def _left_off(report: AccountImportReport) -> Iterator[str]:
+    """Yields a line for everything that was not asked for, and where to switch it on."""
+    for left in report.left_off:
+        of_feeds = f" of {left.feed_count} feeds" if left.feed_count else ""
+        if left.part == SECURITY:
+            yield f"Left as it is: {left.name}{of_feeds}, which no import changes; change it on the pages"
+        else:
+            yield f"Left off: {left.name}{of_feeds}; switch it on on the pages, or import with --apply {left.part}"
+
+
 def _import_database(
-    application: Application, user: User, dsn: str, source: ImportSource, from_user: str
+    application: Application,
+    user: User,
+    dsn: str,
+    source: ImportSource,
+    from_user: str,
+    parts: Collection[ArchivePart],
 ) -> AccountImportReport:
     reader = ImportSource.MINIFLUX if source is ImportSource.TIDINGS else source
-    return _store(application, user, application.database_source(dsn, reader, from_user))
+    return _store(application, user, application.database_source(dsn, reader, from_user), parts)
 
 
-def _import_file(application: Application, user: User, path: Path | None, source: ImportSource) -> AccountImportReport:
+def _import_file(
+    application: Application,
+    user: User,
+    path: Path | None,
+    source: ImportSource,
+    parts: Collection[ArchivePart],
+    *,
+    asks: bool,
+) -> AccountImportReport:
     if path is None:
         raise StartError("tidings import needs the file to read: tidings import USER FILE")
     try:
         if source is ImportSource.TIDINGS:
-            with path.open("rb") as file, progress_bar("Importing entries") as progress:
-                return application.services.account_import.store(user, file, progress)
-        return _store(application, user, application.file_source(path, source))
+            with path.open("rb") as file:
+                if asks:
+                    parts = _ask(application.services.account_import.review(user, file))
+                with progress_bar("Importing entries") as progress:
+                    return application.services.account_import.store(user, file, progress, parts=parts)
+        return _store(application, user, application.file_source(path, source), parts)
     except OSError as error:
         raise StartError(f"The file {path} cannot be read: {error.strerror}") from error
 
 
 def _import_from_miniflux(
-    application: Application, user: User, url: str, api_key_file: Path | None
+    application: Application, user: User, url: str, api_key_file: Path | None, parts: Collection[ArchivePart]
 ) -> AccountImportReport:
     if not url:
         raise StartError("An import from Miniflux needs --url, the address of the server")
     api_key = read_secret("API key", api_key_file)
-    return _store(application, user, application.miniflux_source(url, api_key, is_operator=True))
+    return _store(application, user, application.miniflux_source(url, api_key, is_operator=True), parts)
 
 
 def _import_from_ttrss(
@@ -164,9 +237,16 @@ def _import_from_ttrss(
     if not url or not from_user:
         raise StartError("An import from Tiny Tiny RSS needs --url, the address of the server, and --from-user")
     password = read_secret("password", password_file)
-    return _store(application, user, application.ttrss_source(url, from_user, password, is_operator=True))
+    return _store(
+        application, user, application.ttrss_source(url, from_user, password, is_operator=True), DEFAULT_PARTS
+    )
 
 
-def _store(application: Application, user: User, source: AbstractContextManager[AccountSource]) -> AccountImportReport:
+def _store(
+    application: Application,
+    user: User,
+    source: AbstractContextManager[AccountSource],
+    parts: Collection[ArchivePart],
+) -> AccountImportReport:
     with source as account, progress_bar("Importing entries") as progress:
-        return application.services.foreign_import.store(user, account, progress)
+        return application.services.foreign_import.store(user, account, progress, parts=parts)

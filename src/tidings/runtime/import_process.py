@@ -23,6 +23,7 @@ import msgspec
 from msgspec import Struct
 
 from tidings.domain.archives.import_runs import AccountImportReport, ImportTask
+from tidings.domain.archives.parts import ImportReview
 from tidings.domain.archives.sources import ImportSource
 from tidings.domain.errors import TidingsError
 from tidings.domain.ipc import framed, read_message
@@ -46,11 +47,12 @@ class ImportRequest(Struct, frozen=True):
 
 
 class ImportMessage(Struct, frozen=True, omit_defaults=True):
-    """Progress, or the last message: a report or a problem."""
+    """Progress, or the last message: a report, a review of an archive, or a problem."""
 
     done: int = 0
     total: int = 0
     report: AccountImportReport | None = None
+    review: ImportReview | None = None
     problem: Message | None = None
 
 
@@ -78,6 +80,8 @@ def _result(settings: Settings, request: ImportRequest, progress: Callable[[int,
         return text.replace(stored_as, request.task.origin) if stored_as else text
 
     try:
+        if request.task.asks:
+            return ImportMessage(review=_reviewed(settings, request))
         report = _imported(settings, request, progress)
         report.problems = [with_known_name(problem) for problem in report.problems]
         return ImportMessage(report=report)
@@ -88,6 +92,15 @@ def _result(settings: Settings, request: ImportRequest, progress: Callable[[int,
         return ImportMessage(
             problem=msg("This import needs more than {size} MiB of memory: split the file, or export less.", size=size)
         )
+
+
+def _reviewed(settings: Settings, request: ImportRequest) -> ImportReview:
+    from tidings.wiring import build
+
+    logs.configure(settings.log_level, settings.log_format)
+    with build(settings) as application, Path(request.task.path).open("rb") as file:
+        services = application.services
+        return services.account_import.review(services.users.find(request.username), file)
 
 
 def _imported(settings: Settings, request: ImportRequest, progress: Callable[[int, int], None]) -> AccountImportReport:
@@ -102,16 +115,16 @@ def _imported(settings: Settings, request: ImportRequest, progress: Callable[[in
         user = services.users.find(request.username)
         if task.source == ImportSource.MINIFLUX:
             with application.miniflux_source(task.url, task.secret, is_operator=False) as miniflux:
-                return services.foreign_import.store(user, miniflux, progress)
+                return services.foreign_import.store(user, miniflux, progress, parts=task.parts)
         if task.source == ImportSource.TINY_TINY_RSS:
             with application.ttrss_source(task.url, task.username, task.secret, is_operator=False) as ttrss:
-                return services.foreign_import.store(user, ttrss, progress)
+                return services.foreign_import.store(user, ttrss, progress, parts=task.parts)
         path = Path(task.path)
         if task.source == ImportSource.TIDINGS:
             with path.open("rb") as file:
-                return services.account_import.store(user, file, progress)
+                return services.account_import.store(user, file, progress, parts=task.parts)
         with application.file_source(path, ImportSource(task.source)) as content:
-            return services.foreign_import.store(user, content, progress)
+            return services.foreign_import.store(user, content, progress, parts=task.parts)
 
 
 class _Reporter:

@@ -15,6 +15,7 @@ from typing import BinaryIO, Final, cast
 import msgspec
 
 from tidings.domain.archives.import_runs import AccountImportReport, ImportTask
+from tidings.domain.archives.parts import ImportReview
 from tidings.domain.errors import InsufficientStorage, InvalidInput
 from tidings.domain.ipc import framed, read_message
 from tidings.domain.messages import msg
@@ -38,6 +39,16 @@ class ProcessImportRunner:
         self._is_closed = False
 
     def run(self, username: str, task: ImportTask, progress: Progress) -> AccountImportReport:
+        report = self._result(username, task, progress).report
+        assert report is not None
+        return report
+
+    def review(self, username: str, task: ImportTask, progress: Progress) -> ImportReview:
+        review = self._result(username, task, progress).review
+        assert review is not None
+        return review
+
+    def _result(self, username: str, task: ImportTask, progress: Progress) -> ImportMessage:
         request = ImportRequest(pickle.dumps(self._settings), username, task, os.getpid())
         with self._process() as process:
             encoded = msgspec.msgpack.encode(request)
@@ -54,14 +65,14 @@ class ProcessImportRunner:
             for process in self._running:
                 process.kill()
 
-    def _follow(self, process: subprocess.Popen[bytes], progress: Progress) -> AccountImportReport:
-        """Pass progress on until the report. Raises InvalidInput with the problem that the process tells."""
+    def _follow(self, process: subprocess.Popen[bytes], progress: Progress) -> ImportMessage:
+        """Pass progress on until the last message. Raises InvalidInput with the problem that the process tells."""
         ends_at = time.monotonic() + MAX_RUN_S
         pipe = cast("BinaryIO", process.stdout)
         while encoded := read_message(pipe):
             message = msgspec.msgpack.decode(encoded, type=ImportMessage)
-            if message.report is not None:
-                return message.report
+            if message.report is not None or message.review is not None:
+                return message
             if message.problem is not None:
                 raise InvalidInput(message.problem)
             if not has_space(self._settings.data_dir):

@@ -14,6 +14,7 @@ from sqlalchemy import text
 from support.people import Cast, Person
 from support.publisher import Publisher
 from tidings.domain.archives import records
+from tidings.domain.archives.parts import ALL_PARTS
 from tidings.domain.entries.chapters import chapters_text
 from tidings.domain.errors import InvalidInput
 from tidings.domain.feeds.feeds import Chapter
@@ -34,7 +35,7 @@ def _export(services: Services, person: Person, *, with_secrets: bool = True) ->
 
 def _import(services: Services, person: Person, archive: bytes) -> Any:
     user = services.users.find(person.user.username)
-    return services.account_import.store(user, io.BytesIO(archive), lambda _done, _total: None)
+    return services.account_import.store(user, io.BytesIO(archive), lambda _done, _total: None, parts=ALL_PARTS)
 
 
 def _changed(archive: bytes, name: str, change: Any) -> bytes:

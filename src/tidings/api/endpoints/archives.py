@@ -12,7 +12,8 @@ from tidings.api.schema_annotations import Required, Timestamp, one_of
 from tidings.api.struct_copy import StructCopy
 from tidings.api.timestamps import time_zone
 from tidings.domain.accounts.users import User
-from tidings.domain.archives.import_runs import ImportState
+from tidings.domain.archives.import_runs import AccountImportReport, ImportState
+from tidings.domain.archives.parts import SECURITY, ArchivePart, chosen_parts
 from tidings.domain.archives.sources import SERVERS, ImportSource
 from tidings.domain.errors import FetchError, ImportRunning, InsufficientStorage, InvalidInput, NotFound
 from tidings.domain.messages import msg, verbatim
@@ -39,16 +40,23 @@ def export_account(caller: User, services: Services) -> Response:
 
 
 class ImportQuery(Query, frozen=True):
-    """source: what wrote the file; default: Tidings itself."""
+    """source: what wrote the file; default: Tidings itself.
+
+    apply: what is applied besides feeds and entries (`settings`, `rules`, `scripts`, `integrations`), separated by
+    commas, or `all` or `none`; default: settings. Name more only for a file of your own: a script runs on every page.
+    Settings that protect the account are never applied.
+    """
 
     source: Annotated[str, one_of(ImportSource)] = ""
+    apply: tuple[str, ...] = ()
 
 
 class MinifluxImport(Struct, frozen=True):
-    """url: address of the server. api_key: of the account there."""
+    """url: address of the server. api_key: of the account there. apply: as for archives."""
 
     url: Required[str] = None
     api_key: Required[str] = None
+    apply: str = ""
 
 
 class TtrssImport(Struct, frozen=True):
@@ -59,8 +67,24 @@ class TtrssImport(Struct, frozen=True):
     password: Required[str] = None
 
 
+class LeftOffOut(Struct, frozen=True):
+    """What was not applied because nobody asked for it. part: as in `apply`, or security, which is never applied.
+
+    name: a setting of the account or of feeds, or an integration, which is stored switched off; one that is set up
+    already stays as it is. feeds: URLs of the first ones of `feed_count` feeds; empty for the account.
+    """
+
+    part: Annotated[str, one_of([*ArchivePart, SECURITY])]
+    name: str
+    feeds: list[str]
+    feed_count: int
+
+
 class ImportReportOut(Struct, frozen=True):
-    """What an import did. deleted_entries: left out because they were deleted here. problems: what was left out."""
+    """What an import did. deleted_entries: left out because they were deleted here.
+
+    problems: what cannot be used here, and was left out. left_off: what was not asked for.
+    """
 
     new_feeds: int
     known_feeds: int
@@ -68,13 +92,17 @@ class ImportReportOut(Struct, frozen=True):
     known_entries: int
     deleted_entries: int
     problems: list[str]
+    left_off: list[LeftOffOut]
 
 
-_copy_report = StructCopy(ImportReportOut)
+_copy_left_off = StructCopy(LeftOffOut)
+_copy_report = StructCopy(ImportReportOut, "left_off")
 
 
 class ImportOut(Struct, frozen=True):
     """The last import. interrupted: the service ended before the import did; repeat it, nothing is stored twice.
+
+    asking: the import page waits for its user to say what of an archive is applied; expired: nobody did within a day.
 
     origin: the name of the file, or the address of the server. steps_total: 0 while unknown. finished_at, report: null
     until then. error_message: why it failed. Times are in the time zone of the user.
@@ -101,7 +129,8 @@ class ImportOut(Struct, frozen=True):
 def import_account(caller: User, services: Services, request: Request, query: ImportQuery) -> ImportOut:
     """Import an archive, or a file of another reader: the body itself, or the field `file` of a form.
 
-    The import runs in the background, one of a user at a time.
+    The import runs in the background, one of a user at a time. A file may come from anybody: without `apply`, scripts,
+    styles and filters of the account are left out, integrations are stored switched off, and the report says so.
     """
     if query.source not in ("", *ImportSource):
         known = ", ".join(source for source in ImportSource if source not in SERVERS)
@@ -109,14 +138,16 @@ def import_account(caller: User, services: Services, request: Request, query: Im
     if request.upload is None:
         raise InvalidInput(verbatim("Send a file: the body of this request has none."), field="file")
     source = ImportSource(query.source or ImportSource.TIDINGS)
-    services.background_imports.start_file(caller, source, request.upload.path, request.upload.name)
+    parts = chosen_parts(query.apply)
+    services.background_imports.start_file(caller, source, request.upload.path, request.upload.name, parts=parts)
     return get_import(caller, services)
 
 
 @routes.post("/v1/import/miniflux", status=202, raises=(InvalidInput, FetchError, ImportRunning))
 def import_from_miniflux(caller: User, services: Services, body: MinifluxImport) -> ImportOut:
     """Import the account of a running Miniflux, or of another Tidings, in the background."""
-    services.background_imports.start_miniflux(caller, body.url or "", body.api_key or "")
+    parts = chosen_parts([body.apply])
+    services.background_imports.start_miniflux(caller, body.url or "", body.api_key or "", parts=parts)
     return get_import(caller, services)
 
 
@@ -144,5 +175,9 @@ def get_import(caller: User, services: Services) -> ImportOut:
         started_at=clock.format(run.started_at),
         finished_at=clock.format_optional(run.finished_at),
         error_message="" if problem is None else problem.english(),
-        report=None if report is None else _copy_report(report),
+        report=None if report is None else _report(report),
     )
+
+
+def _report(report: AccountImportReport) -> ImportReportOut:
+    return _copy_report(report, left_off=[_copy_left_off(one) for one in report.left_off])

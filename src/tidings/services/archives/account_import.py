@@ -7,7 +7,7 @@ and hash, so that an import that was interrupted can be repeated, and goes on wh
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
 from itertools import islice
@@ -16,9 +16,23 @@ from typing import IO, Any, Final, TypeVar
 import msgspec
 from msgspec import Struct
 
+from tidings.domain.accounts.user_changes import CHOSEN
 from tidings.domain.accounts.users import User
 from tidings.domain.archives import records, usable, validation
 from tidings.domain.archives.import_runs import AccountImportReport
+from tidings.domain.archives.parts import (
+    DEFAULT_PARTS,
+    MAX_CHANGES,
+    PART_OF_FEED_SETTING,
+    ArchivePart,
+    ImportReview,
+    LeftOff,
+    PlannedChange,
+    grouped_by_setting,
+    shown,
+    split_feed_settings,
+    split_settings,
+)
 from tidings.domain.archives.records import (
     ArchivedCategory,
     ArchivedDeletion,
@@ -34,6 +48,7 @@ from tidings.domain.errors import InvalidInput
 from tidings.domain.feeds.categories import validate_title
 from tidings.domain.integrations import REGISTRY
 from tidings.domain.integrations.changes import ENABLED
+from tidings.domain.integrations.fields import FieldKind
 from tidings.domain.messages import msg
 from tidings.domain.polling.ingestion import DEFAULT_INSTANCE, InstanceSettings
 from tidings.domain.text import normalize_for_search
@@ -92,10 +107,12 @@ class AccountImport:
         file: IO[bytes],
         progress: Progress,
         *,
+        parts: Collection[ArchivePart] = DEFAULT_PARTS,
         is_checked: bool = False,
     ) -> AccountImportReport:
         """Add the content of an archive to the user's account. file: seekable. is_checked: `ArchiveBuilder` wrote it.
 
+        parts: what is applied besides feeds and entries; the report names what was left off.
         Raises InvalidInput, and stores nothing, if the archive is damaged.
         A feed that the user has keeps its settings. An entry that the user has becomes read or starred if it is so in
         the archive. progress: called with the entries stored and their total.
@@ -103,25 +120,61 @@ class AccountImport:
         archive = ArchiveReader(file)
         content = _Content(archive, is_ours=not is_checked)
         content.check(with_entries=not is_checked)
-        settings = content.settings
-        report = AccountImportReport(problems=content.problems)
+        current = msgspec.structs.asdict(user)
+        settings, left = split_settings(content.settings, current, parts)
+        report = AccountImportReport(problems=content.problems, left_off=left)
         with self._database.writing() as db:
             users.change(db, user.id, **settings)
-            targets = self._store_feeds(db, user.id, content, report)
+            targets = self._store_feeds(db, user.id, content, parts, report)
             labels.ensure(db, user.id, _by_key(label.name for label in content.labels()))
             notify.notify(db, notify.FEEDS)
         user = msgspec.structs.replace(user, **settings)
         self._store_entries(user, content, targets, report, progress)
         for deletions in _batches(content.deletions()):
             self._store_deletions(user.id, deletions, targets)
-        self._store_integrations(user.id, content.integrations, report)
+        self._store_integrations(user.id, content.integrations, parts, report)
         return report
+
+    def review(self, user: User, file: IO[bytes]) -> ImportReview:
+        """Returns what an archive would change besides adding feeds and entries. Raises InvalidInput if it is damaged.
+
+        Entries are not read: `store` checks them.
+        """
+        archive = ArchiveReader(file)
+        content = _Content(archive, is_ours=True)
+        content.check(with_entries=False)
+        with self._database.reading() as db:
+            known = {feed.feed_url for feed in feeds.list_all(db, user.id)}
+        current = msgspec.structs.asdict(user)
+        _, left = split_settings(content.settings, current, ())
+        changes = [
+            PlannedChange(one.part, one.name, shown(current[one.name]), shown(content.settings[one.name]))
+            for one in left
+            if one.name not in CHOSEN.values()
+        ]
+        changes += self._planned_integrations(user.id, content.integrations)
+        for _, values in content.feeds.values():
+            if (url := values["feed_url"]) not in known:
+                changes += [
+                    PlannedChange(PART_OF_FEED_SETTING[name], name, after=shown(values[name]), feed=url)
+                    for name in split_feed_settings(values, ())[1]
+                ]
+        return ImportReview(
+            application=archive.manifest.application[:200],
+            username=archive.manifest.username[:200],
+            feeds=len(content.feeds),
+            entries=archive.manifest.counts.get(records.ENTRIES, 0),
+            changes=changes[:MAX_CHANGES],
+            more_changes=max(0, len(changes) - MAX_CHANGES),
+            problems=content.problems,
+        )
 
     def _store_feeds(
         self,
         db: Write,
         user_id: int,
         content: _Content,
+        parts: Collection[ArchivePart],
         report: AccountImportReport,
     ) -> dict[int, _Target]:
         """Add categories and feeds that the user does not have. Returns the feeds by their number in the archive."""
@@ -134,9 +187,16 @@ class AccountImport:
                     db, user_id, title=category.title, title_key=key, hide_globally=category.hide_globally
                 )
         by_url = {feed.feed_url: _Target(feed.id, feed.category_id) for feed in feeds.list_all(db, user_id)}
+        left: list[tuple[str, str]] = []
+
+        def applied(values: dict[str, Any]) -> dict[str, Any]:
+            kept, names = split_feed_settings(values, parts)
+            left.extend((values["feed_url"], name) for name in names)
+            return kept
+
         rows = content.feeds
         new = {
-            values["feed_url"]: values
+            values["feed_url"]: applied(values)
             | {
                 "category_id": category_ids[normalize_for_search(feed.category)],
                 "created_at": now if feed.created_at is None else from_datetime(feed.created_at),
@@ -150,6 +210,7 @@ class AccountImport:
         for id_, (url, values) in zip(ids, new.items(), strict=True):
             by_url[url] = _Target(id_, values["category_id"])
         report.new_feeds, report.known_feeds = len(new), len(rows) - len(new)
+        report.left_off += grouped_by_setting(left)
         return {number: by_url[values["feed_url"]] for number, (_, values) in rows.items()}
 
     def _store_entries(
@@ -234,11 +295,26 @@ class AccountImport:
                 archived_rows.add_deleted(db, feed_id, sorted(missing), now=self._clock())
 
     def _store_integrations(
-        self, user_id: int, archived: dict[str, dict[str, Any]], report: AccountImportReport
+        self,
+        user_id: int,
+        archived: dict[str, dict[str, Any]],
+        parts: Collection[ArchivePart],
+        report: AccountImportReport,
     ) -> None:
-        """Set up the integrations one by one: one that cannot be set up does not prevent the others."""
+        """Set up the integrations one by one: one that cannot be set up does not prevent the others.
+
+        Unless they were asked for, new ones are switched off, and those that the user has set up stay as they are:
+        another address would receive what the user saves.
+        """
+        stored = self._integrations.for_archive(user_id, with_secrets=True)
         for name, members in archived.items():
-            self._set_up(user_id, name, members, report)
+            if ArchivePart.INTEGRATIONS in parts:
+                self._set_up(user_id, name, members, report)
+                continue
+            if name not in stored:
+                self._set_up(user_id, name, members | {ENABLED: False}, report)
+            if _is_changed(members, stored.get(name)):
+                report.left_off.append(LeftOff(ArchivePart.INTEGRATIONS, name))
 
     def _set_up(self, user_id: int, name: str, members: dict[str, Any], report: AccountImportReport) -> None:
         """Store an integration without members that cannot be used. One that cannot work without them is off."""
@@ -256,6 +332,30 @@ class AccountImport:
                     return
             else:
                 return
+
+    def _planned_integrations(self, user_id: int, archived: dict[str, dict[str, Any]]) -> list[PlannedChange]:
+        stored = self._integrations.for_archive(user_id, with_secrets=True)
+        return [
+            PlannedChange(
+                ArchivePart.INTEGRATIONS, name, _address(name, stored.get(name)), shown(_address(name, members))
+            )
+            for name, members in archived.items()
+            if _is_changed(members, stored.get(name))
+        ]
+
+
+def _is_changed(members: dict[str, Any], stored: dict[str, Any] | None) -> bool:
+    """Returns whether applying an integration of an archive would change more than storing it switched off."""
+    if stored is None:
+        return members.get(ENABLED) is True
+    return any(value is not None and stored.get(name) != value for name, value in members.items() if name in stored)
+
+
+def _address(name: str, members: dict[str, Any] | None) -> str:
+    """Returns where an integration sends, "" for a service with one address and for an address that is a secret."""
+    fields = (field.name for field in REGISTRY[name].fields if field.kind is FieldKind.ADDRESS and not field.is_secret)
+    value = (members or {}).get(next(fields, ""), "")
+    return value if isinstance(value, str) else ""
 
 
 class _Content:

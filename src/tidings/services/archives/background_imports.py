@@ -1,6 +1,8 @@
 """Imports that run in the background of a web worker: their state is in the database, their files on disk until then.
 
     begin ─► waiting ─► running: a child process imports, this one records its progress ─► done │ failed │ interrupted
+                  ▲        └─ of an archive, when asked to: what it would change ─► asking ─► answer │ cancel │ a day
+                  └───────────────────────────────────────────────────────────────────┘
 
 One import of a user at a time, also with several web workers: the row of the user is the lock, and is renewed while the
 import runs. When the service ends, the import ends; it is said to be interrupted, and can be repeated.
@@ -12,7 +14,7 @@ import secrets
 import threading
 import time
 import weakref
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from datetime import timedelta
 from functools import partial
@@ -26,11 +28,13 @@ import structlog
 from tidings.domain.accounts.users import User
 from tidings.domain.archives.import_runs import (
     LEASE,
+    TIME_TO_ANSWER,
     AccountImportReport,
     ImportRun,
     ImportState,
     ImportTask,
 )
+from tidings.domain.archives.parts import DEFAULT_PARTS, ArchivePart, ImportReview
 from tidings.domain.archives.sources import SERVERS, ImportSource
 from tidings.domain.errors import ImportRunning, InvalidInput, StoreUnavailable, TidingsError
 from tidings.domain.feeds.feed_changes import validate_web_url
@@ -51,6 +55,7 @@ STALE_S: Final = 3_600
 _RENEW_S: Final = 10.0
 _TIME_TO_END_S: Final = 1.0
 _LEASE_US: Final = LEASE // timedelta(microseconds=1)
+_TIME_TO_ANSWER_US: Final = TIME_TO_ANSWER // timedelta(microseconds=1)
 _MAX_ORIGIN_CHARS: Final = 200
 
 
@@ -65,6 +70,8 @@ class ImportRunner(Protocol):
     """
 
     def run(self, username: str, task: ImportTask, progress: Progress) -> AccountImportReport: ...
+
+    def review(self, username: str, task: ImportTask, progress: Progress) -> ImportReview: ...
 
     def close(self) -> None: ...
 
@@ -85,24 +92,39 @@ class BackgroundImports:
         with self._database.reading() as db:
             return import_runs.of_user(db, user_id)
 
-    def start_file(self, user: User, source: ImportSource, path: Path, origin: str) -> None:
+    def start_file(
+        self,
+        user: User,
+        source: ImportSource,
+        path: Path,
+        origin: str,
+        *,
+        parts: Collection[ArchivePart] = DEFAULT_PARTS,
+        asks: bool = False,
+    ) -> None:
         """Import a file in the background, and remove it afterwards. Raises ImportRunning; then the file stays.
 
-        origin: the name that the user knows the file by.
+        origin: the name that the user knows the file by. parts: what is applied besides feeds and entries.
+        asks: of an archive that would change more than feeds and entries, wait for `answer`.
         """
         if source is ImportSource.MINIFLUX:
             raise InvalidInput(msg("An import from Miniflux needs the address of the server instead of a file."))
         if source in SERVERS:
             raise InvalidInput(verbatim("An import from Tiny Tiny RSS needs the address of the server, not a file."))
         self.remove_stale_files()
-        self._start(user, ImportTask(source, origin[:_MAX_ORIGIN_CHARS]), path)
+        asks = asks and source is ImportSource.TIDINGS
+        task = ImportTask(source, origin[:_MAX_ORIGIN_CHARS], parts=frozenset(parts), asks=asks)
+        self._start(user, task, path)
 
-    def start_miniflux(self, user: User, url: str, api_key: str) -> None:
+    def start_miniflux(
+        self, user: User, url: str, api_key: str, *, parts: Collection[ArchivePart] = DEFAULT_PARTS
+    ) -> None:
         """Import the account of a running Miniflux in the background. Raises InvalidInput, ImportRunning."""
         origin = _host(url)
         if not api_key.strip():
             raise InvalidInput(msg("Enter an API key of the server."), field="api_key")
-        self._start(user, ImportTask(ImportSource.MINIFLUX, origin, url=url, secret=api_key.strip()))
+        task = ImportTask(ImportSource.MINIFLUX, origin, url=url, secret=api_key.strip(), parts=frozenset(parts))
+        self._start(user, task)
 
     def start_ttrss(self, user: User, url: str, username: str, password: str) -> None:
         """Import an account of a running Tiny Tiny RSS in the background. Raises InvalidInput, ImportRunning.
@@ -116,6 +138,29 @@ class BackgroundImports:
             raise InvalidInput(msg("Enter the username and the password of the account there."), field="password")
         task = ImportTask(ImportSource.TINY_TINY_RSS, origin, url=url, username=username.strip(), secret=password)
         self._start(user, task)
+
+    def answer(self, user: User, started_at: Instant, parts: Collection[ArchivePart]) -> None:
+        """Import the archive of the import that asks and began then. Raises InvalidInput if there is none."""
+        forgotten, now = self._forgotten(), self._clock()
+        with self._database.writing() as db:
+            asked = import_runs.asked(db, user.id, started_at, forgotten=forgotten)
+            is_resumed = asked is not None and import_runs.resume(
+                db, user.id, asked.token, started_at, now=now, forgotten=forgotten
+            )
+        if asked is None or not is_resumed:
+            raise InvalidInput(msg("This import does not wait for an answer any more: choose the file again."))
+        path = self._file(user.id, asked.token)
+        task = ImportTask(ImportSource.TIDINGS, asked.origin, path=str(path), parts=frozenset(parts))
+        self._start_thread(_Run(self._database, self._clock, user, asked.token), task, path)
+
+    def cancel(self, user: User, started_at: Instant) -> None:
+        """Forget the import that asks and began then, with its file."""
+        forgotten = self._forgotten()
+        with self._database.writing() as db:
+            asked = import_runs.asked(db, user.id, started_at, forgotten=forgotten)
+            is_dropped = import_runs.drop(db, user.id, started_at, forgotten=forgotten)
+        if asked is not None and is_dropped:
+            self._file(user.id, asked.token).unlink(missing_ok=True)
 
     def remove_stale_files(self) -> None:
         """Remove files that a process left behind which was killed."""
@@ -139,39 +184,58 @@ class BackgroundImports:
         if not owner.isdecimal():
             return False
         with self._database.reading() as db:
-            return import_runs.live_token(db, int(owner), abandoned=self._abandoned()) == token
+            kept = import_runs.open_token(db, int(owner), abandoned=self._abandoned(), forgotten=self._forgotten())
+        return kept == token
+
+    def _file(self, user_id: int, token: str) -> Path:
+        return self._folder / f"{user_id}-{token}"
 
     def _start(self, user: User, task: ImportTask, path: Path | None = None) -> None:
         token, now = secrets.token_hex(16), self._clock()
         with self._database.writing() as db:
+            replaced = import_runs.open_token(db, user.id, abandoned=now, forgotten=self._forgotten())
             is_begun = import_runs.begin(
                 db, user.id, token, source=task.source, origin=task.origin, now=now, abandoned=self._abandoned(),
             )  # fmt: skip
         if not is_begun:
             raise ImportRunning(msg("Another import is running: wait until it has ended."))
+        if replaced:
+            # The file of an import that asked.
+            self._file(user.id, replaced).unlink(missing_ok=True)
         if path is not None:
-            path = path.rename(self._folder / f"{user.id}-{token}")
+            path = path.rename(self._file(user.id, token))
             task = msgspec.structs.replace(task, path=str(path))
-        run = _Run(self._database, self._clock, user, token)
+        self._start_thread(_Run(self._database, self._clock, user, token), task, path)
+
+    def _start_thread(self, run: _Run, task: ImportTask, path: Path | None) -> None:
         thread = threading.Thread(target=self._run, args=(run, task, path), name="import", daemon=True)
         self._threads.add(thread)
         thread.start()
 
     def _run(self, run: _Run, task: ImportTask, path: Path | None) -> None:
+        is_asking = False
         try:
-            self._attempt(run, task)
+            is_asking = self._attempt(run, task)
         except StoreUnavailable as error:
             # The state is as it was; without renewals it becomes "interrupted".
             log.error("import failed", user_id=run.user.id, reason=error.reason)  # noqa: TRY400
         finally:
-            if path is not None:
+            if path is not None and not is_asking:
                 path.unlink(missing_ok=True)
 
-    def _attempt(self, run: _Run, task: ImportTask) -> None:
+    def _attempt(self, run: _Run, task: ImportTask) -> bool:
+        """Import, and record the end. Returns whether the import waits for an answer."""
         try:
             with self._slot(run):
                 run.renew(ImportState.RUNNING, 0, 0)
-                report = self._runner.run(run.user.username, task, partial(run.renew, ImportState.RUNNING))
+                progress = partial(run.renew, ImportState.RUNNING)
+                if task.asks:
+                    review = self._runner.review(run.user.username, task, progress)
+                    if review.changes:
+                        run.ask(review)
+                        return True
+                    task = msgspec.structs.replace(task, asks=False)
+                report = self._runner.run(run.user.username, task, progress)
         except (ImportEnded, _Replaced):
             run.finish(ImportState.INTERRUPTED)
         except StoreUnavailable:
@@ -185,6 +249,7 @@ class BackgroundImports:
         else:
             log.info("import done", user_id=run.user.id, source=task.source, new_entries=report.new_entries)
             run.finish(ImportState.DONE, report=msgspec.json.encode(report).decode())
+        return False
 
     @contextmanager
     def _slot(self, run: _Run) -> Iterator[None]:
@@ -200,6 +265,9 @@ class BackgroundImports:
 
     def _abandoned(self) -> Instant:
         return Instant(self._clock() - _LEASE_US)
+
+    def _forgotten(self) -> Instant:
+        return Instant(self._clock() - _TIME_TO_ANSWER_US)
 
 
 def _host(url: str) -> str:
@@ -224,6 +292,14 @@ class _Run:
         with self._database.writing() as db:
             is_ours = import_runs.renew(
                 db, self.user.id, self._token, state=state, steps_done=done, steps_total=total, now=self._clock()
+            )
+        if not is_ours:
+            raise _Replaced
+
+    def ask(self, review: ImportReview) -> None:
+        with self._database.writing() as db:
+            is_ours = import_runs.ask(
+                db, self.user.id, self._token, review=msgspec.json.encode(review).decode(), now=self._clock()
             )
         if not is_ours:
             raise _Replaced

@@ -6,9 +6,11 @@ So the source is read to its end before anything is stored, and an import that i
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Collection
 
 from tidings.domain.accounts.users import User
 from tidings.domain.archives.import_runs import AccountImportReport
+from tidings.domain.archives.parts import DEFAULT_PARTS, ArchivePart
 from tidings.domain.archives.sources import AccountSource
 from tidings.domain.errors import InvalidInput
 from tidings.domain.messages import msg
@@ -28,6 +30,8 @@ class ForeignImport:
         user: User,
         source: AccountSource,
         progress: Progress,
+        *,
+        parts: Collection[ArchivePart] = DEFAULT_PARTS,
     ) -> AccountImportReport:
         """Add the content of another reader's account to the user's account, as `AccountImport.store` does.
 
@@ -42,7 +46,7 @@ class ForeignImport:
                 raise InvalidInput(msg("This cannot be imported: it is nested too deeply.")) from error
             file.seek(0)
             report = self._account_import.store(
-                user, file, lambda done, total: progress(total + done, 2 * total), is_checked=True
+                user, file, lambda done, total: progress(total + done, 2 * total), parts=parts, is_checked=True
             )
         report.problems = [*source.problems, *builder.problems, *report.problems]
         return report

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from sqlalchemy import bindparam, delete, or_, select, update
+from msgspec import Struct
+from sqlalchemy import and_, bindparam, delete, or_, select, update
 
 from tidings.domain.archives.import_runs import UNFINISHED, ImportRun, ImportState
 from tidings.domain.times import Instant
@@ -40,18 +41,67 @@ _finish = (
     )
 )
 _select_token = select(account_imports.c.token).where(_is_owned)
-_select_live = select(account_imports.c.token).where(
-    _is_owned, _is_unfinished, account_imports.c.renewed_at >= bindparam("abandoned")
+_is_open = or_(
+    and_(_is_unfinished, account_imports.c.renewed_at >= bindparam("abandoned")),
+    and_(account_imports.c.state == str(ImportState.ASKING), account_imports.c.renewed_at >= bindparam("forgotten")),
 )
+_select_open = select(account_imports.c.token).where(_is_owned, _is_open)
+_is_asked = (
+    account_imports.c.state == str(ImportState.ASKING),
+    account_imports.c.started_at == bindparam("started"),
+    account_imports.c.renewed_at >= bindparam("forgotten"),
+)
+_ask = (
+    update(account_imports)
+    .where(*_is_held, _is_unfinished)
+    .values(state=str(ImportState.ASKING), renewed_at=bindparam("now"), report=bindparam("new_report"))
+)
+_select_asked = select(account_imports.c.token, account_imports.c.origin).where(_is_owned, *_is_asked)
+_resume = (
+    update(account_imports)
+    .where(*_is_held, *_is_asked)
+    .values(state=str(ImportState.WAITING), renewed_at=bindparam("now"), report="")
+)
+_delete_asked = delete(account_imports).where(_is_owned, *_is_asked)
+
+
+class AskedImport(Struct, frozen=True):
+    """An import that waits for an answer. token: part of the name of its file."""
+
+    token: str
+    origin: str
 
 
 def of_user(db: Read, user_id: int) -> ImportRun | None:
     return db.one(ImportRun, _select, user=user_id)
 
 
-def live_token(db: Read, user_id: int, *, abandoned: Instant) -> str:
-    """Returns the token of the user's import that has not ended and was renewed since `abandoned`, "" if none."""
-    return db.scalar(_select_live, user=user_id, abandoned=abandoned) or ""
+def open_token(db: Read, user_id: int, *, abandoned: Instant, forgotten: Instant) -> str:
+    """Returns the token of the user's import whose file is needed, "" if none.
+
+    It runs and was renewed since `abandoned`, or asks since `forgotten` or later.
+    """
+    return db.scalar(_select_open, user=user_id, abandoned=abandoned, forgotten=forgotten) or ""
+
+
+def ask(db: Write, user_id: int, token: str, *, review: str, now: Instant) -> bool:
+    """Record that the import waits for an answer. Returns False if it was replaced by another one, or has ended."""
+    return db.run(_ask, user=user_id, run=token, new_report=review, now=now) > 0
+
+
+def asked(db: Read, user_id: int, started_at: Instant, *, forgotten: Instant) -> AskedImport | None:
+    """Returns the user's import that asks and began then; None if it has been answered, replaced or forgotten."""
+    return db.one(AskedImport, _select_asked, user=user_id, started=started_at, forgotten=forgotten)
+
+
+def resume(db: Write, user_id: int, token: str, started_at: Instant, *, now: Instant, forgotten: Instant) -> bool:
+    """Let an import that asks go on. Returns False if another answer came first."""
+    return db.run(_resume, user=user_id, run=token, started=started_at, now=now, forgotten=forgotten) > 0
+
+
+def drop(db: Write, user_id: int, started_at: Instant, *, forgotten: Instant) -> bool:
+    """Delete an import that asks. Returns False if there is none that began then."""
+    return db.run(_delete_asked, user=user_id, started=started_at, forgotten=forgotten) > 0
 
 
 def begin(db: Write, user_id: int, token: str, *, source: str, origin: str, now: Instant, abandoned: Instant) -> bool:
