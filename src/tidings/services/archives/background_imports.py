@@ -231,7 +231,7 @@ class BackgroundImports:
                 progress = partial(run.renew, ImportState.RUNNING)
                 if task.asks:
                     review = self._runner.review(run.user.username, task, progress)
-                    if review.changes:
+                    if review.parts:
                         run.ask(review)
                         return True
                     task = msgspec.structs.replace(task, asks=False)

@@ -11,6 +11,7 @@ from msgspec import Struct
 from starlette.responses import Response
 
 from tidings.domain.accounts.users import User
+from tidings.domain.archives.parts import ALL_PARTS, DEFAULT_PARTS
 from tidings.domain.archives.sources import ImportSource
 from tidings.domain.entries.entries import EntryFilter, EntryStatus
 from tidings.domain.errors import FetchError, ImportRunning, InvalidInput
@@ -29,7 +30,8 @@ from tidings.services.feeds.typed_urls import complete_url, reach
 from tidings.storage.feeds import health
 from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.field_errors import field_error
-from tidings.web.import_runs import shown_import
+from tidings.web.imports.review import AnswerForm
+from tidings.web.imports.runs import shown_import
 from tidings.web.language import _
 from tidings.web.pages.entry_lists import OLD
 from tidings.web.security import SANDBOX_HEADERS
@@ -89,8 +91,11 @@ class ArchiveForm(Form, frozen=True):
 
 
 class MinifluxForm(Form, frozen=True):
+    """apply_all: also filters, styles, scripts and receivers."""
+
     server: str = ""
     api_key: str = ""
+    apply_all: bool | None = None
 
 
 class TtrssForm(Form, frozen=True):
@@ -103,7 +108,7 @@ class TtrssForm(Form, frozen=True):
 def import_archive(
     context: RequestContext, caller: User, services: Services, request: Request, form: ArchiveForm
 ) -> PageResponse | Redirect:
-    """Start the import of a file. The page that follows shows its progress."""
+    """Start the import of a file. The page that follows shows its progress, or asks what an archive may change."""
     try:
         _start(caller, services, request, form)
     except (InvalidInput, ImportRunning) as error:
@@ -118,7 +123,26 @@ def _start(caller: User, services: Services, request: Request, form: ArchiveForm
     if request.upload is None:
         raise InvalidInput(msg("Choose a file first."))
     upload = request.upload
-    services.background_imports.start_file(caller, ImportSource(form.source), upload.path, upload.name)
+    services.background_imports.start_file(caller, ImportSource(form.source), upload.path, upload.name, asks=True)
+
+
+@routes.post("/feeds/import/answer")
+def answer_import(
+    context: RequestContext, caller: User, services: Services, form: AnswerForm
+) -> PageResponse | Redirect:
+    """Import the archive that waits for an answer, with the parts that were ticked."""
+    try:
+        services.background_imports.answer(caller, Instant(form.started_at or 0), form.parts())
+    except InvalidInput as error:
+        return import_page(context, problem=field_error(error, field="archive"))
+    return Redirect("/feeds/import#import-run")
+
+
+@routes.post("/feeds/import/cancel")
+def cancel_import(caller: User, services: Services, form: AnswerForm) -> Redirect:
+    """Forget the archive that waits for an answer."""
+    services.background_imports.cancel(caller, Instant(form.started_at or 0))
+    return Redirect("/feeds/import", notice=_("Nothing was imported."))
 
 
 @routes.post("/feeds/import/miniflux")
@@ -126,10 +150,12 @@ def import_from_miniflux(
     context: RequestContext, caller: User, services: Services, form: MinifluxForm
 ) -> PageResponse | Redirect:
     try:
-        services.background_imports.start_miniflux(caller, complete_url(form.server), form.api_key)
+        parts = ALL_PARTS if form.apply_all else DEFAULT_PARTS
+        services.background_imports.start_miniflux(caller, complete_url(form.server), form.api_key, parts=parts)
     except (InvalidInput, ImportRunning, FetchError) as error:
         problem = field_error(error, field="server", renamed={"url": "server"})
-        return import_page(context, problem=problem, values={"server_typed": form.server})
+        typed = {"server_typed": form.server, "apply_all": bool(form.apply_all)}
+        return import_page(context, problem=problem, values=typed)
     return Redirect("/feeds/import#import-run")
 
 
@@ -189,6 +215,7 @@ def import_page(
         "done": done,
         "url_typed": "",
         "server_typed": "",
+        "apply_all": False,
         "ttrss_server_typed": "",
         "ttrss_username_typed": "",
         "lines": lines[:MAX_REMARKS],

@@ -7,8 +7,10 @@ from typing import Any
 from msgspec import Struct
 
 from tidings.domain.archives.import_runs import UNFINISHED, AccountImportReport, ImportRun, ImportState
+from tidings.domain.archives.parts import ImportReview
 from tidings.domain.archives.sources import SERVERS, ImportSource
 from tidings.web.context import RequestContext
+from tidings.web.imports.review import ShownLeftOff, ShownPart, left_off, parts_of, security_of
 from tidings.web.language import N_, _
 
 # Problems that the report of a page shows; the API has all of them.
@@ -16,6 +18,8 @@ MAX_PROBLEMS = 100
 STATES = {
     ImportState.WAITING: N_("Waiting for other imports"),
     ImportState.RUNNING: N_("Importing"),
+    ImportState.ASKING: N_("Choose what the archive may change"),
+    ImportState.EXPIRED: N_("Nobody answered within a day: choose the file again"),
     ImportState.DONE: N_("Imported"),
     ImportState.FAILED: N_("The import failed"),
     ImportState.INTERRUPTED: N_("The import was interrupted"),
@@ -23,13 +27,22 @@ STATES = {
 
 
 class ShownImport(Struct, frozen=True):
-    """The last import as the page shows it. origin: of a file or a server."""
+    """The last import as the page shows it.
+
+    left_off: what was not asked for. kept: what no import changes. review, parts, security: while the import asks; what
+    the archive holds, what the person can choose, and what stays in any case.
+    """
 
     run: ImportRun
     state: ImportState
     report: AccountImportReport | None
     problems: list[str]
     more_problems: int
+    left_off: list[ShownLeftOff]
+    kept: list[ShownLeftOff]
+    review: ImportReview | None = None
+    parts: list[ShownPart] = []
+    security: list[str] = []
 
     @property
     def is_running(self) -> bool:
@@ -37,7 +50,7 @@ class ShownImport(Struct, frozen=True):
 
 
 def shown_import(context: RequestContext) -> dict[str, Any]:
-    """Returns what the template of the import page needs beside OPML."""
+    """Returns what the template of the import page needs besides OPML."""
     run = context.services.background_imports.of_user(context.caller.id)
     return {
         "sources": source_choices(),
@@ -63,8 +76,18 @@ def source_choices() -> list[tuple[str, str]]:
 
 
 def _shown(run: ImportRun, context: RequestContext) -> ShownImport:
-    report = run.decoded_report()
-    problems = [] if report is None else report.problems
+    report, review = run.decoded_report(), run.review()
+    problems = report.problems if report is not None else review.problems if review is not None else []
+    left = [] if report is None else report.left_off
     return ShownImport(
-        run, run.state_at(context.now), report, problems[:MAX_PROBLEMS], max(0, len(problems) - MAX_PROBLEMS)
+        run,
+        run.state_at(context.now),
+        report,
+        problems[:MAX_PROBLEMS],
+        max(0, len(problems) - MAX_PROBLEMS),
+        left_off(left, security=False),
+        left_off(left, security=True),
+        review,
+        [] if review is None else parts_of(review),
+        [] if review is None else security_of(review),
     )

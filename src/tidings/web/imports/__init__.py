@@ -1,0 +1,1 @@
+"""What the import page shows of the last import, and asks about an archive."""
