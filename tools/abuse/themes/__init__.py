@@ -7,6 +7,7 @@ from typing import Final
 
 from abuse.testbed import Theme
 from abuse.themes import (
+    archives,
     authorisation,
     connections,
     csrf,
@@ -32,4 +33,5 @@ THEMES: Final[Mapping[str, Theme]] = {
     "traversal": traversal.run,
     "throttling": throttling.run,
     "secrets_in_logs": secrets_in_logs.run,
+    "archives": archives.run,
 }
