@@ -18,7 +18,7 @@ GROUPS = (
     ("authorisation", "traversal", "smuggling"),
     ("csrf", "header_injection"),
     ("connections",),
-    ("parser_bombs", "throttling"),
+    ("parser_bombs", "doubling", "throttling"),
     ("secrets_in_logs",),
 )
 PRIVATE_NETWORKS_ALLOWED = (

@@ -38,7 +38,11 @@ def normalize_words(text: str) -> str:
 
 def strip_tags(html: str) -> str:
     """Returns the text of clean HTML as written, with character references and all blanks."""
-    return _TAG.sub(" ", _INLINE_TAG.sub("", html)) if "<" in html else html
+    if "<" not in html:
+        return html
+    # Behind the last ">" no tag can end: each "<" there would be followed to the end of the text.
+    end = html.rfind(">") + 1
+    return _TAG.sub(" ", _INLINE_TAG.sub("", html[:end])) + html[end:]
 
 
 def unescape_text(text: str) -> str:
