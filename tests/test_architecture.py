@@ -113,6 +113,7 @@ NOT_CALLED_IN_DOMAIN = frozenset({"open", "print", "input", "now", "utcnow", "to
 EXCEPTIONS = {
     ("tidings.domain.entries.stemming", "threading"): "a stemmer holds its word: each thread has its own",
     ("tidings.domain.rules.regex", "time"): "the processor time that an expression may take, not a clock",
+    ("tidings.domain.rules.budget", "time"): "the processor time that all rules may take, not a clock",
     ("tidings.domain.icons.raster", "io"): "a picture in memory, in the form that Pillow takes and gives",
     ("tidings.domain.media.scaling", "io"): "a picture in memory, in the form that Pillow takes and gives",
     ("tidings.domain.icons.app_icon", "io"): "a picture in memory, in the form that Pillow gives",

@@ -8,7 +8,7 @@ import pytest
 from tidings.domain import cleaning
 from tidings.domain.accounts.users import User
 from tidings.domain.feeds.feeds import Feed, ParsedEntry
-from tidings.domain.polling.ingestion import EntryPolicy, ReadyEntry, page_to_fetch, prepare
+from tidings.domain.polling.ingestion import EntryPolicy, ReadyEntry, pages_to_fetch, prepare
 from tidings.domain.times import Instant
 
 NOW = Instant(1_795_000_000_000_000)
@@ -30,7 +30,8 @@ def test_a_ref_parameter_naming_the_feed_is_removed(host: str) -> None:
 
     found = ready(entry)
 
-    assert found.url == page_to_fetch(entry, EntryPolicy.for_feed(FEED, ALICE), now=NOW) == "https://other.example/?a=1"
+    pages = pages_to_fetch({b"": entry}, EntryPolicy.for_feed(FEED, ALICE), now=NOW)
+    assert found.url == pages[b""] == "https://other.example/?a=1"
     assert 'href="https://other.example/?a=1"' in found.content
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tidings.domain.feeds.feeds import ParsedEnclosure
+from tidings.domain.rules.budget import RuleBudget
 from tidings.domain.rules.date_patterns import DateKind
 from tidings.domain.rules.filters import FilterField, FilterInput, parse_filters
 from tidings.domain.rules.rewrite import apply_rewrites, parse_rewrites
@@ -69,7 +70,7 @@ def test_url_rewrite_examples_have_the_documented_result(example: dict[str, str]
     rule = parse_url_rewrite(example["rule"], field="urlrewrite_rules")
 
     assert rule is not None
-    assert rule.apply(example["before"]) == example["after"]
+    assert rule.apply(example["before"], RuleBudget()) == example["after"]
 
 
 @pytest.mark.parametrize("example", examples("scraper"), ids=lambda example: example["rule"])

@@ -10,14 +10,15 @@ from hypothesis import strategies as st
 
 from support.scaling import assert_linear
 from tidings.domain.errors import InvalidRule
-from tidings.domain.rules.regex import MAX_RESULT_CHARS, RuleBudgetExceeded, compile_regex, parse_template
+from tidings.domain.rules.budget import RuleBudget, RuleBudgetExceeded
+from tidings.domain.rules.regex import MAX_RESULT_CHARS, compile_regex, parse_template
 
 MEGABYTE = 1_000_000
 
 
 def replaced(expression: str, template: str, text: str) -> str:
     regex = compile_regex(expression)
-    return regex.replace(text, parse_template(template, regex))
+    return regex.replace(text, parse_template(template, regex), RuleBudget())
 
 
 @pytest.mark.parametrize(

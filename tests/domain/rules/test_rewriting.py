@@ -15,6 +15,7 @@ from tidings.domain.rules.rewrite import apply_rewrites, parse_rewrites
 from tidings.domain.rules.rewrite_syntax import read_calls
 from tidings.domain.rules.rewrites.registry import NAMES, WITH_ARGUMENTS
 from tidings.domain.rules.rule_entry import RuleEntry
+from tidings.domain.rules.rule_errors import RuleErrors
 
 
 def content(rule: str, before: str, *, url: str = "") -> str:
@@ -162,7 +163,7 @@ def test_titles_in_capitals_become_title_case(before: str, after: str) -> None:
     ],
 )
 def test_names_and_strings_are_read_with_any_text_in_between(text: str, calls: list[tuple[str, ...]]) -> None:
-    read = read_calls(text, field="rewrite_rules", errors=[])
+    read = read_calls(text, field="rewrite_rules", errors=RuleErrors())
 
     assert [(call.name, *call.arguments) for call in read] == calls
     assert [call.number for call in read] == list(range(1, len(calls) + 1))
@@ -173,7 +174,7 @@ def test_a_skipped_rule_changes_nothing_and_the_next_one_is_applied() -> None:
 
     changed, warnings = apply_rewrites(entry, parse_rewrites('nl2br, remove("p"), replace_title("a"|"b")'))
 
-    assert changed == RuleEntry(title="b", content=entry.content)
+    assert (changed.title, changed.content) == ("b", entry.content)
     assert [one.english() for one in warnings] == [
         "Rewrite rule 2 (remove) was skipped: the HTML is nested too deeply."
     ]

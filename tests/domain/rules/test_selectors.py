@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from tidings.domain.rules.regex import RuleBudgetExceeded
+from tidings.domain.rules.budget import RuleBudget, RuleBudgetExceeded
 from tidings.domain.rules.scraper import scrape
 from tidings.domain.rules.selectors import parse_selector, select
 
@@ -101,7 +101,7 @@ def test_following_combinators_finds_what_trying_every_combination_finds(
     tree = LexborHTMLParser(f"<div>{html}</div>")
     selector = "".join(f"{combinator}{compound}" for combinator, compound in path)[len(path[0][0]) :]
 
-    ours = [node.mem_id for node in select(tree, parse_selector(selector))]
+    ours = [node.mem_id for node in select(tree, parse_selector(selector), RuleBudget())]
 
     assert ours == combine(tree, path)
 

@@ -20,6 +20,7 @@ from tidings.domain.cleaning import strip_tracking
 from tidings.domain.feeds.feeds import Feed, ParsedEntry, ParsedFeed
 from tidings.domain.polling.ingestion import feed_hosts
 from tidings.domain.rules import pipeline
+from tidings.domain.rules.budget import MAX_CHECK_S, RuleBudget
 
 _WEB: Final = re.compile(r"https?://([^/?#]*)([^#]*)(#.*)?", re.DOTALL | re.IGNORECASE)
 _DEFAULT_PORT: Final = re.compile(r":(?:80|443)?$")
@@ -149,7 +150,8 @@ def _rewritten_urls(feed: Feed, entries: Sequence[ParsedEntry]) -> list[str]:
     rules = pipeline.compile_rules(pipeline.RuleTexts(urlrewrite_rules=feed.urlrewrite_rules))
     hosts = feed_hosts(feed)
     stripped = (msgspec.structs.replace(entry, url=strip_tracking(entry.url, hosts=hosts)) for entry in entries)
-    return [canonical_url(pipeline.rewrite_url(entry, rules).entry.url) for entry in stripped]
+    budget = RuleBudget(MAX_CHECK_S)
+    return [canonical_url(pipeline.rewrite_url(entry, rules, budget.for_entry()).entry.url) for entry in stripped]
 
 
 def _hash(url: str, title: str = "") -> str:

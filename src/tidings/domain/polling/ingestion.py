@@ -7,7 +7,7 @@ parsed ─► changed at all? ─► filter ─► rewrite URL ─► rewrite �
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from hashlib import sha256
 from urllib.parse import urlsplit
 
@@ -22,6 +22,8 @@ from tidings.domain.entries.reading_time import may_be_duration, minutes_of
 from tidings.domain.feeds.feeds import Chapter, Feed, ParsedEnclosure, ParsedEntry
 from tidings.domain.messages import Message
 from tidings.domain.rules import pipeline
+from tidings.domain.rules.budget import MAX_CHECK_S, RuleBudget
+from tidings.domain.rules.filters import FilterDecision
 from tidings.domain.rules.rule_entry import DEFAULT_INVIDIOUS_HOST
 from tidings.domain.times import Instant
 
@@ -147,32 +149,52 @@ def fingerprint(entry: ParsedEntry) -> bytes:
     return sha256(msgspec.msgpack.encode(content) + chapters).digest()[:16]
 
 
-def page_to_fetch(entry: ParsedEntry, policy: EntryPolicy, *, now: Instant) -> str:
-    """Returns the URL of the article; "" if a filter rule removes the entry, or if it has no URL."""
-    if not _is_kept(entry, policy, now):
+def pages_to_fetch(entries: Mapping[bytes, ParsedEntry], policy: EntryPolicy, *, now: Instant) -> dict[bytes, str]:
+    """Returns the URLs of articles by hash, without entries that a filter rule removes or that have no URL."""
+    budget = RuleBudget(MAX_CHECK_S)
+    pages = {hash_: _page_to_fetch(entry, policy, now, budget.for_entry()) for hash_, entry in entries.items()}
+    return {hash_: url for hash_, url in pages.items() if url}
+
+
+def _page_to_fetch(entry: ParsedEntry, policy: EntryPolicy, now: Instant, budget: RuleBudget) -> str:
+    if not _filtered(entry, policy, now, budget).is_kept:
         return ""
-    return pipeline.rewrite_url(_without_tracking(entry, policy), policy.feed_rules).entry.url
+    return pipeline.rewrite_url(_without_tracking(entry, policy), policy.feed_rules, budget).entry.url
 
 
 def prepare(
-    entry: ParsedEntry, policy: EntryPolicy, *, feed: Feed, now: Instant, article: Article | None = None
+    entry: ParsedEntry,
+    policy: EntryPolicy,
+    *,
+    feed: Feed,
+    now: Instant,
+    article: Article | None = None,
+    budget: RuleBudget | None = None,
 ) -> PreparationResult:
     """Returns the entry after filters, rewrite rules and cleaning.
 
     article: extracted from the entry's page, if that was fetched; it replaces the content of the feed, unless
-    nothing is left of it after cleaning.
+    nothing is left of it after cleaning. budget: what all rules may use for the entry; those that are left when it is
+    used up are skipped.
     """
-    if not _is_kept(entry, policy, now):
+    budget = budget or RuleBudget()
+    decision = _filtered(entry, policy, now, budget)
+    if not decision.is_kept:
         return PreparationResult(None)
-    url_rewritten = pipeline.rewrite_url(_without_tracking(entry, policy), policy.feed_rules)
+    url_rewritten = pipeline.rewrite_url(_without_tracking(entry, policy), policy.feed_rules, budget)
     full = url_rewritten.entry if article is None else _with_article(url_rewritten.entry, article)
-    rewritten = pipeline.rewrite_entry(full, policy.feed_rules, invidious_host=policy.invidious_host)
-    warnings = _english(*url_rewritten.warnings, *(article.warnings if article else ()), *rewritten.warnings)
+    rewritten = pipeline.rewrite_entry(full, policy.feed_rules, invidious_host=policy.invidious_host, budget=budget)
+    warnings = _english(
+        *([decision.warning] if decision.warning else ()),
+        *url_rewritten.warnings,
+        *(article.warnings if article else ()),
+        *rewritten.warnings,
+    )
     clean = _cleaned(rewritten.entry, policy, feed)
     if article is not None:
         if not is_worth_reading(clean.html):
-            return prepare(entry, policy, feed=feed, now=now)
-        if not _is_kept(rewritten.entry, policy, now):
+            return prepare(entry, policy, feed=feed, now=now, budget=budget)
+        if not _filtered(rewritten.entry, policy, now, budget).is_kept:
             return PreparationResult(None, warnings)
     ready = ReadyEntry(
         hash=bytes.fromhex(entry.hash),
@@ -220,8 +242,8 @@ def is_worth_reading(content: str) -> bool:
     return bool(_VISIBLE_MEDIA.search(content) or cleaning.text_of(content))
 
 
-def _is_kept(entry: ParsedEntry, policy: EntryPolicy, now: Instant) -> bool:
-    return pipeline.filter_entry(entry, user=policy.user_rules, feed=policy.feed_rules, now=now).is_kept
+def _filtered(entry: ParsedEntry, policy: EntryPolicy, now: Instant, budget: RuleBudget) -> FilterDecision:
+    return pipeline.filter_entry(entry, user=policy.user_rules, feed=policy.feed_rules, now=now, budget=budget)
 
 
 def feed_hosts(feed: Feed) -> frozenset[str]:

@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from tidings.domain.errors import InvalidRule
 from tidings.domain.messages import Message, msg
+from tidings.domain.rules.budget import RuleBudget, RuleBudgetExceeded
 from tidings.domain.rules.date_patterns import DatePattern, parse_date_pattern
 from tidings.domain.rules.regex import Regex, compile_regex
 from tidings.domain.rules.rule_errors import RuleErrors, collect_error, is_too_long, raise_first
@@ -78,26 +79,47 @@ NO_FILTERS: Final = Filters()
 
 
 class FilterDecision(Struct, frozen=True):
-    """rule: the rule that decided, such as `feed block rule 2: EntryTitle=ads`; None if no rule matched."""
+    """What the filters decide about an entry.
+
+    rule: the rule that decided, such as `feed block rule 2: EntryTitle=ads`; None if no rule matched. warning: why the
+    filters were not applied to the end, so that the entry is kept.
+    """
 
     is_kept: bool
     rule: Message | None = None
+    warning: Message | None = None
 
 
 KEPT: Final = FilterDecision(is_kept=True)
 
 
 def apply_filters(
-    entry: FilterInput, *, user: Filters = NO_FILTERS, feed: Filters = NO_FILTERS, now: Instant
+    entry: FilterInput,
+    *,
+    user: Filters = NO_FILTERS,
+    feed: Filters = NO_FILTERS,
+    now: Instant,
+    budget: RuleBudget | None = None,
 ) -> FilterDecision:
-    """Returns whether the entry is kept, and the rule that decided."""
-    blocking = _first_match(entry, "block", user.block, feed.block, now=now)
+    """Returns whether the entry is kept, and the rule that decided.
+
+    An entry for which the rules take too long is kept: one that is blocked would be lost.
+    """
+    try:
+        with budget or RuleBudget() as running:
+            return _decide(entry, user, feed, now, running)
+    except RuleBudgetExceeded as error:
+        return FilterDecision(is_kept=True, warning=msg("Filters were skipped: {reason}.", reason=error.reason))
+
+
+def _decide(entry: FilterInput, user: Filters, feed: Filters, now: Instant, budget: RuleBudget) -> FilterDecision:
+    blocking = _first_match(entry, "block", user.block, feed.block, now, budget)
     if blocking:
         return FilterDecision(is_kept=False, rule=blocking)
     if feed.blocklist and _matches_list(entry, feed.blocklist):
         return FilterDecision(is_kept=False, rule=msg("feed block list: {source}", source=feed.blocklist.source))
     if user.keep or feed.keep:
-        keeping = _first_match(entry, "keep", user.keep, feed.keep, now=now)
+        keeping = _first_match(entry, "keep", user.keep, feed.keep, now, budget)
         return FilterDecision(is_kept=keeping is not None, rule=keeping or msg("no keep rule matches"))
     if feed.keeplist:
         return FilterDecision(
@@ -109,7 +131,7 @@ def apply_filters(
 
 def parse_filters(text: str, *, field: str) -> FilterRules:
     """Returns one rule per line; blank lines are ignored. Raises InvalidRule for the first unusable line."""
-    errors: RuleErrors = []
+    errors = RuleErrors()
     rules = read_filters(text, field=field, errors=errors)
     raise_first(errors)
     return rules
@@ -129,7 +151,7 @@ def read_filters(text: str, *, field: str, errors: RuleErrors) -> FilterRules:
 
 def parse_entry_list(text: str, *, field: str) -> Regex | None:
     """Returns the expression of a blocklist or keeplist; None if it is blank. Raises InvalidRule if it is unusable."""
-    errors: RuleErrors = []
+    errors = RuleErrors()
     rules = read_entry_list(text, field=field, errors=errors)
     raise_first(errors)
     return rules
@@ -180,10 +202,11 @@ def _texts(entry: FilterInput, field: FilterField) -> tuple[str, ...]:
 
 
 def _first_match(
-    entry: FilterInput, verb: str, user: FilterRules, feed: FilterRules, *, now: Instant
+    entry: FilterInput, verb: str, user: FilterRules, feed: FilterRules, now: Instant, budget: RuleBudget
 ) -> Message | None:
     for owner, rules in (("user", user), ("feed", feed)):
         for rule in rules:
+            budget.check()
             if rule.matches(entry, now=now):
                 return _RULE_NAMES[owner, verb].with_values(number=rule.number, source=rule.source)
     return None

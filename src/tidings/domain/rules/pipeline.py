@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from tidings.domain.errors import InvalidRule
 from tidings.domain.feeds.feeds import ParsedEntry
 from tidings.domain.messages import Message, msg
+from tidings.domain.rules.budget import RuleBudget, RuleBudgetExceeded
 from tidings.domain.rules.filters import (
     KEPT,
     FilterDecision,
@@ -22,7 +23,6 @@ from tidings.domain.rules.filters import (
     read_entry_list,
     read_filters,
 )
-from tidings.domain.rules.regex import RuleBudgetExceeded
 from tidings.domain.rules.rewrite import RewriteRules, apply_rewrites, read_rewrites
 from tidings.domain.rules.rewrites.builtin import builtin_rewrites
 from tidings.domain.rules.rule_entry import DEFAULT_INVIDIOUS_HOST, RuleEntry, split_url
@@ -70,7 +70,7 @@ class RuleResult(Struct, frozen=True):
 
 def compile_rules(texts: RuleTexts) -> CompiledRules:
     """Returns the compiled rules of a feed or user. Never raises: unusable rules are in `errors`."""
-    errors: RuleErrors = []
+    errors = RuleErrors()
     return CompiledRules(
         filters=_read_filters(texts, errors),
         url_rewrite=read_url_rewrite(texts.urlrewrite_rules, field="urlrewrite_rules", errors=errors),
@@ -82,12 +82,17 @@ def compile_rules(texts: RuleTexts) -> CompiledRules:
 
 
 def filter_entry(
-    entry: ParsedEntry, *, user: CompiledRules = NO_RULES, feed: CompiledRules = NO_RULES, now: Instant
+    entry: ParsedEntry,
+    *,
+    user: CompiledRules = NO_RULES,
+    feed: CompiledRules = NO_RULES,
+    now: Instant,
+    budget: RuleBudget | None = None,
 ) -> FilterDecision:
-    """Returns whether the entry is kept, and the rule that decided."""
+    """Returns whether the entry is kept, and the rule that decided. budget: what all rules of the entry may use."""
     if user.filters.is_empty and feed.filters.is_empty:
         return KEPT
-    return apply_filters(filter_input(entry), user=user.filters, feed=feed.filters, now=now)
+    return apply_filters(filter_input(entry), user=user.filters, feed=feed.filters, now=now, budget=budget)
 
 
 def filter_input(entry: ParsedEntry) -> FilterInput:
@@ -103,12 +108,14 @@ def filter_input(entry: ParsedEntry) -> FilterInput:
     )
 
 
-def rewrite_url(entry: ParsedEntry, rules: CompiledRules) -> RuleResult:
+def rewrite_url(entry: ParsedEntry, rules: CompiledRules, budget: RuleBudget | None = None) -> RuleResult:
     """Returns the entry with its URL rewritten. A result that is not a web URL is discarded with a warning."""
     if rules.url_rewrite is None or not entry.url:
         return RuleResult(entry)
     try:
-        url = rules.url_rewrite.apply(entry.url)
+        with budget or RuleBudget() as running:
+            running.check()
+            url = rules.url_rewrite.apply(entry.url, running)
     except RuleBudgetExceeded as error:
         return RuleResult(entry, (msg("The address rule was skipped: {reason}.", reason=error.reason),))
     if not _is_web_url(url):
@@ -117,7 +124,11 @@ def rewrite_url(entry: ParsedEntry, rules: CompiledRules) -> RuleResult:
 
 
 def rewrite_entry(
-    entry: ParsedEntry, rules: CompiledRules, *, invidious_host: str = DEFAULT_INVIDIOUS_HOST
+    entry: ParsedEntry,
+    rules: CompiledRules,
+    *,
+    invidious_host: str = DEFAULT_INVIDIOUS_HOST,
+    budget: RuleBudget | None = None,
 ) -> RuleResult:
     """Returns the entry with title and content rewritten. The content still has to be cleaned."""
     rewrites = builtin_rewrites(entry.url) if rules.rewrites is None else rules.rewrites
@@ -129,17 +140,24 @@ def rewrite_entry(
         content=entry.content,
         enclosures=entry.enclosures,
         invidious_host=invidious_host,
+        budget=budget or RuleBudget(),
     )
-    changed, warnings = apply_rewrites(rule_entry, rewrites)
+    with rule_entry.budget:
+        changed, warnings = apply_rewrites(rule_entry, rewrites)
     return RuleResult(_with_title(replace(entry, content=changed.content), changed.title), warnings)
 
 
 def apply_rules(
-    entry: ParsedEntry, rules: CompiledRules, *, invidious_host: str = DEFAULT_INVIDIOUS_HOST
+    entry: ParsedEntry,
+    rules: CompiledRules,
+    *,
+    invidious_host: str = DEFAULT_INVIDIOUS_HOST,
+    budget: RuleBudget | None = None,
 ) -> RuleResult:
     """Returns the entry after `rewrite_url` and `rewrite_entry`, for feeds whose pages are not fetched."""
-    rewritten = rewrite_url(entry, rules)
-    changed = rewrite_entry(rewritten.entry, rules, invidious_host=invidious_host)
+    budget = budget or RuleBudget()
+    rewritten = rewrite_url(entry, rules, budget)
+    changed = rewrite_entry(rewritten.entry, rules, invidious_host=invidious_host, budget=budget)
     return RuleResult(changed.entry, rewritten.warnings + changed.warnings)
 
 

@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from tidings.domain.errors import InvalidRule
 from tidings.domain.messages import Message, msg
+from tidings.domain.rules.budget import RuleBudget, RuleBudgetExceeded
 
 MAX_EXPRESSION_CHARS: Final = 4_000
 # A short expression can compile to a large program: (a?){1000} takes a thousand steps per letter.
@@ -41,14 +42,6 @@ _EXPLANATIONS: Final[dict[str, Message]] = {
     "trailing \\": msg("it ends in a lone backslash"),
     "pattern too large": msg("it unfolds into too many steps"),
 }
-
-
-class RuleBudgetExceeded(Exception):
-    """A rule needs too much time or memory. The rule is skipped, with a warning that holds the reason."""
-
-    def __init__(self, reason: Message) -> None:
-        super().__init__(reason.english())
-        self.reason = reason
 
 
 class _Match(Protocol):
@@ -81,11 +74,13 @@ class Regex:
         """Returns whether the text matches. Text beyond the work budget is ignored."""
         return self._compiled.search(replace_surrogates(text[: self._max_chars(text)])) is not None
 
-    def replace(self, text: str, template: ReplacementTemplate) -> str:
+    def replace(
+        self, text: str, template: ReplacementTemplate, budget: RuleBudget, *, max_chars: int = MAX_RESULT_CHARS
+    ) -> str:
         """Returns the text with every match replaced.
 
-        Raises RuleBudgetExceeded if the text or the result is too long or replacing takes too long. Text is never
-        replaced partly.
+        max_chars: of the result. Raises RuleBudgetExceeded if the text or the result is too long or replacing takes too
+        long. Text is never replaced partly.
         """
         if len(text) > self._max_chars(text):
             raise RuleBudgetExceeded(msg("the text is too long for this expression"))
@@ -94,14 +89,14 @@ class Regex:
         length, position = 0, 0
         # One match may read the whole rest of the text, so many matches take quadratic time even in a linear
         # engine. Their cost is unknown in advance, so the time is measured.
-        deadline = time.thread_time() + MAX_REPLACE_S
+        deadline = min(time.thread_time() + MAX_REPLACE_S, budget.deadline)
         for match in self._compiled.finditer(text):
             # re2 reports some empty matches twice; one at the end of the previous match does not count, as in RE2.
             if pieces and match.end() == position:
                 continue
             new = template.fill(match)
             length += len(new) + match.start() - position
-            if length > MAX_RESULT_CHARS or time.thread_time() > deadline:
+            if length > max_chars or time.thread_time() > deadline:
                 raise RuleBudgetExceeded(msg("replacing takes too long or makes the text too long"))
             pieces += (text[position : match.start()], new)
             position = match.end()

@@ -8,7 +8,8 @@ from typing import Final
 from msgspec import Struct
 
 from tidings.domain.messages import Message, msg
-from tidings.domain.rules.regex import RuleBudgetExceeded
+from tidings.domain.rules.budget import RuleBudgetExceeded
+from tidings.domain.rules.regex import MAX_RESULT_CHARS
 from tidings.domain.rules.rewrite_syntax import RuleCall, read_calls
 from tidings.domain.rules.rewrites.registry import build_action
 from tidings.domain.rules.rule_entry import RewriteAction, RuleEntry
@@ -31,7 +32,7 @@ RewriteRules = tuple[RewriteRule, ...]
 
 def parse_rewrites(text: str, *, field: str = "rewrite_rules") -> RewriteRules:
     """Returns the rules in the order of application. Raises InvalidRule for the first unusable rule."""
-    errors: RuleErrors = []
+    errors = RuleErrors()
     rules = read_rewrites(text, field=field, errors=errors)
     raise_first(errors)
     return rules
@@ -47,11 +48,27 @@ def read_rewrites(text: str, *, field: str, errors: RuleErrors) -> RewriteRules:
 
 
 def apply_rewrites(entry: RuleEntry, rules: RewriteRules) -> tuple[RuleEntry, tuple[Message, ...]]:
-    """Returns the rewritten entry, and a warning for each rule that was skipped."""
+    """Returns the rewritten entry, and a warning for each rule that was skipped.
+
+    A rule that makes the content longer than MAX_RESULT_CHARS is skipped. If the budget of all rules is used up, one
+    warning is for all that were left.
+    """
     warnings: list[Message] = []
     for rule in rules:
         try:
-            entry = rule.action(entry)
+            entry.budget.check()
+        except RuleBudgetExceeded as error:
+            warnings.append(
+                msg(
+                    "Rewrite rule {number} ({name}) and those after it were skipped: {reason}.",
+                    number=rule.number,
+                    name=rule.name,
+                    reason=error.reason,
+                )
+            )
+            break
+        try:
+            entry = _applied(rule, entry)
         except RuleBudgetExceeded as error:
             warnings.append(
                 msg(
@@ -62,6 +79,16 @@ def apply_rewrites(entry: RuleEntry, rules: RewriteRules) -> tuple[RuleEntry, tu
                 )
             )
     return entry, tuple(warnings)
+
+
+def _applied(rule: RewriteRule, entry: RuleEntry) -> RuleEntry:
+    changed = rule.action(entry)
+    chars = len(changed.content)
+    if changed.content != entry.content:
+        entry.budget.spend(chars)
+    if chars > MAX_RESULT_CHARS and chars > len(entry.content):
+        raise RuleBudgetExceeded(msg("it makes the text too long"))
+    return changed
 
 
 def _build_rule(call: RuleCall) -> RewriteRule:

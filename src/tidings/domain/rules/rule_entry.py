@@ -6,9 +6,10 @@ import re
 from collections.abc import Callable
 from urllib.parse import SplitResult, urlsplit
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from tidings.domain.feeds.feeds import ParsedEnclosure
+from tidings.domain.rules.budget import RuleBudget
 
 # A public instance, used unless the operator configures another.
 DEFAULT_INVIDIOUS_HOST = "yewtu.be"
@@ -18,13 +19,18 @@ _PLAIN_WEB = re.compile(r"https?://(?:www\.)?+([a-z0-9-][a-z0-9.-]*+)(?::[0-9]++
 
 
 class RuleEntry(Struct, frozen=True, kw_only=True):
-    """url: after the URL rule. content: HTML, not cleaned. invidious_host: host of the Invidious player."""
+    """The parts of an entry that rewrite rules read and change, and what they may still use.
+
+    url: after the URL rule. content: HTML, not cleaned. invidious_host: host of the Invidious player.
+    budget: what all rules of the entry may use together.
+    """
 
     url: str = ""
     title: str = ""
     content: str = ""
     enclosures: tuple[ParsedEnclosure, ...] = ()
     invidious_host: str = DEFAULT_INVIDIOUS_HOST
+    budget: RuleBudget = field(default_factory=RuleBudget)
 
 
 # May raise RuleBudgetExceeded; the rule is then skipped.

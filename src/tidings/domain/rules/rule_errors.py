@@ -7,21 +7,40 @@ from typing import Final, TypeVar
 
 from tidings.domain.errors import InvalidRule, UnmatchableRule
 from tidings.domain.messages import msg
+from tidings.domain.rules.budget import MAX_READING_S, RuleBudget
 
 # Characters: far above real lists; limits memory and time of a poll.
 MAX_TEXT_CHARS: Final = 200_000
 
 T = TypeVar("T")
-RuleErrors = list[InvalidRule]
+
+
+class RuleErrors(list[InvalidRule]):
+    """The errors of the rules that are read together, and the processor time that reading them may still take.
+
+    A text of 200,000 characters can have thousands of expressions that take milliseconds each to compile.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.budget = RuleBudget(MAX_READING_S)
+        self.is_cut = False
 
 
 def collect_error(read: Callable[[], T], *, errors: RuleErrors, field: str, number: int = 0) -> T | None:
-    """Returns the result of `read`; None if it raises InvalidRule.
+    """Returns the result of `read`; None if it raises InvalidRule, or if the rules before it took too long to read.
 
     The error is added to `errors` with its location. number: 0 if the whole text is one rule.
     """
+    if errors.budget.is_used_up:
+        if not errors.is_cut:
+            problem = msg("this rule and those after it were left out: the rules take too long to read, use fewer.")
+            errors.append(with_location(InvalidRule(problem), field=field, number=number))
+            errors.is_cut = True
+        return None
     try:
-        return read()
+        with errors.budget:
+            return read()
     except InvalidRule as error:
         errors.append(with_location(error, field=field, number=number))
         return None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from tidings.domain.messages import msg
-from tidings.domain.rules.regex import MAX_RESULT_CHARS, RuleBudgetExceeded
+from tidings.domain.rules.budget import MAX_PAGE_S, RuleBudget, RuleBudgetExceeded
+from tidings.domain.rules.regex import MAX_RESULT_CHARS
 from tidings.domain.rules.rewrites.markup import parse
 from tidings.domain.rules.rule_errors import RuleErrors, collect_error, raise_first
 from tidings.domain.rules.selectors import Selector, parse_selector, select
@@ -14,7 +15,7 @@ def validate_selector(text: str, *, field: str = "scraper_rules") -> Selector | 
 
     Raises InvalidRule for one that is too long.
     """
-    errors: RuleErrors = []
+    errors = RuleErrors()
     selector = read_selector(text, field=field, errors=errors)
     raise_first(errors)
     return selector
@@ -34,7 +35,9 @@ def scrape(page: str, selector: Selector) -> str | None:
     """
     pieces: list[str] = []
     length = 0
-    for node in select(parse(page, is_page=True), selector):
+    with RuleBudget(MAX_PAGE_S) as budget:
+        nodes = select(parse(page, is_page=True), selector, budget)
+    for node in nodes:
         pieces.append(node.html or "")
         length += len(pieces[-1])
         # A match inside a match is included twice: `*` on a deep page makes a result of quadratic length.

@@ -16,7 +16,8 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
 from tidings.domain.errors import InvalidRule, UnmatchableRule
 from tidings.domain.messages import msg
-from tidings.domain.rules.regex import RuleBudgetExceeded, replace_surrogates
+from tidings.domain.rules.budget import RuleBudget, RuleBudgetExceeded
+from tidings.domain.rules.regex import replace_surrogates
 from tidings.domain.rules.selector_parser import CompoundSelector, parse_selector_list
 
 MAX_SELECTOR_CHARS: Final = 2_000
@@ -48,15 +49,15 @@ def parse_selector(text: str) -> Selector:
     return selector
 
 
-def select(tree: LexborHTMLParser, selector: Selector) -> list[LexborNode]:
+def select(tree: LexborHTMLParser, selector: Selector, budget: RuleBudget) -> list[LexborNode]:
     """Returns all matches, each once, in document order.
 
-    Raises RuleBudgetExceeded if the page is too large for the selector.
+    Raises RuleBudgetExceeded if the page is too large for the selector, or the budget of all rules is used up.
     """
     _check_cost(tree, selector)
     selected: dict[int, LexborNode] = {}
     for path in selector.paths:
-        selected.update(_match_path(tree, path))
+        selected.update(_match_path(tree, path, budget))
     if len(selector.paths) == 1:
         return list(selected.values())
     return [node for node in tree.css("*") if node.mem_id in selected]
@@ -71,10 +72,13 @@ def _check_compounds(selector: Selector) -> None:
             raise UnmatchableRule(msg("{compound} is not a selector we know.", compound=repr(compound[:60]))) from error
 
 
-def _match_path(tree: LexborHTMLParser, path: tuple[CompoundSelector, ...]) -> dict[int, LexborNode]:
+def _match_path(
+    tree: LexborHTMLParser, path: tuple[CompoundSelector, ...], budget: RuleBudget
+) -> dict[int, LexborNode]:
     """Returns the matches of the path's last compound, by node id, in document order."""
     reached: dict[int, LexborNode] = {}
     for compound in path:
+        budget.check()
         candidates = tree.css(compound.text)
         if compound.combinator:
             candidates = _related(candidates, compound.combinator, reached.keys())
@@ -151,8 +155,11 @@ def _check_cost(tree: LexborHTMLParser, selector: Selector) -> None:
     if not compounds:
         return
     nodes, depth, siblings = _tree_dimensions(tree)
+    work = 0
     for compound in compounds:
-        if nodes * depth**compound.ancestor_walks * siblings**compound.sibling_walks > MAX_WORK:
+        # Together: a selector may have hundreds of compounds.
+        work += nodes * depth**compound.ancestor_walks * siblings**compound.sibling_walks
+        if work > MAX_WORK:
             raise RuleBudgetExceeded(msg("the page is too large for {text}", text=repr(compound.text[:60])))
 
 

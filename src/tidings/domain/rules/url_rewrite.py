@@ -9,9 +9,13 @@ from msgspec import Struct
 
 from tidings.domain.errors import InvalidRule
 from tidings.domain.messages import msg
+from tidings.domain.rules.budget import RuleBudget
 from tidings.domain.rules.regex import Regex, ReplacementTemplate, compile_regex, parse_template
 from tidings.domain.rules.rewrite_syntax import unquote_string
 from tidings.domain.rules.rule_errors import RuleErrors, collect_error, raise_first
+
+# The longest address of a document.
+MAX_URL_CHARS: Final = 8_000
 
 _STRING: Final = r'("(?:[^"\\\n]|\\[^\n])+")'
 _RULE: Final = re.compile(rf"rewrite\(\s*{_STRING}\s*\|\s*{_STRING}\s*\)")
@@ -21,14 +25,14 @@ class UrlRewrite(Struct, frozen=True):
     pattern: Regex
     replacement: ReplacementTemplate
 
-    def apply(self, url: str) -> str:
-        """Returns the rewritten URL. Raises RuleBudgetExceeded if it is too long."""
-        return self.pattern.replace(url, self.replacement)
+    def apply(self, url: str, budget: RuleBudget) -> str:
+        """Returns the rewritten URL. Raises RuleBudgetExceeded if it is too long, or the budget is used up."""
+        return self.pattern.replace(url, self.replacement, budget, max_chars=MAX_URL_CHARS)
 
 
 def parse_url_rewrite(text: str, *, field: str) -> UrlRewrite | None:
     """Returns the rule; None for a blank text. Raises InvalidRule for anything but one complete rule."""
-    errors: RuleErrors = []
+    errors = RuleErrors()
     rule = read_url_rewrite(text, field=field, errors=errors)
     raise_first(errors)
     return rule

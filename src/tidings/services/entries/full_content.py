@@ -17,7 +17,7 @@ from tidings.domain.accounts.users import User
 from tidings.domain.articles import Article
 from tidings.domain.errors import LocalShortage, TidingsError
 from tidings.domain.feeds.feeds import Feed, ParsedEntry
-from tidings.domain.polling.ingestion import DEFAULT_INSTANCE, EntryPolicy, InstanceSettings, page_to_fetch
+from tidings.domain.polling.ingestion import DEFAULT_INSTANCE, EntryPolicy, InstanceSettings, pages_to_fetch
 from tidings.domain.shortages import is_shortage
 from tidings.services.clock import Clock
 from tidings.services.entries.fetch_content import ArticleFetcher
@@ -119,6 +119,5 @@ class FullContent:
 
     def _pages(self, user: User, feed: Feed, entries: Mapping[bytes, ParsedEntry]) -> dict[bytes, str]:
         policy, now = EntryPolicy.for_feed(feed, user, self._instance), self._clock()
-        newest_first = reversed(list(entries.items()))
-        pages = {hash_: page_to_fetch(entry, policy, now=now) for hash_, entry in newest_first}
-        return {hash_: url for hash_, url in pages.items() if url}
+        newest_first = dict(reversed(list(entries.items())))
+        return pages_to_fetch(newest_first, policy, now=now)

@@ -21,6 +21,7 @@ from tidings.domain.polling.ingestion import (
     prepare,
 )
 from tidings.domain.polling.sources import NO_VALIDATORS
+from tidings.domain.rules.budget import MAX_CHECK_S, RuleBudget
 from tidings.domain.times import Instant
 
 log = structlog.get_logger()
@@ -57,8 +58,10 @@ class EntryBuilder:
             return PreparedFeedUpdate(user, feed, None, now, {}, changes)
         policy = EntryPolicy.for_feed(feed, user, self._instance)
         errors = list(policy.rule_errors)
-        new, is_all_new = self._all(policy, feed, changes.new, now, errors, articles)
-        changed, is_all_changed = self._all(policy, feed, changes.changed, now, errors)
+        # A document has up to 10,000 entries: what one of them may use is too much for all of them.
+        budget = RuleBudget(MAX_CHECK_S)
+        new, is_all_new = self._all(policy, feed, changes.new, now, errors, budget, articles)
+        changed, is_all_changed = self._all(policy, feed, changes.changed, now, errors, budget)
         columns = {} if is_all_new and is_all_changed else dict(NO_VALIDATORS)
         return PreparedFeedUpdate(user, feed, None, now, columns, changes, list(new.values()), changed, errors)
 
@@ -69,16 +72,17 @@ class EntryBuilder:
         entries: Mapping[Key, ParsedEntry],
         now: Instant,
         errors: list[str],
+        budget: RuleBudget,
         articles: Mapping[Key, Article] | None = None,
     ) -> tuple[dict[Key, ReadyEntry], bool]:
         """Returns the first entries that fit into memory, at least one, and whether they are all.
 
-        entries: by hash or by id. errors: rule errors are appended to it.
+        entries: by hash or by id. errors: rule errors are appended to it. budget: what the rules may use for all.
         """
         ready: dict[Key, ReadyEntry] = {}
         size = count = 0
         for key, entry in entries.items():
-            created = self._build(entry, policy, feed, now, articles.get(key) if articles else None)
+            created = self._build(entry, policy, feed, now, budget, articles.get(key) if articles else None)
             count += 1
             errors += created.warnings
             if created.entry is not None:
@@ -89,14 +93,20 @@ class EntryBuilder:
         return ready, count == len(entries)
 
     def _build(
-        self, entry: ParsedEntry, policy: EntryPolicy, feed: Feed, now: Instant, article: Article | None
+        self,
+        entry: ParsedEntry,
+        policy: EntryPolicy,
+        feed: Feed,
+        now: Instant,
+        budget: RuleBudget,
+        article: Article | None,
     ) -> PreparationResult:
         if article is not None:
-            return prepare(entry, policy, feed=feed, now=now, article=article)
+            return prepare(entry, policy, feed=feed, now=now, article=article, budget=budget.for_entry())
         key = policy.key, entry.hash
         created = self._built.get(key)
         if created is None:
-            created = prepare(entry, policy, feed=feed, now=now)
+            created = prepare(entry, policy, feed=feed, now=now, budget=budget.for_entry())
             self._size += sys.getsizeof(created.entry.content) if created.entry else 0
             if self._size <= MAX_CONTENT_BYTES:
                 self._built[key] = created

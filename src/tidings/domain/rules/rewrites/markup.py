@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from html import escape
 from typing import Final
 
@@ -11,7 +12,8 @@ from msgspec.structs import replace
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from tidings.domain.messages import msg
-from tidings.domain.rules.regex import RuleBudgetExceeded, replace_surrogates
+from tidings.domain.rules.budget import RuleBudgetExceeded
+from tidings.domain.rules.regex import replace_surrogates
 from tidings.domain.rules.rule_entry import RewriteAction, RuleEntry
 
 MAX_CHARS: Final = 4_000_000
@@ -46,14 +48,15 @@ def parse(html: str, *, is_page: bool = False) -> LexborHTMLParser:
 
 
 def on_tree(edit: TreeEdit) -> RewriteAction:
-    """Returns a rewrite action that parses the content, applies `edit` to the tree, and writes it back."""
+    """Returns a rewrite action that applies `edit` to the content."""
+    return partial(edit_tree, edit=edit)
 
-    def action(entry: RuleEntry) -> RuleEntry:
-        tree = parse(entry.content)
-        edit(tree)
-        return replace(entry, content=tree.html or "")
 
-    return action
+def edit_tree(entry: RuleEntry, edit: TreeEdit) -> RuleEntry:
+    """Returns the entry with its content parsed, changed by `edit`, and written back."""
+    tree = parse(entry.content)
+    edit(tree)
+    return replace(entry, content=tree.html or "")
 
 
 def replace_with_html(node: LexborNode, html: str) -> None:

@@ -10,13 +10,16 @@ from typing import Final
 from msgspec.structs import replace
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from tidings.domain.rules.budget import RuleBudget
 from tidings.domain.rules.regex import compile_regex, parse_template
-from tidings.domain.rules.rewrites.markup import on_tree
+from tidings.domain.rules.rewrites.markup import edit_tree, on_tree
 from tidings.domain.rules.rule_entry import RewriteAction, RuleEntry
 from tidings.domain.rules.selectors import Selector, nearest_ancestors, parse_selector, select
 
 # Shorter texts are usually words, not base64: "This" is valid base64, too.
 _MIN_ENCODED_CHARS: Final = 8
+# The longest title of a document.
+MAX_TITLE_CHARS: Final = 5_000
 _TABLE_PARTS: Final = "table, thead, tbody, tfoot, tr, td, th, caption, colgroup, col"
 _WORD: Final = re.compile(r"\S+")
 
@@ -33,38 +36,44 @@ def remove_clickbait(entry: RuleEntry) -> RuleEntry:
 def replace_content(arguments: tuple[str, ...]) -> RewriteAction:
     pattern = compile_regex(arguments[0])
     template = parse_template(arguments[1], pattern)
-    return lambda entry: replace(entry, content=pattern.replace(entry.content, template))
+    return lambda entry: replace(entry, content=pattern.replace(entry.content, template, entry.budget))
 
 
 def replace_title(arguments: tuple[str, ...]) -> RewriteAction:
     pattern = compile_regex(arguments[0])
     template = parse_template(arguments[1], pattern)
-    return lambda entry: replace(entry, title=pattern.replace(entry.title, template))
+    return lambda entry: replace(
+        entry, title=pattern.replace(entry.title, template, entry.budget, max_chars=MAX_TITLE_CHARS)
+    )
 
 
 def remove(arguments: tuple[str, ...]) -> RewriteAction:
     selector = parse_selector(arguments[0])
 
-    @on_tree
-    def edit(tree: LexborHTMLParser) -> None:
-        # Inner ones first: a node must not be touched after its parent went.
-        for node in reversed(select(tree, selector)):
-            node.decompose()
+    def action(entry: RuleEntry) -> RuleEntry:
+        def edit(tree: LexborHTMLParser) -> None:
+            # Inner ones first: a node must not be touched after its parent went.
+            for node in reversed(select(tree, selector, entry.budget)):
+                node.decompose()
 
-    return edit
+        return edit_tree(entry, edit)
+
+    return action
 
 
 def base64_decode(arguments: tuple[str, ...]) -> RewriteAction:
     """Decodes base64 in the text below the selector; without one, in all text."""
     selector = parse_selector(arguments[0]) if arguments else None
 
-    @on_tree
-    def edit(tree: LexborHTMLParser) -> None:
-        for node in _texts(tree, selector):
-            if decoded := _decoded(node.text_content or ""):
-                node.replace_with(decoded)
+    def action(entry: RuleEntry) -> RuleEntry:
+        def edit(tree: LexborHTMLParser) -> None:
+            for node in _texts(tree, selector, entry.budget):
+                if decoded := _decoded(node.text_content or ""):
+                    node.replace_with(decoded)
 
-    return edit
+        return edit_tree(entry, edit)
+
+    return action
 
 
 @on_tree
@@ -78,13 +87,13 @@ def remove_tables(tree: LexborHTMLParser) -> None:
         part.unwrap(delete_empty=True)
 
 
-def _texts(tree: LexborHTMLParser, selector: Selector | None) -> list[LexborNode]:
+def _texts(tree: LexborHTMLParser, selector: Selector | None, budget: RuleBudget) -> list[LexborNode]:
     """Returns the text nodes below the matches of the selector; all text nodes without one."""
     nodes = tree.root.traverse(include_text=True) if tree.root else ()
     texts = [node for node in nodes if node.is_text_node]
     if selector is None:
         return texts
-    within = nearest_ancestors(texts, select(tree, selector))
+    within = nearest_ancestors(texts, select(tree, selector, budget))
     return [node for node in texts if node.mem_id in within]
 
 
