@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
-from collections.abc import AsyncIterator, Sequence
+import threading
+from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 from urllib.parse import parse_qsl
 
 from msgspec import Struct
@@ -17,6 +18,8 @@ from starlette.types import Receive, Scope
 
 from tidings.domain.errors import InvalidInput, TidingsError
 from tidings.domain.messages import msg
+
+T = TypeVar("T")
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
@@ -164,6 +167,11 @@ class Request(StarletteRequest):
         self.has_arrived = True
         return body
 
+    async def wait_for_disconnect(self) -> None:
+        """Return when the client has left. Only for a request whose body was received."""
+        while (await self.receive())["type"] != "http.disconnect":
+            pass
+
     def address(self, trusted: Sequence[Network]) -> str:
         """Returns the address of the client; a trusted reverse proxy forwards it in X-Forwarded-For."""
         client = self.scope.get("client")
@@ -171,6 +179,24 @@ class Request(StarletteRequest):
         # The last header is the one that the proxy itself wrote or appended to.
         forwarded = self.headers.getlist("x-forwarded-for")
         return forwarded[-1].rpartition(",")[2].strip() if forwarded and is_within(peer, trusted) else peer
+
+
+async def run_while_connected(request: Request, function: Callable[[Callable[[], bool]], T]) -> T:
+    """Run a long function in a thread and return its result.
+
+    function: takes a function that tells whether the client has left, so that nobody needs the result any more.
+    """
+    has_left = threading.Event()
+
+    async def watch() -> None:
+        await request.wait_for_disconnect()
+        has_left.set()
+
+    watching = asyncio.create_task(watch())
+    try:
+        return await asyncio.to_thread(function, has_left.is_set)
+    finally:
+        watching.cancel()
 
 
 def parse_pairs(encoded: bytes, most: int) -> list[tuple[str, str]]:

@@ -223,6 +223,21 @@ def test_rules_that_cannot_be_used_are_left_out_of_the_preview(reader: Visitor, 
     assert "Rule 2: " in error(page, "block_filter_entry_rules")
 
 
+def test_a_try_of_rules_without_end_says_how_many_entries_are_left(
+    reader: Visitor, alice: Person, site: Publisher
+) -> None:
+    feed = alice.has_feed(site)
+    for number in range(8):
+        body = {"url": f"https://example.org/{number}", "title": f"Lorem {number}", "content": "lorem " * 40_000}
+        alice.post(f"/v1/feeds/{feed['id']}/entries/import", body)
+    reader.get(f"/feeds/{feed['id']}/edit")
+
+    page = reader.post(f"/feeds/{feed['id']}/try", rewrite_rules='replace("lorem"|"loremlorem"),' * 30).body.decode()
+
+    assert "all rules together take too long for this entry" in page
+    assert re.search(r"The rules take too long: [0-9]+ more entries were not tried\.", page)
+
+
 def test_stored_rules_that_never_match_are_shown_and_hinder_nothing(
     reader: Visitor, alice: Person, site: Publisher
 ) -> None:

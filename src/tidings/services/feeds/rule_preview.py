@@ -1,11 +1,13 @@
 """Shows what rules would do to the stored entries of a feed, before they are saved.
 
 newest stored entries ─► filters ─► URL ─► title and content ─► differences
+
+A try has one budget of processor time for all entries, and ends when its client has left.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import msgspec
 from msgspec import Struct
@@ -19,6 +21,7 @@ from tidings.domain.feeds.feeds import ParsedEnclosure, ParsedEntry
 from tidings.domain.messages import Message
 from tidings.domain.polling.ingestion import DEFAULT_INSTANCE, EntryPolicy, InstanceSettings
 from tidings.domain.rules import pipeline
+from tidings.domain.rules.budget import MAX_TRY_S, RuleBudget
 from tidings.domain.times import Instant
 from tidings.services.clock import Clock
 from tidings.services.feeds.feeds import owned
@@ -56,11 +59,13 @@ class PreviewedEntry(Struct, frozen=True):
 class RulePreview(Struct, frozen=True):
     """entries: the newest first. Entries that the current rules filter out were never stored and are missing.
 
-    rule_errors: the rules that were left out, of the feed and of the user, each with the reason.
+    rule_errors: the rules that were left out, of the feed and of the user, each with the reason. untried: the number of
+    entries for which there was no time left.
     """
 
     entries: list[PreviewedEntry]
     rule_errors: tuple[InvalidRule, ...] = ()
+    untried: int = 0
 
     @property
     def filtered(self) -> int:
@@ -79,10 +84,13 @@ class RulePreviewer:
         self._clock = clock
         self._instance = instance
 
-    def run(self, user: User, feed_id: int, rules: Mapping[str, str]) -> RulePreview:
+    def run(
+        self, user: User, feed_id: int, rules: Mapping[str, str], *, is_stopped: Callable[[], bool] = lambda: False
+    ) -> RulePreview:
         """Apply rules to the newest entries of a feed and return the differences. Nothing is stored.
 
         rules: texts by their names in the API; for missing ones the feed's own apply. Invalid lines are skipped.
+        is_stopped: whether nobody waits for the preview any more; the entries that are left are then untried.
         Raises NotFound for a feed that is not the user's.
         """
         with self._database.reading() as db:
@@ -92,25 +100,29 @@ class RulePreviewer:
         new_rules = {name: text for name, text in rules.items() if name in RULES}
         policy = EntryPolicy.for_feed(msgspec.structs.replace(feed, **new_rules), user, self._instance)
         now = self._clock()
+        tried: list[PreviewedEntry] = []
+        # Entered for the whole loop, so that cleaning and comparing count, too.
+        with RuleBudget(MAX_TRY_S, is_stopped=is_stopped) as budget:
+            for entry in stored.entries:
+                parsed = _parsed(entry, stored.contents.get(entry.id, ""), stored.enclosures.get(entry.id, []))
+                one = _preview(entry, parsed, policy, now, budget.for_entry())
+                if budget.is_used_up:
+                    break
+                tried.append(one)
         return RulePreview(
-            [
-                _preview(
-                    entry,
-                    _parsed(entry, stored.contents.get(entry.id, ""), stored.enclosures.get(entry.id, [])),
-                    policy,
-                    now,
-                )
-                for entry in stored.entries
-            ],
+            tried,
             rule_errors=(*policy.feed_rules.errors, *policy.user_rules.errors),
+            untried=len(stored.entries) - len(tried),
         )
 
 
-def _preview(entry: Entry, parsed: ParsedEntry, policy: EntryPolicy, now: Instant) -> PreviewedEntry:
-    decision = pipeline.filter_entry(parsed, user=policy.user_rules, feed=policy.feed_rules, now=now)
+def _preview(
+    entry: Entry, parsed: ParsedEntry, policy: EntryPolicy, now: Instant, budget: RuleBudget
+) -> PreviewedEntry:
+    decision = pipeline.filter_entry(parsed, user=policy.user_rules, feed=policy.feed_rules, now=now, budget=budget)
     if not decision.is_kept:
         return PreviewedEntry(entry, is_kept=False, rule=decision.rule)
-    applied = pipeline.apply_rules(parsed, policy.feed_rules, invidious_host=policy.invidious_host)
+    applied = pipeline.apply_rules(parsed, policy.feed_rules, invidious_host=policy.invidious_host, budget=budget)
     new = applied.entry
     old_text, new_text, has_new_markup = _difference(parsed, new, policy)
     return PreviewedEntry(
@@ -121,7 +133,7 @@ def _preview(entry: Entry, parsed: ParsedEntry, policy: EntryPolicy, now: Instan
         old_text=old_text,
         new_text=new_text,
         has_new_markup=has_new_markup,
-        errors=applied.warnings,
+        errors=(*([decision.warning] if decision.warning else ()), *applied.warnings),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any
 
 from msgspec import defstruct
@@ -15,6 +16,7 @@ from tidings.domain.messages import verbatim
 from tidings.domain.rules.pipeline import RuleTexts, compile_rules
 from tidings.http.binding import Form
 from tidings.http.endpoints import Routes
+from tidings.http.requests import run_while_connected
 from tidings.services import Services
 from tidings.services.entries.saved_pages import FEED_URL as SAVED_PAGES_URL
 from tidings.services.feeds.feeds import owned
@@ -113,10 +115,16 @@ def change_feed(
 
 
 @routes.post("/feeds/{feed_id}/try")
-def try_rules(context: RequestContext, caller: User, services: Services, feed_id: int, form: FeedForm) -> PageResponse:
+async def try_rules(
+    context: RequestContext, caller: User, services: Services, feed_id: int, form: FeedForm
+) -> PageResponse:
     """Show what the typed rules would do to existing entries. Nothing is stored."""
-    preview = services.rule_previewer.run(caller, feed_id, {name: getattr(form, name) for name in RULES})
-    return _page(context, feed_id, form, preview=preview)
+    rules = {name: getattr(form, name) for name in RULES}
+    preview = await run_while_connected(
+        context.request,
+        lambda is_stopped: services.rule_previewer.run(caller, feed_id, rules, is_stopped=is_stopped),
+    )
+    return await asyncio.to_thread(_page, context, feed_id, form, preview=preview)
 
 
 @routes.post("/feeds/{feed_id}/refresh")
