@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from markupsafe import Markup
 from msgspec import Struct
 
-from tidings.domain.feeds.feeds import DocumentLimit
+from tidings.domain.feeds.feeds import WORSE_PAGES, DocumentLimit
 from tidings.domain.feeds.health import FeedHealth, FeedHealthData
 from tidings.domain.polling.redirects import CONFIRMATIONS
 from tidings.domain.times import DAY, HOUR, MINUTE, Instant
@@ -36,6 +36,10 @@ LIMIT_NOTES = {
     DocumentLimit.ENTRIES: N_("The document has more than 10,000 entries: those after them were left out."),
     DocumentLimit.TEXT: N_("An entry has more than 4,000,000 characters: the rest of its text was left out."),
     DocumentLimit.ELEMENTS: N_("The document has more elements than fit into memory: the end of it was left out."),
+    WORSE_PAGES: N_(
+        "Pages of new entries have far less text than the feed: they ask for a log-in or consent, or show an error."
+        " The texts of the feed were kept."
+    ),
 }
 
 
@@ -62,7 +66,7 @@ class FeedRow(Struct, frozen=True):
 
     @property
     def notes(self) -> list[str]:
-        """The limits at which the last document was cut, as sentences."""
+        """What was left out of the last document, or could not be had from pages, as sentences."""
         return [_(text) for limit, text in LIMIT_NOTES.items() if limit in self.feed.limits_reached.split()]
 
     @property

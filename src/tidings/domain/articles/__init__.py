@@ -15,6 +15,8 @@ from tidings.domain.messages import Message
 
 # Media types of web pages.
 HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
+# Media types of pages that are shown as the text that they are.
+TEXT_TYPES = frozenset({"text/plain", "text/markdown", "text/x-markdown"})
 
 
 class WebPage(Struct, frozen=True):
@@ -22,6 +24,7 @@ class WebPage(Struct, frozen=True):
 
     scraper_rules: the feed's rule; "" if it has none, or if the page is on another host than the rule is for.
     is_continuation: it is the second or a later page of an article, so that the URLs of its content become absolute.
+    is_text: it is plain text or Markdown.
     """
 
     body: bytes
@@ -29,13 +32,14 @@ class WebPage(Struct, frozen=True):
     url: str
     scraper_rules: str = ""
     is_continuation: bool = False
+    is_text: bool = False
 
 
 class Article(Struct, frozen=True):
     """content: HTML, neither rewritten nor cleaned; "" if the page holds no article.
 
     base_url: base of relative URLs in `content`. warnings: of the scraper rule. next_url: of its next page, or "".
-    title: of the page, "" without one.
+    title: of the page, "" without one. is_scraped: the scraper rule of the feed found it.
     """
 
     content: str
@@ -43,6 +47,7 @@ class Article(Struct, frozen=True):
     warnings: tuple[Message, ...] = ()
     next_url: str = ""
     title: str = ""
+    is_scraped: bool = False
 
 
 class ExtractionResult(Struct, frozen=True):

@@ -94,6 +94,10 @@ class DocumentLimit(StrEnum):
     TEXT = "text"
 
 
+# In the column `limits_reached` of a feed: pages of its newest entries have far less text than the feed itself.
+WORSE_PAGES = "pages"
+
+
 class ParsedFeed(Struct, frozen=True, kw_only=True):
     """entries: in document order. skipped: the number of items that could not be parsed. is_cut_off: the last of them
     was incomplete.

@@ -80,7 +80,7 @@ class FeedHealthData(Struct, frozen=True):
 
     error_count: failed checks in a row, without those caused by passing network errors; failed_checks: all in a row.
     last_entry_at: None if it has no stored entries. took_ms: duration of the last fetch, 0 if not known.
-    limits_reached: values of `DocumentLimit` at which the last document was cut, separated by blanks.
+    limits_reached: values of `DocumentLimit` at which the last document was cut, and WORSE_PAGES, separated by blanks.
     """
 
     id: int

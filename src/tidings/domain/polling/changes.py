@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import Struct
 
 from tidings.domain.accounts.users import User
-from tidings.domain.feeds.feeds import Feed, ParsedEntry
+from tidings.domain.feeds.feeds import WORSE_PAGES, Feed, ParsedEntry
 from tidings.domain.polling.entry_identity import IdentifiedEntry
 from tidings.domain.polling.ingestion import ReadyEntry, fingerprint
 from tidings.domain.polling.sources import SourceLease
@@ -59,6 +59,7 @@ class PreparedFeedUpdate(Struct, frozen=True):
     lease: of the check; None for a push, which has no check. now: when the document was parsed.
     values: new values of the feed's columns. new, changed: entries that pass the filter rules; changed: by id of the
     stored entry. rule_errors: rules that could not be applied. skipped: the number of items that could not be parsed.
+    worse_pages: the number of new entries whose pages have far less text than the feed; None if no page was fetched.
     """
 
     user: User
@@ -71,6 +72,20 @@ class PreparedFeedUpdate(Struct, frozen=True):
     changed: Mapping[int, ReadyEntry] = {}
     rule_errors: Sequence[str] = ()
     skipped: int = 0
+    worse_pages: int | None = None
+
+    def with_page_note(self, columns: Mapping[str, Any]) -> dict[str, Any]:
+        """Returns columns of the feed in which `limits_reached` says whether pages have far less text than the feed.
+
+        What is noted stays until pages are fetched again.
+        """
+        noted = dict(columns)
+        words = set(str(noted.get("limits_reached", "")).split())
+        if self.worse_pages:
+            noted["limits_reached"] = " ".join(sorted(words | {WORSE_PAGES}))
+        elif self.worse_pages is None and self.feed.crawler and not words:
+            noted.pop("limits_reached", None)
+        return noted
 
 
 def diff_entries(feed: Feed, entries: Sequence[IdentifiedEntry], known: KnownEntries) -> ChangeSet:

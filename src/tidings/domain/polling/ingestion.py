@@ -7,7 +7,7 @@ parsed ─► changed at all? ─► filter ─► rewrite URL ─► rewrite �
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from hashlib import sha256
 from urllib.parse import urlsplit
 
@@ -29,6 +29,11 @@ from tidings.domain.times import Instant
 
 # Used in the fingerprint of an entry without a date; other dates are not part of it.
 _NO_DATE = Instant(0)
+# Of 65 published pages, what is cut out has 0.89 of the article's text or more; of 861 summaries in 79 real feeds, 96 %
+# have less than half of the entry's text. Between these is the room for what a feed adds to its texts.
+MIN_ARTICLE_SHARE = 0.5
+# A shorter text of a feed may be the caption of a picture.
+MIN_FULL_TEXT_CHARS = 500
 _VISIBLE_MEDIA = re.compile("<(?:audio|iframe|img|math|picture|video)[ >]")
 
 
@@ -72,11 +77,13 @@ class _EntryWithoutChapters(Struct, frozen=True):
 class PreparationResult(Struct, frozen=True):
     """The result of `prepare`.
 
-    entry: None if a filter rule removes it. warnings: of rules that failed and changed nothing.
+    entry: None if a filter rule removes it. warnings: of rules that failed and changed nothing. is_page_worse: its page
+    was fetched and has far less text than the feed, whose text was kept.
     """
 
     entry: ReadyEntry | None
     warnings: tuple[str, ...] = ()
+    is_page_worse: bool = False
 
 
 class PreparedArticle(Struct, frozen=True):
@@ -173,11 +180,14 @@ def prepare(
 ) -> PreparationResult:
     """Returns the entry after filters, rewrite rules and cleaning.
 
-    article: extracted from the entry's page, if that was fetched; it replaces the content of the feed, unless
-    nothing is left of it after cleaning. budget: what all rules may use for the entry; those that are left when it is
-    used up are skipped.
+    article: extracted from the entry's page, if that was fetched; it replaces the content of the feed, unless that has
+    far more text, or nothing is left of the article after cleaning. budget: what all rules may use for the entry; those
+    that are left when it is used up are skipped.
     """
     budget = budget or RuleBudget()
+    if article is not None and not article.is_scraped and _is_page_worse(entry, article, policy, feed):
+        kept = prepare(entry, policy, feed=feed, now=now, budget=budget)
+        return msgspec.structs.replace(kept, is_page_worse=True)
     decision = _filtered(entry, policy, now, budget)
     if not decision.is_kept:
         return PreparationResult(None)
@@ -240,6 +250,28 @@ def _english(*warnings: Message) -> tuple[str, ...]:
 def is_worth_reading(content: str) -> bool:
     """Returns whether the content has any text, picture, audio or video. content: cleaned HTML."""
     return bool(_VISIBLE_MEDIA.search(content) or cleaning.text_of(content))
+
+
+def is_far_shorter(article: str, others: Iterable[str]) -> bool:
+    """Returns whether an article has far less text than what it would replace, so that its page is none.
+
+    Such pages ask for consent, a log-in or a subscription, show an error, or need a script. A picture may be all of an
+    article of which the feed has a few words. article, others: cleaned HTML.
+    """
+    expected = max((_chars(other) for other in others), default=0)
+    if expected < MIN_FULL_TEXT_CHARS and _VISIBLE_MEDIA.search(article):
+        return False
+    return _chars(article) < MIN_ARTICLE_SHARE * expected
+
+
+def _is_page_worse(entry: ParsedEntry, article: Article, policy: EntryPolicy, feed: Feed) -> bool:
+    published = _cleaned(entry, policy, feed).html
+    found = cleaning.clean(article.content, base_url=article.base_url, policy=policy.cleaning_policy)
+    return is_far_shorter(found, [published])
+
+
+def _chars(html: str) -> int:
+    return len(cleaning.text_of(html))
 
 
 def _filtered(entry: ParsedEntry, policy: EntryPolicy, now: Instant, budget: RuleBudget) -> FilterDecision:

@@ -12,6 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from tidings.domain import articles as pages
+from tidings.domain import cleaning
 from tidings.domain.accounts.users import User
 from tidings.domain.articles import Article, WebPage
 from tidings.domain.articles.page_joining import MAX_PAGES, is_repeated
@@ -45,10 +46,15 @@ _HTML_STARTS = (b"<!doctype html", b"<html")
 
 
 class FetchedArticle(Struct, frozen=True):
-    """content: cleaned HTML. reading_time: minutes."""
+    """What a request for the article of an entry returns.
+
+    content: cleaned HTML. reading_time: minutes. is_found: whether it is the article of the page; otherwise it is the
+    stored content, because the page has no article, or far less text.
+    """
 
     content: str
     reading_time: int
+    is_found: bool = True
 
 
 class ArticleFetcher:
@@ -67,17 +73,17 @@ class ArticleFetcher:
         self._slots = asyncio.Semaphore(MAX_CONCURRENT)
 
     async def fetch(self, user: User, entry_id: int, *, store: bool) -> FetchedArticle:
-        """Returns the article of an entry's page, or the stored content if the page has none.
+        """Returns the article of an entry's page, or the stored content if the page has none or far less text.
 
         store: replace the content of the entry; later changes by the publisher do not replace it.
         Raises NotFound, and FetchError if the page cannot be fetched.
         """
-        feed, page = await asyncio.to_thread(self._look_up, user.id, entry_id)
+        feed, page, other = await asyncio.to_thread(self._look_up, user.id, entry_id)
         entry = page.entries[0]
         article = await self.find(feed, entry.url, requested_by=user.id)
-        read = await asyncio.to_thread(_read, user, feed, page, article, self._instance)
+        read = await asyncio.to_thread(_read, user, feed, page, other, article, self._instance)
         if read is None:
-            return FetchedArticle(page.contents.get(entry.id, ""), entry.reading_time)
+            return FetchedArticle(page.contents.get(entry.id, ""), entry.reading_time, is_found=False)
         if store:
             await asyncio.to_thread(self._store, user.id, entry_id, read)
         return FetchedArticle(read.content, read.reading_time)
@@ -92,7 +98,9 @@ class ArticleFetcher:
         async with self._slots:
             response = await self._get(feed, url, requested_by)
             rules = feed.scraper_rules if pages.is_same_host(url, response.url) else ""
-            first = await self._extraction.article(WebPage(response.body, response.charset, response.url, rules))
+            is_text = response.content_type in pages.TEXT_TYPES
+            page = WebPage(response.body, response.charset, response.url, rules, is_text=is_text)
+            first = await self._extraction.article(page)
             return await self._with_next_pages(feed, first, response.url, rules) if first.next_url else first
 
     async def _with_next_pages(self, feed: Feed, first: Article, url: str, rules: str) -> Article:
@@ -103,6 +111,8 @@ class ArticleFetcher:
                 while next_url not in seen and len(contents) < MAX_PAGES and pages.is_same_host(next_url, url):
                     response = await self._get(feed, next_url, 0)
                     if response.url in seen or not pages.is_same_host(response.url, url):
+                        break
+                    if response.content_type in pages.TEXT_TYPES:
                         break
                     page = WebPage(response.body, response.charset, response.url, rules, is_continuation=True)
                     article = await self._extraction.article(page)
@@ -130,13 +140,15 @@ class ArticleFetcher:
         _ensure_page(response)
         return response
 
-    def _look_up(self, user_id: int, entry_id: int) -> tuple[Feed, EntryPage]:
+    def _look_up(self, user_id: int, entry_id: int) -> tuple[Feed, EntryPage, str]:
+        """Returns the feed, the entry with its content, and the content that the user can switch to."""
         with self._database.reading() as db:
             entry = owned(db, user_id, entry_id)
             feed = feeds.get(db, user_id, entry.feed_id)
             if feed is None:  # deleted with its entries since the entry was read
                 raise unknown(entry_id)
-            return feed, entry_lists.with_bodies(db, [entry])
+            other = contents.extras(db, user_id, entry_id).other_content or ""
+            return feed, entry_lists.with_bodies(db, [entry]), other
 
     def _store(self, user_id: int, entry_id: int, read: PreparedArticle) -> None:
         with self._database.writing() as db:
@@ -157,13 +169,20 @@ class ArticleFetcher:
 
 
 def _read(
-    user: User, feed: Feed, page: EntryPage, article: Article, instance: InstanceSettings
+    user: User, feed: Feed, page: EntryPage, other: str, article: Article, instance: InstanceSettings
 ) -> PreparedArticle | None:
-    """Returns the cleaned article, or None if it has no text."""
+    """Returns the cleaned article, or None if it has no text, or far less than what is stored.
+
+    other: what the user can switch to, which is the text of the feed if an article was stored before.
+    """
     entry = page.entries[0]
     policy = EntryPolicy.for_feed(feed, user, instance)
     read = ingestion.prepare_article(entry, page.enclosures.get(entry.id, []), article, policy)
     log_rule_errors(feed.id, (*policy.rule_errors, *read.warnings))
+    if not article.is_scraped:
+        found = cleaning.clean(article.content, base_url=article.base_url, policy=policy.cleaning_policy)
+        if ingestion.is_far_shorter(found, [page.contents.get(entry.id, ""), other]):
+            return None
     return read if ingestion.is_worth_reading(read.content) else None
 
 
@@ -171,7 +190,11 @@ def _ensure_page(response: FetchResponse) -> None:
     kind, body = response.content_type, response.body.lstrip()
     if not body:
         raise EmptyBody(msg("This page is empty. Only its publisher can fix that; try again later."), url=response.url)
-    if kind in pages.HTML_TYPES or (not kind and body[:20].lower().startswith(_HTML_STARTS)):
+    looks_like_html = body[:20].lower().startswith(_HTML_STARTS)
+    if kind in pages.HTML_TYPES or (not kind and looks_like_html):
+        return
+    # Browsers show the source of a page that is sent as text, which is no article.
+    if kind in pages.TEXT_TYPES and not looks_like_html:
         return
     message = (
         msg("This is not a web page but {kind}: there is no article to look for.", kind=kind[:60])

@@ -215,7 +215,7 @@ class Feeds:
             _ensure_category(db, user.id, feed.category_id)
             for url in {feed.feed_url, response.url}:
                 _ensure_new(db, user.id, url)
-            feed_id = feeds.add(db, user.id, created_at=now, **new.values | update.values)
+            feed_id = feeds.add(db, user.id, created_at=now, **update.with_page_note(new.values) | update.values)
             feed_store.add(db, user.id, feed_id, feed.category_id, update.new, now=now)
         log_rule_errors(feed_id, update.rule_errors)
         self._websub.record_offers([CheckedDocument(structs.replace(feed, id=feed_id), response, new.document)])

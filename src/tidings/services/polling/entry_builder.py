@@ -39,6 +39,7 @@ class EntryBuilder:
         self._instance = instance
         self._built: dict[tuple[Hashable, str], PreparationResult] = {}
         self._size = 0
+        self._worse_pages = 0
 
     def update(
         self,
@@ -60,10 +61,16 @@ class EntryBuilder:
         errors = list(policy.rule_errors)
         # A document has up to 10,000 entries: what one of them may use is too much for all of them.
         budget = RuleBudget(MAX_CHECK_S)
+        self._worse_pages = 0
         new, is_all_new = self._all(policy, feed, changes.new, now, errors, budget, articles)
         changed, is_all_changed = self._all(policy, feed, changes.changed, now, errors, budget)
         columns = {} if is_all_new and is_all_changed else dict(NO_VALIDATORS)
-        return PreparedFeedUpdate(user, feed, None, now, columns, changes, list(new.values()), changed, errors)
+        worse_pages = self._worse_pages if articles else None
+        if worse_pages:
+            log.info("pages have less text than the feed", feed=feed.id or None, pages=worse_pages)
+        return PreparedFeedUpdate(
+            user, feed, None, now, columns, changes, list(new.values()), changed, errors, worse_pages=worse_pages
+        )
 
     def _all(
         self,
@@ -85,6 +92,7 @@ class EntryBuilder:
             created = self._build(entry, policy, feed, now, budget, articles.get(key) if articles else None)
             count += 1
             errors += created.warnings
+            self._worse_pages += created.is_page_worse
             if created.entry is not None:
                 ready[key] = created.entry
                 size += sys.getsizeof(created.entry.content)

@@ -193,7 +193,8 @@ def build_update(
     update = document.builder.update(user, feed, changes, now, articles=articles)
     dates = (entry.published_at for entry in update.new)
     columns = document.timing.after_document(feed, response, parsed, dates, now) | _followed(feed, parsed, response.url)
-    return replace(update, lease=document.lease, values=columns | update.values, skipped=parsed.skipped)
+    values = update.with_page_note(columns) | update.values
+    return replace(update, lease=document.lease, values=values, skipped=parsed.skipped)
 
 
 def _followed(feed: Feed, document: ParsedFeed, url: str) -> dict[str, Any]:

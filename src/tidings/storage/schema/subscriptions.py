@@ -113,7 +113,10 @@ feeds = Table(
         "",
         "JSON: template and values of parsing_error_message; empty: English alone.",
     ),
-    words("limits_reached", comment="Of the last parsed body: elements, entries, text; what was beyond is left out."),
+    words(
+        "limits_reached",
+        comment="Of the last parsed body: elements, entries, text (the rest is left out); pages: they have far less text.",
+    ),
     number("parsing_error_count"),
     number("failed_checks", 0, "In a row, whatever the reason: how long the next wait is. 0 after a success."),
     number("check_interval_minutes", 0, "As the user set it; 0: as the feed publishes."),

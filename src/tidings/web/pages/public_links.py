@@ -52,9 +52,17 @@ async def fetch_whole(caller: User, services: Services, entry_id: int, form: Ret
     """Fetch and store the full content. On an error the entry stays as it was, and the notice says why."""
     back = form.path(f"/entries/{entry_id}")
     try:
-        await services.articles.fetch(caller, entry_id, store=True)
+        fetched = await services.articles.fetch(caller, entry_id, store=True)
     except TidingsError as error:
         return Redirect(back, translated(error.text))
+    if not fetched.is_found:
+        return Redirect(
+            back,
+            _(
+                "The page has no article, or far less text than the feed: it may ask for a log-in or consent, or"
+                " show an error. The text stays as it is."
+            ),
+        )
     return Redirect(back, _("This is the full article, as far as it was found."))
 
 
