@@ -15,7 +15,7 @@ from tidings.domain.messages import Message, msg
 # Seconds of processor time. A hundred ordinary rules take a few milliseconds for an entry.
 MAX_ENTRY_S: Final = 2.0
 # For all new and changed entries of a feed in one check, and for all entries of a try.
-MAX_CHECK_S: Final = 20.0
+MAX_CHECK_S: Final = 8.0
 MAX_TRY_S: Final = 5.0
 # For the scraper rule of a page, which has a process of its own.
 MAX_PAGE_S: Final = 3.0
