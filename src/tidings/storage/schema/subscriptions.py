@@ -115,7 +115,7 @@ feeds = Table(
     ),
     words(
         "limits_reached",
-        comment="Of the last parsed body: elements, entries, text (the rest is left out); pages: they have far less text.",
+        comment="Of the last parsed body: elements, entries, text (cut there); pages: they have far less text.",
     ),
     number("parsing_error_count"),
     number("failed_checks", 0, "In a row, whatever the reason: how long the next wait is. 0 after a success."),
