@@ -20,7 +20,7 @@ MAX_TRY_S: Final = 5.0
 # For the scraper rule of a page, which has a process of its own.
 MAX_PAGE_S: Final = 3.0
 # For reading all rules of a feed or a user, most of which is compiling expressions.
-MAX_READING_S: Final = 3.0
+MAX_READING_S: Final = 1.5
 # Characters that all rewrite rules of an entry may write together: ten times the longest text.
 MAX_ENTRY_CHARS: Final = 40_000_000
 
