@@ -21,7 +21,7 @@ from support import archive as archives
 from support.archive import Archive
 from support.databases import Databases
 from support.entry_fixtures import NOW
-from tidings.domain.entries.entries import Direction, EntryFilter, EntryStatus, Order, PageRequest
+from tidings.domain.entries.entries import Direction, EntryFilter, EntryStatus, Order, PageRequest, Shown
 from tidings.domain.feeds.health import FeedOrder
 from tidings.domain.times import SECOND, Instant
 from tidings.storage.engine.database import Database, Read, Write
@@ -299,6 +299,12 @@ WRITES: dict[str, Callable[[Write, Archive], object]] = {
     ),
     "marking what is old read": lambda db, a: entries.mark_read(db, a.user_id, published_before=LAST_WEEK, now=NOW),
     "marking all read": lambda db, a: entries.mark_read(db, a.user_id, now=NOW),
+    "marking what was shown read": lambda db, a: (
+        entries.mark_read(db, a.user_id, published_before=NOW, shown=Shown(10**9, (3, 4)), now=NOW),
+        entries.mark_read(db, a.user_id, feed_id=a.feed_id, published_before=NOW, shown=Shown(10**9), now=NOW),
+        entries.mark_read(db, a.user_id, category_id=a.category_id, shown=Shown(10**9), now=NOW),
+        entry_lists.newest_id(db, a.user_id),
+    ),
     "marking what was stored before read": lambda db, a: (
         entries.mark_read(db, a.user_id, created_before=RECENTLY, now=NOW),
         entries.mark_read(db, a.user_id, created_before=NOW, starred=True, now=NOW),

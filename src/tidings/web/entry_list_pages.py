@@ -43,6 +43,8 @@ class ListQuery(Query, frozen=True):
     where: the only feed (f7) or category (c3) to search in.
 
     tag: of the list of a tag.
+
+    newest: the newest entry (`Shown`) when the first page of the list was built.
     """
 
     after: str = ""
@@ -50,6 +52,7 @@ class ListQuery(Query, frozen=True):
     q: str = ""
     where: str = ""
     tag: str = ""
+    newest: int | None = None
 
 
 class ListPage(Struct, frozen=True):

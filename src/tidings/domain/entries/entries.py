@@ -131,6 +131,18 @@ class EntryFilter(Struct, frozen=True, kw_only=True):
     search: str = ""
 
 
+class Shown(Struct, frozen=True):
+    """The entries that a page may mark read as a whole: what was stored when it was built, and what it shows besides.
+
+    Ids rise in the order in which entries are stored.
+    """
+
+    newest_id: int
+    """The entry that was stored last when the page was built; 0 if there was none."""
+    later_ids: tuple[int, ...] = ()
+    """Entries stored after it that the page shows all the same."""
+
+
 class EntryCursor(Struct, frozen=True):
     """The position of an entry in a list ordered by time: its value of that time, and its id."""
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from tidings.domain.entries.entries import EntryFilter, EntryStatus, PageRequest
+from tidings.domain.entries.entries import EntryFilter, EntryStatus, PageRequest, Shown
 from tidings.domain.times import Instant
 from tidings.services.clock import Clock
 from tidings.storage.engine.database import Database
@@ -39,8 +39,12 @@ class ReadMarker:
                 entries.set_state(db, user_id, unread, status=EntryStatus.READ, now=now)
             return MarkReadResult(len(unread), now)
 
-    def mark_list_read(self, user_id: int, filter_: EntryFilter, page: PageRequest | None = None) -> MarkReadResult:
+    def mark_list_read(
+        self, user_id: int, filter_: EntryFilter, page: PageRequest | None = None, shown: Shown | None = None
+    ) -> MarkReadResult:
         """Mark the unread entries of a list read. page: only entries after its cursor, in its order.
+
+        shown: only these; what was stored after the page was built stays unread.
 
         Of the filter, feed, category, labels, `globally_visible` and `published_before` are used. Entries dated in the
         future stay unread, as in the API.
@@ -56,6 +60,7 @@ class ReadMarker:
                 published_before=min(now, filter_.published_before or now),
                 except_feed_ids=feeds.hidden(db, user_id) if filter_.globally_visible else (),
                 page=page,
+                shown=shown,
                 now=now,
             )
             return MarkReadResult(count, now)

@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, and_, bindparam, func, literal_column, select, update
 
-from tidings.domain.entries.entries import Entry, EntryStatus, PageRequest
+from tidings.domain.entries.entries import Entry, EntryStatus, PageRequest, Shown
 from tidings.domain.entries.entry_changes import EntryEdit
 from tidings.domain.entries.state_changes import EntryKey, EntryState, StateChange, apply_all
 from tidings.domain.times import Instant
@@ -162,12 +162,13 @@ def mark_read(
     label_ids: Sequence[int] = (),
     except_feed_ids: Sequence[int] = (),
     page: PageRequest | None = None,
+    shown: Shown | None = None,
     now: Instant,
 ) -> int:
     """Mark unread entries of the user, or of one feed or category, as read. Returns how many.
 
     label_ids: only entries with all of these labels. except_feed_ids: feeds whose entries stay unread. page: only
-    entries that come after its cursor, in its order.
+    entries that come after its cursor, in its order. shown: only entries that were shown.
     """
     conditions: list[ColumnElement[bool]] = [entries.c.user_id == user_id, literal_column("entries.status = 0")]
     if feed_id is not None:
@@ -183,20 +184,30 @@ def mark_read(
         conditions.append(entries.c.created_at < created_before)
     if starred is not None:
         conditions.append(literal_column(f"entries.starred = {str(starred).lower()}"))
+    conditions += [_is_shown(shown)] if shown is not None else []
     conditions += labels.has_all(entries.c.id, user_id, label_ids)
     if except_feed_ids:
         conditions.append(entries.c.feed_id.not_in(except_feed_ids))
-    cursor: dict[str, int] = {}
+    parameters: dict[str, Any] = {}
     if page is not None and page.cursor is not None:
         conditions.append(list_statements.is_after_cursor(page.order, page.direction))
-        cursor = list_statements.cursor_parameters(page)
+        parameters |= list_statements.cursor_parameters(page)
     grouped = select(entries.c.feed_id, entries.c.starred, func.count()).where(*conditions)
     delta, marked = counters.CounterDelta(), 0
-    for feed, starred, times in db.tuples(grouped.group_by(entries.c.feed_id, entries.c.starred), **cursor):
+    for feed, starred, times in db.tuples(grouped.group_by(entries.c.feed_id, entries.c.starred), **parameters):
         delta.add(feed, EntryStatus.UNREAD, starred=starred, times=-times)
         delta.add(feed, EntryStatus.READ, starred=starred, times=times)
         marked += times
     if marked:
-        db.run(update(entries).where(*conditions).values(status=int(EntryStatus.READ), changed_at=now), **cursor)
+        db.run(update(entries).where(*conditions).values(status=int(EntryStatus.READ), changed_at=now), **parameters)
         delta.write(db)
     return marked
+
+
+def _is_shown(shown: Shown) -> ColumnElement[bool]:
+    """Returns the condition on an entry that was shown.
+
+    Nearly all unread ones were: those are found by their status, not by an index on ids.
+    """
+    entry_id = full_text.without_index(entries.c.id)
+    return (entry_id <= shown.newest_id) | in_list(entry_id, "later").params(later=shown.later_ids)

@@ -262,6 +262,13 @@ def first_id_created_after(db: Read, user_id: int, moment: Instant) -> int | Non
     return entry_id
 
 
+def newest_id(db: Read, user_id: int) -> int:
+    """Returns the id of the entry of the user that was stored last, 0 if there are none."""
+    entry_id: int | None = db.scalar(_select_newest_id, user=user_id)
+    return entry_id or 0
+
+
+_select_newest_id = select(func.max(entries.c.id)).where(entries.c.user_id == bindparam("user"))
 _select_oldest = (
     select(entries.c.created_at)
     .where(entries.c.user_id == bindparam("user"))

@@ -9,11 +9,12 @@ from tidings.http.binding import Form
 from tidings.http.endpoints import Routes
 from tidings.services import Services
 from tidings.services.feeds.categories import owned, unknown
+from tidings.storage.entries import entry_lists
 from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.field_errors import field_error
 from tidings.web.language import _
 from tidings.web.message_translation import translated
-from tidings.web.pages.entry_actions import mark_read_redirect
+from tidings.web.pages.entry_actions import ShownForm, mark_read_redirect
 
 routes = Routes()
 
@@ -30,34 +31,38 @@ class CategoryDeletionForm(Form, frozen=True):
 
 
 @routes.get("/categories")
-def show_categories() -> PageResponse:
-    return _page()
+def show_categories(context: RequestContext) -> PageResponse:
+    return _page(context)
 
 
 @routes.post("/categories/add")
-def add_category(caller: User, services: Services, form: CategoryForm) -> PageResponse | Redirect:
+def add_category(
+    context: RequestContext, caller: User, services: Services, form: CategoryForm
+) -> PageResponse | Redirect:
     try:
         services.categories.create(caller.id, form.title, hide_globally=bool(form.hide_globally))
     except InvalidInput as error:
-        return _page(form, problem=error)
+        return _page(context, form, problem=error)
     return Redirect("/categories", notice=_("%(title)s created.", title=form.title.strip()))
 
 
 @routes.post("/categories/{category_id}/edit")
-def change_category(caller: User, services: Services, category_id: int, form: CategoryForm) -> PageResponse | Redirect:
+def change_category(
+    context: RequestContext, caller: User, services: Services, category_id: int, form: CategoryForm
+) -> PageResponse | Redirect:
     try:
         services.categories.update(caller.id, category_id, title=form.title, hide_globally=bool(form.hide_globally))
     except InvalidInput as error:
-        return _page(form, category_id, error)
+        return _page(context, form, category_id, error)
     return Redirect(f"/categories#c{category_id}", notice=_("Saved."))
 
 
 @routes.post("/categories/{category_id}/read")
-def mark_category_read(caller: User, services: Services, category_id: int) -> Redirect:
+def mark_category_read(caller: User, services: Services, category_id: int, form: ShownForm) -> Redirect:
     """Mark the category read and return to this page."""
     with services.reading() as db:
         owned(db, caller.id, category_id)
-    marked = services.read_marker.mark_list_read(caller.id, EntryFilter(category_id=category_id))
+    marked = services.read_marker.mark_list_read(caller.id, EntryFilter(category_id=category_id), shown=form.shown())
     return mark_read_redirect("/categories", marked)
 
 
@@ -89,10 +94,21 @@ def delete_category(
 
 
 def _page(
-    form: CategoryForm | None = None, changing: int | None = None, problem: InvalidInput | None = None
+    context: RequestContext,
+    form: CategoryForm | None = None,
+    changing: int | None = None,
+    problem: InvalidInput | None = None,
 ) -> PageResponse:
     """changing: the id of the category that the form changes; None for a new one."""
-    values = {"title": _("Categories"), "place": "categories", "form": form or CategoryForm(), "changing": changing}
+    with context.services.reading() as db:
+        newest = entry_lists.newest_id(db, context.caller.id)
+    values = {
+        "title": _("Categories"),
+        "place": "categories",
+        "form": form or CategoryForm(),
+        "changing": changing,
+        "newest": newest,
+    }
     return PageResponse(
         "categories.html", values, status=400 if problem else 200, problem=field_error(problem) if problem else None
     )

@@ -24,6 +24,7 @@ from tidings.web.context import PageResponse, RequestContext
 from tidings.web.devices import CHOICES
 from tidings.web.entry_list_pages import ListPage, ListQuery
 from tidings.web.entry_rows import rows
+from tidings.web.pages.entry_lists import later_ids, next_page
 
 routes = Routes()
 
@@ -123,6 +124,7 @@ def _page(lists: EntryLists, context: RequestContext, listing: ListPage, entry: 
     # A part that replaces another entry needs no list: it is on the page already.
     is_split = context.device.columns == "split" and not context.is_part
     place = listing.cursor(entry)
+    newest = entry_lists.newest_id(db, user.id) if listing.mark_path else None
     before = list(reversed(listing.rows(lists, BEFORE if is_split else 1, place, backwards=True)))
     after = listing.rows(lists, AFTER if is_split else 1, place)
     around = [*before, entry, *after] if is_split else []
@@ -152,7 +154,9 @@ def _page(lists: EntryLists, context: RequestContext, listing: ListPage, entry: 
             "after": _url(context, listing, after[0] if after else None),
             "can_save": bool(outbox.enabled_integrations(db, user.id, SAVE_ENTRY)),
             "is_read": entry.status == EntryStatus.READ,
-            "more_url": _more_url(context, listing, after) if len(after) == AFTER else "",
+            "more_url": _more_url(context, listing, after, newest) if len(after) == AFTER else "",
+            "newest": newest,
+            "later_ids": later_ids(around, newest),
             "share_url": f"{context.site.base_url}/share/{entry.share_code}" if entry.share_code else "",
             "choices": CHOICES,
         },
@@ -165,8 +169,8 @@ def _has_length(user: User, entry: Entry, content: str) -> bool:
     return entry.reading_time != reading_minutes(content, **speeds)
 
 
-def _more_url(context: RequestContext, listing: ListPage, after: list[Entry]) -> str:
-    return context.url(listing.path, after=entry_list_pages.format_cursor(listing.cursor(after[-1])), **listing.query)
+def _more_url(context: RequestContext, listing: ListPage, after: list[Entry], newest: int | None) -> str:
+    return next_page(context, listing, entry_list_pages.format_cursor(listing.cursor(after[-1])), newest)
 
 
 def _url(context: RequestContext, listing: ListPage, entry: Entry | None) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tidings.domain.accounts.users import User
-from tidings.domain.entries.entries import EntryStatus
+from tidings.domain.entries.entries import EntryStatus, Shown
 from tidings.domain.errors import InvalidInput
 from tidings.domain.times import Instant
 from tidings.http.binding import Form, parse_id
@@ -39,6 +39,23 @@ class UndoForm(Form, frozen=True):
 
     moment: int | None = None
     back: str = ""
+
+
+class ShownForm(Form, frozen=True):
+    """What the page of the form has shown (`Shown`): what came later stays unread. Without newest, nothing did.
+
+    later: ids, separated by commas.
+    """
+
+    newest: str = ""
+    later: str = ""
+
+    def shown(self) -> Shown | None:
+        """Raises InvalidInput for what is not an id."""
+        if not self.newest:
+            return None
+        newest_id = 0 if self.newest == "0" else parse_id("newest", self.newest)
+        return Shown(newest_id, tuple(parse_id("later", one) for one in self.later.split(",") if self.later))
 
 
 @routes.post("/entries/marks")

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from starlette.responses import Response
 
 from tidings.domain.accounts.users import User
-from tidings.domain.entries.entries import EntryFilter, PageRequest
+from tidings.domain.entries.entries import Entry, EntryFilter, PageRequest
 from tidings.domain.times import DAY, Instant
-from tidings.http.binding import Form
 from tidings.http.endpoints import Routes
 from tidings.http.responses import json
 from tidings.services import Services
 from tidings.services.entries.entries import owned
 from tidings.storage.engine.database import Read
-from tidings.storage.entries import search_index
+from tidings.storage.entries import entry_lists, search_index
 from tidings.storage.feeds import health
 from tidings.web import entry_list_pages, security
 from tidings.web.context import PageResponse, Redirect, RequestContext
@@ -21,7 +22,7 @@ from tidings.web.entry_list_pages import ListPage, ListQuery
 from tidings.web.entry_rows import rows
 from tidings.web.feed_rows import trouble
 from tidings.web.language import _, ngettext
-from tidings.web.pages.entry_actions import mark_read_redirect
+from tidings.web.pages.entry_actions import ShownForm, mark_read_redirect
 from tidings.web.security import SANDBOX_HEADERS
 
 routes = Routes()
@@ -109,6 +110,8 @@ def show(context: RequestContext, listing: ListPage, query: ListQuery, *, max_ro
     user, after = context.caller, entry_list_pages.parse_cursor(query.after)
     limit = min(user.entries_per_page, max_rows or user.entries_per_page)
     with context.services.listing.of(user.id, listing.entry_filter) as lists:
+        # Before the rows: an entry that is stored between the two statements is shown, but later than the newest.
+        newest = _newest(lists.db, listing, user.id, query)
         has_query = listing.name != "search" or listing.entry_filter.search
         found = listing.rows(lists, limit + 1, after) if has_query else []
         shown = rows(lists.db, context, listing, found[:limit])
@@ -122,7 +125,9 @@ def show(context: RequestContext, listing: ListPage, query: ListQuery, *, max_ro
             "title": listing.title,
             "listing": listing,
             "rows": shown,
-            "next_url": context.url(listing.path, after=more, **listing.query) if more else "",
+            "next_url": next_page(context, listing, more, newest) if more else "",
+            "newest": newest,
+            "later_ids": later_ids(found[:limit], newest),
             "is_first": after is None,
             "checked_at": checked_at,
             "trouble": trouble,
@@ -130,6 +135,25 @@ def show(context: RequestContext, listing: ListPage, query: ListQuery, *, max_ro
             "found_text": _found_text(len(found), limit) if listing.entry_filter.search and after is None else "",
         },
     )
+
+
+def next_page(context: RequestContext, listing: ListPage, after: str, newest: int | None) -> str:
+    """Returns the URL of the page after a cursor. It goes on to say what the first page has shown."""
+    known = {} if newest is None else {"newest": newest}
+    return context.url(listing.path, after=after, **listing.query, **known)
+
+
+def later_ids(found: Sequence[Entry], newest: int | None) -> list[int]:
+    """Returns those of the shown entries that were stored after the newest one."""
+    return [entry.id for entry in found if newest is not None and entry.id > newest]
+
+
+def _newest(db: Read, listing: ListPage, user_id: int, query: ListQuery) -> int | None:
+    """Returns up to which entry the list can be marked read: the newest one when its first page was built."""
+    if not listing.mark_path:
+        return None
+    is_later_page = query.newest is not None and query.after
+    return query.newest if is_later_page else entry_lists.newest_id(db, user_id)
 
 
 def _trouble(db: Read, context: RequestContext, listing: ListPage) -> str:
@@ -147,7 +171,7 @@ def _found_text(count: int, limit: int) -> str:
     return ngettext("%(count)d result", "%(count)d results", count, count=count)
 
 
-class MarkReadForm(Form, frozen=True):
+class MarkReadForm(ShownForm, frozen=True):
     """The entry above or below which entries are marked, that one excluded; without either, the whole list."""
 
     above: int | None = None
@@ -176,10 +200,12 @@ def mark_label_read(context: RequestContext, form: MarkReadForm, label_id: int) 
 
 
 @routes.post("/unread/mark-old")
-def mark_old_read(context: RequestContext, caller: User) -> Redirect:
+def mark_old_read(context: RequestContext, caller: User, form: ShownForm) -> Redirect:
     """Mark all entries read that are older than a week: after an import, feeds bring what they published long ago."""
     before = EntryFilter(published_before=Instant(context.now - OLD))
-    return mark_read_redirect("/unread", context.services.read_marker.mark_list_read(caller.id, before))
+    return mark_read_redirect(
+        "/unread", context.services.read_marker.mark_list_read(caller.id, before, shown=form.shown())
+    )
 
 
 def _mark(context: RequestContext, listing: ListPage, form: MarkReadForm) -> Redirect:
@@ -187,6 +213,6 @@ def _mark(context: RequestContext, listing: ListPage, form: MarkReadForm) -> Red
     if entry_id:
         with context.services.reading() as db:
             page = listing.page_from(owned(db, user.id, entry_id), backwards=form.above is not None)
-    marked = context.services.read_marker.mark_list_read(user.id, listing.entry_filter, page)
+    marked = context.services.read_marker.mark_list_read(user.id, listing.entry_filter, page, form.shown())
     path = security.local_path(form.back) if entry_id else ""
     return mark_read_redirect(path or listing.path, marked)

@@ -27,6 +27,7 @@ from tidings.services import Services
 from tidings.services.entries.listing import EntryLists
 from tidings.services.feeds.opml import MAX_REMARKS, OpmlImportResult
 from tidings.services.feeds.typed_urls import complete_url, reach
+from tidings.storage.entries import entry_lists
 from tidings.storage.feeds import health
 from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.field_errors import field_error
@@ -228,14 +229,15 @@ def import_page(
 
 
 def progress(context: RequestContext) -> dict[str, Any]:
-    """Returns waiting, the number of feeds that were never checked, total, that of all feeds, and old.
+    """Returns waiting, the number of feeds that were never checked, total, that of all feeds, old and newest.
 
-    old: the number of unread entries that are older than a week.
+    old: the number of unread entries that are older than a week. newest: see `Shown`.
     """
     user_id = context.caller.id
     with context.services.reading() as db:
+        newest = entry_lists.newest_id(db, user_id)
         waiting = health.count_unchecked(db, user_id)
         old = EntryLists(db, user_id).count(
             EntryFilter(statuses=(EntryStatus.UNREAD,), published_before=Instant(context.now - OLD))
         )
-    return {"waiting": waiting, "total": context.sidebar.feed_count, "old": old}
+    return {"waiting": waiting, "total": context.sidebar.feed_count, "old": old, "newest": newest}

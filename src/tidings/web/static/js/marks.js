@@ -109,12 +109,15 @@ async function postWithNotice(ids, name, url, fields, again) {
   return result;
 }
 
-// Mark the whole list read, or the entries above or below one.
-export async function markList(url, part = {}) {
+// Mark the whole list read, or the entries above or below one: what the list has shown, which is all up to the newest
+// entry when it was built, and the rows that came since.
+export async function markList(url, part, form) {
   const rows = findAll("#list .row");
+  const newest = byId("list")?.dataset.newest ?? form.newest.value;
+  const later = rows.map((one) => one.id.slice(1)).filter((id) => +id > newest);
   const at = rows.indexOf(row(part.above ?? part.below));
   const ids = rows.filter((one, i) => isUnread(one) && (part.above ? i < at : i > at)).map((one) => one.id.slice(1));
-  const result = await postWithNotice(ids, "read", url, part, () => markList(url, part));
+  const result = await postWithNotice(ids, "read", url, { ...part, newest, later }, () => markList(url, part, form));
   if (!result) return;
   if (!part.above && !part.below && !pane()) await swap(result.to, ["list"]);
   if (result.undo) last = { moment: result.undo, ids };
@@ -160,7 +163,7 @@ document.addEventListener("submit", (event) => {
   } else if (path.endsWith("/mark-read")) {
     event.preventDefault();
     button.closest("[popover]")?.hidePopover();
-    markList(form.action, name ? { [name]: value } : {});
+    markList(form.action, name ? { [name]: value } : {}, form);
   }
 });
 
