@@ -24,6 +24,7 @@ TABLE api_keys
     token text COLLATE "C" NOT NULL -- 64 hex digits; shown in full to its owner by contract.
     created_at bigint NOT NULL
     last_used_at bigint -- Written at most once a minute.
+    needs_icon_object boolean NOT NULL DEFAULT false -- The app that it was made for fails at a feed whose icon is null.
     fk_api_keys_user_id_users FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
     pk_api_keys PRIMARY KEY (id)
     uq_api_keys_token UNIQUE (token)

@@ -23,7 +23,7 @@ CREATE TABLE api_keys (
     description_key TEXT NOT NULL,
     token TEXT NOT NULL,
     created_at BIGINT NOT NULL,
-    last_used_at BIGINT,
+    last_used_at BIGINT, needs_icon_object BOOLEAN DEFAULT 0 NOT NULL,
     CONSTRAINT fk_api_keys_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
     CONSTRAINT uq_api_keys_token UNIQUE (token),
     CONSTRAINT uq_api_keys_user_id_description_key UNIQUE (user_id, description_key)

@@ -51,7 +51,8 @@ FEED = record(
     hide_globally=flag,
     apprise_service_urls=text,
     category=CATEGORY,
-    icon=nullable(record(feed_id=small, icon_id=small)),
+    # Without an icon: null, or 0 for apps in a browser.
+    icon=nullable(record(feed_id=small, icon_id=whole)),
 )
 
 ICON = record(id=small, data=filled, mime_type=filled)

@@ -23,7 +23,7 @@ from clients.contract import (
     VERSION,
 )
 from clients.library import Library, document, numbered, saves_somewhere
-from clients.shapes import entry_page, list_of
+from clients.shapes import entry_page, list_of, record, text, whole
 from support.people import Person
 from support.publisher import Publisher
 
@@ -109,6 +109,22 @@ def test_a_session_of_the_app_works(alice: Person, library: Library, app: App) -
     entry = alice.get(f"/v1/entries/{library.entry}")
     assert (entry["status"], entry["starred"], entry["feed"]["disabled"]) == ("read", True, True)
     assert entry["content"].count("It rained all day") == 20
+
+
+def test_a_feed_without_an_icon_has_an_object_of_one(alice: Person, library: Library) -> None:
+    """It reads a member of the icon of each feed and each entry: at null it shows an error instead of its page."""
+    strict = record(icon=record(icon_id=whole, external_icon_id=text))
+    play(
+        REACTFLUX,
+        alice,
+        library,
+        [
+            Ask("GET", "/v1/feeds", list_of(strict)),
+            Ask("GET", "/v1/entries", entry_page(record(feed=strict)), query=PAGE),
+            Ask("GET", "/v1/entries/{entry}", record(feed=strict)),
+        ],
+    )
+    assert {feed["icon"]["icon_id"] for feed in fetch(REACTFLUX, alice, "/v1/feeds")} == {0}
 
 
 def test_hidden_feeds_are_not_in_global_lists(alice: Person, library: Library) -> None:

@@ -19,12 +19,13 @@ from starlette.responses import Response
 
 from tidings.api import replies
 from tidings.api.credentials import credentials_of
+from tidings.api.missing_icon import MissingIcon
 from tidings.domain.accounts.users import User
 from tidings.domain.errors import Forbidden, TidingsError
 from tidings.domain.messages import verbatim
 from tidings.http.binding import Call
 from tidings.http.endpoints import Endpoint
-from tidings.http.origins import is_sent_by_another_site
+from tidings.http.origins import is_foreign, is_sent_by_another_site
 from tidings.http.requests import Network, Request
 from tidings.http.responses import raw
 from tidings.http.surface import SAFE, Surface
@@ -42,6 +43,7 @@ class Caller(Struct, frozen=True):
     """The caller of a request. user: None for endpoints without credentials, whose handlers have no such parameter."""
 
     user: User | None
+    missing_icon: MissingIcon = MissingIcon.NULL
 
 
 class Api(Surface[Caller]):
@@ -68,7 +70,11 @@ class Api(Surface[Caller]):
         trusted: Sequence[Network] = (),
         base_url: str = "",
     ) -> None:
-        sources = {User: lambda call: call.context.user, Services: lambda _call: services}
+        sources = {
+            User: lambda call: call.context.user,
+            MissingIcon: lambda call: call.context.missing_icon,
+            Services: lambda _call: services,
+        }
         super().__init__(endpoints, sources, name="api", at_once=at_once, prefix=PREFIX)
         self._authentication = services.authentication
         self._trusted = trusted
@@ -84,14 +90,15 @@ class Api(Surface[Caller]):
             return Caller(None)
         credentials = credentials_of(request, self._trusted)
         self._refuse_cross_site(request, credentials)
-        user = self._authentication.recognise(credentials)
-        return None if user is None else Caller(user)
+        found = self._authentication.recognise(credentials)
+        return None if found is None else Caller(found.user, self._missing_icon(request, found.needs_icon_object))
 
     async def identify_slowly(self, request: Request) -> Caller:
         credentials = credentials_of(request, self._trusted)
         await asyncio.sleep(await self._in_thread(request, self._authentication.start_attempt, credentials))
         loop = asyncio.get_running_loop()
-        return Caller(await loop.run_in_executor(self._password_threads, self._authentication.verify, credentials))
+        user = await loop.run_in_executor(self._password_threads, self._authentication.verify, credentials)
+        return Caller(user, self._missing_icon(request))
 
     def user_id(self, context: Caller) -> int:
         return 0 if context.user is None else context.user.id
@@ -111,6 +118,12 @@ class Api(Surface[Caller]):
             return _no_such_route(error, request)
         log.error("request failed", method=request.method, path=request.scope["path"], exc_info=error)
         return replies.failure(500, "Something went wrong on our side; the log of the server has the details.")
+
+    def _missing_icon(self, request: Request, needs_object: bool = False) -> MissingIcon:
+        """Apps in a browser are pages of other origins. ReactFlux fails once the icon of a feed is null."""
+        origin = request.headers.get("origin", "")
+        is_app = bool(origin) and (origin == "null" or is_foreign(origin, request, self._base_url))
+        return MissingIcon.OBJECT if needs_object or is_app else MissingIcon.NULL
 
     def _refuse_cross_site(self, request: Request, credentials: Credentials) -> None:
         """Raises Forbidden for a change with a password that a page of another site made the browser send.

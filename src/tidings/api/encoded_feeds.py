@@ -7,11 +7,13 @@ from collections import OrderedDict
 from collections.abc import Iterable
 from typing import Final
 
+from tidings.api.missing_icon import MissingIcon
+
 # Bytes of texts and JSON: some 5,000 feeds.
 LIMIT: Final = 8 * 2**20
 
-# Time zone of the user, and text of the feed (`storage.feeds.feed_texts`).
-Key = tuple[str, str]
+# Time zone of the user, what a missing icon is for the client, and text of the feed (`storage.feeds.feed_texts`).
+Key = tuple[str, MissingIcon, str]
 
 
 class EncodedFeeds:
@@ -48,4 +50,4 @@ class EncodedFeeds:
 
 
 def _size(key: Key, encoded: bytes) -> int:
-    return len(key[1]) + len(encoded)
+    return len(key[2]) + len(encoded)

@@ -12,6 +12,7 @@ from starlette.responses import Response
 from tidings.api.endpoints.enclosures import EnclosureOut, enclosure_out
 from tidings.api.endpoints.feeds import FeedOut, encoded_feeds
 from tidings.api.entry_filters import EntriesQuery, IdsQuery
+from tidings.api.missing_icon import MissingIcon
 from tidings.api.schema_annotations import Required, Timestamp, one_of
 from tidings.api.struct_copy import StructCopy
 from tidings.api.timestamps import TimeZone, time_zone
@@ -102,9 +103,11 @@ _copy = StructCopy(
 )
 
 
-def serialize_page(db: Read, caller: User, page: EntryPage) -> list[EntryOut]:
+def serialize_page(
+    db: Read, caller: User, page: EntryPage, missing_icon: MissingIcon = MissingIcon.NULL
+) -> list[EntryOut]:
     """Leaves out entries whose feed was deleted since the page was read, which PostgreSQL allows."""
-    embedded = encoded_feeds(db, caller, {entry.feed_id for entry in page.entries})
+    embedded = encoded_feeds(db, caller, {entry.feed_id for entry in page.entries}, missing_icon=missing_icon)
     clock = time_zone(caller.timezone)
     return [
         _show(
@@ -139,33 +142,45 @@ def _show(
     )
 
 
-def serialize_entry(db: Read, caller: User, entry: Entry) -> EntryOut:
+def serialize_entry(db: Read, caller: User, entry: Entry, missing_icon: MissingIcon = MissingIcon.NULL) -> EntryOut:
     """Raises NotFound if its feed was deleted since the entry was read."""
-    shown = serialize_page(db, caller, entry_lists.with_bodies(db, [entry]))
+    shown = serialize_page(db, caller, entry_lists.with_bodies(db, [entry]), missing_icon)
     if not shown:
         raise unknown_entry(entry.id)
     return shown[0]
 
 
 @routes.get("/v1/entries", raises=(InvalidInput,), responses={200: EntryList})
-def list_entries(caller: User, services: Services, query: EntriesQuery) -> Response:
+def list_entries(caller: User, services: Services, missing_icon: MissingIcon, query: EntriesQuery) -> Response:
     """List entries of all feeds."""
-    return _list(caller, services, query)
+    return _list(caller, services, missing_icon, query)
 
 
 @routes.get("/v1/feeds/{feed_id}/entries", raises=(InvalidInput,), responses={200: EntryList})
-def list_feed_entries(caller: User, services: Services, feed_id: int, query: EntriesQuery) -> Response:
+def list_feed_entries(
+    caller: User, services: Services, missing_icon: MissingIcon, feed_id: int, query: EntriesQuery
+) -> Response:
     """List entries of a feed."""
-    return _list(caller, services, query, feed_id=feed_id)
+    return _list(caller, services, missing_icon, query, feed_id=feed_id)
 
 
 @routes.get("/v1/categories/{category_id}/entries", raises=(InvalidInput,), responses={200: EntryList})
-def list_category_entries(caller: User, services: Services, category_id: int, query: EntriesQuery) -> Response:
+def list_category_entries(
+    caller: User, services: Services, missing_icon: MissingIcon, category_id: int, query: EntriesQuery
+) -> Response:
     """List entries of all feeds of a category."""
-    return _list(caller, services, query, category_id=category_id)
+    return _list(caller, services, missing_icon, query, category_id=category_id)
 
 
-def _list(caller: User, services: Services, query: EntriesQuery, *, feed_id: int = 0, category_id: int = 0) -> Response:
+def _list(
+    caller: User,
+    services: Services,
+    missing_icon: MissingIcon,
+    query: EntriesQuery,
+    *,
+    feed_id: int = 0,
+    category_id: int = 0,
+) -> Response:
     """Returns a page. Feed and category of path and query must both match; by contract an unknown one is a 400."""
     feed_ids = {id_ for id_ in (feed_id, query.feed_id or 0) if id_}
     category_ids = {id_ for id_ in (category_id, query.category_id or 0) if id_}
@@ -178,12 +193,14 @@ def _list(caller: User, services: Services, query: EntriesQuery, *, feed_id: int
         )
         if page.limit <= MAX_WHOLE:
             result = lists.page(entry_filter, page)
-            return json(EntryList(total=result.total, entries=serialize_page(lists.db, caller, result)))
+            return json(EntryList(total=result.total, entries=serialize_page(lists.db, caller, result, missing_icon)))
         ids, total = lists.page_ids(entry_filter, page)
-    return ChunkedJson(_chunks(caller, services, ids, total))
+    return ChunkedJson(_chunks(caller, services, missing_icon, ids, total))
 
 
-def _chunks(caller: User, services: Services, ids: Sequence[int], total: int) -> Iterator[bytes]:
+def _chunks(
+    caller: User, services: Services, missing_icon: MissingIcon, ids: Sequence[int], total: int
+) -> Iterator[bytes]:
     """Yields an EntryList as JSON, with a transaction for the bodies of each chunk.
 
     An entry that is deleted meanwhile is missing.
@@ -195,7 +212,7 @@ def _chunks(caller: User, services: Services, ids: Sequence[int], total: int) ->
             chunk = ids[start : start + CHUNK]
             by_id = {entry.id: entry for entry in entries.get_many(db, caller.id, chunk)}
             page = entry_lists.with_bodies(db, [by_id[number] for number in chunk if number in by_id])
-            encoded = msgspec.json.encode(serialize_page(db, caller, page))[1:-1]
+            encoded = msgspec.json.encode(serialize_page(db, caller, page, missing_icon))[1:-1]
         if encoded:
             yield encoded if is_first else b"," + encoded
             is_first = False
@@ -213,30 +230,34 @@ def list_entry_ids(caller: User, services: Services, query: IdsQuery) -> EntryId
 
 
 @routes.get("/v1/entries/{entry_id}", raises=(InvalidInput, NotFound))
-def get_entry(caller: User, services: Services, entry_id: int) -> EntryOut:
+def get_entry(caller: User, services: Services, missing_icon: MissingIcon, entry_id: int) -> EntryOut:
     """Get an entry. This does not mark it as read."""
     with services.reading() as db:
-        return serialize_entry(db, caller, owned(db, caller.id, entry_id))
+        return serialize_entry(db, caller, owned(db, caller.id, entry_id), missing_icon)
 
 
 @routes.get("/v1/feeds/{feed_id}/entries/{entry_id}", raises=(InvalidInput, NotFound))
-def get_feed_entry(caller: User, services: Services, feed_id: int, entry_id: int) -> EntryOut:
+def get_feed_entry(
+    caller: User, services: Services, missing_icon: MissingIcon, feed_id: int, entry_id: int
+) -> EntryOut:
     """Get an entry of a feed."""
     with services.reading() as db:
         entry = owned(db, caller.id, entry_id)
         if entry.feed_id != feed_id:
             raise NotFound(verbatim(f"There is no entry {entry_id} in feed {feed_id}."))
-        return serialize_entry(db, caller, entry)
+        return serialize_entry(db, caller, entry, missing_icon)
 
 
 @routes.get("/v1/categories/{category_id}/entries/{entry_id}", raises=(InvalidInput, NotFound))
-def get_category_entry(caller: User, services: Services, category_id: int, entry_id: int) -> EntryOut:
+def get_category_entry(
+    caller: User, services: Services, missing_icon: MissingIcon, category_id: int, entry_id: int
+) -> EntryOut:
     """Get an entry of a category."""
     with services.reading() as db:
         entry = owned(db, caller.id, entry_id)
         if entry.category_id != category_id:
             raise NotFound(verbatim(f"There is no entry {entry_id} in category {category_id}."))
-        return serialize_entry(db, caller, entry)
+        return serialize_entry(db, caller, entry, missing_icon)
 
 
 @routes.put("/v1/entries", status=204, raises=(InvalidInput,))

@@ -8,6 +8,7 @@ from msgspec import Struct
 from starlette.responses import Response
 
 from tidings.api.endpoints.entries import EntryOut, serialize_entry
+from tidings.api.missing_icon import MissingIcon
 from tidings.api.schema_annotations import Required, one_of
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.entries import STATUS_BY_NAME
@@ -53,11 +54,13 @@ class EntryImported(Struct, frozen=True):
 
 
 @routes.put("/v1/entries/{entry_id}", status=201, raises=(InvalidInput, NotFound))
-def update_entry(caller: User, services: Services, entry_id: int, body: EntryUpdate) -> EntryOut:
+def update_entry(
+    caller: User, services: Services, missing_icon: MissingIcon, entry_id: int, body: EntryUpdate
+) -> EntryOut:
     """Change the title or content of an entry. Later changes of the publisher do not overwrite them."""
     services.entries.edit(caller, entry_id, title=body.title, content=body.content)
     with services.reading() as db:
-        return serialize_entry(db, caller, owned(db, caller.id, entry_id))
+        return serialize_entry(db, caller, owned(db, caller.id, entry_id), missing_icon)
 
 
 @routes.post(

@@ -10,6 +10,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from tidings.api.encoded_feeds import EncodedFeeds
 from tidings.api.endpoints.categories import CategoryOut, category_out
+from tidings.api.missing_icon import MissingIcon
 from tidings.api.schema_annotations import Required, Timestamp, up_to
 from tidings.api.struct_copy import StructCopy
 from tidings.api.timestamps import TimeZone, time_zone
@@ -39,7 +40,8 @@ class FeedIconOut(Struct, frozen=True):
 
 
 class FeedOut(Struct, frozen=True):
-    """Times are in the time zone of the user. icon: null while none is known.
+    """Times are in the time zone of the user. icon: null while none is known, or icon_id 0 for apps
+    that fail at null.
 
     check_interval_minutes: 0 if it follows how often the feed publishes. keep_read_days, keep_unread_days: after
     how many days its entries are deleted, -1 for never; null for the setting of all feeds.
@@ -101,7 +103,12 @@ _kept = EncodedFeeds()
 
 
 def encoded_feeds(
-    db: Read, user: User, feed_ids: Collection[int] | None = None, *, kept: EncodedFeeds = _kept
+    db: Read,
+    user: User,
+    feed_ids: Collection[int] | None = None,
+    *,
+    missing_icon: MissingIcon = MissingIcon.NULL,
+    kept: EncodedFeeds = _kept,
 ) -> dict[int, msgspec.Raw]:
     """Returns those of the feeds that belong to the user as JSON of FeedOut, by id; None: all, in the order of the API.
 
@@ -109,18 +116,24 @@ def encoded_feeds(
     state: a feed that is deleted between the two is left out.
     """
     texts = feed_texts.texts(db, user.id, SHOWN, feed_ids)
-    found = kept.get_many((user.timezone, text) for _, text in texts)
+    found = kept.get_many((user.timezone, missing_icon, text) for _, text in texts)
     by_id = {feed_id: encoded for (feed_id, _), encoded in zip(texts, found, strict=True)}
     missing = [feed_id for feed_id, encoded in by_id.items() if encoded is None]
     for record in feed_texts.records(db, user.id, SHOWN, missing) if missing else ():
-        shown = _show(record.feed, category_out(record.category), record.icon_name, time_zone(user.timezone))
+        icon = _icon(record.feed, record.icon_name, missing_icon)
+        shown = _show(record.feed, category_out(record.category), icon, time_zone(user.timezone))
         by_id[shown.id] = encoded = msgspec.json.encode(shown)
-        kept.add((user.timezone, record.text), encoded)
+        kept.add((user.timezone, missing_icon, record.text), encoded)
     return {feed_id: msgspec.Raw(encoded) for feed_id, encoded in by_id.items() if encoded is not None}
 
 
-def _show(feed: Feed, category: CategoryOut, icon_name: str, zone: TimeZone) -> FeedOut:
-    icon = None if feed.icon_id is None else FeedIconOut(feed.id, feed.icon_id, icon_name)
+def _icon(feed: Feed, icon_name: str, missing: MissingIcon) -> FeedIconOut | None:
+    if feed.icon_id is not None:
+        return FeedIconOut(feed.id, feed.icon_id, icon_name)
+    return FeedIconOut(feed.id, 0, "") if missing is MissingIcon.OBJECT else None
+
+
+def _show(feed: Feed, category: CategoryOut, icon: FeedIconOut | None, zone: TimeZone) -> FeedOut:
     return _copy(
         feed,
         checked_at=zone.format(feed.checked_at),
@@ -136,8 +149,9 @@ class FeedSerializer:
     On PostgreSQL each statement sees the latest state: categories and feeds may change between two of them.
     """
 
-    def __init__(self, db: Read, user: User) -> None:
+    def __init__(self, db: Read, user: User, missing_icon: MissingIcon = MissingIcon.NULL) -> None:
         self._db = db
+        self._missing_icon = missing_icon
         self._user_id = user.id
         self._zone = time_zone(user.timezone)
         self._categories = self._read_categories()
@@ -162,7 +176,8 @@ class FeedSerializer:
             if current is None or current.category_id not in self._categories:
                 return None
             feed = current
-        return _show(feed, self._categories[feed.category_id], self._icons.get(feed.id, ""), self._zone)
+        icon = _icon(feed, self._icons.get(feed.id, ""), self._missing_icon)
+        return _show(feed, self._categories[feed.category_id], icon, self._zone)
 
     def _read_categories(self) -> dict[int, CategoryOut]:
         return {category.id: category_out(category) for category in categories.list_all(self._db, self._user_id)}
@@ -245,18 +260,18 @@ class CountersOut(Struct, frozen=True):
 
 
 @routes.get("/v1/feeds")
-def list_feeds(caller: User, services: Services) -> list[FeedOut]:
+def list_feeds(caller: User, services: Services, missing_icon: MissingIcon) -> list[FeedOut]:
     """List all feeds, failing ones first, then by title."""
     with services.reading() as db:
-        return list(encoded_feeds(db, caller).values())  # type: ignore[arg-type]
+        return list(encoded_feeds(db, caller, missing_icon=missing_icon).values())  # type: ignore[arg-type]
 
 
 @routes.get("/v1/categories/{category_id}/feeds", raises=(InvalidInput, NotFound))
-def list_category_feeds(caller: User, services: Services, category_id: int) -> list[FeedOut]:
+def list_category_feeds(caller: User, services: Services, missing_icon: MissingIcon, category_id: int) -> list[FeedOut]:
     """List the feeds of a category, ordered by enabled, failing and the number of unread entries."""
     with services.reading() as db:
         owned_category(db, caller.id, category_id)
-        return FeedSerializer(db, caller).serialize_all(feeds.of_category(db, caller.id, category_id))
+        return FeedSerializer(db, caller, missing_icon).serialize_all(feeds.of_category(db, caller.id, category_id))
 
 
 @routes.get("/v1/feeds/counters")
@@ -271,10 +286,10 @@ def get_counters(caller: User, services: Services) -> CountersOut:
 
 
 @routes.get("/v1/feeds/{feed_id}", raises=(InvalidInput, NotFound))
-def get_feed(caller: User, services: Services, feed_id: int) -> FeedOut:
+def get_feed(caller: User, services: Services, missing_icon: MissingIcon, feed_id: int) -> FeedOut:
     """Get a feed."""
     with services.reading() as db:
-        return FeedSerializer(db, caller).serialize(owned(db, caller.id, feed_id))
+        return FeedSerializer(db, caller, missing_icon).serialize(owned(db, caller.id, feed_id))
 
 
 @routes.post("/v1/feeds", status=201, raises=(InvalidInput, FetchError))
@@ -284,7 +299,7 @@ async def create_feed(caller: User, services: Services, body: FeedCreate) -> Fee
 
 
 @routes.put("/v1/feeds/{feed_id}", status=201, raises=(InvalidInput, NotFound))
-def update_feed(caller: User, services: Services, feed_id: int, body: FeedUpdate) -> FeedOut:
+def update_feed(caller: User, services: Services, missing_icon: MissingIcon, feed_id: int, body: FeedUpdate) -> FeedOut:
     """Change a feed. Members that are not sent keep their values; errors of earlier checks are cleared."""
     values = _sent_values(body)
     values.pop("category", None)
@@ -292,7 +307,7 @@ def update_feed(caller: User, services: Services, feed_id: int, body: FeedUpdate
         values.setdefault("category_id", body.category.id)
     services.feeds.update(caller.id, feed_id, values)
     with services.reading() as db:
-        return FeedSerializer(db, caller).serialize(owned(db, caller.id, feed_id))
+        return FeedSerializer(db, caller, missing_icon).serialize(owned(db, caller.id, feed_id))
 
 
 @routes.delete("/v1/feeds/{feed_id}", status=204, raises=(InvalidInput, NotFound))

@@ -20,8 +20,11 @@ class ApiKeys:
         self._database = database
         self._clock = clock
 
-    def create(self, user_id: int, description: str) -> ApiKey:
-        """Create a key with a random token. Raises InvalidField if the user has one with this description."""
+    def create(self, user_id: int, description: str, *, needs_icon_object: bool = False) -> ApiKey:
+        """Create a key with a random token. Raises InvalidField if the user has one with this description.
+
+        needs_icon_object: it is for an app that fails at a feed whose icon is null.
+        """
         description = validate_description(description)
         key, token = description_key(description), secrets.token_hex(TOKEN_BYTES)
         with self._database.writing() as db:
@@ -31,7 +34,13 @@ class ApiKeys:
                     msg("you already have a key for {description}.", description=repr(description.strip()[:60])),
                 )
             return api_keys.add(
-                db, user_id, description=description, description_key=key, token=token, now=self._clock()
+                db,
+                user_id,
+                description=description,
+                description_key=key,
+                token=token,
+                now=self._clock(),
+                needs_icon_object=needs_icon_object,
             )
 
     def delete(self, user_id: int, key_id: int) -> None:

@@ -42,6 +42,13 @@ class Credentials(Struct, frozen=True):
         return f"Credentials({self.username!r} from {self.address})"
 
 
+class Recognised(Struct, frozen=True):
+    """Who sends a request. needs_icon_object: with an API key of an app that fails at a feed whose icon is null."""
+
+    user: User
+    needs_icon_object: bool = False
+
+
 class Authentication:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
@@ -56,15 +63,17 @@ class Authentication:
         with self._database.reading() as db:
             return self._by_name(db, credentials) if credentials.username and credentials.password else None
 
-    def recognise(self, credentials: Credentials) -> User | None:
-        """Returns the user, or None if the password has to be verified first.
+    def recognise(self, credentials: Credentials) -> Recognised | None:
+        """Returns who sends a request, or None if the password has to be verified first.
 
         Raises Unauthorized without credentials, and UnknownApiKey.
         """
         with self._database.reading() as db:
             key = self._key(db, credentials) if credentials.token else None
             user = key.user if key else self._by_name(db, credentials)
-        return None if user is None else self._record_use(user, key)
+        if user is None:
+            return None
+        return Recognised(self._record_use(user, key), needs_icon_object=key is not None and key.needs_icon_object)
 
     def start_attempt(self, credentials: Credentials) -> float:
         """Returns the seconds to wait before `verify`; 0 unless there were several failures.

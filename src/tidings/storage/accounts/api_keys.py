@@ -22,7 +22,12 @@ class ApiKey(Struct, frozen=True):
 
 _select_all = select(*columns(api_keys, ApiKey))
 _select_caller = (
-    select(*columns(users, User), api_keys.c.id.label("key_id"), api_keys.c.last_used_at.label("key_last_used_at"))
+    select(
+        *columns(users, User),
+        api_keys.c.id.label("key_id"),
+        api_keys.c.last_used_at.label("key_last_used_at"),
+        api_keys.c.needs_icon_object,
+    )
     .join_from(api_keys, users, users.c.id == api_keys.c.user_id)
     .where(api_keys.c.token == bindparam("token"))
 )
@@ -37,17 +42,24 @@ _set_last_used = (
 
 
 class ApiKeyCaller(Struct, frozen=True):
-    """A user with the id and the last use of the API key of a request."""
+    """A user with the id and the last use of the API key of a request.
+
+    needs_icon_object: the app that the key was made for fails at a feed whose icon is null.
+    """
 
     user: User
     id: int
     last_used_at: Instant | None
+    needs_icon_object: bool
 
 
 def caller(db: Read, token: str) -> ApiKeyCaller | None:
     """Returns the user who has the API key with this token; None if there is no such key."""
     found = db.joined(User, _select_caller, token=token)
-    return ApiKeyCaller(found[0][0], found[0][1].key_id, found[0][1].key_last_used_at) if found else None
+    if not found:
+        return None
+    user, key = found[0]
+    return ApiKeyCaller(user, key.key_id, key.key_last_used_at, bool(key.needs_icon_object))
 
 
 def list_all(db: Read, user_id: int) -> list[ApiKey]:
@@ -63,7 +75,16 @@ def description_taken(db: Read, user_id: int, description_key: str) -> bool:
     return db.scalar(statement) is not None
 
 
-def add(db: Write, user_id: int, *, description: str, description_key: str, token: str, now: Instant) -> ApiKey:
+def add(
+    db: Write,
+    user_id: int,
+    *,
+    description: str,
+    description_key: str,
+    token: str,
+    now: Instant,
+    needs_icon_object: bool = False,
+) -> ApiKey:
     key_id = db.insert(
         insert(api_keys).values(
             user_id=user_id,
@@ -71,6 +92,7 @@ def add(db: Write, user_id: int, *, description: str, description_key: str, toke
             description_key=description_key,
             token=token,
             created_at=now,
+            needs_icon_object=needs_icon_object,
         )
     )
     return ApiKey(key_id, user_id, description, token, now, None)

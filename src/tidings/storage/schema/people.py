@@ -91,6 +91,7 @@ api_keys = Table(
     words("token", None, "64 hex digits; shown in full to its owner by contract."),
     instant("created_at"),
     instant("last_used_at", nullable=True, comment="Written at most once a minute."),
+    flag("needs_icon_object", comment="The app that it was made for fails at a feed whose icon is null."),
     UniqueConstraint("token"),
     UniqueConstraint("user_id", "description_key"),
     sqlite_autoincrement=True,

@@ -75,7 +75,9 @@ def _takes_key(app: ClientApp) -> bool:
 def _new_key(context: RequestContext, services: Services, app: ClientApp) -> NewSecret:
     with services.reading() as db:
         taken = {key_decisions.description_key(one.description) for one in api_keys.list_all(db, context.caller.id)}
-    created = services.api_keys.create(context.caller.id, _free_name(app.name, taken))
+    created = services.api_keys.create(
+        context.caller.id, _free_name(app.name, taken), needs_icon_object=app.needs_icon_object
+    )
     return NewSecret(created.description, created.token)
 
 

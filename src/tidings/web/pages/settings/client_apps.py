@@ -37,6 +37,7 @@ class ClientApp(Struct, frozen=True, kw_only=True):
     account_type: what the app calls it in its list of services, "" for an app that has no such list.
     path: what follows the base URL; None for that of the API.
     config_file, config: for an app without forms, the file and its text, with the placeholders of `fill_config`.
+    needs_icon_object: it fails at a feed whose icon is null. Keys for it get an object with icon_id 0.
     hint: a message about this app alone.
     """
 
@@ -48,6 +49,7 @@ class ClientApp(Struct, frozen=True, kw_only=True):
     path: str | None = None
     config_file: str = ""
     config: str = ""
+    needs_icon_object: bool = False
     hint: str = ""
 
     def address(self, base_url: str) -> str:
@@ -120,7 +122,7 @@ APPS: Final = (
     ),
     ClientApp(slug="newsflash", name="NewsFlash", platforms=("Linux",), api=_MINIFLUX, account_type="Miniflux"),
     ClientApp(slug="nextflux", name="nextflux", platforms=(_BROWSER,), api=_MINIFLUX),
-    ClientApp(slug="reactflux", name="ReactFlux", platforms=(_BROWSER,), api=_MINIFLUX),
+    ClientApp(slug="reactflux", name="ReactFlux", platforms=(_BROWSER,), api=_MINIFLUX, needs_icon_object=True),
     ClientApp(slug="read-you", name="Read You", platforms=("Android",), api=_READER, account_type="FreshRSS"),
     ClientApp(slug="readkit", name="ReadKit", platforms=_PHONE, api=_READER, account_type="FreshRSS"),
     ClientApp(slug="readrops", name="Readrops", platforms=("Android",), api=_READER, account_type="FreshRSS"),
@@ -133,6 +135,14 @@ APPS: Final = (
         account_type="FreshRSS",
         path="",
         hint=N_("The app adds api/greader.php to the address by itself."),
+    ),
+    ClientApp(
+        slug="twine",
+        name="Twine",
+        platforms=("Android", *_PHONE),
+        api=_MINIFLUX,
+        account_type="Miniflux",
+        needs_icon_object=True,
     ),
     ClientApp(slug="unread", name="Unread", platforms=_PHONE, api=_FEVER, account_type="Fever"),
     ClientApp(slug="vienna", name="Vienna", platforms=("macOS",), api=_READER, account_type="FreshRSS", path=""),
