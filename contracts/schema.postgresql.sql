@@ -3,13 +3,13 @@ TABLE account_imports
     token text COLLATE "C" NOT NULL -- Of the process that runs it; a later one has another.
     source text COLLATE "C" NOT NULL -- tidings, miniflux, freshrss …
     origin text COLLATE "C" NOT NULL DEFAULT ''::text -- Name of the file, or address of the server.
-    state text COLLATE "C" NOT NULL -- waiting, running, done, failed or interrupted.
+    state text COLLATE "C" NOT NULL -- waiting, asking, running, done, failed, interrupted or expired.
     steps_done integer NOT NULL DEFAULT 0
     steps_total integer NOT NULL DEFAULT 0 -- 0 while unknown.
     started_at bigint NOT NULL
     renewed_at bigint NOT NULL -- Unless it is renewed within a minute, its process has ended.
     finished_at bigint
-    report text COLLATE "C" NOT NULL DEFAULT ''::text -- JSON; empty before the end.
+    report text COLLATE "C" NOT NULL DEFAULT ''::text -- JSON: what was done; while it asks, what it would change. Empty before.
     error text COLLATE "C" NOT NULL DEFAULT ''::text -- Why it failed.
     error_form text COLLATE "C" NOT NULL DEFAULT ''::text -- JSON: template and values of error; empty: English alone.
     fk_account_imports_user_id_users FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
@@ -276,7 +276,7 @@ TABLE feeds
     keep_unread_days integer -- As keep_read_days, of unread ones.
     took_ms integer NOT NULL DEFAULT 0 -- Milliseconds until the last answer was there, body and all; 0: not known.
     parsing_error_form text COLLATE "C" NOT NULL DEFAULT ''::text -- JSON: template and values of parsing_error_message; empty: English alone.
-    limits_reached text COLLATE "C" NOT NULL DEFAULT ''::text -- Of the last parsed body: elements, entries, text; what was beyond is left out.
+    limits_reached text COLLATE "C" NOT NULL DEFAULT ''::text -- Of the last parsed body: elements, entries, text (cut there); pages: they have far less text.
     disabled_reason text COLLATE "C" NOT NULL DEFAULT ''::text -- Why a check disabled it: gone (410) or failed; empty: its user did, or it is not.
     fk_feeds_category_id_categories FOREIGN KEY (category_id) REFERENCES categories(id) ON DELETE CASCADE
     fk_feeds_icon_id_icons FOREIGN KEY (icon_id) REFERENCES icons(id) ON DELETE SET NULL
