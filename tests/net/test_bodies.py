@@ -138,6 +138,14 @@ def test_endless_empty_compressed_blocks_are_refused() -> None:
         unpack(stream, "gzip", limit=100_000)
 
 
+@pytest.mark.parametrize("encoding", ["gzip", "zstd", "deflate"])
+@pytest.mark.parametrize("behind", [b"\0" * 3_000, gzip.compress(b"") * 100])
+def test_a_stream_of_many_steps_ends_although_more_bytes_came_with_its_end(encoding: str, behind: bytes) -> None:
+    blanks = b" " * 500_000
+
+    assert unpack(PACKERS[encoding](blanks) + behind, encoding, chunk=2**30) == blanks
+
+
 def test_too_many_content_encodings_are_refused() -> None:
     with pytest.raises(UndecodableBody):
         BodyReader(", ".join(["gzip"] * 50), limit=MIB)

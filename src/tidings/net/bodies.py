@@ -75,7 +75,8 @@ class _Zlib:
                 data = self._stream.unconsumed_tail
                 if piece:
                     yield piece
-                if not data and len(piece) < _STEP:
+                # At the end, `unconsumed_tail` repeats what `unused_data` has.
+                if self._stream.eof or (not data and len(piece) < _STEP):
                     return
         except zlib.error as error:
             raise _CorruptError from error
