@@ -14,8 +14,9 @@ from backports import zstd
 from hypothesis import given
 from hypothesis import strategies as st
 
+from support.scaling import assert_constant
 from tidings.domain.errors import BodyTooLarge, UndecodableBody
-from tidings.net.bodies import BodyReader
+from tidings.net.bodies import MAX_STREAMS, BodyReader
 
 FEED = b'<?xml version="1.0"?><rss><channel><title>Rain tomorrow</title></channel></rss>' * 40
 MIB = 1024 * 1024
@@ -144,6 +145,33 @@ def test_a_stream_of_many_steps_ends_although_more_bytes_came_with_its_end(encod
     blanks = b" " * 500_000
 
     assert unpack(PACKERS[encoding](blanks) + behind, encoding, chunk=2**30) == blanks
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "zstd", ""])
+@pytest.mark.parametrize("chunk", [1_000, 2**30])
+def test_empty_compressed_streams_are_refused_after_some_thousand(encoding: str, chunk: int) -> None:
+    empty = PACKERS[encoding or "gzip"](b"")
+    few = PACKERS[encoding or "gzip"](b"rain") + empty * (MAX_STREAMS - 1)
+
+    assert unpack(few, encoding, chunk=chunk) == b"rain"
+    with pytest.raises(UndecodableBody, match="10000 compressed pieces"):
+        unpack(empty * (MAX_STREAMS + 2), encoding, chunk=chunk)
+
+
+def test_streams_are_counted_over_all_content_encodings() -> None:
+    # Each half is within the limit: empty streams around the outer encoding, and others within it.
+    empty = gzip.compress(b"")
+    many = empty * (MAX_STREAMS * 2 // 3)
+
+    with pytest.raises(UndecodableBody, match="compressed pieces"):
+        unpack(gzip.compress(many) + many, "gzip, gzip")
+
+
+def test_what_follows_the_end_of_a_stream_is_not_copied_for_each_of_many_streams() -> None:
+    many = gzip.compress(b"") * 4_000
+
+    # Everything arrives as one piece.
+    assert_constant(lambda size: unpack(many + b"\0" * size, "gzip", limit=16 * MIB, chunk=2**30), MIB)
 
 
 def test_too_many_content_encodings_are_refused() -> None:

@@ -30,6 +30,9 @@ ACCEPT_ENCODING = "br, gzip, deflate, zstd"
 _STEP = 64 * 1024
 # Real responses have one or two encodings; many would be another kind of decompression bomb.
 _MAX_STAGES = 4
+# Compressed streams (members of gzip, frames of zstd) in one body. Twenty bytes can be a stream that holds nothing, and
+# each needs a decompressor. Servers that compress each piece of a page alone send some thousand.
+MAX_STREAMS = 10_000
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
@@ -41,6 +44,10 @@ _ZSTD_WINDOW: dict[int, int] = {zstd.DecompressionParameter.window_log_max: 23}
 
 class _CorruptError(Exception):
     """The compressed data is invalid."""
+
+
+class _TooManyStreamsError(Exception):
+    """The body has more than MAX_STREAMS compressed streams."""
 
 
 class Decompressor(Protocol):
@@ -130,14 +137,28 @@ class _Zstd:
             raise _CorruptError from error
 
 
+class _StreamBudget:
+    """Counts the compressed streams of a body, in all its stages."""
+
+    def __init__(self) -> None:
+        self._left = MAX_STREAMS
+
+    def spend(self) -> None:
+        """Count one more stream. Raises _TooManyStreamsError beyond the limit."""
+        self._left -= 1
+        if self._left < 0:
+            raise _TooManyStreamsError
+
+
 class _Stage:
     """Decodes one Content-Encoding.
 
     The input is kept until the first decompressed byte, so that the stage can still pass all of it through unchanged.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, streams: _StreamBudget) -> None:
         self._name = name
+        self._streams = streams
         self._decompressor: Decompressor | None = None
         self._is_plain = False
         self._kept: bytes | None = b""
@@ -192,6 +213,7 @@ class _Stage:
                 if following is None:
                     self._after = data[: len(_ZSTD_MAGIC)]
                     return
+                self._streams.spend()
                 self._decompressor, self._after = following, b""
             yield from self._decompressor.decompress(data)
             data = self._decompressor.rest if self._decompressor.is_done else b""
@@ -228,7 +250,8 @@ class BodyReader:
             raise self._undecodable()
         # Unknown names, such as "utf-8" or "none", are errors of the server and ignored.
         known = [name for name in encodings if name in {"gzip", "deflate", "br", "zstd"}]
-        self._stages = [_Stage(name) for name in [*known, "gzip"]]
+        streams = _StreamBudget()
+        self._stages = [_Stage(name, streams) for name in [*known, "gzip"]]
         self._counts = [0] * (len(self._stages) + 1)
         self._limit = limit
         self._pieces: list[bytes] = []
@@ -236,9 +259,13 @@ class BodyReader:
     def feed(self, data: bytes) -> None:
         """Adds received bytes. Raises BodyTooLarge beyond the limit, and UndecodableBody for invalid data."""
         try:
-            self._feed_stage(0, data)
+            # A decompressor copies what follows the end of its stream: in small steps, so that this stays cheap.
+            for start in range(0, len(data), _STEP):
+                self._feed_stage(0, data[start : start + _STEP])
         except _CorruptError as error:
             raise self._undecodable() from error
+        except _TooManyStreamsError as error:
+            raise self._too_many_streams() from error
 
     def finish(self) -> bytes:
         """Returns the whole body. Raises UndecodableBody if a compressed stream is truncated."""
@@ -248,6 +275,8 @@ class BodyReader:
                     self._feed_stage(number + 1, piece)
         except _CorruptError as error:
             raise self._undecodable() from error
+        except _TooManyStreamsError as error:
+            raise self._too_many_streams() from error
         return b"".join(self._pieces)
 
     def check_announced(self, size: int) -> None:
@@ -279,6 +308,15 @@ class BodyReader:
         return UndecodableBody(
             msg(
                 "The response of the publisher cannot be decompressed. The publisher has to fix this; try again later."
+            ),
+            url=self._url,
+        )
+
+    def _too_many_streams(self) -> UndecodableBody:
+        return UndecodableBody(
+            msg(
+                "The response consists of more than {limit} compressed pieces. The publisher has to fix this.",
+                limit=MAX_STREAMS,
             ),
             url=self._url,
         )
