@@ -90,6 +90,7 @@ from tidings.services.maintenance.readiness import Readiness
 from tidings.services.maintenance.scheduled_backup import ScheduledBackup
 from tidings.services.maintenance.status import StatusReader
 from tidings.services.media.media_proxy import MAX_PICTURE_BYTES, TIMEOUT_S, MediaProxy
+from tidings.services.pictures import PictureDecoder
 from tidings.services.polling.check import FeedChecker
 from tidings.services.polling.claims import HostLimits, Polling
 from tidings.services.polling.fetched_documents import RecentDocuments
@@ -304,7 +305,8 @@ def build_services(database: Database, settings: Settings, *, clock: Clock = sys
     fetcher = PoliteFetcher(Fetcher(fetch_settings), database, clock)
     websub = WebSub(database, HubClient(fetch_settings), clock, callback_base=websub_callback_base(settings))
     recent = RecentDocuments(clock)
-    icons = Icons(database, fetcher, clock)
+    pictures = PictureDecoder()
+    icons = Icons(database, fetcher, pictures, clock)
     articles = ArticleFetcher(database, fetcher, ArticleExtractor(), instance=instance)
     full_content = FullContent(database, articles, clock, instance=instance)
     schedule = check_schedule(settings)
@@ -374,7 +376,8 @@ def build_services(database: Database, settings: Settings, *, clock: Clock = sys
         labels=Labels(database, clock),
         media_queue=MediaQueue(database),
         episode_parts=EpisodeParts(database, fetcher),
-        media_proxy=build_media_proxy(database, settings, clock),
+        media_proxy=build_media_proxy(database, settings, pictures, clock),
+        pictures=pictures,
         polling=Polling(database, clock, checker, host_limits=host_limits, lease=lease),
         search=search_index,
         listing=EntryListReader(database, search_index),
@@ -400,7 +403,7 @@ def build_services(database: Database, settings: Settings, *, clock: Clock = sys
     )
 
 
-def build_media_proxy(database: Database, settings: Settings, clock: Clock) -> MediaProxy:
+def build_media_proxy(database: Database, settings: Settings, pictures: PictureDecoder, clock: Clock) -> MediaProxy:
     fetch_settings = FetchSettings(
         user_agent=settings.http_client_user_agent,
         allow_private_networks=settings.fetcher_allow_private_networks,
@@ -409,7 +412,7 @@ def build_media_proxy(database: Database, settings: Settings, clock: Clock) -> M
     )
     cache = MediaCache(settings.data_dir / "media", limit=settings.media_proxy_cache_size)
     policy = MediaPolicy(settings.media_proxy_mode, settings.media_proxy_resource_types)
-    return MediaProxy(database, Fetcher(fetch_settings), MediaRelay(fetch_settings), cache, clock, policy)
+    return MediaProxy(database, Fetcher(fetch_settings), MediaRelay(fetch_settings), pictures, cache, clock, policy)
 
 
 def build_sender(settings: Settings) -> Sender:

@@ -47,6 +47,7 @@ from tidings.services.maintenance.readiness import Readiness
 from tidings.services.maintenance.scheduled_backup import ScheduledBackup
 from tidings.services.maintenance.status import StatusReader
 from tidings.services.media.media_proxy import MediaProxy
+from tidings.services.pictures import PictureDecoder
 from tidings.services.polling.claims import Polling
 from tidings.services.polling.rate_limit import PoliteFetcher
 from tidings.services.websub.pushes import Pushes
@@ -85,6 +86,7 @@ class Services:
     episode_parts: EpisodeParts
     media_queue: MediaQueue
     media_proxy: MediaProxy
+    pictures: PictureDecoder
     polling: Polling
     search: SearchIndexer
     opml: Opml
@@ -118,6 +120,7 @@ class Services:
         await self.delivery_queue.close()
         await self.websub.disconnect()
         self.articles.close()
+        self.pictures.close()
         self.background_imports.close()
         self.apprise_sender.close()
 

@@ -30,6 +30,7 @@ from tidings.domain.times import SECOND, Instant
 from tidings.net.fetch import Fetcher, FetchSettings
 from tidings.net.relay import MediaRelay
 from tidings.services.media.media_proxy import FAILED_FOR_S, FRESH_S, MediaProxy
+from tidings.services.pictures import PictureDecoder
 from tidings.storage.engine.database import Database
 from tidings.storage.media.media_cache import MediaCache
 
@@ -55,13 +56,13 @@ def with_proxy(
         settings, guard = FetchSettings(user_agent="Tidings/test", max_body_size=MIB), Only("127.0.0.1")
         fetcher, relay = Fetcher(settings, guard=guard), MediaRelay(settings, guard=guard)
         cache = MediaCache(folder / "media", limit=64 * MIB)
-        proxy = MediaProxy(
-            database, fetcher, relay, cache, clock or Clock(), MediaPolicy(MediaProxyMode.ALL, frozenset(MediaKind))
-        )
+        decoder, policy = PictureDecoder(), MediaPolicy(MediaProxyMode.ALL, frozenset(MediaKind))
+        proxy = MediaProxy(database, fetcher, relay, decoder, cache, clock or Clock(), policy)
         try:
             return await use(proxy)
         finally:
             await proxy.close()
+            decoder.close()
 
     return asyncio.run(run())
 

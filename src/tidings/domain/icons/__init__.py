@@ -1,7 +1,7 @@
 """Icons of feeds: where they are, and how images from outside become small and harmless.
 
-read_icon       any bytes ─► a small PNG, a sanitized SVG, or None
-declared_icons  the icons that a page declares, the best first
+svg, raster     any bytes ─► a sanitized SVG, a small PNG, or None
+icon_urls       the icons that a page declares, the best first
 """
 
 from __future__ import annotations
@@ -9,8 +9,6 @@ from __future__ import annotations
 from msgspec import Struct
 
 from tidings.domain.icons.icon_urls import declared_icons, decode_data_url, favicon_url, icon_pages, usable_icon_url
-from tidings.domain.icons.raster import scale_to_png
-from tidings.domain.icons.svg import sanitize_svg
 from tidings.domain.times import DAY, Instant
 
 __all__ = [
@@ -21,7 +19,6 @@ __all__ = [
     "favicon_url",
     "icon_pages",
     "is_due",
-    "read_icon",
     "usable_icon_url",
 ]
 
@@ -46,15 +43,6 @@ class Icon(Struct, frozen=True):
     id: int
     mime_type: str
     content: bytes
-
-
-def read_icon(body: bytes) -> IconImage | None:
-    """Returns the icon; None if the bytes are not a usable image, whatever their media type."""
-    if svg := sanitize_svg(body):
-        return IconImage(SVG, svg)
-    if png := scale_to_png(body):
-        return IconImage(PNG, png)
-    return None
 
 
 def is_due(checked_at: Instant | None, *, has_icon: bool, now: Instant) -> bool:

@@ -1,12 +1,15 @@
 """Raster images: decoded within limits, scaled, and encoded anew, so that nothing of the original file is kept.
 
-Pillow is imported with the first image: most processes see none.
+Called in a process of its own only (`services.pictures`): an image can be made to exhaust time and memory. Pillow is
+imported with the first one.
 """
 
 from __future__ import annotations
 
 from io import BytesIO
 from typing import Final
+
+from tidings.domain.icons.picture_headers import read_header
 
 SIDE: Final = 64
 MAX_SIDE: Final = 4096
@@ -16,8 +19,12 @@ _FORMATS: Final = ("PNG", "JPEG", "GIF", "WEBP", "ICO", "BMP", "AVIF")
 def scale_to_png(body: bytes) -> bytes | None:
     """Returns a PNG that fits into 64 by 64 pixels, aspect ratio kept; of an animation, the first frame.
 
-    None if the bytes are no image, or one with a side of more than 4,096 pixels.
+    None if the bytes are no image, one with a side of more than 4,096 pixels, or one that takes too much to decode.
     """
+    header = read_header(body)
+    if header is not None and (max(header.width, header.height) > MAX_SIDE or not header.is_cheap):
+        return None
+
     from PIL import Image
 
     # Only called with bytes in memory.

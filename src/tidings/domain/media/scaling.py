@@ -1,6 +1,7 @@
 """Scales pictures down to what a page shows.
 
-Pillow is imported with the first picture: most processes scale none.
+Called in a process of its own only (`services.pictures`): a picture can be made to exhaust time and memory. Pillow is
+imported with the first one.
 """
 
 from __future__ import annotations
@@ -10,12 +11,14 @@ from enum import IntEnum
 from io import BytesIO
 from typing import Final
 
+from tidings.domain.icons.picture_headers import read_header
 from tidings.domain.media.pictures import Picture
 
 _FORMATS: Final = ("JPEG", "PNG", "WEBP", "AVIF", "GIF", "BMP")
 # Others have more colours than eight bits hold, or are meant for print.
 _MODES: Final = frozenset({"RGB", "RGBA", "L", "LA", "P", "1"})
 _QUALITY: Final = 82
+SCALED_TYPE: Final = "image/webp"
 # Decoded, with four bytes each: 64 MiB, twice that with transparency.
 MAX_DECODED_PIXELS: Final = 4096 * 4096
 
@@ -41,6 +44,10 @@ def scale_down(picture: Picture, size: PictureSize) -> Picture:
 
 
 def _scaled(content: bytes, size: PictureSize) -> Picture | None:
+    header = read_header(content)
+    if header is not None and not header.is_cheap:
+        return None
+
     from PIL import Image, ImageOps
 
     # Only called with bytes in memory.
@@ -67,4 +74,4 @@ def _scaled(content: bytes, size: PictureSize) -> Picture | None:
     except Exception:  # noqa: BLE001 - damaged pictures make decoders raise almost anything
         return None
     scaled = out.getvalue()
-    return Picture("image/webp", scaled) if len(scaled) < len(content) else None
+    return Picture(SCALED_TYPE, scaled) if len(scaled) < len(content) else None

@@ -9,7 +9,7 @@ import asyncio
 import hashlib
 import secrets
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import nullcontext
 from typing import Any, Self
 
@@ -25,6 +25,7 @@ from tidings.domain.times import Instant
 from tidings.net.fetch import FetchRequest, FetchResponse
 from tidings.services.clock import Clock
 from tidings.services.feed_requests import linked_request
+from tidings.services.pictures import PictureDecoder
 from tidings.services.polling.rate_limit import PoliteFetcher
 from tidings.storage.engine.database import Database
 from tidings.storage.feeds import feeds, icons
@@ -48,18 +49,22 @@ _IMAGE_ACCEPT = "image/png, image/svg+xml, image/webp, image/*;q=0.9, */*;q=0.5"
 _PAGE_ACCEPT = "text/html, application/xhtml+xml, */*;q=0.5"
 
 
+Reader = Callable[[FetchResponse], Awaitable[object]]
+
+
 class Icons:
     """Errors are logged and never raised: a feed works without an icon."""
 
-    def __init__(self, database: Database, fetcher: PoliteFetcher, clock: Clock) -> None:
+    def __init__(self, database: Database, fetcher: PoliteFetcher, pictures: PictureDecoder, clock: Clock) -> None:
         self._database = database
         self._fetcher = fetcher
+        self._pictures = pictures
         self._clock = clock
-        self._cache = _DocumentCache(fetcher)
+        self._cache = _DocumentCache(fetcher, pictures)
 
     async def update_new(self, user_id: int, feed_id: int) -> None:
         """Find the icon of a feed that was just stored. After a timeout the next check tries again."""
-        with _DocumentCache(self._fetcher) as cache:
+        with _DocumentCache(self._fetcher, self._pictures) as cache:
             await self._update(user_id, feed_id, cache, timeout_s=SUBSCRIBE_TIMEOUT_S, retries_later=True)
 
     async def update_due(self, checked: Iterable[Feed], *, is_user_waiting: bool) -> None:
@@ -75,7 +80,9 @@ class Icons:
 
         due = [feed for feed in checked if _is_due(feed, now)]
         if due:
-            with _DocumentCache(self._fetcher) if is_user_waiting else nullcontext(self._cache) as cache:
+            with (
+                _DocumentCache(self._fetcher, self._pictures) if is_user_waiting else nullcontext(self._cache) as cache
+            ):
                 await asyncio.gather(*(update(feed, cache) for feed in due))
 
     async def _update(
@@ -156,7 +163,7 @@ async def _candidates(feed: Feed, cache: _DocumentCache) -> AsyncIterator[str]:
 
 async def _image(feed: Feed, url: str, cache: _DocumentCache) -> IconImage | None:
     if url.startswith("data:"):
-        return await asyncio.to_thread(lambda: rules.read_icon(rules.decode_data_url(url)))
+        return await cache.data_image(url)
     request = linked_request(feed, url, accept=_IMAGE_ACCEPT, max_body_size=MAX_IMAGE_BYTES, timeout_s=FETCH_TIMEOUT_S)
     return await cache.image(request, feed.user_id)
 
@@ -174,8 +181,9 @@ class _DocumentCache:
     After an import, many feeds of one site need the same page and the same image at the same time.
     """
 
-    def __init__(self, fetcher: PoliteFetcher) -> None:
+    def __init__(self, fetcher: PoliteFetcher, pictures: PictureDecoder) -> None:
         self._fetcher = fetcher
+        self._pictures = pictures
         # The expiry time and the fetch, by request, the oldest first.
         self._fetches: OrderedDict[FetchRequest, tuple[float, asyncio.Task[Any]]] = OrderedDict()
 
@@ -194,10 +202,14 @@ class _DocumentCache:
 
     async def image(self, request: FetchRequest, user_id: int) -> IconImage | None:
         """Returns an image, or None if it cannot be fetched or is no image. user_id: for whose feed."""
-        parsed: IconImage | None = await self._get(request, user_id, _read_image)
+        parsed: IconImage | None = await self._get(request, user_id, self._read_image)
         return parsed
 
-    async def _get(self, request: FetchRequest, user_id: int, read: Callable[[FetchResponse], object]) -> Any:
+    async def data_image(self, url: str) -> IconImage | None:
+        """Returns the image of a `data:` URL."""
+        return await self._pictures.read_icon(await asyncio.to_thread(rules.decode_data_url, url))
+
+    async def _get(self, request: FetchRequest, user_id: int, read: Reader) -> Any:
         now = asyncio.get_running_loop().time()
         while self._fetches and (len(self._fetches) > MAX_CACHED or next(iter(self._fetches.values()))[0] <= now):
             self._fetches.popitem(last=False)
@@ -206,21 +218,24 @@ class _DocumentCache:
         # A caller that is cancelled must not cancel the fetch for the others.
         return await asyncio.shield(self._fetches[request][1])
 
-    async def _fetch(self, request: FetchRequest, user_id: int, read: Callable[[FetchResponse], object]) -> object:
+    async def _fetch(self, request: FetchRequest, user_id: int, read: Reader) -> object:
         try:
             response = await self._fetcher.get(request, [user_id])
         except (FetchError, InvalidInput):
             return None
-        return await asyncio.to_thread(read, response)
+        return await read(response)
+
+    async def _read_image(self, response: FetchResponse) -> IconImage | None:
+        return await self._pictures.read_icon(response.body)
 
 
-def _read_page(page: FetchResponse) -> _Page:
+async def _read_page(page: FetchResponse) -> _Page:
+    return await asyncio.to_thread(_links_of, page)
+
+
+def _links_of(page: FetchResponse) -> _Page:
     links = page_links.read_page_links(page.body, url=page.url, charset=page.charset or None)
     return _Page(page.url, rules.declared_icons(links)[:MAX_DECLARED])
-
-
-def _read_image(response: FetchResponse) -> IconImage | None:
-    return rules.read_icon(response.body)
 
 
 def _digest(image: IconImage) -> str:

@@ -14,7 +14,7 @@ import structlog
 from tidings.domain.errors import EmptyBody, FetchError, Forbidden, InvalidInput, TidingsError
 from tidings.domain.media.pictures import Picture, read_picture
 from tidings.domain.media.policy import MediaKind, MediaPolicy
-from tidings.domain.media.scaling import PictureSize, scale_down
+from tidings.domain.media.scaling import PictureSize
 from tidings.domain.media.signatures import signed_path, verified_url
 from tidings.domain.messages import msg
 from tidings.domain.polling.sources import host_of
@@ -23,6 +23,7 @@ from tidings.net.fetch import Fetcher, FetchRequest
 from tidings.net.relay import MediaRelay, MediaStream
 from tidings.services.accounts.server_secret import ServerSecret
 from tidings.services.clock import Clock
+from tidings.services.pictures import PictureDecoder
 from tidings.storage.engine.database import Database
 from tidings.storage.media.media_cache import CachedFile, MediaCache
 
@@ -50,6 +51,7 @@ class MediaProxy:
         database: Database,
         fetcher: Fetcher,
         relay: MediaRelay,
+        decoder: PictureDecoder,
         cache: MediaCache,
         clock: Clock,
         policy: MediaPolicy,
@@ -58,11 +60,10 @@ class MediaProxy:
         self._secret = ServerSecret(database)
         self._fetcher = fetcher
         self._relay = relay
+        self._decoder = decoder
         self._cache = cache
         self._clock = clock
         self._slots = asyncio.Semaphore(MAX_CONCURRENT)
-        # A decoded picture is large: one at a time.
-        self._scaling = asyncio.Lock()
         self._fetches: dict[str, asyncio.Task[Picture]] = {}
         # By URL: the second until which the error counts.
         self._failed: dict[str, tuple[int, TidingsError]] = {}
@@ -88,7 +89,7 @@ class MediaProxy:
         cached = await asyncio.to_thread(self._cache.get, name, now=now_s)
         if cached and now_s - cached.fetched_at < FRESH_S:
             return Picture(cached.mime_type, cached.content)
-        scaled = await self._scale(await self._article_picture(url), size)
+        scaled = await self._decoder.scale_down(await self._article_picture(url), size)
         await self._keep(name, scaled, now_s)
         return scaled
 
@@ -147,13 +148,9 @@ class MediaProxy:
         picture = await asyncio.to_thread(read_picture, response.body)
         if picture is None:
             raise EmptyBody(msg("{host} did not send a picture.", host=host_of(url)), url=url)
-        scaled = await self._scale(picture, PictureSize.ARTICLE)
+        scaled = await self._decoder.scale_down(picture, PictureSize.ARTICLE)
         await self._keep(url, scaled, now_s)
         return scaled
-
-    async def _scale(self, picture: Picture, size: PictureSize) -> Picture:
-        async with self._scaling:
-            return await asyncio.to_thread(scale_down, picture, size)
 
     async def _keep(self, name: str, picture: Picture, now_s: int) -> None:
         """Cache a picture. name: its URL, with its size if that is not the one of articles."""
