@@ -23,6 +23,8 @@ from tidings.domain.errors import InvalidInput
 from tidings.services import Services
 from tidings.services.archives.saved_pages import SavedPagesSource
 from tidings.storage.archives.freshrss import FreshRssSource
+from tidings.storage.engine.foreign_file import ForeignFile
+from tidings.storage.engine.sqlite_file import UnreadableFile
 from tidings.storage.entries import labels
 
 # The columns that FreshRSS 1.25 has; our own words for the same tables.
@@ -152,6 +154,17 @@ def test_a_damaged_database_of_freshrss_is_refused(tmp_path: Path) -> None:
         ("entry", "date", "soon"),
         ("entry", "date", 2**60),
         ("entry", "title", b"\xff"),
+        ("entry", "content", b"<p>Rain"),
+        ("entry", "author", b"Ann"),
+        ("entry", "guid", b"tag:1"),
+        ("entry", "tags", b"#a"),
+        ("entry", "attributes", b"{}"),
+        ("entry", "id_feed", b"1"),
+        ("entry", "id_feed", "one"),
+        ("feed", "website", b"https://example.org/"),
+        ("feed", "httpAuth", b"bWU6c2U="),
+        ("category", "name", b"\xff"),
+        ("tag", "name", b"\xff"),
     ],
 )
 def test_a_row_of_freshrss_that_cannot_be_read_is_named(
@@ -165,6 +178,74 @@ def test_a_row_of_freshrss_that_cannot_be_read_is_named(
         _import(services, alice, FreshRssSource(path))
 
     assert alice.get("/v1/feeds") == []
+
+
+@pytest.mark.parametrize("table", ["category", "feed", "entry", "tag", "entrytag"])
+def test_a_view_in_place_of_a_table_of_freshrss_is_refused(tmp_path: Path, table: str) -> None:
+    path = _freshrss(tmp_path / "user.sqlite")
+    endless = "WITH RECURSIVE n (x) AS (VALUES (1) UNION ALL SELECT x + 1 FROM n LIMIT 3)"
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute(f"ALTER TABLE {table} RENAME TO stored")
+        db.execute(f"CREATE VIEW {table} AS {endless} SELECT stored.* FROM stored, n")
+
+    with pytest.raises(InvalidInput, match=f"{table} is not a table"), FreshRssSource(path):
+        pass
+
+
+_ENTRY_COLUMNS = "id, guid, title, author, link, date, is_read, is_favorite, id_feed, tags, content"
+
+
+@pytest.mark.parametrize(
+    "definition",
+    [
+        f"CREATE TABLE entry ({_ENTRY_COLUMNS} AS (hex(zeroblob(100))))",
+        f"CREATE VIRTUAL TABLE entry USING fts5({_ENTRY_COLUMNS})",
+    ],
+)
+def test_a_computed_table_of_freshrss_is_refused(tmp_path: Path, definition: str) -> None:
+    path = _freshrss(tmp_path / "user.sqlite")
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("DROP TABLE entry")
+        db.execute(definition)
+
+    with pytest.raises(InvalidInput, match="entry"), FreshRssSource(path):
+        pass
+
+
+def test_reading_a_foreign_database_has_a_limit_of_processor_time(tmp_path: Path) -> None:
+    path = tmp_path / "user.sqlite"
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("CREATE TABLE many (x)")
+        db.executemany("INSERT INTO many VALUES (?)", [[number] for number in range(3_000)])
+    product = "SELECT count(*) AS total FROM many AS a, many AS b, many AS c, many AS d"
+
+    with closing(ForeignFile(path, cpu_s=0.2)) as file:
+        assert len(list(file.rows("SELECT x FROM many"))) == 3_000
+        with pytest.raises(UnreadableFile, match=r"takes more than 0\.2 s"):
+            list(file.rows(product))
+
+
+def test_statements_of_a_foreign_database_only_read(tmp_path: Path) -> None:
+    path = _freshrss(tmp_path / "user.sqlite")
+    other = tmp_path / "other.sqlite"
+    with closing(ForeignFile(path)) as file:
+        for statement in ("DELETE FROM entry", f"ATTACH '{other}' AS other", "PRAGMA writable_schema = ON"):
+            with pytest.raises(UnreadableFile):
+                list(file.rows(statement))
+    assert not other.exists()
+
+
+def test_ids_of_freshrss_that_are_not_unique_do_not_multiply_rows(tmp_path: Path) -> None:
+    path = _freshrss(tmp_path / "user.sqlite")
+    with closing(sqlite3.connect(path)) as db, db:
+        for table in ("category", "tag"):
+            db.execute(f"DROP TABLE {table}")
+            db.execute(f"CREATE TABLE {table} (id INT, name TEXT, attributes TEXT)")
+            db.executemany(f"INSERT INTO {table} VALUES (1, ?, NULL)", [[f"name {number}"] for number in range(50)])
+
+    with FreshRssSource(path) as source:
+        assert len(source.feeds()) == 3
+        assert max(len(entry.labels) for entry in source.entries()) == 1
 
 
 POCKET = (

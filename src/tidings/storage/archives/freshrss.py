@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -48,6 +48,8 @@ _COLUMNS: Final = {
 }  # fmt: skip
 
 
+_KINDS: Final = {bytes: "a BLOB", str: "a text"}
+
 R = TypeVar("R")
 
 
@@ -71,6 +73,7 @@ class FreshRssSource:
         self._path = path
         self.entry_count = 0
         self.problems: list[str] = []
+        self._has_labels = False
 
     def __enter__(self) -> Self:
         try:
@@ -93,22 +96,21 @@ class FreshRssSource:
         return {}
 
     def categories(self) -> list[ArchivedCategory]:
-        return [ArchivedCategory(_plain(row["name"])) for row in self._rows("SELECT name FROM category ORDER BY id")]
+        return [ArchivedCategory(name) for name in self._names("category").values()]
 
     def feeds(self) -> list[ArchivedFeed]:
+        # Joined here: in SQL, ids that are not unique would multiply the rows.
+        categories = self._names("category")
         return [
-            _read(_feed, row, "feed")
-            for row in self._rows(
-                "SELECT feed.*, category.name AS category_name"
-                " FROM feed LEFT JOIN category ON category.id = feed.category ORDER BY feed.id"
-            )
+            _read(partial(_feed, categories=categories), row, "feed")
+            for row in self._rows("SELECT * FROM feed ORDER BY id")
         ]
 
     def labels(self) -> list[ArchivedLabel]:
         """Returns the labels that the user made. Databases before 1.12 have none."""
-        if not self._file.columns("tag"):
+        if not self._has_labels:
             return []
-        return [ArchivedLabel(_plain(row["name"])) for row in self._rows("SELECT name FROM tag ORDER BY id")]
+        return [ArchivedLabel(name) for name in self._names("tag").values()]
 
     def entries(self) -> Iterator[ArchivedEntry]:
         self.entry_count = next(self._rows("SELECT count(*) AS total FROM entry"))["total"]
@@ -116,14 +118,23 @@ class FreshRssSource:
         for row in self._rows("SELECT * FROM entry WHERE id_feed IS NOT NULL ORDER BY id"):
             yield _read(partial(_entry, labels=labels.get(row["id"], ())), row, "entry")
 
-    def _labels_by_entry(self) -> dict[int, tuple[str, ...]]:
+    def _labels_by_entry(self) -> dict[int, list[str]]:
         """Returns the labels that the user gave, by entry."""
-        if not self._file.columns("entrytag"):
+        if not self._has_labels:
             return {}
-        labels: dict[int, tuple[str, ...]] = {}
-        for row in self._rows("SELECT id_entry, name FROM entrytag JOIN tag ON tag.id = id_tag"):
-            labels[row["id_entry"]] = (*labels.get(row["id_entry"], ()), _plain(row["name"]))
+        names = self._names("tag")
+        labels: dict[int, list[str]] = {}
+        for row in self._rows("SELECT id_tag, id_entry FROM entrytag"):
+            if row["id_tag"] in names:
+                labels.setdefault(row["id_entry"], []).append(names[row["id_tag"]])
         return labels
+
+    def _names(self, table: str) -> dict[int, str]:
+        """Returns the names in a table of categories or labels by id, in the order of the ids."""
+        return {
+            row["id"]: _read(lambda row: _plain(_text(row, "name")), row, table)
+            for row in self._rows(f"SELECT id, name FROM {table} ORDER BY id")  # noqa: S608 - names of tables are ours
+        }
 
     def _check(self) -> None:
         try:
@@ -131,6 +142,7 @@ class FreshRssSource:
                 if missing := columns - self._file.columns(table):
                     lacks = f"its table {table} lacks {', '.join(sorted(missing))}"
                     raise InvalidInput(verbatim(f"this is no database of FreshRSS: {lacks}"))
+            self._has_labels = all([self._file.columns("tag"), self._file.columns("entrytag")])
             damage = self._file.damage()
         except UnreadableFile as error:
             raise _unreadable(error) from error
@@ -149,57 +161,73 @@ def _read(read: Callable[[Mapping[str, Any]], R], row: Mapping[str, Any], table:
     try:
         return read(row)
     except (TypeError, ValueError, OverflowError) as error:
-        text = f"row {row['id']} of its table {table} cannot be read: {error}"
+        text = f"row {str(row['id'])[:30]} of its table {table} cannot be read: {error}"
         raise InvalidInput(verbatim(f"this database of FreshRSS is damaged: {text}")) from error
 
 
-def _feed(row: Mapping[str, Any]) -> ArchivedFeed:
-    ttl_s = int(row["ttl"] or 0)
+def _text(row: Mapping[str, Any], column: str) -> str:
+    """Returns a text, "" for NULL. Raises TypeError for anything else."""
+    value = row[column]
+    if value is not None and not isinstance(value, str):
+        raise TypeError(f"its column {column} is {_KINDS.get(type(value), 'a number')} instead of a text")
+    return value or ""
+
+
+def _whole(row: Mapping[str, Any], column: str) -> int:
+    """Returns a whole number, 0 for NULL. Raises TypeError for anything else."""
+    value = row[column]
+    if value is not None and not isinstance(value, int):
+        raise TypeError(f"its column {column} is {_KINDS.get(type(value), 'a fraction')} instead of a whole number")
+    return value or 0
+
+
+def _feed(row: Mapping[str, Any], *, categories: Mapping[int, str]) -> ArchivedFeed:
+    ttl_s = _whole(row, "ttl")
     settings: dict[str, Any] = {}
     # Negative: the user muted the feed.
-    if ttl_s < 0 or row.get("kind", 0) not in _DOCUMENTS:
+    if ttl_s < 0 or (row.get("kind") or 0) not in _DOCUMENTS:
         settings["disabled"] = True
     if ttl_s > 0:
         settings["check_interval_minutes"] = max(1, round(ttl_s / 60))
-    if int(row["priority"]) < _MAIN_STREAM:
+    if _whole(row, "priority") < _MAIN_STREAM:
         settings["hide_globally"] = True
-    username, _, password = _credentials(row["httpAuth"]).partition(":")
+    username, _, password = _credentials(_text(row, "httpAuth")).partition(":")
     if username and password:
         settings |= {"username": username, "password": password}
     return ArchivedFeed(
-        number=row["id"],
-        category=_plain(row["category_name"] or ""),
-        feed_url=_plain(row["url"]),
-        site_url=_plain(row["website"] or ""),
-        title=_plain(row["name"]),
-        description=_plain(row["description"] or ""),
+        number=_whole(row, "id"),
+        category=categories.get(row["category"], ""),
+        feed_url=_plain(_text(row, "url")),
+        site_url=_plain(_text(row, "website")),
+        title=_plain(_text(row, "name")),
+        description=_plain(_text(row, "description")),
         edited=EditedFeedField.TITLE,
         settings=settings,
     )
 
 
-def _entry(row: Mapping[str, Any], *, labels: tuple[str, ...]) -> ArchivedEntry:
-    tags = [_plain(tag) for tag in _TAG_SEPARATOR.split(row["tags"] or "") if tag]
+def _entry(row: Mapping[str, Any], *, labels: Iterable[str]) -> ArchivedEntry:
+    tags = [_plain(tag) for tag in _TAG_SEPARATOR.split(_text(row, "tags")) if tag]
     # The id is the time at which the entry was added, in microseconds.
-    created_at = to_datetime(Instant(row["id"]))
+    created_at = to_datetime(Instant(_whole(row, "id")))
     return ArchivedEntry(
-        feed=row["id_feed"],
-        hash=sha256((row["guid"] or _plain(row["link"])).encode("utf-8", "replace")).hexdigest(),
+        feed=_whole(row, "id_feed"),
+        hash=sha256((_text(row, "guid") or _plain(_text(row, "link"))).encode("utf-8", "replace")).hexdigest(),
         status="read" if row["is_read"] else "unread",
         starred=bool(row["is_favorite"]),
-        published_at=to_datetime(Instant(row["date"] * SECOND)) if row["date"] else created_at,
+        published_at=to_datetime(Instant(_whole(row, "date") * SECOND)) if row["date"] else created_at,
         created_at=created_at,
-        title=_plain(row["title"]),
-        url=_plain(row["link"]),
-        author=_plain(row["author"] or "").strip("; "),
+        title=_plain(_text(row, "title")),
+        url=_plain(_text(row, "link")),
+        author=_plain(_text(row, "author")).strip("; "),
         tags=list(dict.fromkeys(tags)),
-        labels=list(labels),
-        enclosures=_enclosures(row.get("attributes")),
-        content=row["content"] or "",
+        labels=list(dict.fromkeys(labels)),
+        enclosures=_enclosures(_text(row, "attributes") if "attributes" in row else ""),
+        content=_text(row, "content"),
     )
 
 
-def _enclosures(attributes: str | None) -> list[ArchivedEnclosure]:
+def _enclosures(attributes: str) -> list[ArchivedEnclosure]:
     try:
         decoded = msgspec.json.decode(attributes or "{}", type=_Attributes)
     except msgspec.MsgspecError:
@@ -211,10 +239,10 @@ def _enclosures(attributes: str | None) -> list[ArchivedEnclosure]:
     ]
 
 
-def _credentials(stored: str | None) -> str:
+def _credentials(stored: str) -> str:
     """Returns `user:password`. FreshRSS stores it in Base64."""
     try:
-        return base64.b64decode(stored or "", validate=True).decode()
+        return base64.b64decode(stored, validate=True).decode()
     except ValueError:
         return ""
 
