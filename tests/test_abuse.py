@@ -19,7 +19,7 @@ GROUPS = (
     ("csrf", "header_injection"),
     ("connections",),
     ("parser_bombs", "doubling", "throttling"),
-    ("rules",),
+    ("rules", "expensive_files"),
     ("secrets_in_logs",),
 )
 PRIVATE_NETWORKS_ALLOWED = (

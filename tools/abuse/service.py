@@ -136,12 +136,15 @@ def _with_descendants(pid: int) -> list[int]:
 
 
 def _ticks(pid: int) -> int:
-    """Returns user and system time (proc(5), fields 14 and 15; the name in parentheses may contain blanks)."""
+    """Returns user and system time, with that of children that ended.
+
+    Source: proc(5), fields 14 to 17; the name in parentheses may contain blanks.
+    """
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
         return 0
-    return int(fields[11]) + int(fields[12])
+    return sum(map(int, fields[11:15]))
 
 
 def _resident_pages(pid: int) -> int:

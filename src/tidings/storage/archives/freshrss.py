@@ -48,7 +48,7 @@ _COLUMNS: Final = {
 }  # fmt: skip
 
 
-_KINDS: Final = {bytes: "a BLOB", str: "a text"}
+_KINDS: Final[Mapping[type, str]] = {bytes: "a BLOB", str: "a text"}
 
 R = TypeVar("R")
 

@@ -12,7 +12,9 @@ depends_on = None
 COMMENTS = {
     "account_imports.state": "waiting, asking, running, done, failed, interrupted or expired.",
     "account_imports.report": "JSON: what was done; while it asks, what it would change. Empty before.",
-    "feeds.limits_reached": "Of the last parsed body: elements, entries, text (cut there); pages: they have far less text.",
+    "feeds.limits_reached": (
+        "Of the last parsed body: elements, entries, text (cut there); pages: they have far less text."
+    ),
 }
 
 
