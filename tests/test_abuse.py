@@ -20,6 +20,7 @@ GROUPS = (
     ("connections",),
     ("parser_bombs", "doubling", "throttling"),
     ("rules", "expensive_files"),
+    ("archives",),
     ("secrets_in_logs",),
 )
 PRIVATE_NETWORKS_ALLOWED = (
