@@ -60,7 +60,7 @@ SHARED_FOLDERS = {"engine": frozenset({"entries"}), "schema": frozenset[str](), 
 MAX_MODULES_PER_FOLDER = 20
 
 # Third-party library, or a part of the standard library with a door to the outside: the parts that may use it.
-# A new dependency is entered here, and in docs/decisions.md.
+# A new dependency is entered here, and in docs/decisions/001-dependencies.md.
 USERS: dict[str, frozenset[str]] = {
     "aiohttp": frozenset({"net"}),
     "aiohttp_socks": frozenset({"net"}),

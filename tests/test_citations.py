@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 # A page of this repository in running text or in code: `docs/polling.md`, `docs/polling.md#websub`.
-PAGE = re.compile(r"(?<![\w/.-])(?:[A-Z]{4,}|docs/[\w-]+|tests/[\w/-]+|tools/[\w/-]+)\.md(?:#[\w-]+)?")
+PAGE = re.compile(r"(?<![\w/.-])(?:[A-Z]{4,}|docs/[\w/-]+|tests/[\w/-]+|tools/[\w/-]+)\.md(?:#[\w-]+)?")
 LINK = re.compile(r"\]\((?!https?:|mailto:)([^)\s]+)\)")
 # Pages that the project was planned with. They are not part of it.
 NOT_PUBLISHED = re.compile(r"(?<![\w./-])(?:spec/[\w.-]*|(?:design|house|style|ui)\.md)")
@@ -93,12 +93,20 @@ def test_only_published_pages_are_cited() -> None:
     assert wrong == []
 
 
+def test_each_decision_is_in_their_index() -> None:
+    folder = ROOT / "docs" / "decisions"
+    listed = LINK.findall((folder / "README.md").read_text(encoding="utf-8"))
+    assert sorted(name for name in listed if name[0] != ".") == sorted(path.name for path in folder.glob("[0-9]*.md"))
+
+
 @pytest.mark.parametrize(
     ("citation", "problem"),
     [
         ("docs/api.md", ""),
         ("docs/api.md#sign-in", ""),
+        ("docs/decisions/001-dependencies.md", ""),
         ("docs/apis.md", "no file docs/apis.md"),
+        ("docs/decisions/000-nothing.md", "no file docs/decisions/000-nothing.md"),
         ("docs/api.md#sing-in", "no section docs/api.md#sing-in"),
     ],
 )

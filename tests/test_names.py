@@ -90,7 +90,14 @@ def old_names_of_file(path: Path) -> Iterator[str]:
 
 
 def texts() -> Iterator[Path]:
-    for pattern in ("src/**/*.py", "src/**/*.html", "tests/**/*.py", "tools/**/*.py", "benchmarks/*.py", "docs/*.md"):
+    for pattern in (
+        "src/**/*.py",
+        "src/**/*.html",
+        "tests/**/*.py",
+        "tools/**/*.py",
+        "benchmarks/*.py",
+        "docs/**/*.md",
+    ):
         yield from (path for path in sorted(ROOT.glob(pattern)) if path != Path(__file__))
 
 
