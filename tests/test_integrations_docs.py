@@ -51,6 +51,7 @@ def test_the_documented_example_is_valid() -> None:
         IntegrationSettings(enabled=False, settings=provider.settings()),
         json.loads(example)["custom"],
         check_url=lambda _: None,
+        may_share=lambda _before, _after: True,
         make_secret=lambda: "",
     )
 

@@ -229,3 +229,12 @@ def test_an_entry_is_sent_to_each_enabled_service(name: str, alice: Person, site
     with alice.service.services.reading() as db:
         sent = db.rows(deliveries.select().where(deliveries.c.user_id == alice.id))
     assert [(row["integration"], row["event_type"], row["state"]) for row in sent] == [(name, "save_entry", "pending")]
+
+
+def test_a_stored_secret_does_not_follow_a_new_address(alice: Person) -> None:
+    put(alice, linkding=LINKDING)
+
+    message = refused(alice, {"linkding": {"url": "https://other.example.org"}})
+
+    assert message.startswith("linkding.token: it was given for another host")
+    assert put(alice, linkding={"url": "https://other.example.org", "token": "8c1f"})["linkding"]["has_token"]

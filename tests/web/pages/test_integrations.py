@@ -227,3 +227,16 @@ def test_deliveries_that_were_given_up_stay_visible_after_one_that_arrived(
     assert "Deliveries given up in the last seven days: 2" in overview
     assert "given up" not in reader.page(LINKDING)
     assert "given up" not in stranger.page(HOOK)
+
+
+def test_another_host_needs_the_secret_again(alice: Person, reader: Visitor) -> None:
+    connect(reader, LINKDING, enabled="1", url="https://links.example.org", token="hush-hush")
+
+    refused = reader.post(LINKDING, enabled="1", url="https://other.example.org", token="")
+
+    page = refused.body.decode()
+    assert refused.status == 400
+    assert 'id="error-token"' in page
+    assert "It was given for another host" in page
+    assert alice.get("/v1/integrations")["linkding"]["url"] == "https://links.example.org"
+    connect(reader, LINKDING, enabled="1", url="https://other.example.org", token="hush-hush")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -23,6 +24,7 @@ HAS_PREFIX = "has_"
 LAST_ERROR = "last_error"
 MAX_NUMBER = 2**53 - 1
 
+_AFTER_HOST = re.compile(r"[/?#]")
 _WRONG_TYPES: dict[type, Message] = {
     str: msg("send a text."),
     bool: msg("send true or false."),
@@ -31,6 +33,8 @@ _WRONG_TYPES: dict[type, Message] = {
 
 # Returns why a URL cannot be used; None if it can.
 UrlCheck = Callable[[str], Message | None]
+# Returns whether what was given for the first URL may be sent to the second.
+TrustCheck = Callable[[str, str], bool]
 
 
 class IntegrationSettings(Struct, frozen=True):
@@ -56,10 +60,12 @@ def merge(
     sent: Any,
     *,
     check_url: UrlCheck,
+    may_share: TrustCheck,
     make_secret: Callable[[], str],
 ) -> IntegrationSettings:
     """Returns the settings with changes. sent: members as in the API; those that are absent or null stay as they are.
 
+    A new address on another host needs the secrets with it: whoever changes it may be one who cannot read them.
     make_secret: returns a value for a generated field. Raises InvalidInput, which names integration and field, as in
     `linkding.url`.
     """
@@ -79,6 +85,7 @@ def merge(
         else:
             raise InvalidField(where, msg("there is no such setting. {hint}", hint=_hint(name, (ENABLED, *fields))))
     settings = msgspec.structs.replace(before.settings, **values)
+    _check_secrets(provider, before.settings, settings, values, may_share)
     settings = _with_generated(provider, settings, make_secret)
     _check_settings(provider, settings, enabled=enabled)
     return IntegrationSettings(enabled, settings)
@@ -140,6 +147,36 @@ def _check_url(value: str, field: SettingField, where: str, check_url: UrlCheck)
         raise InvalidField(where, reason)
     if has_credentials(url) and not field.allows_credentials:
         raise InvalidField(where, msg("this address must not contain a username or a password; remove them."))
+
+
+def _check_secrets(
+    provider: Provider, before: Struct, after: Struct, values: Mapping[str, Any], may_share: TrustCheck
+) -> None:
+    """Raises InvalidInput for a stored secret that was not sent and would go to another host than it was given for.
+
+    An empty address is no host: else a secret could be sent anywhere by removing the address first.
+    """
+    addresses = [field for field in provider.fields if field.kind is FieldKind.ADDRESS]
+    if not any(
+        _is_elsewhere(field, getattr(before, field.name), getattr(after, field.name), may_share) for field in addresses
+    ):
+        return
+    for field in provider.fields:
+        if field.is_secret and field not in addresses and field.name not in values and getattr(before, field.name):
+            raise InvalidField(
+                f"{provider.name}.{field.name}",
+                msg("it was given for another host: give it again for the new address, or remove it."),
+            )
+
+
+def _is_elsewhere(field: SettingField, before: str, after: str, may_share: TrustCheck) -> bool:
+    if after in ("", before):
+        return False
+    if not field.is_template:
+        return not may_share(before, after)
+    # A placeholder in the host leads anywhere.
+    hosts = (_AFTER_HOST.split(url.partition("://")[2])[0] for url in (before, after))
+    return any("{{" in host for host in hosts) or not may_share(*map(templates.sample_render, (before, after)))
 
 
 def _with_generated(provider: Provider, settings: Struct, make_secret: Callable[[], str]) -> Struct:

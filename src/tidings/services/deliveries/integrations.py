@@ -16,7 +16,7 @@ from tidings.domain.integrations import REGISTRY, Provider, changes
 from tidings.domain.integrations.changes import IntegrationSettings
 from tidings.domain.messages import Message
 from tidings.net.guard import AddressGuard
-from tidings.net.targets import parse_target
+from tidings.net.targets import may_share, parse_target
 from tidings.services.clock import Clock
 from tidings.services.deliveries.apprise import AppriseSender
 from tidings.storage.deliveries import integrations, outbox
@@ -104,7 +104,12 @@ class Integrations:
 
     def _save(self, db: Any, user_id: int, provider: Provider, before: StoredIntegration | None, fields: Any) -> None:
         merged = changes.merge(
-            provider, _current(provider, before), fields, check_url=self._refusal, make_secret=_make_secret
+            provider,
+            _current(provider, before),
+            fields,
+            check_url=self._refusal,
+            may_share=may_share,
+            make_secret=_make_secret,
         )
         settings = msgspec.json.encode(merged.settings).decode()
         integrations.save(db, user_id, provider.name, enabled=merged.enabled, settings=settings, now=self._clock())
