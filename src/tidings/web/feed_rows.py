@@ -148,6 +148,12 @@ def trouble(feed: FeedHealthData) -> str:
             count=feed.failed_checks,
         )
         return join_sentences(error, times)
+    if feed.health is FeedHealth.MOVED and feed.moved_times >= CONFIRMATIONS:
+        return _(
+            "It has moved to %(address)s, on another host, where its cookie, password and user agent are not sent. "
+            "If you trust the new address, enter it in the settings of the feed, with what it needs.",
+            address=feed.moved_to,
+        )
     if feed.health is FeedHealth.MOVED:
         return _(
             "It redirects to %(address)s. We follow once it has done so %(times)d times (now: %(now)d).",

@@ -318,3 +318,39 @@ def test_feeds_of_other_users_are_404(reader: Visitor, bob: Person, site: Publis
     for action in ("edit", "try", "refresh"):
         assert reader.post(f"/feeds/{theirs}/{action}", title="Mine now").status == 404
     assert bob.get(f"/v1/feeds/{theirs}")["title"] == "A feed"
+
+
+def test_an_address_on_another_host_needs_the_password_again(reader: Visitor, alice: Person, site: Publisher) -> None:
+    kept = {"username": "me", "cookie": "a=b", "user_agent": "Mine/1.0"}
+    feed = alice.has_feed(site, password="hush", **kept)
+    path = f"/feeds/{feed['id']}/edit"
+    given = fields(reader.page(path)) | {"feed_url": "https://new.example.org/feed", "csrf": reader.token}
+
+    refused = reader.post(path, **given)
+
+    assert refused.status == 400
+    assert error(refused.body.decode(), "password").startswith("The new address is on another host")
+    assert alice.get(f"/v1/feeds/{feed['id']}")["feed_url"] == feed["feed_url"]
+
+    reader.post(path, **given | {"password": "hush again"})
+
+    changed = alice.get(f"/v1/feeds/{feed['id']}")
+    assert changed["feed_url"] == "https://new.example.org/feed"
+    assert {name: changed[name] for name in kept} == kept, "the page shows them, so that they are sent again"
+    assert changed["password"] == "hush again"
+
+
+def test_the_page_says_what_to_do_about_a_feed_that_stays_for_its_password(
+    reader: Visitor, alice: Person, site: Publisher
+) -> None:
+    feed = alice.has_feed(site, username="me", password="hush")
+    with Publisher("127.0.0.2") as other:
+        address = other.serve("/new.xml", rss(["One"], other.url("/new.xml")))
+        site.redirect(urlsplit(feed["feed_url"]).path, to=address, status=301)
+        for _ in range(3):
+            alice.put(f"/v1/feeds/{feed['id']}/refresh")
+
+    for page in (f"/feeds/{feed['id']}/edit", "/feeds"):
+        shown = html.unescape(reader.page(page))
+        assert f"It has moved to {address}, on another host" in shown
+        assert "enter it in the settings of the feed" in shown

@@ -152,3 +152,26 @@ def test_an_address_with_a_scheme_is_taken_at_its_word(reader: Visitor, site: Pu
 
     assert reader.post("/feeds/find", url=address).status == 400
     assert not site.requests_for("/")
+
+
+def test_what_was_typed_for_a_page_is_not_sent_to_the_host_of_a_feed_that_it_links_to(
+    reader: Visitor, alice: Person, site: Publisher
+) -> None:
+    typed = {"username": "pat", "password": "hush", "cookie": "id=1", "user_agent": "Rainreader/1"}
+    with Publisher("127.0.0.2") as other:
+        feed_url = other.serve("/feed.xml", rss(["One"], other.url("/feed.xml")))
+        site.serve(
+            "/", f'<html><head><link rel="alternate" type="application/rss+xml" href="{feed_url}"></head></html>'
+        )
+        reader.get("/feeds/add")
+        reader.post("/feeds/find", url=site.url("/"), **typed)
+
+        reader.post("/feeds/add", url=site.url("/"), feed_url=feed_url, **typed)
+
+        (feed,) = alice.get("/v1/feeds")
+        alice.put(f"/v1/feeds/{feed['id']}/refresh")
+        assert {name: feed[name] for name in typed} == dict.fromkeys(typed, "")
+        assert len(other.requests_for("/feed.xml")) == 2, "the document that was found was taken"
+        for seen in other.requests:
+            assert not {"cookie", "authorization"} & seen.headers.keys()
+            assert "Rainreader" not in seen.headers["user-agent"]

@@ -22,7 +22,7 @@ from tidings.domain.feeds.feeds import FeedFormat, ParsedFeed
 from tidings.domain.formats import detect_format, parse_feed
 from tidings.domain.messages import msg
 from tidings.net.fetch import FetchRequest, FetchResponse
-from tidings.net.targets import may_share
+from tidings.services.feed_requests import request_elsewhere
 from tidings.services.feeds.feed_preview import EntryPreview, newest
 from tidings.services.polling.fetched_documents import RecentDocuments
 from tidings.services.polling.rate_limit import PoliteFetcher
@@ -116,7 +116,7 @@ class _Search:
         if result.type:
             self._recent.add(
                 self._user_id,
-                msgspec.structs.replace(self._request, url=response.url),
+                request_elsewhere(self._request, response.url),
                 msgspec.structs.replace(response, permanent_url=None),
             )
             return [DiscoveredFeed(response.url, response.url, result.type, result.title, result.newest)]
@@ -175,18 +175,14 @@ class _Search:
         if result.type:
             self._recent.add(
                 self._user_id,
-                msgspec.structs.replace(request, url=_final_url(candidate, result)),
+                request_elsewhere(request, _final_url(candidate, result)),
                 msgspec.structs.replace(response, permanent_url=None),
             )
 
     def _probe_request(self, url: str) -> FetchRequest:
         """Returns the request of a candidate; credentials for the page are not sent to other sites."""
-        request = msgspec.structs.replace(
-            self._request, url=url, timeout_s=PROBE_TIMEOUT_S, max_body_size=MAX_PROBE_BYTES
-        )
-        if may_share(self._request.url, url):
-            return request
-        return msgspec.structs.replace(request, username="", password="", cookie="", user_agent="")
+        request = request_elsewhere(self._request, url)
+        return msgspec.structs.replace(request, timeout_s=PROBE_TIMEOUT_S, max_body_size=MAX_PROBE_BYTES)
 
     def _read(self, response: FetchResponse) -> ProbeResult:
         kind = _format(response)

@@ -24,6 +24,7 @@ from tidings.net.fetch import FetchRequest, FetchResponse
 from tidings.services.clock import Clock
 from tidings.services.concurrent_changes import repeat_if_concurrent
 from tidings.services.entries.full_content import USER_TIMEOUT_S, FullContent
+from tidings.services.feed_requests import may_move, options_after_move
 from tidings.services.feeds.icons import Icons
 from tidings.services.polling.entry_builder import EntryBuilder, log_rule_errors
 from tidings.services.polling.entry_identity import switched
@@ -125,7 +126,11 @@ class Feeds:
         return values
 
     def update(self, user_id: int, feed_id: int, fields: Mapping[str, Any]) -> None:
-        """Change a feed. Any change clears its errors. Raises NotFound and InvalidInput."""
+        """Change a feed. Any change clears its errors. Raises NotFound and InvalidInput.
+
+        A URL on another host clears the cookie, the credentials and the user agent that are not among the fields: they
+        were given for the host before.
+        """
         with self._database.reading() as db:
             owned(db, user_id, feed_id)
         values = self.validate(fields)
@@ -134,6 +139,7 @@ class Feeds:
             feed = owned(db, user_id, feed_id)
             if "category_id" in values:
                 _ensure_category(db, user_id, values["category_id"])
+            values = options_after_move(feed, values)
             if values.get("feed_url", feed.feed_url) != feed.feed_url:
                 _ensure_new(db, user_id, values["feed_url"])
                 values |= {"moved_to": "", "moved_times": 0}
@@ -194,7 +200,8 @@ class Feeds:
         now = self._clock()
         document = parse(response, now)
         # Only a permanent redirect replaces the URL that the user typed; a temporary one may change.
-        values = values | {"feed_url": response.permanent_url or values["feed_url"]}
+        if response.permanent_url and may_move(values, response.permanent_url):
+            values = values | {"feed_url": response.permanent_url}
         values |= _from_publisher(document, response, values["feed_url"])
         user_interval_minutes = values.get("check_interval_minutes", 0)
         values |= first_columns(Timing.draw(self._schedule), response, document, user_interval_minutes, now)

@@ -6,6 +6,7 @@ import random
 from collections.abc import Iterable
 from typing import Any, Self
 
+import msgspec
 from msgspec import Struct
 
 from tidings.domain.errors import FeedGone, FetchError, HttpError, TidingsError
@@ -17,6 +18,7 @@ from tidings.domain.polling.publish_rate import PublishRate
 from tidings.domain.polling.sources import NO_VALIDATORS
 from tidings.domain.times import Instant
 from tidings.net.fetch import FetchResponse
+from tidings.services.feed_requests import may_move
 
 # After more failures in a row than this, a temporary error counts as lasting: about 15 hours at the default intervals.
 MAX_TEMPORARY_FAILURES = 4
@@ -142,8 +144,13 @@ class Timing(Struct, frozen=True):
             "last_modified_header": response.last_modified,
             # The user refreshed a feed that was switched off because it failed: it works again.
             **({"disabled": False, "disabled_reason": ""} if feed.disabled_reason else {}),
-            **redirects.redirect_columns(feed, response.permanent_url),
+            **_redirect_columns(feed, response.permanent_url),
         }
+
+
+def _redirect_columns(feed: Feed, permanent_url: str | None) -> dict[str, Any]:
+    is_moving = permanent_url is not None and may_move(msgspec.structs.asdict(feed), permanent_url)
+    return redirects.redirect_columns(feed, permanent_url, may_move=is_moving)
 
 
 def after_push(feed: Feed, new: Iterable[Instant | None], now: Instant) -> dict[str, Any]:

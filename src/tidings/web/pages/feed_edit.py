@@ -9,16 +9,17 @@ from msgspec import defstruct
 
 from tidings.domain.accounts.users import User
 from tidings.domain.entries import retention
-from tidings.domain.errors import FetchError, InvalidInput, NotFound
+from tidings.domain.errors import FetchError, InvalidField, InvalidInput, NotFound
 from tidings.domain.feeds.feed_settings import DAYS, NUMBERS, RULES, SWITCHES, TEXTS
 from tidings.domain.feeds.feeds import Feed
-from tidings.domain.messages import verbatim
+from tidings.domain.messages import msg, verbatim
 from tidings.domain.rules.pipeline import RuleTexts, compile_rules
 from tidings.http.binding import Form
 from tidings.http.endpoints import Routes
 from tidings.http.requests import run_while_connected
 from tidings.services import Services
 from tidings.services.entries.saved_pages import FEED_URL as SAVED_PAGES_URL
+from tidings.services.feed_requests import BOUND_TO_HOST, options_elsewhere
 from tidings.services.feeds.feeds import owned
 from tidings.services.feeds.rule_preview import RulePreview
 from tidings.services.polling.claims import RefreshFailed
@@ -106,7 +107,7 @@ def change_feed(
     problems |= {name: problem for name, problem in _rule_problems(form).items() if name in fields}
     if not problems:
         try:
-            services.feeds.update(caller.id, feed_id, fields)
+            services.feeds.update(caller.id, feed_id, _with_shown(feed, form, fields))
         except InvalidInput as error:
             problems = {error.field or "title": field_error(error).message}
     if problems:
@@ -155,6 +156,22 @@ def _changes(feed: Feed, form: FeedForm) -> tuple[dict[str, Any], dict[str, str]
         if name in DAYS and fields[name] is not None and not retention.is_allowed(fields[name]):
             problems[name] = _("Type 1 to %(max)d days, -1 for ever, or nothing.", max=retention.MAX_DAYS)
     return {name: value for name, value in fields.items() if value != getattr(feed, name)}, problems
+
+
+def _with_shown(feed: Feed, form: FeedForm, fields: dict[str, Any]) -> dict[str, Any]:
+    """Returns the changes; with a new address also what the page shows and was left as it is: it is for that address.
+
+    Raises InvalidInput if the stored password, which the page does not show, would go to another host.
+    """
+    if "feed_url" not in fields:
+        return fields
+    shown = {name: getattr(form, name) for name in BOUND_TO_HOST if name != "password"}
+    kept = {"password": feed.password} if feed.password and "password" not in fields else {}
+    if kept and not options_elsewhere(kept, feed.feed_url, fields["feed_url"]):
+        raise InvalidField(
+            "password", msg("the new address is on another host: type the password again, or remove it.")
+        )
+    return shown | fields
 
 
 def _rule_problems(form: FeedForm) -> dict[str, str]:

@@ -15,6 +15,7 @@ from tidings.http.binding import Form
 from tidings.http.endpoints import Routes
 from tidings.http.queries import Query
 from tidings.services import Services
+from tidings.services.feed_requests import options_elsewhere
 from tidings.services.feeds.discovery import DiscoveredFeed
 from tidings.services.feeds.feed_preview import EntryPreview
 from tidings.services.feeds.typed_urls import complete_url, reach
@@ -122,7 +123,10 @@ async def save_page(caller: User, services: Services, form: SubscribeForm) -> Pa
 async def add_feed(
     context: RequestContext, caller: User, services: Services, form: AddFeedForm
 ) -> PageResponse | Redirect:
-    fields = _fetch_options(form) | {"feed_url": complete_url(form.feed_url or form.url)}
+    feed_url = complete_url(form.feed_url or form.url)
+    # What was typed for the page that was searched is not sent to the host of a feed that it links to.
+    options = options_elsewhere(_fetch_options(form), complete_url(form.url or feed_url), feed_url)
+    fields = options | {"feed_url": feed_url}
     chosen = {"category_id": form.category_id, "crawler": form.crawler, "hide_globally": form.hide_globally}
     fields |= {name: value for name, value in chosen.items() if value}
     try:
