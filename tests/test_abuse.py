@@ -22,6 +22,7 @@ GROUPS = (
     ("rules", "expensive_files"),
     ("archives",),
     ("secrets_in_logs",),
+    ("foreign_hosts",),
 )
 PRIVATE_NETWORKS_ALLOWED = (
     "--setting",

@@ -33,22 +33,26 @@ class Document:
 class Publisher:
     """Serves `documents` by path, and records every connection.
 
-    answer: asked first; None leaves the answer to `documents`.
+    host: the address of loopback where it listens, unless it does `everywhere`. answer: asked first; None leaves the
+    answer to `documents`. received: whole requests, with their bodies.
     """
 
     def __init__(
         self,
         ports: tuple[int, ...] = (0,),
         *,
+        host: str = "127.0.0.1",
         everywhere: bool = False,
         answer: Callable[[Contact], Document | None] | None = None,
     ) -> None:
         self.documents: dict[str, Document] = {}
         self.contacts: list[Contact] = []
+        self.received: list[bytes] = []
+        self._host = host
         self._answer = answer
         self._listeners: list[socket.socket] = []
         for port in ports:
-            self._listeners.append(_listen("127.0.0.1" if not everywhere else "0.0.0.0", port))
+            self._listeners.append(_listen(host if not everywhere else "0.0.0.0", port))
             if everywhere:
                 self._listeners.append(_listen("::", port))
         self.port: int = self._listeners[0].getsockname()[1]
@@ -72,7 +76,7 @@ class Publisher:
         return self.url(path)
 
     def url(self, path: str) -> str:
-        return f"http://127.0.0.1:{self.port}{path}"
+        return f"http://{self._host}:{self.port}{path}"
 
     def requests(self, path: str) -> list[Contact]:
         """Returns the requests for a path, with any query."""
@@ -95,7 +99,7 @@ class Publisher:
                 lines = head.decode("latin-1").split("\r\n")
                 contact = Contact(reached, port, lines[0], head.decode("latin-1"))
                 self.contacts.append(contact)
-                _read_body(connection, head, rest)
+                self.received.append(head + b"\r\n\r\n" + _read_body(connection, head, rest))
                 _send(connection, self._document(contact))
             except OSError:
                 pass
@@ -126,16 +130,18 @@ def _read_head(connection: socket.socket) -> tuple[bytes, bytes, bytes]:
     return received.partition(b"\r\n\r\n")
 
 
-def _read_body(connection: socket.socket, head: bytes, rest: bytes) -> None:
-    """Read the declared body, so that closing does not reset the connection."""
+def _read_body(connection: socket.socket, head: bytes, rest: bytes) -> bytes:
+    """Returns the declared body. It is read as a whole, so that closing does not reset the connection."""
     for line in head.lower().split(b"\r\n"):
         if line.startswith(b"content-length:"):
             missing = int(line.partition(b":")[2]) - len(rest)
             while missing > 0:
                 piece = connection.recv(65536)
                 if not piece:
-                    return
+                    return rest
+                rest += piece
                 missing -= len(piece)
+    return rest
 
 
 def _send(connection: socket.socket, document: Document) -> None:

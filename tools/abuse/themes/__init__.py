@@ -13,6 +13,7 @@ from abuse.themes import (
     csrf,
     doubling,
     expensive_files,
+    foreign_hosts,
     header_injection,
     parser_bombs,
     rules,
@@ -40,4 +41,5 @@ THEMES: Final[Mapping[str, Theme]] = {
     "throttling": throttling.run,
     "secrets_in_logs": secrets_in_logs.run,
     "archives": archives.run,
+    "foreign_hosts": foreign_hosts.run,
 }
