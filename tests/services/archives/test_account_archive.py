@@ -219,6 +219,20 @@ def test_without_secrets_no_password_is_in_the_file(reader: Person, bob: Person,
     assert services.integrations.get_all(bob.id)["linkding"]["enabled"] is False
 
 
+def test_a_stored_secret_does_not_go_to_an_address_of_the_archive(
+    reader: Person, bob: Person, services: Services
+) -> None:
+    own = {"enabled": True, "url": "https://links.example.net", "token": "secret of bob"}
+    services.integrations.update(bob.id, {"linkding": own})
+    before = services.integrations.get_all(bob.id)["linkding"]
+
+    report = _import(services, bob, _export(services, reader, with_secrets=False))
+
+    (problem,) = report.problems
+    assert "linkding.token: it was given for another host" in problem
+    assert services.integrations.get_all(bob.id)["linkding"] == before
+
+
 def test_content_from_an_archive_is_cleaned(reader: Person, bob: Person, services: Services) -> None:
     archive = _changed(
         _export(services, reader),

@@ -157,7 +157,7 @@ def test_an_address_with_a_scheme_is_taken_at_its_word(reader: Visitor, site: Pu
 def test_what_was_typed_for_a_page_is_not_sent_to_the_host_of_a_feed_that_it_links_to(
     reader: Visitor, alice: Person, site: Publisher
 ) -> None:
-    typed = {"username": "pat", "password": "hush", "cookie": "id=1", "user_agent": "Rainreader/1"}
+    typed: dict[str, Any] = {"username": "pat", "password": "hush", "cookie": "id=1", "user_agent": "Rainreader/1"}
     with Publisher("127.0.0.2") as other:
         feed_url = other.serve("/feed.xml", rss(["One"], other.url("/feed.xml")))
         site.serve(
