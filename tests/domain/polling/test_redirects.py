@@ -33,3 +33,10 @@ def test_a_response_without_redirect_resets_the_count() -> None:
     assert redirect_columns(replace(FEED, moved_to=NEW, moved_times=2), None) == {"moved_to": "", "moved_times": 0}
     assert redirect_columns(FEED, None) == {}
     assert redirect_columns(FEED, FEED.feed_url) == {}
+
+
+def test_a_feed_that_may_not_move_keeps_its_url_and_the_full_count() -> None:
+    feed = replace(FEED, moved_to=NEW, moved_times=3)
+
+    assert redirect_columns(feed, NEW, may_move=False) == {"moved_to": NEW, "moved_times": 3}
+    assert redirect_columns(feed, NEW) == {"feed_url": NEW, "moved_to": "", "moved_times": 0}
