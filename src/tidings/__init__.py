@@ -1,3 +1,3 @@
 """Tidings, a self-hosted feed reader service."""
 
-__version__ = "0.2.0"
+__version__ = "0.2.1"
