@@ -30,9 +30,7 @@ HIDDEN = "[hidden]"
 SECRET_KEY = re.compile(r"passw|secret|token|cookie|authorization|credential|api_?key|private_?key", re.IGNORECASE)
 USERINFO = re.compile(r"(?<=://)[^\s/?#@]+(?:@[^\s/?#@]+)*(?=@)")
 # Parameters such as ?token=… in URLs.
-# Each character is read once: names end at the next "?" or "&", where the next one may begin.
-PARAMETER = re.compile(r"([?&])([^?=&#\s]++)=([^&#\s\"']++)")
-SECRET_NAME = re.compile(r"passw|secret|token|auth|sig|key", re.IGNORECASE)
+SECRET_PARAMETER = re.compile(r"([?&][^=&#\s]*(?:passw|secret|token|auth|sig|key)[^=&#\s]*=)[^&#\s\"']+", re.IGNORECASE)
 PLAIN = re.compile(r"[^\s\"'=\\\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 MAX_DEPTH = 5
 
@@ -104,17 +102,12 @@ def redact(_logger: Any, _method: str, event: Event) -> Event:
     return event
 
 
-def _without_secret(parameter: re.Match[str]) -> str:
-    mark, name, _value = parameter.groups()
-    return f"{mark}{name}={HIDDEN}" if SECRET_NAME.search(name) else parameter[0]
-
-
 def without_secrets(value: Any, depth: int = 0) -> Any:
     """Returns the value with secrets hidden, in nested mappings and sequences too. depth: levels above this one."""
     if isinstance(value, str):
         if "://" not in value:
             return value
-        return PARAMETER.sub(_without_secret, USERINFO.sub(HIDDEN, value))
+        return SECRET_PARAMETER.sub(rf"\1{HIDDEN}", USERINFO.sub(HIDDEN, value))
     if isinstance(value, bool | int | float | None):
         return value
     if depth >= MAX_DEPTH:

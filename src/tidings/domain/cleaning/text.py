@@ -38,11 +38,7 @@ def normalize_words(text: str) -> str:
 
 def strip_tags(html: str) -> str:
     """Returns the text of clean HTML as written, with character references and all blanks."""
-    if "<" not in html:
-        return html
-    # Behind the last ">" no tag can end: each "<" there would be followed to the end of the text.
-    end = html.rfind(">") + 1
-    return _TAG.sub(" ", _INLINE_TAG.sub("", html[:end])) + html[end:]
+    return _TAG.sub(" ", _INLINE_TAG.sub("", html)) if "<" in html else html
 
 
 def unescape_text(text: str) -> str:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import islice
 from typing import Any
 
 import msgspec
@@ -22,18 +21,10 @@ from tidings.domain.text import plain_line
 MAX_LINES = 20_000
 MAX_TEXT = 2_000
 
-# Characters of one cue that are read, with its markup.
-MAX_CUE = 10 * MAX_TEXT
-# Cues, paragraphs or segments that are read, with those that have no text.
-MAX_CUES = 10 * MAX_LINES
-
-# The expressions read each character once, whatever a publisher writes: what they skip is possessive (`*+`), stays
-# within a line, and ends at the next angle bracket.
 # The line of a cue that has its times; hours may be missing, and SubRip writes a comma.
-_TIMES = re.compile(r"^[ \t]*+((?:\d{1,3}:)?\d{1,2}:\d{2}(?:[.,]\d{1,3})?)[ \t]*+-->", re.MULTILINE)
-_BLANK_LINE = re.compile(r"\n[ \t]*+\n")
-_VOICE = re.compile(r"<v(?:\.[^\s<>]*+)?\s++([^<>]*+)>")
-_TAG = re.compile(r"</?[a-zA-Z\d][^<>]*+>")
+_TIMES = re.compile(r"^\s*((?:\d{1,3}:)?\d{1,2}:\d{2}(?:[.,]\d{1,3})?)\s*-->", re.MULTILINE)
+_VOICE = re.compile(r"<v(?:\.[^\s>]*)?\s+([^>]*)>")
+_TAG = re.compile(r"</?[a-zA-Z\d][^>]*>")
 _HTML = re.compile(r"\s*<(?:!doctype|html|body|p|div|cite|time)\b", re.IGNORECASE)
 
 
@@ -65,8 +56,7 @@ def read_transcript(text: str, *, url: str) -> EpisodeTranscript:
     elif text.startswith("WEBVTT") or _TIMES.search(text):
         transcript = EpisodeTranscript(_kept_lines(_of_cues(text)))
     else:
-        blocks = islice(_blocks(text, _BLANK_LINE), MAX_CUES)
-        paragraphs = (TranscriptLine(None, "", " ".join(one[:MAX_CUE].split())) for one in blocks)
+        paragraphs = (TranscriptLine(None, "", " ".join(one.split())) for one in text.split("\n\n"))
         transcript = EpisodeTranscript(_kept_lines(paragraphs))
     if not transcript.lines and not text_of(transcript.html).strip():
         raise InvalidInput(msg("The transcript has no text."))
@@ -88,22 +78,13 @@ def _kept_lines(lines: Iterator[TranscriptLine]) -> tuple[TranscriptLine, ...]:
     return tuple(kept)
 
 
-def _blocks(text: str, separator: re.Pattern[str]) -> Iterator[str]:
-    """Yields what stands between separators, without a list of all of it."""
-    start = 0
-    for found in separator.finditer(text):
-        yield text[start : found.start()]
-        start = found.end()
-    yield text[start:]
-
-
 def _of_cues(text: str) -> Iterator[TranscriptLine]:
-    for block in islice(_blocks(text, _BLANK_LINE), MAX_CUES):
+    for block in re.split(r"\n[ \t]*\n", text):
         times = _TIMES.search(block)
         if not times:
             continue
         # The rest of the line has the end and settings.
-        said = block[times.end() : times.end() + MAX_CUE].partition("\n")[2]
+        said = block[times.end() :].partition("\n")[2]
         voice = _VOICE.search(said)
         yield TranscriptLine(_seconds(times[1]), plain_line(voice[1]) if voice else "", plain_line(_TAG.sub("", said)))
 
@@ -114,13 +95,13 @@ def _of_json(text: str) -> Iterator[TranscriptLine]:
     except (msgspec.DecodeError, RecursionError) as error:
         raise InvalidInput(msg("The transcript cannot be read.")) from error
     listed: Any = document.get("segments") if isinstance(document, dict) else document
-    for one in listed[:MAX_CUES] if isinstance(listed, list) else ():
+    for one in listed if isinstance(listed, list) else ():
         if isinstance(one, dict) and isinstance(one.get("body"), str):
             speaker = one.get("speaker")
             yield TranscriptLine(
                 start_seconds(one.get("startTime")),
                 plain_line(speaker) if isinstance(speaker, str) else "",
-                plain_line(one["body"][:MAX_CUE]),
+                plain_line(one["body"]),
             )
 
 
