@@ -250,6 +250,16 @@ def test_head_has_the_headers_of_get(client: TestClient) -> None:
     assert int(answer.headers["content-length"]) == len(client.get("/mobile/items/7").content)
 
 
+def test_a_cookie_in_quotes_is_read_without_its_backslashes() -> None:
+    async def receive() -> dict[str, Any]:
+        raise AssertionError
+
+    header = rb'a="\"x\073 \y"; b="; c= d ; e; =f'
+    request = Request({"type": "http", "headers": [(b"cookie", header)]}, receive)
+
+    assert request.cookies == {"a": '"x; y', "b": '"', "c": "d", "": "f"}
+
+
 def test_of_several_cookies_of_one_name_the_first_counts() -> None:
     async def receive() -> dict[str, Any]:
         raise AssertionError
