@@ -122,6 +122,8 @@ def test_events_below_the_level_are_left_out(log_format: LogFormat) -> None:
         {"url": "https://alice:p@hunter2@example.org/feed"},
         {"url": "https://hunter2@example.org/feed"},
         {"url": "https://example.org/feed?a=b&access_token=hunter2&c=d"},
+        {"url": "https://example.org/feed?a?my_key_token=hunter2"},
+        {"url": "https://example.org/feed?next=https://a.example/?token=hunter2"},
         {"urls": ["postgresql://alice:hunter2@db/tidings"]},
         {"error": ValueError("no connection to postgresql://alice:hunter2@db/tidings")},
     ],

@@ -30,7 +30,11 @@ HIDDEN = "[hidden]"
 SECRET_KEY = re.compile(r"passw|secret|token|cookie|authorization|credential|api_?key|private_?key", re.IGNORECASE)
 USERINFO = re.compile(r"(?<=://)[^\s/?#@]+(?:@[^\s/?#@]+)*(?=@)")
 # Parameters such as ?token=… in URLs.
-SECRET_PARAMETER = re.compile(r"([?&][^=&#\s]*(?:passw|secret|token|auth|sig|key)[^=&#\s]*=)[^&#\s\"']+", re.IGNORECASE)
+# A name is read once, up to its first word, since others choose the addresses that are logged.
+_IN_NAME = "passw|secret|token|auth|sig|key"
+SECRET_PARAMETER = re.compile(
+    rf"([?&](?:(?!{_IN_NAME})[^=&#?\s])*+(?:{_IN_NAME})[^=&#?\s]*+=)[^&#\s\"']+", re.IGNORECASE
+)
 PLAIN = re.compile(r"[^\s\"'=\\\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 MAX_DEPTH = 5
 
