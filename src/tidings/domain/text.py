@@ -9,6 +9,10 @@ from typing import Final
 from tidings.domain.errors import InvalidInput
 from tidings.domain.messages import msg
 
+# Python refuses to convert a number of some thousand digits.
+_LONG_REFERENCE: Final = re.compile(r"(?<=&#)[0-9]{9,}+")
+# The number of a character has seven digits at most.
+_MAX_DIGITS: Final = 8
 _INVISIBLE: Final = re.compile("[\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]")
 
 
@@ -36,6 +40,18 @@ def normalize_for_search(value: str) -> str:
     return value.strip().casefold()
 
 
+def unescape_html(text: str) -> str:
+    """Returns the text with the characters that its HTML character references stand for, however long they are.
+
+    `html.unescape` raises ValueError for a reference of more than 4,300 digits.
+    """
+    if "&" not in text:
+        return text
+    if "&#" in text:
+        text = _LONG_REFERENCE.sub(lambda digits: digits[0].lstrip("0")[:_MAX_DIGITS] or "0", text)
+    return html.unescape(text)
+
+
 def plain_line(escaped: str) -> str:
     """Returns a text on one line, with the characters that its HTML character references stand for."""
-    return " ".join(html.unescape(escaped).split())
+    return " ".join(unescape_html(escaped).split())

@@ -85,6 +85,34 @@ def test_lines_and_their_texts_are_limited() -> None:
     assert len(read_transcript("a\n\n" * (transcripts.MAX_LINES + 5), url="").lines) == transcripts.MAX_LINES
 
 
+def test_a_cue_ends_at_a_blank_line_and_may_hold_a_line_with_times() -> None:
+    text = "00:01 --> 00:02\nOne\n00:03 --> 00:04\n \nnothing\n\n\t00:05 --> 00:06\n<v\nBob>Two <b x\n"
+
+    assert read_transcript(text, url="").lines == (
+        TranscriptLine(1.0, "", "One 00:03 --> 00:04"),
+        TranscriptLine(5.0, "Bob", "Two <b x"),
+    )
+
+
+def test_the_rest_of_a_transcript_that_is_too_long_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transcripts, "MAX_CHARS", 9)
+
+    assert read_transcript("One.\n\nTwo words.", url="").lines[1].text == "Two"
+
+
+def test_a_transcript_that_takes_too_long_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transcripts, "MAX_READING_S", -1)
+
+    with pytest.raises(InvalidInput, match="takes too long"):
+        read_transcript(VTT, url="")
+
+
+def test_a_reference_of_many_digits_is_no_error() -> None:
+    (line,) = read_transcript(f"00:01 --> 00:02\n&#{'1' * 5_000}; &#{'0' * 5_000}65;", url="").lines
+
+    assert line.text == "\ufffd A"
+
+
 @pytest.mark.parametrize("text", ["", "  \n", "WEBVTT\n\n", "{", "[" * 100_000, "[]", '{"segments": 5}', "<p></p>"])
 def test_a_transcript_without_text_is_an_error(text: str) -> None:
     with pytest.raises(InvalidInput, match="transcript"):

@@ -116,6 +116,13 @@ def test_html_that_is_not_escaped_goes_on_after_an_element_without_end_tag(writt
     assert (found.content.replace("BR>", "br>"), found.tags) == (content, ("c",))
 
 
+def test_a_character_reference_of_many_digits_is_no_error() -> None:
+    number = "1" * 5_000
+    item = f"<item><guid>1</guid><title>A &amp;#{number}; b &amp;#{'0' * 5_000}65;</title></item>"
+
+    assert feed(rss(item)).entries[0].title == "A \ufffd b A"
+
+
 def test_elements_with_impossible_names_keep_their_text() -> None:
     assert item("<description>a <x:1>b</x:1> <ü:>c</description>").content.startswith("a <span>b</span>")
 

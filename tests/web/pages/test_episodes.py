@@ -123,6 +123,18 @@ def test_a_transcript_is_cleaned_and_has_times(reader: Visitor, alice: Person, s
     assert "Hello x() all." in page
 
 
+@pytest.mark.parametrize("charset", ["punycode", "idna", "unicode_escape", "base64", "no-such"])
+def test_a_transcript_in_an_encoding_that_is_not_for_documents_is_read_as_utf_8(
+    reader: Visitor, alice: Person, site: Publisher, charset: str
+) -> None:
+    site.serve(
+        "/transcript", "WEBVTT\n\n00:01 --> 00:02\nTäglich", headers={"Content-Type": f"text/vtt; charset={charset}"}
+    )
+    (entry,) = podcast(alice, site, transcript_at(site))
+
+    assert "Täglich" in reader.page(f"/enclosures/{part(entry, 'text/vtt')}/transcript")
+
+
 def test_a_transcript_in_html_is_cleaned(reader: Visitor, alice: Person, site: Publisher) -> None:
     site.serve("/transcript", "<p onclick=x()>Hello<script>y()</script></p>", headers={"Content-Type": "text/html"})
     (entry,) = podcast(alice, site, transcript_at(site, "text/html"))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from html import escape, unescape
+from html import escape
 from typing import Final
 
 from tidings.domain.articles import WebPage
 from tidings.domain.cleaning import resolve_web_url
 from tidings.domain.formats.charset import codec_for, decode
+from tidings.domain.text import unescape_html
 
 # Browsers read the first 1024 bytes (HTML Standard, section 13.2.3.2); some publishers write more before the charset.
 _PRESCAN_BYTES: Final = 4096
@@ -52,4 +53,4 @@ def page_base_url(html: str, url: str) -> str:
     match = _BASE.search(html[:_HEAD_CHARS])
     if match is None:
         return url
-    return resolve_web_url(url, unescape(match[1] or match[2] or match[3] or "")) or url
+    return resolve_web_url(url, unescape_html(match[1] or match[2] or match[3] or "")) or url

@@ -6,7 +6,8 @@ Source: https://github.com/Podcastindex-org/podcast-namespace/blob/main/transcri
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+import time
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
@@ -20,12 +21,23 @@ from tidings.domain.text import plain_line
 
 MAX_LINES = 20_000
 MAX_TEXT = 2_000
+# Characters; the rest is not read. A transcript of ten hours has about a million with the times of its words.
+MAX_CHARS = 5_000_000
+# Seconds of processor time. The longest transcripts take a tenth of it.
+MAX_READING_S = 3.0
+# Lines between two looks at the clock.
+_LINES_PER_LOOK = 256
+
+# No expression may begin or go on at a place that another match of it has read: possessive quantifiers, no blanks
+# across lines, and tags that end where another one begins.
 
 # The line of a cue that has its times; hours may be missing, and SubRip writes a comma.
-_TIMES = re.compile(r"^\s*((?:\d{1,3}:)?\d{1,2}:\d{2}(?:[.,]\d{1,3})?)\s*-->", re.MULTILINE)
-_VOICE = re.compile(r"<v(?:\.[^\s>]*)?\s+([^>]*)>")
-_TAG = re.compile(r"</?[a-zA-Z\d][^>]*>")
-_HTML = re.compile(r"\s*<(?:!doctype|html|body|p|div|cite|time)\b", re.IGNORECASE)
+_TIMES = re.compile(r"^[^\S\n]*+((?:\d{1,3}:)?\d{1,2}:\d{2}(?:[.,]\d{1,3})?)[^\S\n]*+-->", re.MULTILINE)
+_END_OF_CUE = re.compile(r"\n[ \t]*+\n|\Z")
+_PARAGRAPH = re.compile(r"[^\n]++(?:\n[^\n]++)*+")
+_VOICE = re.compile(r"<v(?:\.[^\s<>]*+)?\s++([^<>]*+)>")
+_TAG = re.compile(r"</?[a-zA-Z\d][^<>]*+>")
+_HTML = re.compile(r"\s*+<(?:!doctype|html|body|p|div|cite|time)\b", re.IGNORECASE)
 
 
 class TranscriptLine(Struct, frozen=True):
@@ -46,9 +58,9 @@ class EpisodeTranscript(Struct, frozen=True):
 def read_transcript(text: str, *, url: str) -> EpisodeTranscript:
     """Returns a transcript in the format that the text shows: types in feeds are often wrong.
 
-    url: the base of relative URLs. Raises InvalidInput if there is no text.
+    url: the base of relative URLs. Raises InvalidInput if there is no text, or if reading takes too long.
     """
-    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    text = text[:MAX_CHARS].removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     if _HTML.match(text):
         transcript = EpisodeTranscript(html=clean(text, base_url=url))
     elif text.lstrip().startswith(("{", "[")):
@@ -56,18 +68,21 @@ def read_transcript(text: str, *, url: str) -> EpisodeTranscript:
     elif text.startswith("WEBVTT") or _TIMES.search(text):
         transcript = EpisodeTranscript(_kept_lines(_of_cues(text)))
     else:
-        paragraphs = (TranscriptLine(None, "", " ".join(one.split())) for one in text.split("\n\n"))
+        paragraphs = (TranscriptLine(None, "", " ".join(one[0].split())) for one in _PARAGRAPH.finditer(text))
         transcript = EpisodeTranscript(_kept_lines(paragraphs))
     if not transcript.lines and not text_of(transcript.html).strip():
         raise InvalidInput(msg("The transcript has no text."))
     return transcript
 
 
-def _kept_lines(lines: Iterator[TranscriptLine]) -> tuple[TranscriptLine, ...]:
-    """Returns lines that have text, each speaker where it changes."""
+def _kept_lines(lines: Iterable[TranscriptLine]) -> tuple[TranscriptLine, ...]:
+    """Returns lines that have text, each speaker where it changes. Raises InvalidInput if that takes too long."""
     kept: list[TranscriptLine] = []
     speaker = ""
-    for line in lines:
+    deadline = time.thread_time() + MAX_READING_S
+    for number, line in enumerate(lines):
+        if number % _LINES_PER_LOOK == 0 and time.thread_time() > deadline:
+            raise InvalidInput(msg("Reading the transcript takes too long."))
         if not line.text:
             continue
         if len(kept) == MAX_LINES:
@@ -79,12 +94,15 @@ def _kept_lines(lines: Iterator[TranscriptLine]) -> tuple[TranscriptLine, ...]:
 
 
 def _of_cues(text: str) -> Iterator[TranscriptLine]:
-    for block in re.split(r"\n[ \t]*\n", text):
-        times = _TIMES.search(block)
-        if not times:
+    """Yields the cues. A cue ends at a blank line; other lines with times before it are part of its text."""
+    reached = 0
+    for times in _TIMES.finditer(text):
+        if times.start() < reached:
             continue
+        end = _END_OF_CUE.search(text, times.end())
+        reached = end.start() if end else len(text)
         # The rest of the line has the end and settings.
-        said = block[times.end() :].partition("\n")[2]
+        said = text[times.end() : reached].partition("\n")[2]
         voice = _VOICE.search(said)
         yield TranscriptLine(_seconds(times[1]), plain_line(voice[1]) if voice else "", plain_line(_TAG.sub("", said)))
 

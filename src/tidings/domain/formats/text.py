@@ -6,6 +6,8 @@ import html
 import re
 from typing import Final
 
+from tidings.domain.text import unescape_html
+
 # Characters of the title that is generated for an entry without one.
 _EXCERPT_CHARS: Final = 100
 # An entry may begin with a long style sheet or an inlined picture.
@@ -62,7 +64,7 @@ def html_to_text(markup: str) -> str:
     """Returns the text of an HTML fragment on one line: tags removed, entities resolved."""
     if "<" in markup:
         markup = _TAG.sub("", _BREAKING_TAG.sub(" ", _INVISIBLE.sub("", markup)))
-    return collapse_whitespace(html.unescape(markup) if "&" in markup else markup)
+    return collapse_whitespace(unescape_html(markup))
 
 
 def title_to_text(title: str) -> str:
@@ -71,7 +73,7 @@ def title_to_text(title: str) -> str:
     Known formatting tags that are opened and closed are removed. A lone `<b>` stays.
     """
     if "&" in title:
-        title = html.unescape(html.unescape(title))
+        title = unescape_html(unescape_html(title))
     if "<" in title:
         title = _strip_formatting(unwrap_cdata(title))
     return collapse_whitespace(title)

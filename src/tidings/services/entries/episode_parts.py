@@ -6,7 +6,6 @@ enclosure of the user ─► fetch (guard, limits) ─► chapters │ transcrip
 from __future__ import annotations
 
 import asyncio
-import codecs
 
 from msgspec import Struct
 
@@ -14,6 +13,7 @@ from tidings.domain.entries.chapters import read_chapters
 from tidings.domain.entries.entries import Enclosure, Entry
 from tidings.domain.entries.transcripts import EpisodeTranscript, read_transcript
 from tidings.domain.feeds.feeds import Chapter, Feed
+from tidings.domain.formats.charset import decode
 from tidings.net.fetch import FetchResponse
 from tidings.services.entries.enclosures import owned as owned_enclosure
 from tidings.services.entries.enclosures import unknown
@@ -77,9 +77,4 @@ class EpisodeParts:
 
 
 def _transcript(response: FetchResponse) -> EpisodeTranscript:
-    try:
-        charset = codecs.lookup(response.charset or "utf-8").name
-        text = response.body.decode(charset, "replace")
-    except (LookupError, UnicodeError):
-        text = response.body.decode("utf-8", "replace")
-    return read_transcript(text, url=response.url)
+    return read_transcript(decode(response.body, response.charset or None), url=response.url)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import html
 import re
 from typing import Final
+
+from tidings.domain.text import unescape_html
 
 _DECLARATION: Final = re.compile(
     r"""<!ENTITY\s+([A-Za-z_][\w.-]{0,63})\s+(?:"([^"<]{0,2000})"|'([^'<]{0,2000})')\s*>"""
@@ -21,7 +22,7 @@ def declared_entities(prolog: str) -> dict[str, str]:
     """
     entities: dict[str, str] = {}
     for declaration in _DECLARATION.finditer(prolog):
-        value = html.unescape(declaration[2] or declaration[3] or "")
+        value = unescape_html(declaration[2] or declaration[3] or "")
         if not _REFERENCE.search(value):
             entities.setdefault(declaration[1], value)
         if len(entities) >= _MAX_ENTITIES:
