@@ -14,6 +14,7 @@ from lxml.html import HtmlElement, HTMLParser, document_fromstring
 from tidings.domain.articles import lost_media
 from tidings.domain.articles.surroundings import class_and_id, text_length
 from tidings.domain.articles.tree_readability import run_readability
+from tidings.domain.formats.xml.serialization import to_html
 
 # A result that is shorter than this (characters) and a smaller share of its page is only a part of the article.
 MIN_ARTICLE_CHARS: Final = 500
@@ -42,7 +43,7 @@ def find_article(page: HtmlElement) -> str:
     if article is not None:
         lost_media.remove_numbers(article)
         _strip_urls(article)
-    return "" if article is None else etree.tostring(article, encoding="unicode", method="html")
+    return "" if article is None else to_html(article)
 
 
 def _strip_urls(article: HtmlElement) -> None:

@@ -12,6 +12,7 @@ from lxml.html import HtmlElement, fragments_fromstring
 from tidings.domain.cleaning import resolve_url, resolve_web_url
 from tidings.domain.cleaning.images import LAZY_SRC, LAZY_SRCSET
 from tidings.domain.cleaning.srcset import clean_srcset
+from tidings.domain.formats.xml.serialization import to_html
 
 # The number of a page in its URL: `?page=2`, `/page/2`, `/2/`, `-2.html`, `_2.html`. Not `/comment-page-2`.
 _PAGE_NUMBER: Final = re.compile(
@@ -81,4 +82,4 @@ def with_absolute_urls(content: str, base_url: str) -> str:
                 element.set(name, resolve_url(base_url, value) or value)
             elif name in _SRCSET_ATTRIBUTES:
                 element.set(name, clean_srcset(value, lambda url: resolve_web_url(base_url, url)))
-    return etree.tostring(root, encoding="unicode", method="html")
+    return to_html(root)

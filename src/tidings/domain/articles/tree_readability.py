@@ -27,6 +27,7 @@ from tidings.domain.articles.surroundings import (
     remove_surroundings,
     text_length,
 )
+from tidings.domain.formats.xml.serialization import to_html
 
 _HIDDEN: Final = etree.XPath("descendant::*[@hidden or @style or @role]")
 _TEXT: Final = etree.XPath("normalize-space()", smart_strings=False)
@@ -83,7 +84,7 @@ class _TreeReadability(Document):  # type: ignore[misc]
 
     def get_clean_html(self) -> Any:
         self.article = self.html
-        return etree.tostring(self.html, encoding="unicode", method="html")
+        return to_html(self.html)
 
     def _parse(self, page: HtmlElement) -> HtmlElement:
         """Returns a copy of the page without hidden elements."""

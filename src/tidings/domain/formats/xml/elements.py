@@ -12,6 +12,7 @@ from lxml.etree import _Element
 from tidings.domain.formats.text import unwrap_cdata
 from tidings.domain.formats.urls import relative_url
 from tidings.domain.formats.xml.namespaces import TagNames
+from tidings.domain.formats.xml.serialization import to_html
 
 XML_BASE: Final = "{http://www.w3.org/XML/1998/namespace}base"
 _URL_ATTRIBUTES: Final = ("href", "src", "poster")
@@ -134,7 +135,7 @@ def inner_html(element: _Element, *, is_xhtml: bool = False) -> str:
     box = _copy_without_namespaces(element)
     if not is_xhtml and _holds_tags(box):
         return "".join([box.text or "", *(_outer_html(child) + (child.tail or "") for child in box)])
-    return etree.tostring(box, encoding="unicode", method="html")[len("<div>") : -len("</div>")]
+    return to_html(box)[len("<div>") : -len("</div>")]
 
 
 def _holds_tags(element: _Element) -> bool:
@@ -143,7 +144,7 @@ def _holds_tags(element: _Element) -> bool:
 
 
 def _outer_html(element: _Element) -> str:
-    return etree.tostring(element, encoding="unicode", method="html", with_tail=False)
+    return to_html(element, with_tail=False)
 
 
 def _resolve_urls(element: _Element, base: str) -> None:
