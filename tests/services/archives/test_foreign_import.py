@@ -143,13 +143,18 @@ def test_an_answer_that_is_nested_without_end_is_an_error_that_says_so(
 
 def test_urls_of_the_media_proxy_become_those_of_the_media(bob: Person, site: Publisher, services: Services) -> None:
     proxied = f"https://old.example/reader/proxy/{'a' * 43}=/aHR0cDovL2ltZy5leGFtcGxlL2EucG5nP2I9YyZk"
-    entry = _entry(content=f'<img src="{proxied}">', enclosures=[{"url": proxied, "mime_type": "image/png"}])
+    sets = f"https://a.example/b.png 1x,{proxied} 2x"
+    entry = _entry(
+        content=f'<img src="{proxied}" srcset="{sets}">', enclosures=[{"url": proxied, "mime_type": "image/png"}]
+    )
     _serve(site, feeds=[FEED], entries={"total": 1, "entries": [entry]})
 
     _import(services, bob, site.url(""))
 
     (stored,) = bob.entries()
-    assert "http://img.example/a.png?b=c&amp;d" in stored["content"]
+    assert stored["content"].count("http://img.example/a.png?b=c&amp;d") == 2
+    assert "https://a.example/b.png" in stored["content"]
+    assert "/proxy/" not in stored["content"]
     assert stored["enclosures"][0]["url"] == "http://img.example/a.png?b=c&d"
 
 

@@ -38,8 +38,9 @@ class JsonItems:
         self._name = name
         self._buffer = b""
         self._at = 0
-        # The line in which the buffer begins.
+        # The line of a position in the buffer, so that each line end is counted once.
         self._line = 1
+        self._counted = 0
         self._last = b""
 
     def each(self, kind: type[T]) -> Iterator[tuple[int, T]]:
@@ -172,13 +173,18 @@ class JsonItems:
             pieces.append(piece)
             size += len(piece)
         if size:
-            self._line += self._buffer.count(b"\n", 0, keep)
+            self._line = self._line_at(keep)
+            self._counted = 0
             self._buffer = b"".join((self._buffer[keep:], *pieces))
             self._at -= keep
         return size > 0
 
     def _line_at(self, position: int) -> int:
-        return self._line + self._buffer.count(b"\n", 0, position)
+        if position < self._counted:
+            return self._line - self._buffer.count(b"\n", position, self._counted)
+        self._line += self._buffer.count(b"\n", self._counted, position)
+        self._counted = position
+        return self._line
 
     def _unexpected(self, expected: str) -> InvalidInput:
         if not self._last:

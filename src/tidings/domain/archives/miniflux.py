@@ -26,7 +26,10 @@ from tidings.domain.messages import verbatim
 PAGE: Final = 1000
 _SETTINGS: Final = (*records.FEED_SETTINGS, *records.FEED_SECRETS)
 # Only the path tells: behind a reverse proxy the server may be known by another name.
-_PROXIED: Final = re.compile(r"https?://[^/\s\"'<>]+(?:/[^\s\"'<>]*?)?/proxy/[\w-]{43}=/([\w-]+={0,2})")
+# One address, or several without a blank between them.
+_ADDRESSES: Final = re.compile(r"https?://[^\s\"'<>]++")
+_HOST: Final = re.compile(r"https?://[^/]")
+_PROXIED: Final = re.compile(r"/proxy/[\w-]{43}=/([\w-]+={0,2})")
 # Columns whose name in the API is another one.
 _API_NAMES: Final = {
     "entry_direction": "entry_sorting_direction",
@@ -194,11 +197,18 @@ def _original(text: str, *, in_html: bool) -> str:
     if "/proxy/" not in text:
         return text
 
-    def replace(match: re.Match[str]) -> str:
-        url = _proxied_url(match)
-        return (html.escape(url) if in_html else url) or match[0]
+    def replace(addresses: re.Match[str]) -> str:
+        written, reached, at = addresses[0], 0, 0
+        pieces: list[str] = []
+        # Once an end was searched for without success, no other beginning has one.
+        while (host := _HOST.search(written, at)) and (proxied := _PROXIED.search(written, host.end())):
+            at = proxied.end()
+            if url := _proxied_url(proxied):
+                pieces += (written[reached : host.start()], html.escape(url) if in_html else url)
+                reached = at
+        return "".join(pieces) + written[reached:]
 
-    return _PROXIED.sub(replace, text)
+    return _ADDRESSES.sub(replace, text)
 
 
 def _proxied_url(match: re.Match[str]) -> str:

@@ -32,7 +32,8 @@ class RuleCall(Struct, frozen=True):
 
 def read_calls(text: str, *, field: str, errors: RuleErrors) -> tuple[RuleCall, ...]:
     """Returns the calls up to the first error, which is added to `errors`."""
-    calls: list[RuleCall] = []
+    # The names with their arguments.
+    calls: list[tuple[str, list[str]]] = []
     if is_too_long(text, field=field, errors=errors):
         return ()
     for token in _TOKEN.finditer(text):
@@ -41,7 +42,7 @@ def read_calls(text: str, *, field: str, errors: RuleErrors) -> tuple[RuleCall, 
         except InvalidRule as error:
             errors.append(with_location(error, field=field, number=max(len(calls), 1)))
             break
-    return tuple(calls)
+    return tuple(RuleCall(number, name, tuple(arguments)) for number, (name, arguments) in enumerate(calls, 1))
 
 
 def unquote_string(literal: str) -> str:
@@ -49,15 +50,14 @@ def unquote_string(literal: str) -> str:
     return _ESCAPE.sub(lambda match: _ESCAPED_CHARACTERS.get(match[1], match[1]), literal[1:-1])
 
 
-def _add_token(token: re.Match[str], calls: list[RuleCall]) -> None:
+def _add_token(token: re.Match[str], calls: list[tuple[str, list[str]]]) -> None:
     """Adds a name or a string to the calls."""
     if token["name"] is not None:
-        calls.append(RuleCall(len(calls) + 1, token["name"]))
+        calls.append((token["name"], []))
         return
     place = token.start() + 1
     if token["open"] is not None:
         raise InvalidRule(msg('The string at character {place} has no closing " on its line.', place=place))
     if not calls:
         raise InvalidRule(msg("The string at character {place} has no rule name before it.", place=place))
-    last = calls[-1]
-    calls[-1] = RuleCall(last.number, last.name, (*last.arguments, unquote_string(token["string"])))
+    calls[-1][1].append(unquote_string(token["string"]))

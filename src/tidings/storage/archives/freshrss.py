@@ -38,7 +38,7 @@ _DOCUMENTS: Final = frozenset({0, 2, 25})
 _MAIN_STREAM: Final = 10
 _ESCAPED: Final = {"&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": '"', "&#039;": "'", "&#39;": "'", "&apos;": "'"}
 _ESCAPE: Final = re.compile("|".join(_ESCAPED))
-_TAG_SEPARATOR: Final = re.compile(r"\s*[#,]\s*")
+_TAG_SEPARATOR: Final = re.compile("[#,]")
 _COLUMNS: Final = {
     "category": {"id", "name"},
     "feed": {"id", "url", "category", "name", "website", "description", "priority", "httpAuth", "ttl"},
@@ -208,6 +208,8 @@ def _feed(row: Mapping[str, Any], *, categories: Mapping[int, str]) -> ArchivedF
 
 def _entry(row: Mapping[str, Any], *, labels: Iterable[str]) -> ArchivedEntry:
     tags = [_plain(tag) for tag in _TAG_SEPARATOR.split(_text(row, "tags")) if tag]
+def _entry(row: Mapping[str, Any], *, labels: tuple[str, ...]) -> ArchivedEntry:
+    tags = [_plain(tag) for part in _TAG_SEPARATOR.split(row["tags"] or "") if (tag := part.strip())]
     # The id is the time at which the entry was added, in microseconds.
     created_at = to_datetime(Instant(_whole(row, "id")))
     return ArchivedEntry(
