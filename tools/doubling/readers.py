@@ -1,0 +1,310 @@
+"""Every reader of text from outside: publishers, hubs, imported files, requests, and what users type."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from starlette.datastructures import Headers
+
+from tidings.domain.accounts import user_changes
+from tidings.domain.archives import miniflux, newsblur, saved_lists
+from tidings.domain.archives.json_items import JsonItems
+from tidings.domain.archives.reader_streams import ReaderStreams
+from tidings.domain.articles import WebPage
+from tidings.domain.articles.extract import extract_article
+from tidings.domain.cleaning import clean, clean_with_text, text_of
+from tidings.domain.cleaning.depth_limits import close_elements, truncate
+from tidings.domain.cleaning.ids import prefix_ids
+from tidings.domain.cleaning.srcset import candidates
+from tidings.domain.cleaning.text import count_words
+from tidings.domain.cleaning.tracking import strip_tracking
+from tidings.domain.cleaning.urls import host_of, resolve_url
+from tidings.domain.discovery.candidates import common_locations, declared_feeds, linked_feeds
+from tidings.domain.discovery.known_sites import known_site_feeds
+from tidings.domain.discovery.page_links import read_page_links
+from tidings.domain.entries import excerpts, reading_time
+from tidings.domain.entries.chapters import read_chapters
+from tidings.domain.entries.highlights import Highlighter
+from tidings.domain.entries.search import parse_query, terms
+from tidings.domain.entries.transcripts import read_transcript
+from tidings.domain.errors import TidingsError
+from tidings.domain.feeds import feed_changes, opml
+from tidings.domain.feeds.feeds import ParsedEntry
+from tidings.domain.formats import parse_feed
+from tidings.domain.formats.authors import join_names
+from tidings.domain.formats.chapters import parse_play_time
+from tidings.domain.formats.charset import decode
+from tidings.domain.formats.dates.dates import has_year_first, parse_date
+from tidings.domain.formats.detect import detect_format
+from tidings.domain.formats.text import excerpt, html_title_to_text, html_to_text, title_to_text
+from tidings.domain.formats.urls import absolute_url
+from tidings.domain.icons.icon_urls import declared_icons, decode_data_url
+from tidings.domain.icons.svg import sanitize_svg
+from tidings.domain.integrations.providers import custom
+from tidings.domain.integrations.providers.apprise import service_urls
+from tidings.domain.integrations.requests import split_tags
+from tidings.domain.integrations.templates import check_template
+from tidings.domain.media.rewrite import rewrite_media
+from tidings.domain.messages import decode_message
+from tidings.domain.polling import cache_headers
+from tidings.domain.polling.entry_identity import canonical_url
+from tidings.domain.rules.filters import parse_entry_list, parse_filters
+from tidings.domain.rules.pipeline import RuleTexts, compile_rules, rewrite_entry, scrape_page
+from tidings.domain.rules.rewrite import parse_rewrites
+from tidings.domain.rules.scraper import validate_selector
+from tidings.domain.rules.url_rewrite import parse_url_rewrite
+from tidings.domain.text import plain_line
+from tidings.domain.times import Instant
+from tidings.domain.url_schemes import safe_href, scheme_of
+from tidings.domain.websub import subscriptions
+from tidings.greader import streams
+from tidings.http import forms, json_body
+from tidings.http.compression import coding_for
+from tidings.http.requests import Request, parse_pairs
+from tidings.net.requests import clean as clean_header
+from tidings.net.targets import parse_target
+from tidings.runtime.logs import without_secrets
+from tidings.services.feeds.typed_urls import complete_url
+from tidings.storage.archives import freshrss
+from tidings.web.articles import content, embeds
+from tidings.web.articles.direction import text_direction
+from tidings.web.language import language_of_header
+from tidings.web.user_agents import browser_name
+
+_URL: Final = "https://blog.example/posts/1"
+_NOW: Final = Instant(1_795_000_000_000_000)
+_ITEM: Final = "<rss version='2.0'><channel><title>a</title><item><guid>1</guid>{}</item></channel></rss>"
+_ATOM: Final = '<feed xmlns="http://www.w3.org/2005/Atom"><entry><id>1</id>{}</entry></feed>'
+
+
+@dataclass(frozen=True)
+class Reader:
+    """read: takes a text, and may raise an error of Tidings. frames: around the hostile text, at %s.
+
+    size: characters of the smaller of two texts.
+    """
+
+    name: str
+    read: Callable[[str], object]
+    frames: tuple[str, ...] = ("%s",)
+    size: int = 25_000
+
+    def run(self, text: str) -> None:
+        with contextlib.suppress(TidingsError):
+            self.read(text)
+
+
+def _bytes(read: Callable[[bytes], object]) -> Callable[[str], object]:
+    return lambda text: read(text.encode(errors="surrogatepass"))
+
+
+def _feed(text: str) -> object:
+    return parse_feed(text.encode(errors="replace"), url=_URL, now=_NOW)
+
+
+def _detect(text: str) -> object:
+    return detect_format(text.encode(errors="replace"))
+
+
+def _shown(text: str) -> object:
+    """What a page does with stored content, and with the texts beside it."""
+    html = clean(text, base_url=_URL)
+    rewrite_media(prefix_ids(html), lambda url, _: url)
+    content._link_pictures(content._without_candidates(html))
+    embeds.defer_players(html)
+    embeds.link_players(html)
+    excerpts.excerpt(html)
+    excerpts.first_image(html)
+    reading_time.reading_minutes(html)
+    text_of(close_elements(html))
+    count_words(text)
+    return text_direction("en", text)
+
+
+def _highlighted(text: str) -> object:
+    highlighter = Highlighter(parse_query('"aaa aa" 111 中中'))
+    return highlighter.pieces(text), highlighter.excerpt(text)
+
+
+def _request(**headers: str) -> Request:
+    raw = Headers(
+        {
+            name.replace("_", "-"): value.encode("latin-1", "replace").decode("latin-1")
+            for name, value in headers.items()
+        }
+    )
+    return Request({"type": "http", "method": "POST", "path": "/", "headers": raw.raw}, None)  # type: ignore[arg-type]
+
+
+def _form(text: str) -> object:
+    request = _request(content_type="multipart/form-data; boundary=x")
+    request.content = text.encode(errors="replace")
+    return forms.read(request)
+
+
+def _form_type(text: str) -> object:
+    request = _request(content_type=text)
+    request.content = b"a"
+    return forms.kind_of(request), forms.read(request)
+
+
+def _page(text: str) -> object:
+    links = read_page_links(text.encode(errors="replace"), url=_URL)
+    return declared_feeds(links), linked_feeds(links, limit=10), declared_icons(links), known_site_feeds(_URL, text)
+
+
+def _article(text: str) -> object:
+    return extract_article(WebPage(text.encode(errors="replace"), "", _URL))
+
+
+def _rewritten(text: str) -> object:
+    """All rewrites of an entry that have no expression of the user."""
+    calls = (
+        "add_image_title, add_mailto_subject, add_dynamic_image, add_dynamic_iframe, add_pdf_download_link, nl2br, "
+        "convert_text_links, convert_text_link, fix_medium_images, use_noscript_figure_images, remove_tables, "
+        "add_castopod_episode, add_hn_links_using_hack, add_hn_links_using_opener, add_youtube_video_from_id, "
+        'base64_decode, parse_markdown, remove_clickbait, fix_ghost_cards, remove_img_blur_params, remove("p > a")'
+    )
+    for call in calls.split(", "):
+        rules = compile_rules(RuleTexts(rewrite_rules=call))
+        rewrite_entry(ParsedEntry(hash="0" * 64, title=text[:500], url=_URL, content=text), rules)
+    return None
+
+
+def _csv(read: Callable[[Any], Any], head: str) -> Callable[[str], object]:
+    return lambda text: list(read(io.StringIO(head + "\n" + text, newline="")))
+
+
+def _items(text: str) -> object:
+    return list(JsonItems([text.encode(errors="replace")], "items").each(dict))
+
+
+def _reader_items(text: str) -> object:
+    return list(ReaderStreams(datetime(2026, 1, 1, tzinfo=UTC)).items([text.encode(errors="replace")]) or ())
+
+
+def _newsblur(text: str) -> object:
+    return list(newsblur.saved_stories([text.encode(errors="replace")]) or ())
+
+
+def _miniflux(text: str) -> object:
+    return miniflux._original("/proxy/" + text, in_html=True)
+
+
+def _freshrss(text: str) -> object:
+    row = {"id": 1, "id_feed": 1, "guid": "", "date": 1, "is_read": 1, "is_favorite": 1, "attributes": ""}
+    return freshrss._entry(row | dict.fromkeys(("link", "title", "author", "tags", "content"), text), labels=())
+
+
+def _cookie(text: str) -> object:
+    return _request(cookie=text).cookies
+
+
+def _links(text: str) -> object:
+    return cache_headers.parse_links(text, _URL)
+
+
+def _freshness(text: str) -> object:
+    return (
+        cache_headers.freshness_s(cache_control=text, expires=text, date=text, age=text, now=_NOW),
+        cache_headers.retry_after_s(text, _NOW),
+        cache_headers.http_date(text),
+        cache_headers.wants_no_validators(text),
+    )
+
+
+READERS: Final = (
+    # Episodes.
+    Reader("transcript", lambda text: read_transcript(text, url=_URL), (
+        "%s", "WEBVTT\n\n%s", "WEBVTT\n\n1:00 --> 1:10\n%s", "1\n00:00:01,000 --> 00:00:02,000\n%s", "[%s", "<p>%s",
+        '{"segments": [{"startTime": 1, "body": "%s"}]}',
+    )),
+    Reader("chapters", _bytes(read_chapters), ("%s", '{"chapters": [%s', '{"chapters": [{"startTime": "%s"}]}')),
+    Reader("time of a chapter", parse_play_time, ("%s", "%s x", "1:%s")),
+    # Feeds.
+    Reader("feed", _feed, (
+        "%s", "<rss>%s", "<rss><channel><item>%s", "<feed><entry>%s", '{"version": "https://jsonfeed.org/version/1", "items": [%s',
+        _ITEM.format("<title>%s</title>"), _ITEM.format("<description><![CDATA[%s]]></description>"),
+        _ITEM.format("<pubDate>%s</pubDate><author>%s</author>"), _ITEM.format("<link>%s</link><category>%s</category>"),
+        _ATOM.format('<content type="xhtml"><div><b title="%s">x</b></div></content>'),
+    ), 20_000),
+    Reader("format of a document", _detect, ("%s", "<?xml %s", "<!DOCTYPE %s")),
+    Reader("encoding of a document", _bytes(decode)),
+    Reader("date", lambda text: (parse_date(text, _NOW), has_year_first([text]))),
+    Reader("title", lambda text: (title_to_text(text), html_title_to_text(text)), ("%s", "a %s", "<b>%s</b>")),
+    Reader("plain text of HTML", lambda text: (html_to_text(text), excerpt(text))),
+    Reader("one line", plain_line, ("%s", "%s x")),
+    Reader("authors", lambda text: join_names(text.split("\n"))),
+    # Addresses.
+    Reader("address", lambda text: (
+        absolute_url(text, _URL), resolve_url(_URL, text), safe_href(text), scheme_of(text), host_of(text),
+        canonical_url(text), strip_tracking(text), complete_url(text), feed_changes.normalize_scheme(text),
+    ), ("%s", "http://%s", "http://a/%s", "http://a/?%s", "feed:%s", " %s")),
+    Reader("address to fetch", parse_target, ("%s", "http://%s", "http://a/%s", "http://[%s")),
+    Reader("address of a feed", lambda text: feed_changes.validate({"feed_url": text}), ("%s", "http://%s")),
+    Reader("address of data", decode_data_url, ("%s", "data:image/png;base64,%s", "data:image/png%s")),
+    Reader("address of a known site", lambda text: (known_site_feeds(text), common_locations(text)), ("http://a/%s", "http://youtube.com/%s", "http://github.com/a/%s", "http://reddit.com/r/%s", "http://a.tumblr.com/?%s")),
+    # Articles.
+    Reader("content", lambda text: clean_with_text(text, base_url=_URL), (
+        "%s", "<p>%s", "<img srcset='%s'>", "<img src='%s'>", "<img src=x style='%s'>", "<a href='%s'>x</a>", "<p id='%s'>x",
+        "<pre class='%s'>x", "<svg><path d='%s'/></svg>", "<iframe src='https://www.youtube.com/embed/%s'></iframe>", "<img width='%s' src=x>",
+    ), 20_000),
+    Reader("content on a page", _shown, ("%s", "<p>%s", "<img src=x alt='%s'>", "<audio src='http://a/%s'></audio>"), 20_000),
+    Reader("content within limits", truncate),
+    Reader("candidates of a picture", candidates, ("%s", "a %s")),
+    Reader("page", _page, ("%s", "<head>%s", "<a href='%s'>feed</a>", "<link rel='%s' href=x>", "<base href='%s'>"), 20_000),
+    Reader("article", _article, ("<p>%s", "<title>%s", "<meta %s", "<p class='%s'>text", "<img data-src='%s'>"), 10_000),
+    Reader("rewritten entry", _rewritten, ("%s", "<p>%s"), 10_000),
+    Reader("scraped page", lambda text: scrape_page(text, compile_rules(RuleTexts(scraper_rules="p > a, div"))), ("<p>%s",)),
+    Reader("SVG", _bytes(sanitize_svg), ("%s", "<svg %s", '<svg xmlns="http://www.w3.org/2000/svg"><path d="%s"/></svg>', '<svg xmlns="http://www.w3.org/2000/svg"><style>%s</style><path/></svg>')),
+    # Search.
+    Reader("text to search", lambda text: (terms(text), terms(text, "ru"))),
+    Reader("search", lambda text: (parse_query(text), parse_query(text, "de"))),
+    Reader("highlights", _highlighted, ("%s", "aaa %s")),
+    # Headers of publishers, hubs and clients.
+    Reader("cache headers", _freshness, ("%s", "max-age=%s", "max-age=\"%s")),
+    Reader("links in a header", _links, ("%s", "<%s", "<http://a>; rel=%s", "<http://a>; rel=hub%s", '<http://a>; title="%s')),
+    Reader("value of a header", clean_header),
+    Reader("reason of a hub", lambda text: (subscriptions.display_text(text), subscriptions.is_genuine("a", b"", text))),
+    Reader("cookies", _cookie, ("%s", "a=%s", 'a="%s"'), 12_000),
+    Reader("languages", language_of_header),
+    Reader("encodings", coding_for),
+    Reader("user agent", browser_name),
+    # Requests.
+    Reader("fields of a form", lambda text: parse_pairs(text.encode(errors="replace"), 2_000), ("%s", "a=%s")),
+    Reader("parts of a form", _form, ("%s", '--x\r\nContent-Disposition: form-data; name="%s', "--x\r\n%s", '--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n%s')),
+    Reader("type of a form", _form_type, ("%s", "multipart/form-data; boundary=%s", "multipart/form-data%s"), 12_000),
+    Reader("JSON", _bytes(lambda body: json_body.decode(body, dict)), ("%s", '{"a": "%s', '{"%s')),
+    Reader("stream", lambda text: (streams.parse(text), streams.label_name(text), streams.moment(text)), ("%s", "user/%s", "user/-/label/%s")),
+    Reader("hosts of fonts", lambda text: user_changes.validate_hosts(text, field="a"), ("%s", "a.%s")),
+    Reader("stored message", lambda text: decode_message(text, text)),
+    Reader("log line", without_secrets, ("http://%s", "http://a/?token%s", "http://a@%s", "http://a/?%s")),
+    # Rules and integrations.
+    Reader("rewrite rules", parse_rewrites, ("%s", 'replace("%s', 'replace("a"|"b"), %s'), 10_000),
+    Reader("address rule", lambda text: parse_url_rewrite(text, field="a"), ("%s", 'rewrite("a"|"%s")', "rewrite(%s"), 10_000),
+    Reader("filters", lambda text: (parse_filters(text, field="a"), parse_entry_list(text, field="a")),
+        ("%s", "EntryTitle=%s"), 10_000),
+    Reader("selector", validate_selector, ("%s", "a[%s", "a:not(%s", "a > %s"), 10_000),
+    Reader("template", lambda text: check_template(text, field="a"), ("%s", "{{%s", "{{url|%s")),
+    Reader("headers of an integration", lambda text: custom.check(custom.Settings(headers=text))),
+    Reader("tags and services", lambda text: (split_tags(text), service_urls(text))),
+    # Imported files.
+    Reader("OPML", _bytes(opml.read), (
+        "%s", "<opml>%s", "<opml><body>%s</body></opml>", "<opml><body><outline text='%s' xmlUrl='http://a'/></body></opml>",
+        "<opml><body><outline xmlUrl='%s'/></body></opml>",
+    )),
+    Reader("JSON items", _items, ("%s", '{"items": [%s', '{"items": [{"a": "%s', '[{"a": %s')),
+    Reader("Google Reader items", _reader_items, ('{"items": [{"title": "%s"}]}', '{"items": [{"categories": ["user/%s"]}]}')),
+    Reader("NewsBlur", _newsblur, ('{"stories": [{"story_title": "%s"}]}',)),
+    Reader("Pocket", _csv(saved_lists.read_pocket, "title,url,time_added,tags,status"), ("%s", "a,b,1,%s,unread", 'a,b,1,"%s', "a,b,%s,,")),
+    Reader("Instapaper", _csv(saved_lists.read_instapaper, "URL,Title,Selection,Folder,Timestamp")),
+    Reader("Miniflux", _miniflux, ("%s", "/proxy/%s", "http://a/proxy/%s")),
+    Reader("FreshRSS", _freshrss),
+    Reader("Feedbin", _bytes(lambda body: list(saved_lists.read_feedbin(body))), ("%s", '[{"url": "%s')),
+    Reader("Omnivore", _bytes(lambda body: list(saved_lists.read_omnivore(body, lambda _: ""))), ("%s", '[{"url": "%s')),
+)  # fmt: skip
