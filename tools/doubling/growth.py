@@ -35,6 +35,7 @@ def _sizes(reader: Reader) -> tuple[int, int, int]:
 def _growth(reader: Reader, texts: list[str]) -> str:
     """A second and third measurement are made only if the first one is bad; the shortest times count."""
     *before, small, large = texts
+    took_s = 0.0
     for text in (*before, small):
         if (took_s := _took_s(reader, text)) > HOPELESS_S:
             return f"{len(text):,} characters took {took_s:.3f} s"

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from msgspec import Struct
 from starlette.datastructures import Headers
 
 from tidings.domain.accounts import user_changes
@@ -97,6 +98,12 @@ class Reader:
     def run(self, text: str) -> None:
         with contextlib.suppress(TidingsError):
             self.read(text)
+
+
+class _Body(Struct):
+    """A body of a request."""
+
+    a: str = ""
 
 
 def _bytes(read: Callable[[bytes], object]) -> Callable[[str], object]:
@@ -279,7 +286,7 @@ READERS: Final = (
     Reader("fields of a form", lambda text: parse_pairs(text.encode(errors="replace"), 2_000), ("%s", "a=%s")),
     Reader("parts of a form", _form, ("%s", '--x\r\nContent-Disposition: form-data; name="%s', "--x\r\n%s", '--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n%s')),
     Reader("type of a form", _form_type, ("%s", "multipart/form-data; boundary=%s", "multipart/form-data%s"), 12_000),
-    Reader("JSON", _bytes(lambda body: json_body.decode(body, dict)), ("%s", '{"a": "%s', '{"%s')),
+    Reader("JSON", _bytes(lambda body: json_body.decode(body, _Body)), ("%s", '{"a": "%s', '{"%s')),
     Reader("stream", lambda text: (streams.parse(text), streams.label_name(text), streams.moment(text)), ("%s", "user/%s", "user/-/label/%s")),
     Reader("hosts of fonts", lambda text: user_changes.validate_hosts(text, field="a"), ("%s", "a.%s")),
     Reader("stored message", lambda text: decode_message(text, text)),

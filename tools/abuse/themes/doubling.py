@@ -56,7 +56,9 @@ def run(testbed: Testbed) -> Iterator[Result]:
         url = testbed.publisher.serve(path, text(), kind)
         attempt = Attempt(f"transcript: {name}", "a user opens the transcript of an episode", HOLDS)
         yield Result(attempt, _opened(service, user, testbed.publisher.serve(f"{path}.xml", _podcast(url))))
-    yield Result(Attempt("cookies: backslashes", "a stranger sends a cookie of backslashes, twice", HOLDS), _cookies(service))
+    yield Result(
+        Attempt("cookies: backslashes", "a stranger sends a cookie of backslashes, twice", HOLDS), _cookies(service)
+    )
 
 
 def _readers(names: tuple[str, ...]) -> Iterator[Result]:

@@ -207,9 +207,7 @@ def _feed(row: Mapping[str, Any], *, categories: Mapping[int, str]) -> ArchivedF
 
 
 def _entry(row: Mapping[str, Any], *, labels: Iterable[str]) -> ArchivedEntry:
-    tags = [_plain(tag) for tag in _TAG_SEPARATOR.split(_text(row, "tags")) if tag]
-def _entry(row: Mapping[str, Any], *, labels: tuple[str, ...]) -> ArchivedEntry:
-    tags = [_plain(tag) for part in _TAG_SEPARATOR.split(row["tags"] or "") if (tag := part.strip())]
+    tags = [_plain(tag) for part in _TAG_SEPARATOR.split(_text(row, "tags")) if (tag := part.strip())]
     # The id is the time at which the entry was added, in microseconds.
     created_at = to_datetime(Instant(_whole(row, "id")))
     return ArchivedEntry(
