@@ -100,11 +100,9 @@ def test_the_rest_of_a_transcript_that_is_too_long_is_not_read(monkeypatch: pyte
     assert read_transcript("One.\n\nTwo words.", url="").lines[1].text == "Two"
 
 
-def test_a_transcript_that_takes_too_long_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transcripts, "MAX_READING_S", -1)
-
+def test_a_transcript_that_takes_too_long_is_an_error() -> None:
     with pytest.raises(InvalidInput, match="takes too long"):
-        read_transcript(VTT, url="")
+        read_transcript(VTT, url="", is_late=lambda: True)
 
 
 def test_a_reference_of_many_digits_is_no_error() -> None:

@@ -6,14 +6,16 @@ enclosure of the user ─► fetch (guard, limits) ─► chapters │ transcrip
 from __future__ import annotations
 
 import asyncio
+import time
 
 from msgspec import Struct
 
+from tidings.domain.articles import WebPage
+from tidings.domain.articles.page_text import decode_page
 from tidings.domain.entries.chapters import read_chapters
 from tidings.domain.entries.entries import Enclosure, Entry
 from tidings.domain.entries.transcripts import EpisodeTranscript, read_transcript
 from tidings.domain.feeds.feeds import Chapter, Feed
-from tidings.domain.formats.charset import decode
 from tidings.net.fetch import FetchResponse
 from tidings.services.entries.enclosures import owned as owned_enclosure
 from tidings.services.entries.enclosures import unknown
@@ -27,6 +29,8 @@ MAX_CHAPTERS_BYTES = 2**20
 # A transcript of ten hours has about 1 MB with the times of its words.
 MAX_TRANSCRIPT_BYTES = 5 * 2**20
 TIMEOUT_S = 20.0
+# Seconds of processor time. 5 MB of the worst text take about one.
+MAX_READING_S = 3.0
 MAX_CONCURRENT = 8
 
 _CHAPTERS_ACCEPT = "application/json+chapters, application/json;q=0.9, */*;q=0.1"
@@ -77,4 +81,6 @@ class EpisodeParts:
 
 
 def _transcript(response: FetchResponse) -> EpisodeTranscript:
-    return read_transcript(decode(response.body, response.charset or None), url=response.url)
+    deadline = time.thread_time() + MAX_READING_S
+    text = decode_page(WebPage(response.body, response.charset, response.url))
+    return read_transcript(text, url=response.url, is_late=lambda: time.thread_time() > deadline)
