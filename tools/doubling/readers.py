@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from msgspec import Struct
 from starlette.datastructures import Headers
 
 from tidings.domain.accounts import user_changes
@@ -57,6 +56,8 @@ from tidings.domain.polling.entry_identity import canonical_url
 from tidings.domain.rules.filters import parse_entry_list, parse_filters
 from tidings.domain.rules.pipeline import RuleTexts, compile_rules, rewrite_entry, scrape_page
 from tidings.domain.rules.rewrite import parse_rewrites
+from tidings.domain.rules.rewrite_syntax import read_calls
+from tidings.domain.rules.rule_errors import RuleErrors
 from tidings.domain.rules.scraper import validate_selector
 from tidings.domain.rules.url_rewrite import parse_url_rewrite
 from tidings.domain.text import plain_line
@@ -98,12 +99,6 @@ class Reader:
     def run(self, text: str) -> None:
         with contextlib.suppress(TidingsError):
             self.read(text)
-
-
-class _Body(Struct):
-    """A body of a request."""
-
-    a: str = ""
 
 
 def _bytes(read: Callable[[bytes], object]) -> Callable[[str], object]:
@@ -266,13 +261,13 @@ READERS: Final = (
     Reader("candidates of a picture", candidates, ("%s", "a %s")),
     Reader("page", _page, ("%s", "<head>%s", "<a href='%s'>feed</a>", "<link rel='%s' href=x>", "<base href='%s'>"), 20_000),
     Reader("article", _article, ("<p>%s", "<title>%s", "<meta %s", "<p class='%s'>text", "<img data-src='%s'>"), 10_000),
-    Reader("rewritten entry", _rewritten, ("%s", "<p>%s"), 10_000),
+    Reader("rewritten entry", _rewritten, ("%s", "<p>%s"), 6_000),
     Reader("scraped page", lambda text: scrape_page(text, compile_rules(RuleTexts(scraper_rules="p > a, div"))), ("<p>%s",)),
     Reader("SVG", _bytes(sanitize_svg), ("%s", "<svg %s", '<svg xmlns="http://www.w3.org/2000/svg"><path d="%s"/></svg>', '<svg xmlns="http://www.w3.org/2000/svg"><style>%s</style><path/></svg>')),
     # Search.
     Reader("text to search", lambda text: (terms(text), terms(text, "ru"))),
     Reader("search", lambda text: (parse_query(text), parse_query(text, "de"))),
-    Reader("highlights", _highlighted, ("%s", "aaa %s")),
+    Reader("highlights", _highlighted, ("%s", "aaa %s"), 12_000),
     # Headers of publishers, hubs and clients.
     Reader("cache headers", _freshness, ("%s", "max-age=%s", "max-age=\"%s")),
     Reader("links in a header", _links, ("%s", "<%s", "<http://a>; rel=%s", "<http://a>; rel=hub%s", '<http://a>; title="%s')),
@@ -286,13 +281,15 @@ READERS: Final = (
     Reader("fields of a form", lambda text: parse_pairs(text.encode(errors="replace"), 2_000), ("%s", "a=%s")),
     Reader("parts of a form", _form, ("%s", '--x\r\nContent-Disposition: form-data; name="%s', "--x\r\n%s", '--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n%s')),
     Reader("type of a form", _form_type, ("%s", "multipart/form-data; boundary=%s", "multipart/form-data%s"), 12_000),
-    Reader("JSON", _bytes(lambda body: json_body.decode(body, _Body)), ("%s", '{"a": "%s', '{"%s')),
+    Reader("JSON", _bytes(json_body.decode_object), ("%s", '{"a": "%s', '{"%s')),
     Reader("stream", lambda text: (streams.parse(text), streams.label_name(text), streams.moment(text)), ("%s", "user/%s", "user/-/label/%s")),
     Reader("hosts of fonts", lambda text: user_changes.validate_hosts(text, field="a"), ("%s", "a.%s")),
     Reader("stored message", lambda text: decode_message(text, text)),
     Reader("log line", without_secrets, ("http://%s", "http://a/?token%s", "http://a@%s", "http://a/?%s")),
     # Rules and integrations.
-    Reader("rewrite rules", parse_rewrites, ("%s", 'replace("%s', 'replace("a"|"b"), %s'), 10_000),
+    Reader("calls in rewrite rules", lambda text: read_calls(text, field="a", errors=RuleErrors()), ("%s", 'replace("%s', 'replace("a"|"b"), %s'), 10_000),
+    # Each unknown name is compared with the known ones, for a suggestion.
+    Reader("rewrite rules", parse_rewrites, ("%s", 'replace("%s'), 2_000),
     Reader("address rule", lambda text: parse_url_rewrite(text, field="a"), ("%s", 'rewrite("a"|"%s")', "rewrite(%s"), 10_000),
     Reader("filters", lambda text: (parse_filters(text, field="a"), parse_entry_list(text, field="a")),
         ("%s", "EntryTitle=%s"), 10_000),
