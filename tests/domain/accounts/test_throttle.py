@@ -10,6 +10,8 @@ from tidings.domain.accounts.throttle import (
     ATTEMPT_TIMEOUT,
     MAX_BUCKETS,
     MAX_WAIT,
+    NEW_BELOW,
+    NEWCOMER_LANES,
     Bucket,
     FailureCount,
     Throttle,
@@ -55,12 +57,41 @@ def test_an_attempt_that_would_wait_too_long_is_refused() -> None:
     assert decisions[3].wait > MAX_WAIT
 
 
-def test_a_name_is_slow_from_any_network_and_a_network_with_any_name() -> None:
-    counts = after(20)
+def test_a_name_is_slow_from_any_network_that_guesses_and_a_network_with_any_name() -> None:
+    elsewhere = buckets_of("alice", "198.51.100.1")
+    counts = after(20) | {elsewhere[0].key: FailureCount(NEW_BELOW, NOW)}
 
-    assert waits(buckets_of("alice", "198.51.100.1"), counts, 3) == [0, 8, 16]
+    assert waits(elsewhere, counts, 3) == [0, 8, 16]
     assert waits(buckets_of("bob", HOME), counts, 3) == [0, 1, 2]
     assert waits(buckets_of("bob", "198.51.100.1"), counts, 3) == [0, 0, 0]
+
+
+def test_a_network_that_has_hardly_failed_does_not_wait_for_those_that_guess() -> None:
+    elsewhere = buckets_of("alice", "198.51.100.1")
+
+    for mistakes in range(NEW_BELOW):
+        counts = after(500) | {elsewhere[0].key: FailureCount(mistakes, NOW)}
+        assert waits(elsewhere, counts, 3) == [0, 0, 0]
+
+
+def test_new_networks_of_one_neighbourhood_wait_for_each_other() -> None:
+    """As many as an owner of addresses has, each of which guesses once."""
+    throttle = Throttle()
+    counts: dict[bytes, FailureCount] = {}
+    refused = 0
+    for number in range(500):
+        buckets = buckets_of("alice", f"2600:3c00:1:{number:x}::1")
+        if throttle.start_attempt(buckets, counts, NOW).is_refused:
+            refused += 1
+            continue
+        for key, next_attempt in throttle.end_attempt(buckets, NOW).items():
+            failures = counts[key].failures if key in counts else 0
+            counts[key] = FailureCount(failures + 1, next_attempt)
+
+    assert 500 - refused < 20
+    assert len({bucket.newcomer_key for n in range(99) for bucket in buckets_of("alice", f"198.{n}.0.1")}) == (
+        NEWCOMER_LANES + 1
+    )
 
 
 def test_a_known_browser_does_not_wait_for_other_clients_but_may_not_guess_either() -> None:
@@ -121,3 +152,4 @@ def test_made_up_names_do_not_fill_the_memory() -> None:
 
     assert len(throttle._next_attempt) < MAX_BUCKETS
     assert len(throttle._in_progress) < MAX_BUCKETS
+    assert len(throttle._were_new) < MAX_BUCKETS

@@ -55,7 +55,7 @@ def test_one_password_tried_on_many_names_becomes_slow(processes: list[Authentic
 def test_one_name_tried_from_many_networks_becomes_slow_and_is_refused(processes: list[Authentication]) -> None:
     one, other = processes
     for number in range(14):
-        fail(one, credentials(address=f"2600:3c00:1:{number}::1"))
+        fail(one, credentials(address=f"198.51.101.{number}"))
 
     waits = [other.start_attempt(credentials(address=f"198.51.100.{number}")) for number in range(4)]
     assert waits[-1] > waits[1] > 0
@@ -66,6 +66,23 @@ def test_one_name_tried_from_many_networks_becomes_slow_and_is_refused(processes
     with pytest.raises(SignInThrottled) as refused:
         other.start_attempt(credentials(address="198.51.100.99"))
     assert refused.value.retry_after_s > 0
+
+
+def test_a_new_browser_can_sign_in_while_another_network_guesses(processes: list[Authentication]) -> None:
+    one, other = processes
+    for number in range(60):
+        with suppress(SignInThrottled):
+            fail(processes[number % 2], credentials(address="203.0.113.7"))
+
+    mistyped, owner = credentials(address="192.0.2.9"), credentials(password=PASSWORD, address="192.0.2.9")
+    for _ in range(2):
+        assert one.start_attempt(mistyped) == 0
+        with pytest.raises(Unauthorized):
+            one.verify(mistyped)
+    assert other.start_attempt(owner) == 0
+    assert other.verify(owner).username == "alice"
+    with pytest.raises(SignInThrottled, match="API keys"):
+        one.start_attempt(credentials(address="203.0.113.7"))
 
 
 def test_a_trusted_browser_can_sign_in_while_others_guess(processes: list[Authentication]) -> None:

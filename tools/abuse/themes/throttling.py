@@ -7,9 +7,10 @@ more. Addresses come in X-Forwarded-For from a trusted proxy, as behind a revers
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from urllib.parse import urlencode
 
 from abuse import client, pages
@@ -19,6 +20,7 @@ from abuse.service import Service
 from abuse.testbed import Testbed
 
 GUESSES, WITHIN_S = 24, 8
+OWNER, GUESSERS = "203.0.113.20", 24
 SUCCEEDS_IF = f"{GUESSES} guesses are verified within {WITHIN_S} s"
 
 
@@ -122,37 +124,59 @@ def _foreign_proxy(testbed: Testbed) -> Result:
 
 
 def _owner(service: Service) -> Iterator[Result]:
-    """Guess with twelve clients the owner's password from the owner's address, while the owner signs in from there."""
+    """Guess with many clients the owner's password while the owner signs in: from their address, and from others."""
     owner = person(service)
-    headers = {"X-Forwarded-For": "203.0.113.20"}
-    owner.sign_in(headers)
+    owner.sign_in({"X-Forwarded-For": OWNER})
     known = Person(service, owner.name, owner.password, owner.id, dict(owner.cookies))
+    known.cookies = {name: value for name, value in known.cookies.items() if "session" not in name}
     attempt = Attempt(
         "owner locked out",
-        "twelve guessers from the address of the owner",
+        f"{GUESSERS} guessers from the address of the owner",
         "a browser that signed in before is refused",
     )
+    yield Result(attempt, _locked_out(service, owner, OWNER, lambda: known.sign_in({"X-Forwarded-For": OWNER})))
+    for name, sign_in in (
+        ("browser", lambda other: other.sign_in({"X-Forwarded-For": "203.0.113.22"})),
+        ("app", lambda other: _basic(other, "203.0.113.23")),
+    ):
+        other = person(service)
+        attempt = Attempt(
+            f"owner locked out of a new {name}",
+            f"{GUESSERS} guessers from one address, the owner from another",
+            f"a {name} that has not signed in before is refused",
+        )
+        yield Result(attempt, _locked_out(service, other, "203.0.113.21", partial(sign_in, other)))
+
+
+def _basic(owner: Person, address: str) -> None:
+    """Raises RuntimeError if the owner's name and password are refused."""
+    answer = client.request(owner.service, "GET", "/v1/me", headers={**owner.basic, "X-Forwarded-For": address})
+    if answer.status != 200:
+        raise RuntimeError(f"{answer.status} {answer.text[:200]}")
+
+
+def _locked_out(service: Service, owner: Person, guessers: str, sign_in: Callable[[], object]) -> str:
+    """Returns evidence if the owner cannot sign in while others guess."""
     stop = time.monotonic() + 12
 
     def guess(number: int) -> None:
         while time.monotonic() < stop:
             try:
-                _looked_at(service, owner.name, "203.0.113.20", by_form=number % 2 == 0)
+                _looked_at(service, owner.name, guessers, by_form=number % 2 == 0)
             except OSError:
                 continue
 
-    with ThreadPoolExecutor(12) as pool:
-        running = [pool.submit(guess, number) for number in range(12)]
+    with ThreadPoolExecutor(GUESSERS) as pool:
+        running = [pool.submit(guess, number) for number in range(GUESSERS)]
         time.sleep(5)
-        known.cookies = {name: value for name, value in known.cookies.items() if "session" not in name}
         try:
-            known.sign_in(headers)
+            sign_in()
             evidence = ""
         except (RuntimeError, OSError) as error:
             evidence = str(error)[:200]
         for each in running:
             each.result()
-    yield Result(attempt, evidence)
+    return evidence
 
 
 def _enumeration(service: Service) -> Result:

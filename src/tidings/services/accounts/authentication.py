@@ -97,15 +97,13 @@ class Authentication:
     def _start(self, buckets: Sequence[Bucket], credentials: Credentials) -> float:
         now = self._clock()
         with self._database.reading() as db:
-            keys = [bucket.key for bucket in buckets]
+            keys = [key for bucket in buckets for key in bucket.keys]
             counts = sign_in_failures.failure_counts(db, keys, since=Instant(now - FORGET_AFTER))
         with self._throttle_lock:
             decision = self._throttle.start_attempt(buckets, counts, now)
         if decision.is_refused:
             self._refusals.log("too many failures", username=credentials.username, address=credentials.address)
-            raise SignInThrottled(
-                msg("Too many failed sign-ins: try again in half a minute."), retry_after_s=-(-decision.wait // SECOND)
-            )
+            raise SignInThrottled(THROTTLED, retry_after_s=-(-decision.wait // SECOND))
         return decision.wait / SECOND
 
     def verify(self, credentials: Credentials, *, for_app: bool = False) -> User:
@@ -203,5 +201,9 @@ class Authentication:
 
 NO_CREDENTIALS = msg(
     "Sign in: send a username and password as HTTP Basic authentication, or an API key in X-Auth-Token."
+)
+THROTTLED = msg(
+    "Too many failed sign-ins: try again in half a minute. API keys, API passwords, open sessions, and browsers in "
+    "which you have signed in before keep working."
 )
 WRONG_PASSWORD = msg("The username or the password is wrong.")
