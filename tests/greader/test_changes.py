@@ -218,3 +218,37 @@ def test_marking_an_unknown_stream_is_refused(app: App, bob: Person, site: Publi
     assert app.call("POST", "mark-all-as-read", {"s": "x"}).status == 400
     assert app.call("POST", "mark-all-as-read", {"s": f"feed/{bobs['id']}"}).status == 404
     assert set(states(bob).values()) == {("unread", False)}
+
+
+def test_several_streams_are_marked_read_together(app: App, alice: Person, bob: Person, site: Publisher) -> None:
+    first, second = alice.has_feed(site, ["One", "Two"]), alice.has_feed(site, ["Three"])
+    moved = alice.has_feed(site, ["Four"], category_id=alice.post("/v1/categories", {"title": "Folder"})["id"])
+    alice.has_feed(site, ["Five", "Six", "Seven"])
+    bob.has_feed(site, ["Bob's"])
+    mine = ids_by_title(alice)
+    app.post("edit-tag", [("i", str(mine["Five"])), ("a", label("later"))])
+    app.post("edit-tag", [("i", str(mine["Six"])), ("a", STARRED)])
+    named = [f"feed/{first['id']}", f"feed/{second['feed_url']}", label("folder"), label("Later"), STARRED]
+
+    assert moved["category"]["title"] == "Folder"
+    assert app.post("mark-all-as-read", [("s", stream) for stream in named * 3_000]) == "OK"
+
+    unread = {title for title, (status, _) in states(alice).items() if status == "unread"}
+    assert unread == {"Seven"}
+    assert set(counters(alice)["unreads"].values()) == {1}
+    assert states(bob) == {"Bob's": ("unread", False)}
+
+
+def test_of_several_streams_an_unknown_one_leaves_everything_unread(
+    app: App, alice: Person, bob: Person, site: Publisher
+) -> None:
+    feed, bobs = alice.has_feed(site, TITLES), bob.has_feed(site)
+    for unknown in (f"feed/{bobs['id']}", "feed/99999999999", f"feed/{bobs['feed_url']}", label("none")):
+        answer = app.call(
+            "POST", "mark-all-as-read", [("s", READING_LIST), ("s", f"feed/{feed['id']}"), ("s", unknown)]
+        )
+        assert answer.status == 404
+    assert {status for status, _ in states(alice).values()} == {"unread"}
+
+    assert app.post("mark-all-as-read", [("s", f"feed/{feed['id']}"), ("s", READING_LIST)]) == "OK"
+    assert {status for status, _ in states(alice).values()} == {"read"}

@@ -9,13 +9,13 @@ also send a name or a number, which is ignored.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 from urllib.parse import unquote
 
 from msgspec import Struct, structs
 
-from tidings.domain.entries.entries import EntryFilter, EntryStatus
+from tidings.domain.entries.entries import EntryFilter, EntryStatus, UnreadLists
 from tidings.domain.entries.labels import Label
 from tidings.domain.errors import InvalidInput, NotFound
 from tidings.domain.feeds.categories import Category
@@ -39,6 +39,8 @@ _USER: Final = re.compile(r"user/[^/]*/(?:(label)/|state/(?:(?:com\.google|org\.
 _BOTH: Final = (EntryStatus.UNREAD, EntryStatus.READ)
 _STATUS: Final = {"read": EntryStatus.READ, "unread": EntryStatus.UNREAD, "kept-unread": EntryStatus.UNREAD}
 _EVERYTHING: Final = ("reading-list", "main")
+# Each stream that a list is narrowed by makes its statement longer.
+MOST_NARROWING: Final = 100
 
 
 class Stream(Struct, frozen=True):
@@ -76,6 +78,11 @@ def parse(text: str) -> Stream:
     if match is None:
         raise InvalidInput(verbatim(f"{text[:80]!r} is not a stream."), field="s")
     return Stream("label" if match[1] else "state", match[2])
+
+
+def parse_distinct(texts: Iterable[str]) -> list[Stream]:
+    """Returns each stream once, in the order sent; blank texts are left out. Raises InvalidInput as `parse`."""
+    return list(dict.fromkeys(parse(text) for text in dict.fromkeys(_not_blank(texts))))
 
 
 def _unescaped(text: str) -> str:
@@ -134,8 +141,51 @@ def feed_id(db: Read, user_id: int, stream: Stream) -> int:
     else:
         found = feeds.id_by_url(db, user_id, complete_url(stream.name))
     if found is None:
-        raise NotFound(verbatim("There is no such feed."))
+        raise _unknown_feed()
     return found
+
+
+def feed_ids(db: Read, user_id: int, wanted: Sequence[Stream]) -> dict[Stream, int | None]:
+    """Returns the ids of the user's feeds among these streams, None for any other, in two statements."""
+    numbers, addresses = {}, {}
+    for stream in wanted:
+        if stream.name.isascii() and stream.name.isdigit():
+            numbers[stream] = int(stream.name) if len(stream.name) < 11 else 0
+        else:
+            addresses[stream] = complete_url(stream.name)
+    own = feeds.owned_ids(db, user_id, [number for number in numbers.values() if 0 < number < 2**31])
+    by_url = feeds.ids_by_url(db, user_id, addresses.values())
+    return {
+        stream: by_url.get(addresses[stream])
+        if stream in addresses
+        else (numbers[stream] if numbers[stream] in own else None)
+        for stream in wanted
+    }
+
+
+def unread_lists(db: Read, user_id: int, wanted: Sequence[Stream]) -> UnreadLists | None:
+    """Returns the lists of unread entries that streams name, None for all. Raises NotFound.
+
+    Takes as many statements for many streams as for two.
+    """
+    states = {stream.name for stream in wanted if stream.kind == "state"}
+    found = feed_ids(db, user_id, [stream for stream in wanted if stream.kind == "feed"])
+    if None in found.values():
+        raise _unknown_feed()
+    names = {normalize_for_search(stream.name) for stream in wanted if stream.kind == "label"}
+    folders = {normalize_for_search(each.title): each.id for each in categories.list_all(db, user_id)} if names else {}
+    mine = labels.list_all(db, user_id) if names - folders.keys() else []
+    own = {normalize_for_search(label.name): label.id for label in mine}
+    if names - folders.keys() - own.keys():
+        raise _unknown_label()
+    if states & {*_EVERYTHING, "unread", "kept-unread"}:
+        return None
+    return UnreadLists(
+        feed_ids=tuple(sorted(id_ for id_ in found.values() if id_ is not None)),
+        category_ids=tuple(sorted(folders[name] for name in names & folders.keys())),
+        label_ids=tuple(sorted(own[name] for name in names - folders.keys())),
+        starred="starred" in states,
+    )
 
 
 def folder_or_label(db: Read, user_id: int, name: str) -> Category | Label:
@@ -143,8 +193,16 @@ def folder_or_label(db: Read, user_id: int, name: str) -> Category | Label:
     key = normalize_for_search(name)
     found = categories.by_key(db, user_id, key) or labels.by_key(db, user_id, key)
     if found is None:
-        raise NotFound(verbatim("There is no such folder or label."))
+        raise _unknown_label()
     return found
+
+
+def _unknown_feed() -> NotFound:
+    return NotFound(verbatim("There is no such feed."))
+
+
+def _unknown_label() -> NotFound:
+    return NotFound(verbatim("There is no such folder or label."))
 
 
 def visible_labels(db: Read, user_id: int) -> list[Label]:
@@ -161,18 +219,25 @@ def entry_filter(db: Read, user_id: int, stream: str, stream_filter: StreamFilte
         created_before=None if stream_filter.until is None else Instant(stream_filter.until + 1),
         search=stream_filter.search,
     )
-    for text in (stream, *_not_blank(stream_filter.include)):
-        selection = selection and _intersection(selection, _condition(db, user_id, parse(text)))
-    for text in _not_blank(stream_filter.exclude):
-        selection = selection and _without(db, user_id, selection, parse(text))
+    for each in (parse(stream), *_narrowing(stream_filter.include, field="it")):
+        selection = selection and _intersection(selection, condition(db, user_id, each))
+    for each in _narrowing(stream_filter.exclude, field="xt"):
+        selection = selection and _without(db, user_id, selection, each)
     return selection
+
+
+def _narrowing(texts: Sequence[str], *, field: str) -> list[Stream]:
+    distinct = parse_distinct(texts)
+    if len(distinct) > MOST_NARROWING:
+        raise InvalidInput(verbatim(f"{field}: send {MOST_NARROWING} streams at most."), field=field)
+    return distinct
 
 
 def _not_blank(texts: Iterable[str]) -> Iterable[str]:
     return (text for text in texts if text.strip())
 
 
-def _condition(db: Read, user_id: int, stream: Stream) -> EntryFilter | None:
+def condition(db: Read, user_id: int, stream: Stream) -> EntryFilter | None:
     """Returns the filter of a stream alone, None for states that no entry ever has, such as like."""
     if stream.kind == "feed":
         return EntryFilter(statuses=_BOTH, feed_id=feed_id(db, user_id, stream))

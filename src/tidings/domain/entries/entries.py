@@ -99,6 +99,18 @@ def is_playable(mime_type: str) -> bool:
     return mime_type.startswith(("audio/", "video/"))
 
 
+class UnreadLists(Struct, frozen=True):
+    """Lists whose unread entries are marked read together: an entry in any of them is.
+
+    label_ids: of labels, each of which is a list. starred: whether the list of starred entries is one of them.
+    """
+
+    feed_ids: tuple[int, ...] = ()
+    category_ids: tuple[int, ...] = ()
+    label_ids: tuple[int, ...] = ()
+    starred: bool = False
+
+
 class EntryFilter(Struct, frozen=True, kw_only=True):
     """Conditions on entries, all of which must hold. None: no condition.
 

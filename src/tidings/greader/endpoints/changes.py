@@ -8,13 +8,12 @@ from typing import Final
 from msgspec import Struct
 
 from tidings.domain.accounts.users import User
-from tidings.domain.entries.entries import EntryStatus
+from tidings.domain.entries.entries import EntryFilter, EntryStatus
 from tidings.domain.errors import InvalidInput
 from tidings.domain.messages import verbatim
 from tidings.domain.text import normalize_for_search
 from tidings.domain.times import Instant
 from tidings.greader import item_ids, streams
-from tidings.greader.streams import StreamFilter
 from tidings.http import forms
 from tidings.http.binding import QueryOrForm
 from tidings.http.endpoints import Routes
@@ -23,6 +22,9 @@ from tidings.services import Services
 from tidings.storage.entries import labels
 
 routes = Routes("Changes")
+
+# Labels and folders of one request: each has statements of its own.
+MOST_LABELS: Final = 100
 
 # By state: the status of an entry with it, and of one from which it was removed.
 _STATUSES: Final = {
@@ -66,11 +68,14 @@ def edit_tags(caller: User, services: Services, query: EditTag, request: Request
     if not query.i and query.r and not query.a:
         raise InvalidInput(verbatim("i: send the ids of items."), field="i")
     if not query.i:
-        _ensure_folders(services, caller.id, [streams.label_name(text) for text in query.a])
+        names = [streams.label_name(text) for text in dict.fromkeys(query.a)]
+        _refuse_many(len(names))
+        _ensure_folders(services, caller.id, names)
         return "OK"
     ids = item_ids.parse_all(query.i)
     sent = [*request.query, *forms.fields(request)]
     state = new_state((text, name == "a") for name, text in sent if name in ("a", "r"))
+    _refuse_many(len(state.labels))
     if ids and state.labels:
         added = [name for name, is_added in state.labels.items() if is_added]
         removed = [name for name, is_added in state.labels.items() if not is_added]
@@ -78,6 +83,11 @@ def edit_tags(caller: User, services: Services, query: EditTag, request: Request
     if ids and (state.status is not None or state.starred is not None):
         services.entries.update(caller, ids, status=state.status, starred=state.starred, is_repeatable=True)
     return "OK"
+
+
+def _refuse_many(count: int) -> None:
+    if count > MOST_LABELS:
+        raise InvalidInput(verbatim(f"a, r: send {MOST_LABELS} labels at most in one request."), field="a")
 
 
 def _ensure_folders(services: Services, user_id: int, names: list[str]) -> None:
@@ -111,13 +121,16 @@ def new_state(changes: Iterable[tuple[str, bool]]) -> NewState:
 @routes.post("/reader/api/0/mark-all-as-read")
 def mark_all_read(caller: User, services: Services, query: MarkAll) -> str:
     """Mark the entries of streams as read that were stored up to `ts`."""
-    wanted = [text for text in query.s if text.strip()]
+    wanted = streams.parse_distinct(query.s)
     if not wanted:
         raise InvalidInput(verbatim("s: send a stream."), field="s")
-    until = streams.stored_until(query.ts, services.clock())
+    before = Instant(streams.stored_until(query.ts, services.clock()) + 1)
     with services.reading() as db:
-        selections = [streams.entry_filter(db, caller.id, text, StreamFilter()) for text in wanted]
-    for selection in selections:
-        if selection is not None and EntryStatus.UNREAD in selection.statuses:
-            services.read_marker.mark_stored_read(caller.id, selection, Instant(until + 1))
+        # Several in one statement. One alone, which is what apps send, is found by the index of its list.
+        lists = streams.unread_lists(db, caller.id, wanted) if len(wanted) > 1 else None
+        selection = streams.condition(db, caller.id, wanted[0]) if len(wanted) == 1 else EntryFilter()
+    if lists is not None:
+        services.read_marker.mark_lists_read(caller.id, lists, before)
+    elif selection is not None and selection.statuses != (EntryStatus.READ,):
+        services.read_marker.mark_stored_read(caller.id, selection, before)
     return "OK"

@@ -18,6 +18,9 @@ from tidings.storage.feeds import categories
 
 routes = Routes("Folders and labels")
 
+# Each has a transaction of its own, which waits for all feeds of the user.
+MOST_REMOVED = 100
+
 
 class Tag(Struct, frozen=True):
     """type: folder for a category, tag for a label, none for a state. unread_count: of a folder or a label."""
@@ -82,9 +85,11 @@ def rename_tag(caller: User, services: Services, query: Rename) -> str:
 @routes.post("/reader/api/0/disable-tag")
 def disable_tag(caller: User, services: Services, query: Disable) -> str:
     """Remove folders, whose feeds move to the first of the others, and labels, whose entries stay."""
-    names = [streams.label_name(text) for text in (*query.s, *query.t)]
+    names = dict.fromkeys(streams.label_name(text) for text in (*query.s, *query.t))
     if not names:
         raise InvalidInput(verbatim("s: send a label."), field="s")
+    if len(names) > MOST_REMOVED:
+        raise InvalidInput(verbatim(f"s: send {MOST_REMOVED} labels at most in one request."), field="s")
     with services.reading() as db:
         sent = [streams.folder_or_label(db, caller.id, name) for name in names]
     # By kind and id: a name may be sent twice.

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from tidings.domain.entries.entries import EntryFilter, EntryStatus, PageRequest, Shown
+from tidings.domain.entries.entries import EntryFilter, EntryStatus, PageRequest, Shown, UnreadLists
 from tidings.domain.times import Instant
 from tidings.services.clock import Clock
 from tidings.storage.engine.database import Database
@@ -83,6 +83,12 @@ class ReadMarker:
                 now=now,
             )
             return MarkReadResult(count, now)
+
+    def mark_lists_read(self, user_id: int, lists: UnreadLists, before: Instant) -> MarkReadResult:
+        """As `mark_stored_read`, for the entries in any of several lists, in one statement."""
+        now = self._clock()
+        with self._database.writing() as db:
+            return MarkReadResult(entries.mark_read(db, user_id, lists=lists, created_before=before, now=now), now)
 
     def undo(self, user_id: int, moment: Instant) -> int:
         """Mark the entries of an earlier call unread again. Returns their number."""

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, bindparam, func, literal_column, select, update
+from sqlalchemy import ColumnElement, and_, bindparam, func, literal_column, or_, select, true, update
 
-from tidings.domain.entries.entries import Entry, EntryStatus, PageRequest, Shown
+from tidings.domain.entries.entries import Entry, EntryStatus, PageRequest, Shown, UnreadLists
 from tidings.domain.entries.entry_changes import EntryEdit
 from tidings.domain.entries.state_changes import EntryKey, EntryState, StateChange, apply_all
 from tidings.domain.times import Instant
@@ -160,6 +160,7 @@ def mark_read(
     created_before: Instant | None = None,
     starred: bool | None = None,
     label_ids: Sequence[int] = (),
+    lists: UnreadLists | None = None,
     except_feed_ids: Sequence[int] = (),
     page: PageRequest | None = None,
     shown: Shown | None = None,
@@ -167,8 +168,8 @@ def mark_read(
 ) -> int:
     """Mark unread entries of the user, or of one feed or category, as read. Returns how many.
 
-    label_ids: only entries with all of these labels. except_feed_ids: feeds whose entries stay unread. page: only
-    entries that come after its cursor, in its order. shown: only entries that were shown.
+    label_ids: only entries with all of these labels. lists: only entries in one of them. except_feed_ids: feeds whose
+    entries stay unread. page: only entries that come after its cursor, in its order. shown: only entries that were shown.
     """
     conditions: list[ColumnElement[bool]] = [entries.c.user_id == user_id, literal_column("entries.status = 0")]
     if feed_id is not None:
@@ -188,7 +189,8 @@ def mark_read(
     conditions += labels.has_all(entries.c.id, user_id, label_ids)
     if except_feed_ids:
         conditions.append(entries.c.feed_id.not_in(except_feed_ids))
-    parameters: dict[str, Any] = {}
+    conditions += _is_in_one_of(user_id, lists)
+    parameters: dict[str, Any] = _list_parameters(lists)
     if page is not None and page.cursor is not None:
         conditions.append(list_statements.is_after_cursor(page.order, page.direction))
         parameters |= list_statements.cursor_parameters(page)
@@ -211,3 +213,24 @@ def _is_shown(shown: Shown) -> ColumnElement[bool]:
     """
     entry_id = full_text.without_index(entries.c.id)
     return (entry_id <= shown.newest_id) | in_list(entry_id, "later").params(later=shown.later_ids)
+
+
+def _is_in_one_of(user_id: int, lists: UnreadLists | None) -> list[ColumnElement[bool]]:
+    """Returns the condition that an entry is in one of several lists; none for None."""
+    if lists is None:
+        return []
+    has_star = [entries.c.starred == true()] if lists.starred else []
+    return [
+        or_(
+            in_list(entries.c.feed_id, "feeds"),
+            in_list(entries.c.category_id, "categories"),
+            labels.has_any(entries.c.id, user_id, "labels"),
+            *has_star,
+        )
+    ]
+
+
+def _list_parameters(lists: UnreadLists | None) -> dict[str, Any]:
+    if lists is None:
+        return {}
+    return {"feeds": lists.feed_ids, "categories": lists.category_ids, "labels": lists.label_ids}

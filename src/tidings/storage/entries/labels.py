@@ -217,6 +217,12 @@ def has_all(entry_id: ColumnElement[int], user_id: int, label_ids: Iterable[int]
     ]
 
 
+def has_any(entry_id: ColumnElement[int], user_id: int, parameter: str) -> ColumnElement[bool]:
+    """Returns the condition that an entry has one of the user's labels in the list of a parameter."""
+    is_owned = entry_labels.c.user_id == user_id
+    return entry_id.in_(select(entry_labels.c.entry_id).where(is_owned, in_list(entry_labels.c.label_id, parameter)))
+
+
 def set_published(db: Write, user_id: int, entry_id: int, published_at: Instant) -> None:
     """Write the new time of an entry that got its date after it was stored."""
     db.run(_set_published.values(published_at=published_at), user=user_id, entry=entry_id)

@@ -35,6 +35,10 @@ _select_by_user = select(*columns(feeds, Feed)).where(feeds.c.user_id == bindpar
 _select_by_id = _select_by_user.where(feeds.c.id == bindparam("id"))
 _select_by_ids = _select_by_user.where(feeds.c.id.in_(bindparam("ids", expanding=True)))
 _select_id_by_url = select(feeds.c.id).where(feeds.c.user_id == bindparam("user"), feeds.c.feed_url == bindparam("url"))
+_select_ids_by_url = select(feeds.c.feed_url, feeds.c.id).where(
+    feeds.c.user_id == bindparam("user"), in_list(feeds.c.feed_url, "urls")
+)
+_select_owned_ids = select(feeds.c.id).where(feeds.c.user_id == bindparam("user"), in_list(feeds.c.id, "ids"))
 _select_urls = select(feeds.c.feed_url).where(feeds.c.user_id == bindparam("user"))
 _insert_many = insert(feeds).returning(feeds.c.id, sort_by_parameter_order=True)
 # Failing ones first, then by title without case.
@@ -134,6 +138,19 @@ def origins(db: Read, user_id: int, feed_ids: Iterable[int]) -> dict[int, FeedOr
 def id_by_url(db: Read, user_id: int, feed_url: str) -> int | None:
     feed_id: int | None = db.scalar(_select_id_by_url, user=user_id, url=feed_url)
     return feed_id
+
+
+def ids_by_url(db: Read, user_id: int, feed_urls: Iterable[str]) -> dict[str, int]:
+    """Returns the ids of the user's feeds with these URLs."""
+    wanted = sorted(set(feed_urls))
+    rows = db.rows(_select_ids_by_url, user=user_id, urls=wanted) if wanted else ()
+    return {row["feed_url"]: row["id"] for row in rows}
+
+
+def owned_ids(db: Read, user_id: int, feed_ids: Iterable[int]) -> set[int]:
+    """Returns those of the ids that are feeds of the user."""
+    wanted = sorted(set(feed_ids))
+    return set(db.scalars(_select_owned_ids, user=user_id, ids=wanted)) if wanted else set()
 
 
 def urls(db: Read, user_id: int) -> set[str]:
