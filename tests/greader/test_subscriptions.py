@@ -13,6 +13,7 @@ from greader.apps import READING_LIST, STARRED, App, label
 from support.people import Person, call, rss
 from support.publisher import Publisher
 from support.resource_factory import OPML, ResourceFactory
+from tidings.greader.endpoints.subscriptions import MOST_NEW
 
 
 def folders(person: Person) -> dict[str, str]:
@@ -265,6 +266,60 @@ def test_a_refused_edit_says_why(
     assert (answer.status, answer.headers["content-type"]) == (status, "text/plain; charset=utf-8")
     assert len(answer.body.splitlines()) == 1
     assert folders(alice) == folders(bob) == {"A feed": "All"}
+
+
+def test_a_feed_may_be_named_several_times_and_in_several_ways(app: App, alice: Person, site: Publisher) -> None:
+    one, two = alice.has_feed(site), alice.has_feed(site)
+    named = [("s", f"feed/{one['id']}"), ("s", f"feed/{one['feed_url']}"), ("s", f"feed/{two['id']}")] * 1_000
+
+    app.post("subscription/edit", [("ac", "edit"), ("a", label("Morning")), *named])
+    assert {feed["category"]["title"] for feed in alice.get("/v1/feeds")} == {"Morning"}
+    app.post("subscription/edit", [("ac", "subscribe"), ("a", label("Evening")), *named])
+    assert {feed["category"]["title"] for feed in alice.get("/v1/feeds")} == {"Evening"}
+    app.post("subscription/edit", [("ac", "unsubscribe"), *named])
+    assert alice.get("/v1/feeds") == []
+
+
+def test_a_request_subscribes_to_a_few_feeds_only(app: App, alice: Person, site: Publisher) -> None:
+    addresses = [("s", f"feed/{a_feed(site, f'/new-{number}.xml')}") for number in range(MOST_NEW + 1)]
+
+    answer = app.call("POST", "subscription/edit", [("ac", "subscribe"), *addresses])
+    assert (answer.status, alice.get("/v1/feeds")) == (400, [])
+    assert answer.body == b"s: subscribe to 20 feeds at most in one request, or import an OPML document."
+    app.post("subscription/edit", [("ac", "subscribe"), *addresses[1:]])
+    assert len(alice.get("/v1/feeds")) == MOST_NEW
+
+
+MANY_LABELS = b"a, r: send 100 labels at most in one request."
+LABELS = [label(str(number)) for number in range(101)]
+FEEDS = [f"feed/{number}" for number in range(1, 1_002)]
+
+
+@pytest.mark.parametrize(
+    ("call", "fields", "message"),
+    [
+        (
+            "subscription/edit",
+            [("ac", "edit"), *(("s", feed) for feed in FEEDS), *[("t", "x")] * len(FEEDS)],
+            b"t: send 1,000 titles at most in one request.",
+        ),
+        ("edit-tag", [("i", "1"), *(("a", name) for name in LABELS)], MANY_LABELS),
+        ("edit-tag", [("a", name) for name in LABELS], MANY_LABELS),
+        ("disable-tag", [("s", name) for name in LABELS], b"s: send 100 labels at most in one request."),
+        ("stream/items/ids", [("it", feed) for feed in FEEDS], b"it: send 100 streams at most."),
+        ("stream/items/ids", [("xt", feed) for feed in FEEDS], b"xt: send 100 streams at most."),
+        ("stream/contents", [("xt", feed) for feed in FEEDS], b"xt: send 100 streams at most."),
+    ],
+)
+def test_a_request_beyond_a_limit_names_it_and_changes_nothing(
+    app: App, alice: Person, call: str, fields: list[tuple[str, str]], message: bytes
+) -> None:
+    before = folders(alice), alice.get("/v1/categories")
+
+    answer = app.call("POST", call, fields)
+
+    assert (answer.status, answer.body) == (400, message)
+    assert (folders(alice), alice.get("/v1/categories")) == before
 
 
 def test_a_url_is_added_quickly(app: App, alice: Person, site: Publisher) -> None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from itertools import zip_longest
-from typing import Any, Final
+from typing import Final
 
 from msgspec import UNSET, Struct, UnsetType, field
 from starlette.responses import Response
 
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.labels import LabelCounts
-from tidings.domain.errors import InvalidInput, TidingsError
+from tidings.domain.errors import InvalidInput, NotFound, TidingsError
 from tidings.domain.feeds import feed_changes
 from tidings.domain.feeds.categories import Category
 from tidings.domain.feeds.feeds import Feed
@@ -19,7 +19,7 @@ from tidings.domain.messages import verbatim
 from tidings.domain.text import normalize_for_search
 from tidings.greader import streams
 from tidings.greader.credentials import PublicUrl
-from tidings.greader.streams import FEED, LABEL, READING_LIST
+from tidings.greader.streams import FEED, LABEL, READING_LIST, Stream
 from tidings.http.binding import QueryOrForm
 from tidings.http.endpoints import Media, Routes
 from tidings.http.requests import Request
@@ -32,6 +32,10 @@ from tidings.storage.feeds import categories, feeds
 
 # Entries among which the newest of each feed is looked for.
 _NEWEST: Final = 1_000
+# Feeds to subscribe to in one request, each of which is looked for and fetched. Apps send one.
+MOST_NEW: Final = 20
+# Each title is written on its own. Apps send one.
+MOST_TITLES: Final = 1_000
 
 routes = Routes("Subscriptions")
 
@@ -163,62 +167,82 @@ async def edit_subscription(caller: User, services: Services, query: Edit) -> st
     """
     if query.ac not in ("subscribe", "unsubscribe", "edit"):
         raise InvalidInput(verbatim("ac: send subscribe, unsubscribe or edit."), field="ac")
-    for feed, title in await asyncio.to_thread(_checked_feeds, services, caller.id, query):
-        feed_id = feed if isinstance(feed, int) else (await _subscribe(caller, services, feed))[0]
-        if query.ac == "unsubscribe":
-            await asyncio.to_thread(services.feeds.delete, caller.id, feed_id)
-        else:
-            await asyncio.to_thread(_change, services, caller.id, feed_id, query, title)
+    named = await asyncio.to_thread(_named_feeds, services, caller.id, query)
+    added = {(await _subscribe(caller, services, address))[0]: title for address, title in named.new.items()}
+    await asyncio.to_thread(_apply, services, caller.id, query, named.known | added)
     return "OK"
 
 
-def _checked_feeds(services: Services, user_id: int, query: Edit) -> list[tuple[int | str, str]]:
-    """Returns the id of each feed, or the address of one to subscribe to, with its new title, "" to keep it.
+class NamedFeeds(Struct, frozen=True):
+    """The feeds of a request with their new titles, "" to keep one: known ones by id, others by their address."""
+
+    known: dict[int, str]
+    new: dict[str, str]
+
+
+def _named_feeds(services: Services, user_id: int, query: Edit) -> NamedFeeds:
+    """Returns the feeds of a request. Of several titles of a feed the last wins.
 
     Raises InvalidInput and NotFound for anything in the request that cannot be carried out.
     """
     if not query.s:
         raise InvalidInput(verbatim("s: send a feed."), field="s")
-    found: list[tuple[int | str, str]] = []
+    titles: dict[Stream, str] = {}
+    for text, title in zip_longest(query.s, query.t[: len(query.s)], fillvalue=""):
+        stream = streams.parse(text)
+        if stream.kind != "feed":
+            raise InvalidInput(verbatim("s: send a feed, as feed/ with its number or address."), field="s")
+        titles[stream] = title.strip() or titles.get(stream, "")
+    for title in filter(None, titles.values()):
+        feed_changes.validate({"title": title})
+    if sum(map(bool, titles.values())) > MOST_TITLES:
+        raise InvalidInput(verbatim(f"t: send {MOST_TITLES:,} titles at most in one request."), field="t")
     with services.reading() as db:
         if query.a:
             check_title(db, user_id, streams.label_name(query.a))
         elif query.r:
             streams.label_name(query.r)
-        for text, title in zip_longest(query.s, query.t[: len(query.s)], fillvalue=""):
-            stream = streams.parse(text)
-            if stream.kind != "feed":
-                raise InvalidInput(verbatim("s: send a feed, as feed/ with its number or address."), field="s")
-            if title.strip():
-                feed_changes.validate({"title": title})
-            is_address = query.ac == "subscribe" and not stream.name.isdigit()
-            found.append((stream.name if is_address else streams.feed_id(db, user_id, stream), title.strip()))
-    return found
+        ids = streams.feed_ids(db, user_id, list(titles))
+    known = {feed_id: titles[stream] for stream, feed_id in ids.items() if feed_id is not None}
+    missing = [stream for stream, feed_id in ids.items() if feed_id is None]
+    if any(query.ac != "subscribe" or stream.name.isdigit() for stream in missing):
+        raise NotFound(verbatim("There is no such feed."))
+    if len(missing) > MOST_NEW:
+        raise InvalidInput(
+            verbatim(f"s: subscribe to {MOST_NEW} feeds at most in one request, or import an OPML document."), field="s"
+        )
+    return NamedFeeds(known, {stream.name: titles[stream] for stream in missing})
 
 
-def _change(services: Services, user_id: int, feed_id: int, query: Edit, title: str) -> None:
-    values: dict[str, Any] = {}
-    if title:
-        values["title"] = title
-    if query.a:
-        values["category_id"] = services.categories.ensure(user_id, streams.label_name(query.a)).id
-    elif query.r:
-        category_id = _folder_after_removal(services, user_id, feed_id, streams.label_name(query.r))
-        values |= {} if category_id is None else {"category_id": category_id}
-    if values:
-        services.feeds.update(user_id, feed_id, values)
+def _apply(services: Services, user_id: int, query: Edit, titles: dict[int, str]) -> None:
+    """Unsubscribe from feeds, or change them. titles: by feed id, "" to keep it."""
+    if query.ac == "unsubscribe":
+        services.bulk.delete(user_id, list(titles))
+        return
+    folder_id, moving = _move(services, user_id, query, list(titles))
+    for feed_id, title in titles.items():
+        if title:
+            move = {"category_id": folder_id} if feed_id in moving else {}
+            services.feeds.update(user_id, feed_id, {"title": title} | move)
+    if untitled := [feed_id for feed_id in moving if not titles[feed_id]]:
+        services.bulk.move(user_id, untitled, folder_id)
 
 
-def _folder_after_removal(services: Services, user_id: int, feed_id: int, label: str) -> int | None:
-    """Returns the first folder if the feed is removed from its own, because each feed must be in one.
+def _move(services: Services, user_id: int, query: Edit, feed_ids: list[int]) -> tuple[int, set[int]]:
+    """Returns the id of the folder to move feeds to, and which of the feeds move.
 
-    None if the feed is not in the folder, which may be gone: an app repeats a request whose answer it did not get.
+    A feed that is removed from its folder goes to the first, because each feed must be in one. It stays if it is not in
+    that folder, which may be gone: an app repeats a request whose answer it did not get.
     """
+    if query.a:
+        return services.categories.ensure(user_id, streams.label_name(query.a)).id, set(feed_ids)
+    if not query.r:
+        return 0, set()
     with services.reading() as db:
-        folder = categories.by_key(db, user_id, normalize_for_search(label))
-        feed = feeds.get(db, user_id, feed_id)
+        folder = categories.by_key(db, user_id, normalize_for_search(streams.label_name(query.r)))
         first = categories.first(db, user_id)
-    return first.id if first and folder and feed and feed.category_id == folder.id else None
+        mine = feeds.get_many(db, user_id, feed_ids) if folder and first else []
+    return (first.id if first else 0), {feed.id for feed in mine if folder and feed.category_id == folder.id}
 
 
 @routes.post("/reader/api/0/subscription/quickadd")
