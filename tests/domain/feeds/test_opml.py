@@ -308,6 +308,17 @@ def test_more_feeds_than_one_transaction_should_hold_are_refused_before_they_are
         opml.read(b"<opml>" + b"<outline xmlUrl='http://a/'/>" * (opml.MAX_FEEDS + 1))
 
 
+def test_more_tags_than_a_document_of_feeds_has_are_refused_before_they_are_parsed() -> None:
+    with pytest.raises(InvalidInput, match="400000 tags"):
+        opml.read(b"<opml>" + b"<outline/>" * (opml.MAX_TAGS + 1))
+
+
+def test_an_outline_of_attributes_is_refused_by_its_line() -> None:
+    attributes = " ".join(f'n{number}:crawler="z"' for number in range(opml.MAX_ATTRIBUTES))
+    with pytest.raises(InvalidInput, match=r"Line \d+: this outline has more than 200 attributes\."):
+        opml.read(document(f'<outline xmlUrl="http://a/" {attributes}/>'))
+
+
 def test_folders_too_deep_for_one_name_are_reported() -> None:
     found = opml.read(document(f'<outline text="{"é" * 1500}"><outline xmlUrl="http://a/"/></outline>'))
 

@@ -34,6 +34,10 @@ from tidings.domain.times import Instant, to_datetime
 FOLDER_SEPARATOR: Final = " / "
 # All feeds are stored in one transaction, which takes a few seconds for this many.
 MAX_FEEDS: Final = 50_000
+# Beginnings and ends of elements: of that many feeds, each in a folder, and as many again.
+MAX_TAGS: Final = 400_000
+# Each is looked up by going through those before it. Readers write about twenty.
+MAX_ATTRIBUTES: Final = 200
 
 # A construct without an end takes the rest of the text, so that no part of it is searched twice.
 _BEFORE_ROOT: Final = re.compile(
@@ -113,6 +117,8 @@ def read(body: bytes) -> OpmlDocument:
         raise InvalidInput(msg("The document is empty: send an OPML file."))
     if text.count("xmlUrl") > MAX_FEEDS:
         raise InvalidInput(msg("This document holds more than {max} feeds: import it in several parts.", max=MAX_FEEDS))
+    if text.count("<") > MAX_TAGS:
+        raise InvalidInput(msg("This document holds more than {max} tags: import it in several parts.", max=MAX_TAGS))
     start = _root_at(text)
     lines_before = text.count("\n", 0, start)
     tree = _tree(References({}).resolve(text[start:]), lines_before=lines_before)
@@ -238,6 +244,14 @@ class _OutlineReader:
     def walk(self, outlines: Iterable[_Element], folders: tuple[str, ...]) -> None:
         """Reads outlines and those in them. The parser allows 256 levels, so recursion is safe."""
         for outline in outlines:
+            if len(outline.attrib) > MAX_ATTRIBUTES:
+                raise InvalidInput(
+                    msg(
+                        "Line {line}: this outline has more than {max} attributes.",
+                        line=self._line(outline),
+                        max=MAX_ATTRIBUTES,
+                    )
+                )
             name = _first(outline, "title", "text")
             children = list(_outlines(outline))
             if outline.get("xmlUrl", "").strip():

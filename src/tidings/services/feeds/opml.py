@@ -100,25 +100,26 @@ class Opml:
 
     def _rows(self, db: Write, user_id: int, added: list[opml.OpmlSubscription]) -> list[dict[str, Any]]:
         now = self._clock()
-        category_ids = _CategoryIds(db, user_id)
+        category_ids = _CategoryIds(db, user_id, added)
         due = {"created_at": now, "checked_at": now, "next_check_at": now}
-        return [
-            subscription.values | due | {"category_id": category_ids.find_or_create(subscription)}
-            for subscription in added
-        ]
+        return [subscription.values | due | {"category_id": category_ids.of(subscription)} for subscription in added]
 
 
 class _CategoryIds:
-    """Finds the categories of subscriptions by title, ignoring case, and creates missing ones."""
+    """The categories of subscriptions by title, ignoring case; missing ones have been created."""
 
-    def __init__(self, db: Write, user_id: int) -> None:
-        self._db = db
-        self._user_id = user_id
+    def __init__(self, db: Write, user_id: int, added: Sequence[opml.OpmlSubscription]) -> None:
         present = categories.list_all(db, user_id)
         self._ids = {normalize_for_search(category.title): category.id for category in present}
         self._first = present[0].id if present else None
+        missing: dict[str, str] = {}
+        for title in dict.fromkeys(subscription.category for subscription in added):
+            key = normalize_for_search(title)
+            if title and key not in self._ids:
+                missing.setdefault(key, title)
+        self._ids |= categories.add_many(db, user_id, missing)
 
-    def find_or_create(self, subscription: opml.OpmlSubscription) -> int:
+    def of(self, subscription: opml.OpmlSubscription) -> int:
         if not subscription.category:
             if self._first is None:
                 raise InvalidInput(
@@ -129,9 +130,4 @@ class _CategoryIds:
                     )
                 )
             return self._first
-        key = normalize_for_search(subscription.category)
-        if key not in self._ids:
-            self._ids[key] = categories.add(
-                self._db, self._user_id, title=subscription.category, title_key=key, hide_globally=False
-            )
-        return self._ids[key]
+        return self._ids[normalize_for_search(subscription.category)]
