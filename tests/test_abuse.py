@@ -23,6 +23,7 @@ GROUPS = (
     ("archives",),
     ("secrets_in_logs",),
     ("foreign_hosts",),
+    ("heavy_requests",),
 )
 PRIVATE_NETWORKS_ALLOWED = (
     "--setting",
