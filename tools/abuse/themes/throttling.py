@@ -7,7 +7,7 @@ more. Addresses come in X-Forwarded-For from a trusted proxy, as behind a revers
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -15,6 +15,7 @@ from urllib.parse import urlencode
 
 from abuse import client, pages
 from abuse.attempts import Attempt, Result
+from abuse.client import HttpResponse
 from abuse.people import Person, person
 from abuse.service import Service
 from abuse.testbed import Testbed
@@ -137,7 +138,7 @@ def _owner(service: Service) -> Iterator[Result]:
     yield Result(attempt, _locked_out(service, owner, OWNER, lambda: known.sign_in({"X-Forwarded-For": OWNER})))
     for name, sign_in in (
         ("browser", lambda other: other.sign_in({"X-Forwarded-For": "203.0.113.22"})),
-        ("app", lambda other: _basic(other, "203.0.113.23")),
+        ("app", lambda other: _basic(other, [f"203.0.113.{number}" for number in range(23, 29)])),
     ):
         other = person(service)
         attempt = Attempt(
@@ -148,11 +149,16 @@ def _owner(service: Service) -> Iterator[Result]:
         yield Result(attempt, _locked_out(service, other, "203.0.113.21", partial(sign_in, other)))
 
 
-def _basic(owner: Person, address: str) -> None:
-    """Raises RuntimeError if the owner's name and password are refused."""
-    answer = client.request(owner.service, "GET", "/v1/me", headers={**owner.basic, "X-Forwarded-For": address})
-    if answer.status != 200:
-        raise RuntimeError(f"{answer.status} {answer.text[:200]}")
+def _basic(owner: Person, addresses: Sequence[str]) -> None:
+    """Sign in by the API from several addresses. Raises RuntimeError if the owner is refused at one of them."""
+
+    def one(address: str) -> HttpResponse:
+        return client.request(owner.service, "GET", "/v1/me", headers={**owner.basic, "X-Forwarded-For": address})
+
+    with ThreadPoolExecutor(len(addresses)) as pool:
+        for answer in pool.map(one, addresses):
+            if answer.status != 200:
+                raise RuntimeError(f"{answer.status} {answer.text[:200]}")
 
 
 def _locked_out(service: Service, owner: Person, guessers: str, sign_in: Callable[[], object]) -> str:
