@@ -169,7 +169,8 @@ def mark_read(
     """Mark unread entries of the user, or of one feed or category, as read. Returns how many.
 
     label_ids: only entries with all of these labels. lists: only entries in one of them. except_feed_ids: feeds whose
-    entries stay unread. page: only entries that come after its cursor, in its order. shown: only entries that were shown.
+    entries stay unread. page: only entries that come after its cursor, in its order. shown: only entries that were
+    shown.
     """
     conditions: list[ColumnElement[bool]] = [entries.c.user_id == user_id, literal_column("entries.status = 0")]
     if feed_id is not None:
