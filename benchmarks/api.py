@@ -46,10 +46,10 @@ from benchmarks.reference import REFERENCE
 from support.people import PASSWORD, Cast, Person, call
 from support.running import RunningService, environment_for, running
 from support.visitors import Visitor
+from tidings.base.times import DAY, MINUTE, Instant
+from tidings.content.model import ParsedEnclosure
 from tidings.domain.entries.entries import EntryStatus
-from tidings.domain.feeds.feeds import ParsedEnclosure
 from tidings.domain.polling.ingestion import ReadyEntry
-from tidings.domain.times import DAY, MINUTE, Instant
 from tidings.services import Services
 from tidings.storage.feeds import feeds
 from tidings.storage.polling import feed_store

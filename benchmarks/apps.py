@@ -28,8 +28,8 @@ from benchmarks import lists, reference
 from benchmarks.reference import REFERENCE
 from support.people import Cast, Person
 from support.running import running_service
+from tidings.base.times import MINUTE, Instant
 from tidings.domain.polling.ingestion import ReadyEntry
-from tidings.domain.times import MINUTE, Instant
 
 ENTRIES = lists.ENTRIES
 ROUNDS = 25

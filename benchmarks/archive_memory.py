@@ -21,9 +21,9 @@ from pathlib import Path
 from support.people import PASSWORD
 from support.postgres import create_database, postgres_server
 from support.running import environment_for
-from tidings.domain.archives import records
-from tidings.domain.archives.records import ArchivedCategory, ArchivedEnclosure, ArchivedEntry, ArchivedFeed, Manifest
-from tidings.services.archives.archive_file import ArchiveWriter
+from tidings.archives import records
+from tidings.archives.archive_file import ArchiveWriter
+from tidings.archives.records import ArchivedCategory, ArchivedEnclosure, ArchivedEntry, ArchivedFeed, Manifest
 
 SIZES = tuple(int(size) for size in os.environ.get("ARCHIVE_ENTRIES", "100000,1000000").split(","))
 FEEDS = 500

@@ -21,8 +21,8 @@ from sqlalchemy import func, select
 from support import postgres
 from support.databases import Databases, PostgresDatabases, SqliteDatabases
 from support.outbox import Hook, hook
-from tidings.services.deliveries.attempts import EventSender
-from tidings.storage.engine.database import Database
+from tidings.deliveries.attempts import EventSender
+from tidings.engine.database import Database
 from tidings.storage.schema import deliveries
 
 RECEIVERS, HANGING, EACH = 100, 10, 100
@@ -123,10 +123,10 @@ async def _receive() -> None:
 
 
 async def _deliver(database_url: str) -> None:
+    from tidings.deliveries.queue import DeliveryQueue
+    from tidings.deliveries.worker import Deliverer
     from tidings.net.post import Sender
     from tidings.services.clock import system_clock
-    from tidings.services.deliveries.queue import DeliveryQueue
-    from tidings.worker.deliverer import Deliverer
 
     database = Database(database_url)
     attempts = EventSender(Sender(user_agent="Tidings/bench", allow_private_networks=True), system_clock)

@@ -30,11 +30,11 @@ from benchmarks.lists import databases
 from support import archive
 from support.archive import Archive
 from support.entry_fixtures import NOW
+from tidings.base.times import SECOND, Instant
 from tidings.domain.entries.entries import Direction, EntryFilter, EntryStatus, Order, PageRequest
-from tidings.domain.times import SECOND, Instant
-from tidings.storage.engine.database import Database, Read
+from tidings.engine.database import Database, Read
+from tidings.maintenance.store import cleanup
 from tidings.storage.entries import counters, entry_lists
-from tidings.storage.maintenance import cleanup
 from tidings.storage.polling import claims
 
 ENGINES: Final = ("sqlite", "postgresql")

@@ -16,9 +16,9 @@ from support.databases import Databases, PostgresDatabases, SqliteDatabases
 from support.people import Cast, Person, call
 from support.postgres import postgres_server
 from support.running import running_service
+from tidings.base.times import MINUTE, Instant
 from tidings.domain.entries.entries import EntryStatus
 from tidings.domain.polling.ingestion import ReadyEntry
-from tidings.domain.times import MINUTE, Instant
 from tidings.storage.feeds import feeds
 from tidings.storage.polling import feed_store
 

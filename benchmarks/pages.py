@@ -26,9 +26,9 @@ from browser.chromium import chromium
 from support.people import Cast, Person
 from support.processor import spent_ms
 from support.running import running_service
-from tidings.domain.deliveries import events
-from tidings.storage.deliveries import outbox
-from tidings.storage.engine.database import Database
+from tidings.deliveries import events
+from tidings.deliveries.store import outbox
+from tidings.engine.database import Database
 from tidings.storage.feeds import feeds
 from tidings.storage.polling import feed_store
 

@@ -25,12 +25,12 @@ from benchmarks.reference import REFERENCE
 from support.people import PASSWORD
 from support.postgres import create_database, postgres_server
 from support.running import environment_for, running
-from tidings.domain.times import HOUR, Instant
+from tidings.base.times import HOUR, Instant
+from tidings.engine import notify
+from tidings.engine.database import Database
 from tidings.services.clock import system_clock
 from tidings.settings import load
 from tidings.storage import migrate
-from tidings.storage.engine import notify
-from tidings.storage.engine.database import Database
 from tidings.storage.feeds import feeds
 from tidings.storage.schema import entries, feed_counters
 from tidings.storage.schema import feeds as feed_table

@@ -21,9 +21,9 @@ from pathlib import Path
 from msgspec import Struct
 
 from benchmarks.plots import Axis, Curve, write_plot
+from tidings.base.times import DAY, HOUR, MINUTE, SECOND, Instant
 from tidings.domain.polling import next_check, publish_rate
 from tidings.domain.polling.next_check import Schedule, Scheduler
-from tidings.domain.times import DAY, HOUR, MINUTE, SECOND, Instant
 
 FEEDS = 100_000
 DAYS = 30

@@ -14,12 +14,12 @@ from sqlalchemy import func, select, text, update
 from benchmarks.polling import publisher
 from support.postgres import create_database, postgres_server
 from support.running import environment_for, running
-from tidings.domain.times import HOUR
+from tidings.base.times import HOUR
+from tidings.engine import notify
+from tidings.engine.database import Database
 from tidings.services.clock import system_clock
 from tidings.storage import migrate
 from tidings.storage.accounts import users
-from tidings.storage.engine import notify
-from tidings.storage.engine.database import Database
 from tidings.storage.feeds import categories, feeds
 from tidings.storage.schema import entries
 from tidings.storage.schema import feeds as feed_table

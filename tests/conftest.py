@@ -23,9 +23,10 @@ from support.databases import Databases, PostgresDatabases, SqliteDatabases
 from support.people import Cast, Person
 from support.publisher import Publisher
 from support.running import RunningService, running_service
+from support.visitors import Visitor
+from tidings.engine.database import Database
 from tidings.services import Services
 from tidings.services.accounts import passwords
-from tidings.storage.engine.database import Database
 
 # Two busy cores make any single example slow now and then: what must not take long says so itself.
 settings.register_profile("tests", deadline=None)
@@ -53,25 +54,26 @@ ENGINES = ("sqlite", "postgresql")
 FOLDER = Path(__file__).parent
 # Left out by --fast: browsers and other programs, much data, processes that are killed, fuzzing, all catalogues.
 LONG_RUNS = (
-    "browser", "cli", "clients", "corpus", "end_to_end", "release", "tools", "api/test_account_archive.py",
-    "api/test_account_import.py", "api/test_discovery.py", "api/test_every_route.py", "api/test_fuzzing.py",
-    "api/test_icons.py", "api/test_long_lists.py", "api/test_metrics.py", "api/test_private_addresses.py",
+    "browser", "cli", "clients", "corpus", "end_to_end", "release", "tools", "archives/test_endpoints_export.py",
+    "archives/test_endpoints_import.py", "api/test_discovery.py", "api/test_every_route.py", "api/test_fuzzing.py",
+    "api/test_icons.py", "api/test_long_lists.py", "maintenance/test_metrics_endpoint.py",
+    "api/test_private_addresses.py",
     "api/test_readiness.py", "api/test_retention.py", "api/test_strangers.py", "api/test_unavailable.py",
-    "domain/accounts/test_throttle.py", "domain/cleaning/test_hostile.py", "domain/cleaning/test_real_feeds.py",
-    "domain/formats/test_hostile.py", "domain/rules/test_regex.py", "domain/rules/test_rewriting.py",
-    "domain/rules/test_selectors.py", "fever/test_fuzzing.py", "fever/test_login.py", "fever/test_marks.py",
+    "domain/accounts/test_throttle.py", "content/cleaning/test_hostile.py", "content/cleaning/test_real_feeds.py",
+    "content/formats/test_hostile.py", "content/rules/test_regex.py", "content/rules/test_rewriting.py",
+    "content/rules/test_selectors.py", "fever/test_fuzzing.py", "fever/test_login.py", "fever/test_marks.py",
     "greader/test_base_path.py", "greader/test_every_route.py", "greader/test_login.py",
-    "greader/test_subscriptions.py", "net/test_timeout.py", "services/archives/test_miniflux_database.py",
-    "services/deliveries/test_apprise.py", "services/entries/test_article_extraction.py",
-    "services/feeds/test_icons.py", "services/maintenance/test_integrity.py", "services/polling/test_full_content.py",
-    "services/polling/test_memory.py", "storage/deliveries/test_delivery_plans.py",
-    "storage/engine/test_database_errors.py", "storage/engine/test_failover.py", "storage/engine/test_pooler.py",
-    "storage/engine/test_replica.py", "storage/entries/test_frequent_words.py", "storage/maintenance/test_move.py",
-    "storage/maintenance/test_restore.py", "storage/test_lock_order.py", "storage/test_plans.py",
+    "greader/test_subscriptions.py", "net/test_timeout.py", "archives/test_miniflux_database.py",
+    "deliveries/test_apprise.py", "services/entries/test_article_extraction.py",
+    "services/feeds/test_icons.py", "maintenance/test_integrity.py", "services/polling/test_full_content.py",
+    "services/polling/test_memory.py", "deliveries/test_delivery_plans.py",
+    "engine/test_database_errors.py", "engine/test_failover.py", "engine/test_pooler.py",
+    "engine/test_replica.py", "storage/entries/test_frequent_words.py", "maintenance/test_move.py",
+    "maintenance/test_restore.py", "storage/test_lock_order.py", "storage/test_plans.py",
     "storage/test_statement_ownership.py", "storage/test_upgrades.py", "surfaces/test_front_door.py", "test_abuse.py",
     "test_connections.py", "test_loaded_modules.py", "test_names.py", "test_supervisor.py",
-    "web/pages/test_account_import.py", "web/pages/test_media.py", "web/test_budgets.py", "web/test_catalogues.py",
-    "worker/test_company.py", "worker/test_deliverer.py", "worker/test_deliverer_killed.py", "worker/test_killed.py",
+    "archives/test_pages.py", "media/test_pages.py", "web/test_budgets.py", "web/test_catalogues.py",
+    "worker/test_company.py", "deliveries/test_worker.py", "deliveries/test_worker_killed.py", "worker/test_killed.py",
     "worker/test_poller.py", "worker/test_shortages.py",
 )  # fmt: skip
 
@@ -216,3 +218,38 @@ def corpora() -> Path:
     if not folder.is_dir():
         pytest.skip("the corpora are not beside the project")
     return folder
+
+
+@pytest.fixture
+def visitor(service: RunningService) -> Visitor:
+    """A browser without a session."""
+    return Visitor(service)
+
+
+@pytest.fixture
+def reader(service: RunningService, alice: Person) -> Visitor:
+    """Alice, signed in."""
+    reader = Visitor(service, alice)
+    assert reader.sign_in().status == 303
+    return reader
+
+
+@pytest.fixture
+def other_site() -> Iterator[Publisher]:
+    """A second publisher, with another address and another port than `site`."""
+    with Publisher("127.0.0.2") as publisher:
+        yield publisher
+
+
+@pytest.fixture(scope="session")
+def patient_service(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService]:
+    """A service that waits ten minutes for a publisher: a request that ends earlier has a limit of its own."""
+    folder = tmp_path_factory.mktemp("patient")
+    with databases.migrated() as url, running_service(url, folder, http_client_timeout="600") as running:
+        yield running
+
+
+@pytest.fixture
+def patient_alice(patient_service: RunningService) -> Person:
+    """A user of the patient service."""
+    return Cast(patient_service).person("alice")

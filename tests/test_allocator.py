@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from tidings.engine.database import Database
 from tidings.runtime import allocator
 from tidings.settings import load
-from tidings.storage.engine.database import Database
 from tidings.wiring import asgi_app
 
 COLLECTS = """

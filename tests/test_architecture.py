@@ -111,13 +111,13 @@ NOT_IN_DOMAIN = frozenset({
 NOT_CALLED_IN_DOMAIN = frozenset({"open", "print", "input", "now", "utcnow", "today"})
 # (module, import): why it is right there all the same.
 EXCEPTIONS = {
-    ("tidings.domain.entries.stemming", "threading"): "a stemmer holds its word: each thread has its own",
-    ("tidings.domain.rules.regex", "time"): "the processor time that an expression may take, not a clock",
-    ("tidings.domain.rules.budget", "time"): "the processor time that all rules may take, not a clock",
-    ("tidings.domain.icons.raster", "io"): "a picture in memory, in the form that Pillow takes and gives",
-    ("tidings.domain.media.scaling", "io"): "a picture in memory, in the form that Pillow takes and gives",
-    ("tidings.domain.icons.app_icon", "io"): "a picture in memory, in the form that Pillow gives",
-    ("tidings.domain.integrations.registry", "importlib"): "leaves are found by looking into their folder",
+    ("tidings.content.search.stemming", "threading"): "a stemmer holds its word: each thread has its own",
+    ("tidings.content.rules.regex", "time"): "the processor time that an expression may take, not a clock",
+    ("tidings.content.rules.budget", "time"): "the processor time that all rules may take, not a clock",
+    ("tidings.content.icons.raster", "io"): "a picture in memory, in the form that Pillow takes and gives",
+    ("tidings.media.scaling", "io"): "a picture in memory, in the form that Pillow takes and gives",
+    ("tidings.content.icons.app_icon", "io"): "a picture in memory, in the form that Pillow gives",
+    ("tidings.deliveries.registry", "importlib"): "leaves are found by looking into their folder",
     ("tidings.services.worker_pool", "subprocess"): "helpers do what must not be done here, such as looking at pages",
 }
 ENVIRONMENT = frozenset({"environ", "environb", "getenv", "putenv", "unsetenv"})
@@ -176,7 +176,7 @@ def _import_rules(part: str, name: str) -> Iterator[str]:
 
 
 def theme_of(module: str) -> str:
-    """`tidings.storage.feeds.icons` belongs to the theme `feeds`, `tidings.domain.times` to none."""
+    """`tidings.storage.feeds.icons` belongs to the theme `feeds`, `tidings.base.times` to none."""
     _, part, theme, *more = [*module.split("."), "", ""]
     return theme if part in GROUPED_RINGS and (more[0] or theme in {*THEMES, *SHARED_FOLDERS}) else ""
 
@@ -197,7 +197,7 @@ def _use_rules(part: str, tree: ast.AST) -> Iterator[str]:
     for node in ast.walk(tree):
         if part != "settings" and _touches_environment(node):
             yield "reads the environment: only settings does"
-        if part in SURFACES and isinstance(node, ast.ImportFrom) and node.module == "tidings.storage.engine.database":
+        if part in SURFACES and isinstance(node, ast.ImportFrom) and node.module == "tidings.engine.database":
             yield from (
                 "takes a writing connection: surfaces change things through services"
                 for name in node.names
@@ -270,7 +270,7 @@ def test_the_check_covers_every_ring() -> None:
         ("tidings.api.endpoints.feeds", "from tidings.net import fetch", "api may only know"),
         ("tidings.worker.poller", "from tidings.storage import feeds", "worker may only know"),
         ("tidings.services.feeds.feeds", "from tidings.wiring import build", "services may only know"),
-        ("tidings.api.endpoints.feeds", "from tidings.storage.engine.database import Read, Write", "through services"),
+        ("tidings.api.endpoints.feeds", "from tidings.engine.database import Read, Write", "through services"),
         ("tidings.services.feeds.feeds", "import sqlalchemy as sa", "only storage may"),
         ("tidings.services.feeds.feeds", "from aiohttp import ClientSession", "only net may"),
         ("tidings.wiring", "import sqlite3", "only storage may"),
@@ -287,7 +287,7 @@ def test_the_check_covers_every_ring() -> None:
         ("tidings.services.feeds.feeds", "from os import getenv", "only settings does"),
         ("tidings.attic", "", "no ring"),
         ("tidings.storage.accounts.users", "from tidings.storage.polling import claims", "may not know polling"),
-        ("tidings.domain.cleaning.sanitize", "from tidings.domain.feeds.feeds import Feed", "may not know feeds"),
+        ("tidings.content.cleaning.sanitize", "from tidings.domain.feeds.feeds import Feed", "may not know feeds"),
         ("tidings.services.attic.boxes", "", "no theme yet"),
     ],
 )
@@ -299,7 +299,7 @@ def test_a_module_that_leaves_its_ring_is_found(module: str, text: str, says: st
     ("module", "text"),
     [
         ("tidings.api.endpoints.feeds", "from tidings import __version__\nfrom tidings.domain import feeds"),
-        ("tidings.api.endpoints.feeds", "from tidings.storage.engine.database import Read"),
+        ("tidings.api.endpoints.feeds", "from tidings.engine.database import Read"),
         ("tidings.storage.feeds.feeds", "from sqlalchemy import select"),
         ("tidings.settings.loading", "import os\nos.environ['X']"),
         ("tidings.domain.entries.entries", "from urllib.parse import urlsplit\nfrom datetime import datetime"),

@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from tidings.domain.integrations import REGISTRY, changes, templates
-from tidings.domain.integrations.changes import IntegrationSettings
-from tidings.domain.integrations.providers import __name__ as leaves
+from tidings.deliveries import integration_changes as changes
+from tidings.deliveries import templates
+from tidings.deliveries.integration_changes import IntegrationSettings
+from tidings.deliveries.providers import __name__ as leaves
+from tidings.deliveries.registry import REGISTRY
 
 PAGE = (Path(__file__).parents[1] / "docs" / "integrations.md").read_text(encoding="utf-8")
 

@@ -13,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tidings import settings
-from tidings.domain.errors import StartError
+from tidings.base.errors import StartError
 from tidings.settings import LogFormat, LogLevel, Settings
 
 

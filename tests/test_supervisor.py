@@ -18,7 +18,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from tidings import settings
-from tidings.domain.errors import StartError
+from tidings.base.errors import StartError
 from tidings.runtime import preflight
 from tidings.runtime.children import Child, RestartWait
 from tidings.settings import ListenAddress

@@ -12,12 +12,12 @@ import msgspec
 import pytest
 
 from support.outbox import SHORT_WAITS
-from tidings.domain.deliveries import sample_events
-from tidings.domain.deliveries.deliveries import FINISHED_RETENTION, QueueLimits
-from tidings.domain.deliveries.events import EVENTS, NewEntriesPayload
-from tidings.domain.deliveries.retries import RetryPolicy
-from tidings.domain.integrations.providers.webhook import sign
-from tidings.domain.times import DAY, Instant
+from tidings.base.times import DAY, Instant
+from tidings.deliveries import sample_events
+from tidings.deliveries.events import EVENTS, NewEntriesPayload
+from tidings.deliveries.model import FINISHED_RETENTION, QueueLimits
+from tidings.deliveries.providers.webhook import sign
+from tidings.deliveries.retries import RetryPolicy
 from tidings.services.timestamps import time_zone
 
 HANDBOOK = (Path(__file__).parents[1] / "docs" / "webhooks.md").read_text()

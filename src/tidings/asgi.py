@@ -15,11 +15,11 @@ from starlette.types import ASGIApp, Lifespan, Receive, Scope, Send
 
 from tidings.api import replies
 from tidings.api.app import PREFIX, Api
-from tidings.api.endpoints.health import ALIVE, READY, HealthCheck, WithinLimit, alive, why_not_ready
 from tidings.fever import PATHS as FEVER_PATHS
 from tidings.fever.app import Fever
 from tidings.greader.app import GoogleReader
 from tidings.http.responses import empty, send_response
+from tidings.maintenance.health_endpoints import ALIVE, READY, HealthCheck, WithinLimit, alive, why_not_ready
 from tidings.services import Services
 from tidings.web.app import Pages
 

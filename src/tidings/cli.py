@@ -14,13 +14,13 @@ from typing import Annotated, Any
 from cyclopts import App, CycloptsError, Group, Parameter
 
 from tidings import __version__, settings
+from tidings.base.errors import StartError
 from tidings.commands import about, archives, backups, maintenance, running
 from tidings.commands.check import check
 from tidings.commands.manual import completion, manual
 from tidings.commands.outcomes import DONE, NOT_UNDERSTOOD, exit_code_of, report
 from tidings.commands.status import healthcheck, status
 from tidings.commands.users import user
-from tidings.domain.errors import StartError
 
 RUN_GROUP = Group("Run", sort_key=1)
 MAINTENANCE_GROUP = Group("Maintain", sort_key=2)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from tidings.api.endpoints.metrics import Access
-from tidings.domain.cleaning import CleaningPolicy
+from tidings.content.cleaning import CleaningPolicy
 from tidings.domain.entries.retention import Retention
 from tidings.domain.polling.ingestion import InstanceSettings
 from tidings.domain.polling.next_check import Schedule
-from tidings.net.hubs import is_public_address
-from tidings.services.maintenance.cleanup import CleanupSettings
-from tidings.services.maintenance.scheduled_backup import BackupSettings
+from tidings.maintenance.cleanup import CleanupSettings
+from tidings.maintenance.metrics_endpoint import Access
+from tidings.maintenance.scheduled_backup import BackupSettings
 from tidings.settings import Settings
 from tidings.settings.values import WebSubMode
 from tidings.web.context import SiteConfig
+from tidings.websub.hubs import is_public_address
 
 
 def instance_settings(settings: Settings) -> InstanceSettings:

@@ -18,26 +18,54 @@ from starlette.types import ASGIApp
 from tidings import __version__, asgi, metrics
 from tidings.api import ROUTES
 from tidings.api.app import Api
-from tidings.api.endpoints.metrics import Metrics
-from tidings.api.endpoints.websub import CallbackLimits, Callbacks
 from tidings.api.reference import openapi
-from tidings.domain.integrations.providers import apprise
-from tidings.domain.media.policy import MediaPolicy
-from tidings.domain.times import to_datetime
+from tidings.archives.account_export import AccountExport
+from tidings.archives.account_import import AccountImport
+from tidings.archives.background_imports import BackgroundImports
+from tidings.archives.foreign_import import ForeignImport
+from tidings.archives.import_runner import ProcessImportRunner
+from tidings.archives.readers.file_sources import DatabaseSource, FileSource, database_source, file_source
+from tidings.archives.readers.miniflux_source import MinifluxSource
+from tidings.archives.readers.ttrss_source import TtrssSource
+from tidings.base.times import to_datetime
+from tidings.deliveries.apprise import AppriseSender
+from tidings.deliveries.attempts import EventSender
+from tidings.deliveries.integrations import Integrations
+from tidings.deliveries.providers import apprise
+from tidings.deliveries.queue import DeliveryQueue
+from tidings.deliveries.redelivery import Deliveries
+from tidings.deliveries.worker import Deliverer
+from tidings.engine import disk_space
+from tidings.engine.database import Database
 from tidings.fever import ROUTES as FEVER_ROUTES
 from tidings.fever.app import Fever
 from tidings.greader import ROUTES as READER_ROUTES
 from tidings.greader.app import GoogleReader
 from tidings.http.front_door import FrontDoor
 from tidings.http.uploads import UploadFolder
+from tidings.maintenance.backup_worker import BackupWorker
+from tidings.maintenance.cleanup import Cleanup
+from tidings.maintenance.cleanup_worker import CleanupWorker, run_cleanup
+from tidings.maintenance.clock_repair import ClockRepair, ScheduleLimits
+from tidings.maintenance.clock_watch import ClockWatch
+from tidings.maintenance.integrity import IntegrityCheck, Problem
+from tidings.maintenance.metrics_endpoint import Metrics
+from tidings.maintenance.readiness import Readiness
+from tidings.maintenance.scheduled_backup import ScheduledBackup
+from tidings.maintenance.status import StatusReader
+from tidings.maintenance.store import backup, move, restore
+from tidings.maintenance.store.table_copy import Progress
+from tidings.media.cache import MediaCache
+from tidings.media.episode_parts import EpisodeParts
+from tidings.media.policy import MediaPolicy
+from tidings.media.proxy import MAX_PICTURE_BYTES, TIMEOUT_S, MediaProxy
+from tidings.media.queue import MediaQueue
 from tidings.net.fetch import Fetcher, FetchSettings
 from tidings.net.guard import AddressGuard
-from tidings.net.hubs import HubClient
 from tidings.net.post import SETTING, Sender
 from tidings.net.relay import MediaRelay
 from tidings.runtime import allocator
 from tidings.runtime.demand import WorkerLifetime
-from tidings.runtime.import_runner import ProcessImportRunner
 from tidings.runtime.script_minifier import minify_script
 from tidings.services import Services
 from tidings.services.accounts.api_keys import ApiKeys
@@ -46,30 +74,16 @@ from tidings.services.accounts.app_logins import AppLogins
 from tidings.services.accounts.authentication import Authentication
 from tidings.services.accounts.sessions import Sessions
 from tidings.services.accounts.users import Users
-from tidings.services.archives.account_export import AccountExport
-from tidings.services.archives.account_import import AccountImport
-from tidings.services.archives.background_imports import BackgroundImports
-from tidings.services.archives.file_sources import DatabaseSource, FileSource, database_source, file_source
-from tidings.services.archives.foreign_import import ForeignImport
-from tidings.services.archives.miniflux_source import MinifluxSource
-from tidings.services.archives.ttrss_source import TtrssSource
 from tidings.services.clock import Clock, system_clock
-from tidings.services.deliveries.apprise import AppriseSender
-from tidings.services.deliveries.attempts import EventSender
-from tidings.services.deliveries.deliveries import Deliveries
-from tidings.services.deliveries.integrations import Integrations
-from tidings.services.deliveries.queue import DeliveryQueue
 from tidings.services.entries.app_marks import AppMarks
 from tidings.services.entries.article_extraction import ArticleExtractor
 from tidings.services.entries.enclosures import Enclosures
 from tidings.services.entries.entries import Entries
-from tidings.services.entries.episode_parts import EpisodeParts
 from tidings.services.entries.feed_links import FeedLinks
 from tidings.services.entries.fetch_content import ArticleFetcher
 from tidings.services.entries.full_content import FullContent
 from tidings.services.entries.labels import Labels
 from tidings.services.entries.listing import EntryListReader
-from tidings.services.entries.media_queue import MediaQueue
 from tidings.services.entries.public_links import PublicLinks
 from tidings.services.entries.read_state import ReadMarker
 from tidings.services.entries.reading_times import ReadingTimes
@@ -83,13 +97,6 @@ from tidings.services.feeds.feeds import Feeds
 from tidings.services.feeds.icons import Icons
 from tidings.services.feeds.opml import Opml
 from tidings.services.feeds.rule_preview import RulePreviewer
-from tidings.services.maintenance.cleanup import Cleanup
-from tidings.services.maintenance.clock_repair import ClockRepair, ScheduleLimits
-from tidings.services.maintenance.integrity import IntegrityCheck, Problem
-from tidings.services.maintenance.readiness import Readiness
-from tidings.services.maintenance.scheduled_backup import ScheduledBackup
-from tidings.services.maintenance.status import StatusReader
-from tidings.services.media.media_proxy import MAX_PICTURE_BYTES, TIMEOUT_S, MediaProxy
 from tidings.services.pictures import PictureDecoder
 from tidings.services.polling.check import FeedChecker
 from tidings.services.polling.claims import HostLimits, Polling
@@ -97,8 +104,6 @@ from tidings.services.polling.fetched_documents import RecentDocuments
 from tidings.services.polling.ingest import IngestQueue
 from tidings.services.polling.rate_limit import PoliteFetcher
 from tidings.services.wakeup import FEEDS, WakeupEvent
-from tidings.services.websub.pushes import Pushes
-from tidings.services.websub.subscriptions import WebSub
 from tidings.settings import Settings
 from tidings.settings_views import (
     backup_settings,
@@ -110,27 +115,22 @@ from tidings.settings_views import (
     websub_callback_base,
 )
 from tidings.storage import migrate, revision
-from tidings.storage.engine import disk_space
-from tidings.storage.engine.database import Database
 from tidings.storage.entries import search_index as search_index_storage
-from tidings.storage.maintenance import backup, move, restore
-from tidings.storage.maintenance.table_copy import Progress
-from tidings.storage.media.media_cache import MediaCache
 from tidings.web import ROUTES as PAGES
 from tidings.web.app import Pages
 from tidings.web.assets import Assets, StaticFiles
 from tidings.web.pages.api_reference import Reference
-from tidings.worker.backup import BackupWorker
-from tidings.worker.cleanup import CleanupWorker, run_cleanup
-from tidings.worker.clock_watch import ClockWatch
-from tidings.worker.deliverer import Deliverer
+from tidings.websub.endpoints import CallbackLimits, Callbacks
+from tidings.websub.hubs import HubClient
+from tidings.websub.pushes import Pushes
+from tidings.websub.subscriptions import WebSub
+from tidings.websub.worker import Subscriber
 from tidings.worker.idle_end import end_when_idle
 from tidings.worker.indexer import Indexer
 from tidings.worker.names import worker_name
 from tidings.worker.poller import Poller
 from tidings.worker.reading_times import ReadingTimeWorker
 from tidings.worker.refresh import RefreshSummary, refresh
-from tidings.worker.websub import Subscriber
 
 # A claim lasts longer than the longest fetch and the write after it; claims of a dead worker expire soon after.
 LEASE_BEYOND_TIMEOUT = timedelta(seconds=15)

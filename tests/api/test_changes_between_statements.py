@@ -14,8 +14,8 @@ from support.people import Person
 from support.publisher import Publisher
 from tidings.api.endpoints.entries import serialize_entry, serialize_page
 from tidings.api.endpoints.feeds import FeedSerializer
+from tidings.base.errors import NotFound
 from tidings.domain.entries.entries import EntryFilter, PageRequest
-from tidings.domain.errors import NotFound
 from tidings.greader import items
 from tidings.services.entries.entries import owned
 from tidings.services.feeds.feeds import owned as owned_feed

@@ -13,7 +13,7 @@ from support.publisher import Publisher
 from tidings.api.encoded_feeds import EncodedFeeds
 from tidings.api.endpoints.feeds import FeedSerializer, encoded_feeds
 from tidings.api.missing_icon import MissingIcon
-from tidings.storage.engine.database import Read
+from tidings.engine.database import Read
 from tidings.storage.feeds import feed_texts, feeds
 from tidings.storage.schema import feeds as feed_table
 

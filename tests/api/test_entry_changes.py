@@ -9,7 +9,7 @@ import pytest
 
 from support.people import Person, call, rss
 from support.publisher import Publisher
-from tidings.storage.deliveries import outbox as stored
+from tidings.deliveries.store import outbox as stored
 from tidings.storage.schema import deliveries, feeds, integrations
 
 HOOK = "https://hook.example/in?a=1"

@@ -78,7 +78,7 @@ def test_an_invalid_id_is_refused(operation: str, text: str, charlie: Person) ->
     assert answer.error
 
 
-# Uploads have a limit of their own: tests/api/test_account_import.py.
+# Uploads have a limit of their own: tests/archives/test_endpoints_import.py.
 @pytest.mark.parametrize(
     "operation",
     [name for name, route in OPERATIONS.items() if route.method != "GET" and not route.accepts_upload],

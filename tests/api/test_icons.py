@@ -12,7 +12,7 @@ from PIL import Image
 
 from support.people import Person, rss
 from support.publisher import Endless, Hang, Publisher
-from tidings.domain.times import DAY, Instant
+from tidings.base.times import DAY, Instant
 from tidings.services import Services
 from tidings.storage.feeds import feeds, icons
 

@@ -23,11 +23,12 @@ from support.running import RunningService, running_service
 from tidings.api.openapi import document, operations_of
 from tidings.api.reference import documented_endpoints, openapi
 from tidings.api.schema_annotations import Required, Timestamp, one_of
+from tidings.base.errors import InvalidInput, NotFound
 from tidings.domain.accounts.users import User
-from tidings.domain.errors import FetchError, InvalidInput, NotFound
 from tidings.http.binding import LazyBody
 from tidings.http.endpoints import Media, Routes
 from tidings.http.queries import Query
+from tidings.net.errors import FetchError
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 

@@ -15,7 +15,7 @@ from support.people import Cast, HttpResponse, Person, call
 from support.running import running_service
 from tidings.api.openapi import operations_of
 from tidings.api.reference import documented_endpoints
-from tidings.storage.engine.database import Database
+from tidings.engine.database import Database
 
 
 @pytest.fixture

@@ -9,10 +9,10 @@ from sqlalchemy import select
 
 from support.people import Person, rss
 from support.publisher import Publisher
-from tidings.domain.times import DAY, Instant
-from tidings.services.maintenance.cleanup import Cleanup, CleanupSettings
+from tidings.base.times import DAY, Instant
+from tidings.maintenance.cleanup import Cleanup, CleanupSettings
+from tidings.maintenance.cleanup_worker import run_cleanup
 from tidings.storage.schema import feeds, tombstones
-from tidings.worker.cleanup import run_cleanup
 
 
 def clean_up(person: Person, *, in_days: int) -> None:

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from deliveries.test_outbox import outbox, switch_on
 from fever.apps import sign_in
 from greader.apps import STARRED, App, long_id
-from services.deliveries.test_outbox import outbox, switch_on
 from support.people import Person
 from support.publisher import Publisher
 from support.visitors import Visitor

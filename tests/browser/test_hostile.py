@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from browser.watched import observed_effects
-from domain.cleaning.trees import FRAME, cleaned
+from content.cleaning.trees import FRAME, cleaned
 from scoring import hostile
 
 # Each runs a script or sends something when it is not cleaned.

@@ -13,7 +13,7 @@ from browser.readers import SCREENS, TIMEOUT_MS, Reader, reading
 from support.people import Person, rss
 from support.publisher import Publisher
 from support.running import RunningService
-from tidings.domain.times import DAY, SECOND
+from tidings.base.times import DAY, SECOND
 
 expect.set_options(timeout=TIMEOUT_MS)
 

@@ -14,7 +14,7 @@ from support.databases import Databases
 from support.people import Cast, Person
 from support.publisher import Publisher
 from support.running import RunningService, running_service
-from tidings.domain.icons import app_icon
+from tidings.content.icons import app_icon
 
 expect.set_options(timeout=TIMEOUT_MS)
 

@@ -17,7 +17,7 @@ from support.people import PASSWORD, Cast, Person
 from support.publisher import Publisher
 from support.relay import Relay
 from support.running import RunningService, running_service
-from tidings.domain.icons import app_icon
+from tidings.content.icons import app_icon
 
 expect.set_options(timeout=TIMEOUT_MS)
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from cli.commands import Tidings
+from tidings.engine.database import Database
 from tidings.services import Services
 from tidings.settings import load
-from tidings.storage.engine.database import Database
 from tidings.wiring import build_services
 
 

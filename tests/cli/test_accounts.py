@@ -6,7 +6,7 @@ import pytest
 
 from cli.commands import CTRL_C, CTRL_D, Tidings, error_line
 from support.people import PASSWORD
-from tidings.domain.errors import Unauthorized
+from tidings.base.errors import Unauthorized
 from tidings.services import Services
 from tidings.services.accounts.authentication import Credentials
 from tidings.storage.feeds import categories

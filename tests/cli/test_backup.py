@@ -13,9 +13,9 @@ from sqlalchemy import text
 from cli.commands import Tidings, error_line, eventually
 from support.entry_fixtures import FeedFixture, ready
 from support.people import PASSWORD
+from tidings.engine.database import Database
 from tidings.services import Services
 from tidings.storage.accounts import users
-from tidings.storage.engine.database import Database
 
 
 def usernames(database: Database) -> list[str]:

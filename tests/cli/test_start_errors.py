@@ -14,9 +14,9 @@ from sqlalchemy import inspect, text
 from cli.commands import Tidings, error_line
 from support.people import PASSWORD
 from support.running import free_port
+from tidings.engine.database import Database
 from tidings.services import Services
 from tidings.storage import migrate
-from tidings.storage.engine.database import Database
 
 KEEPS_RUNNING = ["serve", "web", "worker"]
 

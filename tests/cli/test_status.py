@@ -11,9 +11,9 @@ from cli.commands import Tidings, error_line
 from cli.subscriptions import subscribed
 from support.people import rss
 from support.publisher import Publisher
-from tidings.domain.times import DAY, MINUTE
+from tidings.base.times import DAY, MINUTE
+from tidings.maintenance.status import OVERDUE_AFTER, gauges
 from tidings.services import Services
-from tidings.services.maintenance.status import OVERDUE_AFTER, gauges
 
 
 def test_status_prints_the_same_values_as_text_and_as_json(

@@ -15,7 +15,7 @@ from xml.sax.saxutils import escape
 
 from support.people import Person
 from support.publisher import Publisher
-from tidings.domain.integrations import WEBHOOK
+from tidings.deliveries.registry import WEBHOOK
 from tidings.storage.schema import integrations
 
 _numbers = itertools.count(1)

@@ -8,7 +8,7 @@ import pytest
 from support.entry_fixtures import ready
 from support.people import Person
 from support.publisher import Publisher
-from tidings.domain.times import Instant
+from tidings.base.times import Instant
 from tidings.storage.entries import counters
 from tidings.storage.polling import feed_store
 

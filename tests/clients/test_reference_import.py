@@ -12,10 +12,10 @@ import pytest
 from support.people import Person
 from support.publisher import Publisher
 from support.reference import ReferenceMissing, ReferenceServer, reference_server
-from tidings.domain.archives.import_runs import AccountImportReport
+from tidings.archives.import_runs import AccountImportReport
+from tidings.archives.readers.miniflux_source import MinifluxSource
 from tidings.net.guard import AddressGuard
 from tidings.services import Services
-from tidings.services.archives.miniflux_source import MinifluxSource
 
 SETTINGS = {
     "scraper_rules": "article > p",

@@ -22,11 +22,11 @@ from scoring import expected, expressions, real
 from scoring.archives import members
 from support.contracts import FOLDER, compare
 from support.corpora import needs
-from tidings.domain.errors import FeedError
-from tidings.domain.feeds.feeds import ParsedEnclosure, ParsedEntry, ParsedFeed, PublisherHints
-from tidings.domain.formats import parse_feed
-from tidings.domain.formats.limits import MAX_ENTRIES
-from tidings.domain.times import from_datetime
+from tidings.base.times import from_datetime
+from tidings.content.errors import FeedError
+from tidings.content.formats import parse_feed
+from tidings.content.formats.limits import MAX_ENTRIES
+from tidings.content.model import ParsedEnclosure, ParsedEntry, ParsedFeed, PublisherHints
 
 DOCUMENTS = Path(__file__).parent / "documents"
 ADDRESS = "https://feeds.example.net/feed"

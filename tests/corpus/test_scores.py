@@ -12,7 +12,7 @@ from scoring import agreement, expected, expressions, hostile, real
 from scoring.claims import Claim, misses
 from scoring.scores import of_claims
 from support.corpora import needs
-from tidings.domain.formats.charset import decode
+from tidings.content.formats.charset import decode
 
 
 def assert_scores(part: str, claims: Iterable[Claim]) -> None:

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from support.entry_fixtures import ready
 from support.people import Cast, Person
 from support.running import environment_for, running
-from tidings.domain.times import DAY
+from tidings.base.times import DAY
 from tidings.storage.feeds import feeds
 from tidings.storage.polling import feed_store
 

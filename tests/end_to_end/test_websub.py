@@ -18,7 +18,7 @@ from support.running import RunningService, environment_for, running
 from tidings.storage.feeds import feeds
 from tidings.storage.polling import sources
 from tidings.storage.schema import websub_pushes, websub_subscriptions
-from tidings.storage.websub import subscriptions
+from tidings.websub import store as subscriptions
 
 _numbers = itertools.count(1)
 Row = Any

@@ -9,8 +9,8 @@ from fever.apps import ADDRESSES, FORM, UNKNOWN_KEY, FeverApp, key_of, sign_in
 from support.databases import Databases
 from support.people import PASSWORD, Cast, Person, call
 from support.running import environment_for, running, running_service
+from tidings.base.times import MINUTE, SECOND, Instant
 from tidings.domain.accounts.throttle import network_bucket
-from tidings.domain.times import MINUTE, SECOND, Instant
 from tidings.storage.accounts import sign_in_failures
 from tidings.storage.feeds import feeds
 

@@ -10,7 +10,7 @@ import pytest
 from clients.library import Library
 from fever.apps import FeverApp, sign_in
 from support.people import Person
-from tidings.domain.times import SECOND
+from tidings.base.times import SECOND
 from tidings.storage.schema import entries as rows
 
 EARLY, LATE = 1_000_000_000, 4_000_000_000

@@ -10,8 +10,8 @@ import pytest
 from greader.apps import FORM, App
 from support.people import PASSWORD, Cast, HttpResponse, Person, call
 from support.visitors import Visitor
+from tidings.base.times import Instant
 from tidings.domain.accounts.throttle import buckets_of
-from tidings.domain.times import Instant
 from tidings.greader.app import BAD_TOKEN
 from tidings.storage.accounts import sign_in_failures
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from greader.apps import KEPT_UNREAD, READ, READING_LIST, STARRED, label, long_id
+from tidings.base.errors import InvalidInput
+from tidings.base.times import LATEST, SECOND
 from tidings.domain.entries.entries import EntryStatus
-from tidings.domain.errors import InvalidInput
-from tidings.domain.times import LATEST, SECOND
 from tidings.greader import item_ids, streams
 from tidings.greader.endpoints.changes import NewState, new_state
 from tidings.greader.endpoints.contents import MOST_IDS, StreamQuery

@@ -14,19 +14,19 @@ import pytest
 
 from net.fetching import USER_AGENT, Only, fetch, names, with_fetcher
 from support.publisher import Answer, Cut, Drip, Drop, Endless, Hang, Publisher, Raw, gzip_bomb
-from tidings.domain.errors import (
+from tidings.base.errors import InvalidInput
+from tidings.net.cache_headers import Link
+from tidings.net.errors import (
     BodyTooLarge,
     EmptyBody,
     FeedGone,
     FetchError,
     FetchTimeout,
     HttpError,
-    InvalidInput,
     NetworkError,
     TooManyRedirects,
     UndecodableBody,
 )
-from tidings.domain.polling.cache_headers import Link
 from tidings.net.fetch import Fetcher, FetchRequest, FetchResponse
 
 MIB = 1024 * 1024

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from net.fetching import Only, fetch, names, with_fetcher
 from support.publisher import Publisher
-from tidings.domain.errors import AddressRefused, InvalidInput, NetworkError
+from tidings.base.errors import InvalidInput
+from tidings.net.errors import AddressRefused, NetworkError
 from tidings.net.fetch import Fetcher, FetchRequest, FetchResponse
 from tidings.net.guard import AddressGuard, GuardedResolver, SystemLookup, is_public
 

@@ -16,7 +16,8 @@ import pytest
 
 from net.fetching import Only, names, with_fetcher
 from support.publisher import CERTIFICATE, Publisher
-from tidings.domain.errors import AddressRefused, HostUnreachable, InvalidInput, NetworkError, TlsError
+from tidings.base.errors import InvalidInput
+from tidings.net.errors import AddressRefused, HostUnreachable, NetworkError, TlsError
 from tidings.net.fetch import Fetcher, FetchRequest, FetchResponse
 
 FEED = "<rss/>"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidings.domain.errors import InvalidInput
+from tidings.base.errors import InvalidInput
 from tidings.net.targets import MAX_URL_CHARS, Target, may_share, parse_target
 
 

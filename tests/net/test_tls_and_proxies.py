@@ -11,7 +11,8 @@ import pytest
 
 from net.fetching import Only, fetch, names, with_fetcher
 from support.publisher import CERTIFICATE, Publisher
-from tidings.domain.errors import AddressRefused, InvalidInput, NetworkError, TlsError
+from tidings.base.errors import InvalidInput
+from tidings.net.errors import AddressRefused, NetworkError, TlsError
 from tidings.net.fetch import Fetcher, FetchRequest, FetchResponse
 
 FEED = "<rss/>"

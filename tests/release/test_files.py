@@ -18,10 +18,10 @@ from support.databases import Databases
 from support.people import call
 from support.running import running_service
 from tidings.cli import app
+from tidings.engine.database import Database
+from tidings.maintenance.scheduled_backup import BackupSettings, ScheduledBackup
 from tidings.services.clock import system_clock
-from tidings.services.maintenance.scheduled_backup import BackupSettings, ScheduledBackup
 from tidings.settings import OPTIONS
-from tidings.storage.engine.database import Database
 
 ROOT = Path(__file__).parents[2]
 UNIT = ROOT / "packaging" / "systemd" / "tidings.service"

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from tidings.domain.errors import StoreUnavailable
-from tidings.domain.messages import verbatim
+from tidings.base.errors import StoreUnavailable
+from tidings.base.messages import verbatim
 from tidings.services.batching import Batcher
 
 

@@ -8,8 +8,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
 
-from tidings.domain.errors import StoreUnavailable
-from tidings.domain.messages import verbatim
+from tidings.base.errors import StoreUnavailable
+from tidings.base.messages import verbatim
 from tidings.services.group_commit import GroupCommit
 
 Write = Callable[[Sequence[str]], Sequence[str]]

@@ -14,13 +14,13 @@ import pytest
 from sqlalchemy import select, text, update
 
 from support.entry_fixtures import NOW, FeedFixture, ready
+from tidings.base.times import Instant
 from tidings.domain.feeds.feeds import Feed
 from tidings.domain.polling.changes import ChangeSet, PreparedFeedUpdate
-from tidings.domain.times import Instant
+from tidings.engine.database import Database, Write
 from tidings.services.entries.labels import Labels
 from tidings.services.polling import store
 from tidings.storage.accounts import users
-from tidings.storage.engine.database import Database, Write
 from tidings.storage.entries import counters, labels
 from tidings.storage.feeds import bulk, categories, feeds
 from tidings.storage.polling import claims

@@ -11,11 +11,11 @@ from sqlalchemy import text
 
 from support.contracts import compare
 from support.schemas import described
-from tidings.domain.errors import StartError
+from tidings.base.errors import StartError
+from tidings.engine.database import Database
+from tidings.engine.search_tables import is_compared
 from tidings.storage import migrate
-from tidings.storage.engine.database import Database
 from tidings.storage.schema import metadata
-from tidings.storage.schema.search import is_compared
 
 
 def test_the_schema_is_the_reviewed_one(engine: str, database: Database, pytestconfig: pytest.Config) -> None:

@@ -21,17 +21,17 @@ from support import archive as archives
 from support.archive import Archive
 from support.databases import Databases
 from support.entry_fixtures import NOW
+from tidings.base.times import SECOND, Instant
 from tidings.domain.entries.entries import Direction, EntryFilter, EntryStatus, Order, PageRequest, Shown
 from tidings.domain.feeds.health import FeedOrder
-from tidings.domain.times import SECOND, Instant
-from tidings.storage.engine.database import Database, Read, Write
-from tidings.storage.engine.id_list import split_ids
+from tidings.engine.database import Database, Read, Write
+from tidings.engine.id_list import split_ids
+from tidings.maintenance.store import cleanup, status
+from tidings.maintenance.store.cleanup import ExpiredEntry
 from tidings.storage.entries import counters, entries, entry_lists, labels, public_links, read_state, unread_ids
 from tidings.storage.feeds import bulk, categories, feed_texts, feeds, health
-from tidings.storage.maintenance import cleanup, status
-from tidings.storage.maintenance.cleanup import ExpiredEntry
 from tidings.storage.polling import claims, sources
-from tidings.storage.websub import subscriptions
+from tidings.websub import store as subscriptions
 
 # Sorting more than this of what a filter lets through is no list of a page any more.
 MAX_SORTED = 7_000

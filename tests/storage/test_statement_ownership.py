@@ -33,10 +33,10 @@ from support.visitors import Visitor
 from tidings import storage
 from tidings.api import ROUTES
 from tidings.api.openapi import operations_of
+from tidings.engine import engines
+from tidings.engine.columns import metadata
+from tidings.engine.postgresql import PostgresPool
 from tidings.greader import ROUTES as READER_ROUTES
-from tidings.storage.engine import engines
-from tidings.storage.engine.postgresql import PostgresPool
-from tidings.storage.schema.base import metadata
 from tidings.web import ROUTES as PAGES
 
 RECORDER = Path(__file__).parents[1] / "support" / "recorder"

@@ -14,9 +14,9 @@ from sqlalchemy import func, select
 
 from support.every_table import described_tables, fill_described
 from tidings import __version__
-from tidings.services.maintenance.integrity import IntegrityCheck
+from tidings.engine.database import Database
+from tidings.maintenance.integrity import IntegrityCheck
 from tidings.storage import migrate, revision
-from tidings.storage.engine.database import Database
 
 ROOT = Path(__file__).parents[2]
 REVISIONS = sorted(path.name.split("_")[0] for path in (revision.MIGRATIONS / "versions").glob("[0-9]*_*.py"))
@@ -25,7 +25,7 @@ KILLED_UPGRADE = """
 import os, sys
 from sqlalchemy import event
 from tidings.storage import migrate
-from tidings.storage.engine.database import Database
+from tidings.engine.database import Database
 
 left = int(sys.argv[2])
 database = Database(sys.argv[1])

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from sqlalchemy import text
 
 from support.entry_fixtures import NOW, FeedFixture
-from tidings.domain.times import SECOND
-from tidings.storage.engine.database import Database, Write
+from tidings.base.times import SECOND
+from tidings.engine.database import Database, Write
 from tidings.storage.entries import labels
 
 ENTRIES = 100_000

@@ -3,7 +3,7 @@
 python -m support.catalogues      updates `src/tidings/web/locale`: new messages are added without a translation, and
                                   unused ones are removed
 
-Babel finds messages of pages and those of the other rings (`tidings.domain.messages`) by the name of the function that
+Babel finds messages of pages and those of the other rings (`tidings.base.messages`) by the name of the function that
 they are passed to.
 
 A catalogue names the files of a message without line numbers, so that it changes only when messages do.
@@ -22,13 +22,13 @@ from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po, write_po
 
 import tidings
-from tidings.domain.integrations.registry import REGISTRY
+from tidings.deliveries.registry import REGISTRY
 from tidings.web.language import CATALOGUES, DOMAIN
 
 SOURCE = Path(tidings.__file__).parent
 LOCALE = SOURCE / "web" / "locale"
 _METHODS = [("**.py", "python"), ("web/templates/**.html", "jinja2")]
-# `msg` is of `tidings.domain.messages`.
+# `msg` is of `tidings.base.messages`.
 _KEYWORDS = {"_": None, "gettext": None, "N_": None, "ngettext": (1, 2), "msg": None}
 _OPTIONS = {"web/templates/**.html": {"trim_blocks": "true", "lstrip_blocks": "true", "silent": "false"}}
 _HEAD = "# The words of the pages. `make messages` collects them; the source is English.\n"

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Protocol
 
 from support.postgres import create_database, fresh_database
+from tidings.engine.database import Database
 from tidings.storage import migrate
-from tidings.storage.engine.database import Database
 
 # Several `PostgresDatabases` may share one server.
 _numbers = itertools.count(1)

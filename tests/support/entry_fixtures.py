@@ -6,11 +6,11 @@ import itertools
 from dataclasses import dataclass
 from typing import Any
 
+from tidings.base.times import SECOND, Instant
 from tidings.domain.entries.entries import EntryFilter, EntryStatus, PageRequest
 from tidings.domain.polling.ingestion import ReadyEntry
-from tidings.domain.times import SECOND, Instant
+from tidings.engine.database import Database
 from tidings.storage.accounts import users
-from tidings.storage.engine.database import Database
 from tidings.storage.entries import entry_lists
 from tidings.storage.feeds import categories, feeds
 from tidings.storage.polling import feed_store

@@ -7,9 +7,9 @@ from typing import Any
 
 from sqlalchemy import BigInteger, Boolean, Column, Float, Integer, LargeBinary, MetaData, SmallInteger, Table, insert
 
-from tidings.storage.engine.database import Database, Write
-from tidings.storage.maintenance.table_copy import tables
-from tidings.storage.schema.base import CompressedText
+from tidings.engine.columns import CompressedText
+from tidings.engine.database import Database, Write
+from tidings.maintenance.store.table_copy import tables
 
 # Tables of the search index are filled by the workers, each engine its own; the others are about one process or moment.
 _NOT_FILLED = re.compile(r"alembic_version|entry_words.*|search_.*|sqlite_.*")

@@ -17,9 +17,9 @@ from support.resource_factory import BODIES, UNKNOWN, ResourceFactory
 from support.running import RunningService
 from tidings.api.openapi import operations_of, successes
 from tidings.api.reference import documented_endpoints
-from tidings.domain.archives.import_runs import UNFINISHED, AccountImportReport, ImportState
+from tidings.archives import import_runs_store as import_runs
+from tidings.archives.import_runs import UNFINISHED, AccountImportReport, ImportState
 from tidings.http.endpoints import Endpoint
-from tidings.storage.archives import import_runs
 
 KEPT = Path(__file__).parents[2] / "src" / "tidings" / "api" / "examples.json"
 # Replaces the publisher's URL in the examples.

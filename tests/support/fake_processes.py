@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tidings import settings
-from tidings.domain.errors import StartError
+from tidings.base.errors import StartError
 from tidings.runtime import logs, supervisor
 from tidings.runtime.demand import WorkerLifetime
 from tidings.settings import Settings

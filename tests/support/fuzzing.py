@@ -28,9 +28,9 @@ from support.publisher import Publisher
 from support.resource_factory import FEED, ICON, OPML, UNKNOWN
 from tidings.api.openapi import operations_of
 from tidings.api.reference import documented_endpoints, openapi
-from tidings.domain.errors import FetchError
+from tidings.engine.database import Database
+from tidings.net.errors import FetchError
 from tidings.settings import load
-from tidings.storage.engine.database import Database
 from tidings.wiring import build_services
 
 # A closed port, addresses that the guard refuses, and prefixes that make an address invalid.

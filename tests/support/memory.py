@@ -15,8 +15,8 @@ from pathlib import Path
 
 from support.people import PASSWORD
 from support.running import environment_for
+from tidings.engine.database import Database
 from tidings.settings import load
-from tidings.storage.engine.database import Database
 from tidings.wiring import build_services
 
 # Above this limit allocation fails, before the system kills another process.

@@ -20,19 +20,19 @@ from datetime import timedelta
 from typing import Any
 
 from support.publisher import ReceivedRequest
-from tidings.domain.deliveries.deliveries import DeliveryState
-from tidings.domain.deliveries.retries import RetryPolicy
-from tidings.domain.times import Instant
+from tidings.base.times import Instant
+from tidings.deliveries.attempts import EventSender
+from tidings.deliveries.model import DeliveryState
+from tidings.deliveries.queue import DeliveryQueue
+from tidings.deliveries.retries import RetryPolicy
+from tidings.deliveries.store import outbox
+from tidings.deliveries.store.outbox import ListedDelivery
+from tidings.deliveries.worker import Deliverer
+from tidings.engine.database import Database
 from tidings.net.post import Sender
 from tidings.services.clock import Clock, system_clock
-from tidings.services.deliveries.attempts import EventSender
-from tidings.services.deliveries.queue import DeliveryQueue
 from tidings.storage.accounts import users
-from tidings.storage.deliveries import outbox
-from tidings.storage.deliveries.outbox import ListedDelivery
-from tidings.storage.engine.database import Database
 from tidings.storage.schema import integrations
-from tidings.worker.deliverer import Deliverer
 
 SECRET = "0123456789abcdef" * 4
 SHORT_WAITS = RetryPolicy(first_wait=timedelta(seconds=0.05), max_wait=timedelta(seconds=0.4), min_failures=1)

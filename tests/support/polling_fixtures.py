@@ -10,10 +10,10 @@ from sqlalchemy import func, select
 from support.people import PASSWORD
 from support.running import environment_for
 from tidings.domain.accounts.users import User
+from tidings.engine.database import Database
 from tidings.services import Services
 from tidings.services.polling.store import CheckResult
 from tidings.settings import load
-from tidings.storage.engine.database import Database
 from tidings.storage.feeds import feeds
 from tidings.storage.polling import sources
 from tidings.storage.schema import entries as entry_table

@@ -12,17 +12,18 @@ from urllib.parse import parse_qsl, urlsplit
 import msgspec
 
 from support.publisher import Answer, Publisher
-from tidings.domain.deliveries import events, sample_events
-from tidings.domain.deliveries.events import Event
+from tidings.base.times import Instant
+from tidings.deliveries import events, sample_events
+from tidings.deliveries.attempts import DeliveryOutcome, EventSender
+from tidings.deliveries.events import Event
+from tidings.deliveries.provider import ProviderRequest
+from tidings.deliveries.provider import ProviderResponse as Answered
+from tidings.deliveries.registry import REGISTRY
 from tidings.domain.entries.entries import Entry
 from tidings.domain.feeds.categories import Category
 from tidings.domain.feeds.feeds import Feed
-from tidings.domain.integrations import REGISTRY, ProviderRequest
-from tidings.domain.integrations import ProviderResponse as Answered
-from tidings.domain.times import Instant
 from tidings.net.post import Sender
 from tidings.services.clock import system_clock
-from tidings.services.deliveries.attempts import DeliveryOutcome, EventSender
 
 AT = Instant(1_790_000_000 * 1_000_000)
 SHOWN = "2026-09-21T14:13:20Z"

@@ -12,8 +12,8 @@ import psycopg
 
 from support.postgres import Cluster, PostgresMissing, create_database
 from support.running import free_port
+from tidings.engine.database import Database
 from tidings.storage import migrate
-from tidings.storage.engine.database import Database
 
 
 class Pair:

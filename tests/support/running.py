@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from tidings.engine.database import Database
 from tidings.services import Services
 from tidings.settings import load
-from tidings.storage.engine.database import Database
 from tidings.wiring import build_services
 
 

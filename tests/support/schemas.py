@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import text
 
-from tidings.storage.engine.database import Database, Read
+from tidings.engine.database import Database, Read
 
 _SQLITE = """
 SELECT sql FROM sqlite_master

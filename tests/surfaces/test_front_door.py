@@ -9,8 +9,8 @@ import pytest
 
 from support.people import call
 from support.running import RunningService, running_service
+from tidings.engine.database import Database
 from tidings.storage import migrate
-from tidings.storage.engine.database import Database
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tidings.api.endpoints.health import HealthCheck, WithinLimit
+from tidings.maintenance.health_endpoints import HealthCheck, WithinLimit
 
 
 @pytest.mark.parametrize(("problem", "status", "body"), [("", 200, b"OK"), ("no disk", 503, b"no disk")])

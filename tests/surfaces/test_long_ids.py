@@ -14,11 +14,11 @@ from support.people import Cast, Person, rss
 from support.publisher import Publisher
 from support.running import RunningService, running_service
 from tidings.domain.entries.entries import EntryFilter, PageRequest
+from tidings.engine import sequences
+from tidings.engine.database import Database
+from tidings.maintenance.store import backup
 from tidings.services.entries.search_index import SearchIndexer
-from tidings.storage.engine import sequences
-from tidings.storage.engine.database import Database
 from tidings.storage.entries import entry_lists
-from tidings.storage.maintenance import backup
 
 LAST = 2**40
 ENCLOSURE = '<enclosure url="https://example.org/a.mp3" type="audio/mpeg" length="5"/>'

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tidings.api import replies
-from tidings.domain.errors import LocalShortage, StoreUnavailable, TidingsError
+from tidings.base.errors import LocalShortage, StoreUnavailable, TidingsError
 from tidings.fever import app as fever
 from tidings.greader import app as greader
 from tidings.http.requests import RequestTooSlow

@@ -16,8 +16,8 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Mount, Router
 from starlette.testclient import TestClient
 
-from tidings.domain.errors import NotFound, TidingsError, Unauthorized
-from tidings.domain.messages import verbatim
+from tidings.base.errors import NotFound, TidingsError, Unauthorized
+from tidings.base.messages import verbatim
 from tidings.http.binding import Form, QueryOrForm
 from tidings.http.endpoints import Endpoint, Routes
 from tidings.http.queries import Query

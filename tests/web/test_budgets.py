@@ -9,9 +9,9 @@ import pytest
 from support.many_feeds import add_feeds
 from support.people import Person
 from support.visitors import Visitor
+from tidings.base.times import MINUTE, Instant
 from tidings.domain.entries.entries import EntryStatus
 from tidings.domain.polling.ingestion import ReadyEntry
-from tidings.domain.times import MINUTE, Instant
 from tidings.storage.feeds import feeds
 from tidings.storage.polling import feed_store
 from tidings.web.sidebar import MAX_UNFOLDED_FEEDS

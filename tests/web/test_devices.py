@@ -8,7 +8,7 @@ import pytest
 
 from support.people import Person
 from support.visitors import Visitor
-from tidings.domain.times import DAY, HOUR, MINUTE, SECOND, Instant
+from tidings.base.times import DAY, HOUR, MINUTE, SECOND, Instant
 from tidings.web.devices import Device
 from tidings.web.language import language, language_of_header, use_language
 from tidings.web.rendering import size

@@ -19,7 +19,7 @@ import tidings.web
 from support.people import Person
 from support.publisher import Publisher
 from support.visitors import Visitor
-from tidings.storage.engine.database import Database
+from tidings.engine.database import Database
 
 executable_enclosures = import_module("tidings.storage.migrations.versions.0017_executable_enclosures")
 

@@ -11,9 +11,9 @@ from sqlalchemy import update
 from support.people import Person
 from support.publisher import Publisher
 from support.visitors import Visitor
-from tidings.domain.deliveries.deliveries import GIVEN_UP_TOGETHER, error_columns
-from tidings.domain.errors import InvalidField, InvalidInput
-from tidings.domain.messages import Message, encode_message, join_sentences, msg, verbatim
+from tidings.base.errors import InvalidField, InvalidInput
+from tidings.base.messages import Message, encode_message, join_sentences, msg, verbatim
+from tidings.deliveries.model import GIVEN_UP_TOGETHER, error_columns
 from tidings.services import Services
 from tidings.storage.schema import feeds, integrations
 from tidings.web.field_errors import field_error

@@ -19,8 +19,8 @@ from sqlalchemy import func, select
 from support.people import PASSWORD, rss
 from support.publisher import Answer, Publisher
 from support.running import RunningService, environment_for, running
+from tidings.engine.database import Database
 from tidings.settings import load
-from tidings.storage.engine.database import Database
 from tidings.storage.feeds import feeds
 from tidings.storage.schema import entries, feed_counters
 from tidings.storage.schema import feeds as feed_table

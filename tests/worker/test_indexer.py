@@ -7,10 +7,10 @@ import asyncio
 import pytest
 
 from support.entry_fixtures import FeedFixture, ready
-from tidings.domain.errors import StoreUnavailable
-from tidings.domain.messages import verbatim
+from tidings.base.errors import StoreUnavailable
+from tidings.base.messages import verbatim
+from tidings.engine.database import Database
 from tidings.services.entries.search_index import SearchIndexer
-from tidings.storage.engine.database import Database
 from tidings.storage.entries import search_index
 from tidings.worker import loops
 from tidings.worker.indexer import Indexer

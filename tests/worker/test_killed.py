@@ -15,8 +15,8 @@ from support.people import PASSWORD, rss
 from support.publisher import Answer, Hang, Publisher, Reply
 from support.running import environment_for, running
 from tidings.domain.accounts.users import User
+from tidings.engine.database import Database
 from tidings.settings import load
-from tidings.storage.engine.database import Database
 from tidings.storage.feeds import feeds
 from tidings.storage.schema import entries, feed_counters, sources
 from tidings.storage.schema import feeds as feed_table

@@ -11,15 +11,15 @@ import pytest
 from support.people import PASSWORD, rss
 from support.publisher import Cut, Drip, Endless, Hang, Publisher
 from support.running import environment_for
+from tidings.deliveries.worker import Deliverer
 from tidings.domain.polling.sources import SourceLease
+from tidings.engine.database import Database
 from tidings.services import Services
 from tidings.services.wakeup import FEEDS, WakeupEvent
 from tidings.settings import load
-from tidings.storage.engine.database import Database
 from tidings.storage.feeds import feeds
 from tidings.wiring import build_services
 from tidings.worker import idle_end
-from tidings.worker.deliverer import Deliverer
 from tidings.worker.poller import Poller
 
 SLOTS = 2

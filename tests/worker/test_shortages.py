@@ -18,16 +18,16 @@ from support.outbox import delivery_queue, hook
 from support.people import PASSWORD, rss
 from support.publisher import Publisher
 from support.running import environment_for
-from tidings.domain.articles import Article
+from tidings.base.errors import LocalShortage
+from tidings.base.shortages import is_shortage
+from tidings.content.articles import Article
 from tidings.domain.entries.entries import EntryFilter, PageRequest
-from tidings.domain.errors import LocalShortage
-from tidings.domain.shortages import is_shortage
+from tidings.engine.database import Database
 from tidings.net.fetch import Fetcher, FetchRequest, FetchSettings
 from tidings.services import Services
 from tidings.services.entries.fetch_content import ArticleFetcher
 from tidings.services.wakeup import FEEDS, WakeupEvent
 from tidings.settings import load
-from tidings.storage.engine.database import Database
 from tidings.storage.feeds import feeds
 from tidings.wiring import build_services
 from tidings.worker import poller

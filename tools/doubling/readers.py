@@ -11,72 +11,72 @@ from typing import Any, Final
 
 from starlette.datastructures import Headers
 
+from tidings.archives.formats import miniflux, newsblur, saved_lists
+from tidings.archives.formats.json_items import JsonItems
+from tidings.archives.formats.reader_streams import ReaderStreams
+from tidings.archives.readers import freshrss_database as freshrss
+from tidings.base.errors import TidingsError
+from tidings.base.messages import decode_message
+from tidings.base.text import plain_line
+from tidings.base.times import Instant
+from tidings.base.url_schemes import safe_href, scheme_of
+from tidings.content.articles import WebPage
+from tidings.content.articles.extract import extract_article
+from tidings.content.cleaning import clean, clean_with_text, text_of
+from tidings.content.cleaning.depth_limits import close_elements, truncate
+from tidings.content.cleaning.ids import prefix_ids
+from tidings.content.cleaning.srcset import candidates
+from tidings.content.cleaning.text import count_words
+from tidings.content.cleaning.tracking import strip_tracking
+from tidings.content.cleaning.urls import host_of, resolve_url
+from tidings.content.dates.dates import has_year_first, parse_date
+from tidings.content.discovery.candidates import common_locations, declared_feeds, linked_feeds
+from tidings.content.discovery.known_sites import known_site_feeds
+from tidings.content.discovery.page_links import read_page_links
+from tidings.content.formats import parse_feed
+from tidings.content.formats.authors import join_names
+from tidings.content.formats.chapters import parse_play_time
+from tidings.content.formats.charset import decode
+from tidings.content.formats.detect import detect_format
+from tidings.content.formats.text import excerpt, html_title_to_text, html_to_text, title_to_text
+from tidings.content.formats.urls import absolute_url
+from tidings.content.icons.icon_urls import declared_icons, decode_data_url
+from tidings.content.icons.svg import sanitize_svg
+from tidings.content.model import ParsedEntry
+from tidings.content.rules.filters import parse_entry_list, parse_filters
+from tidings.content.rules.pipeline import RuleTexts, compile_rules, rewrite_entry, scrape_page
+from tidings.content.rules.rewrite import parse_rewrites
+from tidings.content.rules.rewrite_syntax import read_calls
+from tidings.content.rules.rule_errors import RuleErrors
+from tidings.content.rules.scraper import validate_selector
+from tidings.content.rules.url_rewrite import parse_url_rewrite
+from tidings.content.search.terms import parse_query, terms
+from tidings.deliveries.providers import custom
+from tidings.deliveries.providers.apprise import service_urls
+from tidings.deliveries.requests import split_tags
+from tidings.deliveries.templates import check_template
 from tidings.domain.accounts import user_changes
-from tidings.domain.archives import miniflux, newsblur, saved_lists
-from tidings.domain.archives.json_items import JsonItems
-from tidings.domain.archives.reader_streams import ReaderStreams
-from tidings.domain.articles import WebPage
-from tidings.domain.articles.extract import extract_article
-from tidings.domain.cleaning import clean, clean_with_text, text_of
-from tidings.domain.cleaning.depth_limits import close_elements, truncate
-from tidings.domain.cleaning.ids import prefix_ids
-from tidings.domain.cleaning.srcset import candidates
-from tidings.domain.cleaning.text import count_words
-from tidings.domain.cleaning.tracking import strip_tracking
-from tidings.domain.cleaning.urls import host_of, resolve_url
-from tidings.domain.discovery.candidates import common_locations, declared_feeds, linked_feeds
-from tidings.domain.discovery.known_sites import known_site_feeds
-from tidings.domain.discovery.page_links import read_page_links
 from tidings.domain.entries import excerpts, reading_time
 from tidings.domain.entries.chapters import read_chapters
 from tidings.domain.entries.highlights import Highlighter
-from tidings.domain.entries.search import parse_query, terms
-from tidings.domain.entries.transcripts import read_transcript
-from tidings.domain.errors import TidingsError
 from tidings.domain.feeds import feed_changes, opml
-from tidings.domain.feeds.feeds import ParsedEntry
-from tidings.domain.formats import parse_feed
-from tidings.domain.formats.authors import join_names
-from tidings.domain.formats.chapters import parse_play_time
-from tidings.domain.formats.charset import decode
-from tidings.domain.formats.dates.dates import has_year_first, parse_date
-from tidings.domain.formats.detect import detect_format
-from tidings.domain.formats.text import excerpt, html_title_to_text, html_to_text, title_to_text
-from tidings.domain.formats.urls import absolute_url
-from tidings.domain.icons.icon_urls import declared_icons, decode_data_url
-from tidings.domain.icons.svg import sanitize_svg
-from tidings.domain.integrations.providers import custom
-from tidings.domain.integrations.providers.apprise import service_urls
-from tidings.domain.integrations.requests import split_tags
-from tidings.domain.integrations.templates import check_template
-from tidings.domain.media.rewrite import rewrite_media
-from tidings.domain.messages import decode_message
-from tidings.domain.polling import cache_headers
 from tidings.domain.polling.entry_identity import canonical_url
-from tidings.domain.rules.filters import parse_entry_list, parse_filters
-from tidings.domain.rules.pipeline import RuleTexts, compile_rules, rewrite_entry, scrape_page
-from tidings.domain.rules.rewrite import parse_rewrites
-from tidings.domain.rules.rewrite_syntax import read_calls
-from tidings.domain.rules.rule_errors import RuleErrors
-from tidings.domain.rules.scraper import validate_selector
-from tidings.domain.rules.url_rewrite import parse_url_rewrite
-from tidings.domain.text import plain_line
-from tidings.domain.times import Instant
-from tidings.domain.url_schemes import safe_href, scheme_of
-from tidings.domain.websub import subscriptions
 from tidings.greader import streams
 from tidings.http import forms, json_body
 from tidings.http.compression import coding_for
 from tidings.http.requests import Request, parse_pairs
+from tidings.media.rewrite import rewrite_media
+from tidings.media.transcripts import read_transcript
+from tidings.net import cache_headers
 from tidings.net.requests import clean as clean_header
 from tidings.net.targets import parse_target
 from tidings.runtime.logs import without_secrets
 from tidings.services.feeds.typed_urls import complete_url
-from tidings.storage.archives import freshrss
 from tidings.web.articles import content, embeds
 from tidings.web.articles.direction import text_direction
 from tidings.web.language import language_of_header
 from tidings.web.user_agents import browser_name
+from tidings.websub import model as subscriptions
 
 _URL: Final = "https://blog.example/posts/1"
 _NOW: Final = Instant(1_795_000_000_000_000)

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from domain.cleaning.trees import PAGE, dangers, tree
+from content.cleaning.trees import PAGE, dangers, tree
 from fuzz.limits import MAX_INPUT_BYTES, in_time
 from scoring import hostile
-from tidings.domain.cleaning import CleanedHtml, CleaningPolicy, clean_with_text, text_of
-from tidings.domain.cleaning.text import normalize_words
+from tidings.content.cleaning import CleanedHtml, CleaningPolicy, clean_with_text, text_of
+from tidings.content.cleaning.text import normalize_words
 
 FINDINGS: Final = Path(__file__).parents[2] / "tests" / "corpus" / "findings"
 POLICIES: Final = (

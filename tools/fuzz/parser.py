@@ -8,10 +8,10 @@ from typing import Final
 
 from fuzz.limits import MAX_INPUT_BYTES, in_time
 from scoring.archives import members
-from tidings.domain.errors import FeedError
-from tidings.domain.feeds.feeds import ParsedEntry, ParsedFeed
-from tidings.domain.formats import parse_feed
-from tidings.domain.times import DAY, Instant
+from tidings.base.times import DAY, Instant
+from tidings.content.errors import FeedError
+from tidings.content.formats import parse_feed
+from tidings.content.model import ParsedEntry, ParsedFeed
 
 ADDRESS: Final = "https://feeds.example/feed"
 NOW: Final = Instant(1_795_000_000_000_000)

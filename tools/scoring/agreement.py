@@ -22,11 +22,11 @@ from scoring import expected, expressions, real
 from scoring.archives import members
 from scoring.claims import Claim
 from scoring.records import Markup, Plain
-from tidings.domain.errors import FeedError
-from tidings.domain.feeds.feeds import ParsedEntry
-from tidings.domain.formats import parse_feed
-from tidings.domain.formats.text import html_to_text
-from tidings.domain.times import SECOND, Instant
+from tidings.base.times import SECOND, Instant
+from tidings.content.errors import FeedError
+from tidings.content.formats import parse_feed
+from tidings.content.formats.text import html_to_text
+from tidings.content.model import ParsedEntry
 
 # Intended differences: the reason, by document.
 REASONS: Final = {

@@ -16,9 +16,9 @@ from msgspec import Struct
 from selectolax.lexbor import LexborHTMLParser
 
 from scoring.archives import members
-from tidings.domain.articles import WebPage
-from tidings.domain.articles.extract import extract_article
-from tidings.domain.cleaning import clean
+from tidings.content.articles import WebPage
+from tidings.content.articles.extract import extract_article
+from tidings.content.cleaning import clean
 
 ARCHIVE = "articles"
 # The URL of the pages in the corpus.

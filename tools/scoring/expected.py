@@ -15,10 +15,10 @@ from urllib.parse import urljoin, urlsplit
 
 from scoring.archives import members
 from scoring.claims import Claim, misses, table
-from tidings.domain.feeds.feeds import FeedFormat, ParsedEntry, ParsedFeed
-from tidings.domain.formats import parse_feed
-from tidings.domain.formats.text import html_to_text
-from tidings.domain.times import from_datetime
+from tidings.base.times import from_datetime
+from tidings.content.formats import parse_feed
+from tidings.content.formats.text import html_to_text
+from tidings.content.model import FeedFormat, ParsedEntry, ParsedFeed
 
 ARCHIVE = "feeds-expected"
 ADDRESS = "https://feeds.example.net/feed"

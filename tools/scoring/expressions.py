@@ -18,9 +18,9 @@ from msgspec import Struct
 from scoring.archives import members
 from scoring.claims import Claim, misses, table
 from scoring.records import record
-from tidings.domain.errors import FeedError
-from tidings.domain.formats import parse_feed
-from tidings.domain.formats.charset import decode
+from tidings.content.errors import FeedError
+from tidings.content.formats import parse_feed
+from tidings.content.formats.charset import decode
 
 ARCHIVE = "feeds-expressions"
 _NOT_PARSING = ("wellformed/sanitize/",)

@@ -10,11 +10,11 @@ import lzma
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from domain.cleaning.trees import PAGE, cleaned, dangers, tree
+from content.cleaning.trees import PAGE, cleaned, dangers, tree
 from scoring.archives import FOLDER, members
 from scoring.claims import Claim
-from tidings.domain.errors import FeedError
-from tidings.domain.formats import parse_feed
+from tidings.content.errors import FeedError
+from tidings.content.formats import parse_feed
 
 PAYLOADS: Final = FOLDER / "hostile.json.xz"
 BODIES: Final = "feeds-real"

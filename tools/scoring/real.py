@@ -17,9 +17,9 @@ from msgspec import Struct
 
 from scoring.archives import members
 from scoring.claims import Claim, misses, table
-from tidings.domain.errors import FeedError
-from tidings.domain.feeds.feeds import ParsedEntry
-from tidings.domain.formats import parse_feed
+from tidings.content.errors import FeedError
+from tidings.content.formats import parse_feed
+from tidings.content.model import ParsedEntry
 
 ARCHIVE = "feeds-real"
 ADDRESS = "https://feeds.example.net/feed"

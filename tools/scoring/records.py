@@ -10,9 +10,9 @@ from typing import Any
 import lxml.html
 from lxml.etree import LxmlError, tostring
 
-from tidings.domain.feeds.feeds import FeedFormat, ParsedEntry, ParsedFeed
-from tidings.domain.formats.text import html_to_text
-from tidings.domain.times import Instant, to_datetime
+from tidings.base.times import Instant, to_datetime
+from tidings.content.formats.text import html_to_text
+from tidings.content.model import FeedFormat, ParsedEntry, ParsedFeed
 
 
 class Named(dict[str, Any]):

@@ -12,13 +12,14 @@ from typing import Final
 from msgspec import Struct
 
 from scoring.archives import members
-from tidings.domain import cleaning
-from tidings.domain.errors import FeedError
-from tidings.domain.feeds.feeds import Feed, ParsedEntry
-from tidings.domain.formats import parse_feed
+from tidings.base.times import Instant
+from tidings.content import cleaning
+from tidings.content.errors import FeedError
+from tidings.content.formats import parse_feed
+from tidings.content.model import ParsedEntry
+from tidings.content.rules.pipeline import NO_RULES
+from tidings.domain.feeds.feeds import Feed
 from tidings.domain.polling.ingestion import EntryPolicy, fingerprint, prepare
-from tidings.domain.rules.pipeline import NO_RULES
-from tidings.domain.times import Instant
 
 ARCHIVE: Final = "feeds-real"
 ADDRESS: Final = "https://example.org/feed"

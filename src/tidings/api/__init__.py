@@ -4,9 +4,7 @@ from tidings.api import reference
 from tidings.api.endpoints import (
     api_keys,
     api_passwords,
-    archives,
     categories,
-    deliveries,
     discovery,
     enclosures,
     entries,
@@ -14,11 +12,13 @@ from tidings.api.endpoints import (
     feeds,
     fetch_content,
     icons,
-    integrations,
     opml,
     users,
     version,
 )
+from tidings.archives import endpoints as archives
+from tidings.deliveries import endpoints as deliveries
+from tidings.deliveries import integration_endpoints as integrations
 
 ROUTES = [
     *users.routes.all,

@@ -20,9 +20,9 @@ from starlette.responses import Response
 from tidings.api import replies
 from tidings.api.credentials import credentials_of
 from tidings.api.missing_icon import MissingIcon
+from tidings.base.errors import Forbidden, TidingsError
+from tidings.base.messages import verbatim
 from tidings.domain.accounts.users import User
-from tidings.domain.errors import Forbidden, TidingsError
-from tidings.domain.messages import verbatim
 from tidings.http.binding import Call
 from tidings.http.endpoints import Endpoint
 from tidings.http.origins import is_foreign, is_sent_by_another_site

@@ -6,7 +6,7 @@ import base64
 import binascii
 from collections.abc import Sequence
 
-from tidings.domain.errors import Unauthorized
+from tidings.base.errors import Unauthorized
 from tidings.http.requests import Network, Request
 from tidings.services.accounts.authentication import WRONG_PASSWORD, Credentials
 

@@ -6,6 +6,9 @@ from collections.abc import Callable
 from typing import Annotated, TypeVar
 
 from tidings.api.schema_annotations import one_of
+from tidings.base.errors import InvalidInput
+from tidings.base.messages import verbatim
+from tidings.base.times import LATEST, SECOND, Instant
 from tidings.domain.entries.entries import (
     STATUS_BY_NAME,
     Direction,
@@ -15,9 +18,6 @@ from tidings.domain.entries.entries import (
     PageRequest,
     tag_key,
 )
-from tidings.domain.errors import InvalidInput
-from tidings.domain.messages import verbatim
-from tidings.domain.times import LATEST, SECOND, Instant
 from tidings.http.queries import Query, boolean
 
 DEFAULT_LIMIT = 100

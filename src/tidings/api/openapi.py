@@ -15,8 +15,9 @@ from starlette.responses import Response
 
 from tidings.api.endpoints.version import API_LEVEL
 from tidings.api.replies import ErrorBody, status_of
+from tidings.base.errors import StoreUnavailable, Unauthorized
 from tidings.domain.accounts.users import User
-from tidings.domain.errors import SignInThrottled, StoreUnavailable, Unauthorized
+from tidings.domain.errors import SignInThrottled
 from tidings.http.binding import LazyBody
 from tidings.http.endpoints import Endpoint, Media
 from tidings.http.openapi_schemas import PATH_ID, Schema, Schemas, is_nothing, parameters

@@ -10,11 +10,11 @@ from typing import Any
 import msgspec
 from starlette.responses import Response
 
-from tidings.api.endpoints import health
 from tidings.api.openapi import document
 from tidings.http.endpoints import Endpoint, Routes
 from tidings.http.requests import Request
 from tidings.http.responses import JSON
+from tidings.maintenance import health_endpoints as health
 
 routes = Routes("Version")
 

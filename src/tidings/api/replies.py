@@ -5,19 +5,12 @@ from __future__ import annotations
 from msgspec import Struct
 from starlette.responses import Response
 
-from tidings.domain.errors import (
-    FetchError,
-    Forbidden,
-    InvalidInput,
-    NotFound,
-    SignInThrottled,
-    TidingsError,
-    Unauthorized,
-    UnknownApiKey,
-)
+from tidings.base.errors import Forbidden, InvalidInput, NotFound, TidingsError, Unauthorized
+from tidings.domain.errors import SignInThrottled, UnknownApiKey
 from tidings.http.requests import RequestTooLarge
 from tidings.http.responses import COMMON_STATUSES, json
 from tidings.http.uploads import UploadTooLarge
+from tidings.net.errors import FetchError
 from tidings.services.polling.claims import RefreshFailed
 
 CHALLENGE = {"WWW-Authenticate": 'Basic realm="Tidings", charset="UTF-8"'}

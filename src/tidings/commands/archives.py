@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from cyclopts import Parameter
 
+from tidings.archives import records
+from tidings.archives.parts import DEFAULT_PARTS, SECURITY, ArchivePart, chosen_parts
+from tidings.archives.source import ImportSource
+from tidings.base.errors import StartError
 from tidings.commands.application import LoadedSettings, open_application, prepare
 from tidings.commands.terminal import confirm, progress_bar, read_secret, say
-from tidings.domain.archives import records
-from tidings.domain.archives.parts import DEFAULT_PARTS, SECURITY, ArchivePart, chosen_parts
-from tidings.domain.archives.sources import ImportSource
-from tidings.domain.errors import StartError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
     from contextlib import AbstractContextManager
 
+    from tidings.archives.import_runs import AccountImportReport
+    from tidings.archives.parts import ImportReview
+    from tidings.archives.source import AccountSource
     from tidings.domain.accounts.users import User
-    from tidings.domain.archives.import_runs import AccountImportReport
-    from tidings.domain.archives.parts import ImportReview
-    from tidings.domain.archives.sources import AccountSource
     from tidings.wiring import Application
 
 

@@ -7,10 +7,10 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from tidings.base.errors import InvalidInput
+from tidings.base.messages import verbatim
 from tidings.commands.application import LoadedSettings, open_application, prepare
 from tidings.commands.terminal import progress_bar, say
-from tidings.domain.errors import InvalidInput
-from tidings.domain.messages import verbatim
 from tidings.settings import values
 
 _URLS = "use sqlite:///path/to/file or postgresql://user@host/name"

@@ -10,8 +10,8 @@ from typing import Any
 import structlog
 
 from tidings import settings
+from tidings.base.errors import TidingsError
 from tidings.commands.terminal import print_error
-from tidings.domain.errors import TidingsError
 
 DONE, FAILED, NOT_UNDERSTOOD, INTERRUPTED = 0, 1, 2, 130
 

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Final
 
 import structlog
 
+from tidings.base.errors import TidingsError
 from tidings.commands.application import LoadedSettings, open_application, prepare
 from tidings.commands.outcomes import DONE, exit_code_of
 from tidings.commands.terminal import say
-from tidings.domain.errors import TidingsError
 from tidings.runtime import hangup, preflight
 from tidings.runtime.demand import WorkerLifetime
 from tidings.settings import Settings

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 from cyclopts import Parameter
 
+from tidings.base.errors import StartError
 from tidings.commands.application import LoadedSettings, open_application, prepare
 from tidings.commands.terminal import say
-from tidings.domain.errors import StartError
 
 if TYPE_CHECKING:
-    from tidings.services.maintenance.status import ServiceStatus
+    from tidings.maintenance.status import ServiceStatus
 
 # Exit code when the command works, but feeds are overdue.
 EXIT_BEHIND = 3

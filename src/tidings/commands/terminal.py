@@ -11,8 +11,8 @@ from pathlib import Path
 
 import msgspec
 
-from tidings.domain.errors import InvalidInput
-from tidings.domain.messages import verbatim
+from tidings.base.errors import InvalidInput
+from tidings.base.messages import verbatim
 from tidings.settings import LogFormat
 
 # Called with the number of finished items and the total.

@@ -17,7 +17,8 @@ import structlog
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from tidings.domain.errors import SignInThrottled, TidingsError
+from tidings.base.errors import TidingsError
+from tidings.domain.errors import SignInThrottled
 from tidings.fever import state_changes
 from tidings.fever.credentials import FeverCaller, key_of
 from tidings.fever.parameters import Parameters

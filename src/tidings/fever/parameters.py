@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from tidings.domain.errors import InvalidInput
-from tidings.domain.messages import verbatim
+from tidings.base.errors import InvalidInput
+from tidings.base.messages import verbatim
 from tidings.http import forms
 from tidings.http.queries import INT64
 from tidings.http.requests import Request

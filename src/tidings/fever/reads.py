@@ -11,15 +11,15 @@ from typing import Any
 
 from msgspec import structs
 
+from tidings.base.times import SECOND, Instant
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.entries import Direction, EntryFilter, EntryStatus
 from tidings.domain.feeds.feeds import Feed
-from tidings.domain.times import SECOND, Instant
+from tidings.engine.database import Read
+from tidings.engine.id_list import split_ids
 from tidings.fever.parameters import Parameters
 from tidings.fever.wire import Favicon, FeedsOfGroup, FeverFeed, FeverGroup, FeverItem, FeverResponse
 from tidings.services import Services
-from tidings.storage.engine.database import Read
-from tidings.storage.engine.id_list import split_ids
 from tidings.storage.entries import entry_lists
 from tidings.storage.entries.entry_lists import AppEntry
 from tidings.storage.feeds import categories, feeds, icons

@@ -7,10 +7,10 @@ unread_recently_read=1
 
 from __future__ import annotations
 
+from tidings.base.errors import InvalidInput
+from tidings.base.messages import verbatim
+from tidings.base.times import LATEST, SECOND, Instant
 from tidings.domain.entries.entries import EntryFilter, EntryStatus
-from tidings.domain.errors import InvalidInput
-from tidings.domain.messages import verbatim
-from tidings.domain.times import LATEST, SECOND, Instant
 from tidings.fever.parameters import Parameters
 from tidings.services import Services
 from tidings.services.accounts.app_logins import FeverLogin

@@ -17,14 +17,9 @@ import structlog
 from starlette.exceptions import HTTPException
 from starlette.responses import PlainTextResponse, Response
 
+from tidings.base.errors import Forbidden, NotFound, TidingsError, Unauthorized
 from tidings.domain.accounts.users import User
-from tidings.domain.errors import (
-    Forbidden,
-    NotFound,
-    SignInThrottled,
-    TidingsError,
-    Unauthorized,
-)
+from tidings.domain.errors import SignInThrottled
 from tidings.greader.credentials import PasswordCheck, PublicUrl, ReaderCaller, is_accepted_edit_token, token_of
 from tidings.http import forms
 from tidings.http.binding import Call

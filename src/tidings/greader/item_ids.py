@@ -11,8 +11,8 @@ import string
 from collections.abc import Iterable
 from typing import Final
 
-from tidings.domain.errors import InvalidInput
-from tidings.domain.messages import verbatim
+from tidings.base.errors import InvalidInput
+from tidings.base.messages import verbatim
 
 PREFIX: Final = "tag:google.com,2005:reader/item/"
 _HEX: Final = frozenset(string.hexdigits)

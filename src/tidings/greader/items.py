@@ -9,11 +9,11 @@ from typing import Final
 import msgspec
 from msgspec import UNSET, Struct, UnsetType, structs
 
+from tidings.base.times import SECOND
 from tidings.domain.entries.entries import Enclosure, EntryStatus
-from tidings.domain.times import SECOND
+from tidings.engine.database import Read
 from tidings.greader import item_ids, streams
 from tidings.greader.streams import LABEL, READ, READING_LIST, STARRED
-from tidings.storage.engine.database import Read
 from tidings.storage.entries import entry_lists, labels
 from tidings.storage.entries.entry_lists import AppEntry
 from tidings.storage.feeds import feeds

@@ -15,15 +15,15 @@ from urllib.parse import unquote
 
 from msgspec import Struct, structs
 
+from tidings.base.errors import InvalidInput, NotFound
+from tidings.base.messages import verbatim
+from tidings.base.text import normalize_for_search, reject_nul
+from tidings.base.times import LATEST, SECOND, Instant
 from tidings.domain.entries.entries import EntryFilter, EntryStatus, UnreadLists
 from tidings.domain.entries.labels import Label
-from tidings.domain.errors import InvalidInput, NotFound
 from tidings.domain.feeds.categories import Category
-from tidings.domain.messages import verbatim
-from tidings.domain.text import normalize_for_search, reject_nul
-from tidings.domain.times import LATEST, SECOND, Instant
+from tidings.engine.database import Read
 from tidings.services.feeds.typed_urls import complete_url
-from tidings.storage.engine.database import Read
 from tidings.storage.entries import labels
 from tidings.storage.feeds import categories, feeds
 

@@ -20,8 +20,8 @@ from typing import Any, Generic, TypeVar, get_args, get_origin, get_type_hints
 
 from msgspec import Struct
 
-from tidings.domain.errors import InvalidInput
-from tidings.domain.messages import msg
+from tidings.base.errors import InvalidInput
+from tidings.base.messages import msg
 from tidings.http import forms, json_body, queries
 from tidings.http.endpoints import Endpoint
 from tidings.http.queries import INT64, Query

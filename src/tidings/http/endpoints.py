@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from msgspec import Struct
 
-from tidings.domain.errors import TidingsError
+from tidings.base.errors import TidingsError
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 

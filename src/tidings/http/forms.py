@@ -10,8 +10,8 @@ from collections.abc import AsyncGenerator, Coroutine
 from starlette.datastructures import FormData, Headers, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 
-from tidings.domain.errors import InvalidInput
-from tidings.domain.messages import msg
+from tidings.base.errors import InvalidInput
+from tidings.base.messages import msg
 from tidings.http.requests import Request, parse_pairs
 
 MULTIPART = "multipart/form-data"

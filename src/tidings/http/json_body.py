@@ -15,8 +15,8 @@ from typing import Annotated, Any, TypeVar
 import msgspec
 from msgspec import UNSET, Meta, Struct
 
-from tidings.domain.errors import InvalidInput
-from tidings.domain.messages import verbatim
+from tidings.base.errors import InvalidInput
+from tidings.base.messages import verbatim
 
 T = TypeVar("T", bound=Struct)
 

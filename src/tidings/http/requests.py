@@ -16,8 +16,8 @@ from starlette.datastructures import FormData
 from starlette.requests import Request as StarletteRequest
 from starlette.types import Receive, Scope
 
-from tidings.domain.errors import InvalidInput, TidingsError
-from tidings.domain.messages import msg
+from tidings.base.errors import InvalidInput, TidingsError
+from tidings.base.messages import msg
 
 T = TypeVar("T")
 # A character in a cookie with quotes: its number in octal, or itself.

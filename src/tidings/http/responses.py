@@ -11,7 +11,7 @@ from starlette.concurrency import iterate_in_threadpool
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from tidings.domain.errors import ImportRunning, InsufficientStorage, LocalShortage, StoreUnavailable, TidingsError
+from tidings.base.errors import ImportRunning, InsufficientStorage, LocalShortage, StoreUnavailable, TidingsError
 from tidings.http.requests import RequestTooSlow
 
 JSON = "application/json"

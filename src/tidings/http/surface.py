@@ -27,7 +27,7 @@ from starlette.routing import Match, Route
 from starlette.types import Receive, Scope, Send
 
 from tidings import metrics
-from tidings.domain.errors import TidingsError
+from tidings.base.errors import TidingsError
 from tidings.http import uploads
 from tidings.http.binding import ArgumentSources, Call, Source, argument_sources, arguments
 from tidings.http.compression import compress

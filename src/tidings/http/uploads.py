@@ -20,8 +20,8 @@ from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.datastructures import FormData
 
-from tidings.domain.errors import ImportRunning, InsufficientStorage, InvalidInput
-from tidings.domain.messages import msg
+from tidings.base.errors import ImportRunning, InsufficientStorage, InvalidInput
+from tidings.base.messages import msg
 from tidings.http import forms
 from tidings.http.requests import BodyPace, Request, RequestTooLarge, Upload
 

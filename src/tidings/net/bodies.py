@@ -15,8 +15,8 @@ from typing import Protocol
 
 import brotli
 
-from tidings.domain.errors import BodyTooLarge, UndecodableBody
-from tidings.domain.messages import msg
+from tidings.base.messages import msg
+from tidings.net.errors import BodyTooLarge, UndecodableBody
 
 if sys.version_info >= (3, 14):
     from compression import zstd

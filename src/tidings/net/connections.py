@@ -18,18 +18,10 @@ from typing import Self
 import aiohttp
 from yarl import URL
 
-from tidings.domain.errors import (
-    AddressRefused,
-    ConnectTimeout,
-    FetchError,
-    HostUnreachable,
-    InvalidInput,
-    LocalShortage,
-    NetworkError,
-    TlsError,
-)
-from tidings.domain.messages import Message, msg
-from tidings.domain.shortages import is_shortage
+from tidings.base.errors import InvalidInput, LocalShortage
+from tidings.base.messages import Message, msg
+from tidings.base.shortages import is_shortage
+from tidings.net.errors import AddressRefused, ConnectTimeout, FetchError, HostUnreachable, NetworkError, TlsError
 from tidings.net.guard import AddressGuard, GuardedResolver, Lookup, SystemLookup
 from tidings.net.socks import SocksConnector, SocksFailure, SocksProxy
 from tidings.net.targets import Target, parse_target

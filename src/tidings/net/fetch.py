@@ -12,17 +12,12 @@ from typing import Self
 
 import aiohttp
 
-from tidings.domain.errors import (
-    EmptyBody,
-    FetchTimeout,
-    InvalidInput,
-    NetworkError,
-    TooManyRedirects,
-)
-from tidings.domain.messages import msg
-from tidings.domain.polling import cache_headers
+from tidings.base.errors import InvalidInput
+from tidings.base.messages import msg
+from tidings.net import cache_headers
 from tidings.net.bodies import ACCEPT_ENCODING, BodyReader
 from tidings.net.connections import Connections
+from tidings.net.errors import EmptyBody, FetchTimeout, NetworkError, TooManyRedirects
 from tidings.net.guard import AddressGuard, Lookup
 from tidings.net.requests import FetchRequest, FetchResponse, FetchSettings, check_headers, clean
 from tidings.net.responses import drain, header, http_error, is_unchanged, joined_header

@@ -17,8 +17,8 @@ from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_netw
 
 from aiohttp.abc import AbstractResolver, ResolveResult
 
-from tidings.domain.errors import AddressRefused
-from tidings.domain.messages import msg
+from tidings.base.messages import msg
+from tidings.net.errors import AddressRefused
 
 # Resolves a name to addresses, as text. Raises OSError if the name does not exist.
 Lookup = Callable[[str], Awaitable[Sequence[str]]]

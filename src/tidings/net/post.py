@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import aiohttp
 
-from tidings.domain.errors import InvalidInput
-from tidings.domain.integrations import ProviderRequest, ProviderResponse
-from tidings.domain.messages import msg
+from tidings.base.errors import InvalidInput
+from tidings.base.messages import msg
+from tidings.deliveries.provider import ProviderRequest, ProviderResponse
 from tidings.net.connections import Connections
 from tidings.net.guard import AddressGuard, Lookup
 from tidings.net.requests import clean

@@ -13,9 +13,9 @@ from typing import Final
 import aiohttp
 from msgspec import Struct
 
-from tidings.domain.errors import FetchError, FetchTimeout, TooManyRedirects
-from tidings.domain.messages import msg
+from tidings.base.messages import msg
 from tidings.net.connections import Connections
+from tidings.net.errors import FetchError, FetchTimeout, TooManyRedirects
 from tidings.net.fetch import REDIRECTS, next_target
 from tidings.net.guard import AddressGuard
 from tidings.net.requests import FetchSettings

@@ -7,9 +7,9 @@ from hashlib import sha256
 
 from msgspec import Struct
 
-from tidings.domain.errors import InvalidInput
-from tidings.domain.polling.cache_headers import Link
-from tidings.domain.text import reject_invisible
+from tidings.base.errors import InvalidInput
+from tidings.base.text import reject_invisible
+from tidings.net.cache_headers import Link
 from tidings.net.targets import parse_target
 
 FEED_ACCEPT = (

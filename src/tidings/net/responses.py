@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 
 import aiohttp
 
-from tidings.domain.errors import FeedGone, HttpError
-from tidings.domain.messages import Message, msg
-from tidings.domain.polling import cache_headers
-from tidings.domain.times import from_datetime
+from tidings.base.messages import Message, msg
+from tidings.base.times import from_datetime
+from tidings.net import cache_headers
+from tidings.net.errors import FeedGone, HttpError
 from tidings.net.requests import FetchRequest, clean
 from tidings.net.targets import Target
 

@@ -10,8 +10,8 @@ from urllib.parse import quote, urljoin
 from msgspec import Struct
 from yarl import URL
 
-from tidings.domain.errors import InvalidInput
-from tidings.domain.messages import Message, msg
+from tidings.base.errors import InvalidInput
+from tidings.base.messages import Message, msg
 
 MAX_URL_CHARS = 8192
 

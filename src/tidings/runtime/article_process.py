@@ -17,9 +17,9 @@ from typing import BinaryIO
 
 import msgspec
 
-from tidings.domain.articles import ExtractionResult, WebPage
-from tidings.domain.articles.extract import extract_article
-from tidings.domain.ipc import framed, read_message
+from tidings.base.ipc import framed, read_message
+from tidings.content.articles import ExtractionResult, WebPage
+from tidings.content.articles.extract import extract_article
 
 
 def main() -> None:

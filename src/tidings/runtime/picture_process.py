@@ -17,8 +17,8 @@ from typing import BinaryIO
 
 import msgspec
 
-from tidings.domain.ipc import framed, read_message
-from tidings.domain.media.decoding import DecodingRequest, decode
+from tidings.base.ipc import framed, read_message
+from tidings.media.decoding import DecodingRequest, decode
 
 
 def main() -> None:

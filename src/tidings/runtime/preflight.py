@@ -13,7 +13,7 @@ from pathlib import Path
 
 import structlog
 
-from tidings.domain.errors import StartError, StoreUnavailable
+from tidings.base.errors import StartError, StoreUnavailable
 from tidings.settings import ListenAddress, Settings
 
 log = structlog.get_logger()

@@ -24,7 +24,7 @@ from typing import Any
 
 import structlog
 
-from tidings.domain.errors import TidingsError
+from tidings.base.errors import TidingsError
 from tidings.runtime import children, file_limit, hangup, preflight
 from tidings.runtime.children import Child, RestartWait
 from tidings.runtime.demand import Demand, WorkerLifetime

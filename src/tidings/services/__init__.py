@@ -6,30 +6,37 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from tidings.archives.account_export import AccountExport
+from tidings.archives.account_import import AccountImport
+from tidings.archives.background_imports import BackgroundImports
+from tidings.archives.foreign_import import ForeignImport
+from tidings.deliveries.apprise import AppriseSender
+from tidings.deliveries.integrations import Integrations
+from tidings.deliveries.queue import DeliveryQueue
+from tidings.deliveries.redelivery import Deliveries
+from tidings.engine.database import Database, Read
+from tidings.maintenance.cleanup import Cleanup
+from tidings.maintenance.clock_repair import ClockRepair
+from tidings.maintenance.readiness import Readiness
+from tidings.maintenance.scheduled_backup import ScheduledBackup
+from tidings.maintenance.status import StatusReader
+from tidings.media.episode_parts import EpisodeParts
+from tidings.media.proxy import MediaProxy
+from tidings.media.queue import MediaQueue
 from tidings.services.accounts.api_keys import ApiKeys
 from tidings.services.accounts.api_passwords import ApiPasswords
 from tidings.services.accounts.app_logins import AppLogins
 from tidings.services.accounts.authentication import Authentication
 from tidings.services.accounts.sessions import Sessions
 from tidings.services.accounts.users import Users
-from tidings.services.archives.account_export import AccountExport
-from tidings.services.archives.account_import import AccountImport
-from tidings.services.archives.background_imports import BackgroundImports
-from tidings.services.archives.foreign_import import ForeignImport
 from tidings.services.clock import Clock
-from tidings.services.deliveries.apprise import AppriseSender
-from tidings.services.deliveries.deliveries import Deliveries
-from tidings.services.deliveries.integrations import Integrations
-from tidings.services.deliveries.queue import DeliveryQueue
 from tidings.services.entries.app_marks import AppMarks
 from tidings.services.entries.enclosures import Enclosures
 from tidings.services.entries.entries import Entries
-from tidings.services.entries.episode_parts import EpisodeParts
 from tidings.services.entries.feed_links import FeedLinks
 from tidings.services.entries.fetch_content import ArticleFetcher
 from tidings.services.entries.labels import Labels
 from tidings.services.entries.listing import EntryListReader
-from tidings.services.entries.media_queue import MediaQueue
 from tidings.services.entries.public_links import PublicLinks
 from tidings.services.entries.read_state import ReadMarker
 from tidings.services.entries.saved_pages import SavedPages
@@ -41,18 +48,11 @@ from tidings.services.feeds.discovery import Discovery
 from tidings.services.feeds.feeds import Feeds
 from tidings.services.feeds.opml import Opml
 from tidings.services.feeds.rule_preview import RulePreviewer
-from tidings.services.maintenance.cleanup import Cleanup
-from tidings.services.maintenance.clock_repair import ClockRepair
-from tidings.services.maintenance.readiness import Readiness
-from tidings.services.maintenance.scheduled_backup import ScheduledBackup
-from tidings.services.maintenance.status import StatusReader
-from tidings.services.media.media_proxy import MediaProxy
 from tidings.services.pictures import PictureDecoder
 from tidings.services.polling.claims import Polling
 from tidings.services.polling.rate_limit import PoliteFetcher
-from tidings.services.websub.pushes import Pushes
-from tidings.services.websub.subscriptions import WebSub
-from tidings.storage.engine.database import Database, Read
+from tidings.websub.pushes import Pushes
+from tidings.websub.subscriptions import WebSub
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from typing import Generic, TypeVar
 
 import structlog
 
-from tidings.domain.errors import StoreUnavailable
-from tidings.storage.engine.database import Database, Write
+from tidings.base.errors import StoreUnavailable
+from tidings.engine.database import Database, Write
 
 log = structlog.get_logger()
 

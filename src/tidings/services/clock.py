@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from tidings.domain.times import Instant
+from tidings.base.times import Instant
 
 Clock = Callable[[], Instant]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from tidings.domain.errors import ConcurrentChange
+from tidings.engine.errors import ConcurrentChange
 
 Result = TypeVar("Result")
 

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar, cast
 
-from tidings.domain.errors import StoreUnavailable
+from tidings.base.errors import StoreUnavailable
 
 Item = TypeVar("Item")
 Outcome = TypeVar("Outcome")

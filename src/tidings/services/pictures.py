@@ -13,13 +13,13 @@ import msgspec
 import structlog
 from msgspec import Struct
 
-from tidings.domain import icons
-from tidings.domain.icons import IconImage
-from tidings.domain.icons.picture_headers import read_header
-from tidings.domain.icons.svg import sanitize_svg
-from tidings.domain.media.decoding import DecodingRequest, DecodingResult, Purpose
-from tidings.domain.media.pictures import SVG, Picture
-from tidings.domain.media.scaling import SCALED_TYPE, PictureSize
+from tidings.content import icons
+from tidings.content.icons import IconImage
+from tidings.content.icons.picture_headers import read_header
+from tidings.content.icons.svg import sanitize_svg
+from tidings.media.decoding import DecodingRequest, DecodingResult, Purpose
+from tidings.media.pictures import SVG, Picture
+from tidings.media.scaling import SCALED_TYPE, PictureSize
 from tidings.services.worker_pool import WorkerDied, WorkerPool
 
 log = structlog.get_logger()

@@ -6,7 +6,7 @@ from datetime import timedelta
 from functools import lru_cache
 from typing import Final
 
-from tidings.domain.times import EPOCH, Instant, to_local, zone_info
+from tidings.base.times import EPOCH, Instant, to_local, zone_info
 
 _EPOCH_WITHOUT_ZONE: Final = EPOCH.replace(tzinfo=None)
 

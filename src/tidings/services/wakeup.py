@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import threading
 
-from tidings.storage.engine.database import Database
-from tidings.storage.engine.notify import FEEDS, Listener
+from tidings.engine.database import Database
+from tidings.engine.notify import FEEDS, Listener
 
 __all__ = ["FEEDS", "WakeupEvent"]
 

@@ -15,7 +15,7 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 
-from tidings.domain.ipc import LENGTH_BYTES, framed
+from tidings.base.ipc import LENGTH_BYTES, framed
 
 
 class WorkerDied(Exception):

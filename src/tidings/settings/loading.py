@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from tidings.domain.errors import StartError
+from tidings.base.errors import StartError
 from tidings.settings.option import PREFIX, Option
 from tidings.settings.options import OPTIONS, Settings
 from tidings.settings.values import InvalidValue, LogFormat

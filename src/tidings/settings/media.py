@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tidings.domain.media.policy import MediaKind, MediaProxyMode
+from tidings.media.policy import MediaKind, MediaProxyMode
 from tidings.settings import values
 from tidings.settings.maintenance import MaintenanceSettings
 from tidings.settings.option import option

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import NamedTuple, NewType, TypeVar
 from urllib.parse import SplitResult, urlsplit
 
+from tidings.base.errors import InvalidInput
 from tidings.domain.accounts.users import validate_password, validate_username
 from tidings.domain.entries.retention import MAX_DAYS, NEVER
-from tidings.domain.errors import InvalidInput
 
 ByteCount = NewType("ByteCount", int)
 Network = IPv4Network | IPv6Network

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Connection, inspect
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
-from tidings.domain.errors import StartError, StoreUnavailable
+from tidings.base.errors import StartError, StoreUnavailable
+from tidings.engine import database_errors, locks, partitions, sqlite_file
+from tidings.engine.database import Database, Read, Write
 from tidings.storage import revision as schema_revision
-from tidings.storage.engine import database_errors, locks, partitions, sqlite_file
-from tidings.storage.engine.database import Database, Read, Write
 
 if TYPE_CHECKING:
     from alembic.config import Config

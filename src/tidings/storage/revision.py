@@ -8,9 +8,9 @@ from pathlib import Path
 from sqlalchemy import text
 from sqlalchemy.exc import OperationalError, ProgrammingError
 
-from tidings.storage.engine import database_errors
-from tidings.storage.engine.database import Read
-from tidings.storage.engine.engines import SchemaReplaced
+from tidings.engine import database_errors
+from tidings.engine.database import Read
+from tidings.engine.engines import SchemaReplaced
 
 MIGRATIONS = Path(__file__).with_name("migrations")
 _read = text("SELECT version_num FROM alembic_version")

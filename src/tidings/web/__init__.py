@@ -1,5 +1,9 @@
 """The pages of the reader. docs/web.md explains how a page is added."""
 
+from tidings.archives import pages as imports
+from tidings.media import episode_pages as episode_parts
+from tidings.media import pages as media
+from tidings.media import queue_pages as queue
 from tidings.web.pages import (
     appearance,
     categories,
@@ -10,10 +14,8 @@ from tidings.web.pages import (
     feed_links,
     feeds,
     home,
-    imports,
     json_endpoints,
     labels,
-    media,
     public_links,
     pwa,
     settings,
@@ -22,7 +24,6 @@ from tidings.web.pages import (
     subscribe,
     welcome,
 )
-from tidings.web.pages.episodes import episode_parts, queue
 
 ROUTES = [
     *sign_in.routes.all,

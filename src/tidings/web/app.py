@@ -15,18 +15,18 @@ from urllib.parse import quote
 
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
+from tidings.base.errors import Forbidden, InvalidInput, TidingsError
+from tidings.base.messages import msg
+from tidings.base.times import SECOND
 from tidings.domain.accounts.sessions import SESSION_LIFETIME
 from tidings.domain.accounts.users import User
-from tidings.domain.errors import Forbidden, InvalidInput, TidingsError
-from tidings.domain.media.policy import MediaKind
-from tidings.domain.messages import msg
-from tidings.domain.times import SECOND
 from tidings.http import forms
 from tidings.http.binding import Call
 from tidings.http.endpoints import Endpoint
 from tidings.http.requests import Network, Request
 from tidings.http.responses import empty, json
 from tidings.http.surface import BUSY, BUSY_RETRY_AFTER_S, Surface
+from tidings.media.policy import MediaKind
 from tidings.services import Services
 from tidings.web import cookies, security
 from tidings.web.assets import Assets

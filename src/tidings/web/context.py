@@ -9,11 +9,11 @@ from urllib.parse import quote, urlencode
 import msgspec
 from msgspec import Struct
 
+from tidings.base.errors import InvalidInput
+from tidings.base.times import Instant
 from tidings.domain.accounts.users import User, with_page_defaults
-from tidings.domain.errors import InvalidInput
-from tidings.domain.media.policy import MediaKind, MediaPolicy
-from tidings.domain.times import Instant
 from tidings.http.requests import Request
+from tidings.media.policy import MediaKind, MediaPolicy
 from tidings.services import Services
 from tidings.services.accounts.sessions import SignedIn
 from tidings.web import cookies, security

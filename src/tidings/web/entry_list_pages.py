@@ -12,6 +12,9 @@ from typing import Any
 
 from msgspec import Struct
 
+from tidings.base.errors import NotFound
+from tidings.base.messages import verbatim
+from tidings.base.times import Instant
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.entries import (
     TAG_LENGTH,
@@ -24,12 +27,9 @@ from tidings.domain.entries.entries import (
     PageRequest,
     tag_key,
 )
-from tidings.domain.errors import NotFound
-from tidings.domain.messages import verbatim
-from tidings.domain.times import Instant
+from tidings.engine.database import Read
 from tidings.http.queries import Query
 from tidings.services.entries.listing import EntryLists
-from tidings.storage.engine.database import Read
 from tidings.storage.feeds import feeds
 from tidings.web.context import RequestContext
 from tidings.web.language import _

@@ -8,15 +8,15 @@ from html import unescape
 from markupsafe import Markup, escape
 from msgspec import Struct
 
-from tidings.domain.cleaning import text_of
+from tidings.base.url_schemes import safe_href
+from tidings.content.cleaning import text_of
+from tidings.content.search.stemming import group_of
+from tidings.content.search.terms import parse_query
 from tidings.domain.entries import excerpts
 from tidings.domain.entries.entries import Entry, EntryStatus
 from tidings.domain.entries.highlights import Highlighter, TextPiece
-from tidings.domain.entries.search import parse_query
-from tidings.domain.entries.stemming import group_of
-from tidings.domain.media.signatures import FOR_ROW
-from tidings.domain.url_schemes import safe_href
-from tidings.storage.engine.database import Read
+from tidings.engine.database import Read
+from tidings.media.signatures import FOR_ROW
 from tidings.storage.entries import entry_lists
 from tidings.storage.feeds import sidebar
 from tidings.storage.feeds.sidebar import SidebarFeed

@@ -6,7 +6,7 @@ import msgspec
 import structlog
 from starlette.exceptions import HTTPException
 
-from tidings.domain.errors import Forbidden, NotFound, TidingsError, Unauthorized
+from tidings.base.errors import Forbidden, NotFound, TidingsError, Unauthorized
 from tidings.http.binding import InvalidPathId
 from tidings.http.responses import COMMON_STATUSES
 from tidings.http.uploads import UploadTooLarge

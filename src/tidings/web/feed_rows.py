@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from markupsafe import Markup
 from msgspec import Struct
 
-from tidings.domain.feeds.feeds import WORSE_PAGES, DocumentLimit
+from tidings.base.times import DAY, HOUR, MINUTE, Instant
+from tidings.content.model import DocumentLimit
+from tidings.domain.feeds.feeds import WORSE_PAGES
 from tidings.domain.feeds.health import FeedHealth, FeedHealthData
 from tidings.domain.polling.redirects import CONFIRMATIONS
-from tidings.domain.times import DAY, HOUR, MINUTE, Instant
-from tidings.storage.engine.database import Read
+from tidings.engine.database import Read
 from tidings.storage.feeds import health as feed_health
 from tidings.web.language import N_, _, ngettext
 from tidings.web.message_translation import join_sentences, translated

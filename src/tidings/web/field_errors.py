@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from tidings.domain.errors import InvalidInput, TidingsError
-from tidings.domain.messages import verbatim
+from tidings.base.errors import InvalidInput, TidingsError
+from tidings.base.messages import verbatim
 from tidings.web.message_translation import translated
 
 # Messages that begin with a name, which is written as its owner does: "ada is the only administrator".

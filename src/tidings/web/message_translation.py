@@ -1,4 +1,4 @@
-"""Renders messages of the other rings (`domain.messages`) in the language of the request.
+"""Renders messages of the other rings (`base.messages`) in the language of the request.
 
 Message templates are looked up in the catalogue; numbers are formatted for the language. The result is plain text that
 must still be escaped.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from babel.numbers import format_decimal
 
-from tidings.domain.messages import Message, render
+from tidings.base.messages import Message, render
 from tidings.web.language import Language, current
 
 _FULL_WIDTH = ("。", "？", "！", "；")
@@ -24,7 +24,7 @@ def join_sentences(first: str, rest: str) -> str:
 
 
 class _Translated:
-    """The style of a language (`domain.messages.Style`)."""
+    """The style of a language (`base.messages.Style`)."""
 
     def __init__(self, language: Language) -> None:
         self._language = language

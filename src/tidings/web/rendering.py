@@ -27,7 +27,7 @@ from jinja2.utils import Namespace
 from markupsafe import Markup
 
 from tidings import __version__
-from tidings.domain.url_schemes import safe_href
+from tidings.base.url_schemes import safe_href
 from tidings.web import language
 from tidings.web.articles.direction import text_direction
 from tidings.web.assets import Assets

@@ -8,7 +8,7 @@ import secrets
 from collections.abc import Mapping
 from functools import lru_cache
 
-from tidings.domain.cleaning.frames import PLAYERS
+from tidings.content.cleaning.frames import PLAYERS
 from tidings.http.origins import is_foreign
 from tidings.http.requests import Request
 

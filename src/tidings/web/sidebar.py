@@ -9,10 +9,10 @@ from urllib.parse import parse_qsl, urlencode
 import msgspec
 from msgspec import Struct
 
+from tidings.base.text import normalize_for_search
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.labels import Label
 from tidings.domain.feeds.categories import Category
-from tidings.domain.text import normalize_for_search
 from tidings.services import Services
 from tidings.storage.entries import labels
 from tidings.storage.feeds import categories, sidebar

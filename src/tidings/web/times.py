@@ -9,7 +9,7 @@ from functools import lru_cache
 from babel.dates import format_date, format_datetime, format_skeleton, format_time, format_timedelta
 from markupsafe import Markup, escape
 
-from tidings.domain.times import DAY, HOUR, MINUTE, Instant, to_datetime, to_local, zone_info
+from tidings.base.times import DAY, HOUR, MINUTE, Instant, to_datetime, to_local, zone_info
 from tidings.web.language import _, current, ngettext
 
 

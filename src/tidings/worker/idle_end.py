@@ -7,8 +7,8 @@ import threading
 
 import structlog
 
+from tidings.deliveries.worker import Deliverer
 from tidings.worker import loops
-from tidings.worker.deliverer import Deliverer
 from tidings.worker.poller import Poller
 
 log = structlog.get_logger()

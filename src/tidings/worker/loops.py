@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import structlog
 
-from tidings.domain.errors import StoreUnavailable
+from tidings.base.errors import StoreUnavailable
 
 T = TypeVar("T")
 

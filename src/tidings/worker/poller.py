@@ -12,9 +12,9 @@ from contextlib import suppress
 
 import structlog
 
-from tidings.domain.errors import LocalShortage, StoreUnavailable
+from tidings.base.errors import LocalShortage, StoreUnavailable
+from tidings.base.shortages import is_shortage
 from tidings.domain.polling.sources import SourceLease
-from tidings.domain.shortages import is_shortage
 from tidings.services.polling.claims import Polling
 from tidings.services.wakeup import WakeupEvent
 from tidings.worker import loops

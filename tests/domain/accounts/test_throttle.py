@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from tidings.base.times import SECOND, Instant
 from tidings.domain.accounts.throttle import (
     ATTEMPT_TIMEOUT,
     MAX_BUCKETS,
@@ -18,7 +19,6 @@ from tidings.domain.accounts.throttle import (
     buckets_of,
     network_of,
 )
-from tidings.domain.times import SECOND, Instant
 
 NOW = Instant(1_790_000_000_000_000)
 HOME = "192.0.2.1"

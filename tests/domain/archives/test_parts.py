@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tidings.domain.archives import records, validation
-from tidings.domain.archives.parts import (
+from tidings.archives import records, validation
+from tidings.archives.parts import (
     ALL_PARTS,
     DEFAULT_PARTS,
     PART_OF_FEED_SETTING,
@@ -14,7 +14,7 @@ from tidings.domain.archives.parts import (
     chosen_parts,
     split_settings,
 )
-from tidings.domain.errors import InvalidInput
+from tidings.base.errors import InvalidInput
 
 
 def test_every_setting_of_an_archive_has_its_part() -> None:

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tidings.base.times import DAY, HOUR, from_datetime
 from tidings.domain.entries.calendar import days_until, spans, streak
-from tidings.domain.times import DAY, HOUR, from_datetime
 
 ZONES = ("UTC", "Europe/Berlin", "America/Havana", "Asia/Kathmandu", "Australia/Lord_Howe", "Pacific/Auckland")
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from tidings.base.errors import InvalidInput
+from tidings.content.model import MAX_CHAPTER_TITLE, MAX_CHAPTERS, Chapter
 from tidings.domain.entries import chapters
 from tidings.domain.entries.chapters import read_chapters
-from tidings.domain.errors import InvalidInput
-from tidings.domain.feeds.feeds import MAX_CHAPTER_TITLE, MAX_CHAPTERS, Chapter
 
 
 def document(*listed: Any) -> bytes:

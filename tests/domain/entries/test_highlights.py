@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tidings.content.search.terms import parse_query
 from tidings.domain.entries.highlights import LENGTH, Highlighter, TextPiece
-from tidings.domain.entries.search import parse_query
 
 
 def shown(pieces: list[TextPiece]) -> str:

@@ -14,10 +14,10 @@ from lxml import etree
 
 from scoring.archives import members
 from support.corpora import needs
-from tidings.domain.errors import InvalidInput
+from tidings.base.errors import InvalidInput
+from tidings.base.times import Instant
 from tidings.domain.feeds import opml, opml_settings
 from tidings.domain.feeds.feeds import EditedFeedField, Feed
-from tidings.domain.times import Instant
 
 NOW = Instant(1_795_250_409_000_000)
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from tidings.domain import cleaning
+from tidings.base.times import Instant
+from tidings.content import cleaning
+from tidings.content.model import ParsedEntry
 from tidings.domain.accounts.users import User
-from tidings.domain.feeds.feeds import Feed, ParsedEntry
+from tidings.domain.feeds.feeds import Feed
 from tidings.domain.polling.ingestion import EntryPolicy, ReadyEntry, pages_to_fetch, prepare
-from tidings.domain.times import Instant
 
 NOW = Instant(1_795_000_000_000_000)
 FEED = Feed(1, 1, 1, "https://Feeds.example/feed", "A feed", NOW, NOW, site_url="https://site.example/")

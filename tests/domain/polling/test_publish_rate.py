@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tidings.base.times import DAY, HOUR, MINUTE, SECOND, Instant
 from tidings.domain.polling.publish_rate import (
     DEFAULT_GAP_S,
     MAX_GAP_S,
@@ -16,7 +17,6 @@ from tidings.domain.polling.publish_rate import (
     rate_of_document,
     update_rate,
 )
-from tidings.domain.times import DAY, HOUR, MINUTE, SECOND, Instant
 
 NOW = Instant(1_795_250_409_000_000)
 DATES = st.lists(st.none() | st.integers(0, 2**52).map(Instant), max_size=50)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from tidings.base.times import Instant
 from tidings.domain.feeds.feeds import Feed
 from tidings.domain.polling.redirects import redirect_columns
-from tidings.domain.times import Instant
 
 FEED = Feed(1, 1, 1, "http://old.test/feed", "Feed", Instant(0), Instant(0))
 NEW = "http://new.test/feed"

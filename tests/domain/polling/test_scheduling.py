@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidings.domain.feeds.feeds import PublisherHints
+from tidings.base.times import DAY, HOUR, MINUTE, SECOND, Instant, from_datetime
+from tidings.content.model import PublisherHints
 from tidings.domain.polling import polling_hints
 from tidings.domain.polling.next_check import (
     HINT_JITTER,
@@ -24,7 +25,6 @@ from tidings.domain.polling.next_check import (
     skip_excluded_hours,
 )
 from tidings.domain.polling.publish_rate import MAX_GAP_S, PublishRate
-from tidings.domain.times import DAY, HOUR, MINUTE, SECOND, Instant, from_datetime
 
 # A Wednesday, 10:15 in UTC.
 NOW = from_datetime(datetime(2026, 11, 18, 10, 15, tzinfo=UTC))

@@ -8,16 +8,17 @@ import pytest
 from structlog.testing import capture_logs
 
 from support.people import PASSWORD
+from tidings.base.errors import Unauthorized
+from tidings.base.times import MINUTE, Instant
 from tidings.domain.accounts.users import User
-from tidings.domain.errors import SignInThrottled, Unauthorized
-from tidings.domain.times import MINUTE, Instant
+from tidings.domain.errors import SignInThrottled
+from tidings.engine.database import Database
 from tidings.services.accounts.api_passwords import ApiPasswords
 from tidings.services.accounts.app_logins import AppLogins
 from tidings.services.accounts.authentication import Authentication, Credentials
 from tidings.services.accounts.users import Users
 from tidings.services.clock import system_clock
 from tidings.storage.accounts import server_secrets
-from tidings.storage.engine.database import Database
 
 HOME = "192.0.2.1"
 

@@ -9,11 +9,12 @@ from sqlalchemy import event
 from structlog.testing import capture_logs
 
 from support.people import PASSWORD
-from tidings.domain.errors import SignInThrottled, Unauthorized
+from tidings.base.errors import Unauthorized
+from tidings.domain.errors import SignInThrottled
+from tidings.engine.database import Database
 from tidings.services.accounts.authentication import Authentication, Credentials
 from tidings.services.accounts.users import Users
 from tidings.services.clock import system_clock
-from tidings.storage.engine.database import Database
 
 HOME = "192.0.2.1"
 

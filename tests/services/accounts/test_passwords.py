@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tidings.domain.times import Instant
+from tidings.base.times import Instant
 from tidings.services.accounts.passwords import (
     MAX_REMEMBERED,
     REMEMBER_FOR,

@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 import pytest
 
-from tidings.domain.errors import InvalidInput
+from tidings.base.errors import InvalidInput
+from tidings.engine.database import Database
 from tidings.services.accounts.users import Users
 from tidings.services.clock import system_clock
-from tidings.storage.engine.database import Database
 
 
 @pytest.fixture

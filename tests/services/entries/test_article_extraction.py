@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from tidings.domain.articles import Article, WebPage
+from tidings.content.articles import Article, WebPage
 from tidings.domain.errors import PageTooDemanding
 from tidings.services.entries.article_extraction import ArticleExtractor, ExtractionLimits
 

@@ -11,15 +11,15 @@ import pytest
 from sqlalchemy import event, select, text, update
 
 from support.entry_fixtures import FeedFixture, ready
+from tidings.base.errors import NotFound, StoreUnavailable
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.entries import EntryStatus
 from tidings.domain.entries.state_changes import StateChange
-from tidings.domain.errors import NotFound, StoreUnavailable
+from tidings.engine import locks
+from tidings.engine.database import Database
 from tidings.services.clock import system_clock
 from tidings.services.entries.entries import Entries
 from tidings.storage.accounts import users
-from tidings.storage.engine import locks
-from tidings.storage.engine.database import Database
 from tidings.storage.entries import counters, entries
 from tidings.storage.schema import entries as entry_table
 

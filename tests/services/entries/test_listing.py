@@ -9,8 +9,8 @@ import pytest
 import tidings
 from support.people import Person
 from support.publisher import Publisher
+from tidings.base.errors import InvalidInput
 from tidings.domain.entries.entries import EntryFilter, PageRequest
-from tidings.domain.errors import InvalidInput
 
 SOURCE = Path(tidings.__file__).parent
 

@@ -9,14 +9,14 @@ import pytest
 from sqlalchemy import select
 
 from support.entry_fixtures import FeedFixture, ready
+from tidings.base.times import Instant
+from tidings.content.model import ParsedEnclosure
 from tidings.domain.accounts.users import User
-from tidings.domain.feeds.feeds import ParsedEnclosure
-from tidings.domain.times import Instant
+from tidings.engine.database import Database
 from tidings.services.accounts.users import Users
 from tidings.services.entries import reading_times
 from tidings.services.entries.reading_times import ReadingTimes
 from tidings.storage.accounts import users
-from tidings.storage.engine.database import Database
 from tidings.storage.schema import entries as entry_table
 from tidings.storage.schema import users as user_table
 from tidings.worker.reading_times import ReadingTimeWorker

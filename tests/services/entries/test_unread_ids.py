@@ -9,9 +9,9 @@ import pytest
 from storage.entries.test_counters import NOW, RandomActions, create_actor, ready
 from tidings.domain.entries.entries import EntryFilter, EntryStatus
 from tidings.domain.entries.state_changes import StateChange
+from tidings.engine.database import Database, Read
 from tidings.services.entries import unread_ids
 from tidings.services.entries.unread_ids import UnreadIdTexts
-from tidings.storage.engine.database import Database, Read
 from tidings.storage.entries import entries, entry_lists
 from tidings.storage.polling import feed_store
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
+from tidings.base.times import SECOND, Instant
 from tidings.domain.accounts.users import User
-from tidings.domain.times import SECOND, Instant
+from tidings.engine.database import Database
 from tidings.services.accounts.users import Users
 from tidings.services.feeds.categories import Categories
 from tidings.services.feeds.feeds import Feeds
-from tidings.storage.engine.database import Database
 from tidings.storage.entries import counters
 from tidings.storage.feeds import categories, feeds
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from support.people import PASSWORD, rss
 from support.publisher import Hang, Publisher
 from support.running import environment_for
+from tidings.engine.database import Database
 from tidings.services import Services
 from tidings.settings import load
-from tidings.storage.engine.database import Database
 from tidings.storage.feeds import feeds
 from tidings.wiring import build_services
 

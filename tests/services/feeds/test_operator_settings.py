@@ -12,9 +12,9 @@ from support.publisher import Publisher
 from support.running import environment_for
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.entries import EntryFilter, PageRequest
+from tidings.engine.database import Database
 from tidings.services import Services
 from tidings.settings import load
-from tidings.storage.engine.database import Database
 from tidings.storage.entries import entry_lists
 from tidings.wiring import build_services
 

@@ -10,7 +10,7 @@ from sqlalchemy import select, update
 
 from support.polling_fixtures import PollingFixture
 from support.publisher import Publisher
-from tidings.storage.engine.database import Database
+from tidings.engine.database import Database
 from tidings.storage.schema import entries
 
 

@@ -6,16 +6,17 @@ import asyncio
 
 from support.people import rss
 from support.publisher import Answer, Hang, Publisher
-from tidings.domain.articles import Article
-from tidings.domain.feeds.feeds import Feed, ParsedEntry
-from tidings.domain.times import Instant
+from tidings.base.times import Instant
+from tidings.content.articles import Article
+from tidings.content.model import ParsedEntry
+from tidings.domain.feeds.feeds import Feed
+from tidings.engine.database import Database
 from tidings.net.fetch import Fetcher, FetchSettings
 from tidings.services.accounts.users import Users
 from tidings.services.entries.article_extraction import ArticleExtractor
 from tidings.services.entries.fetch_content import ArticleFetcher
 from tidings.services.entries.full_content import FullContent
 from tidings.services.polling.rate_limit import PoliteFetcher
-from tidings.storage.engine.database import Database
 
 NOW = Instant(1_800_000_000_000_000)
 WORDS = "<article>" + "<p>The rain came late, lasted long, and left by the evening.</p>" * 9 + "</article>"

@@ -14,11 +14,11 @@ from support.people import rss
 from support.polling_fixtures import PollingFixture
 from support.publisher import Publisher
 from tidings.domain.feeds.feeds import Feed
+from tidings.engine.database import Database
 from tidings.services.polling import ingest
-from tidings.storage.engine.database import Database
 from tidings.storage.feeds import feeds
 from tidings.storage.schema import sources, websub_subscriptions
-from tidings.storage.websub import subscriptions
+from tidings.websub import store as subscriptions
 
 POISON = "Poison"
 TRIGGERS = {

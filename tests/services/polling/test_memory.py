@@ -12,9 +12,9 @@ import pytest
 
 from support.people import rss
 from support.publisher import Publisher
-from tidings.domain.formats.limits import MAX_ENTRIES
+from tidings.content.formats.limits import MAX_ENTRIES
+from tidings.engine.database import Database
 from tidings.storage import migrate
-from tidings.storage.engine.database import Database
 
 LIMIT = 15 * 2**20
 BOUND = 20 * LIMIT
@@ -95,7 +95,7 @@ REOPENED = {
 CLEAN = """
 import re, sys
 from pathlib import Path
-from tidings.domain.cleaning import clean
+from tidings.content.cleaning import clean
 
 def kilobytes(what):
     return int(re.search(rf"^{what}:\\s+(\\d+)", Path("/proc/self/status").read_text(), re.MULTILINE)[1])

@@ -10,14 +10,14 @@ import pytest
 from support.people import PASSWORD, rss
 from support.publisher import Answer, Drop, Publisher, Reply
 from support.running import environment_for, free_port
+from tidings.base.times import DAY, HOUR, MINUTE, Instant
 from tidings.domain.feeds.feeds import Feed
 from tidings.domain.polling.next_check import HINT_JITTER
-from tidings.domain.times import DAY, HOUR, MINUTE, Instant
+from tidings.engine.database import Database
 from tidings.services import Services
 from tidings.services.polling.claims import RefreshFailed
 from tidings.services.polling.next_check import MAX_TEMPORARY_FAILURES, SWITCHED_OFF
 from tidings.settings import load
-from tidings.storage.engine.database import Database
 from tidings.storage.feeds import feeds
 from tidings.wiring import build_services
 

@@ -11,8 +11,8 @@ from sqlalchemy import select, update
 
 from support.polling_fixtures import PollingFixture
 from support.publisher import Publisher
-from tidings.domain.formats import parse_feed
-from tidings.storage.engine.database import Database
+from tidings.content.formats import parse_feed
+from tidings.engine.database import Database
 from tidings.storage.schema import entries
 
 PATH = "/feed.xml"

@@ -11,15 +11,15 @@ from sqlalchemy import select
 from support.people import PASSWORD, rss
 from support.publisher import Answer, Publisher
 from support.running import environment_for
+from tidings.base.times import DAY, HOUR, SECOND, Instant
 from tidings.domain.accounts.users import User
 from tidings.domain.polling.sources import SourceLease, host_of
-from tidings.domain.times import DAY, HOUR, SECOND, Instant
+from tidings.engine.database import Database
 from tidings.net.fetch import FetchRequest
 from tidings.services import Services
 from tidings.services.polling.claims import RefreshFailed
 from tidings.services.polling.rate_limit import HostClosed
 from tidings.settings import load
-from tidings.storage.engine.database import Database
 from tidings.storage.feeds import feeds
 from tidings.storage.polling import host_limits
 from tidings.storage.schema import entries as entry_table

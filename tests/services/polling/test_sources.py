@@ -11,7 +11,7 @@ from sqlalchemy import func, select
 from support.people import PASSWORD, rss
 from support.polling_fixtures import PollingFixture
 from support.publisher import Answer, Publisher
-from tidings.storage.engine.database import Database
+from tidings.engine.database import Database
 from tidings.storage.feeds import feeds
 from tidings.storage.polling import claims
 from tidings.storage.schema import entries as entry_table

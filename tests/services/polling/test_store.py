@@ -16,12 +16,12 @@ from tidings.domain.polling.changes import ChangeSet, PreparedFeedUpdate
 from tidings.domain.polling.ingestion import ReadyEntry
 from tidings.domain.polling.next_check import Schedule
 from tidings.domain.polling.sources import SourceLease
+from tidings.engine.database import Database
 from tidings.net.fetch import FetchResponse
 from tidings.services.polling.ingest import FetchedDocument
 from tidings.services.polling.next_check import Timing
 from tidings.services.polling.store import store
 from tidings.storage.accounts import users
-from tidings.storage.engine.database import Database
 from tidings.storage.feeds import feeds
 from tidings.storage.schema import entries, feed_counters
 

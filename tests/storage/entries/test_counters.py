@@ -13,16 +13,16 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
+from tidings.base.errors import InvalidInput, NotFound
+from tidings.base.times import SECOND, Instant
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.entries import EntryStatus
-from tidings.domain.errors import InvalidInput, NotFound
 from tidings.domain.polling.ingestion import ReadyEntry
-from tidings.domain.times import SECOND, Instant
+from tidings.engine.database import Database
 from tidings.services.accounts.users import Users
 from tidings.services.entries.entries import Entries
 from tidings.services.feeds.categories import Categories
 from tidings.services.feeds.feeds import Feeds
-from tidings.storage.engine.database import Database
 from tidings.storage.entries import counters, entries, history, read_state
 from tidings.storage.feeds import feeds
 from tidings.storage.polling import feed_store

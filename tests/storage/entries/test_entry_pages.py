@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from support.entry_fixtures import NOW, FeedFixture, ready
+from tidings.base.times import SECOND, Instant
 from tidings.domain.entries.entries import Direction, Entry, EntryCursor, EntryFilter, EntryStatus, Order, PageRequest
-from tidings.domain.times import SECOND, Instant
-from tidings.storage.engine.database import Database
+from tidings.engine.database import Database
 from tidings.storage.entries import entry_lists
 
 

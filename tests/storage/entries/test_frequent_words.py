@@ -12,12 +12,12 @@ from sqlalchemy import delete, update
 
 from support.databases import Databases
 from support.entry_fixtures import NOW, FeedFixture, ready
+from tidings.base.times import SECOND, Instant
 from tidings.domain.entries.entries import Direction, EntryCursor, EntryFilter, EntryStatus, Order, PageRequest
-from tidings.domain.times import SECOND, Instant
+from tidings.engine import full_text
+from tidings.engine.database import Database
+from tidings.engine.id_list import split_ids
 from tidings.services.entries.search_index import SearchIndexer
-from tidings.storage.engine import full_text
-from tidings.storage.engine.database import Database
-from tidings.storage.engine.id_list import split_ids
 from tidings.storage.entries import entries, entry_lists, search_index
 from tidings.storage.schema import entries as entry_rows
 from tidings.storage.schema import entry_contents

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from support.databases import Databases
 from support.entry_fixtures import NOW, FeedFixture, ready
+from tidings.base.times import SECOND, Instant
 from tidings.domain.entries.entries import Direction, EntryStatus, Order, PageRequest
-from tidings.domain.times import SECOND, Instant
+from tidings.engine.database import Database
 from tidings.services.entries.search_index import SearchIndexer
 from tidings.storage.accounts import users
-from tidings.storage.engine.database import Database
 from tidings.storage.entries import entries, search_index
 from tidings.storage.feeds import feeds
 from tidings.storage.polling import feed_store

@@ -8,9 +8,9 @@ import pytest
 from sqlalchemy import update
 
 from support.entry_fixtures import NOW, FeedFixture, ready
+from tidings.base.times import DAY, SECOND, Instant
 from tidings.domain.feeds.health import FeedHealth, FeedOrder
-from tidings.domain.times import DAY, SECOND, Instant
-from tidings.storage.engine.database import Database
+from tidings.engine.database import Database
 from tidings.storage.feeds import health
 from tidings.storage.schema import feeds as feed_rows
 

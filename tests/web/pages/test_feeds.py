@@ -12,7 +12,7 @@ from sqlalchemy import update
 from support.people import Person
 from support.publisher import Answer, Publisher
 from support.visitors import Visitor
-from tidings.domain.times import DAY
+from tidings.base.times import DAY
 from tidings.services import Services
 from tidings.storage.feeds import feeds as stored_feeds
 from tidings.storage.feeds import health

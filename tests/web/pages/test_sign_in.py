@@ -12,8 +12,8 @@ from support.people import Cast, Person
 from support.publisher import Publisher
 from support.running import RunningService, environment_for, running
 from support.visitors import Visitor
+from tidings.base.times import DAY
 from tidings.domain.accounts.sessions import SESSION_LIFETIME
-from tidings.domain.times import DAY
 from tidings.services import Services
 from tidings.storage.schema import sessions
 from tidings.web import cookies

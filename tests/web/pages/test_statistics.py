@@ -10,8 +10,8 @@ from support.entry_fixtures import NOW, FeedFixture, ready
 from support.people import Person, rss
 from support.publisher import Publisher
 from support.visitors import Visitor
-from tidings.domain.times import DAY, HOUR, Instant
-from tidings.storage.engine.database import Database
+from tidings.base.times import DAY, HOUR, Instant
+from tidings.engine.database import Database
 from tidings.storage.entries import statistics
 
 

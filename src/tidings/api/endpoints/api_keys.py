@@ -7,8 +7,8 @@ from msgspec import Struct
 from tidings.api.schema_annotations import Required, Timestamp
 from tidings.api.struct_copy import StructCopy
 from tidings.api.timestamps import TimeZone, time_zone
+from tidings.base.errors import InvalidInput, NotFound
 from tidings.domain.accounts.users import User
-from tidings.domain.errors import InvalidInput, NotFound
 from tidings.http.endpoints import Routes
 from tidings.services import Services
 from tidings.storage.accounts import api_keys

@@ -6,10 +6,10 @@ from msgspec import Struct
 
 from tidings.api.schema_annotations import Required
 from tidings.api.struct_copy import StructCopy
+from tidings.base.errors import InvalidInput, NotFound
+from tidings.base.messages import verbatim
 from tidings.domain.accounts.users import User
-from tidings.domain.errors import InvalidInput, NotFound
 from tidings.domain.feeds.categories import Category, CategoryCounts
-from tidings.domain.messages import verbatim
 from tidings.http.binding import LazyBody
 from tidings.http.endpoints import Routes
 from tidings.http.queries import Query

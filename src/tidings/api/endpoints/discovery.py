@@ -7,10 +7,11 @@ from typing import Annotated
 from msgspec import Struct
 
 from tidings.api.schema_annotations import Required, one_of
+from tidings.base.errors import InvalidInput, NotFound
+from tidings.content.model import FeedFormat
 from tidings.domain.accounts.users import User
-from tidings.domain.errors import FetchError, InvalidInput, NotFound
-from tidings.domain.feeds.feeds import FeedFormat
 from tidings.http.endpoints import Routes
+from tidings.net.errors import FetchError
 from tidings.services import Services
 
 routes = Routes("Discovery")

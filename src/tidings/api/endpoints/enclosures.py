@@ -7,8 +7,8 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from tidings.api.struct_copy import StructCopy
+from tidings.base.errors import InvalidInput, NotFound
 from tidings.domain.accounts.users import User
-from tidings.domain.errors import InvalidInput, NotFound
 from tidings.http.endpoints import Routes
 from tidings.services import Services
 from tidings.services.entries.enclosures import owned

@@ -10,9 +10,9 @@ from starlette.responses import Response
 from tidings.api.endpoints.entries import EntryOut, serialize_entry
 from tidings.api.missing_icon import MissingIcon
 from tidings.api.schema_annotations import Required, one_of
+from tidings.base.errors import InvalidInput, NotFound
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.entries import STATUS_BY_NAME
-from tidings.domain.errors import InvalidInput, NotFound
 from tidings.http.binding import LazyBody
 from tidings.http.endpoints import Routes
 from tidings.http.json_body import Int64, sent

@@ -14,19 +14,20 @@ from tidings.api.missing_icon import MissingIcon
 from tidings.api.schema_annotations import Required, Timestamp, up_to
 from tidings.api.struct_copy import StructCopy
 from tidings.api.timestamps import TimeZone, time_zone
+from tidings.base.errors import InvalidInput, NotFound
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.retention import MAX_DAYS, NEVER
-from tidings.domain.errors import FetchError, InvalidInput, NotFound
 from tidings.domain.feeds.feed_settings import NUMBERS
 from tidings.domain.feeds.feeds import Feed
 from tidings.domain.polling.next_check import MAX_USER_INTERVAL_MINUTES
+from tidings.engine.database import Read
 from tidings.http.endpoints import Routes
 from tidings.http.json_body import Int64, sent
+from tidings.net.errors import FetchError
 from tidings.services import Services
 from tidings.services.feeds.categories import owned as owned_category
 from tidings.services.feeds.feeds import owned
 from tidings.services.feeds.feeds import unknown as unknown_feed
-from tidings.storage.engine.database import Read
 from tidings.storage.entries import counters
 from tidings.storage.feeds import categories, feed_texts, feeds
 

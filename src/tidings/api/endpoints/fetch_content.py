@@ -6,12 +6,13 @@ from msgspec import Struct
 from starlette.responses import Response
 
 from tidings.api.schema_annotations import Required
+from tidings.base.errors import InvalidInput, NotFound
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.reading_time import shown_minutes
-from tidings.domain.errors import FetchError, InvalidInput, NotFound
 from tidings.http.endpoints import Routes
 from tidings.http.queries import Query
 from tidings.http.responses import json
+from tidings.net.errors import FetchError
 from tidings.services import Services
 
 routes = Routes("Entries")

@@ -6,10 +6,10 @@ import base64
 
 from msgspec import Struct
 
+from tidings.base.errors import InvalidInput, NotFound
+from tidings.base.messages import verbatim
+from tidings.content.icons import Icon
 from tidings.domain.accounts.users import User
-from tidings.domain.errors import InvalidInput, NotFound
-from tidings.domain.icons import Icon
-from tidings.domain.messages import verbatim
 from tidings.http.endpoints import Routes
 from tidings.services import Services
 from tidings.services.feeds.feeds import owned

@@ -5,9 +5,9 @@ from __future__ import annotations
 from msgspec import Struct
 from starlette.responses import Response
 
+from tidings.base.errors import InvalidInput
+from tidings.base.messages import verbatim
 from tidings.domain.accounts.users import User
-from tidings.domain.errors import InvalidInput
-from tidings.domain.messages import verbatim
 from tidings.http import forms
 from tidings.http.endpoints import Media, Routes
 from tidings.http.requests import Request

@@ -9,10 +9,10 @@ from msgspec import Meta, Struct
 from tidings.api.schema_annotations import Required, Timestamp, one_of, up_to
 from tidings.api.struct_copy import StructCopy
 from tidings.api.timestamps import time_zone
+from tidings.base.errors import Forbidden, InvalidInput, NotFound
+from tidings.base.messages import verbatim
 from tidings.domain.accounts.user_changes import CHOICES, RANGES
 from tidings.domain.accounts.users import User
-from tidings.domain.errors import Forbidden, InvalidInput, NotFound
-from tidings.domain.messages import verbatim
 from tidings.http.endpoints import Routes
 from tidings.http.json_body import Int64, sent
 from tidings.services import Services

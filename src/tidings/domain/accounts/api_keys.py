@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 
-from tidings.domain.errors import InvalidField
-from tidings.domain.messages import msg
-from tidings.domain.text import normalize_for_search, reject_nul
+from tidings.base.errors import InvalidField
+from tidings.base.messages import msg
+from tidings.base.text import normalize_for_search, reject_nul
 
 MAX_DESCRIPTION = 10_000
 # Bytes. Descriptions are unique, and PostgreSQL limits an index entry to 2,704 bytes.

@@ -14,10 +14,10 @@ import hmac
 from typing import Final
 from urllib.parse import quote
 
+from tidings.base.errors import InvalidField
+from tidings.base.messages import msg
+from tidings.base.text import reject_nul
 from tidings.domain.accounts.api_keys import description_key
-from tidings.domain.errors import InvalidField
-from tidings.domain.messages import msg
-from tidings.domain.text import reject_nul
 
 MAX_NAME: Final = 200
 # Each request of the Google Reader API is compared with all of a user's.

@@ -6,7 +6,7 @@ import hashlib
 
 from msgspec import Struct
 
-from tidings.domain.times import DAY, MINUTE, Instant
+from tidings.base.times import DAY, MINUTE, Instant
 
 # A session ends after this time without a request.
 SESSION_LIFETIME = Instant(30 * DAY)

@@ -20,8 +20,8 @@ from typing import Final
 
 from msgspec import Struct, structs
 
+from tidings.base.times import MINUTE, SECOND, Instant
 from tidings.domain.accounts.users import normalize_username
-from tidings.domain.times import MINUTE, SECOND, Instant
 
 MAX_WAIT: Final = 20 * SECOND
 FORGET_AFTER: Final = 15 * MINUTE

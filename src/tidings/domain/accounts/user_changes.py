@@ -6,11 +6,11 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from tidings.base.errors import InvalidField
+from tidings.base.messages import msg
+from tidings.base.text import reject_nul
+from tidings.content.rules.validation import validate_user_rules
 from tidings.domain.accounts.users import validate_password, validate_username
-from tidings.domain.errors import InvalidField
-from tidings.domain.messages import msg
-from tidings.domain.rules.validation import validate_user_rules
-from tidings.domain.text import reject_nul
 
 CHOICES: dict[str, tuple[str, ...]] = {
     "theme": (

@@ -6,9 +6,9 @@ import unicodedata
 
 from msgspec import Struct, structs
 
-from tidings.domain.errors import InvalidInput
-from tidings.domain.messages import msg
-from tidings.domain.times import Instant
+from tidings.base.errors import InvalidInput
+from tidings.base.messages import msg
+from tidings.base.times import Instant
 
 MIN_PASSWORD = 6
 MAX_PASSWORD = 1024

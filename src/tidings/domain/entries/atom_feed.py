@@ -8,8 +8,8 @@ from xml.sax.saxutils import escape, quoteattr
 
 from msgspec import Struct
 
-from tidings.domain.times import Instant, to_datetime
-from tidings.domain.url_schemes import safe_href
+from tidings.base.times import Instant, to_datetime
+from tidings.base.url_schemes import safe_href
 
 # Characters that XML 1.0 cannot represent, even escaped.
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

@@ -7,7 +7,7 @@ from datetime import date, datetime, timedelta, tzinfo
 
 from msgspec import Struct
 
-from tidings.domain.times import Instant, from_datetime, to_datetime
+from tidings.base.times import Instant, from_datetime, to_datetime
 
 
 class DaySpan(Struct, frozen=True):

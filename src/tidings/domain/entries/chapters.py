@@ -11,11 +11,11 @@ from typing import Any
 
 import msgspec
 
+from tidings.base.errors import InvalidInput
+from tidings.base.messages import msg
+from tidings.base.url_schemes import safe_href
+from tidings.content.model import MAX_CHAPTERS, Chapter, chapter_title
 from tidings.domain.entries.start_times import start_seconds
-from tidings.domain.errors import InvalidInput
-from tidings.domain.feeds.feeds import MAX_CHAPTERS, Chapter, chapter_title
-from tidings.domain.messages import msg
-from tidings.domain.url_schemes import safe_href
 
 
 def read_chapters(body: bytes) -> list[Chapter]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 
-from tidings.domain.feeds.feeds import ParsedEnclosure
+from tidings.content.model import ParsedEnclosure
 
 
 def match_enclosures(

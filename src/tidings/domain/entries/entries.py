@@ -7,8 +7,8 @@ from typing import Literal
 
 from msgspec import Struct
 
-from tidings.domain.text import normalize_for_search
-from tidings.domain.times import Instant
+from tidings.base.text import normalize_for_search
+from tidings.base.times import Instant
 
 # Longer tags are compared by this many characters: PostgreSQL limits the size of an index entry.
 TAG_LENGTH = 200

@@ -11,16 +11,16 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from tidings.domain import cleaning
+from tidings.base.errors import InvalidField
+from tidings.base.messages import msg
+from tidings.base.text import reject_nul
+from tidings.base.times import LATEST, SECOND, Instant
+from tidings.base.url_schemes import is_executable_url
+from tidings.content import cleaning
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.entries import STATUS_BY_NAME, EditedEntryField, Enclosure, Entry, EntryStatus
 from tidings.domain.entries.reading_time import may_be_duration, reading_minutes
-from tidings.domain.errors import InvalidField
-from tidings.domain.messages import msg
 from tidings.domain.polling.ingestion import ReadyEntry
-from tidings.domain.text import reject_nul
-from tidings.domain.times import LATEST, SECOND, Instant
-from tidings.domain.url_schemes import is_executable_url
 
 # Characters. The content is limited by the size of the request alone.
 MAX_TEXT = 100_000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tidings.domain.cleaning.text import text_of
+from tidings.content.cleaning.text import text_of
 
 LENGTH = 180
 # Characters of a long article that are read; most have their first words and their first image there.

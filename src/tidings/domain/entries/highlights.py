@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from tidings.domain.entries.search import MAX_WORD, UNSPACED, Phrase, SearchQuery, terms
+from tidings.content.search.terms import MAX_WORD, UNSPACED, Phrase, SearchQuery, terms
 
 LENGTH = 200
 # Characters before the first match that are shown with it.

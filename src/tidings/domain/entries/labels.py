@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from tidings.domain.errors import InvalidInput
-from tidings.domain.messages import msg
-from tidings.domain.text import reject_nul
+from tidings.base.errors import InvalidInput
+from tidings.base.messages import msg
+from tidings.base.text import reject_nul
 
 # Names are indexed, and PostgreSQL limits an index entry to 2,704 bytes; case folding may make a name longer.
 MAX_NAME = 200

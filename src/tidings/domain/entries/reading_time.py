@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable
 from itertools import islice
 
+from tidings.content.cleaning.text import count_words, normalize_words, strip_tags, unescape_text
 from tidings.domain.accounts.users import User
-from tidings.domain.cleaning.text import count_words, normalize_words, strip_tags, unescape_text
 from tidings.domain.entries.entries import Enclosure, is_playable
 
 # The number of letters from which the language of a long article is guessed.

@@ -1,4 +1,4 @@
-"""How long entries are kept; `services.maintenance.cleanup` applies these rules.
+"""How long entries are kept; `maintenance.cleanup` applies these rules.
 
 The age of an entry counts from its last change: when it was stored, marked read or unread, or edited by its publisher.
 An old entry that is read today is therefore not deleted tomorrow.
@@ -10,10 +10,10 @@ from datetime import timedelta
 
 from msgspec import Struct
 
+from tidings.base.errors import InvalidField
+from tidings.base.messages import msg
+from tidings.base.times import DAY, Instant
 from tidings.domain.entries.entries import EntryStatus
-from tidings.domain.errors import InvalidField
-from tidings.domain.messages import msg
-from tidings.domain.times import DAY, Instant
 
 # The number of days that means "never delete", in the settings and in a feed.
 NEVER = -1

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from tidings.domain.errors import InvalidInput
-from tidings.domain.messages import msg
-from tidings.domain.text import normalize_for_search, reject_nul
+from tidings.base.errors import InvalidInput
+from tidings.base.messages import msg
+from tidings.base.text import normalize_for_search, reject_nul
 
 # Titles are indexed, and PostgreSQL limits an index entry to 2,704 bytes; case folding may make a title longer.
 MAX_TITLE = 500

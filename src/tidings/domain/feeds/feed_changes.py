@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import unquote, urlsplit, urlunsplit
 
+from tidings.base.errors import InvalidField, InvalidInput
+from tidings.base.messages import msg
+from tidings.base.text import reject_invisible
+from tidings.content.rules.validation import validate_feed_rules
 from tidings.domain.entries import retention
-from tidings.domain.errors import InvalidField, InvalidInput
 from tidings.domain.feeds.feed_settings import DAYS, RULES
 from tidings.domain.feeds.feeds import EditedFeedField
-from tidings.domain.messages import msg
 from tidings.domain.polling.next_check import MAX_USER_INTERVAL_MINUTES, MIN_USER_INTERVAL_MINUTES
-from tidings.domain.rules.validation import validate_feed_rules
-from tidings.domain.text import reject_invisible
 
 PROXY_SCHEMES = ("http", "https", "socks5", "socks5h")
 

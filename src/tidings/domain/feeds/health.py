@@ -9,8 +9,8 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from tidings.domain.messages import Message, decode_message
-from tidings.domain.times import DAY, Instant
+from tidings.base.messages import Message, decode_message
+from tidings.base.times import DAY, Instant
 
 # The wait after failures grows to a day, so that this many failures in a row take more than a week.
 DEAD_AFTER_FAILURES = 14

@@ -14,7 +14,12 @@ from lxml import etree
 from lxml.etree import _Element
 from msgspec import Struct
 
-from tidings.domain.errors import InvalidInput
+from tidings.base.errors import InvalidInput
+from tidings.base.messages import Message, msg
+from tidings.base.times import Instant, to_datetime
+from tidings.content.formats.charset import decode
+from tidings.content.xml.parser import xml_parser
+from tidings.content.xml.references import References
 from tidings.domain.feeds import feed_changes
 from tidings.domain.feeds.categories import validate_title
 from tidings.domain.feeds.feeds import EditedFeedField
@@ -25,11 +30,6 @@ from tidings.domain.feeds.opml_settings import (
     read_setting,
     setting_attributes,
 )
-from tidings.domain.formats.charset import decode
-from tidings.domain.formats.xml.parser import xml_parser
-from tidings.domain.formats.xml.references import References
-from tidings.domain.messages import Message, msg
-from tidings.domain.times import Instant, to_datetime
 
 FOLDER_SEPARATOR: Final = " / "
 # All feeds are stored in one transaction, which takes a few seconds for this many.

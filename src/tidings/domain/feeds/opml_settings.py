@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from typing import Any, Final
 
-from tidings.domain.errors import InvalidInput
+from tidings.base.errors import InvalidInput
+from tidings.base.messages import msg
 from tidings.domain.feeds import feed_changes
 from tidings.domain.feeds.feed_settings import FEED_SETTINGS, NUMBERS, TEXTS
-from tidings.domain.messages import msg
 
 # Miniflux reads settings in its own namespace only; ours has what Miniflux does not have.
 MINIFLUX_NAMESPACE: Final = "https://miniflux.app/opml"

@@ -10,12 +10,13 @@ from typing import Any
 
 from msgspec import Struct
 
+from tidings.base.times import Instant
+from tidings.content.model import ParsedEntry
 from tidings.domain.accounts.users import User
-from tidings.domain.feeds.feeds import WORSE_PAGES, Feed, ParsedEntry
+from tidings.domain.feeds.feeds import WORSE_PAGES, Feed
 from tidings.domain.polling.entry_identity import IdentifiedEntry
 from tidings.domain.polling.ingestion import ReadyEntry, fingerprint
 from tidings.domain.polling.sources import SourceLease
-from tidings.domain.times import Instant
 
 
 class KnownEntries(Struct, frozen=True):

@@ -16,11 +16,12 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from tidings.domain.cleaning import strip_tracking
-from tidings.domain.feeds.feeds import Feed, ParsedEntry, ParsedFeed
+from tidings.content.cleaning import strip_tracking
+from tidings.content.model import ParsedEntry, ParsedFeed
+from tidings.content.rules import pipeline
+from tidings.content.rules.budget import MAX_CHECK_S, RuleBudget
+from tidings.domain.feeds.feeds import Feed
 from tidings.domain.polling.ingestion import feed_hosts
-from tidings.domain.rules import pipeline
-from tidings.domain.rules.budget import MAX_CHECK_S, RuleBudget
 
 _WEB: Final = re.compile(r"https?://([^/?#]*)([^#]*)(#.*)?", re.DOTALL | re.IGNORECASE)
 _DEFAULT_PORT: Final = re.compile(r":(?:80|443)?$")

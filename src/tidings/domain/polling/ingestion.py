@@ -14,18 +14,19 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import Struct
 
-from tidings.domain import cleaning
+from tidings.base.messages import Message
+from tidings.base.times import Instant
+from tidings.content import cleaning
+from tidings.content.articles import Article
+from tidings.content.model import Chapter, ParsedEnclosure, ParsedEntry
+from tidings.content.rules import pipeline
+from tidings.content.rules.budget import MAX_CHECK_S, RuleBudget
+from tidings.content.rules.filters import FilterDecision
+from tidings.content.rules.rule_entry import DEFAULT_INVIDIOUS_HOST
 from tidings.domain.accounts.users import User
-from tidings.domain.articles import Article
 from tidings.domain.entries.entries import Enclosure, Entry, EntryStatus
 from tidings.domain.entries.reading_time import may_be_duration, minutes_of
-from tidings.domain.feeds.feeds import Chapter, Feed, ParsedEnclosure, ParsedEntry
-from tidings.domain.messages import Message
-from tidings.domain.rules import pipeline
-from tidings.domain.rules.budget import MAX_CHECK_S, RuleBudget
-from tidings.domain.rules.filters import FilterDecision
-from tidings.domain.rules.rule_entry import DEFAULT_INVIDIOUS_HOST
-from tidings.domain.times import Instant
+from tidings.domain.feeds.feeds import Feed
 
 # Used in the fingerprint of an entry without a date; other dates are not part of it.
 _NO_DATE = Instant(0)

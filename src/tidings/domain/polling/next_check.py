@@ -16,9 +16,9 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from tidings.domain.feeds.feeds import PublisherHints
+from tidings.base.times import DAY, HOUR, MINUTE, SECOND, Instant
+from tidings.content.model import PublisherHints
 from tidings.domain.polling.publish_rate import DEFAULT_GAP_S, PublishRate
-from tidings.domain.times import DAY, HOUR, MINUTE, SECOND, Instant
 
 # The longest wait that failures, hints and pushes lead to.
 MAX_WAIT = DAY

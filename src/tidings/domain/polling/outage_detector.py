@@ -6,7 +6,7 @@ response between them. A response of any host, even an error, ends it.
 
 from __future__ import annotations
 
-from tidings.domain.times import DAY, Instant
+from tidings.base.times import DAY, Instant
 
 # A streak of this many different hosts is not a coincidence, even if one host in twenty is dead.
 MAX_STREAK_HOSTS = 8

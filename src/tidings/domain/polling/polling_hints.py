@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from tidings.domain.feeds.feeds import PublisherHints
+from tidings.content.model import PublisherHints
 
 _NONE = PublisherHints()
 _decoder = msgspec.json.Decoder(PublisherHints)

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from tidings.domain.times import DAY, HOUR, MINUTE, SECOND, Instant
+from tidings.base.times import DAY, HOUR, MINUTE, SECOND, Instant
 
 # The time constant of the decay: an update of this age has 1/e of its weight. Long enough to average out weekends.
 DECAY_TIME = 21 * DAY

@@ -7,12 +7,12 @@ from typing import Final
 
 from msgspec import Struct
 
+from tidings.base.errors import InvalidInput
+from tidings.base.messages import verbatim
+from tidings.base.text import normalize_for_search
+from tidings.base.times import Instant
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.entries import EntryFilter, EntryStatus
-from tidings.domain.errors import InvalidInput
-from tidings.domain.messages import verbatim
-from tidings.domain.text import normalize_for_search
-from tidings.domain.times import Instant
 from tidings.greader import item_ids, streams
 from tidings.http import forms
 from tidings.http.binding import QueryOrForm

@@ -11,11 +11,12 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType, structs
 from starlette.responses import Response
 
+from tidings.base.errors import InvalidInput
+from tidings.base.messages import verbatim
+from tidings.base.times import SECOND
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.entries import Direction
-from tidings.domain.errors import InvalidInput
-from tidings.domain.messages import verbatim
-from tidings.domain.times import SECOND
+from tidings.engine.id_list import split_ids
 from tidings.greader import item_ids, items, streams
 from tidings.greader.items import Item
 from tidings.greader.streams import StreamFilter
@@ -25,7 +26,6 @@ from tidings.http.requests import Request
 from tidings.http.responses import JSON, ChunkedJson
 from tidings.services import Services
 from tidings.services.entries.listing import EntryLists
-from tidings.storage.engine.id_list import split_ids
 
 routes = Routes("Streams")
 

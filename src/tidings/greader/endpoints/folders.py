@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from msgspec import UNSET, Struct, UnsetType
 
+from tidings.base.errors import InvalidInput
+from tidings.base.messages import verbatim
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.labels import Label, LabelCounts
-from tidings.domain.errors import InvalidInput
-from tidings.domain.messages import verbatim
 from tidings.greader import streams
 from tidings.greader.streams import LABEL, STARRED
 from tidings.http.binding import QueryOrForm

@@ -9,14 +9,14 @@ from typing import Final
 from msgspec import UNSET, Struct, UnsetType, field
 from starlette.responses import Response
 
+from tidings.base.errors import InvalidInput, NotFound, TidingsError
+from tidings.base.messages import verbatim
+from tidings.base.text import normalize_for_search
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.labels import LabelCounts
-from tidings.domain.errors import InvalidInput, NotFound, TidingsError
 from tidings.domain.feeds import feed_changes
 from tidings.domain.feeds.categories import Category
 from tidings.domain.feeds.feeds import Feed
-from tidings.domain.messages import verbatim
-from tidings.domain.text import normalize_for_search
 from tidings.greader import streams
 from tidings.greader.credentials import PublicUrl
 from tidings.greader.streams import FEED, LABEL, READING_LIST, Stream

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import secrets
 
+from tidings.base.errors import InvalidField, NotFound
+from tidings.base.messages import msg
 from tidings.domain.accounts.api_keys import description_key, validate_description
-from tidings.domain.errors import InvalidField, NotFound
-from tidings.domain.messages import msg
+from tidings.engine.database import Database
 from tidings.services.clock import Clock
 from tidings.storage.accounts import api_keys
 from tidings.storage.accounts.api_keys import ApiKey
-from tidings.storage.engine.database import Database
 
 TOKEN_BYTES = 32
 

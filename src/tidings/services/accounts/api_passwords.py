@@ -6,15 +6,15 @@ import secrets
 
 from msgspec import Struct
 
+from tidings.base.errors import InvalidField, InvalidInput, NotFound
+from tidings.base.messages import msg
 from tidings.domain.accounts import api_passwords as decisions
 from tidings.domain.accounts.users import User
-from tidings.domain.errors import InvalidField, InvalidInput, NotFound
-from tidings.domain.messages import msg
+from tidings.engine.database import Database
 from tidings.services.accounts.server_secret import ServerSecret
 from tidings.services.clock import Clock
 from tidings.storage.accounts import api_passwords
 from tidings.storage.accounts.api_passwords import ApiPassword
-from tidings.storage.engine.database import Database
 
 RANDOM_BYTES = 20
 

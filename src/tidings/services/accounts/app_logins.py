@@ -12,18 +12,18 @@ from urllib.parse import unquote
 
 from msgspec import Struct
 
+from tidings.base.errors import Unauthorized
+from tidings.base.messages import msg
+from tidings.base.times import Instant
 from tidings.domain.accounts import api_passwords as decisions
 from tidings.domain.accounts.users import User
-from tidings.domain.errors import Unauthorized
-from tidings.domain.messages import msg
-from tidings.domain.times import Instant
+from tidings.engine.database import Database, Read
 from tidings.services.accounts.authentication import WRITE_LOGIN_EVERY, WRONG_PASSWORD, Authentication, Credentials
 from tidings.services.accounts.refusal_log import RefusalLog
 from tidings.services.accounts.server_secret import ServerSecret
 from tidings.services.clock import Clock
 from tidings.storage.accounts import api_passwords, users
 from tidings.storage.accounts.api_passwords import ApiPassword
-from tidings.storage.engine.database import Database, Read
 
 
 class AppLogin(Struct, frozen=True):

@@ -11,17 +11,18 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from tidings.base.errors import Unauthorized
+from tidings.base.messages import msg
+from tidings.base.times import MINUTE, SECOND, Instant
 from tidings.domain.accounts.throttle import FORGET_AFTER, Bucket, Throttle, buckets_of, network_bucket
 from tidings.domain.accounts.users import User
-from tidings.domain.errors import SignInThrottled, Unauthorized, UnknownApiKey
-from tidings.domain.messages import msg
-from tidings.domain.times import MINUTE, SECOND, Instant
+from tidings.domain.errors import SignInThrottled, UnknownApiKey
+from tidings.engine.database import Database, Read
 from tidings.services.accounts import known_browsers, passwords
 from tidings.services.accounts.refusal_log import RefusalLog
 from tidings.services.clock import Clock
 from tidings.storage.accounts import api_keys, sign_in_failures, users
 from tidings.storage.accounts.api_keys import ApiKeyCaller
-from tidings.storage.engine.database import Database, Read
 
 WRITE_LOGIN_EVERY = 1 * MINUTE
 

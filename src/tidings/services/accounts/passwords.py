@@ -11,7 +11,7 @@ from collections import OrderedDict
 from argon2 import PasswordHasher
 from argon2.exceptions import Argon2Error, InvalidHashError
 
-from tidings.domain.times import MINUTE, Instant
+from tidings.base.times import MINUTE, Instant
 
 # RFC 9106 leaves the parameters to the site; these are OWASP's first recommendation: about 20 ms and 19 MiB per check.
 hasher = PasswordHasher(time_cost=2, memory_cost=19 * 1024, parallelism=1)

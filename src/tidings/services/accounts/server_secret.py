@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import secrets
 
+from tidings.engine.database import Database
 from tidings.storage.accounts import server_secrets
-from tidings.storage.engine.database import Database
 
 SECRET_BYTES = 32
 

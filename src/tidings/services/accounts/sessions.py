@@ -7,14 +7,14 @@ import secrets
 import msgspec
 from msgspec import Struct
 
+from tidings.base.errors import NotFound
+from tidings.base.messages import msg
+from tidings.base.times import Instant
 from tidings.domain.accounts.sessions import LAST_SEEN_INTERVAL, MAX_USER_AGENT, SESSION_LIFETIME, Session, token_digest
 from tidings.domain.accounts.users import User
-from tidings.domain.errors import NotFound
-from tidings.domain.messages import msg
-from tidings.domain.times import Instant
+from tidings.engine.database import Database
 from tidings.services.clock import Clock
 from tidings.storage.accounts import sessions, users
-from tidings.storage.engine.database import Database
 
 TOKEN_BYTES = 32
 

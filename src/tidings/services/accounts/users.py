@@ -8,15 +8,15 @@ from functools import cache
 from typing import Any
 from zoneinfo import available_timezones
 
+from tidings.base.errors import Forbidden, InvalidField, InvalidInput, NotFound
+from tidings.base.messages import msg
+from tidings.base.text import normalize_for_search
 from tidings.domain.accounts import user_changes
 from tidings.domain.accounts.users import User, validate_password, validate_username
-from tidings.domain.errors import Forbidden, InvalidField, InvalidInput, NotFound
-from tidings.domain.messages import msg
-from tidings.domain.text import normalize_for_search
+from tidings.engine.database import Database, Read, Write
 from tidings.services.accounts.passwords import hash_password
 from tidings.services.clock import Clock
 from tidings.storage.accounts import sessions, users
-from tidings.storage.engine.database import Database, Read, Write
 from tidings.storage.entries import counters, entries
 from tidings.storage.feeds import bulk, categories
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tidings.base.times import SECOND, Instant
 from tidings.domain.entries.entries import EntryFilter, EntryStatus
 from tidings.domain.entries.state_changes import StateChange
-from tidings.domain.times import SECOND, Instant
+from tidings.engine.database import Database
 from tidings.services.accounts.app_logins import FeverLogin
 from tidings.services.clock import Clock
 from tidings.services.entries import starring
 from tidings.storage.accounts import api_passwords
-from tidings.storage.engine.database import Database
 from tidings.storage.entries import entries, read_state
 
 UNDO_WINDOW = 15 * SECOND

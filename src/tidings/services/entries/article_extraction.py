@@ -15,9 +15,9 @@ import msgspec
 import structlog
 from msgspec import Struct
 
-from tidings.domain.articles import Article, ExtractionResult, WebPage
+from tidings.base.messages import msg
+from tidings.content.articles import Article, ExtractionResult, WebPage
 from tidings.domain.errors import PageTooDemanding
-from tidings.domain.messages import msg
 from tidings.services.worker_pool import WorkerDied, WorkerPool
 
 log = structlog.get_logger()

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from tidings.base.errors import NotFound
+from tidings.base.messages import msg
 from tidings.domain.entries.entries import Enclosure
-from tidings.domain.errors import NotFound
-from tidings.domain.messages import msg
-from tidings.storage.engine.database import Database, Read
+from tidings.engine.database import Database, Read
 from tidings.storage.entries import enclosures
 
 

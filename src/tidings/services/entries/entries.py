@@ -7,22 +7,22 @@ from typing import Any
 
 import msgspec
 
-from tidings.domain import formats
+from tidings.base.errors import InvalidField, InvalidInput, NotFound
+from tidings.base.messages import msg
+from tidings.content import formats
+from tidings.deliveries import outbox
+from tidings.deliveries.events import SAVE_ENTRY
 from tidings.domain.accounts.users import User
-from tidings.domain.deliveries.events import SAVE_ENTRY
 from tidings.domain.entries import entry_changes
 from tidings.domain.entries.entries import EditedEntryField, Entry, EntryStatus
 from tidings.domain.entries.state_changes import StateChange
-from tidings.domain.errors import InvalidField, InvalidInput, NotFound
-from tidings.domain.messages import msg
 from tidings.domain.polling.entry_identity import url_hash
 from tidings.domain.polling.ingestion import DEFAULT_INSTANCE, InstanceSettings
+from tidings.engine import locks
+from tidings.engine.database import Database, Read
 from tidings.services.clock import Clock
-from tidings.services.deliveries import outbox
 from tidings.services.entries import starring
 from tidings.services.group_commit import GroupCommit
-from tidings.storage.engine import locks
-from tidings.storage.engine.database import Database, Read
 from tidings.storage.entries import contents, counters, entries, entry_lists, history, tombstones
 from tidings.storage.feeds import feeds
 from tidings.storage.polling import feed_store

@@ -5,9 +5,9 @@ from __future__ import annotations
 import secrets
 
 from tidings.domain.accounts.users import User
+from tidings.engine.database import Database
 from tidings.services.clock import Clock
 from tidings.storage.accounts import users
-from tidings.storage.engine.database import Database
 from tidings.storage.entries import feed_links
 
 TOKEN_BYTES = 24

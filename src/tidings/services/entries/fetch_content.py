@@ -11,25 +11,27 @@ import structlog
 from msgspec import Struct
 from msgspec.structs import replace
 
-from tidings.domain import articles as pages
-from tidings.domain import cleaning
+from tidings.base.errors import InvalidInput, LocalShortage, TidingsError
+from tidings.base.messages import msg
+from tidings.content import articles as pages
+from tidings.content import cleaning
+from tidings.content.articles import Article, WebPage
+from tidings.content.articles.page_joining import MAX_PAGES, is_repeated
 from tidings.domain.accounts.users import User
-from tidings.domain.articles import Article, WebPage
-from tidings.domain.articles.page_joining import MAX_PAGES, is_repeated
 from tidings.domain.entries.entries import EditedEntryField
 from tidings.domain.entries.entry_changes import EntryEdit
-from tidings.domain.errors import EmptyBody, InvalidInput, LocalShortage, NotAPage, TidingsError
+from tidings.domain.errors import NotAPage
 from tidings.domain.feeds.feeds import Feed
-from tidings.domain.messages import msg
 from tidings.domain.polling import ingestion
 from tidings.domain.polling.ingestion import DEFAULT_INSTANCE, EntryPolicy, InstanceSettings, PreparedArticle
+from tidings.engine.database import Database
+from tidings.net.errors import EmptyBody
 from tidings.net.fetch import FetchResponse
 from tidings.services.entries.article_extraction import ArticleExtractor
 from tidings.services.entries.entries import owned, unknown
 from tidings.services.feed_requests import linked_request
 from tidings.services.polling.entry_builder import log_rule_errors
 from tidings.services.polling.rate_limit import PoliteFetcher
-from tidings.storage.engine.database import Database
 from tidings.storage.entries import contents, counters, entries, entry_lists
 from tidings.storage.entries.entry_lists import EntryPage
 from tidings.storage.feeds import feeds

@@ -13,17 +13,18 @@ from collections.abc import Iterable, Mapping
 
 import structlog
 
+from tidings.base.errors import LocalShortage, TidingsError
+from tidings.base.shortages import is_shortage
+from tidings.content.articles import Article
+from tidings.content.model import ParsedEntry
 from tidings.domain.accounts.users import User
-from tidings.domain.articles import Article
-from tidings.domain.errors import LocalShortage, TidingsError
-from tidings.domain.feeds.feeds import Feed, ParsedEntry
+from tidings.domain.feeds.feeds import Feed
 from tidings.domain.polling.ingestion import DEFAULT_INSTANCE, EntryPolicy, InstanceSettings, pages_to_fetch
-from tidings.domain.shortages import is_shortage
+from tidings.engine.database import Database
 from tidings.services.clock import Clock
 from tidings.services.entries.fetch_content import ArticleFetcher
 from tidings.services.polling.ingest import FetchedDocument, find_changes
 from tidings.storage.accounts import users
-from tidings.storage.engine.database import Database
 
 log = structlog.get_logger()
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
+from tidings.base.errors import InvalidInput, NotFound
+from tidings.base.messages import msg
+from tidings.base.text import normalize_for_search
 from tidings.domain.entries.labels import Label, validate_name
-from tidings.domain.errors import InvalidInput, NotFound
-from tidings.domain.messages import msg
-from tidings.domain.text import normalize_for_search
+from tidings.engine.database import Database, Read, Write
 from tidings.services.clock import Clock
 from tidings.services.entries.entries import owned as owned_entry
-from tidings.storage.engine.database import Database, Read, Write
 from tidings.storage.entries import counters, entries, labels
 from tidings.storage.feeds import categories
 

@@ -7,12 +7,12 @@ from contextlib import contextmanager
 
 from msgspec import structs
 
+from tidings.base.errors import InvalidInput
+from tidings.base.messages import msg
 from tidings.domain.entries.entries import Direction, Entry, EntryFilter, Order, PageRequest
-from tidings.domain.errors import InvalidInput
-from tidings.domain.messages import msg
+from tidings.engine.database import Database, Read
 from tidings.services.entries.entries import unknown_feed
 from tidings.services.entries.search_index import SearchIndexer
-from tidings.storage.engine.database import Database, Read
 from tidings.storage.entries import entry_lists
 from tidings.storage.entries.entry_lists import EntryPage
 from tidings.storage.feeds import categories, feeds

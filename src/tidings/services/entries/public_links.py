@@ -6,11 +6,11 @@ import secrets
 
 from msgspec import Struct
 
+from tidings.base.errors import NotFound
+from tidings.base.messages import msg
 from tidings.domain.entries.entries import Entry
-from tidings.domain.errors import NotFound
-from tidings.domain.messages import msg
+from tidings.engine.database import Database
 from tidings.services.entries.entries import owned
-from tidings.storage.engine.database import Database
 from tidings.storage.entries import counters, entry_lists, public_links
 from tidings.storage.feeds import feeds
 

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from tidings.base.times import Instant
 from tidings.domain.entries.entries import EntryFilter, EntryStatus, PageRequest, Shown, UnreadLists
-from tidings.domain.times import Instant
+from tidings.engine.database import Database
 from tidings.services.clock import Clock
-from tidings.storage.engine.database import Database
 from tidings.storage.entries import entries, read_state
 from tidings.storage.feeds import feeds
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.entries import Direction, EntryFilter, Order, PageRequest
 from tidings.domain.entries.reading_time import may_be_duration, reading_minutes
+from tidings.engine.database import Database
 from tidings.storage.accounts import users
-from tidings.storage.engine.database import Database
 from tidings.storage.entries import counters, entry_lists, reading_times
 from tidings.storage.entries.entry_lists import EntryPage
 

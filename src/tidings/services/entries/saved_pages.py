@@ -9,20 +9,21 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
+from tidings.base.errors import InvalidField, InvalidInput
+from tidings.base.messages import msg
+from tidings.base.times import Instant
+from tidings.content.articles import Article
+from tidings.content.articles.next_page import with_absolute_urls
 from tidings.domain.accounts.users import User
-from tidings.domain.articles import Article
-from tidings.domain.articles.next_page import with_absolute_urls
-from tidings.domain.errors import InvalidField, InvalidInput, NotAPage
+from tidings.domain.errors import NotAPage
 from tidings.domain.feeds import feed_changes
 from tidings.domain.feeds.feeds import Feed
-from tidings.domain.messages import msg
 from tidings.domain.polling.ingestion import is_worth_reading
-from tidings.domain.times import Instant
+from tidings.engine.database import Database
 from tidings.net.targets import parse_target
 from tidings.services.clock import Clock
 from tidings.services.entries.entries import Entries
 from tidings.services.entries.fetch_content import ArticleFetcher
-from tidings.storage.engine.database import Database
 from tidings.storage.feeds import categories, feeds
 
 # No host can have this name (RFC 6761, section 6.4). The feed is disabled, so that nothing looks for it.

@@ -6,8 +6,8 @@ import time
 
 import structlog
 
-from tidings.domain.errors import StoreUnavailable
-from tidings.storage.engine.database import Database
+from tidings.base.errors import StoreUnavailable
+from tidings.engine.database import Database
 from tidings.storage.entries import search_index
 
 log = structlog.get_logger()

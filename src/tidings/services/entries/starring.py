@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from tidings.base.times import Instant
+from tidings.deliveries import outbox
+from tidings.deliveries.events import SAVE_ENTRY
 from tidings.domain.accounts.users import User
-from tidings.domain.deliveries.events import SAVE_ENTRY
 from tidings.domain.entries.state_changes import StateChange
-from tidings.domain.times import Instant
-from tidings.services.deliveries import outbox
-from tidings.storage.engine.database import Write
+from tidings.engine.database import Write
 from tidings.storage.entries import counters, entries, read_state
 
 # A change of more entries comes from an app that copies the stars of another account, not from a reader.

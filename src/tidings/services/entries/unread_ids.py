@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from tidings.domain.entries.entries import EntryFilter, EntryStatus
-from tidings.storage.engine.database import Read
+from tidings.engine.database import Read
 from tidings.storage.entries import entry_lists, unread_ids
 from tidings.storage.entries.unread_ids import UnreadFeed
 

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 
 from tidings.domain.feeds import feed_changes
 from tidings.domain.polling.next_check import Schedule
+from tidings.engine import notify
+from tidings.engine.database import Database, Write
 from tidings.services.clock import Clock
 from tidings.services.feeds.categories import owned as owned_category
 from tidings.services.polling.next_check import Timing
-from tidings.storage.engine import notify
-from tidings.storage.engine.database import Database, Write
 from tidings.storage.entries import counters
 from tidings.storage.feeds import bulk, feeds
 

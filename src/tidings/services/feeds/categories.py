@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from tidings.domain.errors import InvalidInput, NotFound
+from tidings.base.errors import InvalidInput, NotFound
+from tidings.base.messages import msg
+from tidings.base.text import normalize_for_search
 from tidings.domain.feeds.categories import Category, validate_title
-from tidings.domain.messages import msg
-from tidings.domain.text import normalize_for_search
+from tidings.engine.database import Database, Read, Write
 from tidings.services.clock import Clock
 from tidings.services.concurrent_changes import repeat_if_concurrent
-from tidings.storage.engine.database import Database, Read, Write
 from tidings.storage.entries import counters, entries, labels
 from tidings.storage.feeds import bulk, categories, feeds
 

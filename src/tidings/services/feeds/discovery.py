@@ -13,14 +13,16 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from tidings.domain import discovery
-from tidings.domain.discovery import FeedCandidate, page_links
-from tidings.domain.discovery.page_links import PageLinks
-from tidings.domain.errors import FeedUnreadable, FetchError, InvalidField, InvalidInput, NotAFeed, NotFound
+from tidings.base.errors import InvalidField, InvalidInput, NotFound
+from tidings.base.messages import msg
+from tidings.content import discovery
+from tidings.content.discovery import FeedCandidate, page_links
+from tidings.content.discovery.page_links import PageLinks
+from tidings.content.errors import FeedUnreadable, NotAFeed
+from tidings.content.formats import detect_format, parse_feed
+from tidings.content.model import FeedFormat, ParsedFeed
 from tidings.domain.feeds import feed_changes
-from tidings.domain.feeds.feeds import FeedFormat, ParsedFeed
-from tidings.domain.formats import detect_format, parse_feed
-from tidings.domain.messages import msg
+from tidings.net.errors import FetchError
 from tidings.net.fetch import FetchRequest, FetchResponse
 from tidings.services.feed_requests import request_elsewhere
 from tidings.services.feeds.feed_preview import EntryPreview, newest

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from tidings.domain.feeds.feeds import ParsedFeed
-from tidings.domain.times import Instant
+from tidings.base.times import Instant
+from tidings.content.model import ParsedFeed
 
 MAX_ENTRIES = 5
 MAX_TITLE_LENGTH = 200

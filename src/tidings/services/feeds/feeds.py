@@ -8,18 +8,21 @@ from typing import Any
 
 from msgspec import Struct, structs
 
+from tidings.base.errors import InvalidField, InvalidInput, NotFound
+from tidings.base.messages import msg
+from tidings.content.articles import Article
+from tidings.content.icons import usable_icon_url
+from tidings.content.model import ParsedEntry, ParsedFeed
 from tidings.domain.accounts.users import User
-from tidings.domain.articles import Article
-from tidings.domain.errors import EmptyBody, InvalidField, InvalidInput, NotFound
 from tidings.domain.feeds import feed_changes
-from tidings.domain.feeds.feeds import Feed, ParsedEntry, ParsedFeed
-from tidings.domain.icons import usable_icon_url
-from tidings.domain.messages import msg
+from tidings.domain.feeds.feeds import Feed
 from tidings.domain.polling.changes import ChangeSet
 from tidings.domain.polling.entry_identity import identify_entries
 from tidings.domain.polling.ingestion import DEFAULT_INSTANCE, InstanceSettings
 from tidings.domain.polling.next_check import Schedule
 from tidings.domain.polling.sources import NO_VALIDATORS, SHARED_OPTIONS, feed_fetch_key, fetch_key
+from tidings.engine.database import Database, Read
+from tidings.net.errors import EmptyBody
 from tidings.net.fetch import FetchRequest, FetchResponse
 from tidings.services.clock import Clock
 from tidings.services.concurrent_changes import repeat_if_concurrent
@@ -32,11 +35,10 @@ from tidings.services.polling.fetched_documents import RecentDocuments
 from tidings.services.polling.ingest import parse
 from tidings.services.polling.next_check import Timing, document_columns, first_columns
 from tidings.services.polling.rate_limit import PoliteFetcher
-from tidings.services.websub.subscriptions import CheckedDocument, WebSub
-from tidings.storage.engine.database import Database, Read
 from tidings.storage.entries import counters, entries
 from tidings.storage.feeds import categories, feeds
 from tidings.storage.polling import feed_store
+from tidings.websub.subscriptions import CheckedDocument, WebSub
 
 _FETCH_FIELDS = (
     "user_agent",

@@ -16,18 +16,19 @@ from typing import Any, Self
 import structlog
 from msgspec import Struct
 
-from tidings.domain import icons as rules
-from tidings.domain.discovery import page_links
-from tidings.domain.errors import FetchError, InvalidInput, StoreUnavailable
+from tidings.base.errors import InvalidInput, StoreUnavailable
+from tidings.base.times import Instant
+from tidings.content import icons as rules
+from tidings.content.discovery import page_links
+from tidings.content.icons import IconImage
 from tidings.domain.feeds.feeds import Feed
-from tidings.domain.icons import IconImage
-from tidings.domain.times import Instant
+from tidings.engine.database import Database
+from tidings.net.errors import FetchError
 from tidings.net.fetch import FetchRequest, FetchResponse
 from tidings.services.clock import Clock
 from tidings.services.feed_requests import linked_request
 from tidings.services.pictures import PictureDecoder
 from tidings.services.polling.rate_limit import PoliteFetcher
-from tidings.storage.engine.database import Database
 from tidings.storage.feeds import feeds, icons
 
 log = structlog.get_logger()

@@ -8,16 +8,16 @@ from typing import Any
 
 from msgspec import Struct
 
-from tidings.domain.errors import InvalidInput
+from tidings.base.errors import InvalidInput
+from tidings.base.messages import msg
+from tidings.base.text import normalize_for_search
 from tidings.domain.feeds import opml
-from tidings.domain.messages import msg
-from tidings.domain.text import normalize_for_search
+from tidings.engine import notify
+from tidings.engine.database import Database, Write
 from tidings.net.fetch import FetchRequest
 from tidings.services.clock import Clock
 from tidings.services.concurrent_changes import repeat_if_concurrent
 from tidings.services.polling.rate_limit import PoliteFetcher
-from tidings.storage.engine import notify
-from tidings.storage.engine.database import Database, Write
 from tidings.storage.feeds import categories, feeds
 
 # A longer report would not be read.

@@ -12,20 +12,20 @@ from collections.abc import Callable, Mapping
 import msgspec
 from msgspec import Struct
 
-from tidings.domain import cleaning
+from tidings.base.messages import Message
+from tidings.base.times import Instant
+from tidings.content import cleaning
+from tidings.content.errors import InvalidRule
+from tidings.content.model import ParsedEnclosure, ParsedEntry
+from tidings.content.rules import pipeline
+from tidings.content.rules.budget import MAX_TRY_S, RuleBudget
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.entries import Direction, Enclosure, Entry, EntryFilter, PageRequest
-from tidings.domain.errors import InvalidRule
 from tidings.domain.feeds.feed_settings import RULES
-from tidings.domain.feeds.feeds import ParsedEnclosure, ParsedEntry
-from tidings.domain.messages import Message
 from tidings.domain.polling.ingestion import DEFAULT_INSTANCE, EntryPolicy, InstanceSettings
-from tidings.domain.rules import pipeline
-from tidings.domain.rules.budget import MAX_TRY_S, RuleBudget
-from tidings.domain.times import Instant
+from tidings.engine.database import Database
 from tidings.services.clock import Clock
 from tidings.services.feeds.feeds import owned
-from tidings.storage.engine.database import Database
 from tidings.storage.entries import entry_lists
 
 MAX_ENTRIES = 50

@@ -6,8 +6,9 @@ import re
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from tidings.domain.errors import FetchError, FetchTimeout, InvalidInput, NetworkError, TlsError
+from tidings.base.errors import InvalidInput
 from tidings.domain.feeds.feed_changes import has_credentials, normalize_scheme
+from tidings.net.errors import FetchError, FetchTimeout, NetworkError, TlsError
 
 Result = TypeVar("Result")
 

@@ -15,13 +15,16 @@ import structlog
 from msgspec import Struct
 
 from tidings import metrics
-from tidings.domain.errors import FeedError, FetchError, LocalShortage, StoreUnavailable, TidingsError
+from tidings.base.errors import LocalShortage, StoreUnavailable, TidingsError
+from tidings.base.messages import msg
+from tidings.base.times import SECOND, Instant
+from tidings.content.errors import FeedError
 from tidings.domain.feeds.feeds import Feed
-from tidings.domain.messages import msg
 from tidings.domain.polling.ingestion import DEFAULT_INSTANCE, InstanceSettings
 from tidings.domain.polling.next_check import Schedule
 from tidings.domain.polling.sources import SourceLease, Validators, host_of, shared_validators
-from tidings.domain.times import SECOND, Instant
+from tidings.engine.database import Database
+from tidings.net.errors import FetchError
 from tidings.net.fetch import FetchRequest, FetchResponse
 from tidings.services.batching import Batcher, write_batch
 from tidings.services.clock import Clock
@@ -32,9 +35,8 @@ from tidings.services.polling.next_check import Timing
 from tidings.services.polling.outages import FailedCheck, Outages
 from tidings.services.polling.rate_limit import HostClosed, PoliteFetcher
 from tidings.services.polling.store import CheckResult, FeedColumns, finish
-from tidings.services.websub.subscriptions import CheckedDocument, WebSub
-from tidings.storage.engine.database import Database
 from tidings.storage.feeds import feeds as stored_feeds
+from tidings.websub.subscriptions import CheckedDocument, WebSub
 
 log = structlog.get_logger()
 

@@ -9,10 +9,12 @@ from datetime import timedelta
 
 from msgspec import Struct
 
-from tidings.domain.errors import TidingsError
+from tidings.base.errors import TidingsError
+from tidings.base.times import SECOND, Instant
 from tidings.domain.feeds.feeds import Feed
 from tidings.domain.polling.sources import SourceLease, feed_fetch_key
-from tidings.domain.times import SECOND, Instant
+from tidings.engine import notify
+from tidings.engine.database import Database
 from tidings.services.accounts.users import by_name
 from tidings.services.clock import Clock
 from tidings.services.entries.saved_pages import FEED_URL as SAVED_PAGES_URL
@@ -21,8 +23,6 @@ from tidings.services.feeds.categories import owned as owned_category
 from tidings.services.polling.check import FeedChecker
 from tidings.services.polling.store import CheckResult
 from tidings.storage.accounts import users
-from tidings.storage.engine import notify
-from tidings.storage.engine.database import Database
 from tidings.storage.feeds import feeds
 from tidings.storage.polling import claims, host_limits, sources
 

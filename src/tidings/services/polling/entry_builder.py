@@ -8,9 +8,12 @@ from typing import Final, TypeVar
 
 import structlog
 
+from tidings.base.times import Instant
+from tidings.content.articles import Article
+from tidings.content.model import ParsedEntry
+from tidings.content.rules.budget import MAX_CHECK_S, RuleBudget
 from tidings.domain.accounts.users import User
-from tidings.domain.articles import Article
-from tidings.domain.feeds.feeds import Feed, ParsedEntry
+from tidings.domain.feeds.feeds import Feed
 from tidings.domain.polling.changes import ChangeSet, PreparedFeedUpdate
 from tidings.domain.polling.ingestion import (
     DEFAULT_INSTANCE,
@@ -21,8 +24,6 @@ from tidings.domain.polling.ingestion import (
     prepare,
 )
 from tidings.domain.polling.sources import NO_VALIDATORS
-from tidings.domain.rules.budget import MAX_CHECK_S, RuleBudget
-from tidings.domain.times import Instant
 
 log = structlog.get_logger()
 

@@ -7,7 +7,7 @@ from typing import Any
 from tidings.domain.feeds.feeds import Feed
 from tidings.domain.polling.entry_identity import rehash_by_url
 from tidings.domain.polling.sources import NO_VALIDATORS
-from tidings.storage.engine.database import Write
+from tidings.engine.database import Write
 from tidings.storage.polling import feed_store
 
 

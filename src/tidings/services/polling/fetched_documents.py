@@ -6,7 +6,7 @@ from collections import OrderedDict
 
 from msgspec import Struct
 
-from tidings.domain.times import MINUTE, Instant
+from tidings.base.times import MINUTE, Instant
 from tidings.net.fetch import FetchRequest, FetchResponse
 from tidings.services.clock import Clock
 

@@ -15,29 +15,31 @@ from typing import Any, TypeAlias
 import structlog
 from msgspec.structs import replace
 
-from tidings.domain import formats, icons
+from tidings.base.errors import InvalidInput, LocalShortage, TidingsError
+from tidings.base.messages import msg
+from tidings.base.shortages import is_shortage
+from tidings.base.text import normalize_for_search
+from tidings.base.times import Instant
+from tidings.content import formats, icons
+from tidings.content.articles import Article
+from tidings.content.errors import FeedError
+from tidings.content.model import ParsedFeed
 from tidings.domain.accounts.users import User
-from tidings.domain.articles import Article
-from tidings.domain.errors import FeedError, InvalidInput, LocalShortage, TidingsError
-from tidings.domain.feeds.feeds import EditedFeedField, Feed, ParsedFeed
-from tidings.domain.messages import msg
+from tidings.domain.feeds.feeds import EditedFeedField, Feed
 from tidings.domain.polling.changes import ChangeSet, KnownEntries, PreparedFeedUpdate, diff_entries
 from tidings.domain.polling.entry_identity import IdentifiedEntry, identify_entries
 from tidings.domain.polling.ingestion import DEFAULT_INSTANCE, InstanceSettings
 from tidings.domain.polling.sources import SourceLease
-from tidings.domain.shortages import is_shortage
-from tidings.domain.text import normalize_for_search
-from tidings.domain.times import Instant
+from tidings.engine.database import Database, Read
 from tidings.net.fetch import FetchResponse
 from tidings.services.batching import Batcher, write_batch
 from tidings.services.clock import Clock
 from tidings.services.polling.entry_builder import EntryBuilder, log_rule_errors
 from tidings.services.polling.next_check import Timing
 from tidings.services.polling.store import CheckResult, store
-from tidings.services.websub.subscriptions import CheckedDocument, WebSub
 from tidings.storage.accounts import users
-from tidings.storage.engine.database import Database, Read
 from tidings.storage.polling import feed_store
+from tidings.websub.subscriptions import CheckedDocument, WebSub
 
 log = structlog.get_logger()
 

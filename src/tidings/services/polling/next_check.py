@@ -9,14 +9,17 @@ from typing import Any, Self
 import msgspec
 from msgspec import Struct
 
-from tidings.domain.errors import FeedGone, FetchError, HttpError, TidingsError
-from tidings.domain.feeds.feeds import Feed, ParsedFeed, PublisherHints
-from tidings.domain.messages import encode_message, join_sentences, msg
-from tidings.domain.polling import cache_headers, next_check, polling_hints, publish_rate, redirects
+from tidings.base.errors import TidingsError
+from tidings.base.messages import encode_message, join_sentences, msg
+from tidings.base.times import Instant
+from tidings.content.model import ParsedFeed, PublisherHints
+from tidings.domain.feeds.feeds import Feed
+from tidings.domain.polling import next_check, polling_hints, publish_rate, redirects
 from tidings.domain.polling.next_check import PublisherRequest, Schedule
 from tidings.domain.polling.publish_rate import PublishRate
 from tidings.domain.polling.sources import NO_VALIDATORS
-from tidings.domain.times import Instant
+from tidings.net import cache_headers
+from tidings.net.errors import FeedGone, FetchError, HttpError
 from tidings.net.fetch import FetchResponse
 from tidings.services.feed_requests import may_move
 

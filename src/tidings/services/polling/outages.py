@@ -13,13 +13,14 @@ from collections.abc import Iterable
 import structlog
 from msgspec import Struct
 
-from tidings.domain.errors import FetchError, TidingsError
+from tidings.base.errors import TidingsError
+from tidings.base.times import DAY, SECOND, Instant
 from tidings.domain.feeds.feeds import Feed
 from tidings.domain.polling import next_check
 from tidings.domain.polling.outage_detector import OutageDetector
-from tidings.domain.times import DAY, SECOND, Instant
+from tidings.engine.database import Database
+from tidings.net.errors import FetchError
 from tidings.services.clock import Clock
-from tidings.storage.engine.database import Database
 from tidings.storage.polling import sources
 
 log = structlog.get_logger()

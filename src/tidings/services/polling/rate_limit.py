@@ -11,13 +11,13 @@ from collections.abc import Collection
 
 import structlog
 
-from tidings.domain.errors import HttpError
-from tidings.domain.messages import Message, msg
+from tidings.base.messages import Message, msg
+from tidings.base.times import DAY, HOUR, SECOND, Instant
 from tidings.domain.polling.sources import host_of
-from tidings.domain.times import DAY, HOUR, SECOND, Instant
+from tidings.engine.database import Database
+from tidings.net.errors import HttpError
 from tidings.net.fetch import Fetcher, FetchRequest, FetchResponse
 from tidings.services.clock import Clock
-from tidings.storage.engine.database import Database
 from tidings.storage.polling import host_limits, sources
 
 log = structlog.get_logger()

@@ -12,12 +12,12 @@ from typing import Any, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from tidings.domain.errors import TidingsError
+from tidings.base.errors import TidingsError
+from tidings.deliveries import outbox
 from tidings.domain.feeds.feeds import Feed
 from tidings.domain.polling.changes import PreparedFeedUpdate
 from tidings.domain.polling.sources import NO_VALIDATORS, SourceLease
-from tidings.services.deliveries import outbox
-from tidings.storage.engine.database import Write
+from tidings.engine.database import Write
 from tidings.storage.entries import counters
 from tidings.storage.feeds import feeds
 from tidings.storage.polling import claims, feed_store, sources

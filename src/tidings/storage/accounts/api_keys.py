@@ -5,9 +5,9 @@ from __future__ import annotations
 from msgspec import Struct
 from sqlalchemy import bindparam, delete, insert, select, update
 
+from tidings.base.times import Instant
 from tidings.domain.accounts.users import User
-from tidings.domain.times import Instant
-from tidings.storage.engine.database import Read, Write, columns
+from tidings.engine.database import Read, Write, columns
 from tidings.storage.schema import api_keys, users
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from msgspec import Struct
 from sqlalchemy import bindparam, delete, func, insert, select, update
 
-from tidings.domain.times import Instant
-from tidings.storage.engine.database import Read, Write, columns
+from tidings.base.times import Instant
+from tidings.engine.database import Read, Write, columns
 from tidings.storage.schema import api_passwords
 
 

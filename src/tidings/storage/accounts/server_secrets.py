@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sqlalchemy import bindparam, select
 
-from tidings.storage.engine.database import Read, Write
-from tidings.storage.engine.upsert import upsert
+from tidings.engine.database import Read, Write
+from tidings.engine.upsert import upsert
 from tidings.storage.schema import server_secrets
 
 # Name of the secret from which the digests of app logins are made.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from sqlalchemy import bindparam, delete, insert, select, update
 
+from tidings.base.times import Instant
 from tidings.domain.accounts.sessions import Session
-from tidings.domain.times import Instant
-from tidings.storage.engine.database import Read, Write, columns
+from tidings.engine.database import Read, Write, columns
 from tidings.storage.schema import sessions
 
 _select_all = select(*columns(sessions, Session))

@@ -10,10 +10,10 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, bindparam, case, delete, select
 
+from tidings.base.times import Instant
 from tidings.domain.accounts.throttle import FailureCount
-from tidings.domain.times import Instant
-from tidings.storage.engine.database import Read, Write
-from tidings.storage.engine.upsert import upsert
+from tidings.engine.database import Read, Write
+from tidings.engine.upsert import upsert
 from tidings.storage.schema import sign_in_failures
 
 _table = sign_in_failures

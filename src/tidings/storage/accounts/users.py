@@ -7,10 +7,10 @@ from typing import Any, cast
 
 from sqlalchemy import bindparam, delete, func, insert, select, update
 
+from tidings.base.times import Instant
 from tidings.domain.accounts.users import User, normalize_username
-from tidings.domain.times import Instant
-from tidings.storage.engine.database import Read, Write, columns
-from tidings.storage.engine.id_list import in_list
+from tidings.engine.database import Read, Write, columns
+from tidings.engine.id_list import in_list
 from tidings.storage.schema import users
 
 _select_all = select(*columns(users, User))

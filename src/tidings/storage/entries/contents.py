@@ -6,7 +6,7 @@ from msgspec import Struct
 from sqlalchemy import and_, bindparam, case, select, update
 
 from tidings.domain.entries.entries import EditedEntryField
-from tidings.storage.engine.database import Read, Write
+from tidings.engine.database import Read, Write
 from tidings.storage.schema import entries, entry_contents
 
 _update = update(entry_contents).where(

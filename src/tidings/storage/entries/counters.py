@@ -13,8 +13,8 @@ from msgspec import Struct
 from sqlalchemy import bindparam, insert, select, update
 
 from tidings.domain.entries.entries import EntryStatus
-from tidings.storage.engine.database import Read, Write, columns
-from tidings.storage.engine.id_list import in_list
+from tidings.engine.database import Read, Write, columns
+from tidings.engine.id_list import in_list
 from tidings.storage.schema import feed_counters
 
 

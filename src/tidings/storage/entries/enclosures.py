@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import bindparam, select, update
 
 from tidings.domain.entries.entries import Enclosure
-from tidings.storage.engine.database import Read, Write, columns
+from tidings.engine.database import Read, Write, columns
 from tidings.storage.schema import enclosures
 
 _is_owned = (enclosures.c.user_id == bindparam("user"), enclosures.c.id == bindparam("enclosure"))

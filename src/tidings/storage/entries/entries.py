@@ -10,13 +10,13 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, and_, bindparam, func, literal_column, or_, select, true, update
 
+from tidings.base.times import Instant
 from tidings.domain.entries.entries import Entry, EntryStatus, PageRequest, Shown, UnreadLists
 from tidings.domain.entries.entry_changes import EntryEdit
 from tidings.domain.entries.state_changes import EntryKey, EntryState, StateChange, apply_all
-from tidings.domain.times import Instant
-from tidings.storage.engine import full_text
-from tidings.storage.engine.database import Read, Write, columns
-from tidings.storage.engine.id_list import in_list
+from tidings.engine import full_text
+from tidings.engine.database import Read, Write, columns
+from tidings.engine.id_list import in_list
 from tidings.storage.entries import counters, labels, list_statements, search_index
 from tidings.storage.entries.contents import set_content, set_contents
 from tidings.storage.schema import entries, feed_counters

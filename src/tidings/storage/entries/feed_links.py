@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from sqlalchemy import bindparam, delete, select
 
-from tidings.domain.times import Instant
-from tidings.storage.engine.database import Read, Write
-from tidings.storage.engine.upsert import upsert
+from tidings.base.times import Instant
+from tidings.engine.database import Read, Write
+from tidings.engine.upsert import upsert
 from tidings.storage.schema import list_links
 
 _is_owned = list_links.c.user_id == bindparam("user")

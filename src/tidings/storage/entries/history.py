@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sqlalchemy import ColumnElement, bindparam, literal_column, select
 
-from tidings.domain.times import Instant
-from tidings.storage.engine.database import Write
+from tidings.base.times import Instant
+from tidings.engine.database import Write
 from tidings.storage.entries import counters, labels, tombstones
 from tidings.storage.entries.tombstones import DeletedEntry
 from tidings.storage.schema import entries

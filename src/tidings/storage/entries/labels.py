@@ -11,13 +11,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec import Struct
 from sqlalchemy import ColumnElement, bindparam, case, delete, exists, func, insert, select, update
 
+from tidings.base.times import Instant
 from tidings.domain.entries.entries import EntryStatus
 from tidings.domain.entries.labels import Label, LabelCounts
-from tidings.domain.times import Instant
-from tidings.storage.engine import full_text
-from tidings.storage.engine.database import Read, Write, columns
-from tidings.storage.engine.id_list import in_list
-from tidings.storage.engine.upsert import upsert
+from tidings.engine import full_text
+from tidings.engine.database import Read, Write, columns
+from tidings.engine.id_list import in_list
+from tidings.engine.upsert import upsert
 from tidings.storage.schema import entries, entry_labels, labels
 
 # Ids per statement.

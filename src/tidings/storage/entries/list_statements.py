@@ -11,11 +11,11 @@ from typing import Any, Literal, NamedTuple, cast
 
 from sqlalchemy import ColumnElement, Select, Text, and_, bindparam, func, select, text, tuple_
 
+from tidings.content.search.terms import SearchQuery
 from tidings.domain.entries.entries import Direction, Entry, EntryFilter, EntryStatus, Order, PageRequest
-from tidings.domain.entries.search import SearchQuery
-from tidings.storage.engine import full_text
-from tidings.storage.engine.database import columns
-from tidings.storage.engine.id_list import joined_ids
+from tidings.engine import full_text
+from tidings.engine.database import columns
+from tidings.engine.id_list import joined_ids
 from tidings.storage.schema import categories, entries, entry_labels, entry_tags
 from tidings.storage.schema.archive import author_prefix, title_prefix
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import bindparam, literal_column, select, update
 
 from tidings.domain.entries.entries import Entry
-from tidings.storage.engine.database import Read, Write, columns
+from tidings.engine.database import Read, Write, columns
 from tidings.storage.schema import entries
 
 # Exactly the condition of the partial index: otherwise neither engine uses it.

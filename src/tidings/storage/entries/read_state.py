@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from sqlalchemy import bindparam, func, select, update
 
+from tidings.base.times import Instant
 from tidings.domain.entries.entries import EntryStatus
-from tidings.domain.times import Instant
-from tidings.storage.engine.database import Read, Write
+from tidings.engine.database import Read, Write
 from tidings.storage.entries import counters
 from tidings.storage.schema import entries
 

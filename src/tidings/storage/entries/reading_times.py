@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from sqlalchemy import bindparam, select, update
 
 from tidings.domain.accounts.users import User
-from tidings.storage.engine.database import Read, Write
-from tidings.storage.engine.id_list import in_list
+from tidings.engine.database import Read, Write
+from tidings.engine.id_list import in_list
 from tidings.storage.schema import entries, users
 
 _select_outdated = (

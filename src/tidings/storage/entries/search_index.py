@@ -12,15 +12,15 @@ from collections.abc import Iterable, Sequence
 
 from sqlalchemy import RowMapping, bindparam, delete, exists, select
 
-from tidings.domain.cleaning import text_of
-from tidings.domain.entries import search
-from tidings.domain.entries.search import SearchQuery
-from tidings.domain.entries.stemming import group_of
-from tidings.storage.engine import bulk_insert, full_text
-from tidings.storage.engine.database import Read, Write
-from tidings.storage.engine.full_text import Document
-from tidings.storage.engine.id_list import in_list
-from tidings.storage.engine.upsert import upsert
+from tidings.content.cleaning import text_of
+from tidings.content.search import terms as search
+from tidings.content.search.stemming import group_of
+from tidings.content.search.terms import SearchQuery
+from tidings.engine import bulk_insert, full_text
+from tidings.engine.database import Read, Write
+from tidings.engine.full_text import Document
+from tidings.engine.id_list import in_list
+from tidings.engine.upsert import upsert
 from tidings.storage.entries.contents import has_body
 from tidings.storage.schema import entries, entry_contents, search_languages, search_pending
 

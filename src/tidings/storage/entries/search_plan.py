@@ -15,7 +15,7 @@ from typing import Any
 from msgspec import Struct
 
 from tidings.domain.entries.entries import PageRequest
-from tidings.storage.engine.database import Read
+from tidings.engine.database import Read
 from tidings.storage.entries.list_statements import EntryListQuery, cursor_parameters, match_test_statement
 
 # How many entries of a list are tested first, to learn how frequent the searched words are.

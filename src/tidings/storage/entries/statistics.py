@@ -6,9 +6,9 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Select, bindparam, func, literal, select
 
+from tidings.base.times import Instant
 from tidings.domain.entries.entries import EntryStatus
-from tidings.domain.times import Instant
-from tidings.storage.engine.database import Read
+from tidings.engine.database import Read
 from tidings.storage.schema import entries
 
 # The most that is counted per day. A user who reads more than this has marked whole lists as read.

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 from sqlalchemy import bindparam, delete, exists, insert, select, tuple_
 
-from tidings.domain.times import Instant
-from tidings.storage.engine.database import Read, Write
+from tidings.base.times import Instant
+from tidings.engine.database import Read, Write
 from tidings.storage.entries import counters
 from tidings.storage.schema import entries, feeds, tombstones
 

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 
 from sqlalchemy import bindparam, delete, false, select, true, update
 
+from tidings.base.times import Instant
 from tidings.domain.polling.sources import NO_VALIDATORS
-from tidings.domain.times import Instant
-from tidings.storage.engine.database import Write
+from tidings.engine.database import Write
 from tidings.storage.polling import sources
 from tidings.storage.schema import entries, feeds
 

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import bindparam, delete, func, insert, select, update
 
 from tidings.domain.feeds.categories import Category, CategoryCounts
-from tidings.storage.engine.database import Read, Write, columns
+from tidings.engine.database import Read, Write, columns
 from tidings.storage.schema import categories, feed_counters, feeds
 
 _select_by_user = select(*columns(categories, Category)).where(categories.c.user_id == bindparam("user"))

@@ -9,14 +9,14 @@ import msgspec
 from msgspec import Struct
 from sqlalchemy import bindparam, delete, func, insert, select, update
 
+from tidings.base.text import normalize_for_search
+from tidings.base.times import Instant
 from tidings.domain.feeds.feeds import Feed
 from tidings.domain.feeds.opml import OpmlFeed
 from tidings.domain.feeds.opml_settings import WRITTEN
 from tidings.domain.polling.sources import SHARED_OPTIONS
-from tidings.domain.text import normalize_for_search
-from tidings.domain.times import Instant
-from tidings.storage.engine.database import Read, Write, columns
-from tidings.storage.engine.id_list import in_list
+from tidings.engine.database import Read, Write, columns
+from tidings.engine.id_list import in_list
 from tidings.storage.entries import counters
 from tidings.storage.polling import sources
 from tidings.storage.schema import categories, entries, feed_counters, feeds, icons

@@ -7,6 +7,7 @@ from operator import attrgetter
 
 from sqlalchemy import BigInteger, ColumnElement, and_, bindparam, case, func, literal, select
 
+from tidings.base.times import DAY, Instant
 from tidings.domain.feeds.health import (
     DEAD_AFTER_FAILURES,
     HEALTH_STATES,
@@ -18,9 +19,8 @@ from tidings.domain.feeds.health import (
     FeedHealthSummary,
     FeedOrder,
 )
-from tidings.domain.times import DAY, Instant
-from tidings.storage.engine.database import Read
-from tidings.storage.engine.id_list import in_list
+from tidings.engine.database import Read
+from tidings.engine.id_list import in_list
 from tidings.storage.schema import entries, feed_counters, feeds
 
 WEEK = 7 * DAY

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sqlalchemy import bindparam, delete, exists, insert, select
 
-from tidings.domain.icons import Icon, IconImage
-from tidings.storage.engine.database import Read, Write, columns
+from tidings.content.icons import Icon, IconImage
+from tidings.engine.database import Read, Write, columns
 from tidings.storage.schema import feeds, icons
 
 _select_visible = select(*columns(icons, Icon)).where(

@@ -6,8 +6,8 @@ from typing import Any
 
 from alembic import context
 
+from tidings.engine.search_tables import is_compared
 from tidings.storage.schema import metadata
-from tidings.storage.schema.search import is_compared
 
 
 def _include(thing: Any, name: str | None, *_more: object) -> bool:

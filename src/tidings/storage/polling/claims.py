@@ -10,17 +10,17 @@ from collections.abc import Collection, Iterable, Sequence
 
 from sqlalchemy import bindparam, exists, false, func, or_, select, text, update
 
+from tidings.base.times import Instant
 from tidings.domain.feeds.feeds import Feed
 from tidings.domain.polling.sources import SourceLease
-from tidings.domain.times import Instant
-from tidings.storage.engine import locks
-from tidings.storage.engine.database import Read, Write, columns
-from tidings.storage.engine.id_list import in_list
+from tidings.engine import locks
+from tidings.engine.database import Read, Write, columns
+from tidings.engine.id_list import in_list
 from tidings.storage.polling import host_limits, sources
 from tidings.storage.schema import feeds
 from tidings.storage.schema import hosts as host_table
 from tidings.storage.schema import sources as source_table
-from tidings.storage.websub import subscriptions
+from tidings.websub import store as subscriptions
 
 # How often a claim searches again past hosts that are busy, before it returns fewer sources than the limit.
 MAX_SEARCHES = 4

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from sqlalchemy import bindparam, delete, or_, select, true
 
-from tidings.domain.times import MINUTE, Instant
-from tidings.storage.engine.database import Read, Write
-from tidings.storage.engine.upsert import upsert
+from tidings.base.times import MINUTE, Instant
+from tidings.engine.database import Read, Write
+from tidings.engine.upsert import upsert
 from tidings.storage.schema import host_attempts, hosts
 
 # How often a user may send a request by hand to a host that is paused.

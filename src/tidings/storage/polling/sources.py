@@ -11,13 +11,13 @@ from typing import Any
 
 from sqlalchemy import bindparam, delete, exists, false, func, or_, select, update
 
+from tidings.base.times import Instant
 from tidings.domain.feeds.feeds import Feed
 from tidings.domain.polling.sources import fetch_key, host_of
-from tidings.domain.times import Instant
-from tidings.storage.engine import locks
-from tidings.storage.engine.database import Read, Write
-from tidings.storage.engine.id_list import in_list
-from tidings.storage.engine.upsert import upsert
+from tidings.engine import locks
+from tidings.engine.database import Read, Write
+from tidings.engine.id_list import in_list
+from tidings.engine.upsert import upsert
 from tidings.storage.schema import feeds, sources
 
 # The update locks an existing row, so that no cleanup deletes the source before its feed is written.

@@ -1,5 +1,7 @@
 """The tables, the same on both engines. Column comments say who sets a value and what special values mean."""
 
+from tidings.engine.columns import metadata
+from tidings.engine.search_tables import search_documents, search_languages, search_pending, search_vectors
 from tidings.storage.schema.archive import (
     enclosures,
     entries,
@@ -10,7 +12,6 @@ from tidings.storage.schema.archive import (
     labels,
     tombstones,
 )
-from tidings.storage.schema.base import metadata
 from tidings.storage.schema.chores import account_imports, chores
 from tidings.storage.schema.events import deliveries, delivery_bodies, receivers
 from tidings.storage.schema.people import (
@@ -24,7 +25,6 @@ from tidings.storage.schema.people import (
     user_writes,
     users,
 )
-from tidings.storage.schema.search import search_documents, search_languages, search_pending, search_vectors
 from tidings.storage.schema.subscriptions import categories, feeds, host_attempts, hosts, icons, sources
 from tidings.storage.schema.websub import websub_pushes, websub_subscriptions, websub_topics
 

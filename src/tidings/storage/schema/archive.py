@@ -22,7 +22,7 @@ from sqlalchemy import (
     text,
 )
 
-from tidings.storage.schema.base import (
+from tidings.engine.columns import (
     CompressedText,
     LongId,
     Words,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Column, ForeignKey, Table
 
-from tidings.storage.schema.base import Words, instant, metadata, number, words
+from tidings.engine.columns import Words, instant, metadata, number, words
 
 chores = Table(
     "chores",

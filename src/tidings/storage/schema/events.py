@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Column, ForeignKey, Index, Integer, LargeBinary, Table, UniqueConstraint
 
-from tidings.storage.schema.base import (
+from tidings.engine.columns import (
     CompressedText,
     LongId,
     big,

@@ -4,17 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import BigInteger, Column, Float, ForeignKey, Index, Integer, LargeBinary, Table, UniqueConstraint, text
 
-from tidings.storage.schema.base import (
-    Words,
-    flag,
-    instant,
-    key,
-    metadata,
-    number,
-    owner,
-    partial_index,
-    words,
-)
+from tidings.engine.columns import Words, flag, instant, key, metadata, number, owner, partial_index, words
 
 # PostgreSQL only, for reading from replicas. Unlogged: its rows need not survive a crash and are not replicated, and
 # writing one after each write of a user costs little. A server that takes over begins with an empty table.

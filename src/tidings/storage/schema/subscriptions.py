@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Column, ForeignKey, Index, Integer, LargeBinary, PrimaryKeyConstraint, Table, UniqueConstraint
 
-from tidings.storage.schema.base import Words, flag, instant, key, metadata, number, owner, partial_index, words
+from tidings.engine.columns import Words, flag, instant, key, metadata, number, owner, partial_index, words
 
 categories = Table(
     "categories",

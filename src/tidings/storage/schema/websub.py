@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Column, ForeignKey, Index, Integer, LargeBinary, Table, UniqueConstraint
 
-from tidings.storage.schema.base import instant, key, metadata, number, words
+from tidings.engine.columns import instant, key, metadata, number, words
 
 websub_subscriptions = Table(
     "websub_subscriptions",

@@ -7,9 +7,9 @@ from html import escape
 
 from msgspec import Struct
 
+from tidings.base.url_schemes import WEB_SCHEMES, safe_href, scheme_of
 from tidings.domain.entries.entries import Enclosure
-from tidings.domain.media.policy import MediaKind
-from tidings.domain.url_schemes import WEB_SCHEMES, safe_href, scheme_of
+from tidings.media.policy import MediaKind
 from tidings.web.context import RequestContext
 from tidings.web.language import _
 

@@ -7,9 +7,9 @@ from html import escape
 
 from markupsafe import Markup
 
-from tidings.domain.cleaning import prefix_ids
-from tidings.domain.media.policy import MediaKind
-from tidings.domain.media.rewrite import rewrite_media
+from tidings.content.cleaning import prefix_ids
+from tidings.media.policy import MediaKind
+from tidings.media.rewrite import rewrite_media
 from tidings.web.articles.embeds import defer_players, link_players
 from tidings.web.context import RequestContext
 from tidings.web.language import _

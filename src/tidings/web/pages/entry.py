@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import msgspec
 
+from tidings.base.errors import NotFound
+from tidings.base.messages import verbatim
+from tidings.deliveries import outbox
+from tidings.deliveries.events import SAVE_ENTRY
 from tidings.domain.accounts.users import User
-from tidings.domain.deliveries.events import SAVE_ENTRY
 from tidings.domain.entries.chapters import stored_chapters
 from tidings.domain.entries.entries import Entry, EntryStatus
 from tidings.domain.entries.reading_time import reading_minutes
-from tidings.domain.errors import NotFound
-from tidings.domain.messages import verbatim
 from tidings.http.endpoints import Routes
-from tidings.services.deliveries import outbox
 from tidings.services.entries.entries import owned
 from tidings.services.entries.listing import EntryLists
 from tidings.storage.entries import contents, entry_lists, labels

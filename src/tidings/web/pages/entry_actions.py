@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tidings.base.errors import InvalidInput
+from tidings.base.times import Instant
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.entries import EntryStatus, Shown
-from tidings.domain.errors import InvalidInput
-from tidings.domain.times import Instant
 from tidings.http.binding import Form, parse_id
 from tidings.http.endpoints import Routes
 from tidings.services import Services

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 from starlette.responses import Response
 
+from tidings.base.times import DAY, Instant
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.entries import Entry, EntryFilter, PageRequest
-from tidings.domain.times import DAY, Instant
+from tidings.engine.database import Read
 from tidings.http.endpoints import Routes
 from tidings.http.responses import json
 from tidings.services import Services
 from tidings.services.entries.entries import owned
-from tidings.storage.engine.database import Read
 from tidings.storage.entries import entry_lists, search_index
 from tidings.storage.feeds import health
 from tidings.web import entry_list_pages, security

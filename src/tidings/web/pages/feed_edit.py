@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import defstruct
 
+from tidings.base.errors import InvalidField, InvalidInput, NotFound
+from tidings.base.messages import msg, verbatim
+from tidings.content.rules.pipeline import RuleTexts, compile_rules
 from tidings.domain.accounts.users import User
 from tidings.domain.entries import retention
-from tidings.domain.errors import FetchError, InvalidField, InvalidInput, NotFound
 from tidings.domain.feeds.feed_settings import DAYS, NUMBERS, RULES, SWITCHES, TEXTS
 from tidings.domain.feeds.feeds import Feed
-from tidings.domain.messages import msg, verbatim
-from tidings.domain.rules.pipeline import RuleTexts, compile_rules
 from tidings.http.binding import Form
 from tidings.http.endpoints import Routes
 from tidings.http.requests import run_while_connected
+from tidings.net.errors import FetchError
 from tidings.services import Services
 from tidings.services.entries.saved_pages import FEED_URL as SAVED_PAGES_URL
 from tidings.services.feed_requests import BOUND_TO_HOST, options_elsewhere

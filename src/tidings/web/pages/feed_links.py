@@ -9,13 +9,13 @@ import hashlib
 
 from starlette.responses import Response
 
+from tidings.base.errors import InvalidInput, NotFound
+from tidings.base.messages import verbatim
 from tidings.domain.accounts.users import User
 from tidings.domain.entries import atom_feed
 from tidings.domain.entries.atom_feed import AtomItem
 from tidings.domain.entries.entries import Direction, EntryFilter, EntryStatus
 from tidings.domain.entries.entries import PageRequest as EntryPage
-from tidings.domain.errors import InvalidInput, NotFound
-from tidings.domain.messages import verbatim
 from tidings.http.endpoints import Routes
 from tidings.services import Services
 from tidings.services.entries.entries import unknown_feed

@@ -8,17 +8,17 @@ from urllib.parse import urlencode
 
 from msgspec import Struct
 
+from tidings.base.errors import InvalidInput, TidingsError
+from tidings.base.messages import msg
+from tidings.base.text import normalize_for_search
+from tidings.base.times import Instant
 from tidings.domain.accounts.users import User
-from tidings.domain.errors import InvalidInput, TidingsError
 from tidings.domain.feeds.health import FeedHealth, FeedHealthSummary, FeedOrder
-from tidings.domain.messages import msg
-from tidings.domain.text import normalize_for_search
-from tidings.domain.times import Instant
+from tidings.engine.database import Read
 from tidings.http.binding import Form
 from tidings.http.endpoints import Routes
 from tidings.http.queries import Query
 from tidings.services import Services
-from tidings.storage.engine.database import Read
 from tidings.storage.feeds import categories, health
 from tidings.web import security
 from tidings.web.context import PageResponse, Redirect, RequestContext

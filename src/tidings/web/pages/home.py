@@ -6,9 +6,9 @@ import re
 
 from starlette.responses import Response
 
+from tidings.base.errors import NotFound
+from tidings.base.messages import verbatim
 from tidings.domain.accounts.users import User
-from tidings.domain.errors import NotFound
-from tidings.domain.messages import verbatim
 from tidings.http.endpoints import Routes
 from tidings.services import Services
 from tidings.storage.feeds import icons

@@ -12,7 +12,7 @@ import msgspec
 from starlette.responses import Response
 
 from tidings import __version__
-from tidings.domain.icons import app_icon
+from tidings.content.icons import app_icon
 from tidings.http.endpoints import Routes
 from tidings.services.entries.entries import owned
 from tidings.web import cookies, entry_list_pages

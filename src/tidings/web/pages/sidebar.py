@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tidings.domain.errors import NotFound
-from tidings.domain.messages import verbatim
+from tidings.base.errors import NotFound
+from tidings.base.messages import verbatim
 from tidings.http.binding import Form
 from tidings.http.endpoints import Routes
 from tidings.http.queries import Query

@@ -7,10 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 from msgspec.structs import replace
 
+from tidings.base.errors import InvalidInput, Unauthorized
+from tidings.base.messages import verbatim
+from tidings.base.times import SECOND
 from tidings.domain.accounts.sessions import SESSION_LIFETIME
-from tidings.domain.errors import InvalidInput, SignInThrottled, Unauthorized
-from tidings.domain.messages import verbatim
-from tidings.domain.times import SECOND
+from tidings.domain.errors import SignInThrottled
 from tidings.http.binding import Form
 from tidings.http.endpoints import Routes
 from tidings.http.queries import Query

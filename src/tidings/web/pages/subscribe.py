@@ -9,11 +9,13 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from tidings.base.errors import InvalidInput, NotFound, TidingsError
+from tidings.content.errors import FeedError
 from tidings.domain.accounts.users import User
-from tidings.domain.errors import FeedError, FetchError, HttpError, InvalidInput, NotFound, TidingsError, TlsError
 from tidings.http.binding import Form
 from tidings.http.endpoints import Routes
 from tidings.http.queries import Query
+from tidings.net.errors import FetchError, HttpError, TlsError
 from tidings.services import Services
 from tidings.services.feed_requests import options_elsewhere
 from tidings.services.feeds.discovery import DiscoveredFeed

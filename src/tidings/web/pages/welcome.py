@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import cache
 from importlib.resources import files
 
+from tidings.archives.pages import progress
+from tidings.base.errors import InvalidInput
 from tidings.domain.accounts.users import User
-from tidings.domain.errors import InvalidInput
 from tidings.domain.feeds import opml
 from tidings.domain.feeds.opml import OpmlSubscription
 from tidings.http.binding import Form
@@ -15,7 +16,6 @@ from tidings.services import Services
 from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.language import _
 from tidings.web.message_translation import translated
-from tidings.web.pages.imports import progress
 
 routes = Routes()
 

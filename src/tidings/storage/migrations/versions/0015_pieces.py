@@ -15,7 +15,7 @@ def upgrade() -> None:
     op.create_table(
         "source_pieces",
         sa.Column("source_id", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("packed", sa.LargeBinary(), nullable=False, comment="See `domain.formats.pieces`."),
+        sa.Column("packed", sa.LargeBinary(), nullable=False, comment="See `content.formats.pieces`."),
         sa.ForeignKeyConstraint(
             ["source_id"], ["sources.id"], name="fk_source_pieces_source_id_sources", ondelete="CASCADE"
         ),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from tidings.base.errors import InvalidInput
 from tidings.domain.accounts.users import User
-from tidings.domain.errors import InvalidInput
 from tidings.http.binding import Form, parse_id
 from tidings.http.endpoints import Routes
 from tidings.services import Services

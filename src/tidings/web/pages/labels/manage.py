@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from tidings.base.errors import InvalidInput
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.labels import Label, LabelCounts
-from tidings.domain.errors import InvalidInput
 from tidings.http.binding import Form
 from tidings.http.endpoints import Routes
 from tidings.services import Services

@@ -1,17 +1,9 @@
 """Settings pages: those of an account, and those of administrators."""
 
-from tidings.web.pages.settings import (
-    account,
-    api_keys,
-    api_passwords,
-    apps,
-    deliveries,
-    instance,
-    integrations,
-    security,
-    statistics,
-    users,
-)
+from tidings.deliveries import integration_pages as integrations
+from tidings.deliveries import pages as deliveries
+from tidings.maintenance import pages as instance
+from tidings.web.pages.settings import account, api_keys, api_passwords, apps, security, statistics, users
 
 ROUTES = [
     *account.routes.all,

@@ -6,10 +6,11 @@ from typing import Any
 
 from msgspec import Struct
 
+from tidings.base.errors import InvalidInput
+from tidings.content.errors import InvalidRule
+from tidings.content.rules.pipeline import RuleTexts, compile_rules
 from tidings.domain.accounts.user_changes import CHOSEN, RANGES, RULES
 from tidings.domain.accounts.users import User
-from tidings.domain.errors import InvalidInput, InvalidRule
-from tidings.domain.rules.pipeline import RuleTexts, compile_rules
 from tidings.http import forms
 from tidings.http.endpoints import Routes
 from tidings.services import Services

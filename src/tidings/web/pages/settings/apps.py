@@ -8,10 +8,10 @@ from urllib.parse import urlsplit
 from markupsafe import Markup
 from msgspec import Struct
 
+from tidings.base.errors import InvalidInput, NotFound
+from tidings.base.messages import msg
 from tidings.domain.accounts import api_keys as key_decisions
 from tidings.domain.accounts import api_passwords as password_decisions
-from tidings.domain.errors import InvalidInput, NotFound
-from tidings.domain.messages import msg
 from tidings.http.endpoints import Routes
 from tidings.services import Services
 from tidings.storage.accounts import api_keys

@@ -12,9 +12,9 @@ from typing import Any, get_type_hints
 
 from msgspec import Struct
 
+from tidings.base.errors import InvalidInput
+from tidings.base.messages import verbatim
 from tidings.domain.accounts.users import User
-from tidings.domain.errors import InvalidInput
-from tidings.domain.messages import verbatim
 from tidings.web.language import _
 
 _TYPES = get_type_hints(User)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
+from tidings.base.errors import InvalidInput, Unauthorized
+from tidings.base.messages import msg, verbatim
 from tidings.domain.accounts.users import User
-from tidings.domain.errors import InvalidInput, SignInThrottled, Unauthorized
-from tidings.domain.messages import msg, verbatim
+from tidings.domain.errors import SignInThrottled
 from tidings.http.binding import Form
 from tidings.http.endpoints import Routes
 from tidings.services import Services

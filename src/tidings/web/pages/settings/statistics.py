@@ -8,12 +8,12 @@ from functools import lru_cache
 
 from babel.dates import format_date, format_skeleton
 
+from tidings.base.times import Instant, zone_info
 from tidings.domain.entries import calendar
 from tidings.domain.entries.calendar import DaySpan
-from tidings.domain.times import Instant, zone_info
+from tidings.engine.database import Read
 from tidings.http.endpoints import Routes
 from tidings.services import Services
-from tidings.storage.engine.database import Read
 from tidings.storage.entries import statistics
 from tidings.storage.feeds import sidebar
 from tidings.web import charts

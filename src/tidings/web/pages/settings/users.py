@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from tidings.base.errors import InvalidInput
 from tidings.domain.accounts.users import User
-from tidings.domain.errors import InvalidInput
 from tidings.http.binding import Form
 from tidings.http.endpoints import Routes
 from tidings.services import Services

@@ -1,0 +1,203 @@
+"""Writes the account of a user into an archive."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from typing import IO, Any, Final, cast
+
+import msgspec
+
+from tidings.archives import records
+from tidings.archives import store as archived_rows
+from tidings.archives.archive_file import ArchiveWriter
+from tidings.archives.records import (
+    ArchivedCategory,
+    ArchivedDeletion,
+    ArchivedEnclosure,
+    ArchivedEntry,
+    ArchivedFeed,
+    ArchivedLabel,
+    Manifest,
+)
+from tidings.archives.store import StoredEntry
+from tidings.base.times import to_datetime
+from tidings.deliveries.integrations import Integrations
+from tidings.domain.accounts.user_changes import FOREIGN_IDS
+from tidings.domain.accounts.users import User
+from tidings.domain.entries.chapters import stored_chapters
+from tidings.domain.entries.entries import EntryStatus
+from tidings.domain.feeds.feeds import Feed
+from tidings.engine.database import Database
+from tidings.services.clock import Clock
+from tidings.storage.entries import labels
+from tidings.storage.feeds import categories, feeds
+
+# Identity, rights and sign-ins belong to the account that a user has at one service.
+_OF_THIS_SERVICE: Final = frozenset({"id", "username", "is_admin", "last_login_at", *FOREIGN_IDS})
+# Progress is reported once for so many entries.
+_STEP: Final = 500
+
+# Bytes that are sent at once.
+_PIECE: Final = 64 * 1024
+
+Progress = Callable[[int, int], None]
+
+
+class _Pieces(io.RawIOBase):
+    """A file that can only be written; what was written is taken away piece by piece. size: bytes not yet taken."""
+
+    def __init__(self) -> None:
+        self._written: list[bytes] = []
+        self.size = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, content: Any) -> int:
+        self._written.append(bytes(content))
+        self.size += len(content)
+        return len(content)
+
+    def take(self) -> bytes:
+        """Returns what was written since the last call."""
+        piece = b"".join(self._written)
+        self._written, self.size = [], 0
+        return piece
+
+
+def _ignore(_done: int, _total: int) -> None:
+    """Report no progress: the client sees how much it has received."""
+
+
+class AccountExport:
+    def __init__(self, database: Database, clock: Clock, integrations: Integrations, *, application: str) -> None:
+        """application: name and version, for the manifest."""
+        self._database = database
+        self._clock = clock
+        self._integrations = integrations
+        self._application = application
+
+    def write(self, user: User, file: IO[bytes], *, with_secrets: bool, progress: Progress) -> Manifest:
+        """Write an archive of the user's account to a file, which need not be seekable. Returns its manifest.
+
+        with_secrets: also write passwords of feeds and secrets of integrations. progress: called with the entries
+        written and their total. Others can write meanwhile; entries that arrive later are not part of the archive.
+        """
+        with closing(ArchiveWriter(file)) as archive:
+            for _ in self._steps(user, archive, with_secrets=with_secrets, progress=progress):
+                pass
+            manifest = self._manifest(user, archive, with_secrets=with_secrets)
+            archive.write_document(records.MANIFEST, manifest)
+        return manifest
+
+    def stream(self, user: User) -> Iterator[bytes]:
+        """Yields an archive of the user's account, without secrets, in pieces; as `write` otherwise."""
+        pieces = _Pieces()
+        archive = ArchiveWriter(cast("IO[bytes]", pieces))
+        for _ in self._steps(user, archive, with_secrets=False, progress=_ignore):
+            if pieces.size >= _PIECE:
+                yield pieces.take()
+        archive.write_document(records.MANIFEST, self._manifest(user, archive, with_secrets=False))
+        archive.close()
+        yield pieces.take()
+
+    def _manifest(self, user: User, archive: ArchiveWriter, *, with_secrets: bool) -> Manifest:
+        return Manifest(
+            format=records.FORMAT,
+            version=records.VERSION,
+            application=self._application,
+            created_at=to_datetime(self._clock()),
+            username=user.username,
+            has_secrets=with_secrets,
+            counts=archive.counts,
+        )
+
+    def _steps(self, user: User, archive: ArchiveWriter, *, with_secrets: bool, progress: Progress) -> Iterator[None]:
+        """Write all members but the manifest; yields after each line of the long ones."""
+        with self._database.reading() as db:
+            folders = categories.list_all(db, user.id)
+            owned = sorted(feeds.list_all(db, user.id), key=lambda feed: feed.id)
+            own_labels = labels.list_all(db, user.id)
+            total = archived_rows.count_entries(db, user.id)
+        archive.write_document(records.SETTINGS, _settings(user))
+        archive.write_document(records.INTEGRATIONS, self._integrations.for_archive(user.id, with_secrets=with_secrets))
+        archive.write_lines(
+            records.CATEGORIES, (ArchivedCategory(folder.title, folder.hide_globally) for folder in folders)
+        )
+        titles = {folder.id: folder.title for folder in folders}
+        archive.write_lines(
+            records.FEEDS, (_feed(feed, titles[feed.category_id], with_secrets=with_secrets) for feed in owned)
+        )
+        archive.write_lines(records.LABELS, (ArchivedLabel(label.name) for label in own_labels))
+        known = {feed.id for feed in owned}
+        yield from archive.each_line(records.ENTRIES, self._entries(user.id, known, total, progress))
+        yield from archive.each_line(records.DELETED_ENTRIES, self._deleted(user.id, sorted(known)))
+
+    def _entries(self, user_id: int, feed_ids: set[int], total: int, progress: Progress) -> Iterator[ArchivedEntry]:
+        for number, stored in enumerate(archived_rows.each_entry(self._database, user_id), 1):
+            if number % _STEP == 0:
+                progress(number, max(total, number))
+            # An entry of a feed that was added meanwhile is not part of the archive.
+            if stored.row.feed_id in feed_ids:
+                yield _entry(stored)
+        progress(total, total)
+
+    def _deleted(self, user_id: int, feed_ids: list[int]) -> Iterator[ArchivedDeletion]:
+        for feed_id in feed_ids:
+            for hash_ in archived_rows.each_deleted(self._database, user_id, feed_id):
+                yield ArchivedDeletion(feed_id, hash_.hex())
+
+
+def _settings(user: User) -> dict[str, Any]:
+    return {name: value for name, value in msgspec.structs.asdict(user).items() if name not in _OF_THIS_SERVICE}
+
+
+def _feed(feed: Feed, category: str, *, with_secrets: bool) -> ArchivedFeed:
+    names = (*records.FEED_SETTINGS, *(records.FEED_SECRETS if with_secrets else ()))
+    defaults = {field.name: field.default for field in msgspec.structs.fields(Feed)}
+    values = {name: getattr(feed, name) for name in names}
+    return ArchivedFeed(
+        number=feed.id,
+        category=category,
+        feed_url=feed.feed_url,
+        site_url=feed.site_url,
+        title=feed.title,
+        description=feed.description,
+        language=feed.language,
+        edited=feed.edited,
+        created_at=to_datetime(feed.created_at),
+        settings={name: value for name, value in values.items() if value != defaults[name]},
+    )
+
+
+def _entry(stored: StoredEntry) -> ArchivedEntry:
+    row = stored.row
+    return ArchivedEntry(
+        feed=row.feed_id,
+        hash=row.hash.hex(),
+        fingerprint=(row.fingerprint or b"").hex(),
+        status=EntryStatus(row.status).api_name,
+        starred=row.starred,
+        published_at=to_datetime(row.published_at),
+        created_at=to_datetime(row.created_at),
+        changed_at=to_datetime(row.changed_at),
+        title=row.title,
+        url=row.url,
+        author=row.author,
+        comments_url=row.comments_url,
+        language=row.language,
+        share_code=row.share_code,
+        reading_time=row.reading_time,
+        edited=row.edited,
+        tags=msgspec.json.decode(row.tags),
+        labels=stored.labels,
+        enclosures=[
+            ArchivedEnclosure(one.url, one.mime_type, one.size, one.media_progression, one.queue_position)
+            for one in stored.enclosures
+        ],
+        content=stored.content,
+        other_content=stored.extras.other_content,
+        chapters=stored_chapters(stored.extras.chapters),
+    )

@@ -1,0 +1,346 @@
+"""Stores the content of an archive in the account of a user.
+
+The whole archive is checked before anything is written: a damaged one changes nothing. Entries are recognised by feed
+and hash, so that an import that was interrupted can be repeated, and goes on where it ended.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from datetime import datetime
+from itertools import islice
+from typing import IO, Any, TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from tidings.archives import records
+from tidings.archives import store as archived_rows
+from tidings.archives.archive_content import ArchiveContent
+from tidings.archives.archive_file import ArchiveReader
+from tidings.archives.archived_integrations import planned_integrations, store_integrations
+from tidings.archives.entry_cleaner import BATCH, ArchivedBatch, EntryCleaner, entry_batches
+from tidings.archives.import_runs import AccountImportReport
+from tidings.archives.parts import (
+    DEFAULT_PARTS,
+    MAX_CHANGES,
+    PART_OF_FEED_SETTING,
+    ArchivePart,
+    ImportReview,
+    PlannedChange,
+    grouped_by_setting,
+    shown,
+    split_feed_settings,
+    split_settings,
+)
+from tidings.archives.records import ArchivedDeletion, ArchivedEntry
+from tidings.archives.store import EntryRow, NewEntry
+from tidings.base.text import normalize_for_search
+from tidings.base.times import Instant, from_datetime
+from tidings.deliveries.integrations import Integrations
+from tidings.domain.accounts.user_changes import CHOSEN
+from tidings.domain.accounts.users import User
+from tidings.domain.entries.chapters import chapters_text
+from tidings.domain.entries.entries import STATUS_BY_NAME, Enclosure, EntryStatus
+from tidings.domain.entries.labels import validate_name
+from tidings.domain.polling.ingestion import DEFAULT_INSTANCE, InstanceSettings
+from tidings.engine import notify
+from tidings.engine.database import Database, Write
+from tidings.services.clock import Clock
+from tidings.storage.accounts import users
+from tidings.storage.entries import counters, entries, labels
+from tidings.storage.entries.contents import ContentExtras
+from tidings.storage.feeds import categories, feeds
+from tidings.storage.polling import feed_store
+
+Progress = Callable[[int, int], None]
+R = TypeVar("R", bound=Struct)
+
+
+class _Target(Struct, frozen=True):
+    """A feed of the user that receives the entries of an archived feed."""
+
+    id: int
+    category_id: int
+
+
+class AccountImport:
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        integrations: Integrations,
+        *,
+        instance: InstanceSettings = DEFAULT_INSTANCE,
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._integrations = integrations
+        self._policy = instance.policy
+
+    def store(
+        self,
+        user: User,
+        file: IO[bytes],
+        progress: Progress,
+        *,
+        parts: Collection[ArchivePart] = DEFAULT_PARTS,
+        is_checked: bool = False,
+    ) -> AccountImportReport:
+        """Add the content of an archive to the user's account. file: seekable. is_checked: `ArchiveBuilder` wrote it.
+
+        parts: what is applied besides feeds and entries; the report names what was left off.
+        Raises InvalidInput, and stores nothing, if the archive is damaged.
+        A feed that the user has keeps its settings. An entry that the user has becomes read or starred if it is so in
+        the archive. progress: called with the entries stored and their total.
+        """
+        archive = ArchiveReader(file)
+        content = ArchiveContent(archive, is_ours=not is_checked)
+        content.check(with_entries=not is_checked)
+        current = msgspec.structs.asdict(user)
+        settings, left = split_settings(content.settings, current, parts)
+        report = AccountImportReport(problems=content.problems, left_off=left)
+        with self._database.writing() as db:
+            users.change(db, user.id, **settings)
+            targets = self._store_feeds(db, user.id, content, parts, report)
+            labels.ensure(db, user.id, _by_key(label.name for label in content.labels()))
+            notify.notify(db, notify.FEEDS)
+        user = msgspec.structs.replace(user, **settings)
+        self._store_entries(user, content, targets, report, progress)
+        for deletions in _batches(content.deletions()):
+            self._store_deletions(user.id, deletions, targets)
+        store_integrations(self._integrations, user.id, content.integrations, parts, report)
+        return report
+
+    def review(self, user: User, file: IO[bytes]) -> ImportReview:
+        """Returns what an archive would change besides adding feeds and entries. Raises InvalidInput if it is damaged.
+
+        Entries are not read: `store` checks them.
+        """
+        archive = ArchiveReader(file)
+        content = ArchiveContent(archive, is_ours=True)
+        content.check(with_entries=False)
+        with self._database.reading() as db:
+            known = {feed.feed_url for feed in feeds.list_all(db, user.id)}
+        current = msgspec.structs.asdict(user)
+        _, left = split_settings(content.settings, current, ())
+        changes = [
+            PlannedChange(one.part, one.name, shown(current[one.name]), shown(content.settings[one.name]))
+            for one in left
+            if one.name not in CHOSEN.values()
+        ]
+        changes += planned_integrations(self._integrations, user.id, content.integrations)
+        for _, values in content.feeds.values():
+            if (url := values["feed_url"]) not in known:
+                changes += [
+                    PlannedChange(PART_OF_FEED_SETTING[name], name, after=shown(values[name]), feed=url)
+                    for name in split_feed_settings(values, ())[1]
+                ]
+        return ImportReview(
+            application=archive.manifest.application[:200],
+            username=archive.manifest.username[:200],
+            feeds=len(content.feeds),
+            entries=archive.manifest.counts.get(records.ENTRIES, 0),
+            changes=changes[:MAX_CHANGES],
+            more_changes=max(0, len(changes) - MAX_CHANGES),
+            problems=content.problems,
+        )
+
+    def _store_feeds(
+        self,
+        db: Write,
+        user_id: int,
+        content: ArchiveContent,
+        parts: Collection[ArchivePart],
+        report: AccountImportReport,
+    ) -> dict[int, _Target]:
+        """Add categories and feeds that the user does not have. Returns the feeds by their number in the archive."""
+        now = self._clock()
+        category_ids = {normalize_for_search(stored.title): stored.id for stored in categories.list_all(db, user_id)}
+        for category in content.categories():
+            key = normalize_for_search(category.title)
+            if key not in category_ids:
+                category_ids[key] = categories.add(
+                    db, user_id, title=category.title, title_key=key, hide_globally=category.hide_globally
+                )
+        by_url = {feed.feed_url: _Target(feed.id, feed.category_id) for feed in feeds.list_all(db, user_id)}
+        left: list[tuple[str, str]] = []
+
+        def applied(values: dict[str, Any]) -> dict[str, Any]:
+            kept, names = split_feed_settings(values, parts)
+            left.extend((values["feed_url"], name) for name in names)
+            return kept
+
+        rows = content.feeds
+        new = {
+            values["feed_url"]: applied(values)
+            | {
+                "category_id": category_ids[normalize_for_search(feed.category)],
+                "created_at": now if feed.created_at is None else from_datetime(feed.created_at),
+                "checked_at": now,
+                "next_check_at": now,
+            }
+            for feed, values in rows.values()
+            if values["feed_url"] not in by_url
+        }
+        ids = feeds.add_many(db, user_id, list(new.values())) if new else []
+        for id_, (url, values) in zip(ids, new.items(), strict=True):
+            by_url[url] = _Target(id_, values["category_id"])
+        report.new_feeds, report.known_feeds = len(new), len(rows) - len(new)
+        report.left_off += grouped_by_setting(left)
+        return {number: by_url[values["feed_url"]] for number, (_, values) in rows.items()}
+
+    def _store_entries(
+        self,
+        user: User,
+        content: ArchiveContent,
+        targets: dict[int, _Target],
+        report: AccountImportReport,
+        progress: Progress,
+    ) -> None:
+        total, done = content.entry_count, 0
+        policy = msgspec.structs.replace(self._policy, new_tab=user.open_external_links_in_new_tab)
+        with EntryCleaner(policy, in_process=total > BATCH) as cleaner:
+            for batch in cleaner.each(self._entry_batches(content, targets)):
+                self._store_batch(user.id, batch, targets, report)
+                done += len(batch.known) + len(batch.new)
+                progress(done, total)
+
+    def _entry_batches(self, content: ArchiveContent, targets: dict[int, _Target]) -> Iterator[ArchivedBatch]:
+        """Yields all entries of an archive, and which of them the user has now."""
+        for entries_ in entry_batches(content.entries()):
+            by_feed = _by_feed_and_hash(entries_, targets)
+            with self._database.reading() as db:
+                known = feed_store.look_up(db, by_feed)
+            batch = ArchivedBatch([], [])
+            for feed_id, by_hash in by_feed.items():
+                for hash_, entry in by_hash.items():
+                    (batch.known if hash_ in known[feed_id] else batch.new).append(entry)
+            yield batch
+
+    def _store_batch(
+        self, user_id: int, batch: ArchivedBatch, targets: dict[int, _Target], report: AccountImportReport
+    ) -> None:
+        by_feed = _by_feed_and_hash([*batch.known, *batch.new], targets)
+        clean = {id(entry) for entry in batch.new}
+        new: list[ArchivedEntry] = []
+        stored: dict[int, ArchivedEntry] = {}
+        with self._database.writing() as db:
+            locked = set(counters.lock(db, user_id, by_feed))
+            known = feed_store.look_up(db, {feed_id: by_feed[feed_id] for feed_id in locked})
+            for feed_id in sorted(locked):
+                ids, deleted = known[feed_id].ids, known[feed_id].deleted
+                for hash_, entry in by_feed[feed_id].items():
+                    if hash_ in ids:
+                        stored[ids[hash_]] = entry
+                    elif hash_ in deleted or id(entry) not in clean:  # the latter was deleted since it was looked up
+                        report.deleted_entries += 1
+                    else:
+                        new.append(entry)
+            # All feeds at once: entries of an archive alternate between them.
+            rows = [_row(entry, targets[entry.feed], user_id) for entry in new]
+            new_ids = archived_rows.add_entries(db, user_id, rows)
+            self._merge_state(db, user_id, stored)
+            _add_labels(db, user_id, stored | dict(zip(new_ids, new, strict=True)))
+        report.new_entries += len(new)
+        report.known_entries += len(stored)
+
+    def _merge_state(self, db: Write, user_id: int, archived: dict[int, ArchivedEntry]) -> None:
+        """Mark stored entries read or starred if they are so in the archive; never the reverse."""
+        stored = entries.get_many(db, user_id, list(archived)) if archived else []
+        now = self._clock()
+        read = [
+            entry.id
+            for entry in stored
+            if entry.status == EntryStatus.UNREAD and archived[entry.id].status == EntryStatus.READ.api_name
+        ]
+        starred = [entry.id for entry in stored if archived[entry.id].starred and not entry.starred]
+        if read:
+            entries.set_state(db, user_id, read, status=EntryStatus.READ, now=now)
+        if starred:
+            entries.set_state(db, user_id, starred, starred=True, now=now)
+
+    def _store_deletions(self, user_id: int, batch: Sequence[ArchivedDeletion], targets: dict[int, _Target]) -> None:
+        by_feed: defaultdict[int, set[bytes]] = defaultdict(set)
+        for deletion in batch:
+            by_feed[targets[deletion.feed].id].add(bytes.fromhex(deletion.hash))
+        with self._database.writing() as db:
+            locked = set(counters.lock(db, user_id, by_feed))
+            known = feed_store.look_up(db, {feed_id: by_feed[feed_id] for feed_id in locked})
+            for feed_id in sorted(locked):
+                missing = by_feed[feed_id] - known[feed_id].ids.keys() - known[feed_id].deleted
+                archived_rows.add_deleted(db, feed_id, sorted(missing), now=self._clock())
+
+
+def _by_key(names: Iterable[str]) -> dict[str, str]:
+    """Returns names of labels by case-folded name; of equal ones the first."""
+    found: dict[str, str] = {}
+    for name in names:
+        found.setdefault(normalize_for_search(name), validate_name(name))
+    return found
+
+
+def _add_labels(db: Write, user_id: int, archived: dict[int, ArchivedEntry]) -> None:
+    """Give entries the labels that they have in the archive; those they have already stay. archived: by entry id."""
+    names = _by_key(name for entry in archived.values() for name in entry.labels)
+    if not names:
+        return
+    entry_ids: defaultdict[str, list[int]] = defaultdict(list)
+    for entry_id, entry in archived.items():
+        for key in _by_key(entry.labels):
+            entry_ids[key].append(entry_id)
+    for key, label_id in labels.ensure(db, user_id, names).items():
+        labels.attach(db, user_id, [label_id], entry_ids[key])
+
+
+def _row(entry: ArchivedEntry, target: _Target, user_id: int) -> NewEntry:
+    published_at = from_datetime(entry.published_at)
+    row = EntryRow(
+        id=0,
+        user_id=user_id,
+        feed_id=target.id,
+        category_id=target.category_id,
+        status=int(STATUS_BY_NAME[entry.status]),
+        starred=entry.starred,
+        published_at=published_at,
+        created_at=_instant(entry.created_at, published_at),
+        changed_at=_instant(entry.changed_at, published_at),
+        hash=bytes.fromhex(entry.hash),
+        fingerprint=bytes.fromhex(entry.fingerprint),
+        edited=entry.edited & 3,
+        reading_time=entry.reading_time,
+        title=entry.title,
+        url=entry.url,
+        author=entry.author,
+        comments_url=entry.comments_url,
+        language=entry.language,
+        share_code=entry.share_code,
+        tags=msgspec.json.encode(entry.tags).decode(),
+    )
+    attached = [
+        Enclosure(0, user_id, 0, one.url, one.mime_type, one.size, one.media_progression, one.queue_position)
+        for one in entry.enclosures
+    ]
+    extras = ContentExtras(chapters_text(entry.chapters), entry.other_content)
+    return NewEntry(row, entry.content, entry.tags, attached, extras)
+
+
+def _by_feed_and_hash(
+    batch: Iterable[ArchivedEntry], targets: dict[int, _Target]
+) -> dict[int, dict[bytes, ArchivedEntry]]:
+    """Returns entries by the id of their feed and their hash; of equal ones the last."""
+    by_feed: defaultdict[int, dict[bytes, ArchivedEntry]] = defaultdict(dict)
+    for entry in batch:
+        by_feed[targets[entry.feed].id][bytes.fromhex(entry.hash)] = entry
+    return by_feed
+
+
+def _instant(moment: datetime | None, default: Instant) -> Instant:
+    return default if moment is None else from_datetime(moment)
+
+
+def _batches(lines: Iterable[R]) -> Iterator[list[R]]:
+    remaining = iter(lines)
+    while batch := list(islice(remaining, BATCH)):
+        yield batch

@@ -1,0 +1,1 @@
+"""Translates the formats of other feed readers into the records of an archive."""

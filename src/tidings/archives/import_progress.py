@@ -1,0 +1,93 @@
+"""The last import of an account, as the import page shows it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+from tidings.archives.import_review import ShownLeftOff, ShownPart, left_off, parts_of, security_of
+from tidings.archives.import_runs import UNFINISHED, AccountImportReport, ImportRun, ImportState
+from tidings.archives.parts import ImportReview
+from tidings.archives.source import SERVERS, ImportSource
+from tidings.web.context import RequestContext
+from tidings.web.language import N_, _
+
+# Problems that the report of a page shows; the API has all of them.
+MAX_PROBLEMS = 100
+STATES = {
+    ImportState.WAITING: N_("Waiting for other imports"),
+    ImportState.RUNNING: N_("Importing"),
+    ImportState.ASKING: N_("Choose what the archive may change"),
+    ImportState.EXPIRED: N_("Nobody answered within a day: choose the file again"),
+    ImportState.DONE: N_("Imported"),
+    ImportState.FAILED: N_("The import failed"),
+    ImportState.INTERRUPTED: N_("The import was interrupted"),
+}
+
+
+class ShownImport(Struct, frozen=True):
+    """The last import as the page shows it.
+
+    left_off: what was not asked for. kept: what no import changes. review, parts, security: while the import asks; what
+    the archive holds, what the person can choose, and what stays in any case.
+    """
+
+    run: ImportRun
+    state: ImportState
+    report: AccountImportReport | None
+    problems: list[str]
+    more_problems: int
+    left_off: list[ShownLeftOff]
+    kept: list[ShownLeftOff]
+    review: ImportReview | None = None
+    parts: list[ShownPart] = []
+    security: list[str] = []
+
+    @property
+    def is_running(self) -> bool:
+        return self.state in UNFINISHED
+
+
+def shown_import(context: RequestContext) -> dict[str, Any]:
+    """Returns what the template of the import page needs besides OPML."""
+    run = context.services.background_imports.of_user(context.caller.id)
+    return {
+        "sources": source_choices(),
+        "source_chosen": ImportSource.TIDINGS,
+        "states": STATES,
+        "run": None if run is None else _shown(run, context),
+    }
+
+
+def source_choices() -> list[tuple[str, str]]:
+    """Returns the sources of files with their names."""
+    names = {
+        ImportSource.TIDINGS: _("Tidings (archive)"),
+        ImportSource.FRESHRSS: _("FreshRSS (SQLite or ZIP)"),
+        ImportSource.NEWSBLUR: "NewsBlur",
+        ImportSource.FEEDBIN: _("Feedbin (starred entries)"),
+    }
+    return [
+        (source, names.get(source, source.replace("-", " ").title()))
+        for source in ImportSource
+        if source not in SERVERS
+    ]
+
+
+def _shown(run: ImportRun, context: RequestContext) -> ShownImport:
+    report, review = run.decoded_report(), run.review()
+    problems = report.problems if report is not None else review.problems if review is not None else []
+    left = [] if report is None else report.left_off
+    return ShownImport(
+        run,
+        run.state_at(context.now),
+        report,
+        problems[:MAX_PROBLEMS],
+        max(0, len(problems) - MAX_PROBLEMS),
+        left_off(left, security=False),
+        left_off(left, security=True),
+        review,
+        [] if review is None else parts_of(review),
+        [] if review is None else security_of(review),
+    )

@@ -1,0 +1,148 @@
+"""Names and values of what an import would change, or left off, as the import page shows them."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from msgspec import Struct
+
+from tidings.archives.parts import SECURITY, ArchivePart, ImportReview, LeftOff, PlannedChange
+from tidings.deliveries.registry import REGISTRY
+from tidings.http.binding import Form
+from tidings.web.language import N_, _
+from tidings.web.message_translation import translated
+from tidings.web.pages.settings.account import ACCOUNT, APPEARANCE, CUSTOM, FILTERS, READING
+from tidings.web.pages.settings.fields import Field
+
+_FORMS: Final = (ACCOUNT, READING, APPEARANCE, FILTERS, CUSTOM)
+_FIELDS: Final = {field.name: (field, form.path) for form in _FORMS for group in form.groups for field in group.fields}
+_OF_FEEDS: Final = {
+    "webhook_url": N_("Webhook address"),
+    "apprise_service_urls": N_("Apprise service URLs"),
+    "ntfy_enabled": N_("Notifications by ntfy"),
+    "pushover_enabled": N_("Notifications by Pushover"),
+    "proxy_url": N_("Proxy"),
+    "allow_self_signed_certificates": N_("Trust self-signed certificates"),
+}
+_PARTS: Final = {
+    ArchivePart.SETTINGS: (N_("Apply these settings"), ""),
+    ArchivePart.RULES: (
+        N_("Apply these filters"),
+        N_("They decide which new entries of all your feeds appear."),
+    ),
+    ArchivePart.SCRIPTS: (
+        N_("Apply these styles and scripts"),
+        N_("On every page that you see. A script can do whatever you can: only if the archive is your own."),
+    ),
+    ArchivePart.INTEGRATIONS: (
+        N_("Switch these on"),
+        N_("They send entries or requests to other servers. Otherwise they come in switched off or are left out."),
+    ),
+}
+# Longer values are folded.
+_SHORT_CHARS: Final = 80
+
+
+class ShownChange(Struct, frozen=True):
+    """label: what changes. before: "" if nothing was set. is_long: the value after is to be folded."""
+
+    label: str
+    before: str
+    after: str
+    feed: str
+    is_long: bool
+
+
+class ShownPart(Struct, frozen=True):
+    """A part of an archive with a check box. name: of the box."""
+
+    name: str
+    label: str
+    help: str
+    is_on: bool
+    changes: list[ShownChange]
+
+
+class ShownLeftOff(Struct, frozen=True):
+    """path: of the page that has the switch."""
+
+    label: str
+    path: str
+    feeds: list[str]
+    more_feeds: int
+
+
+class AnswerForm(Form, frozen=True):
+    """The boxes of a review, each named as its part. started_at: which import they are about."""
+
+    started_at: int | None = None
+    settings: bool | None = None
+    rules: bool | None = None
+    scripts: bool | None = None
+    integrations: bool | None = None
+
+    def parts(self) -> frozenset[ArchivePart]:
+        return frozenset(part for part in ArchivePart if getattr(self, part))
+
+
+def parts_of(review: ImportReview) -> list[ShownPart]:
+    """Returns the parts that the person can choose; only harmless settings are chosen already."""
+    return [
+        ShownPart(
+            name=str(part),
+            label=_(_PARTS[part][0]),
+            help=_(_PARTS[part][1]) if _PARTS[part][1] else "",
+            is_on=part is ArchivePart.SETTINGS,
+            changes=[_change(change) for change in review.changes if change.part == part],
+        )
+        for part in review.parts
+    ]
+
+
+def security_of(review: ImportReview) -> list[str]:
+    """Returns what no import changes, although the archive has it otherwise."""
+    return list(dict.fromkeys(_label(change.name) for change in review.changes if change.part == SECURITY))
+
+
+def left_off(left: list[LeftOff], *, security: bool) -> list[ShownLeftOff]:
+    """Returns what was left off. security: what protects the account, instead of what was not asked for."""
+    return [
+        ShownLeftOff(_label(one.name), _path(one), one.feeds, max(0, one.feed_count - len(one.feeds)))
+        for one in left
+        if (one.part == SECURITY) is security and not one.name.startswith("has_chosen_")
+    ]
+
+
+def _change(change: PlannedChange) -> ShownChange:
+    after = _value(change.name, change.after)
+    return ShownChange(
+        label=_label(change.name),
+        before=_value(change.name, change.before)[:_SHORT_CHARS],
+        after=after,
+        feed=change.feed,
+        is_long=len(after) > _SHORT_CHARS or "\n" in after,
+    )
+
+
+def _label(name: str) -> str:
+    if name in _OF_FEEDS:
+        return _(_OF_FEEDS[name])
+    if name in REGISTRY:
+        return translated(REGISTRY[name].title)
+    return _(_FIELDS[name][0].label) if name in _FIELDS else name
+
+
+def _path(left: LeftOff) -> str:
+    if left.feed_count:
+        return "/feeds"
+    if left.name in REGISTRY:
+        return f"/settings/integrations/{left.name}"
+    return _FIELDS[left.name][1] if left.name in _FIELDS else "/settings"
+
+
+def _value(name: str, value: Any) -> str:
+    if isinstance(value, bool):
+        return _("on") if value else _("off")
+    field: Field | None = _FIELDS[name][0] if name in _FIELDS else None
+    choices = field.choices() if field is not None and field.choices is not None else {}
+    return choices.get(str(value), f"{value:g}" if isinstance(value, float) else str(value))

@@ -1,0 +1,179 @@
+"""What an archive holds besides feeds and entries, and what of it an import applies.
+
+A file may come from anybody. Whatever runs on pages, hides entries of other feeds or sends something to another host is
+applied only if the person asks for it; settings that protect the account never come from a file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from enum import StrEnum
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct
+
+from tidings.base.errors import InvalidInput
+from tidings.base.messages import verbatim
+from tidings.domain.feeds.feeds import Feed
+
+
+class ArchivePart(StrEnum):
+    """A part of an archive that an import applies if it is asked to.
+
+    SETTINGS: how lists and pages look and work. RULES: filters for the entries of all feeds. SCRIPTS: the account's own
+    script, style sheet and hosts of fonts. INTEGRATIONS: integrations, and receivers and proxies of feeds.
+    """
+
+    SETTINGS = "settings"
+    RULES = "rules"
+    SCRIPTS = "scripts"
+    INTEGRATIONS = "integrations"
+
+
+# The part of settings that protect the account. No import applies it.
+SECURITY: Final = "security"
+ALL_PARTS: Final = frozenset(ArchivePart)
+# Applied unless the person chooses otherwise.
+DEFAULT_PARTS: Final = frozenset({ArchivePart.SETTINGS})
+
+_HARMLESS: Final = (
+    "theme", "language", "timezone", "entry_sorting_direction", "entry_sorting_order", "categories_sorting_order",
+    "entries_per_page", "default_home_page", "display_mode", "gesture_nav", "keyboard_shortcuts", "show_reading_time",
+    "entry_swipe", "default_reading_speed", "cjk_reading_speed", "media_playback_rate", "mark_read_on_view",
+    "mark_read_on_media_player_completion", "always_open_external_links", "open_external_links_in_new_tab",
+    "has_chosen_theme", "has_chosen_direction",
+)  # fmt: skip
+# Every setting of a user in an archive; one that is missing here is never applied.
+PART_OF_SETTING: Final[Mapping[str, str]] = {
+    **dict.fromkeys(_HARMLESS, ArchivePart.SETTINGS),
+    "block_filter_entry_rules": ArchivePart.RULES,
+    "keep_filter_entry_rules": ArchivePart.RULES,
+    "stylesheet": ArchivePart.SCRIPTS,
+    "custom_js": ArchivePart.SCRIPTS,
+    "external_font_hosts": ArchivePart.SCRIPTS,
+    # Stars are sent to services.
+    "saves_starred": ArchivePart.INTEGRATIONS,
+    "allow_account_password_in_apps": SECURITY,
+    # Without it, publishers see the reader's address.
+    "proxies_pictures": SECURITY,
+}
+# Settings of a feed that send entries or requests to another host. The topic and priorities of notifications are
+# stored in any case: they have no effect until notifications are on.
+PART_OF_FEED_SETTING: Final[Mapping[str, str]] = {
+    "webhook_url": ArchivePart.INTEGRATIONS,
+    "apprise_service_urls": ArchivePart.INTEGRATIONS,
+    "ntfy_enabled": ArchivePart.INTEGRATIONS,
+    "pushover_enabled": ArchivePart.INTEGRATIONS,
+    "proxy_url": ArchivePart.INTEGRATIONS,
+    "allow_self_signed_certificates": SECURITY,
+}
+_FEED_DEFAULTS: Final = {field.name: field.default for field in msgspec.structs.fields(Feed)}
+
+# Feeds that a report names for each setting.
+MAX_FEEDS: Final = 10
+# Changes that a review shows, and characters of each value.
+MAX_CHANGES: Final = 100
+MAX_SHOWN_CHARS: Final = 2_000
+
+
+class LeftOff(Struct, frozen=True):
+    """Something in an archive that an import did not apply because nobody asked for it, or that it never applies.
+
+    A setting or a receiver is left out, an integration is stored switched off; one that is set up already stays as it
+    is.
+    """
+
+    part: str
+    """An `ArchivePart`, or SECURITY."""
+    name: str
+    """The setting of the account or of a feed, or the integration."""
+    feeds: list[str] = []
+    """URLs of the feeds whose setting it is, the first ones; empty for the account."""
+    feed_count: int = 0
+
+
+class PlannedChange(Struct, frozen=True):
+    """What an import would change besides adding feeds and entries. before, after: numbers, texts or booleans.
+
+    Of an integration: the address that it sends to.
+    """
+
+    part: str
+    name: str
+    before: Any = ""
+    after: Any = ""
+    feed: str = ""
+    """URL of the feed whose setting it is; empty for the account."""
+
+
+class ImportReview(Struct, frozen=True):
+    """What is in an archive, for the person who decides which parts of it are applied.
+
+    problems: what cannot be used, in words.
+    """
+
+    application: str
+    username: str
+    feeds: int
+    entries: int
+    changes: list[PlannedChange] = []
+    more_changes: int = 0
+    problems: list[str] = []
+
+    @property
+    def parts(self) -> list[ArchivePart]:
+        """The parts that the person can choose."""
+        return [part for part in ArchivePart if any(change.part == part for change in self.changes)]
+
+
+def chosen_parts(words: Iterable[str]) -> frozenset[ArchivePart]:
+    """Returns the parts that are named. words: names with commas between them, or `all` or `none`; empty: the default.
+
+    Raises InvalidInput for another word.
+    """
+    names = {name.strip() for word in words for name in word.split(",")} - {""}
+    if not names:
+        return DEFAULT_PARTS
+    if names in ({"all"}, {"none"}):
+        return ALL_PARTS if names == {"all"} else frozenset()
+    if unknown := sorted(names - set(ArchivePart)):
+        known = ", ".join(ArchivePart)
+        raise InvalidInput(verbatim(f"apply: {unknown[0][:40]!r} is none of {known}, all, none."), field="apply")
+    return frozenset(map(ArchivePart, names))
+
+
+def split_settings(
+    values: Mapping[str, Any], current: Mapping[str, Any], parts: Collection[ArchivePart]
+) -> tuple[dict[str, Any], list[LeftOff]]:
+    """Returns the settings of a user to store, and those that differ from the current ones and are left out."""
+    applied = {name: value for name, value in values.items() if PART_OF_SETTING.get(name, SECURITY) in parts}
+    left = [
+        LeftOff(PART_OF_SETTING.get(name, SECURITY), name)
+        for name, value in values.items()
+        if name not in applied and value != current[name]
+    ]
+    return applied, left
+
+
+def split_feed_settings(values: Mapping[str, Any], parts: Collection[ArchivePart]) -> tuple[dict[str, Any], list[str]]:
+    """Returns the values of a new feed to store, and the names of those that are left at their defaults."""
+    left = [
+        name
+        for name, part in PART_OF_FEED_SETTING.items()
+        if name in values and values[name] != _FEED_DEFAULTS[name] and part not in parts
+    ]
+    return {name: value for name, value in values.items() if name not in left}, left
+
+
+def grouped_by_setting(left: Iterable[tuple[str, str]]) -> list[LeftOff]:
+    """Returns what was left out of feeds, one for each setting. left: URL of the feed and name of the setting."""
+    urls: dict[str, list[str]] = {}
+    for url, name in left:
+        urls.setdefault(name, []).append(url)
+    return [LeftOff(PART_OF_FEED_SETTING[name], name, of[:MAX_FEEDS], len(of)) for name, of in urls.items()]
+
+
+def shown(value: Any) -> Any:
+    """Returns a value as a review shows it: a long text is cut."""
+    return f"{value[:MAX_SHOWN_CHARS]} …" if isinstance(value, str) and len(value) > MAX_SHOWN_CHARS else value

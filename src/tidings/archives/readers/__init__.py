@@ -1,0 +1,1 @@
+"""Readers of the exports, databases and APIs of other feed readers."""

@@ -1,0 +1,158 @@
+"""Reads the rows of an account in the order of their ids, and adds entries as another service had stored them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+from msgspec import Struct
+from sqlalchemy import bindparam, func, select
+
+from tidings.base.times import Instant
+from tidings.domain.entries.entries import Enclosure, Entry
+from tidings.engine import bulk_insert
+from tidings.engine.database import Database, Read, Write, columns
+from tidings.engine.id_list import in_list
+from tidings.storage.entries import counters, labels, public_links, search_index
+from tidings.storage.entries.contents import ContentExtras
+from tidings.storage.polling import feed_store
+from tidings.storage.schema import enclosures, entries, entry_contents, entry_tags, feeds, tombstones
+
+BATCH = 500
+
+
+class EntryRow(Entry, frozen=True):
+    """All columns of an entry. The id of an entry to add is 0."""
+
+    fingerprint: bytes | None
+    edited: int
+
+
+class StoredEntry(Struct, frozen=True):
+    """An entry of an account. labels: their names."""
+
+    row: EntryRow
+    content: str
+    enclosures: list[Enclosure]
+    labels: list[str]
+    extras: ContentExtras
+
+
+class NewEntry(Struct, frozen=True):
+    """An entry to add. enclosures: without ids."""
+
+    entry: EntryRow
+    content: str
+    tags: Sequence[str]
+    enclosures: Sequence[Enclosure]
+    extras: ContentExtras = ContentExtras()
+
+
+_select_entries = (
+    select(*columns(entries, EntryRow))
+    .where(entries.c.user_id == bindparam("user"), entries.c.id > bindparam("after"))
+    .order_by(entries.c.id)
+    .limit(BATCH)
+)
+_count_entries = select(func.count()).select_from(entries).where(entries.c.user_id == bindparam("user"))
+_select_contents = select(
+    entry_contents.c.entry_id, entry_contents.c.content, entry_contents.c.chapters, entry_contents.c.other_content
+).where(entry_contents.c.user_id == bindparam("user"), in_list(entry_contents.c.entry_id, "ids"))
+_select_enclosures = (
+    select(*columns(enclosures, Enclosure))
+    .where(enclosures.c.user_id == bindparam("user"), in_list(enclosures.c.entry_id, "ids"))
+    .order_by(enclosures.c.id)
+)
+_select_tombstones = (
+    select(tombstones.c.hash)
+    .join(feeds, feeds.c.id == tombstones.c.feed_id)
+    .where(
+        feeds.c.user_id == bindparam("user"),
+        tombstones.c.feed_id == bindparam("feed"),
+        tombstones.c.hash > bindparam("after"),
+    )
+    .order_by(tombstones.c.hash)
+    .limit(BATCH)
+)
+
+
+def count_entries(db: Read, user_id: int) -> int:
+    return int(db.scalar(_count_entries, user=user_id))
+
+
+def each_entry(database: Database, user_id: int) -> Iterator[StoredEntry]:
+    """Yields the user's entries, oldest first.
+
+    Each batch is a transaction of its own, so that others can write meanwhile; memory does not grow with the number.
+    """
+    after = 0
+    while True:
+        with database.reading() as db:
+            rows = db.all(EntryRow, _select_entries, user=user_id, after=after)
+            ids = [row.id for row in rows]
+            bodies = db.tuples(_select_contents, user=user_id, ids=ids) if ids else ()
+            contents = {id_: (content, ContentExtras(*extras)) for id_, content, *extras in bodies}
+            attached: dict[int, list[Enclosure]] = {}
+            for enclosure in db.all(Enclosure, _select_enclosures, user=user_id, ids=ids) if ids else ():
+                attached.setdefault(enclosure.entry_id, []).append(enclosure)
+            given = labels.of_entries(db, user_id, ids) if ids else {}
+        if not rows:
+            return
+        for row in rows:
+            names = [label.name for label in given.get(row.id, ())]
+            content, extras = contents.get(row.id, ("", ContentExtras()))
+            yield StoredEntry(row, content, attached.get(row.id, []), names, extras)
+        after = rows[-1].id
+
+
+def each_deleted(database: Database, user_id: int, feed_id: int) -> Iterator[bytes]:
+    """Yields the hashes of entries that were deleted from a feed, in batches as `each_entry`."""
+    after = b""
+    while True:
+        with database.reading() as db:
+            hashes: list[bytes] = db.scalars(_select_tombstones, user=user_id, feed=feed_id, after=after)
+        if not hashes:
+            return
+        yield from hashes
+        after = hashes[-1]
+
+
+def add_entries(db: Write, user_id: int, new: Sequence[NewEntry]) -> list[int]:
+    """Add entries to feeds of the user with the times they have. Returns their ids.
+
+    The caller has locked the counters of the feeds. A code of a public link that another entry has is left out.
+    """
+    delta = counters.CounterDelta()
+    rows, contents, tags, attached = [], [], [], []
+    codes: set[str] = set()
+    for id_, added in zip(bulk_insert.take_ids(db, entries, len(new)), new, strict=True):
+        row = msgspec.structs.asdict(added.entry) | {"id": id_, "user_id": user_id}
+        if row["share_code"] in codes or public_links.by_code(db, row["share_code"]) is not None:
+            row["share_code"] = ""
+        codes.add(row["share_code"])
+        rows.append(row)
+        contents.append(
+            {"entry_id": id_, "user_id": user_id, "content": added.content} | msgspec.structs.asdict(added.extras)
+        )
+        tags += feed_store.tag_rows(user_id, id_, added.tags)
+        attached += [_enclosure_row(user_id, id_, enclosure) for enclosure in added.enclosures]
+        delta.add(added.entry.feed_id, added.entry.status, starred=added.entry.starred)
+    bulk_insert.add(db, entries, rows)
+    bulk_insert.add(db, entry_contents, contents)
+    bulk_insert.add(db, entry_tags, tags)
+    bulk_insert.add(db, enclosures, attached)
+    ids = [row["id"] for row in rows]
+    search_index.note_new(db, [(id_, user_id) for id_ in ids])
+    delta.write(db)
+    return ids
+
+
+def add_deleted(db: Write, feed_id: int, hashes: Sequence[bytes], *, now: Instant) -> None:
+    """Record that entries were deleted from a feed, so that they do not come back. hashes: not recorded yet."""
+    bulk_insert.add(db, tombstones, [{"feed_id": feed_id, "hash": hash_, "seen_at": now} for hash_ in hashes])
+
+
+def _enclosure_row(user_id: int, entry_id: int, enclosure: Enclosure) -> dict[str, object]:
+    row = msgspec.structs.asdict(enclosure) | {"user_id": user_id, "entry_id": entry_id}
+    del row["id"]
+    return row

@@ -1,0 +1,1 @@
+"""What every library shares: the root of the error tree, messages, times, and checks of short texts."""

@@ -1,0 +1,159 @@
+"""Removes from an article what stands around its text: links to other articles, share buttons, bylines, the title.
+
+Only parts of the article are removed here, after it was chosen: they count when candidates are compared.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from lxml import etree
+from lxml.html import HtmlElement
+
+from tidings.content.articles.boilerplate import remove_boilerplate
+from tidings.content.cleaning.name_sets import name_set
+
+# Inside these an element belongs to a sentence, a quotation or a table, whatever its name.
+_TEXTS: Final = name_set("p pre code blockquote q h1 h2 h3 h4 h5 h6 figcaption dd dt td th math")
+_NEVER_UNLIKELY: Final = frozenset({"html", "body", "a", "blockquote", "q"})
+
+_NAMED: Final = etree.XPath("descendant::*[@class or @id]")
+_TEXT: Final = etree.XPath("normalize-space()", smart_strings=False)
+_CONTENT_INSIDE: Final = etree.XPath("boolean(descendant-or-self::*[self::main or self::article or self::math])")
+
+# Links to other articles, share buttons, labels for screen readers. The word has to end the name: that of a part of the
+# article may begin with it ("sharing-with-others").
+_ASIDE: Final = re.compile(
+    r"(?<![a-z])(?:related|recommended|read-?(?:next|more)|most-(?:popular|read)|trending|outbrain|taboola|cta|sign-?up"
+    r"|share|sharing|social|breadcrumbs?|(?:left|right)-?rail)"
+    r"(?:daddy|-?(?:posts?|articles?|stories|story|content|links?|news|this|bar|buttons?|tools?|icons?|media|items?"
+    r"|list|box))*(?![\w-])|(?<![a-z])(?:screen-reader-text|visually-hidden|sr-only)(?![a-z-])",
+    re.IGNORECASE,
+)
+# An element with at least this share of the text of all paragraphs is the article itself, whatever its name.
+_MIN_MAIN_SHARE: Final = 0.3
+
+_BYLINE: Final = re.compile(
+    r"(?<![a-z])(?:byline|dateline|timestamp|publish(?:ed)?-?(?:date|time|on)|post(?:ed)?-?(?:date|on)|p-author)(?![a-z])",
+    re.IGNORECASE,
+)
+_MAX_BYLINE_CHARS: Final = 120
+# Shorter captions, such as the name of a photographer, repeat by chance.
+_MIN_CAPTION_CHARS: Final = 40
+# Of the words of a heading that repeats the title. The title of a page has further words, such as the name of the site.
+_MIN_TITLE_SHARE: Final = 0.75
+_SITE_WORDS: Final = 4
+_MIN_PARAGRAPH_CHARS: Final = 60
+
+
+def remove_surroundings(article: HtmlElement, page_title: str) -> None:
+    """Removes what stands around the text of an article."""
+    main_chars = main_text_length(article)
+    # Many elements have the same names.
+    known: dict[str, bool] = {}
+    for element in named_elements(article):
+        names = class_and_id(element)
+        if names not in known:
+            known[names] = _ASIDE.search(names) is not None or _BYLINE.search(names) is not None
+        if known[names] and _is_surrounding(element, names, main_chars):
+            element.drop_tree()
+    for button in list(article.iter("button")):
+        if not _has_image(button):
+            button.drop_tree()
+    _remove_repeated_captions(article)
+    _remove_title(article, _words(page_title))
+    remove_boilerplate(article)
+
+
+def _is_surrounding(element: HtmlElement, names: str, main_chars: float) -> bool:
+    if is_shielded(element) and not _is_whole_line(element):
+        return False
+    is_aside = _ASIDE.search(names) is not None and paragraph_text_length(element) < main_chars
+    return is_aside or _is_byline(element, names)
+
+
+def named_elements(element: HtmlElement) -> list[HtmlElement]:
+    """Returns the elements inside another one that have a class or an id, in document order."""
+    elements: list[HtmlElement] = _NAMED(element)
+    return elements
+
+
+def class_and_id(element: HtmlElement) -> str:
+    """Returns the names of an element, separated by blanks."""
+    return f"{element.get('class', '')} {element.get('id', '')}"
+
+
+def is_shielded(element: HtmlElement) -> bool:
+    """Returns whether an element belongs to a text or holds the article, so that its name says nothing."""
+    if element.tag in _NEVER_UNLIKELY or any(ancestor.tag in _TEXTS for ancestor in element.iterancestors()):
+        return True
+    return bool(_CONTENT_INSIDE(element))
+
+
+def text_length(element: HtmlElement) -> int:
+    """Returns the number of characters of text; several blanks count as one."""
+    return len(_TEXT(element))
+
+
+def paragraph_text_length(element: HtmlElement) -> int:
+    """Returns the number of characters in the paragraphs of an element."""
+    return sum(text_length(paragraph) for paragraph in element.iter("p"))
+
+
+def main_text_length(element: HtmlElement) -> float:
+    """Returns the number of characters in paragraphs from which on a part of an element is its main text."""
+    return _MIN_MAIN_SHARE * paragraph_text_length(element)
+
+
+def _is_byline(element: HtmlElement, names: str) -> bool:
+    """Returns whether an element only names the author or the date, which entries have apart from the text."""
+    return bool(_BYLINE.search(names)) and text_length(element) < _MAX_BYLINE_CHARS and not _has_image(element)
+
+
+def _is_whole_line(element: HtmlElement) -> bool:
+    """Returns whether a part of a paragraph is all of its text, so that it is no part of a sentence."""
+    line = element.getparent()
+    return element.tag == "span" and line is not None and line.tag == "p" and _TEXT(line) == _TEXT(element)
+
+
+def _remove_repeated_captions(article: HtmlElement) -> None:
+    """Removes captions that repeat an earlier one: galleries have them for each form of their display."""
+    first: dict[str, HtmlElement] = {}
+    for element in list(article.iter("figcaption", "p", "div", "span")):
+        if not _is_caption(element):
+            continue
+        text = _TEXT(element)
+        if len(text) < _MIN_CAPTION_CHARS or first.setdefault(text, element) in (element, *element.iterancestors()):
+            continue
+        if not _has_image(element):
+            element.drop_tree()
+
+
+def _remove_title(article: HtmlElement, page_title: tuple[str, ...]) -> None:
+    """Removes headings before the text that repeat the title of the page, which is shown above the article."""
+    for element in list(article.iter("h1", "h2", "p")):
+        words = _words(_TEXT(element))
+        is_title = _is_title(words, page_title)
+        if element.tag == "p" and not (is_title and len(words) >= _SITE_WORDS):
+            if text_length(element) >= _MIN_PARAGRAPH_CHARS and not _is_caption(element):
+                return
+        elif is_title and not _has_image(element):
+            element.drop_tree()
+
+
+def _is_title(words: tuple[str, ...], page_title: tuple[str, ...]) -> bool:
+    known = sum(word in page_title for word in words)
+    return known > 0 and known >= _MIN_TITLE_SHARE * len(words) and 2 * len(words) >= len(page_title) - _SITE_WORDS
+
+
+def _is_caption(element: HtmlElement) -> bool:
+    return element.tag == "figcaption" or "caption" in element.get("class", "").lower()
+
+
+def _has_image(element: HtmlElement) -> bool:
+    return element.find(".//img") is not None
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(re.findall(r"\w+", text.lower()))

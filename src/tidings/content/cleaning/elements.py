@@ -1,0 +1,153 @@
+"""Tables of the HTML elements that are kept, and of their attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from msgspec import Struct
+from selectolax.lexbor import LexborHTMLParser
+
+from tidings.content.cleaning import attributes as check
+from tidings.content.cleaning.attributes import AttributeCheck
+from tidings.content.cleaning.name_sets import name_set
+
+COMMON_ATTRIBUTES: Mapping[str, AttributeCheck] = {"dir": check.direction, "lang": check.language}
+
+HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+VOID: Final = frozenset({"br", "col", "hr", "img", "source", "wbr"})
+
+
+class AllowedElement(Struct, frozen=True, eq=False):
+    """checks: for each attribute that may be kept, the check of its value.
+
+    bare_tag, end_tag: the tags if no attribute is written; end_tag is "" for a void element.
+    has_own_attributes: whether it can have attributes besides `COMMON_ATTRIBUTES`.
+    ends_word: whether it separates two words.
+    is_block: whether a line ends before and after it.
+    can_split: whether its parent or ancestors decide if it is written, see `SPLITS_PARENT`.
+    """
+
+    name: str
+    checks: Mapping[str, AttributeCheck]
+    bare_tag: str
+    end_tag: str
+    has_own_attributes: bool
+    ends_word: bool
+    is_block: bool
+    can_split: bool
+
+
+# Left out with their content. Browsers do not show templates either.
+DROPPED: Final = name_set("""
+    script style template meta link base basefont title datalist frameset frame noframes noembed param
+    input track area
+""")
+
+# Of deeply nested content only the text is kept, without the content of these elements.
+DROPPED_DEEP: Final = name_set("noscript desc embed metadata defs symbol iframe svg")
+
+# Left out, content kept. For the parser the content is a scope of its own, in which a paragraph may be inside a
+# paragraph. So if one is left out, the output is sanitized a second time.
+SCOPE_ELEMENTS: Final = frozenset({"applet", "button", "marquee", "select"})
+
+# Left out, content kept, with a line end at the start and at the end.
+LINE_ELEMENTS: Final = name_set("""
+    address article center dir div fieldset footer form header hgroup listing main menu nav plaintext search
+    section xmp
+""")
+
+# Element -> parents that the parser would close before opening the element.
+SPLITS_PARENT: Final[Mapping[str, frozenset[str]]] = {
+    **dict.fromkeys(HEADINGS, HEADINGS),
+    "rp": frozenset({"p", "li", "dd", "dt", "rt", "rp"}),
+    "rt": frozenset({"p", "li", "dd", "dt", "rt", "rp"}),
+    "rtc": frozenset({"p", "li", "dd", "dt", "rt", "rp", "rtc"}),
+}
+# The same for ancestors, up to the nearest of `SPLIT_BARRIERS`.
+SPLITS_ANCESTOR: Final[Mapping[str, frozenset[str]]] = {
+    "li": frozenset({"li"}),
+    "dd": frozenset({"dd", "dt"}),
+    "dt": frozenset({"dd", "dt"}),
+}
+
+# Text directly inside these elements would move elsewhere when parsed again.
+TABLE_STRUCTURE: Final = frozenset({"colgroup", "table", "tbody", "tfoot", "thead", "tr"})
+
+_BLOCKS = HEADINGS | name_set("""
+    aside blockquote br caption col colgroup dd details dl dt figcaption figure hr li ol p pre summary table
+    tbody td tfoot th thead tr ul
+""")
+SPLIT_BARRIERS: Final = _BLOCKS - {"p"}
+
+# Elements whose tags do not end a word: "<b>T</b>idings" is one.
+WITHIN_WORDS: Final = name_set("""
+    a abbr acronym b bdi bdo cite code del dfn em i ins kbd mark q s samp small span strong sub sup time u var wbr
+""")
+
+_ID = {"id": check.identifier}
+_CELL = {"rowspan": check.span, "colspan": check.span}
+_COLUMNS = {"span": check.span}
+_EDIT = {"cite": check.link, "datetime": check.text}
+_QUOTE = {"cite": check.link}
+_CODE = {"class": check.code_language}
+
+_OWN: Mapping[str, Mapping[str, AttributeCheck]] = {
+    "a": {"title": check.text, "id": check.identifier},
+    "abbr": {"title": check.text},
+    "acronym": {"title": check.text},
+    "blockquote": _QUOTE,
+    "code": _CODE,
+    "col": _COLUMNS,
+    "colgroup": _COLUMNS,
+    "dd": _ID,
+    "del": _EDIT,
+    "details": {"open": check.always},
+    "dfn": {"title": check.text},
+    "dl": _ID,
+    "dt": _ID,
+    **dict.fromkeys(HEADINGS, _ID),
+    "ins": _EDIT,
+    "li": {"id": check.identifier, "value": check.integer},
+    "ol": {"id": check.identifier, "start": check.integer, "reversed": check.always, "type": check.list_type},
+    "pre": _CODE,
+    "q": _QUOTE,
+    "sup": _ID,
+    "td": _CELL,
+    "th": {**_CELL, "scope": check.one_of("row", "col", "rowgroup", "colgroup")},
+    "time": {"datetime": check.text},
+    "ul": _ID,
+}
+
+_PLAIN = _BLOCKS | name_set("""
+    abbr acronym b bdi bdo cite code del dfn em i ins kbd mark picture q rp rt rtc ruby s samp small strong
+    sub sup time u var wbr
+""")
+
+
+def _allowed_element(name: str) -> AllowedElement:
+    own = _OWN.get(name, {})
+    return AllowedElement(
+        name=name,
+        checks={**own, **COMMON_ATTRIBUTES},
+        bare_tag=f"<{name}>",
+        end_tag="" if name in VOID else f"</{name}>",
+        has_own_attributes=bool(own),
+        ends_word=name not in WITHIN_WORDS,
+        is_block=name in _BLOCKS,
+        can_split=name in SPLITS_PARENT or name in SPLITS_ANCESTOR,
+    )
+
+
+def tag_ids(names: Iterable[str]) -> dict[int, str]:
+    """Returns the parser's number for each name; comparing numbers is faster than comparing names."""
+    document = LexborHTMLParser("")
+    return {document.create_node(name).tag_id: name for name in names}
+
+
+LINK: Final = _allowed_element("a")
+PLAIN: Final[Mapping[int, AllowedElement]] = {
+    number: _allowed_element(name) for number, name in tag_ids(_PLAIN).items()
+}
+ENDS_WITHIN_WORDS: Final = frozenset(f"</{name}>" for name in WITHIN_WORDS)
+BLOCK_ENDS: Final = frozenset(f"</{name}>" for name in _BLOCKS | {"div"})

@@ -1,0 +1,180 @@
+"""Images: lazy ones get their final URL, invisible ones are left out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from tidings.content.cleaning import attributes as check
+from tidings.content.cleaning.attributes import AttributeCheck, Attributes, escape_value
+from tidings.content.cleaning.links import LinkCleaner, image_data_url
+from tidings.content.cleaning.srcset import clean_srcset
+
+# Attributes in which scripts for lazy loading keep the URL, the most common first.
+LAZY_SRC = (
+    "data-src",
+    "data-lazy-src",
+    "data-original",
+    "data-orig",
+    "data-url",
+    "data-actualsrc",
+    "data-original-mos",
+    "data-orig-file",
+    "data-large-file",
+    "data-medium-file",
+    *(f"data-{width}src" for width in (2000, 1000, 800, 655, 500, 380)),
+)
+LAZY_SRCSET = ("data-srcset", "data-lazy-srcset")
+# As sets, because most images have none of them.
+_ANY_LAZY_SRC, _ANY_LAZY_SRCSET = frozenset(LAZY_SRC), frozenset(LAZY_SRCSET)
+# Without these an image is neither hidden nor lazy and has at most one URL: `plain_image_tag` handles it.
+SPECIAL_ATTRIBUTES = check.HIDING_ATTRIBUTES | _ANY_LAZY_SRC | _ANY_LAZY_SRCSET | {"srcset"}
+
+# An image file with the name of a placeholder. Two expressions, each linear in the length of the URL: a single one
+# would read the rest of the URL again at every match. Most images need only the first.
+_PLACEHOLDER_NAME = re.compile(
+    r"[/_.-](?=[1beglpst])(?:blank|spacer|pixel|placeholder|transparent|lazy(?:[-_]?load(?:er|ing)?)?|loading|1x1|empty"
+    r"|grey|gray)(?=[_.-])",
+    re.IGNORECASE,
+)
+_IMAGE_FILE = re.compile(
+    r"(?<![\w.-])[\w.-]++(?:(?<=\.gif|\.png|\.svg|\.jpg)|(?<=\.jpeg|\.webp))(?=[?#]|$)", re.IGNORECASE
+)
+_SIZE = re.compile(r"[1-9][0-9]{0,5}")
+_INVISIBLE = re.compile(r"\s*0*[01](?:px)?\s*", re.IGNORECASE)
+_INVISIBLE_WIDTH = re.compile(r"(?:^|;)\s*width\s*:\s*[01](?:px)?\s*(?:!important\s*)?(?:;|$)", re.IGNORECASE)
+_INVISIBLE_HEIGHT = re.compile(r"(?:^|;)\s*height\s*:\s*[01](?:px)?\s*(?:!important\s*)?(?:;|$)", re.IGNORECASE)
+
+_MINIMAL_SIZE = re.compile(r"(?:^|[;\s])min-(?:width|height)\s*:\s*0*[1-9]", re.IGNORECASE)
+_CHECKS: dict[str, AttributeCheck] = {
+    "alt": lambda value, _: value,
+    "title": check.text,
+    "sizes": check.text,
+    "width": check.matching(_SIZE),
+    "height": check.matching(_SIZE),
+    "fetchpriority": check.one_of("high", "low", "auto"),
+    "decoding": check.one_of("sync", "async", "auto"),
+    "dir": check.direction,
+    "lang": check.language,
+}
+_SOURCE_CHECKS: dict[str, AttributeCheck] = {
+    "type": check.text,
+    "media": check.text,
+    "sizes": check.text,
+    "width": check.matching(_SIZE),
+    "height": check.matching(_SIZE),
+}
+
+
+def image_tag(attributes: Attributes, links: LinkCleaner) -> str:
+    """Returns the whole `img` element; "" if it would show nothing."""
+    if is_invisible(attributes):
+        return ""
+    return _write_with_sources("img", attributes, links.image_url, links, _CHECKS, ' loading="lazy"')
+
+
+def plain_image_tag(attributes: Attributes, links: LinkCleaner) -> str:
+    """Returns the same as `image_tag`, faster, for attributes without any of `SPECIAL_ATTRIBUTES`."""
+    width, height = attributes.get("width"), attributes.get("height")
+    if width and height and _is_pixel(width, height):
+        return ""
+    written = attributes.get("src") or ""
+    src = links.image_url(written.strip()) or links.image_url(written)
+    if not src:
+        return ""
+    return f'{check.open_tag("img", attributes, _CHECKS, links)} src="{escape_value(src)}" loading="lazy">'
+
+
+def is_placeholder_tag(tag: str, attributes: Attributes) -> bool:
+    """Returns whether an image is only shown until another one loads. tag: result of `image_tag` for the attributes."""
+    return " srcset=" not in tag and is_placeholder(lazy_source(attributes))
+
+
+def source_tag(attributes: Attributes, links: LinkCleaner) -> str:
+    """Returns the whole `source` element of a picture or player; "" if it has no URL to load."""
+    return _write_with_sources("source", attributes, links.media_url, links, _SOURCE_CHECKS, "")
+
+
+def is_placeholder(src: str) -> bool:
+    """Returns whether a URL looks like that of a placeholder shown until the real image loads."""
+    if not src or src[:5].lower() == "data:":
+        return True
+    path = f"/{src}"
+    return _PLACEHOLDER_NAME.search(path) is not None and _is_placeholder_file(path)
+
+
+def _is_placeholder_file(path: str) -> bool:
+    files = _IMAGE_FILE.finditer(path)
+    return any(_PLACEHOLDER_NAME.search(path, max(file.start() - 1, 0), file.end()) for file in files)
+
+
+def lazy_source(attributes: Attributes) -> str:
+    """Returns the URL that an element is meant to load: its `src`, or the one that a script would set."""
+    src = (attributes.get("src") or "").strip()
+    if not _ANY_LAZY_SRC.isdisjoint(attributes) and (is_placeholder(src) or _has_lazy_class(attributes)):
+        return _first_url(attributes, LAZY_SRC) or src
+    return src
+
+
+def _write_with_sources(
+    name: str,
+    attributes: Attributes,
+    clean: Callable[[str], str],
+    links: LinkCleaner,
+    checks: dict[str, AttributeCheck],
+    added: str,
+) -> str:
+    src = clean(lazy_source(attributes)) or clean(attributes.get("src") or "")
+    srcset = _lazy_srcset(attributes)
+    if srcset:
+        srcset = clean_srcset(srcset, links.media_url)
+    if not src and not srcset:
+        return ""
+    written = check.open_tag(name, attributes, checks, links)
+    if src:
+        written += f' src="{escape_value(src)}"'
+    if srcset:
+        written += f' srcset="{escape_value(srcset)}"'
+    return written + added + ">"
+
+
+def _lazy_srcset(attributes: Attributes) -> str:
+    srcset = attributes.get("srcset") or ""
+    if not _ANY_LAZY_SRCSET.isdisjoint(attributes) and (is_placeholder(srcset) or _has_lazy_class(attributes)):
+        return _first_url(attributes, LAZY_SRCSET) or srcset
+    return srcset
+
+
+def _has_lazy_class(attributes: Attributes) -> bool:
+    classes = attributes.get("class")
+    return classes is not None and "lazy" in classes.lower()
+
+
+def _first_url(attributes: Attributes, names: tuple[str, ...]) -> str:
+    """Returns the first value that is a URL. Scripts use these attributes for colours, JSON and numbers as well."""
+    for name in names:
+        value = attributes.get(name)
+        if value is None:
+            continue
+        value = value.strip()
+        if value and not value.startswith(("{", "[")) and ("/" in value or "." in value) and "<" not in value:
+            return value if not value.startswith("data:") or image_data_url(value) else ""
+    return ""
+
+
+def is_invisible(attributes: Attributes) -> bool:
+    """Returns whether an image is at most one pixel large, as tracking pixels are.
+
+    An image with a minimal size is shown in that size: some frameworks write `width:0;height:0;min-width:100%`.
+    """
+    width, height = attributes.get("width"), attributes.get("height")
+    if width and height:
+        return _is_pixel(width, height)
+    style = attributes.get("style")
+    if not style or _MINIMAL_SIZE.search(style):
+        return False
+    return bool(_INVISIBLE_WIDTH.search(style) and _INVISIBLE_HEIGHT.search(style))
+
+
+def _is_pixel(width: str, height: str) -> bool:
+    return _INVISIBLE.fullmatch(width) is not None and _INVISIBLE.fullmatch(height) is not None

@@ -1,0 +1,115 @@
+"""Resolves and filters the URLs of one document: absolute, of an allowed kind, without tracking; cached."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from functools import lru_cache
+
+from tidings.base.url_schemes import LINK_SCHEMES, scheme_of
+from tidings.content.cleaning import ids
+from tidings.content.cleaning.tracking import strip_tracking
+from tidings.content.cleaning.urls import host_of, resolve_url
+
+# Share buttons, advertisements and counters: host (with its subdomains) and prefixes of the path.
+_UNWANTED: dict[str, tuple[str, ...]] = {
+    "api.flattr.com": ("",),
+    "facebook.com": ("/sharer.php", "/sharer/sharer.php"),
+    "feeds.feedburner.com": ("",),
+    "feedsportal.com": ("",),
+    "linkedin.com": ("/shareArticle",),
+    "pinterest.com": ("/pin/create/button/",),
+    "stats.wordpress.com": ("",),
+    "pixel.wp.com": ("",),
+    "twitter.com": ("/intent/tweet", "/share"),
+    "x.com": ("/intent/tweet", "/share"),
+}
+
+_WEB = ("https://", "http://")
+_PATH = re.compile(r"https?://[^/?#]*([^?#]*)")
+
+# Types of `data:` URLs in <img>. SVG is safe only there: scripts do not run in images.
+_IMAGE_TYPES = ("avif", "apng", "png", "svg", "svg+xml", "jpg", "jpeg", "gif", "webp")
+_IMAGE_DATA = tuple(f"data:image/{kind}{end}" for kind in _IMAGE_TYPES for end in (";", ","))
+# The beginning of every GIF of one by one pixel.
+_PIXEL_DATA = "data:image/gif;base64,R0lGODlhAQABA"
+
+
+class LinkCleaner:
+    """base_url: base of relative URLs. hosts: see `strip_tracking`.
+
+    max_url_chars: total length of the URLs of one document. Without this limit, a small document of short relative URLs
+    could become a huge one.
+    """
+
+    __slots__ = ("_base_url", "_chars_left", "_hosts", "_resolved")
+
+    def __init__(self, base_url: str, hosts: Collection[str] = (), *, max_url_chars: int) -> None:
+        self._base_url = base_url
+        self._hosts = hosts
+        self._chars_left = max_url_chars
+        self._resolved: dict[str, str] = {}
+
+    def link_url(self, value: str) -> str:
+        """Returns the URL for `href` and `cite`: any allowed scheme; "" for the others.
+
+        A link within the article gets the prefix of its target's id.
+        """
+        if value.startswith("#"):
+            return "#" + ids.prefix_id(value[1:]) if value != "#" else value
+        url = self._resolve(value)
+        return url if url.startswith(_WEB) or scheme_of(url) in LINK_SCHEMES else ""
+
+    def media_url(self, value: str) -> str:
+        """Returns the URL of a resource that the page loads: http and https only; else ""."""
+        url = self._resolve(value)
+        return url if url.startswith(_WEB) else ""
+
+    def image_url(self, value: str) -> str:
+        """Returns the URL for `src` of an image, which may also be a `data:` URL."""
+        if ":" in value and value[:5].lower() == "data:":
+            return image_data_url(value)
+        return self.media_url(value)
+
+    def _resolve(self, value: str) -> str:
+        url = self._resolved.get(value)
+        if url is None:
+            url = resolve_url(self._base_url, value)
+            # All unwanted hosts are below `.com`.
+            if ".com" in url and _is_unwanted(url):
+                url = ""
+            elif "?" in url and url.startswith(_WEB):
+                url = strip_tracking(url, hosts=self._hosts)
+            self._resolved[value] = url
+        self._chars_left -= len(url)
+        return url if self._chars_left >= 0 else ""
+
+
+def image_data_url(value: str) -> str:
+    """Returns a `data:` URL of an image without blanks; "" for any other value and for the invisible pixel."""
+    kind, comma, content = value.partition(",")
+    kind = "".join(kind.split()).lower()
+    if not (kind + comma).startswith(_IMAGE_DATA):
+        return ""
+    url = kind + comma + "".join(content.split("\n")).replace("\r", "").replace("\t", "").strip()
+    return "" if url.startswith(_PIXEL_DATA) else url
+
+
+def _is_unwanted(url: str) -> bool:
+    prefixes = _unwanted_paths(host_of(url))
+    if not prefixes:
+        return False
+    path = _PATH.match(url)
+    return path is not None and any(_starts_path(path[1], prefix) for prefix in prefixes)
+
+
+@lru_cache(maxsize=1_024)
+def _unwanted_paths(host: str) -> tuple[str, ...]:
+    """Returns the unwanted path prefixes of a host. Cached, because few hosts have most of the links."""
+    labels = host.split(".")
+    return _UNWANTED.get(".".join(labels[-2:])) or _UNWANTED.get(".".join(labels[-3:])) or ()
+
+
+def _starts_path(path: str, prefix: str) -> bool:
+    """Returns whether the prefix matches whole segments: `/share` does not match `/shareholders`."""
+    return path.startswith(prefix) and (prefix[-1:] in {"", "/"} or path[len(prefix) :][:1] in {"", "/"})

@@ -1,0 +1,177 @@
+"""Writes clean HTML from the parsed tree.
+
+    text ─► parse (lexbor) ─► one handler per element ─► new text
+
+Nothing of the tree is copied: each tag is written from the tables of `elements`. The next parser builds the same
+tree from the output. Where the tree cannot be written as HTML, such as a link inside a link, the inner tag is
+left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode
+
+from tidings.content.cleaning import attributes as check
+from tidings.content.cleaning import elements, formulas
+from tidings.content.cleaning.attributes import HIDING_ATTRIBUTES, Attributes, start_tag
+from tidings.content.cleaning.links import LinkCleaner
+from tidings.content.cleaning.media_handlers import MEDIA_HANDLERS, handle_amp
+from tidings.content.cleaning.policy import CleaningPolicy
+from tidings.content.cleaning.writer import LINE_END, CleanHtmlWriter, ElementHandler
+
+_OPTIONS = LexborDocumentOptions.WO_EVENTS.value
+_TEXT = 2
+_COMMENT = 4
+
+_DROPPED = frozenset(elements.tag_ids(elements.DROPPED)) | {_COMMENT}
+_DROPPED_DEEP = _DROPPED | frozenset(elements.tag_ids(elements.DROPPED_DEEP))
+_SCOPE_ELEMENTS = frozenset(elements.tag_ids(elements.SCOPE_ELEMENTS))
+_LINE_ELEMENTS = frozenset(elements.tag_ids(elements.LINE_ELEMENTS))
+_BLOCKS = _LINE_ELEMENTS | frozenset(number for number, element in elements.PLAIN.items() if element.is_block)
+_MAX_KNOWN = 1_000
+_RELEVANT_UNKNOWN_ATTRIBUTES = HIDING_ATTRIBUTES | {"dir"}
+_FORM, _MATH, _SPAN = elements.tag_ids(["form", "math", "span"])
+
+
+def sanitize(source: bytes, links: LinkCleaner, policy: CleaningPolicy) -> CleanHtmlWriter:
+    """Returns the writer with the clean HTML. source: UTF-8.
+
+    Iterative, because documents can be nested to any depth.
+    """
+    writer = CleanHtmlWriter(source, links, policy, handler=_handle_html, deep_handler=_handle_text_only)
+    # The parser owns the nodes and must outlive the loop.
+    parser = LexborHTMLParser(source, is_fragment=True, options=_OPTIONS)
+    node = parser.root
+    above: list[tuple[LexborNode, str, ElementHandler]] = []
+    while node is not None:
+        number = node.tag_id
+        if number == _TEXT:
+            writer.text(node.text_content or "")
+        else:
+            handler = writer.handler
+            # The usual handler is inlined, because this loop runs for each element.
+            close = (
+                _HTML_HANDLERS.get(number, _handle_unknown)(writer, node)
+                if handler is _handle_html
+                else handler(writer, node)
+            )
+            if close is not None:
+                child = node.first_child
+                if child is not None:
+                    above.append((node, close, handler))
+                    node = child
+                    continue
+                if close:
+                    writer.end(close)
+                writer.handler = handler
+        following = node.next
+        while following is None and above:
+            node, close, writer.handler = above.pop()
+            if close:
+                writer.end(close)
+            following = node.next
+        node = following
+    return writer
+
+
+def _handle_html(writer: CleanHtmlWriter, node: LexborNode) -> str | None:
+    """Handles an element of ordinary HTML."""
+    return _HTML_HANDLERS.get(node.tag_id, _handle_unknown)(writer, node)
+
+
+def _handler_for(element: elements.AllowedElement) -> ElementHandler:
+    """Returns the handler of an allowed element."""
+    relevant = HIDING_ATTRIBUTES.union(element.checks)
+    name, has_own, can_split = element.name, element.has_own_attributes, element.can_split
+
+    def write(writer: CleanHtmlWriter, node: LexborNode) -> str | None:
+        tag = element.bare_tag
+        attributes = node.attributes
+        # Most elements have no relevant attribute; one set operation decides that.
+        if attributes and not relevant.isdisjoint(attributes):
+            if writer.hides(attributes):
+                return None
+            if has_own or (("dir" in attributes or "lang" in attributes) and writer.has_common_attributes):
+                tag = start_tag(name, attributes, element.checks, writer.links)
+        if can_split and writer.open_elements and writer.would_split(name):
+            return LINE_END if element.is_block else ""
+        return writer.plain(element, tag)
+
+    return write
+
+
+def _handle_dropped(_: CleanHtmlWriter, __: LexborNode) -> None:
+    """Leaves out the element with its content."""
+
+
+def _handle_unknown(writer: CleanHtmlWriter, node: LexborNode) -> str | None:
+    """Leaves out the tags of an element that is in no table, and keeps its content."""
+    number = node.tag_id
+    if number in _SCOPE_ELEMENTS:
+        writer.needs_second_pass |= "p" in writer.open_elements
+    attributes = node.attributes
+    if attributes and not _RELEVANT_UNKNOWN_ATTRIBUTES.isdisjoint(attributes):
+        if writer.hides(attributes):
+            return None
+        if (
+            "dir" in attributes
+            and writer.has_common_attributes
+            and check.direction(attributes["dir"] or "", writer.links)
+        ):
+            return _keep_direction(writer, number, attributes)
+    # Elements that the parser does not know have numbers of their own in each document.
+    if number > _MAX_KNOWN and (node.tag or "").startswith("amp-"):
+        return handle_amp(writer, node, node.tag or "")
+    return _end_line(writer, number)
+
+
+def _keep_direction(writer: CleanHtmlWriter, number: int, attributes: Attributes) -> str:
+    """Keeps an otherwise useless element for its writing direction, as `span` or `div`."""
+    if number == _SPAN:
+        return writer.start_inline("span", start_tag("span", attributes, elements.COMMON_ATTRIBUTES, writer.links))
+    # A form may be between the rows of a table, where no other element is allowed.
+    if number in _LINE_ELEMENTS and number != _FORM:
+        return writer.start_block("div", start_tag("div", attributes, elements.COMMON_ATTRIBUTES, writer.links))
+    return _end_line(writer, number)
+
+
+def _end_line(writer: CleanHtmlWriter, number: int) -> str:
+    if number not in _BLOCKS:
+        return ""
+    writer.end_line()
+    return LINE_END
+
+
+def _handle_text_only(writer: CleanHtmlWriter, node: LexborNode) -> str | None:
+    """Keeps only the text: of content that is nested too deeply."""
+    number = node.tag_id
+    return None if number in _DROPPED_DEEP else _end_line(writer, number)
+
+
+def _handle_formula(writer: CleanHtmlWriter, node: LexborNode) -> str | None:
+    """Handles an element of MathML, see `formulas`."""
+    name = node.tag or ""
+    if name in formulas.DROPPED:
+        return None
+    if name not in formulas.ELEMENTS:
+        return ""
+    return writer.start_inline(name, formulas.element_start_tag(name, node.attributes, writer.links))
+
+
+def _handle_math(writer: CleanHtmlWriter, node: LexborNode) -> str | None:
+    attributes = node.attributes
+    if writer.hides(attributes):
+        return None
+    writer.handler = _handle_formula
+    return writer.start_inline("math", formulas.math_start_tag(attributes, writer.links))
+
+
+# Allowed elements, dropped elements, media, and the root of MathML.
+_HTML_HANDLERS: Mapping[int, ElementHandler] = {
+    **{number: _handler_for(element) for number, element in elements.PLAIN.items()},
+    **dict.fromkeys(_DROPPED, _handle_dropped),
+    **MEDIA_HANDLERS,
+    _MATH: _handle_math,
+}

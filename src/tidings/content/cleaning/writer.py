@@ -1,0 +1,202 @@
+"""Collects the clean HTML: the output, the open elements, and where lines end."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import cached_property
+from typing import Final
+
+from selectolax.lexbor import LexborNode
+
+from tidings.content.cleaning import elements
+from tidings.content.cleaning.attributes import Attributes, escape_text, is_hidden
+from tidings.content.cleaning.images import is_placeholder_tag
+from tidings.content.cleaning.links import LinkCleaner
+from tidings.content.cleaning.policy import CleaningPolicy
+
+# Nested elements; browsers stop at 512. Deeper content is kept as text.
+MAX_DEPTH: Final = 200
+
+# In place of an end tag: nothing to write, but a line ends here.
+LINE_END: Final = "\n"
+
+# State of the current line: empty; with content; ended, so that what follows needs a new line. Plain integers, because
+# no other values here are read as often.
+_LINE_EMPTY, _LINE_HAS_CONTENT, _LINE_ENDED = range(3)
+
+# If the source has none of these, only elements with attributes of their own need their attributes checked.
+_COMMON_ATTRIBUTE_MARKERS = (b"hidden", b"dir=", b"lang=")
+_HIDING_MARKER = re.compile(rb"display\s*:\s*none")
+
+
+class CleanHtmlWriter:
+    """The state of one cleaning: its output, the open elements and the current line.
+
+    handler: writes the current element. Returns the end tag to write after the content, "" to write none, or None to
+    skip the content. deep_handler: the handler beyond `MAX_DEPTH`.
+    needs_second_pass: whether an element was left out that had its own parsing scope (`elements.SCOPE_ELEMENTS`).
+    out: the output, tags and texts. text_parts: the texts, and a blank for each tag that ends a word.
+    """
+
+    def __init__(
+        self,
+        source: bytes,
+        links: LinkCleaner,
+        policy: CleaningPolicy,
+        *,
+        handler: ElementHandler,
+        deep_handler: ElementHandler,
+    ) -> None:
+        self._source = source
+        self.links = links
+        self.policy = policy
+        self.handler = handler
+        self._deep_handler = deep_handler
+        self.needs_second_pass = False
+        self.out: list[str] = []
+        self.text_parts: list[str] = []
+        self.open_elements: list[str] = []
+        self._line_state = _LINE_EMPTY
+        self._last_image: Attributes | None = None
+        self._last_image_index = -1
+
+    @cached_property
+    def has_common_attributes(self) -> bool:
+        """Whether any element may have a common attribute. Computed on demand: most documents do not need it."""
+        lowered = self._source.lower()
+        return any(sign in lowered for sign in _COMMON_ATTRIBUTE_MARKERS) or _HIDING_MARKER.search(lowered) is not None
+
+    def hides(self, attributes: Attributes) -> bool:
+        return is_hidden(attributes) and self.has_common_attributes
+
+    def text(self, text: str) -> None:
+        # Inlined: half of all nodes are text, and most of it needs no escaping.
+        if "&" in text or "<" in text or ">" in text or "\r" in text:
+            text = escape_text(text)
+        if self._line_state != _LINE_HAS_CONTENT:
+            text = self._start_text(text)
+        self.out.append(text)
+        self.text_parts.append(text)
+
+    def _start_text(self, text: str) -> str:
+        # The parser drops a line feed directly after <pre>.
+        if text.startswith("\n") and self.out and self.out[-1].startswith("<pre"):
+            text = "\n" + text
+        if text and not text.isspace():
+            self.continue_line()
+        return text
+
+    def start_block(self, name: str, tag: str) -> str:
+        """Starts an element that begins and ends a line. Returns its end tag."""
+        self._line_state = _LINE_EMPTY
+        self.void(tag)
+        self._push(name)
+        return f"</{name}>"
+
+    def start_inline(self, name: str, tag: str) -> str:
+        """Starts an element within a line. Returns its end tag."""
+        if self._line_state != _LINE_HAS_CONTENT:
+            self.continue_line()
+        self.out.append(tag)
+        if name not in elements.WITHIN_WORDS:
+            self.text_parts.append(" ")
+        self._push(name)
+        return f"</{name}>"
+
+    def void_inline(self, tag: str) -> None:
+        """Writes a whole element within a line."""
+        self.continue_line()
+        self.void(tag)
+
+    def inline_link(self, tag: str, text: str) -> None:
+        """Writes a whole link. tag: its start tag."""
+        self.continue_line()
+        self.out.append(tag)
+        self.text(text)
+        self.out.append("</a>")
+
+    def void(self, tag: str) -> None:
+        """Writes a whole element where lines do not matter."""
+        self.out.append(tag)
+        self.text_parts.append(" ")
+
+    def plain(self, element: elements.AllowedElement, tag: str) -> str:
+        """Starts an allowed element. Returns its end tag, "" if it has none."""
+        if element.is_block:
+            self._line_state = _LINE_EMPTY
+        elif self._line_state != _LINE_HAS_CONTENT:
+            self.continue_line()
+        self.out.append(tag)
+        if element.ends_word:
+            self.text_parts.append(" ")
+        close = element.end_tag
+        if close:
+            # `_push`, inlined: half of all elements pass here.
+            self.open_elements.append(element.name)
+            if len(self.open_elements) >= MAX_DEPTH:
+                self._switch_to_deep_handler(element.name)
+        return close
+
+    def _push(self, name: str) -> None:
+        self.open_elements.append(name)
+        if len(self.open_elements) >= MAX_DEPTH:
+            self._switch_to_deep_handler(name)
+
+    def _switch_to_deep_handler(self, name: str) -> None:
+        if name not in elements.TABLE_STRUCTURE:
+            self.handler = self._deep_handler
+
+    def end(self, close: str) -> None:
+        if close is LINE_END:
+            self.end_line()
+            return
+        self.out.append(close)
+        self.open_elements.pop()
+        if close not in elements.ENDS_WITHIN_WORDS:
+            self.text_parts.append(" ")
+            if close in elements.BLOCK_ENDS:
+                self._line_state = _LINE_EMPTY
+
+    def continue_line(self) -> None:
+        """Continues the line; if an element that ended it was left out, writes `<br>`."""
+        if self._line_state == _LINE_ENDED:
+            self.void("<br>")
+        self._line_state = _LINE_HAS_CONTENT
+
+    def end_line(self) -> None:
+        if self._line_state == _LINE_HAS_CONTENT:
+            self._line_state = _LINE_ENDED
+
+    def image(self, tag: str, attributes: Attributes) -> None:
+        """Writes an image. tag: the whole element. attributes: those it was written from."""
+        if self._line_state != _LINE_HAS_CONTENT:
+            self.continue_line()
+        self._last_image, self._last_image_index = attributes, len(self.out)
+        self.void(tag)
+
+    def fallback_image(self, tag: str, attributes: Attributes) -> None:
+        """Writes an image from `noscript`, unless the image before it shows the same without scripts."""
+        if self._last_image is None or not self._follows_last_image():
+            self.image(tag, attributes)
+        elif is_placeholder_tag(self.out[self._last_image_index], self._last_image):
+            self._last_image = attributes
+            self.out[self._last_image_index] = tag
+
+    def _follows_last_image(self) -> bool:
+        since = self.out[self._last_image_index + 1 : self._last_image_index + 5]
+        return len(since) < 4 and all(piece.isspace() or piece.startswith("</") for piece in since)
+
+    def would_split(self, name: str) -> bool:
+        """Returns whether a parser would close an outer element instead of nesting this one in it."""
+        outer = elements.SPLITS_PARENT.get(name)
+        if outer is not None:
+            return self.open_elements[-1] in outer
+        outer = elements.SPLITS_ANCESTOR.get(name)
+        if outer is None:
+            return False
+        place = next((above for above in reversed(self.open_elements) if above in elements.SPLIT_BARRIERS), "")
+        return place in outer
+
+
+ElementHandler = Callable[[CleanHtmlWriter, LexborNode], str | None]

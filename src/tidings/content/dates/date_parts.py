@@ -1,0 +1,45 @@
+"""The parts of a date before it becomes an instant."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from msgspec import Struct
+
+from tidings.base.times import DAY, HOUR, MINUTE, SECOND, Instant
+
+_EPOCH_DAY = date(1970, 1, 1).toordinal()
+# Time zones range from -12:00 to +14:00; other offsets are errors.
+_MAX_OFFSET_MINUTES = 14 * 60
+
+
+class DateParts(Struct, frozen=True):
+    """offset_minutes: offset of the local time from UTC, positive east of Greenwich."""
+
+    year: int
+    month: int
+    day: int
+    hour: int = 0
+    minute: int = 0
+    second: int = 0
+    microsecond: int = 0
+    offset_minutes: int = 0
+
+    def to_instant(self) -> Instant | None:
+        """Returns the instant; None for an impossible date or time. 24:00 is the end of the day."""
+        is_midnight = self.hour == 24 and self.minute == 0 and self.second == 0
+        if not (0 <= self.hour <= 23 or is_midnight) or not 0 <= self.minute <= 59 or not 0 <= self.second <= 60:
+            return None
+        if abs(self.offset_minutes) > _MAX_OFFSET_MINUTES:
+            return None
+        try:
+            days = date(self.year, self.month, self.day).toordinal() - _EPOCH_DAY
+        except (ValueError, OverflowError):
+            return None
+        return Instant(
+            days * DAY
+            + self.hour * HOUR
+            + (self.minute - self.offset_minutes) * MINUTE
+            + self.second * SECOND
+            + self.microsecond
+        )

@@ -1,0 +1,113 @@
+"""Links in the markup of a web page: feeds, icons, the canonical URL.
+
+bytes | decode | limit nesting | parse | link, a, base, meta
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+from urllib.parse import urlsplit
+
+from msgspec import Struct
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from tidings.content.cleaning import resolve_web_url
+from tidings.content.cleaning.depth_limits import limit_nesting
+from tidings.content.formats.charset import decode
+
+# Links to feeds and icons are in the head, lists of feeds in the first megabytes.
+_READ_BYTES: Final = 3 * 2**20
+_MAX_LINKS: Final = 5_000
+_MAX_TEXT_CHARS: Final = 200
+# Characters. An icon may be a `data:` URL, which is longer.
+_MAX_URL_CHARS: Final = 2_000
+_MAX_DATA_URL_CHARS: Final = 300_000
+
+_META_BYTES: Final = 1024
+_META_CHARSET: Final = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([A-Za-z0-9._:-]{1,40})", re.IGNORECASE)
+_FEED_SCHEME: Final = re.compile(r"(?:feed|itpc|pcast|podcast)s?:(?://)?(?=(https?:)?)", re.IGNORECASE)
+
+
+class PageLink(Struct, frozen=True):
+    """A `link` or `a` element. rel: lower case. type: lower case, without parameters.
+
+    url: absolute, http or https, without fragment; an icon may have a `data:` URL.
+    text: the title attribute, else the text of an `a`. sizes: as written.
+    """
+
+    url: str
+    rel: frozenset[str] = frozenset()
+    type: str = ""
+    text: str = ""
+    sizes: str = ""
+
+
+class PageLinks(Struct, frozen=True):
+    """links, anchors: in document order. canonical: the canonical URL, "" if the page declares none."""
+
+    canonical: str = ""
+    links: tuple[PageLink, ...] = ()
+    anchors: tuple[PageLink, ...] = ()
+
+
+def read_page_links(body: bytes, *, url: str, charset: str | None = None) -> PageLinks:
+    """Returns the links of a page. Never raises.
+
+    url: the page's URL, the base of relative URLs unless the page has a `base` element.
+    """
+    page = LexborHTMLParser(limit_nesting(page_text(body[:_READ_BYTES], charset)))
+    base = url
+    for node in page.css("base[href]")[:1]:
+        base = _resolve(url, _attributes(node).get("href", "")) or url
+    links = [_link(node, base) for node in page.css("link[href]")[:_MAX_LINKS]]
+    anchors = [_link(node, base) for node in page.css("a[href]")[:_MAX_LINKS]]
+    resolved = [link for link in links if link.url]
+    return PageLinks(
+        canonical=next((link.url for link in resolved if "canonical" in link.rel), ""),
+        links=tuple(resolved),
+        anchors=tuple(anchor for anchor in anchors if anchor.url),
+    )
+
+
+def page_text(body: bytes, charset: str | None = None) -> str:
+    """Returns a page as text. Encoding: UTF-8 if valid, else of the Content-Type, of a `meta` element, or guessed."""
+    if not charset and (match := _META_CHARSET.search(body[:_META_BYTES])):
+        charset = match[1].decode("ascii")
+    return decode(body, charset)
+
+
+def _link(node: LexborNode, base: str) -> PageLink:
+    attributes = _attributes(node)
+    text = attributes.get("title", "")
+    if not text.strip() and node.tag == "a":
+        text = node.text(deep=True)
+    return PageLink(
+        url=_resolve(base, attributes.get("href", "")),
+        rel=frozenset(attributes.get("rel", "").lower().split()),
+        type=attributes.get("type", "").partition(";")[0].strip().lower(),
+        text=" ".join(text[: 10 * _MAX_TEXT_CHARS].split())[:_MAX_TEXT_CHARS],
+        sizes=attributes.get("sizes", "").lower(),
+    )
+
+
+def _attributes(node: LexborNode) -> Mapping[str, str]:
+    return {name: value or "" for name, value in node.attributes.items()}
+
+
+def _resolve(base: str, url: str) -> str:
+    """Returns an absolute URL, or "". Resolves `feed:` and similar schemes, which stand for http or precede it."""
+    url = url.strip()
+    if url[:11].lower() == "data:image/" and len(url) <= _MAX_DATA_URL_CHARS:
+        return url
+    if scheme := _FEED_SCHEME.match(url):
+        url = url[scheme.end() :] if scheme[1] else "http://" + url[scheme.end() :]
+    if url.startswith("//"):
+        url = base.partition("//")[0] + url
+    url_without_fragment = resolve_web_url(base, url).partition("#")[0]
+    try:
+        urlsplit(url_without_fragment)
+    except ValueError:
+        return ""
+    return url_without_fragment if len(url_without_fragment) <= _MAX_URL_CHARS else ""

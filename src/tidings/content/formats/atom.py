@@ -1,0 +1,255 @@
+"""Parses Atom 1.0 (RFC 4287) and Atom 0.3."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from lxml.etree import _Element
+from msgspec import Struct
+
+from tidings.base.times import Instant
+from tidings.base.url_schemes import WEB_SCHEMES, scheme_of
+from tidings.content.dates import dates
+from tidings.content.formats import text
+from tidings.content.formats.atom_text import element_to_html, element_to_text
+from tidings.content.formats.authors import join_names, person_name
+from tidings.content.formats.chapters import simple_chapters
+from tidings.content.formats.entry_builder import FeedDefaults, UnhashedEntry, build_entries, unique_sorted
+from tidings.content.formats.hints import read_hints
+from tidings.content.formats.identity import EntryIdentity
+from tidings.content.formats.limits import MAX_INHERITED_TAGS
+from tidings.content.formats.media import MEDIA_NAMES, MediaElements, parse_size_bytes, unique_by_url
+from tidings.content.formats.rss_items import parse_duration_minutes
+from tidings.content.formats.urls import absolute_url, is_web_url, relative_url, web_url
+from tidings.content.model import FeedFormat, ParsedEnclosure, ParsedEntry, ParsedFeed
+from tidings.content.xml.elements import XML_BASE, ElementFields, all_values, attribute, text_of
+from tidings.content.xml.namespaces import NamePriorities, TagNames
+from tidings.content.xml.xml_attributes import declared_base, element_language, link_relations
+
+_PAGE_SCHEMES: Final = WEB_SCHEMES | {""}
+_PAGE_TYPES: Final = frozenset({"", "text/html", "application/xhtml+xml"})
+
+
+class AtomNamePriorities(NamePriorities, frozen=True):
+    """dates: those of Atom 1.0, then of Atom 0.3, then of other vocabularies.
+
+    media: all names that `MediaElements` reads.
+    """
+
+    dates: tuple[str, ...] = (
+        "published", "issued", "dc:date", "pubdate", "updated", "modified", "created", "dcterms:issued",
+    )  # fmt: skip
+    media: tuple[str, ...] = MEDIA_NAMES
+    comments: tuple[str, ...] = ("comments",)
+    duration: tuple[str, ...] = ("itunes:duration",)
+
+
+class AtomLink(Struct, frozen=True):
+    """One `link` element. rels, type: lower case. base: of its `xml:base`, "" if it has none."""
+
+    rels: tuple[str, ...]
+    type: str
+    href: str
+    base: str
+    element: _Element
+
+    def is_page(self) -> bool:
+        """Returns whether it leads to the page of the feed or entry, and the web rather than mail or a newsgroup."""
+        is_alternate = "alternate" in self.rels or (not self.rels and self.type in _PAGE_TYPES)
+        return bool(self.href) and is_alternate and scheme_of(self.href) in _PAGE_SCHEMES
+
+
+def read_atom(root: _Element, *, url: str, is_cut_off: bool = False, now: Instant | None = None) -> ParsedFeed:
+    """Returns the feed of an Atom document; a document that is a single `entry` is a feed with one entry.
+
+    url: the URL of the document. is_cut_off: an incomplete last entry was left out of `root`.
+    """
+    names = TagNames(root, core=frozenset({"atom"}))
+    fields = ElementFields(root, names)
+    is_single_entry = names[str(root.tag)] == "entry"
+    entry_elements = [root] if is_single_entry else fields.get("entry", [])
+    links = read_links(fields)
+    feed = _read_feed(fields, names, links, url, now)
+    built = build_entries(read_entry(each, feed) for each in entry_elements)
+    base_url = feed.declared_base or url
+    return ParsedFeed(
+        format=FeedFormat.ATOM,
+        title=_plain_text(fields, "title") or feed.site_url,
+        site_url=feed.site_url,
+        description=_plain_text(fields, "subtitle", "tagline", "info"),
+        language=feed.language,
+        icon_url=absolute_url(fields.text("icon", "logo", "webfeeds:icon"), base_url),
+        self_url=next(_link_urls(links, "self", base_url), ""),
+        hubs=tuple(dict.fromkeys(_link_urls(links, "hub", base_url))),
+        hints=read_hints(fields, names),
+        entries=built.entries,
+        other_hashes=built.other_hashes,
+        skipped=built.skipped + is_cut_off,
+        is_cut_off=is_cut_off,
+        limits_reached=built.limits_reached,
+    )
+
+
+def _read_feed(
+    fields: ElementFields, names: TagNames, links: list[AtomLink], url: str, now: Instant | None
+) -> FeedDefaults:
+    base = declared_base(fields.element, "", url)
+    return FeedDefaults(
+        names=names,
+        format=FeedFormat.ATOM,
+        url=url,
+        declared_base=base,
+        site_url=web_url(page_link(fields, links), base or url) or url,
+        author=_authors(fields, names),
+        tags=unique_sorted(_tag_names(fields))[:MAX_INHERITED_TAGS],
+        language=element_language(fields.element),
+        now=now,
+    )
+
+
+def read_entry(element: _Element, feed: FeedDefaults) -> UnhashedEntry | None:
+    """Returns the entry of an `entry` element; None for an element without children."""
+    fields = ElementFields(element, feed.names)
+    priorities = feed.names.in_use(AtomNamePriorities)
+    declared = declared_base(element, feed.declared_base, feed.url)
+    base = declared or feed.site_url
+    media = MediaElements(fields, feed.names, base, priorities.media)
+    body, content = _content(fields, media)
+    title = _plain_text(fields, "title") or text.collapse_whitespace(media.title())
+    links = read_links(fields)
+    link, entry_id = page_link(fields, links), fields.raw_text("id")
+    url = _entry_url(link, entry_id, fields, base) or web_url(feed.site_url, "")
+    if not len(element):
+        return None
+    entry = ParsedEntry(
+        hash="",
+        url=url,
+        title=title or text.excerpt(content) or url,
+        content=content,
+        base_url=(declared if body is None else declared_base(body, declared, url or feed.url)) or url or feed.url,
+        author=_authors(fields, feed.names) or _source_authors(fields, feed.names) or feed.author,
+        comments_url=_comments_url(fields, priorities, links),
+        language=_language(element, body, feed),
+        published_at=_published_at(fields, priorities, feed.now),
+        tags=unique_sorted(_tag_names(fields)) or feed.tags,
+        enclosures=unique_by_url(_enclosures(links, media, base)),
+        duration_minutes=parse_duration_minutes(fields.text(*priorities.duration)),
+        chapters=simple_chapters(fields, feed.names),
+    )
+    texts = (title, "" if entry_id else fields.text(*priorities.dates), content)
+    if not (entry_id or any(texts)):
+        texts = (all_values(element), "", "")
+    return UnhashedEntry(EntryIdentity(id=entry_id, link=link, url=url, texts=texts), entry)
+
+
+def _language(element: _Element, body: _Element | None, feed: FeedDefaults) -> str:
+    """Returns the language of the content, else of the entry, else of the feed."""
+    around = element_language(element, feed.language)
+    return around if body is None else element_language(body, around)
+
+
+def read_links(fields: ElementFields) -> list[AtomLink]:
+    """Returns the `link` elements in document order."""
+    return [
+        AtomLink(
+            link_relations(each),
+            attribute(each, "type").lower(),
+            attribute(each, "href"),
+            each.get(XML_BASE, ""),
+            each,
+        )
+        for each in fields.get("link", ())
+    ]
+
+
+def page_link(fields: ElementFields, links: list[AtomLink]) -> str:
+    """Returns the URL of the page as written, "" if there is none.
+
+    That is the first alternate link to the web, or the first such link to a page without `rel`.
+    """
+    for link in links:
+        if link.is_page():
+            return relative_url(link.href, link.base) if link.base else link.href
+    # Some publishers write the URL as text, as RSS does.
+    return fields.text("link")
+
+
+def _entry_url(link: str, entry_id: str, fields: ElementFields, base: str) -> str:
+    if url := web_url(link, base):
+        return url
+    # Some publishers use the page's URL as the id, or refer to the page from `content`.
+    return web_url(entry_id, "") or web_url(fields.attribute("content", "src"), base)
+
+
+def _content(fields: ElementFields, media: MediaElements) -> tuple[_Element | None, str]:
+    """Returns the element that holds the content (None for a media description) and the content as HTML."""
+    for name in ("content", "summary"):
+        for element in reversed(fields.get(name, ())):
+            if (html := element_to_html(element)) and not html.isspace():
+                return element, html
+    return None, media.description()
+
+
+def _plain_text(fields: ElementFields, *names: str) -> str:
+    for name in names:
+        for element in fields.get(name, ()):
+            if text := element_to_text(element):
+                return text
+    return ""
+
+
+def _authors(fields: ElementFields, names: TagNames) -> str:
+    for name in ("author", "contributor"):
+        if name in fields and (found := join_names([person_name(each, names) for each in fields[name]])):
+            return found
+    return join_names(fields.texts("dc:creator"))
+
+
+def _source_authors(fields: ElementFields, names: TagNames) -> str:
+    """Returns the authors of the feed that an aggregated entry comes from (`source`)."""
+    for source in fields.get("source", ()):
+        return _authors(ElementFields(source, names), names)
+    return ""
+
+
+def _comments_url(fields: ElementFields, priorities: AtomNamePriorities, links: list[AtomLink]) -> str:
+    """Returns the URL of the comments: a `replies` link (RFC 4685), else `comments`."""
+    for link in links:
+        if "replies" in link.rels and link.type in _PAGE_TYPES and is_web_url(link.href):
+            return web_url(link.href, "")
+    return next((web_url(written, "") for written in fields.texts(*priorities.comments) if is_web_url(written)), "")
+
+
+def _published_at(fields: ElementFields, priorities: AtomNamePriorities, now: Instant | None) -> Instant | None:
+    for name in priorities.dates:
+        for element in reversed(fields.get(name, ())):
+            if (instant := dates.parse_date(text_of(element), now)) is not None:
+                return instant
+    return None
+
+
+def _tag_names(fields: ElementFields) -> list[str]:
+    subjects = fields.texts("dc:subject")
+    for category in fields.get("category", ()):
+        subjects.append(attribute(category, "label") or attribute(category, "term") or category.text or "")
+    return subjects
+
+
+def _enclosures(links: list[AtomLink], media: MediaElements, base: str) -> list[ParsedEnclosure]:
+    enclosures = [] if media.is_empty else list(media.thumbnails())
+    for link in links:
+        if "enclosure" in link.rels:
+            # The media type keeps its case.
+            size = parse_size_bytes(attribute(link.element, "length"))
+            url = absolute_url(relative_url(link.href, link.base) if link.base else link.href, base)
+            enclosures.append(ParsedEnclosure(url, attribute(link.element, "type"), size))
+    if not media.is_empty:
+        enclosures += media.enclosures()
+    return enclosures
+
+
+def _link_urls(links: list[AtomLink], rel: str, base: str) -> Iterator[str]:
+    for link in links:
+        if rel in link.rels and (url := absolute_url(link.href, base)):
+            yield url

@@ -1,0 +1,91 @@
+"""Turns the parsed items of a document into the entries of a feed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import islice
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from tidings.base.times import Instant
+from tidings.content.cleaning.depth_limits import MAX_CHARS
+from tidings.content.formats.identity import EntryIdentity, entry_hashes
+from tidings.content.formats.limits import MAX_ENTRIES, MAX_NAME_CHARS, limit_entry
+from tidings.content.model import DocumentLimit, FeedFormat, ParsedEntry
+from tidings.content.xml.namespaces import TagNames
+
+
+class FeedDefaults(Struct, frozen=True, kw_only=True):
+    """Values of a feed that an entry without its own inherits.
+
+    url: the URL of the document. declared_base: `xml:base` of the feed, "" if absent. now: the time of fetching.
+    has_year_first: dates such as `06-01-02` begin with the year.
+    """
+
+    names: TagNames
+    format: FeedFormat
+    url: str
+    declared_base: str
+    site_url: str
+    author: str = ""
+    tags: tuple[str, ...] = ()
+    language: str = ""
+    now: Instant | None = None
+    has_year_first: bool = False
+
+
+class UnhashedEntry(Struct, frozen=True):
+    """An entry without its hash, which depends on the other entries of the document."""
+
+    identity: EntryIdentity
+    entry: ParsedEntry
+
+
+class BuiltEntries(Struct, frozen=True):
+    """entries: in document order. other_hashes: of those that may be stored under others, by hash.
+
+    skipped: number of unusable items. limits_reached: of the number of entries, and of the text of an entry.
+    """
+
+    entries: tuple[ParsedEntry, ...]
+    other_hashes: dict[str, tuple[str, ...]]
+    skipped: int
+    limits_reached: frozenset[DocumentLimit]
+
+
+def build_entries(items: Iterable[UnhashedEntry | None]) -> BuiltEntries:
+    """Returns the entries of the items; None stands for an unusable item, as does an item without any identity.
+
+    Items after the first `MAX_ENTRIES` are ignored. Of repeated entries the first is kept, which is the newest in most
+    feeds.
+    """
+    usable, skipped = [], 0
+    rest = iter(items)
+    for item in islice(rest, MAX_ENTRIES):
+        if item is None:
+            skipped += 1
+        else:
+            usable.append(item)
+    entries: dict[str, ParsedEntry] = {}
+    others: dict[str, tuple[str, ...]] = {}
+    for item, hashes in zip(usable, entry_hashes([item.identity for item in usable]), strict=True):
+        if not hashes.hash:
+            skipped += 1
+        elif hashes.hash not in entries:
+            entries[hashes.hash] = limit_entry(replace(item.entry, hash=hashes.hash))
+            if hashes.others:
+                others[hashes.hash] = hashes.others
+    reached = set()
+    if any(True for _ in rest):
+        reached.add(DocumentLimit.ENTRIES)
+    if any(len(entry.content) > MAX_CHARS for entry in entries.values()):
+        reached.add(DocumentLimit.TEXT)
+    return BuiltEntries(tuple(entries.values()), others, skipped, frozenset(reached))
+
+
+def unique_sorted(values: Iterable[str]) -> tuple[str, ...]:
+    """Returns the trimmed, distinct, non-empty values in code point order."""
+    kept = {value.strip()[:MAX_NAME_CHARS] for value in values}
+    kept.discard("")
+    return tuple(sorted(kept)) if len(kept) > 1 else tuple(kept)

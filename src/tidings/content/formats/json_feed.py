@@ -1,0 +1,149 @@
+"""Parses JSON Feed 1.0 and 1.1. A wrong value costs only that value, a wrong item only that item."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec import Struct
+
+from tidings.base.times import Instant
+from tidings.content.dates import dates
+from tidings.content.formats import text
+from tidings.content.formats.authors import join_names
+from tidings.content.formats.entry_builder import UnhashedEntry, build_entries, unique_sorted
+from tidings.content.formats.identity import EntryIdentity
+from tidings.content.formats.loose_json import as_number, as_objects, as_text, as_texts, read_json
+from tidings.content.formats.media import unique_by_url
+from tidings.content.formats.urls import absolute_url, web_url
+from tidings.content.model import FeedFormat, ParsedEnclosure, ParsedEntry, ParsedFeed
+from tidings.content.xml.xml_attributes import normalize_language
+
+_Object = dict[str, Any]
+
+
+class JsonFeedDefaults(Struct, frozen=True):
+    """Values of the feed that an item without its own inherits."""
+
+    url: str
+    site_url: str
+    language: str = ""
+    authors: tuple[str, ...] = ()
+    now: Instant | None = None
+
+
+def read_json_feed(source: str, *, url: str, now: Instant | None = None) -> ParsedFeed | None:
+    """Returns the feed; None if the text is not a JSON object that can be a feed. url: the URL of the document."""
+    value = read_json(source)
+    if value is None or not _looks_like_feed(value.value):
+        return None
+    document, is_cut_off = value.value, value.is_cut_off
+    feed = JsonFeedDefaults(
+        url=url,
+        site_url=web_url(as_text(document.get("home_page_url")), url) or url,
+        language=normalize_language(as_text(document.get("language"))),
+        authors=tuple(_authors(document)),
+        now=now,
+    )
+    items = document.get("items")
+    built = build_entries(_read_item(item, feed) for item in (items if isinstance(items, list) else ()))
+    return ParsedFeed(
+        format=FeedFormat.JSON,
+        title=text.title_to_text(as_text(document.get("title"))) or feed.site_url,
+        site_url=feed.site_url,
+        description=text.title_to_text(as_text(document.get("description"))),
+        language=feed.language,
+        icon_url=absolute_url(as_text(document.get("favicon")) or as_text(document.get("icon")), url),
+        self_url=absolute_url(as_text(document.get("feed_url")), url),
+        hubs=tuple(dict.fromkeys(_hubs(document, url))),
+        entries=built.entries,
+        other_hashes=built.other_hashes,
+        skipped=built.skipped + is_cut_off,
+        is_cut_off=is_cut_off,
+        limits_reached=built.limits_reached,
+    )
+
+
+def _looks_like_feed(document: _Object) -> bool:
+    return isinstance(document.get("items"), list) or "jsonfeed" in as_text(document.get("version"))
+
+
+def _read_item(item: object, feed: JsonFeedDefaults) -> UnhashedEntry | None:
+    if not isinstance(item, dict) or not item:
+        return None
+    url = _first_web_url(item, feed)
+    body, summary, markup = (as_text(item.get(key)) for key in ("content_text", "summary", "content_html"))
+    content = markup if markup.strip() else text.escape_html(body if body.strip() else summary)
+    identity = _identity(item, url, body + markup + summary)
+    title = text.title_to_text(as_text(item.get("title")))
+    entry = ParsedEntry(
+        hash="",
+        url=url,
+        title=title
+        or text.excerpt(text.escape_html(summary) or text.escape_html(body) or markup)
+        or url
+        or feed.site_url,
+        content=content,
+        base_url=url or feed.site_url,
+        author=join_names((*feed.authors, *_authors(item))),
+        language=normalize_language(as_text(item.get("language"))) or feed.language,
+        published_at=_published_at(item, feed.now),
+        tags=unique_sorted(as_texts(item.get("tags"))),
+        enclosures=unique_by_url(_enclosures(item, feed)),
+        duration_minutes=_duration_minutes(item),
+    )
+    return UnhashedEntry(identity, entry)
+
+
+def _identity(item: _Object, url: str, entry_text: str) -> EntryIdentity:
+    key = next((found for key in ("id", "url", "external_url") if (found := as_text(item.get(key)).strip())), "")
+    rest = as_text(item.get("title")) + as_text(item.get("date_published"))
+    return EntryIdentity(id=key, url=url, texts=(entry_text.strip() or rest,))
+
+
+def _first_web_url(item: _Object, feed: JsonFeedDefaults) -> str:
+    urls = (web_url(as_text(item.get(key)), feed.site_url) for key in ("url", "external_url"))
+    return next((url for url in urls if url), "")
+
+
+def _published_at(item: _Object, now: Instant | None) -> Instant | None:
+    for key in ("date_published", "date_modified"):
+        if (instant := dates.parse_date(as_text(item.get(key)), now)) is not None:
+            return instant
+    return None
+
+
+def _authors(json_object: _Object) -> Iterator[str]:
+    """Yields names of `authors` (1.1) and `author` (1.0); both may be an object, a list of objects, or a name."""
+    for key in ("authors", "author"):
+        value = json_object.get(key)
+        for author in as_objects(value):
+            yield text.collapse_whitespace(as_text(author.get("name")))
+        for name in as_texts(value):
+            yield text.collapse_whitespace(name)
+
+
+def _attachments(item: _Object) -> list[_Object]:
+    return as_objects(item.get("attachments"))
+
+
+def _enclosures(item: _Object, feed: JsonFeedDefaults) -> Iterator[ParsedEnclosure]:
+    for key in ("image", "banner_image"):
+        yield ParsedEnclosure(absolute_url(as_text(item.get(key)), feed.site_url), "image/*")
+    for attachment in _attachments(item):
+        yield ParsedEnclosure(
+            absolute_url(as_text(attachment.get("url")), feed.site_url),
+            as_text(attachment.get("mime_type")).strip(),
+            as_number(attachment.get("size_in_bytes")),
+        )
+
+
+def _duration_minutes(item: _Object) -> int:
+    longest = max((as_number(each.get("duration_in_seconds")) for each in _attachments(item)), default=0)
+    return min(longest // 60, 2**31 - 1)
+
+
+def _hubs(document: _Object, url: str) -> Iterator[str]:
+    for hub in as_objects(document.get("hubs")):
+        if as_text(hub.get("type")).lower() == "websub" and (hub_url := absolute_url(as_text(hub.get("url")), url)):
+            yield hub_url

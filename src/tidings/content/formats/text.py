@@ -1,0 +1,125 @@
+"""Plain text from the titles and names that publishers write."""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import Final
+
+from tidings.base.text import unescape_html
+
+# Characters of the title that is generated for an entry without one.
+_EXCERPT_CHARS: Final = 100
+# An entry may begin with a long style sheet or an inlined picture.
+_EXCERPT_SOURCE_CHARS: Final = 200_000
+
+# A branch that finds no end takes the rest of the text, so that a thousand open comments take linear time.
+_INVISIBLE: Final = re.compile(r"<!--(?:.*?-->|.*)|<(script|style)\b(?:.*?</\1\s*>|.*)", re.DOTALL | re.IGNORECASE)
+_TAG: Final = re.compile(r"</?[A-Za-z][^<>]*>|<!\[CDATA\[|\]\]>|<![A-Za-z][^<>]*>")
+_BREAKING_TAG: Final = re.compile(
+    r"</?(?:br|p|div|li|ul|ol|tr|td|th|table|h[1-6]|blockquote|pre|hr|dd|dt|section|article|figure|figcaption)"
+    r"\b[^<>]*>",
+    re.IGNORECASE,
+)
+_UNSTORABLE: Final = re.compile("[\0\ud800-\udfff]")
+_CDATA_START: Final = re.compile(r"\s*+<!\[CDATA\[")
+_CDATA_MARK: Final = re.compile(r"<!\[CDATA\[|\]\]>")
+_WHITESPACE: Final = re.compile(r"[ \t\r\n\f]+")
+_NAMED_TAG: Final = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9]*)\b[^<>]*>")
+# Tags that publishers use to format titles. Others, such as `<T>` in a title about C++, are part of the text.
+_FORMATTING_TAGS: Final = frozenset(
+    {"a", "abbr", "acronym", "b", "big", "blockquote", "cite", "code", "del", "dfn", "div", "em",
+     "font", "h1", "h2", "h3", "h4", "h5", "h6", "i", "ins", "kbd", "li", "mark", "nobr", "ol", "p",
+     "pre", "q", "s", "samp", "small", "span", "strike", "strong", "sub", "sup", "tt", "u", "ul",
+     "var"}
+)  # fmt: skip
+# Longer titles are not searched for tags that are named in them, which takes more than linear time.
+_MAX_TITLE_CHARS: Final = 2_000
+_CLOSED_INVISIBLE: Final = re.compile(r"<!--.*?-->|<(script|style)\b[^<>]*>.*?</\1\s*>", re.DOTALL | re.IGNORECASE)
+_MENTIONED_TAG: Final = re.compile(r"(?<![^\s(\"'“‘`/,])<(/?)([A-Za-z][A-Za-z0-9]*)>(?=[\s)\"'”’`/,.:;?!]|$)")
+_BREAKS: Final = frozenset({"br", "wbr", "hr"})
+
+
+def remove_unstorable(text: str) -> str:
+    """Returns the text without NUL and lone surrogates, which JSON and base64 can contain."""
+    return _UNSTORABLE.sub("", text) if _UNSTORABLE.search(text) else text
+
+
+def collapse_whitespace(text: str) -> str:
+    """Returns the text on one line, with single blanks between words."""
+    if "\n" not in text and "  " not in text and "\t" not in text and "\r" not in text:
+        return text.strip()
+    return _WHITESPACE.sub(" ", text).strip()
+
+
+def unwrap_cdata(text: str) -> str:
+    """Returns the text without the marks of CDATA sections if it begins with one: a publisher escaped or nested it.
+
+    In HTML the section would be a comment.
+    """
+    return _CDATA_MARK.sub("", text).strip() if _CDATA_START.match(text) else text
+
+
+def html_to_text(markup: str) -> str:
+    """Returns the text of an HTML fragment on one line: tags removed, entities resolved."""
+    if "<" in markup:
+        markup = _TAG.sub("", _BREAKING_TAG.sub(" ", _INVISIBLE.sub("", markup)))
+    return collapse_whitespace(unescape_html(markup))
+
+
+def title_to_text(title: str) -> str:
+    """Returns the text of an RSS or JSON title, which may be plain, escaped or escaped twice.
+
+    Known formatting tags that are opened and closed are removed. A lone `<b>` stays.
+    """
+    if "&" in title:
+        title = unescape_html(unescape_html(title))
+    if "<" in title:
+        title = _strip_formatting(unwrap_cdata(title))
+    return collapse_whitespace(title)
+
+
+def html_title_to_text(markup: str) -> str:
+    """Returns the text of a title that is declared as HTML: tags that format it are removed.
+
+    A tag that is named in it, as in "How to use <p>", stays: it stands alone, without attributes, between blanks or at
+    the end.
+    """
+    if "<" in markup and len(markup) <= _MAX_TITLE_CHARS:
+        markup = _CLOSED_INVISIBLE.sub("", markup)
+        named = {tag[2].lower() for tag in _MENTIONED_TAG.finditer(markup) if not tag[1]}
+        closed = {tag[2].lower() for tag in _NAMED_TAG.finditer(markup) if tag[1]}
+        mentioned = named - closed - _BREAKS
+        markup = _MENTIONED_TAG.sub(lambda tag: _escaped_if(tag, mentioned), markup)
+    return html_to_text(markup)
+
+
+def _escaped_if(tag: re.Match[str], mentioned: set[str]) -> str:
+    return escape_html(tag[0]) if tag[2].lower() in mentioned else tag[0]
+
+
+def excerpt(markup: str) -> str:
+    """Returns a title for an entry without one: the first 100 characters of its text, "" if it has no text."""
+    text = html_to_text(markup[:_EXCERPT_SOURCE_CHARS])
+    return text if len(text) <= _EXCERPT_CHARS else text[:_EXCERPT_CHARS].rstrip() + "…"
+
+
+def escape_html(text: str) -> str:
+    """Returns plain text as HTML."""
+    if "&" in text or "<" in text or ">" in text:
+        return html.escape(text, quote=False)
+    return text
+
+
+def _strip_formatting(title: str) -> str:
+    opened: set[str] = set()
+    closed: set[str] = set()
+    for tag in _NAMED_TAG.finditer(title):
+        (closed if tag[1] else opened).add(tag[2].lower())
+    removable = (opened & closed & _FORMATTING_TAGS) | _BREAKS
+    return _NAMED_TAG.sub(lambda tag: "" if tag[2].lower() in removable or _is_picture(tag) else tag[0], title)
+
+
+def _is_picture(tag: re.Match[str]) -> bool:
+    """Returns whether the tag is an image, rather than the name of the tag in a text about HTML."""
+    return tag[2].lower() == "img" and "=" in tag[0]

@@ -1,0 +1,224 @@
+"""Decides which entries are kept: rules for one field each, and two older expressions over several fields.
+
+    block rules (user, then feed) | blocklist | keep rules (user, then feed) | keeplist
+
+The first matching rule decides. If there are keep rules, an entry must match one of them.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from functools import partial
+from typing import Final
+
+from msgspec import Struct
+
+from tidings.base.messages import Message, msg
+from tidings.base.times import Instant
+from tidings.content.errors import InvalidRule
+from tidings.content.rules.budget import RuleBudget, RuleBudgetExceeded
+from tidings.content.rules.date_patterns import DatePattern, parse_date_pattern
+from tidings.content.rules.regex import Regex, compile_regex
+from tidings.content.rules.rule_errors import RuleErrors, collect_error, is_too_long, raise_first
+
+
+class FilterField(StrEnum):
+    TITLE = "EntryTitle"
+    URL = "EntryURL"
+    COMMENTS_URL = "EntryCommentsURL"
+    CONTENT = "EntryContent"
+    AUTHOR = "EntryAuthor"
+    TAG = "EntryTag"
+    DATE = "EntryDate"
+
+
+class FilterInput(Struct, frozen=True, kw_only=True):
+    """The parts of an entry that filters match. published_at: None counts as now."""
+
+    url: str = ""
+    title: str = ""
+    comments_url: str = ""
+    content: str = ""
+    author: str = ""
+    tags: tuple[str, ...] = ()
+    published_at: Instant | None = None
+
+
+class FilterRule(Struct, frozen=True):
+    """number: counted from 1 among the lines that are not blank. source: the line as written."""
+
+    number: int
+    source: str
+    field: FilterField
+    pattern: Regex | DatePattern
+
+    def matches(self, entry: FilterInput, *, now: Instant) -> bool:
+        if isinstance(self.pattern, DatePattern):
+            moment = now if entry.published_at is None else entry.published_at
+            return self.pattern.matches(moment, now=now)
+        return any(map(self.pattern.is_found_in, _texts(entry, self.field)))
+
+
+FilterRules = tuple[FilterRule, ...]
+
+
+class Filters(Struct, frozen=True, kw_only=True):
+    """Of a user or of a feed. A user has no blocklist and no keeplist."""
+
+    block: FilterRules = ()
+    keep: FilterRules = ()
+    blocklist: Regex | None = None
+    keeplist: Regex | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.block or self.keep or self.blocklist or self.keeplist)
+
+
+NO_FILTERS: Final = Filters()
+
+
+class FilterDecision(Struct, frozen=True):
+    """What the filters decide about an entry.
+
+    rule: the rule that decided, such as `feed block rule 2: EntryTitle=ads`; None if no rule matched. warning: why the
+    filters were not applied to the end, so that the entry is kept.
+    """
+
+    is_kept: bool
+    rule: Message | None = None
+    warning: Message | None = None
+
+
+KEPT: Final = FilterDecision(is_kept=True)
+
+
+def apply_filters(
+    entry: FilterInput,
+    *,
+    user: Filters = NO_FILTERS,
+    feed: Filters = NO_FILTERS,
+    now: Instant,
+    budget: RuleBudget | None = None,
+) -> FilterDecision:
+    """Returns whether the entry is kept, and the rule that decided.
+
+    An entry for which the rules take too long is kept: one that is blocked would be lost.
+    """
+    try:
+        with budget or RuleBudget() as running:
+            return _decide(entry, user, feed, now, running)
+    except RuleBudgetExceeded as error:
+        return FilterDecision(is_kept=True, warning=msg("Filters were skipped: {reason}.", reason=error.reason))
+
+
+def _decide(entry: FilterInput, user: Filters, feed: Filters, now: Instant, budget: RuleBudget) -> FilterDecision:
+    blocking = _first_match(entry, "block", user.block, feed.block, now, budget)
+    if blocking:
+        return FilterDecision(is_kept=False, rule=blocking)
+    if feed.blocklist and _matches_list(entry, feed.blocklist):
+        return FilterDecision(is_kept=False, rule=msg("feed block list: {source}", source=feed.blocklist.source))
+    if user.keep or feed.keep:
+        keeping = _first_match(entry, "keep", user.keep, feed.keep, now, budget)
+        return FilterDecision(is_kept=keeping is not None, rule=keeping or msg("no keep rule matches"))
+    if feed.keeplist:
+        return FilterDecision(
+            is_kept=_matches_list(entry, feed.keeplist),
+            rule=msg("feed keep list: {source}", source=feed.keeplist.source),
+        )
+    return KEPT
+
+
+def parse_filters(text: str, *, field: str) -> FilterRules:
+    """Returns one rule per line; blank lines are ignored. Raises InvalidRule for the first unusable line."""
+    errors = RuleErrors()
+    rules = read_filters(text, field=field, errors=errors)
+    raise_first(errors)
+    return rules
+
+
+def read_filters(text: str, *, field: str, errors: RuleErrors) -> FilterRules:
+    """Returns the usable rules and adds an error to `errors` for each of the others."""
+    if is_too_long(text, field=field, errors=errors):
+        return ()
+    lines = (line.strip("\r") for line in text.split("\n"))
+    rules = [
+        collect_error(partial(_parse_line, line, number), errors=errors, field=field, number=number)
+        for number, line in enumerate(filter(str.strip, lines), start=1)
+    ]
+    return tuple(rule for rule in rules if rule)
+
+
+def parse_entry_list(text: str, *, field: str) -> Regex | None:
+    """Returns the expression of a blocklist or keeplist; None if it is blank. Raises InvalidRule if it is unusable."""
+    errors = RuleErrors()
+    rules = read_entry_list(text, field=field, errors=errors)
+    raise_first(errors)
+    return rules
+
+
+def read_entry_list(text: str, *, field: str, errors: RuleErrors) -> Regex | None:
+    """Returns the expression, or None. Adds an error to `errors` if it is unusable."""
+    # Blanks and line ends around the text come from pasting and are not part of the expression.
+    source = text.strip()
+    return collect_error(lambda: compile_regex(source), errors=errors, field=field) if source else None
+
+
+_FIELDS: Final = {str(field): field for field in FilterField}
+
+
+def _parse_line(line: str, number: int) -> FilterRule:
+    name, equals, value = map(str.strip, line.partition("="))
+    if not equals:
+        raise InvalidRule(msg("A filter rule is written as Field=expression; the = is missing."))
+    field = _FIELDS.get(name)
+    if field is None:
+        raise InvalidRule(
+            msg("There is no field {name}; the fields are {fields}.", name=repr(name[:40]), fields=", ".join(_FIELDS))
+        )
+    if not value:
+        raise InvalidRule(msg("The expression after the = is missing."))
+    pattern = parse_date_pattern(value) if field is FilterField.DATE else compile_regex(value)
+    return FilterRule(number, line, field, pattern)
+
+
+def _texts(entry: FilterInput, field: FilterField) -> tuple[str, ...]:
+    """Returns the texts that an expression for this field is matched against."""
+    match field:
+        case FilterField.TITLE:
+            return (entry.title,)
+        case FilterField.URL:
+            return (entry.url,)
+        case FilterField.COMMENTS_URL:
+            return (entry.comments_url,)
+        case FilterField.CONTENT:
+            return (entry.content,)
+        case FilterField.AUTHOR:
+            return (entry.author,)
+        case FilterField.TAG:
+            return entry.tags
+        case FilterField.DATE:
+            return ()
+
+
+def _first_match(
+    entry: FilterInput, verb: str, user: FilterRules, feed: FilterRules, now: Instant, budget: RuleBudget
+) -> Message | None:
+    for owner, rules in (("user", user), ("feed", feed)):
+        for rule in rules:
+            budget.check()
+            if rule.matches(entry, now=now):
+                return _RULE_NAMES[owner, verb].with_values(number=rule.number, source=rule.source)
+    return None
+
+
+_RULE_NAMES: Final[dict[tuple[str, str], Message]] = {
+    ("user", "block"): msg("user block rule {number}: {source}"),
+    ("user", "keep"): msg("user keep rule {number}: {source}"),
+    ("feed", "block"): msg("feed block rule {number}: {source}"),
+    ("feed", "keep"): msg("feed keep rule {number}: {source}"),
+}
+
+
+def _matches_list(entry: FilterInput, expression: Regex) -> bool:
+    return any(map(expression.is_found_in, (entry.url, entry.title, entry.author, *entry.tags)))

@@ -1,0 +1,195 @@
+"""Compiles a feed's rules once per poll, and applies them to its entries.
+
+    filter_entry | rewrite_url | (fetch the page) scrape_page | rewrite_entry | filter_entry again if scraped
+
+A stored rule that has become unusable is left out and reported; it never stops a feed.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from tidings.base.messages import Message, msg
+from tidings.base.times import Instant
+from tidings.content.errors import InvalidRule
+from tidings.content.model import ParsedEntry
+from tidings.content.rules.budget import RuleBudget, RuleBudgetExceeded
+from tidings.content.rules.filters import (
+    KEPT,
+    FilterDecision,
+    FilterInput,
+    Filters,
+    apply_filters,
+    read_entry_list,
+    read_filters,
+)
+from tidings.content.rules.rewrite import RewriteRules, apply_rewrites, read_rewrites
+from tidings.content.rules.rewrites.builtin import builtin_rewrites
+from tidings.content.rules.rule_entry import DEFAULT_INVIDIOUS_HOST, RuleEntry, split_url
+from tidings.content.rules.rule_errors import RuleErrors
+from tidings.content.rules.scraper import read_selector, scrape
+from tidings.content.rules.selectors import Selector
+from tidings.content.rules.url_rewrite import UrlRewrite, read_url_rewrite
+
+
+class RuleTexts(Struct, frozen=True, kw_only=True):
+    """The rules as stored, with the names of the API. A user has the last two only."""
+
+    scraper_rules: str = ""
+    rewrite_rules: str = ""
+    urlrewrite_rules: str = ""
+    blocklist_rules: str = ""
+    keeplist_rules: str = ""
+    block_filter_entry_rules: str = ""
+    keep_filter_entry_rules: str = ""
+
+
+class CompiledRules(Struct, frozen=True, kw_only=True):
+    """rewrites: None if the feed has none of its own, so that the built-in rules of the site apply.
+
+    errors: one for each rule that was left out.
+    """
+
+    filters: Filters = Filters()
+    url_rewrite: UrlRewrite | None = None
+    scraper: Selector | None = None
+    rewrites: RewriteRules | None = None
+    errors: tuple[InvalidRule, ...] = ()
+
+
+NO_RULES = CompiledRules()
+
+
+class RuleResult(Struct, frozen=True):
+    """warnings: one sentence for each rule that was skipped for this entry."""
+
+    entry: ParsedEntry
+    warnings: tuple[Message, ...] = ()
+
+
+def compile_rules(texts: RuleTexts) -> CompiledRules:
+    """Returns the compiled rules of a feed or user. Never raises: unusable rules are in `errors`."""
+    errors = RuleErrors()
+    return CompiledRules(
+        filters=_read_filters(texts, errors),
+        url_rewrite=read_url_rewrite(texts.urlrewrite_rules, field="urlrewrite_rules", errors=errors),
+        scraper=read_selector(texts.scraper_rules, field="scraper_rules", errors=errors),
+        rewrites=_read_rewrites(texts.rewrite_rules, errors),
+        # Evaluated last, after all rules have been read.
+        errors=tuple(errors),
+    )
+
+
+def filter_entry(
+    entry: ParsedEntry,
+    *,
+    user: CompiledRules = NO_RULES,
+    feed: CompiledRules = NO_RULES,
+    now: Instant,
+    budget: RuleBudget | None = None,
+) -> FilterDecision:
+    """Returns whether the entry is kept, and the rule that decided. budget: what all rules of the entry may use."""
+    if user.filters.is_empty and feed.filters.is_empty:
+        return KEPT
+    return apply_filters(filter_input(entry), user=user.filters, feed=feed.filters, now=now, budget=budget)
+
+
+def filter_input(entry: ParsedEntry) -> FilterInput:
+    """Returns the parts of the entry that filters match."""
+    return FilterInput(
+        url=entry.url,
+        title=entry.title,
+        comments_url=entry.comments_url,
+        content=entry.content,
+        author=entry.author,
+        tags=entry.tags,
+        published_at=entry.published_at,
+    )
+
+
+def rewrite_url(entry: ParsedEntry, rules: CompiledRules, budget: RuleBudget | None = None) -> RuleResult:
+    """Returns the entry with its URL rewritten. A result that is not a web URL is discarded with a warning."""
+    if rules.url_rewrite is None or not entry.url:
+        return RuleResult(entry)
+    try:
+        with budget or RuleBudget() as running:
+            running.check()
+            url = rules.url_rewrite.apply(entry.url, running)
+    except RuleBudgetExceeded as error:
+        return RuleResult(entry, (msg("The address rule was skipped: {reason}.", reason=error.reason),))
+    if not _is_web_url(url):
+        return RuleResult(entry, (msg("The address rule was skipped: what it makes is not a web address."),))
+    return RuleResult(replace(entry, url=url))
+
+
+def rewrite_entry(
+    entry: ParsedEntry,
+    rules: CompiledRules,
+    *,
+    invidious_host: str = DEFAULT_INVIDIOUS_HOST,
+    budget: RuleBudget | None = None,
+) -> RuleResult:
+    """Returns the entry with title and content rewritten. The content still has to be cleaned."""
+    rewrites = builtin_rewrites(entry.url) if rules.rewrites is None else rules.rewrites
+    if not rewrites:
+        return RuleResult(_with_title(entry, entry.title))
+    rule_entry = RuleEntry(
+        url=entry.url,
+        title=entry.title,
+        content=entry.content,
+        enclosures=entry.enclosures,
+        invidious_host=invidious_host,
+        budget=budget or RuleBudget(),
+    )
+    with rule_entry.budget:
+        changed, warnings = apply_rewrites(rule_entry, rewrites)
+    return RuleResult(_with_title(replace(entry, content=changed.content), changed.title), warnings)
+
+
+def apply_rules(
+    entry: ParsedEntry,
+    rules: CompiledRules,
+    *,
+    invidious_host: str = DEFAULT_INVIDIOUS_HOST,
+    budget: RuleBudget | None = None,
+) -> RuleResult:
+    """Returns the entry after `rewrite_url` and `rewrite_entry`, for feeds whose pages are not fetched."""
+    budget = budget or RuleBudget()
+    rewritten = rewrite_url(entry, rules, budget)
+    changed = rewrite_entry(rewritten.entry, rules, invidious_host=invidious_host, budget=budget)
+    return RuleResult(changed.entry, rewritten.warnings + changed.warnings)
+
+
+def scrape_page(page: str, rules: CompiledRules) -> tuple[str | None, tuple[Message, ...]]:
+    """Returns the parts that the feed's selector matches (None without selector or match) and warnings."""
+    if rules.scraper is None:
+        return None, ()
+    try:
+        return scrape(page, rules.scraper), ()
+    except RuleBudgetExceeded as error:
+        return None, (msg("The scraper rule was skipped: {reason}.", reason=error.reason),)
+
+
+def _with_title(entry: ParsedEntry, title: str) -> ParsedEntry:
+    """Returns the entry with a new title; an empty one is ignored, because it could not be clicked."""
+    title = title.strip() or entry.title
+    return entry if title == entry.title else replace(entry, title=title)
+
+
+def _read_filters(texts: RuleTexts, errors: RuleErrors) -> Filters:
+    return Filters(
+        block=read_filters(texts.block_filter_entry_rules, field="block_filter_entry_rules", errors=errors),
+        keep=read_filters(texts.keep_filter_entry_rules, field="keep_filter_entry_rules", errors=errors),
+        blocklist=read_entry_list(texts.blocklist_rules, field="blocklist_rules", errors=errors),
+        keeplist=read_entry_list(texts.keeplist_rules, field="keeplist_rules", errors=errors),
+    )
+
+
+def _read_rewrites(text: str, errors: RuleErrors) -> RewriteRules | None:
+    return read_rewrites(text, field="rewrite_rules", errors=errors) if text.strip() else None
+
+
+def _is_web_url(url: str) -> bool:
+    parts = split_url(url)
+    return parts.scheme in ("http", "https") and bool(parts.hostname) and not any(map(str.isspace, url))

@@ -1,0 +1,1 @@
+"""Splits texts into search terms, and parses search queries."""

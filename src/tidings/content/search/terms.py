@@ -1,0 +1,184 @@
+"""Full-text search: splits texts into terms, and parses search queries.
+
+Texts and queries are split into the same terms here and not in the database, so that both engines find the same.
+
+    text  ─► folded (case, accents, widths) ─► words ─► stems; pairs of CJK characters
+    query ─► words  "phrases"  prefix*  -without  -"without this"
+
+Stemming depends on the language of the entry (`stemming.group_of`). A query has no language: it is parsed once for
+each language that the user's entries are in, and applied to the entries in that language.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from functools import lru_cache
+from itertools import chain
+
+from msgspec import Struct
+
+from tidings.content.search.stemming import stem
+
+# The rest of an entry is not searched; these are some thirty printed pages. PostgreSQL counts positions up to 16,383
+# and accepts 1 MB of terms; both limits together stay below that.
+MAX_TERMS = 16_000
+MAX_CHARACTERS = 100_000
+# The rest of a query is ignored.
+MAX_QUERY_CHARACTERS = 2_000
+MAX_QUERY_TERMS = 64
+# The star after a shorter prefix is ignored: too many words begin with one letter.
+MIN_PREFIX = 2
+# Shorter stems are not searched for in place of a prefix.
+MIN_STEM = 3
+# Longer words are split.
+MAX_WORD = 40
+
+# Scripts written without blanks between words, and Hangul, whose words include particles: every two adjacent
+# characters are a term, so that any part of a text is found without a dictionary.
+UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3041-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3105-\u312f"
+    "\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003ffff"
+)
+# Vowel signs and accents inside words, which `\w` leaves out.
+_MARKS = (
+    "\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670"
+    "\u06d6-\u06dc\u06df-\u06e8\u06ea-\u06ed\u0711\u0730-\u074a\u07a6-\u07b0\u07eb-\u07f3\u0816-\u082d\u08d3-\u0963"
+    "\u0981-\u0dff\u0f18-\u0f39\u0f71-\u0fbc\u1ab0-\u1aff\u1b00-\u1bff\u1dc0-\u1dff\u20d0-\u20f0\ufe20-\ufe2f"
+)
+_EMOJI = "\u2600-\u27bf\U0001f000-\U0001faff"
+_SPECIAL = re.compile(rf"[{UNSPACED}{_MARKS}{_EMOJI}]")
+_IS_UNSPACED = re.compile(rf"[{UNSPACED}]")
+_SIMPLE_WORD = re.compile(rf"\w{{1,{MAX_WORD}}}")
+_RUN = re.compile(rf"[\w{_MARKS}]+|[{_EMOJI}]")
+_PART_OF_RUN = re.compile(rf"[{UNSPACED}]+|(?:(?![{UNSPACED}]).){{1,{MAX_WORD}}}")
+
+# Latin, Greek and Cyrillic accents, Hebrew and Arabic vowel points: users leave them out of queries.
+# The exception is й, a letter of its own that Russian endings have.
+_ACCENTS = re.compile(
+    "(?!(?<=и)\u0306)[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0640\u064b-\u0652]+"
+)
+_INVISIBLE = re.compile("[\u00ad\u200b-\u200d\u2060\ufe0e\ufe0f\ufeff]+")
+# Compatibility folding would join the first two to the word before them; an underscore does not count as a letter.
+_SEPARATING = re.compile("[™℠_]")
+
+_QUOTES = dict.fromkeys(map(ord, "“”„‟«»＂"), '"')
+_QUERY_PART = re.compile(r'(-?)(?:"([^"]*)"?(\*?)|([^\s"]+))')
+# The stem of a word with one of these endings may be shorter than a prefix of the word.
+_ENDINGS = (
+    "s", "es", "ed", "ing", "ings", "er", "ers", "ly", "ness", "ful", "fulness", "ment", "ments", "able", "ability",
+    "ive", "ity", "ous", "ion", "ions", "ation", "ations", "ational", "ize", "izing", "ized", "ization",
+)  # fmt: skip
+_LATIN_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+_CYRILLIC_LETTERS = "".join(map(chr, range(0x430, 0x450)))
+
+
+class Phrase(Struct, frozen=True):
+    """Terms that follow each other. ends_with_prefix: the last one stands for all words that begin with it."""
+
+    terms: tuple[str, ...]
+    ends_with_prefix: bool = False
+
+
+class SearchQuery(Struct, frozen=True):
+    """A parsed query. Each inner tuple holds alternatives: it matches if any of its phrases does.
+
+    required: all must match. excluded: none may match. If both are empty, the query matches nothing.
+    """
+
+    required: tuple[tuple[Phrase, ...], ...] = ()
+    excluded: tuple[tuple[Phrase, ...], ...] = ()
+
+
+def terms(text: str, group: str = "") -> list[str]:
+    """Returns the terms of a text in order, for the index: they hold letters, digits, marks and emoji only.
+
+    group: of languages, as `stemming.group_of` returns it.
+    """
+    folded = _folded(text[:MAX_CHARACTERS])[:MAX_CHARACTERS]
+    if not _SPECIAL.search(folded):
+        return [_term(word, group) for word in _SIMPLE_WORD.findall(folded)[:MAX_TERMS]]
+    return [term for word in _words(folded) for term in _terms_of(word, group)][:MAX_TERMS]
+
+
+def parse_query(query: str, group: str = "") -> SearchQuery:
+    """Returns the parsed query. Never fails: unknown syntax is read as words, or ignored. group: as in `terms`."""
+    required: list[tuple[Phrase, ...]] = []
+    excluded: list[tuple[Phrase, ...]] = []
+    term_count = 0
+    for minus, quoted, star, word in _QUERY_PART.findall(query[:MAX_QUERY_CHARACTERS].translate(_QUOTES)):
+        any_of = _alternatives(quoted or word, group, is_prefix=bool(star) or word.endswith("*"))
+        term_count += sum(len(phrase.terms) for phrase in any_of)
+        if term_count > MAX_QUERY_TERMS:
+            break
+        if any_of:
+            (excluded if minus else required).append(any_of)
+    return SearchQuery(tuple(dict.fromkeys(required)), tuple(dict.fromkeys(excluded)))
+
+
+def _alternatives(text: str, group: str, *, is_prefix: bool) -> tuple[Phrase, ...]:
+    words = _words(_folded(text))[:MAX_QUERY_TERMS]
+    if not words:
+        return ()
+    start = tuple(term for word in words[:-1] for term in _terms_of(word, group))
+    last = words[-1]
+    if _IS_UNSPACED.match(last):
+        # A single character is the prefix of a pair. Of several, the pairs suffice without the last single character.
+        return (Phrase((*start, *(_terms_of(last, group)[:-1] or last)), ends_with_prefix=len(last) == 1),)
+    if not is_prefix:
+        return (Phrase((*start, _term(last, group))),)
+    plain = _plain(last)
+    if len(plain) < MIN_PREFIX:
+        return (Phrase((*start, plain)),)
+    return (
+        Phrase((*start, plain), ends_with_prefix=True),
+        *(Phrase((*start, other)) for other in _shorter_stems(plain, group)),
+    )
+
+
+def _shorter_stems(prefix: str, group: str) -> Iterable[str]:
+    """Returns stems of words with this prefix that are shorter than it: `relation*` must find `relations` ("relat")."""
+    if not group and prefix.isascii():
+        endings = {
+            ending[cut:] for ending in _ENDINGS for cut in range(len(ending) + 1) if prefix.endswith(ending[:cut])
+        }
+    else:
+        # There is no list of endings: with one more letter added, the stemmer recognizes some of them.
+        endings = set(_LATIN_LETTERS if prefix.isascii() else _CYRILLIC_LETTERS)
+    guesses = {stem(prefix + ending, group) for ending in endings}
+    stems = {guess for guess in guesses if len(guess) >= MIN_STEM} | {stem(prefix, group)}
+    return sorted(found for found in stems if not found.startswith(prefix))
+
+
+def _words(folded: str) -> list[str]:
+    """Returns words, emoji, and whole runs of characters of scripts without blanks."""
+    if not _SPECIAL.search(folded):
+        return _SIMPLE_WORD.findall(folded)
+    return list(chain.from_iterable(map(_PART_OF_RUN.findall, _RUN.findall(folded))))
+
+
+def _terms_of(word: str, group: str) -> list[str]:
+    if _IS_UNSPACED.match(word):
+        # Pairs, and the last character alone, so that a query for a single character finds it too.
+        return [word[at : at + 2] for at in range(len(word))]
+    return [_term(word, group)]
+
+
+@lru_cache(maxsize=1 << 16)
+def _term(word: str, group: str) -> str:
+    return stem(_plain(word), group)
+
+
+def _plain(word: str) -> str:
+    if word.isascii():
+        return word
+    without_accents = _ACCENTS.sub("", unicodedata.normalize("NFD", word))
+    return unicodedata.normalize("NFC", without_accents) or word
+
+
+def _folded(text: str) -> str:
+    if text.isascii():
+        return text.lower().replace("_", " ")
+    separated = _SEPARATING.sub(" ", text)
+    return _INVISIBLE.sub("", unicodedata.normalize("NFKC", separated).casefold())

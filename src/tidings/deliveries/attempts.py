@@ -1,0 +1,208 @@
+"""Sends one event to one service: a single attempt, and its outcome."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import re
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractAsyncContextManager, nullcontext
+from typing import Any
+from urllib.parse import unquote
+
+import structlog
+from msgspec import MsgspecError, Struct
+
+from tidings.base.errors import LocalShortage, TidingsError
+from tidings.base.messages import Message, msg
+from tidings.base.shortages import is_shortage
+from tidings.base.times import Instant
+from tidings.deliveries.events import Event
+from tidings.deliveries.model import MAX_ERROR_LENGTH, MAX_EXCERPT_LENGTH
+from tidings.deliveries.provider import DeliveryRefused, Provider, ProviderRequest, ProviderResponse
+from tidings.net import cache_headers
+from tidings.net.errors import TlsError
+from tidings.net.post import Sender
+from tidings.services.clock import Clock
+
+log = structlog.get_logger()
+
+# For providers without HTTP requests of their own: called in a thread; raises DeliveryRefused.
+ThreadSender = Callable[[Any, Event], None]
+
+# Threads for such calls; with the default threads, calls that hang would delay access to the database.
+MAX_CONCURRENT_CALLS = 4
+
+# A shorter secret occurs in texts by chance.
+_MIN_SECRET_CHARS = 4
+_HIDDEN = "***"
+_INVISIBLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]+")
+_SECRET_HEADERS = re.compile("auth|token|key|secret|cookie|session", re.IGNORECASE)
+
+
+class DeliveryOutcome(Struct, frozen=True):
+    """The outcome of an attempt.
+
+    status: of the last answer, 0 when there was none. error: for the user; None when the event was delivered.
+    response: the beginning of the last answer. retry_after_s: what the service asked for, in seconds, if anything.
+    disables_integration: the service asks for no more requests. is_undeliverable: the service never takes this event.
+    """
+
+    status: int = 0
+    error: Message | None = None
+    response: str = ""
+    retry_after_s: int | None = None
+    disables_integration: bool = False
+    is_undeliverable: bool = False
+
+    @property
+    def error_text(self) -> str:
+        """The error in English."""
+        return self.error.english()[:MAX_ERROR_LENGTH] if self.error else ""
+
+    @property
+    def is_delivered(self) -> bool:
+        return self.error is None
+
+
+class Transcript:
+    """The requests and the last response of an attempt. Makes the excerpt of the response, with secrets hidden."""
+
+    def __init__(self, provider: Provider, settings: Any, receiver: str) -> None:
+        self.response = ProviderResponse(0, {})
+        secret = (getattr(settings, field.name) for field in provider.fields if field.is_secret or field.is_generated)
+        self._secrets = {line.strip() for value in secret for line in str(value).splitlines()}
+        self._secrets |= {*_credentials_in(receiver)}
+
+    def add_request(self, outgoing: ProviderRequest) -> None:
+        values = (value for name, value in outgoing.headers.items() if _SECRET_HEADERS.search(name))
+        # Of `Bearer 1234`, both the whole value and `1234`.
+        self._secrets |= {part for value in values for part in (value, value.partition(" ")[2])}
+        self._secrets |= {*_credentials_in(outgoing.url)}
+
+    def redact(self, text: str) -> str:
+        # The longest first: one may be a part of another.
+        for secret in sorted(
+            (value for value in self._secrets if len(value) >= _MIN_SECRET_CHARS), key=len, reverse=True
+        ):
+            text = text.replace(secret, _HIDDEN)
+        return text
+
+    def outcome(
+        self, error: Message | None, *, disables_integration: bool, is_undeliverable: bool, now: Instant
+    ) -> DeliveryOutcome:
+        retry_after = self.response.headers.get("retry-after", "")
+        excerpt = _INVISIBLE.sub(" ", self.redact(self.response.body.decode("utf-8", "replace")))
+        return DeliveryOutcome(
+            status=self.response.status,
+            error=error and error.with_texts(lambda text: _INVISIBLE.sub(" ", self.redact(text))),
+            response=excerpt[:MAX_EXCERPT_LENGTH],
+            retry_after_s=cache_headers.retry_after_s(retry_after, now) if retry_after else None,
+            disables_integration=disables_integration,
+            is_undeliverable=is_undeliverable,
+        )
+
+
+class EventSender:
+    """thread_senders: by provider name. timeout_s: for all requests of one attempt together."""
+
+    def __init__(
+        self,
+        sender: Sender,
+        clock: Clock,
+        *,
+        thread_senders: Mapping[str, ThreadSender] | None = None,
+        timeout_s: float = 10,
+    ) -> None:
+        self._sender = sender
+        self._clock = clock
+        self._thread_senders = thread_senders or {}
+        self._timeout_s = timeout_s
+        self._calls = asyncio.Semaphore(MAX_CONCURRENT_CALLS)
+        self._threads = ThreadPoolExecutor(MAX_CONCURRENT_CALLS, thread_name_prefix="caller")
+
+    async def close(self) -> None:
+        await self._sender.close()
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        self._threads = ThreadPoolExecutor(MAX_CONCURRENT_CALLS, thread_name_prefix="caller")
+
+    async def send(self, provider: Provider, settings: str, event: Event) -> DeliveryOutcome:
+        """Attempt a delivery and return its outcome. Failures do not raise, except LocalShortage.
+
+        settings: JSON, as stored.
+        """
+        try:
+            parsed = provider.read_settings(settings)
+        except MsgspecError:
+            return DeliveryOutcome(
+                error=msg("The settings of {title} cannot be read: set it up again.", title=provider.title)
+            )
+        transcript, error = Transcript(provider, parsed, event.receiver), None
+        disables_integration = is_undeliverable = False
+        try:
+            # The timeout starts when a slot is free.
+            async with self._slot(provider), asyncio.timeout(self._timeout_s):
+                await self._deliver(provider, parsed, event, transcript)
+        except TimeoutError:
+            error = _timeout_message(provider, self._timeout_s)
+        except DeliveryRefused as refusal:
+            error, disables_integration, is_undeliverable = (
+                refusal.text,
+                refusal.disables_integration,
+                not refusal.is_retryable,
+            )
+        except LocalShortage:
+            raise
+        except TidingsError as failure:
+            error = _message(failure)
+        except Exception as failure:
+            if is_shortage(failure):
+                raise LocalShortage from failure
+            log.exception("delivery crashed", integration=provider.name, delivery=event.delivery_id)
+            error = _crash_message(failure)
+        return transcript.outcome(
+            error, disables_integration=disables_integration, is_undeliverable=is_undeliverable, now=self._clock()
+        )
+
+    def _slot(self, provider: Provider) -> AbstractAsyncContextManager[None]:
+        return self._calls if provider.deliver is None else nullcontext()
+
+    async def _deliver(self, provider: Provider, settings: Any, event: Event, transcript: Transcript) -> None:
+        if provider.deliver is None:
+            # A call that hangs keeps its thread; the attempt ends at the timeout.
+            loop = asyncio.get_running_loop()
+            await loop.run_in_executor(self._threads, self._thread_senders[provider.name], settings, event)
+            return
+        steps = provider.deliver(settings, event)
+        try:
+            outgoing = next(steps)
+            while True:
+                transcript.add_request(outgoing)
+                transcript.response = ProviderResponse(0, {})
+                transcript.response = await self._sender.send(outgoing)
+                outgoing = steps.send(transcript.response)
+        except StopIteration:
+            return
+
+
+def _timeout_message(provider: Provider, timeout_s: float) -> Message:
+    return msg("{title} did not finish its answer within {seconds} seconds.", title=provider.title, seconds=timeout_s)
+
+
+def _crash_message(failure: Exception) -> Message:
+    return msg("Tidings failed on this delivery ({name}); please report it.", name=type(failure).__name__)
+
+
+def _message(error: TidingsError) -> Message:
+    # The text of a TlsError names the setting of feeds that accepts bad certificates; integrations have no such one.
+    return error.failure if isinstance(error, TlsError) else error.text
+
+
+def _credentials_in(url: str) -> Iterable[str]:
+    """Yields the credentials of a URL in each form in which a response could repeat them."""
+    userinfo = url.partition("://")[2].partition("/")[0].rpartition("@")[0]
+    if userinfo:
+        for part in (userinfo, userinfo.partition(":")[2]):
+            yield from (part, unquote(part))
+        yield base64.b64encode(unquote(userinfo).encode()).decode()

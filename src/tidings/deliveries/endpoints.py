@@ -1,0 +1,139 @@
+"""Deliveries: what was sent to other services, what became of it, and sending it once more."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Struct, structs
+
+from tidings.api.schema_annotations import Timestamp, one_of, up_to
+from tidings.api.timestamps import TimeZone, time_zone
+from tidings.base.errors import InvalidInput, NotFound
+from tidings.base.messages import verbatim
+from tidings.deliveries.model import DeliveryState
+from tidings.deliveries.redelivery import delivery_not_found
+from tidings.deliveries.registry import REGISTRY
+from tidings.deliveries.store import outbox
+from tidings.deliveries.store.outbox import ListedDelivery
+from tidings.domain.accounts.users import User
+from tidings.http.endpoints import Routes
+from tidings.http.queries import Query
+from tidings.services import Services
+
+routes = Routes("Integrations")
+
+DEFAULT_LIMIT = 100
+MAX_LIMIT = 1000
+
+
+class DeliveryOut(Struct, frozen=True):
+    """The delivery of an event to one receiver. delivery_id: as in the header X-Service-Delivery.
+
+    receiver: a URL without credentials, or the name of the service. feed_id: null if it belongs to no feed.
+    size: of the body, in bytes. next_attempt_at: null if no further attempt follows. finished_at: null until then.
+    last_status: HTTP status of the last response, 0 without one. last_error: why the last attempt failed, "" if it
+    succeeded. Times are in the time zone of the user.
+    """
+
+    id: int
+    delivery_id: str
+    integration: str
+    event_type: str
+    receiver: str
+    feed_id: int | None
+    state: Annotated[str, one_of(DeliveryState)]
+    attempts: int
+    size: int
+    created_at: Timestamp
+    next_attempt_at: Timestamp | None
+    finished_at: Timestamp | None
+    last_status: int
+    last_error: str
+
+
+class DeliveryDetails(DeliveryOut, frozen=True):
+    """body: as sent, byte for byte; null if it was not kept. last_response: the beginning of the last response."""
+
+    body: str | None
+    last_response: str
+
+
+class DeliveryList(Struct, frozen=True):
+    deliveries: list[DeliveryOut]
+
+
+class DeliveriesQuery(Query, frozen=True):
+    """state: pending, delivered or failed; default: all. limit: default 100. before_id: exclusive."""
+
+    state: Annotated[str, one_of(DeliveryState)] = ""
+    limit: Annotated[int | None, up_to(MAX_LIMIT)] = None
+    offset: int | None = None
+    before_id: int | None = None
+
+
+@routes.get("/v1/webhooks/deliveries", raises=(InvalidInput,))
+def list_deliveries(caller: User, services: Services, query: DeliveriesQuery) -> DeliveryList:
+    """List deliveries to other services, sent or waiting, the newest first."""
+    if query.state not in ("", *DeliveryState):
+        raise InvalidInput(verbatim(f"state: {query.state[:40]!r} is not pending, delivered or failed."), field="state")
+    if (query.limit or 0) > MAX_LIMIT:
+        raise InvalidInput(verbatim(f"limit: {MAX_LIMIT} at most."), field="limit")
+    clock = time_zone(caller.timezone)
+    with services.reading() as db:
+        deliveries = outbox.list_deliveries(
+            db,
+            caller.id,
+            state=DeliveryState(query.state) if query.state else None,
+            before_id=query.before_id,
+            limit=query.limit or DEFAULT_LIMIT,
+            offset=query.offset or 0,
+        )
+    return DeliveryList([_out(shown, clock) for shown in deliveries])
+
+
+@routes.get("/v1/webhooks/deliveries/{delivery_id}", raises=(InvalidInput, NotFound))
+def get_delivery(caller: User, services: Services, delivery_id: int) -> DeliveryDetails:
+    """Get a delivery, with its body and the beginning of the last response."""
+    with services.reading() as db:
+        shown = outbox.get(db, caller.id, delivery_id)
+        if shown is None:
+            raise delivery_not_found(delivery_id)
+        body = outbox.body(db, caller.id, delivery_id)
+    return DeliveryDetails(
+        **structs.asdict(_out(shown, time_zone(caller.timezone))),
+        body=None if body is None else body.decode(),
+        last_response=shown.delivery.last_response,
+    )
+
+
+@routes.post("/v1/webhooks/deliveries/{delivery_id}/redeliver", status=202, raises=(InvalidInput, NotFound))
+def redeliver(caller: User, services: Services, delivery_id: int) -> DeliveryOut:
+    """Send a delivery again, with the same delivery id. A delivery that is waiting is sent at once."""
+    services.deliveries.redeliver(caller.id, delivery_id)
+    with services.reading() as db:
+        shown = outbox.get(db, caller.id, delivery_id)
+    if shown is None:
+        raise delivery_not_found(delivery_id)
+    return _out(shown, time_zone(caller.timezone))
+
+
+def _out(shown: ListedDelivery, clock: TimeZone) -> DeliveryOut:
+    delivery = shown.delivery
+    provider = REGISTRY.get(delivery.integration)
+    return DeliveryOut(
+        id=delivery.id,
+        delivery_id=delivery.delivery_id,
+        integration=delivery.integration,
+        event_type=delivery.event_type,
+        # The receiver of an unknown provider could contain secrets.
+        receiver=provider.describe_receiver(delivery.receiver).english() if provider else delivery.integration,
+        feed_id=delivery.feed_id,
+        state=delivery.state,
+        attempts=delivery.attempts,
+        size=delivery.size,
+        created_at=clock.format(delivery.created_at),
+        next_attempt_at=clock.format_optional(shown.next_attempt_at),
+        finished_at=clock.format_optional(delivery.finished_at),
+        last_status=delivery.last_status,
+        last_error=delivery.last_error,
+    )

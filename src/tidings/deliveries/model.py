@@ -1,0 +1,115 @@
+"""Deliveries: each is an event to be sent to one receiver, with the state and the result of the attempts."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from enum import StrEnum
+
+from msgspec import Struct
+
+from tidings.base.messages import Message, decode_message, encode_message, msg
+from tidings.base.times import DAY, Instant
+
+# Characters of a response body, and of an error, that are stored and shown.
+MAX_EXCERPT_LENGTH = 1_000
+MAX_ERROR_LENGTH = 500
+# How long delivered and failed deliveries can be viewed and redelivered.
+FINISHED_RETENTION = 7 * DAY
+
+QUEUE_OVERFLOWED = msg(
+    "Too many events were waiting for this receiver: the oldest were given up, and their bodies deleted."
+)
+GIVEN_UP_TOGETHER = msg("Nothing reached this receiver for a day: all events that had waited as long were given up.")
+
+
+class DeliveryState(StrEnum):
+    """pending: attempts continue. failed: given up, by default after a day of failed attempts."""
+
+    PENDING = "pending"
+    DELIVERED = "delivered"
+    FAILED = "failed"
+
+
+class Delivery(Struct, frozen=True):
+    """One row of `deliveries`, without its body."""
+
+    id: int
+    user_id: int
+    delivery_id: str
+    integration: str
+    event_type: str
+    receiver: str
+    feed_id: int | None
+    state: str
+    attempts: int
+    size: int
+    created_at: Instant
+    redelivered_at: Instant | None
+    finished_at: Instant | None
+    last_status: int
+    last_error: str
+    last_response: str
+    last_error_form: str = ""
+
+    @property
+    def error(self) -> Message:
+        """The message of `last_error`, which can be rendered in any language."""
+        return decode_message(self.last_error, self.last_error_form)
+
+    @property
+    def queued_at(self) -> Instant:
+        return self.redelivered_at or self.created_at
+
+    def __repr__(self) -> str:
+        """Leaves out the receiver: its URL may hold credentials, and deliveries appear in logs and tracebacks."""
+        return f"Delivery({self.id})"
+
+
+class ReceiverQueue(Struct, frozen=True):
+    """A receiver with due deliveries, leased by a worker: one row of `receivers`.
+
+    failures: failed attempts in a row. given_up: deliveries given up in a row.
+    """
+
+    id: int
+    user_id: int
+    integration: str
+    failures: int
+    failing_since: Instant | None
+    given_up: int
+
+
+class QueueLimits(Struct, frozen=True):
+    """How much may be pending for one receiver, and for all receivers of one user.
+
+    When a limit is exceeded, the oldest deliveries are given up; for a user, those of the longest queues.
+    """
+
+    max_deliveries: int = 10_000
+    max_bytes: int = 64 * 1024 * 1024
+    max_deliveries_of_user: int = 50_000
+    max_bytes_of_user: int = 256 * 1024 * 1024
+
+
+def fair_share(sizes: Sequence[int], total: int) -> int:
+    """Returns the largest share such that queues cut to it have at most `total` together; short queues keep all."""
+    left, share = total, 0
+    for position, size in enumerate(sorted(sizes)):
+        share = max(0, left) // (len(sizes) - position)
+        if size > share:
+            break
+        left -= size
+        share = size
+    return share
+
+
+def error_columns(error: Message | None) -> dict[str, str]:
+    """Returns the columns in which deliveries and integrations store an error; empty texts for None."""
+    text = error.english()[:MAX_ERROR_LENGTH] if error else ""
+    return {"last_error": text, "last_error_form": encode_message(error, text) if error else ""}
+
+
+def address_digest(receiver: str) -> bytes:
+    """Returns 16 bytes that stand for the receiver in an index, whose entries are limited in size."""
+    return hashlib.blake2b(receiver.encode(), digest_size=16).digest()

@@ -1,0 +1,140 @@
+"""Writes events to the outbox, in the transaction that causes them.
+
+The events are listed in `deliveries.events`.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import structlog
+from msgspec import MsgspecError
+
+from tidings.base.times import Instant
+from tidings.deliveries import events
+from tidings.deliveries.events import EVENTS, NEW_ENTRIES, FeedPayload
+from tidings.deliveries.registry import PROVIDERS_BY_EVENT, REGISTRY
+from tidings.deliveries.store import integrations, outbox
+from tidings.deliveries.store.integrations import EnabledIntegration
+from tidings.domain.accounts.users import User
+from tidings.domain.entries.entries import Enclosure, Entry
+from tidings.domain.entries.reading_time import shown_minutes
+from tidings.domain.feeds.feeds import Feed
+from tidings.engine.database import Read, Write
+from tidings.services.timestamps import time_zone
+from tidings.storage.entries import entries, entry_lists
+from tidings.storage.feeds import categories, feeds
+
+log = structlog.get_logger()
+
+# Entries whose bodies are in memory at the same time.
+ENTRIES_PER_BATCH = 100
+
+
+def post_new_entries(db: Write, user: User, feed: Feed, entry_ids: Sequence[int], now: Instant) -> int:
+    """Write the event of new entries for each integration that receives it. Returns the number of deliveries written.
+
+    For a user without such an integration this is one index lookup. Call it after all other writes: the event holds
+    the feed and the entries as they are now.
+    """
+    if not entry_ids:
+        return 0
+    return _post(db, NEW_ENTRIES, user, feed, lambda: _new_entries_bodies(db, user, feed, entry_ids), now)
+
+
+def users_receiving_new_entries(db: Read, user_ids: Iterable[int]) -> set[int]:
+    """Returns the users that have an enabled integration for new entries."""
+    return integrations.users_with_any(db, set(user_ids), PROVIDERS_BY_EVENT[NEW_ENTRIES])
+
+
+def enabled_integrations(db: Read, user_id: int, event_type: str) -> list[EnabledIntegration]:
+    """Returns the integrations of the user that are enabled and receive this event."""
+    return integrations.list_enabled(db, user_id, PROVIDERS_BY_EVENT[event_type])
+
+
+def post_entry_event(db: Write, user: User, event_type: str, entry: Entry, now: Instant) -> int:
+    """Write an event of one entry for each integration that receives it. Returns the number of deliveries written."""
+    feed = feeds.get(db, user.id, entry.feed_id)
+    assert feed is not None
+
+    def bodies() -> list[bytes]:
+        ((_, content, enclosures),) = _with_bodies(db, [entry])
+        payload = events.entry_payload(
+            entry,
+            content,
+            enclosures,
+            minutes=shown_minutes(entry.reading_time, user),
+            format_time=time_zone(user.timezone).format,
+        )
+        return [EVENTS[event_type].body(_feed_payload(db, user, feed), payload)]
+
+    return _post(db, event_type, user, feed, bodies, now)
+
+
+def _post(
+    db: Write,
+    event_type: str,
+    user: User,
+    feed: Feed,
+    make_bodies: Callable[[], Iterable[bytes]],
+    now: Instant,
+) -> int:
+    """make_bodies: called only if there is a receiver, and consumed one by one: together bodies may be large."""
+    integrations = enabled_integrations(db, user.id, event_type)
+    receivers = [(target.name, receiver) for target in integrations if (receiver := _receiver(target, feed))]
+    posted = 0
+    for body in make_bodies() if receivers else ():
+        for integration, receiver in receivers:
+            outbox.add(
+                db,
+                feed.user_id,
+                delivery_id=str(uuid.uuid4()),
+                integration=integration,
+                event_type=event_type,
+                receiver=receiver,
+                feed_id=feed.id,
+                body=body,
+                now=now,
+            )
+            posted += 1
+    return posted
+
+
+def _new_entries_bodies(db: Read, user: User, feed: Feed, entry_ids: Sequence[int]) -> Iterable[bytes]:
+    stored = entries.get_many(db, user.id, entry_ids)
+    if not stored:
+        return ()
+    format_time = time_zone(user.timezone).format
+    payloads = (
+        events.entry_payload(
+            entry, content, enclosures, minutes=shown_minutes(entry.reading_time, user), format_time=format_time
+        )
+        for start in range(0, len(stored), ENTRIES_PER_BATCH)
+        for entry, content, enclosures in _with_bodies(db, stored[start : start + ENTRIES_PER_BATCH])
+    )
+    # The check has changed the feed since `feed` was read.
+    current = feeds.get(db, user.id, feed.id) or feed
+    return events.new_entries_bodies(_feed_payload(db, user, current), payloads)
+
+
+def _with_bodies(db: Read, rows: list[Entry]) -> Iterator[tuple[Entry, str, list[Enclosure]]]:
+    page = entry_lists.with_bodies(db, rows)
+    return ((row, page.contents.get(row.id, ""), page.enclosures.get(row.id, [])) for row in rows)
+
+
+def _feed_payload(db: Read, user: User, feed: Feed) -> FeedPayload:
+    category = categories.get(db, user.id, feed.category_id)
+    assert category is not None
+    return events.feed_payload(feed, category, format_time=time_zone(user.timezone).format)
+
+
+def _receiver(target: EnabledIntegration, feed: Feed) -> str:
+    """Returns where events of the feed are sent; "" for nowhere."""
+    provider = REGISTRY[target.name]
+    try:
+        return provider.receiver(provider.read_settings(target.settings), feed)
+    except MsgspecError as error:
+        # A check of a feed must not fail because the settings of an integration cannot be read.
+        log.error("integration unreadable", user=feed.user_id, integration=target.name, reason=str(error))  # noqa: TRY400
+        return ""

@@ -1,0 +1,120 @@
+"""Helpers for providers: build requests and read responses."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+import msgspec
+
+from tidings.base.messages import Message, msg
+from tidings.deliveries.events import EntryPayload, Event
+from tidings.deliveries.provider import DeliveryRefused, ProviderRequest, ProviderResponse, raise_for_status
+
+JSON = {"Content-Type": "application/json", "Accept": "application/json"}
+FORM = {"Content-Type": "application/x-www-form-urlencoded", "Accept": "application/json"}
+
+
+class Undeliverable(DeliveryRefused):
+    """The service can never take this event: it is not retried."""
+
+    code = "unsendable"
+    is_retryable = False
+
+
+def entry_with_url(event: Event) -> EntryPayload:
+    """Returns the entry of a save_entry event, with a title. Raises Undeliverable if the entry has no URL."""
+    entry = event.saved_entry
+    if not entry.url:
+        raise Undeliverable(msg("This entry has no address that could be saved."))
+    return entry if entry.title else msgspec.structs.replace(entry, title=entry.url)
+
+
+def post_json(url: str, value: Any, headers: Mapping[str, str], *, method: str = "POST") -> ProviderRequest:
+    return ProviderRequest(method, url, {**JSON, **headers}, msgspec.json.encode(value))
+
+
+def post_form(url: str, fields: Mapping[str, str], headers: Mapping[str, str]) -> ProviderRequest:
+    return ProviderRequest("POST", url, {**FORM, **headers}, urlencode(fields).encode())
+
+
+def join_path(url: str, path: str) -> str:
+    """Returns the URL with the path appended. path: begins with a slash; the URL may have a path of its own."""
+    return url.rstrip("/") + path
+
+
+def bearer_auth(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"}
+
+
+def basic_auth(username: str, password: str) -> dict[str, str]:
+    """Returns the header of basic authentication. Source: RFC 7617."""
+    return {"Authorization": "Basic " + base64.b64encode(f"{username}:{password}".encode()).decode()}
+
+
+def split_tags(tags: str) -> list[str]:
+    """Returns the tags of a text in which commas separate them, each once."""
+    return list(dict.fromkeys(stripped for tag in tags.split(",") if (stripped := tag.strip())))
+
+
+def without_empty(**members: Any) -> dict[str, Any]:
+    """Returns the members that are not empty: many services read an empty one as a request to clear the value."""
+    return {name: value for name, value in members.items() if value not in ("", [], None)}
+
+
+def expect_success(response: ProviderResponse, title: str | Message, *also: int) -> None:
+    """Raises DeliveryRefused unless the status is a success. also: other statuses that mean success here."""
+    if response.status in also:
+        return
+    raise_for_status(response, title)
+    if response.status >= 300:
+        raise DeliveryRefused(
+            msg(
+                "{title} redirects to another address ({status}). Set that address instead.",
+                title=title,
+                status=response.status,
+            )
+        )
+
+
+def required_text(response: ProviderResponse, title: str, *names: str) -> str:
+    """Returns a text from the JSON object of a response: that of the first dotted name that has one.
+
+    Raises DeliveryRefused if none has.
+    """
+    expect_success(response, title)
+    value = _json(response)
+    for found in (_at(value, name.split(".")) for name in names):
+        if isinstance(found, str) and found:
+            return found
+    raise DeliveryRefused(
+        msg(
+            "Tidings does not understand the response of {title}. Check the address, and whether the service is up to "
+            "date.",
+            title=title,
+        )
+    )
+
+
+def error_text(response: ProviderResponse, *names: str) -> str:
+    """Returns an error message from a response, for services that report errors with a success status; "" if none."""
+    value = _json(response)
+    found = next((one for name in names if (one := _at(value, name.split(".")))), "")
+    return (", ".join(map(str, found)) if isinstance(found, list) else str(found))[:200]
+
+
+def _json(response: ProviderResponse) -> Any:
+    try:
+        return msgspec.json.decode(response.body)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
+
+
+def _at(value: Any, path: Iterable[str]) -> Any:
+    for name in path:
+        if isinstance(value, list) and value:
+            value = value[0]
+        value = value.get(name) if isinstance(value, dict) else None
+    return value

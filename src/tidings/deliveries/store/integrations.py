@@ -1,0 +1,134 @@
+"""Settings of integrations, per user."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec import Struct
+from sqlalchemy import bindparam, or_, select, update
+
+from tidings.base.messages import Message, decode_message
+from tidings.base.times import Instant
+from tidings.deliveries.model import error_columns
+from tidings.engine.database import Read, Write, columns
+from tidings.engine.id_list import in_list
+from tidings.engine.upsert import upsert
+from tidings.storage.schema import integrations, users
+
+
+class EnabledIntegration(Struct, frozen=True):
+    """settings: a JSON object."""
+
+    name: str
+    settings: str
+
+
+class StoredIntegration(Struct, frozen=True):
+    """An integration that a user has configured. last_error: "" when there is none."""
+
+    name: str
+    enabled: bool
+    settings: str
+    last_error: str
+    last_error_form: str = ""
+
+    @property
+    def error(self) -> Message:
+        """`last_error` as a message that can be rendered in any language."""
+        return decode_message(self.last_error, self.last_error_form)
+
+
+_select_all = (
+    select(*columns(integrations, StoredIntegration))
+    .where(integrations.c.user_id == bindparam("user"))
+    .order_by(integrations.c.name)
+)
+_select_one = _select_all.where(integrations.c.name == bindparam("name"))
+_lock_user = select(users.c.id).where(users.c.id == bindparam("user")).with_for_update()
+_select_enabled = (
+    select(*columns(integrations, EnabledIntegration))
+    .where(
+        integrations.c.user_id == bindparam("user"),
+        in_list(integrations.c.name, "names"),
+        integrations.c.enabled,
+    )
+    .order_by(integrations.c.name)
+)
+_select_users_with = (
+    select(integrations.c.user_id)
+    .where(
+        in_list(integrations.c.user_id, "users"),
+        in_list(integrations.c.name, "names"),
+        integrations.c.enabled,
+    )
+    .distinct()
+)
+
+
+def users_with_any(db: Read, user_ids: Iterable[int], names: Iterable[str]) -> set[int]:
+    """Returns those of the users who have enabled any of the integrations."""
+    users = sorted(user_ids)
+    return set(db.scalars(_select_users_with, users=users, names=list(names))) if users else set()
+
+
+def list_enabled(db: Read, user_id: int, names: Iterable[str]) -> list[EnabledIntegration]:
+    """Returns those of the integrations that the user has enabled."""
+    return db.all(EnabledIntegration, _select_enabled, user=user_id, names=list(names))
+
+
+def list_all(db: Read, user_id: int) -> list[StoredIntegration]:
+    """Returns all configured integrations of the user, enabled or not."""
+    return db.all(StoredIntegration, _select_all, user=user_id)
+
+
+def get(db: Read, user_id: int, name: str) -> StoredIntegration | None:
+    """Returns an integration of the user; None if it was never configured."""
+    return db.one(StoredIntegration, _select_one, user=user_id, name=name)
+
+
+def lock_all(db: Write, user_id: int) -> list[StoredIntegration]:
+    """Lock the user's integrations until the transaction ends, and return them."""
+    db.scalar(_lock_user, user=user_id)
+    return list_all(db, user_id)
+
+
+def save(db: Write, user_id: int, name: str, *, enabled: bool, settings: str, now: Instant) -> None:
+    """Store an integration and clear its last error, which was about other settings.
+
+    The caller has called `lock_all`.
+    """
+    values = {"enabled": enabled, "settings": settings, "changed_at": now, **error_columns(None)}
+    db.run(upsert(integrations, ["user_id", "name"], update=list(values)).values(user_id=user_id, name=name, **values))
+
+
+_is_owned = (integrations.c.user_id == bindparam("user"), integrations.c.name == bindparam("name_"))
+_set_last_error = (
+    update(integrations)
+    .where(
+        *_is_owned,
+        or_(
+            integrations.c.last_error != bindparam("last_error_"),
+            integrations.c.last_error_form != bindparam("last_error_form_"),
+        ),
+    )
+    .values(last_error=bindparam("last_error_"), last_error_form=bindparam("last_error_form_"))
+)
+_disable = (
+    update(integrations)
+    .where(*_is_owned, integrations.c.settings == bindparam("expected_settings"))
+    .values(enabled=False, last_error=bindparam("last_error_"), last_error_form=bindparam("last_error_form_"))
+)
+
+
+def set_last_error(db: Write, user_id: int, name: str, error: Message | None) -> None:
+    """Set or clear the last error of an integration. Writes nothing if it is unchanged."""
+    db.run(_set_last_error, user=user_id, name_=name, **_parameters(error))
+
+
+def disable(db: Write, user_id: int, name: str, expected_settings: str, reason: Message) -> None:
+    """Switch the integration off unless its settings have changed from `expected_settings`."""
+    db.run(_disable, user=user_id, name_=name, expected_settings=expected_settings, **_parameters(reason))
+
+
+def _parameters(error: Message | None) -> dict[str, str]:
+    return {f"{name}_": value for name, value in error_columns(error).items()}

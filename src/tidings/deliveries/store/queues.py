@@ -1,0 +1,378 @@
+"""Queues of deliveries, one for each receiver: enqueue, claim, record results.
+
+The transaction that causes an event only inserts it (`deliveries.store.outbox`) and locks no shared row. A worker
+puts it into its receiver's queue. Each later change of the queue locks the receiver's row, so its counts are exact.
+A worker claims a receiver, not a delivery: this keeps the order.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+from sqlalchemy import bindparam, case, delete, func, insert, literal, or_, select, text, update
+
+from tidings.base.messages import Message
+from tidings.base.times import Instant
+from tidings.deliveries.model import (
+    QUEUE_OVERFLOWED,
+    Delivery,
+    DeliveryState,
+    QueueLimits,
+    ReceiverQueue,
+    address_digest,
+    error_columns,
+    fair_share,
+)
+from tidings.engine import locks
+from tidings.engine.database import Read, Write, columns
+from tidings.engine.id_list import in_list
+from tidings.storage.schema import deliveries, delivery_bodies, receivers
+
+# How many new deliveries one transaction puts into queues.
+ENQUEUE_BATCH = 1_000
+# Advisory lock, any number: two workers that enqueue at once could change the order of deliveries.
+_LOCK_ID = 7_430_510
+
+_PENDING = text("deliveries.state = 'pending'")
+_select_new = (
+    select(deliveries.c.id, deliveries.c.user_id, deliveries.c.integration, deliveries.c.receiver, deliveries.c.size)
+    .where(deliveries.c.receiver_id.is_(None), _PENDING)
+    .order_by(deliveries.c.id)
+    .limit(bindparam("limit"))
+)
+_select_receiver_id = select(receivers.c.id).where(
+    receivers.c.user_id == bindparam("user"),
+    receivers.c.integration == bindparam("integration"),
+    receivers.c.address_digest == bindparam("digest"),
+)
+_enqueue = update(deliveries).where(deliveries.c.id == bindparam("delivery")).values(receiver_id=bindparam("queue"))
+_add_to_size = (
+    update(receivers)
+    .where(receivers.c.id == bindparam("queue"))
+    .values(
+        pending=receivers.c.pending + bindparam("more"),
+        pending_bytes=receivers.c.pending_bytes + bindparam("bytes"),
+        next_attempt_at=func.coalesce(receivers.c.next_attempt_at, bindparam("now")),
+    )
+)
+_select_size = select(receivers.c.pending, receivers.c.pending_bytes).where(receivers.c.id == bindparam("queue"))
+_totals = (func.sum(receivers.c.pending), func.sum(receivers.c.pending_bytes))
+_select_users_over = (
+    select(receivers.c.user_id)
+    .where(in_list(receivers.c.user_id, "users"))
+    .group_by(receivers.c.user_id)
+    .having(or_(_totals[0] > bindparam("max_number"), _totals[1] > bindparam("max_bytes")))
+)
+_lock_queues_of_user = (
+    select(receivers.c.id, receivers.c.integration, receivers.c.pending, receivers.c.pending_bytes)
+    .where(receivers.c.user_id == bindparam("user"), receivers.c.pending > 0)
+    .order_by(receivers.c.id)
+    .with_for_update()
+)
+_is_waiting = (deliveries.c.receiver_id == bindparam("queue"), _PENDING)
+# Without the first, whose attempt may be running.
+_select_oldest = (
+    select(deliveries.c.id, deliveries.c.size).where(*_is_waiting).order_by(deliveries.c.id).limit(500).offset(1)
+)
+_fail = update(deliveries).where(in_list(deliveries.c.id, "ids"))
+_delete_bodies = delete(delivery_bodies).where(in_list(delivery_bodies.c.delivery_id, "ids"))
+
+_is_free = or_(receivers.c.claimed_until.is_(None), receivers.c.claimed_until <= bindparam("now"))
+_is_due = (receivers.c.next_attempt_at.is_not(None), receivers.c.next_attempt_at <= bindparam("now"), _is_free)
+# Literals, since neither engine uses a partial index for a condition with a parameter.
+_SUCCEEDING, _FAILING = text("failures = 0"), text("failures > 0")
+_has_work = select(
+    or_(
+        select(literal(1)).where(deliveries.c.receiver_id.is_(None), _PENDING).exists(),
+        select(literal(1)).where(*_is_due, _SUCCEEDING).exists(),
+        select(literal(1)).where(*_is_due, _FAILING).exists(),
+    )
+)
+_select_due = select(*columns(receivers, ReceiverQueue)).where(*_is_due)
+_select_due = _select_due.order_by(receivers.c.next_attempt_at, receivers.c.id).limit(bindparam("limit"))
+_claim_succeeding = _select_due.where(_SUCCEEDING).with_for_update(skip_locked=True)
+_claim_failing = _select_due.where(_FAILING).with_for_update(skip_locked=True)
+_claim = (
+    update(receivers)
+    .where(in_list(receivers.c.id, "ids"))
+    .values(claimed_until=bindparam("until"), claimed_by=bindparam("worker"))
+)
+_is_held = (receivers.c.id == bindparam("queue"), receivers.c.claimed_by == bindparam("worker"))
+_lock_held = (
+    select(receivers.c.id)
+    .where(in_list(receivers.c.id, "ids"), receivers.c.claimed_by == bindparam("worker"))
+    .order_by(receivers.c.id)
+    .with_for_update()
+)
+_renew = update(receivers).where(*_is_held).values(claimed_until=bindparam("until"))
+_record_result = (
+    update(receivers)
+    .where(receivers.c.id == bindparam("queue"))
+    .values(
+        claimed_until=bindparam("until"),
+        failures=bindparam("failures"),
+        failing_since=bindparam("since"),
+        given_up=bindparam("given_up"),
+        pending=receivers.c.pending - bindparam("done"),
+        pending_bytes=receivers.c.pending_bytes - bindparam("bytes"),
+        next_attempt_at=case((receivers.c.pending > bindparam("done"), bindparam("next"))),
+    )
+)
+_release_all = (
+    update(receivers)
+    .where(receivers.c.claimed_by == bindparam("worker"), text("claimed_by <> ''"))
+    .values(claimed_until=None, claimed_by="")
+)
+_select_first = (
+    select(*columns(deliveries, Delivery), delivery_bodies.c.body)
+    .select_from(deliveries.outerjoin(delivery_bodies))
+    .where(*_is_waiting)
+    .order_by(deliveries.c.id)
+    .limit(1)
+)
+_record_attempt = (
+    update(deliveries)
+    .where(deliveries.c.id == bindparam("delivery"))
+    .values(
+        attempts=deliveries.c.attempts + 1,
+        state=bindparam("new_state"),
+        finished_at=bindparam("finished"),
+        last_status=bindparam("status"),
+        last_error=bindparam("error"),
+        last_error_form=bindparam("error_form"),
+        last_response=bindparam("response"),
+    )
+)
+_select_still_pending = select(deliveries.c.id).where(in_list(deliveries.c.id, "ids"), _PENDING)
+_update_queue = update(receivers).where(receivers.c.id == bindparam("queue"))
+_release = _update_queue.values(claimed_until=None, claimed_by="")
+_is_enqueued_before = func.coalesce(deliveries.c.redelivered_at, deliveries.c.created_at) <= bindparam("before")
+_measure = select(func.count().label("number"), func.coalesce(func.sum(deliveries.c.size), 0).label("bytes")).where(
+    *_is_waiting
+)
+_set_size = _update_queue.values(
+    pending=bindparam("number"),
+    pending_bytes=bindparam("bytes"),
+    next_attempt_at=case((literal(0) < bindparam("number"), receivers.c.next_attempt_at)),
+)
+_select_idle = select(receivers.c.id).where(receivers.c.next_attempt_at.is_(None), _is_free).limit(bindparam("limit"))
+_delete_idle = delete(receivers).where(receivers.c.id.in_(_select_idle))
+
+
+class AttemptRecord(Struct, frozen=True):
+    """The result of one attempt. state: of the delivery, afterwards. queue: the receiver, afterwards.
+
+    next_at: when the next delivery of the receiver is attempted.
+    """
+
+    queue: ReceiverQueue
+    delivery: Delivery
+    next_at: Instant
+    state: DeliveryState
+    status: int = 0
+    error: Message | None = None
+    response: str = ""
+
+
+class EnqueueResult(Struct, frozen=True):
+    """count: deliveries that were moved.
+
+    dropped: how many were given up because their queue was full, by user and integration. users: whose they are.
+    """
+
+    count: int
+    dropped: Mapping[tuple[int, str], int]
+    users: frozenset[int] = frozenset()
+
+
+def has_work(db: Read, now: Instant) -> bool:
+    """Returns whether a claim would find work. Takes no lock."""
+    return bool(db.scalar(_has_work, now=now))
+
+
+def enqueue(db: Write, *, now: Instant, limits: QueueLimits) -> EnqueueResult:
+    """Move up to ENQUEUE_BATCH new deliveries into their receivers' queues."""
+    locks.advisory_lock(db, _LOCK_ID)
+    arrived = db.rows(_select_new, limit=ENQUEUE_BATCH)
+    if not arrived:
+        return EnqueueResult(0, {})
+    queues: dict[tuple[int, str, str], list[tuple[int, int]]] = {}
+    for row in arrived:
+        receiver = (row["user_id"], row["integration"], row["receiver"])
+        queues.setdefault(receiver, []).append((row["id"], row["size"]))
+    ids = {receiver: _receiver_id(db, *receiver) for receiver in queues}
+    owners = {ids[receiver]: receiver[:2] for receiver in queues}
+    by_receiver = {ids[receiver]: waiting for receiver, waiting in queues.items()}
+    db.run_many(
+        _enqueue,
+        [{"delivery": id_, "queue": receiver_id} for receiver_id, waiting in by_receiver.items() for id_, _ in waiting],
+    )
+    dropped: Counter[tuple[int, str]] = Counter()
+    # In the order of ids, against deadlocks: a worker that serves a receiver locks only that row.
+    for receiver_id, waiting in sorted(by_receiver.items()):
+        db.run(_add_to_size, queue=receiver_id, more=len(waiting), bytes=sum(size for _, size in waiting), now=now)
+        if count := _enforce_limits(db, receiver_id, limits, now):
+            dropped[owners[receiver_id]] += count
+    return EnqueueResult(len(arrived), dropped, frozenset(row["user_id"] for row in arrived))
+
+
+def users_over_limits(db: Read, user_ids: Collection[int], limits: QueueLimits) -> list[int]:
+    """Returns those of the users for whom more is pending, for all receivers together, than the limits allow."""
+    if not user_ids:
+        return []
+    number, size = limits.max_deliveries_of_user, limits.max_bytes_of_user
+    return db.scalars(_select_users_over, users=list(user_ids), max_number=number, max_bytes=size)
+
+
+def enforce_user_limits(db: Write, user_id: int, limits: QueueLimits, now: Instant) -> Mapping[str, int]:
+    """Fail the oldest deliveries of the user's longest queues until all are within the limits of a user.
+
+    Each queue keeps at least one delivery. Returns how many were failed, by integration. Call it in a transaction of
+    its own: it locks the receivers in the order of their ids.
+    """
+    queues = db.rows(_lock_queues_of_user, user=user_id)
+    share = QueueLimits(
+        max_deliveries=fair_share([queue["pending"] for queue in queues], limits.max_deliveries_of_user),
+        max_bytes=fair_share([queue["pending_bytes"] for queue in queues], limits.max_bytes_of_user),
+    )
+    dropped: Counter[str] = Counter()
+    long = [one for one in queues if one["pending"] > share.max_deliveries or one["pending_bytes"] > share.max_bytes]
+    for queue in long:
+        if count := _enforce_limits(db, queue["id"], share, now):
+            dropped[queue["integration"]] += count
+    return dropped
+
+
+def claim(db: Write, worker: str, *, now: Instant, until: Instant, limit: int, max_failing: int) -> list[ReceiverQueue]:
+    """Claim the longest due receivers for `worker`. max_failing: most of them whose last attempt failed."""
+    claimed = db.all(ReceiverQueue, _claim_failing, now=now, limit=max_failing) if max_failing > 0 else []
+    claimed += db.all(ReceiverQueue, _claim_succeeding, now=now, limit=limit - len(claimed))
+    if claimed:
+        db.run(_claim, ids=[queue.id for queue in claimed], worker=worker, until=until)
+    return claimed
+
+
+def renew(db: Write, receiver_id: int, worker: str, until: Instant) -> bool:
+    """Lock the row and renew the claim. Returns False if another worker holds it."""
+    return bool(db.run(_renew, queue=receiver_id, worker=worker, until=until))
+
+
+def lock_claimed(db: Write, receiver_ids: Iterable[int], worker: str) -> set[int]:
+    """Lock and return those of the receivers that the worker still holds."""
+    return set(db.scalars(_lock_held, ids=sorted(receiver_ids), worker=worker))
+
+
+def release(db: Write, receiver_id: int) -> None:
+    """Release the claim of a receiver. The caller has the lock."""
+    db.run(_release, queue=receiver_id)
+
+
+def release_all(db: Write, worker: str) -> int:
+    """Release all receivers of a worker. Returns their number."""
+    return db.run(_release_all, worker=worker)
+
+
+def first_pending(db: Read, receiver_id: int) -> tuple[Delivery, bytes | None] | None:
+    """Returns the first waiting delivery, with its body if that is still stored."""
+    for delivery, row in db.joined(Delivery, _select_first, queue=receiver_id):
+        return delivery, None if row.body is None else row.body.encode()
+    return None
+
+
+def record_attempts(db: Write, attempts: Sequence[AttemptRecord], *, now: Instant, until: Instant) -> None:
+    """Record attempts and renew the claims until `until`. The caller has locked the receivers; each occurs once."""
+    # A delivery given up meanwhile, because the queue was full, stays failed.
+    pending = set(db.scalars(_select_still_pending, ids=[attempt.delivery.id for attempt in attempts]))
+    counted = [attempt for attempt in attempts if attempt.delivery.id in pending]
+    db.run_many(_record_attempt, [_attempt_row(attempt, now) for attempt in counted])
+    finished = {
+        attempt.queue.id: attempt.delivery.size for attempt in counted if attempt.state is not DeliveryState.PENDING
+    }
+    db.run_many(
+        _record_result,
+        [
+            {
+                "queue": attempt.queue.id,
+                "until": until,
+                "failures": attempt.queue.failures,
+                "since": attempt.queue.failing_since,
+                "given_up": attempt.queue.given_up,
+                "done": int(attempt.queue.id in finished),
+                "bytes": finished.get(attempt.queue.id, 0),
+                "next": attempt.next_at,
+            }
+            for attempt in attempts
+        ],
+    )
+
+
+def _attempt_row(attempt: AttemptRecord, now: Instant) -> dict[str, Any]:
+    error = error_columns(attempt.error)
+    return {
+        "delivery": attempt.delivery.id,
+        "new_state": attempt.state.value,
+        "finished": None if attempt.state is DeliveryState.PENDING else now,
+        "status": attempt.status,
+        "error": error["last_error"],
+        "error_form": error["last_error_form"],
+        "response": attempt.response,
+    }
+
+
+def give_up_pending(
+    db: Write, receiver_id: int, reason: Message, *, now: Instant, before: Instant | None = None
+) -> int:
+    """Fail all waiting deliveries, or those queued up to `before`. Returns their number. The caller has the lock."""
+    conditions = _is_waiting if before is None else (*_is_waiting, _is_enqueued_before)
+    values = {"state": DeliveryState.FAILED.value, "finished_at": now, **error_columns(reason)}
+    parameters: dict[str, Any] = {} if before is None else {"before": before}
+    count = db.run(update(deliveries).where(*conditions).values(**values), queue=receiver_id, **parameters)
+    recount(db, receiver_id)
+    return count
+
+
+def recount(db: Write, receiver_id: int) -> None:
+    """Write the number and size of the waiting deliveries, after deliveries were failed. The caller has the lock."""
+    measured = db.rows(_measure, queue=receiver_id)[0]
+    db.run(_set_size, queue=receiver_id, number=measured["number"], bytes=int(measured["bytes"]))
+
+
+def remove_idle(db: Write, *, now: Instant, limit: int) -> int:
+    """Delete receivers without waiting deliveries. Returns their number."""
+    locks.advisory_lock(db, _LOCK_ID)
+    return db.run(_delete_idle, now=now, limit=limit)
+
+
+def _receiver_id(db: Write, user_id: int, integration: str, receiver: str) -> int:
+    digest = address_digest(receiver)
+    receiver_id = db.scalar(_select_receiver_id, user=user_id, integration=integration, digest=digest)
+    if receiver_id is not None:
+        return int(receiver_id)
+    return db.insert(insert(receivers).values(user_id=user_id, integration=integration, address_digest=digest))
+
+
+def _enforce_limits(db: Write, receiver_id: int, limits: QueueLimits, now: Instant) -> int:
+    """Fail the oldest waiting deliveries, except the first, until the queue is within its limits. Returns how many."""
+    total = 0
+    queue = db.rows(_select_size, queue=receiver_id)[0]
+    pending, size = queue["pending"], queue["pending_bytes"]
+    while pending > limits.max_deliveries or size > limits.max_bytes:
+        dropped = []
+        for row in db.rows(_select_oldest, queue=receiver_id):
+            if pending <= limits.max_deliveries and size <= limits.max_bytes:
+                break
+            dropped.append(row["id"])
+            pending, size = pending - 1, size - row["size"]
+        if not dropped:
+            break
+        db.run(
+            _fail.values(state=DeliveryState.FAILED.value, finished_at=now, **error_columns(QUEUE_OVERFLOWED)),
+            ids=dropped,
+        )
+        db.run(_delete_bodies, ids=dropped)
+        recount(db, receiver_id)
+        total += len(dropped)
+    return total

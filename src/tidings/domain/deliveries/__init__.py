@@ -1,1 +1,0 @@
-"""Events, deliveries and their retries."""

@@ -1,0 +1,331 @@
+"""Connections and transactions, the same on SQLite and PostgreSQL.
+
+`Database.reading()` yields a `Read`, `Database.writing()` a `Write`; every other function of this ring takes one of
+them as its first argument. A write is one transaction: it commits when its block ends, and rolls back when it raises.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from functools import lru_cache
+from operator import itemgetter
+from typing import Any, TypeVar
+
+import psycopg
+from msgspec import Struct
+from sqlalchemy import (
+    Column,
+    Connection,
+    CursorResult,
+    Engine,
+    Executable,
+    RowMapping,
+    Table,
+    literal,
+    select,
+)
+from sqlalchemy.exc import IntegrityError, SQLAlchemyError
+
+from tidings import metrics
+from tidings.base.errors import StartError, StoreUnavailable
+from tidings.base.messages import msg
+from tidings.engine import database_errors, engines, postgresql, replica
+from tidings.engine.database_errors import Cause, CauseLog
+from tidings.engine.engines import DatabaseReplaced, Engines, FileReplaced
+from tidings.engine.errors import ConcurrentChange
+from tidings.engine.postgresql import parse_url
+from tidings.engine.replica import Replica
+
+# Uses of a database between two calls of `close_unused` from which on new connections would cost more than they save.
+BUSY_USES = 500
+
+_ONE = select(literal(1))
+_causes = CauseLog()
+
+R = TypeVar("R", bound=Struct)
+
+
+def columns(table: Table, record: type[Struct]) -> list[Column[Any]]:
+    """Returns the columns of a table that have the names of a record's fields, in the order of the fields."""
+    return [table.c[name] for name in record.__struct_fields__]
+
+
+@lru_cache(maxsize=1024)
+def _row_reader(record: type[R], names: tuple[str, ...]) -> Callable[[Any], R]:
+    """Returns a function that makes a record of a row, each field from the column of its name, in any order.
+
+    Fields without a column keep their default; the function raises TypeError for a field without one. The mapping is
+    computed once per statement: a record made by keyword takes four times as long, and a claim makes hundreds of feeds.
+    """
+    fields = record.__struct_fields__
+    present = tuple(name for name in fields if name in names)
+    indexes = [names.index(name) for name in present]
+    if present != fields[: len(present)]:
+        return lambda row: record(**{name: row[index] for name, index in zip(present, indexes, strict=True)})
+    if indexes == list(range(len(names))):
+        return lambda row: record(*row)
+    if len(indexes) == 1:
+        return lambda row: record(row[indexes[0]])
+    pick = itemgetter(*indexes)
+    return lambda row: record(*pick(row))
+
+
+class Read:
+    """A connection for reading: one snapshot on SQLite, one snapshot per statement on PostgreSQL.
+
+    Inside a `Write` it reads the transaction.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
+
+    def rows(self, statement: Executable, /, **parameters: Any) -> Sequence[RowMapping]:
+        """Returns the rows, with columns by name."""
+        return self.connection.execute(statement, parameters).mappings().all()
+
+    def row(self, statement: Executable, /, **parameters: Any) -> RowMapping | None:
+        """Returns the first row, with columns by name; None if there is no row."""
+        return self.connection.execute(statement, parameters).mappings().first()
+
+    def tuples(self, statement: Executable, /, **parameters: Any) -> Sequence[Any]:
+        """Returns rows to unpack by position; use it only beside the statement, otherwise `rows`."""
+        return self.connection.execute(statement, parameters).all()
+
+    def all(self, record: type[R], statement: Executable, /, **parameters: Any) -> list[R]:
+        """Returns one record per row. The statement selects only columns with names of fields (`columns`)."""
+        result = self.connection.execute(statement, parameters)
+        make = self._exact_reader(record, tuple(result.keys()))
+        # `all` fetches them in one call, iteration one by one, which takes a tenth longer.
+        return list(map(make, result.all()))
+
+    def one(self, record: type[R], statement: Executable, /, **parameters: Any) -> R | None:
+        """Returns the record of the first row, None if there is no row."""
+        result = self.connection.execute(statement, parameters)
+        make = self._exact_reader(record, tuple(result.keys()))
+        row = result.first()
+        return None if row is None else make(row)
+
+    def joined(self, record: type[R], statement: Executable, /, **parameters: Any) -> list[tuple[R, Any]]:
+        """As `all`, for a statement that also selects other columns: return each record with its row."""
+        result = self.connection.execute(statement, parameters)
+        make = _row_reader(record, tuple(result.keys()))
+        return [(make(row), row) for row in result.all()]
+
+    @staticmethod
+    def _exact_reader(record: type[R], names: tuple[str, ...]) -> Callable[[Any], R]:
+        if surplus := set(names).difference(record.__struct_fields__):
+            raise TypeError(f"{record.__name__} has no field for {sorted(surplus)}")
+        return _row_reader(record, names)
+
+    def scalar(self, statement: Executable, /, **parameters: Any) -> Any:
+        """Returns the first column of the first row, None if there is no row."""
+        return self.connection.execute(statement, parameters).scalar()
+
+    def scalars(self, statement: Executable, /, **parameters: Any) -> list[Any]:
+        """Returns the first column of all rows."""
+        return list(self.connection.execute(statement, parameters).scalars())
+
+
+class Write(Read):
+    """One transaction."""
+
+    def run(self, statement: Executable, /, **parameters: Any) -> int:
+        """Execute a statement. Returns the number of rows it changed."""
+        result: CursorResult[Any] = self.connection.execute(statement, parameters)
+        return result.rowcount
+
+    def run_many(self, statement: Executable, parameters: Sequence[Mapping[str, Any]], /) -> None:
+        if parameters:
+            self.connection.execute(statement, parameters)
+
+    def insert_many(self, statement: Executable, rows: Sequence[Mapping[str, Any]], /) -> list[int]:
+        """Insert rows and return their ids, in order. statement: returns the ids in the order of its parameters."""
+        return list(self.connection.execute(statement, rows).scalars()) if rows else []
+
+    def insert(self, statement: Executable, /, **parameters: Any) -> int:
+        """Insert a row. Returns its id."""
+        result: CursorResult[Any] = self.connection.execute(statement, parameters)
+        assert result.inserted_primary_key is not None
+        return int(result.inserted_primary_key[0])
+
+
+class Database:
+    """A database and this process's connections to it.
+
+    url: as in TIDINGS_DATABASE_URL. replica_url: as in TIDINGS_DATABASE_READ_URL; "" for none. pool_size: maximum of
+    connections to each server.
+    """
+
+    def __init__(self, url: str, *, replica_url: str = "", pool_size: int = 8) -> None:
+        self._engines = Engines(url, pool_size)
+        self._replica = None
+        if replica_url:
+            if self._engines.is_sqlite:
+                raise StartError("TIDINGS_DATABASE_READ_URL needs PostgreSQL; remove it, since the database is SQLite")
+            self._replica = Replica(parse_url(replica_url), self._engines.postgres, pool_size)
+        self._uses = 0
+        self.url = self._engines.url
+        self.is_sqlite = self._engines.is_sqlite
+
+    @property
+    def kind(self) -> str:
+        """The engine: "sqlite" or "postgresql"."""
+        return self.url.get_backend_name()
+
+    @property
+    def best_concurrency(self) -> int:
+        """The number of threads from which on more of them do not get more done.
+
+        SQLite computes in this process, where Python runs one thread at a time; PostgreSQL computes beside it.
+        """
+        return 1 if self.is_sqlite else 4
+
+    @property
+    def engine(self) -> Engine:
+        return self._engines.writer
+
+    @contextmanager
+    def reading(self) -> Iterator[Read]:
+        started = time.perf_counter()
+        self._uses += 1
+        with _translated_errors(), self._read_connection() as connection:
+            yield Read(connection)
+        metrics.record_database_read(time.perf_counter() - started)
+
+    def _read_connection(self) -> Connection:
+        request = replica.current_request()
+        if self._replica is not None and request is not None and (connection := self._replica.connect(request)):
+            return connection
+        return self._engines.reader.connect()
+
+    @property
+    def has_replica(self) -> bool:
+        return self._replica is not None
+
+    @contextmanager
+    def serving(self, user_id: int) -> Iterator[None]:
+        """Let a request of a user read from the replica, as soon as that has what the user has written."""
+        with replica.serving(user_id) as request:
+            try:
+                yield
+            finally:
+                if request.has_written:
+                    self.note_write(user_id)
+
+    def note_write(self, user_id: int) -> None:
+        """Let the next requests of a user, on any host, see what was written. Called after the commit."""
+        if self._replica is not None:
+            # The write itself is done, and must not be reported as failed.
+            with suppress(StoreUnavailable), _translated_errors():
+                self._replica.note_write(user_id)
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Read]:
+        """Yields a connection whose statements all read the same state, for hours if need be."""
+        if self.is_sqlite:
+            with self.reading() as db:
+                yield db
+            return
+        with _translated_errors(), self.engine.connect() as pooled:
+            connection = pooled.execution_options(isolation_level="REPEATABLE READ")
+            with connection.begin():
+                connection.exec_driver_sql("SET LOCAL idle_in_transaction_session_timeout = 0")
+                yield Read(connection)
+
+    @contextmanager
+    def writing(self) -> Iterator[Write]:
+        requested = begun = time.perf_counter()
+        self._uses += 1
+        if request := replica.current_request():
+            request.has_written = True
+        try:
+            with self._write_lock(), _translated_errors(), self._engines.writer.begin() as connection:
+                begun = time.perf_counter()
+                yield Write(connection)
+        finally:
+            metrics.record_database_write(time.perf_counter() - begun, waited=begun - requested)
+
+    @contextmanager
+    def _write_lock(self) -> Iterator[None]:
+        """On SQLite, let one thread of this process write at a time; others wait up to `engines.BUSY_TIMEOUT_S`."""
+        lock = self._engines.write_lock
+        if lock is None:
+            yield
+            return
+        if not lock.acquire(timeout=engines.BUSY_TIMEOUT_S):
+            raise _unavailable(Cause("", f"other threads kept writing for {engines.BUSY_TIMEOUT_S} s"))
+        try:
+            yield
+        finally:
+            lock.release()
+
+    def prepare_file(self) -> None:
+        """Set the permanent properties of an SQLite file, before its first table is created."""
+        with _translated_errors():
+            self._engines.prepare_file()
+
+    @contextmanager
+    def outside_transaction(self) -> Iterator[Any]:
+        """Yields the driver's connection, for statements that SQLite refuses inside a transaction."""
+        with _translated_errors(), self._engines.outside_transaction() as raw:
+            yield raw
+
+    def ping(self) -> None:
+        """Raises StoreUnavailable if the database does not answer."""
+        with self.reading() as db:
+            db.scalar(_ONE)
+
+    def expect_revision(self, revision: str) -> None:
+        """Refuse writes to an SQLite file whose schema has another revision from now on."""
+        self._engines.expect_revision(revision)
+
+    def close_unused(self) -> bool:
+        """Close unused connections to an SQLite file, whose caches take up to 50 MB, unless there was much to do.
+
+        Returns whether there was little to do since the last call.
+        """
+        uses, self._uses = self._uses, 0
+        if uses >= BUSY_USES:
+            return False
+        with suppress(FileReplaced, SQLAlchemyError):
+            self._engines.close_unused()
+        return True
+
+    def listen(self, channel: str) -> psycopg.Connection[Any] | None:
+        """Returns a connection that listens on a channel of PostgreSQL; None through a pooler, which passes none on."""
+        connection = self._engines.postgres.connect()
+        if postgresql.is_pooled(connection):
+            connection.close()
+            return None
+        connection.execute(f"LISTEN {channel}")
+        return connection
+
+    def close(self) -> None:
+        if self._replica is not None:
+            self._replica.close()
+        self._engines.close()
+
+
+@contextmanager
+def _translated_errors() -> Iterator[None]:
+    """Turn errors that a caller can act on into errors of the domain; programming errors stay as they are."""
+    try:
+        yield
+    except IntegrityError as error:
+        raise ConcurrentChange from error
+    except (*database_errors.DRIVER_ERRORS, SQLAlchemyError, DatabaseReplaced) as error:
+        cause = database_errors.cause_of(error)
+        if cause is None:
+            raise
+        raise _unavailable(cause) from error
+
+
+def _unavailable(cause: Cause) -> StoreUnavailable:
+    _causes.log(cause)
+    return StoreUnavailable(
+        msg("The database does not answer at the moment; try again shortly."),
+        reason=cause.reason,
+        is_of_transaction=cause.code in database_errors.OF_TRANSACTION,
+    )

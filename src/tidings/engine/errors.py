@@ -1,0 +1,13 @@
+"""The errors of database transactions that callers can act on."""
+
+from __future__ import annotations
+
+from tidings.base.errors import InvalidInput
+from tidings.base.messages import msg
+
+
+class ConcurrentChange(InvalidInput):
+    """Another request made the same change at this moment: a repetition finds it made."""
+
+    def __init__(self) -> None:
+        super().__init__(msg("Someone else changed the same thing at this moment: look again, then repeat."))

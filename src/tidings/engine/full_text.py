@@ -1,0 +1,401 @@
+"""The full-text index of each engine: FTS5 on SQLite, tsvector under a GIN index on PostgreSQL.
+
+Both index the terms that `content.search.terms` makes, each prefixed with the user's id (`7/rain`), and with the
+language group of its entry if that group has its own stemmer (`7de/haus`): a search reads only the user's part of the
+index. A query string in the syntax of the engine is made by `match_expression`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+from sqlalchemy import ColumnElement, Executable, Integer, Table, Text, bindparam, cast, delete, select, text
+from sqlalchemy.dialects.postgresql import TSVECTOR
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.functions import FunctionElement
+
+from tidings.content.search.terms import Phrase, SearchQuery
+from tidings.engine.database import Read, Write
+from tidings.engine.engines import is_sqlite
+from tidings.engine.upsert import upsert
+from tidings.storage.schema import search_documents, search_vectors
+
+# Distance of title and body in a tsvector, in positions: no phrase begins in one and ends in the other.
+_TITLE_BODY_GAP = 2
+
+
+class Document(Struct, frozen=True):
+    """What is indexed of an entry: the terms of its title and of its body. group: of languages, see `stemming`."""
+
+    entry_id: int
+    user_id: int
+    title: Sequence[str]
+    body: Sequence[str]
+    group: str = ""
+
+    @property
+    def owner(self) -> str:
+        """The prefix of its terms."""
+        return f"{self.user_id}{self.group}"
+
+
+# Searching
+
+
+class matches(FunctionElement[Any]):  # noqa: N801 - named like an SQL function
+    """matches(id, expression): whether the entry matches. expression: made by `match_expression`.
+
+    Not declared as a boolean: SQLAlchemy would append `= 1`, and SQLite would not start from the matches.
+    """
+
+    inherit_cache = True
+
+
+@compiles(matches, "sqlite")
+def _matches_on_sqlite(element: matches, compiler: Any, **options: Any) -> str:
+    id_, expression = (compiler.process(clause, **options) for clause in element.clauses)
+    return f"{id_} IN (SELECT rowid FROM entry_words WHERE entry_words MATCH {expression})"  # noqa: S608 - both are parameters
+
+
+@compiles(matches, "postgresql")
+def _matches_on_postgresql(element: matches, compiler: Any, **options: Any) -> str:
+    id_, expression = (compiler.process(clause, **options) for clause in element.clauses)
+    # OFFSET 0 makes PostgreSQL find the matches first, then apply the other conditions. Otherwise it may compare the
+    # vector of each entry.
+    matching_ids = f"SELECT entry_id FROM search_vectors WHERE words @@ CAST({expression} AS tsquery) OFFSET 0"  # noqa: S608
+    return f"{id_} IN ({matching_ids})"
+
+
+class is_in_matches(matches):  # noqa: N801
+    """The same for frequent words: the engine collects all matches, and looks each entry of the list up in them.
+
+    By themselves the engines would start from the matches, since they expect few.
+    """
+
+    inherit_cache = True
+
+
+@compiles(is_in_matches, "sqlite")
+def _is_in_matches_on_sqlite(element: is_in_matches, compiler: Any, **options: Any) -> str:
+    return f"+{_matches_on_sqlite(element, compiler, **options)}"
+
+
+@compiles(is_in_matches, "postgresql")
+def _is_in_matches_on_postgresql(element: is_in_matches, compiler: Any, **options: Any) -> str:
+    return f"({_matches_on_postgresql(element, compiler, **options)}) IS TRUE"
+
+
+class is_match(FunctionElement[Any]):  # noqa: N801
+    """is_match(id, expression): the same, evaluated for a single entry. For the cost see `max_single_matches`."""
+
+    inherit_cache = True
+
+
+@compiles(is_match, "sqlite")
+def _is_match_on_sqlite(element: is_match, compiler: Any, **options: Any) -> str:
+    id_, expression = (compiler.process(clause, **options) for clause in element.clauses)
+    return f"EXISTS (SELECT 1 FROM entry_words WHERE entry_words MATCH {expression} AND rowid = {id_})"  # noqa: S608
+
+
+@compiles(is_match, "postgresql")
+def _is_match_on_postgresql(element: is_match, compiler: Any, **options: Any) -> str:
+    id_, expression = (compiler.process(clause, **options) for clause in element.clauses)
+    return f"(SELECT words @@ CAST({expression} AS tsquery) FROM search_vectors WHERE entry_id = {id_})"  # noqa: S608
+
+
+class count_indexed(FunctionElement[int]):  # noqa: N801
+    """count_indexed(expression, user): how many entries the index has that match, whatever their status.
+
+    Counted in the index alone, a frequent word takes a fraction of the time that looking up each entry takes.
+    """
+
+    inherit_cache = True
+    type = Integer()
+
+
+@compiles(count_indexed, "sqlite")
+def _count_indexed_on_sqlite(element: count_indexed, compiler: Any, **options: Any) -> str:
+    expression, user = (compiler.process(clause, **options) for clause in element.clauses)
+    # Deleted entries stay in the index until it forgets them.
+    gone = f"SELECT id FROM search_documents WHERE entry_id IS NULL AND user_id = {user}"  # noqa: S608 - a parameter
+    return (
+        f"((SELECT count(*) FROM entry_words WHERE entry_words MATCH {expression})"  # noqa: S608
+        f" - (SELECT count(*) FROM ({gone}) AS gone"
+        f" WHERE EXISTS (SELECT 1 FROM entry_words WHERE entry_words MATCH {expression} AND rowid = gone.id)))"
+    )
+
+
+@compiles(count_indexed, "postgresql")
+def _count_indexed_on_postgresql(element: count_indexed, compiler: Any, **options: Any) -> str:
+    expression, _user = element.clauses
+    query = compiler.process(expression, **options)
+    return f"(SELECT count(*) FROM search_vectors WHERE words @@ CAST({query} AS tsquery))"  # noqa: S608 - a parameter
+
+
+def has_many_deleted(db: Read, most: int) -> bool:
+    """Returns whether more than `most` deleted entries are still in the index; False on PostgreSQL."""
+    return is_sqlite(db.connection) and len(db.scalars(_select_deleted_ids, limit=most + 1)) > most
+
+
+def max_removed(db: Read) -> int:
+    """Returns up to how many removed entries it is cheaper to test one by one than to look up all matches.
+
+    SQLite takes up to 170 µs for each, PostgreSQL 10.
+    """
+    return 200 if is_sqlite(db.connection) else 5_000
+
+
+def max_single_matches(db: Read, queries: Mapping[str, SearchQuery]) -> int:
+    """Returns up to how many entries `is_match` is cheaper than reading all matches from the index.
+
+    PostgreSQL takes 2 to 10 µs per entry. SQLite takes 40 to 170 µs, since it evaluates the query anew for each; 0
+    for a query with a word prefix on SQLite, which would look up all words with that prefix each time.
+    """
+    if not is_sqlite(db.connection):
+        return 2_000
+    groups = (any_of for query in queries.values() for any_of in query.required + query.excluded)
+    return 0 if any(phrase.ends_with_prefix for any_of in groups for phrase in any_of) else 400 // len(queries)
+
+
+def is_frequent(db: Read, expression: str) -> bool:
+    """Returns whether a search has at least `_FREQUENT` matches. expression: made by `match_expression`.
+
+    False on PostgreSQL, which would have to collect all matches first.
+    """
+    return is_sqlite(db.connection) and db.scalar(_count_up_to, expression=expression, limit=_FREQUENT) == _FREQUENT
+
+
+def counts_by_looking_up(db: Read) -> bool:
+    """Returns whether counting frequent matches is faster with `is_in_matches`: True on PostgreSQL."""
+    return not is_sqlite(db.connection)
+
+
+_FREQUENT = 5_000
+_count_up_to = text(
+    "SELECT count(*) FROM (SELECT rowid FROM entry_words WHERE entry_words MATCH :expression LIMIT :limit)"
+)
+
+
+class without_index(FunctionElement[Any]):  # noqa: N801
+    """A column whose condition SQLite does not look up in an index. PostgreSQL decides by its statistics."""
+
+    inherit_cache = True
+
+    def __init__(self, column: ColumnElement[Any]) -> None:
+        super().__init__(column)
+        self.type = column.type
+
+
+@compiles(without_index, "sqlite")
+def _without_index_on_sqlite(element: without_index, compiler: Any, **options: Any) -> str:
+    return f"+{compiler.process(element.clauses, **options)}"
+
+
+@compiles(without_index, "postgresql")
+def _without_index_on_postgresql(element: without_index, compiler: Any, **options: Any) -> str:
+    return str(compiler.process(element.clauses, **options))
+
+
+class is_one_of(FunctionElement[bool]):  # noqa: N801
+    """is_one_of(column, value): they are equal. On PostgreSQL the column still counts in the ORDER BY.
+
+    The order by user and id is then that of the index with both. Ordered by the id alone, entries of one user may be
+    picked out of all entries in the order of the primary key, where PostgreSQL expects them evenly among the others.
+    """
+
+    inherit_cache = True
+
+
+@compiles(is_one_of, "sqlite")
+def _is_one_of_on_sqlite(element: is_one_of, compiler: Any, **options: Any) -> str:
+    column, value = (compiler.process(part, **options) for part in element.clauses)
+    return f"{column} = {value}"
+
+
+@compiles(is_one_of, "postgresql")
+def _is_one_of_on_postgresql(element: is_one_of, compiler: Any, **options: Any) -> str:
+    column, value = (compiler.process(part, **options) for part in element.clauses)
+    return f"{column} = ANY (ARRAY[{value}])"
+
+
+def match_expression(db: Read, user_id: int, queries: Mapping[str, SearchQuery]) -> str:
+    """Returns the query string for `matches`, in the syntax of the engine.
+
+    queries: by group of languages; each applies to the entries of its group. A query without required terms
+    matches what it excludes: the caller negates that.
+    """
+    syntax = _Fts5 if is_sqlite(db.connection) else _TsQuery
+    expressions = [_expression(query, syntax(f"{user_id}{group}")) for group, query in queries.items()]
+    return expressions[0] if len(expressions) == 1 else syntax.or_.join(f"({expression})" for expression in expressions)
+
+
+def _expression(query: SearchQuery, syntax: _Fts5) -> str:
+    required = [syntax.any_of(phrases) for phrases in query.required]
+    excluded = [syntax.any_of(phrases) for phrases in query.excluded]
+    if not required:
+        return syntax.or_.join(excluded)
+    return syntax.and_.join(required) + (syntax.not_ + f"({syntax.or_.join(excluded)})" if excluded else "")
+
+
+class _Fts5:
+    """Syntax of FTS5 queries (https://www.sqlite.org/fts5.html)."""
+
+    and_, or_, not_ = " AND ", " OR ", " NOT "
+
+    def __init__(self, owner: str) -> None:
+        self._owner = owner
+
+    def any_of(self, phrases: Iterable[Phrase]) -> str:
+        return f"({self.or_.join(map(self._phrase, phrases))})"
+
+    def _phrase(self, phrase: Phrase) -> str:
+        return f'"{_prefixed(self._owner, phrase.terms)}"' + (" *" if phrase.ends_with_prefix else "")
+
+
+class _TsQuery(_Fts5):
+    """Syntax of tsquery (https://www.postgresql.org/docs/current/datatype-textsearch.html)."""
+
+    and_, or_, not_ = " & ", " | ", " & !"
+
+    def _phrase(self, phrase: Phrase) -> str:
+        terms = " <-> ".join(f"'{self._owner}/{term}'" for term in phrase.terms)
+        return f"({terms}:*)" if phrase.ends_with_prefix else f"({terms})"
+
+
+# Indexing
+
+
+def index(db: Write, documents: Sequence[Document]) -> None:
+    """Index documents, replacing those of the same entries. The entries exist, and belong to the users named."""
+    documents = sorted(documents, key=lambda document: document.entry_id)
+    if is_sqlite(db.connection):
+        _remove(db, _select_by_id, ids=[document.entry_id for document in documents])
+        db.run_many(
+            _add_terms,
+            [_fts_row(document.entry_id, document.owner, document.title, document.body) for document in documents],
+        )
+        db.run_many(_add_document, [_document_row(document) for document in documents])
+    else:
+        db.run_many(
+            _set_vector,
+            [
+                {"entry": document.entry_id, "user": document.user_id, "vector": _vector(document)}
+                for document in documents
+            ],
+        )
+
+
+def has_deleted(db: Read) -> bool:
+    """Returns whether deleted entries are still in the index. On PostgreSQL a foreign key removes them."""
+    return is_sqlite(db.connection) and bool(db.rows(_select_deleted, limit=1))
+
+
+def remove_deleted(db: Write, limit: int) -> int:
+    """Remove up to `limit` deleted entries from the index. Returns how many."""
+    return _remove(db, _select_deleted, limit=limit) if is_sqlite(db.connection) else 0
+
+
+def compact(db: Write) -> None:
+    """Purge removed entries from the index files. Reads and rewrites the whole index."""
+    if is_sqlite(db.connection):
+        db.run(_optimise)
+
+
+_optimise = text("INSERT INTO entry_words (entry_words) VALUES ('optimize')")
+_add_terms = text("INSERT INTO entry_words (rowid, title, body) VALUES (:id, :title, :body)")
+_remove_terms = text("INSERT INTO entry_words (entry_words, rowid, title, body) VALUES ('delete', :id, :title, :body)")
+_add_document = search_documents.insert()
+_select_documents = select(
+    search_documents.c.id, search_documents.c.user_id, search_documents.c.language, search_documents.c.words
+).order_by(search_documents.c.id)
+_select_by_id = _select_documents.where(search_documents.c.id.in_(bindparam("ids", expanding=True)))
+_select_deleted = _select_documents.where(search_documents.c.entry_id.is_(None)).limit(bindparam("limit"))
+_select_deleted_ids = (
+    select(search_documents.c.id).where(search_documents.c.entry_id.is_(None)).limit(bindparam("limit"))
+)
+_delete_documents = delete(search_documents).where(search_documents.c.id.in_(bindparam("ids", expanding=True)))
+
+_vector_parameter = cast(bindparam("vector", type_=Text), TSVECTOR)
+_set_vector = upsert(search_vectors, ["entry_id"], update=["words"]).values(
+    entry_id=bindparam("entry"), user_id=bindparam("user"), words=_vector_parameter
+)
+
+
+def _remove(db: Write, documents: Executable, **parameters: Any) -> int:
+    """FTS5 keeps no texts: to remove a row, it has to be given the terms that were indexed."""
+    rows = []
+    for document in db.rows(documents, **parameters):
+        title, _, body = document["words"].partition("\n")
+        owner = f"{document['user_id']}{document['language']}"
+        rows.append(_fts_row(document["id"], owner, title.split(), body.split()))
+    db.run_many(_remove_terms, rows)
+    db.run(_delete_documents, ids=[row["id"] for row in rows])
+    return len(rows)
+
+
+def _fts_row(entry_id: int, owner: str, title: Sequence[str], body: Sequence[str]) -> dict[str, Any]:
+    return {"id": entry_id, "title": _prefixed(owner, title), "body": _prefixed(owner, body)}
+
+
+def _document_row(document: Document) -> dict[str, Any]:
+    words = f"{' '.join(document.title)}\n{' '.join(document.body)}"
+    ids = {"id": document.entry_id, "entry_id": document.entry_id, "user_id": document.user_id}
+    return ids | {"language": document.group, "words": words}
+
+
+def _prefixed(owner: str, terms: Sequence[str]) -> str:
+    """Returns a text for FTS5 such as `7/rain 7/tomorrow`."""
+    return f"{owner}/" + f" {owner}/".join(terms) if terms else ""
+
+
+def _vector(document: Document) -> str:
+    """Returns a tsvector such as `'7/rain':1,4 '7/tomorrow':2`."""
+    positions: dict[str, list[str]] = {}
+    for position, term in enumerate(document.title, 1):
+        positions.setdefault(term, []).append(str(position))
+    for position, term in enumerate(document.body, len(document.title) + _TITLE_BODY_GAP):
+        positions.setdefault(term, []).append(str(position))
+    # PostgreSQL stores no more positions of one term.
+    return " ".join(f"'{document.owner}/{term}':{','.join(at[:255])}" for term, at in positions.items())
+
+
+# Checking
+
+
+def index_table(db: Read) -> Table:
+    """Returns the table that has a row, with `entry_id`, for each indexed entry."""
+    return search_documents if is_sqlite(db.connection) else search_vectors
+
+
+def count_differing(db: Read) -> int:
+    """Returns how many entries only one of the two tables of SQLite's index has; 0 on PostgreSQL, which has one."""
+    return int(db.scalar(_count_differing)) if is_sqlite(db.connection) else 0
+
+
+def check_structure(db: Write) -> None:
+    """Have SQLite check its index. Raises a driver's error, as StoreUnavailable from `Database`, if it is damaged."""
+    if is_sqlite(db.connection):
+        db.run(_check_structure)
+
+
+def clear(db: Write) -> None:
+    """Remove everything from the index, even if it is damaged."""
+    if is_sqlite(db.connection):
+        db.run(_delete_all_terms)
+    db.run(delete(index_table(db)))
+
+
+def drop(db: Write) -> None:
+    """Remove the table of SQLite's index that is not declared in the schema."""
+    if is_sqlite(db.connection):
+        db.run(text("DROP TABLE IF EXISTS entry_words"))
+
+
+_delete_all_terms = text("INSERT INTO entry_words (entry_words) VALUES ('delete-all')")
+_check_structure = text("INSERT INTO entry_words (entry_words) VALUES ('integrity-check')")
+_count_differing = text(
+    "SELECT (SELECT count(*) FROM search_documents WHERE id NOT IN (SELECT id FROM entry_words_docsize))"
+    " + (SELECT count(*) FROM entry_words_docsize WHERE id NOT IN (SELECT id FROM search_documents))"
+)

@@ -1,0 +1,109 @@
+"""Divides tables of PostgreSQL into partitions by the hash of `user_id`.
+
+Statements are the same with and without partitions: what names the user reads one partition. A unique key of a divided
+table has to contain `user_id`, which is therefore added to each; so what refers to an entry names its owner as well.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from sqlalchemy import text
+
+from tidings.base.errors import StartError
+from tidings.engine.database import Read, Write
+from tidings.engine.engines import is_sqlite
+from tidings.storage.schema import entries, entry_contents, entry_tags, feed_counters
+
+# Entries come first: the others refer to them.
+DIVIDED: Final = (entries.name, entry_contents.name, entry_tags.name, feed_counters.name)
+
+_count = text("SELECT count(*) FROM pg_inherits WHERE inhparent = CAST(:table AS regclass)")
+# Of a table: p its primary key, u unique keys, f foreign keys.
+_constraints = text(
+    "SELECT conname AS name, contype AS kind, pg_get_constraintdef(oid) AS definition FROM pg_constraint"
+    " WHERE conrelid = CAST(:table AS regclass) AND contype IN ('p', 'u', 'f') ORDER BY conname"
+)
+_references = text(
+    "SELECT conname AS name, CAST(CAST(conrelid AS regclass) AS text) AS referring FROM pg_constraint"
+    " WHERE confrelid = CAST(:table AS regclass) ORDER BY conname"
+)
+_indexes = text(
+    "SELECT pg_get_indexdef(indexrelid) FROM pg_index WHERE indrelid = CAST(:table AS regclass)"
+    " AND NOT EXISTS (SELECT FROM pg_constraint WHERE conindid = indexrelid) ORDER BY indexrelid"
+)
+
+
+def count(db: Read) -> int:
+    """Returns into how many partitions entries are divided, 0 if they are not."""
+    return int(db.scalar(_count, table=entries.name))
+
+
+def divide(db: Write, number: int) -> bool:
+    """Divide the tables into this number of partitions. They are written anew, and locked until the end.
+
+    Returns False if they are so divided already. Raises StartError for SQLite, and for another number of partitions.
+    """
+    if is_sqlite(db.connection):
+        raise StartError("--partitions needs PostgreSQL: the database is SQLite")
+    if existing := count(db):
+        if existing != number:
+            raise StartError(
+                f"Entries are divided into {existing} partitions, which cannot be changed to {number}: move the data"
+                " into an empty database to change it"
+            )
+        return False
+    _run(db, f"LOCK TABLE {', '.join(DIVIDED)} IN ACCESS EXCLUSIVE MODE")
+    # Indexes are sorted in memory; the server's own setting counts again after the transaction.
+    _run(db, "SELECT set_config('maintenance_work_mem', '256MB', true)")
+    references = db.rows(_references, table=entries.name)
+    for reference in references:
+        _run(db, f"ALTER TABLE {reference['referring']} DROP CONSTRAINT {reference['name']}")
+    for table in DIVIDED:
+        _divide_table(db, table, number)
+    for reference in references:
+        _run(
+            db,
+            f"ALTER TABLE {reference['referring']} ADD CONSTRAINT {reference['name']} FOREIGN KEY (entry_id, user_id)"
+            " REFERENCES entries (id, user_id) ON DELETE CASCADE",
+        )
+    for table in DIVIDED:
+        _run(db, f"ANALYZE {table}")
+    return True
+
+
+def _divide_table(db: Write, table: str, number: int) -> None:
+    constraints, indexes = db.rows(_constraints, table=table), db.scalars(_indexes, table=table)
+    whole = f"undivided_{table}"
+    _run(db, f"ALTER TABLE {table} RENAME TO {whole}")
+    like = "INCLUDING DEFAULTS INCLUDING STORAGE INCLUDING COMMENTS"
+    _run(db, f"CREATE TABLE {table} (LIKE {whole} {like}) PARTITION BY HASH (user_id)")
+    for remainder in range(number):
+        values = f"WITH (MODULUS {number}, REMAINDER {remainder})"
+        _run(db, f"CREATE TABLE {table}_{remainder} PARTITION OF {table} FOR VALUES {values}")
+    _run(db, f"INSERT INTO {table} SELECT * FROM {whole}")  # noqa: S608 - names of our schema
+    if table == entries.name:
+        # Otherwise the sequence would go with the old table.
+        _run(db, f"ALTER SEQUENCE {table}_id_seq OWNED BY {table}.id")
+    _run(db, f"DROP TABLE {whole}")
+    for constraint in constraints:
+        definition = constraint["definition"]
+        if constraint["kind"] != "f":
+            definition = _with_user(definition)
+        _run(db, f"ALTER TABLE {table} ADD CONSTRAINT {constraint['name']} {definition}")
+    for index in indexes:
+        _run(db, _with_user(index) if index.startswith("CREATE UNIQUE") else index)
+
+
+def _with_user(definition: str) -> str:
+    """Returns the definition of a unique key with `user_id` as its last column, if it does not have that one."""
+    found = re.search(r"\(([^()]*)\)", definition)
+    assert found, definition
+    if "user_id" in found[1].split(", "):
+        return definition
+    return f"{definition[: found.end(1)]}, user_id{definition[found.end(1) :]}"
+
+
+def _run(db: Write, statement: str) -> None:
+    db.run(text(statement.replace(":", r"\:")))

@@ -1,0 +1,72 @@
+"""Tables of the full-text index, which `engine.full_text` writes and queries.
+
+Each change of a title or a body adds a row to `search_pending` in the same transaction. `storage.entries.search_index`
+moves many of these rows at a time into the index.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import Column, ForeignKey, Index, Integer, Table
+from sqlalchemy.dialects.postgresql import TSVECTOR
+
+from tidings.engine.columns import CompressedText, LongId, Words, metadata, words
+
+# The FTS5 table; the names of its internal tables begin with it as well.
+FTS_TABLE = "entry_words"
+
+# No foreign key: a row without its entry is dropped when it is processed, so that deleting a feed need not wait.
+search_pending = Table(
+    "search_pending",
+    metadata,
+    Column("entry_id", LongId, primary_key=True, autoincrement=False, comment="Its title or body changed."),
+    Column("user_id", Integer, nullable=False),
+    Index("ix_search_pending_user", "user_id", "entry_id"),
+)
+
+# Rows stay until the user is deleted: searching in a language without entries costs next to nothing.
+search_languages = Table(
+    "search_languages",
+    metadata,
+    Column("user_id", Integer, ForeignKey("users.id", ondelete="CASCADE"), primary_key=True, autoincrement=False),
+    Column("language", Words, primary_key=True, comment="ISO 639 code of a language with stems of its own."),
+    sqlite_with_rowid=False,
+    comment="Which languages with stems of their own entries of a user have, so that a search asks in them.",
+)
+
+# SQLite only. The FTS5 table holds no texts: to remove an entry, it needs the terms that were indexed.
+search_documents = Table(
+    "search_documents",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=False, comment="The entry's, also when it is gone."),
+    Column(
+        "entry_id",
+        Integer,
+        ForeignKey("entries.id", ondelete="SET NULL"),
+        unique=True,
+        comment="Null: the entry is gone, and the index has yet to forget it.",
+    ),
+    Column("user_id", Integer, nullable=False),
+    words("language", comment="Of the entry, if it has stems of its own; every term has it behind the owner's id."),
+    Column(
+        "words", CompressedText, nullable=False, comment="Terms as indexed: of the title, a line feed, of the body."
+    ),
+    info={"engine": "sqlite"},
+)
+
+# PostgreSQL only.
+search_vectors = Table(
+    "search_vectors",
+    metadata,
+    Column("entry_id", LongId, ForeignKey("entries.id", ondelete="CASCADE"), primary_key=True, autoincrement=False),
+    Column("words", TSVECTOR, nullable=False),
+    Column("user_id", Integer, nullable=False, comment="The entry's."),
+    Index("ix_search_vectors_words", "words", postgresql_using="gin"),
+    info={"engine": "postgresql"},
+)
+
+
+def is_compared(thing: Any, name: str | None, engine: str) -> bool:
+    """Returns whether Alembic compares a table between the code and the database of this engine."""
+    return thing.info.get("engine", engine) == engine and not (name or "").startswith(FTS_TABLE)

@@ -1,0 +1,95 @@
+"""Corrects what was written while a clock was ahead: feeds would not be polled, and leases be held, until then."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from msgspec import Struct
+
+from tidings.base.times import DAY, MINUTE, Instant
+from tidings.deliveries import queue
+from tidings.deliveries.retries import RetryPolicy
+from tidings.domain.polling import next_check
+from tidings.domain.polling.next_check import Schedule
+from tidings.engine import database_clock, notify
+from tidings.engine.database import Database
+from tidings.maintenance import cleanup
+from tidings.maintenance.store import clock_repair
+from tidings.maintenance.store.clock_repair import LatestTimes
+from tidings.services.clock import Clock
+from tidings.websub import pushes
+
+# How far the clocks of machines with one database may be apart.
+MAX_CLOCK_DIFFERENCE = MINUTE
+
+
+class ScheduleLimits(Struct, frozen=True, kw_only=True):
+    """The longest waits by the settings. source_lease: of a claim. host_gap: between two fetches from a host."""
+
+    schedule: Schedule
+    source_lease: timedelta
+    host_gap: timedelta
+    job_interval: timedelta
+
+
+class ClockRepair:
+    def __init__(self, database: Database, clock: Clock, limits: ScheduleLimits) -> None:
+        self._database = database
+        self._clock = clock
+        self._limits = limits
+
+    def ahead_s(self) -> float:
+        """Returns by how many seconds this clock is ahead of the database server's; 0 on SQLite, which has none."""
+        with self._database.reading() as db:
+            theirs = database_clock.now(db)
+        return 0.0 if theirs is None else (self._clock() - theirs) / 1_000_000
+
+    def run(self, *, was_set_back: bool = False) -> int:
+        """Correct times that lie further ahead than any wait. Returns the number of rows that were wrong.
+
+        was_set_back: this machine's clock was just set back.
+        """
+        times = self._latest_times()
+        with self._database.reading() as db:
+            is_wrong = clock_repair.has_wrong_rows(db, times, was_set_back=was_set_back)
+        # First the feeds: whether a host asked for its pause under the wrong clock is known from them.
+        feeds = self._feeds_ahead(times)
+        corrected = 0
+        if is_wrong or feeds:
+            with self._database.writing() as db:
+                corrected = clock_repair.correct_rows(db, times, was_set_back=was_set_back or bool(feeds))
+        for start in range(0, len(feeds), clock_repair.FEED_BATCH):
+            with self._database.writing() as db:
+                clock_repair.make_feeds_due(db, feeds[start : start + clock_repair.FEED_BATCH], times)
+                notify.notify(db, notify.FEEDS)
+        return corrected + len(feeds)
+
+    def _feeds_ahead(self, times: LatestTimes) -> list[int]:
+        feed_ids: list[int] = []
+        while True:
+            with self._database.reading() as db:
+                batch = clock_repair.feeds_ahead(db, times, after_id=feed_ids[-1] if feed_ids else 0)
+            feed_ids += batch
+            if len(batch) < clock_repair.FEED_BATCH:
+                return feed_ids
+
+    def _latest_times(self) -> LatestTimes:
+        now = self._clock()
+        latest = Instant(now + MAX_CLOCK_DIFFERENCE)
+
+        def after(wait: timedelta | int) -> Instant:
+            return Instant(latest + (wait if isinstance(wait, int) else wait // timedelta(microseconds=1)))
+
+        return LatestTimes(
+            now=now,
+            latest=latest,
+            source_lease=after(self._limits.source_lease),
+            receiver_lease=after(queue.LEASE),
+            push_lease=after(pushes.LEASE),
+            job_lease=after(cleanup.LEASE),
+            gap_end=after(self._limits.host_gap),
+            closed_until=after(DAY),
+            next_check=after(next_check.longest_wait(self._limits.schedule)),
+            next_attempt=after(RetryPolicy().give_up_after),
+            next_job=after(max(self._limits.job_interval, timedelta(hours=1))),
+        )

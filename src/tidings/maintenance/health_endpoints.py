@@ -1,0 +1,98 @@
+"""Health checks for monitoring: plain text, outside /v1, without credentials."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from starlette.responses import PlainTextResponse, Response
+from starlette.types import Receive, Scope, Send
+
+from tidings.api import replies
+from tidings.base.errors import StoreUnavailable
+from tidings.http.endpoints import Media, Routes
+from tidings.http.responses import send_response
+from tidings.services import Services
+
+ALIVE = ("/healthz", "/liveness")
+READY = ("/healthcheck", "/readiness", "/readyz")
+
+# Monitors ask every few seconds, and many give up after two or three.
+READY_LIMIT_S = 1.5
+RETRY_AFTER_S = 5
+
+routes = Routes("Health")
+
+_OK = Media("text/plain", {"type": "string", "const": "OK"})
+
+
+def is_alive() -> Response:
+    """OK while the process runs."""
+    return PlainTextResponse("OK")
+
+
+def is_ready(services: Services) -> Response:
+    """OK while the database answers within two seconds, takes writes, and has the schema of this version."""
+    return _readiness(why_not_ready(services))
+
+
+def why_not_ready(services: Services) -> str:
+    """Returns "" if requests can be served."""
+    try:
+        services.readiness.check()
+    except StoreUnavailable:
+        return "the database cannot be used"
+    return ""
+
+
+def _readiness(problem: str) -> Response:
+    if not problem:
+        return PlainTextResponse("OK")
+    return PlainTextResponse(problem, 503, {"Retry-After": str(RETRY_AFTER_S)})
+
+
+for _path in ALIVE:
+    routes.get(_path, is_public=True, responses={200: _OK})(is_alive)
+for _path in READY:
+    routes.get(_path, is_public=True, responses={200: _OK, 503: Media("text/plain", {"type": "string"})})(is_ready)
+
+
+class HealthCheck:
+    """An ASGI application that returns the response of `check`."""
+
+    def __init__(self, check: Callable[[], Awaitable[Response]]) -> None:
+        self._check = check
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["method"] in ("GET", "HEAD"):
+            response = await self._check()
+        else:
+            response = replies.failure(405, "This address takes GET and HEAD only.", {"Allow": "GET, HEAD"})
+        await send_response(response, scope, receive, send)
+
+
+class WithinLimit:
+    """Runs a check in a thread and waits READY_LIMIT_S for it. check: returns a problem, "" for none.
+
+    One runs at a time: while one hangs, others wait for its result, so that a database that hangs does not take all
+    threads.
+    """
+
+    def __init__(self, check: Callable[[], str]) -> None:
+        self._check = check
+        self._running: asyncio.Future[str] | None = None
+
+    async def __call__(self) -> Response:
+        if self._running is None or self._running.done():
+            self._running = asyncio.ensure_future(asyncio.to_thread(self._check))
+        try:
+            problem = await asyncio.wait_for(asyncio.shield(self._running), READY_LIMIT_S)
+        except TimeoutError:
+            problem = "the database does not answer in time"
+        # A response for each request: sending one changes it.
+        return _readiness(problem)
+
+
+async def alive() -> Response:
+    """As `is_alive`, without a thread: it answers while all threads wait."""
+    return is_alive()

@@ -1,0 +1,311 @@
+"""Finds and repairs what should never be: rows without their owner, wrong counters, entries that no search finds.
+
+Each check is one statement, so that it sees one state of the database while Tidings runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from msgspec import Struct
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Executable,
+    ForeignKey,
+    LargeBinary,
+    Table,
+    and_,
+    case,
+    cast,
+    delete,
+    func,
+    insert,
+    literal,
+    or_,
+    select,
+    text,
+    true,
+    update,
+)
+
+from tidings.domain.entries.entries import EntryStatus
+from tidings.engine import full_text
+from tidings.engine.columns import CompressedText
+from tidings.engine.database import Read, Write
+from tidings.maintenance.store import table_copy
+from tidings.storage.entries import counters
+from tidings.storage.polling import sources as source_rows
+from tidings.storage.schema import (
+    categories,
+    deliveries,
+    enclosures,
+    entries,
+    entry_contents,
+    entry_labels,
+    entry_tags,
+    feed_counters,
+    feeds,
+    labels,
+    receivers,
+    search_pending,
+    sources,
+)
+
+# A body of no text, as `CompressedText` stores it.
+_EMPTY_BODY = b"\0"
+
+
+class Rule(Struct, frozen=True):
+    """Something that must hold.
+
+    area: the part of the report that it belongs to. problem: what is wrong with the rows that `count` counts.
+    repair: makes it right; None if it cannot be repaired.
+    """
+
+    area: str
+    problem: str
+    count: Callable[[Read], int]
+    repair: Callable[[Write], object] | None
+
+
+def rules(db: Read) -> list[Rule]:
+    """Returns all rules for the engine of this connection, in the order in which they are repaired."""
+    search = _search_rules(full_text.index_table(db))
+    return [*_reference_rules(), *_ownership_rules(), *_content_rules(), *_counter_rules(), *search]
+
+
+def _run(*statements: Executable) -> Callable[[Write], object]:
+    return lambda db: [db.run(statement) for statement in statements]
+
+
+def _counting(statement: Executable) -> Callable[[Read], int]:
+    return lambda db: int(db.scalar(statement))
+
+
+def _counted(table: Table, wrong: ColumnElement[bool]) -> Callable[[Read], int]:
+    return _counting(select(func.count()).select_from(table).where(wrong))
+
+
+# References
+
+
+def _reference_rules() -> Iterator[Rule]:
+    for table in table_copy.tables():
+        for key in sorted(table.foreign_keys, key=lambda one: one.parent.name):
+            if key.parent is not feeds.c.source_id:
+                yield _reference_rule(table, key)
+    yield Rule(
+        "references",
+        "feeds without a source, which are never checked",
+        _counted(feeds, _lacks_source()),
+        _find_sources,
+    )
+
+
+def _find_sources(db: Write) -> None:
+    rows = db.rows(select(feeds).where(_lacks_source()))
+    ids = source_rows.ensure(db, [dict(row) for row in rows])
+    for row, source_id in zip(rows, ids, strict=True):
+        db.run(update(feeds).where(feeds.c.id == row["id"]).values(source_id=source_id))
+    source_rows.touch(db, ids)
+
+
+def _lacks_source() -> ColumnElement[bool]:
+    return or_(feeds.c.source_id.is_(None), ~_exists(sources, sources.c.id == feeds.c.source_id))
+
+
+def _reference_rule(table: Table, key: ForeignKey) -> Rule:
+    column, parent = key.parent, key.column.table
+    orphaned = and_(column.is_not(None), ~_exists(parent, key.column == column))
+    repair = update(table).values({column: None}) if key.ondelete == "SET NULL" else delete(table)
+    return Rule(
+        "references",
+        f"rows of {table.name} whose {column.name} is not in {parent.name}",
+        _counted(table, orphaned),
+        _run(repair.where(orphaned)),
+    )
+
+
+def _exists(table: Table, condition: ColumnElement[bool]) -> ColumnElement[bool]:
+    return select(literal(1)).select_from(table).where(condition).exists()
+
+
+# Copies of a column in another table
+
+
+def _ownership_rules() -> Iterator[Rule]:
+    yield _copied_column(entries, feeds, entries.c.feed_id, "user_id")
+    yield _copied_column(entries, feeds, entries.c.feed_id, "category_id")
+    yield _copied_column(feed_counters, feeds, feed_counters.c.feed_id, "user_id")
+    yield _copied_column(entry_contents, entries, entry_contents.c.entry_id, "user_id")
+    yield _copied_column(enclosures, entries, enclosures.c.entry_id, "user_id")
+    yield _copied_column(entry_tags, entries, entry_tags.c.entry_id, "user_id")
+    yield _copied_column(entry_labels, entries, entry_labels.c.entry_id, "user_id")
+    yield _copied_column(entry_labels, entries, entry_labels.c.entry_id, "published_at")
+    of_another = _exists(
+        labels, and_(labels.c.id == entry_labels.c.label_id, labels.c.user_id != entry_labels.c.user_id)
+    )
+    yield Rule(
+        "owners",
+        "entries with a label of another user",
+        _counted(entry_labels, of_another),
+        _run(delete(entry_labels).where(of_another)),
+    )
+    foreign = _exists(categories, and_(categories.c.id == feeds.c.category_id, categories.c.user_id != feeds.c.user_id))
+    yield Rule("owners", "feeds in a category of another user", _counted(feeds, foreign), None)
+
+
+def _copied_column(table: Table, parent: Table, key: ColumnElement[Any], name: str) -> Rule:
+    right = select(parent.c[name]).where(parent.c.id == key).scalar_subquery()
+    wrong = _exists(parent, and_(parent.c.id == key, parent.c[name] != table.c[name]))
+    return Rule(
+        "owners",
+        f"rows of {table.name} with another {name} than their row of {parent.name}",
+        _counted(table, wrong),
+        _run(update(table).where(wrong).values({name: right})),
+    )
+
+
+# Bodies
+
+
+def _content_rules() -> Iterator[Rule]:
+    missing = ~_exists(entry_contents, entry_contents.c.entry_id == entries.c.id)
+    without_body = select(entries.c.id, entries.c.user_id, literal(_EMPTY_BODY, LargeBinary)).where(missing)
+    yield Rule(
+        "bodies",
+        "entries without a body",
+        _counted(entries, missing),
+        _run(
+            # The publisher's next version is taken, even if it is the same as before.
+            update(entries).where(missing).values(fingerprint=None),
+            insert(entry_contents).from_select(["entry_id", "user_id", "content"], without_body),
+        ),
+    )
+
+
+def number_of_bodies(db: Read) -> int:
+    """Returns the number of stored bodies."""
+    return table_copy.count_rows(db, entry_contents)
+
+
+def unreadable_bodies(db: Read, progress: Callable[[int], None]) -> list[int]:
+    """Returns the ids of the entries with a body that cannot be decompressed. progress: called with entries read."""
+    compressed = CompressedText()
+    unreadable, read = [], 0
+    for page in table_copy.pages(db, entry_contents):
+        for entry_id, _, content, other_content, _ in page:
+            try:
+                compressed.process_result_value(content, None)
+                compressed.process_result_value(other_content, None)
+            except Exception:  # noqa: BLE001  (whatever damaged bytes make the decompressor raise)
+                unreadable.append(int(entry_id))
+        read += len(page)
+        progress(read)
+    return unreadable
+
+
+def empty_bodies(db: Write, entry_ids: Sequence[int]) -> None:
+    """Replace bodies by empty ones. The publisher's next version of these entries is taken, even if it is the same."""
+    for entry_id in entry_ids:
+        bodies = update(entry_contents).where(entry_contents.c.entry_id == entry_id)
+        db.run(bodies.values(content="", other_content=None))
+        db.run(update(entries).where(entries.c.id == entry_id).values(fingerprint=None))
+    table_copy.request_indexing(db)
+
+
+# Counters
+
+
+def _number_of(*conditions: ColumnElement[bool]) -> ColumnElement[int]:
+    return func.coalesce(func.sum(case((and_(*conditions), 1), else_=0)), 0)
+
+
+_is_unread, _is_read = (entries.c.status == status for status in (EntryStatus.UNREAD, EntryStatus.READ))
+_COUNTED = {
+    "unread": _number_of(_is_unread),
+    "read": _number_of(_is_read),
+    "starred_unread": _number_of(_is_unread, entries.c.starred == true()),
+    "starred_read": _number_of(_is_read, entries.c.starred == true()),
+}
+
+
+def _counter_rules() -> Iterator[Rule]:
+    missing = ~_exists(feed_counters, feed_counters.c.feed_id == feeds.c.id)
+    yield Rule(
+        "counters",
+        "feeds without counters",
+        _counted(feeds, missing),
+        _run(
+            insert(feed_counters).from_select(
+                ["feed_id", "user_id"], select(feeds.c.id, feeds.c.user_id).where(missing)
+            )
+        ),
+    )
+    yield Rule("counters", "feeds whose counters are not those of their entries", _count_wrong_counters(), _recount)
+    yield Rule("counters", "queues whose counters are not those of their deliveries", _count_wrong_queues(), _requeue)
+
+
+def _count_wrong_counters() -> Callable[[Read], int]:
+    recount = (
+        select(entries.c.feed_id, *(value.label(name) for name, value in _COUNTED.items()))
+        .group_by(entries.c.feed_id)
+        .subquery("recount")
+    )
+    joined = feed_counters.outerjoin(recount, recount.c.feed_id == feed_counters.c.feed_id)
+    differs = or_(*(feed_counters.c[name] != func.coalesce(recount.c[name], 0) for name in _COUNTED))
+    return _counting(select(func.count()).select_from(joined).where(differs))
+
+
+def _recount(db: Write) -> None:
+    # Changes of entries lock these rows first: afterwards nobody else changes a counter.
+    db.scalars(select(feed_counters.c.feed_id).order_by(feed_counters.c.feed_id).with_for_update())
+    of_feed = entries.c.feed_id == feed_counters.c.feed_id
+    db.run(
+        update(feed_counters).values(
+            {name: select(value).where(of_feed).scalar_subquery() for name, value in _COUNTED.items()}
+            | {"version": counters.new_version()}
+        )
+    )
+
+
+_queued = and_(deliveries.c.receiver_id == receivers.c.id, text("deliveries.state = 'pending'"))
+_QUEUED = {
+    "pending": select(func.count()).select_from(deliveries).where(_queued).correlate(receivers).scalar_subquery(),
+    "pending_bytes": select(cast(func.coalesce(func.sum(deliveries.c.size), 0), BigInteger))
+    .where(_queued)
+    .correlate(receivers)
+    .scalar_subquery(),
+}
+
+
+def _count_wrong_queues() -> Callable[[Read], int]:
+    return _counted(receivers, or_(*(receivers.c[name] != value for name, value in _QUEUED.items())))
+
+
+def _requeue(db: Write) -> None:
+    db.scalars(select(receivers.c.id).order_by(receivers.c.id).with_for_update())
+    db.run(update(receivers).values(_QUEUED))
+
+
+# The search index
+
+
+def _search_rules(index: Table) -> Iterator[Rule]:
+    yield Rule("search", "entries that differ between the two parts of the index", full_text.count_differing, reindex)
+    missing = and_(
+        ~_exists(index, index.c.entry_id == entries.c.id),
+        ~_exists(search_pending, search_pending.c.entry_id == entries.c.id),
+    )
+    request = insert(search_pending).from_select(
+        ["entry_id", "user_id"], select(entries.c.id, entries.c.user_id).where(missing)
+    )
+    yield Rule("search", "entries that no search finds", _counted(entries, missing), _run(request))
+
+
+def reindex(db: Write) -> None:
+    """Empty the search index and mark all entries as waiting to be indexed."""
+    full_text.clear(db)
+    table_copy.request_indexing(db)

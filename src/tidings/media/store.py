@@ -1,0 +1,76 @@
+"""The queue of a user: sounds and films to play one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+from sqlalchemy import bindparam, select, update
+
+from tidings.domain.entries.entries import EntryStatus
+from tidings.engine.database import Read, Write
+from tidings.storage.schema import enclosures, entries, feeds
+
+
+class QueuedMedia(Struct, frozen=True):
+    """An enclosure in the queue, with its entry and feed. media_progression: seconds."""
+
+    id: int
+    entry_id: int
+    url: str
+    mime_type: str
+    media_progression: int
+    title: str
+    feed_id: int
+    feed_title: str
+    no_media_player: bool
+
+
+_is_queued = enclosures.c.queue_position.is_not(None)
+_select_queue = (
+    select(
+        enclosures.c.id,
+        enclosures.c.entry_id,
+        enclosures.c.url,
+        enclosures.c.mime_type,
+        enclosures.c.media_progression,
+        entries.c.title,
+        entries.c.feed_id,
+        feeds.c.title.label("feed_title"),
+        feeds.c.no_media_player,
+    )
+    .select_from(
+        enclosures.join(entries, entries.c.id == enclosures.c.entry_id).join(feeds, feeds.c.id == entries.c.feed_id)
+    )
+    .where(enclosures.c.user_id == bindparam("user"), _is_queued, entries.c.status != int(EntryStatus.REMOVED))
+    .order_by(enclosures.c.queue_position, enclosures.c.id)
+)
+_select_ids = (
+    select(enclosures.c.id)
+    .where(enclosures.c.user_id == bindparam("user"), _is_queued)
+    .order_by(enclosures.c.queue_position, enclosures.c.id)
+)
+_set_position = (
+    update(enclosures)
+    .where(enclosures.c.user_id == bindparam("user"), enclosures.c.id == bindparam("enclosure"))
+    .values(queue_position=bindparam("position"))
+)
+
+
+def list_all(db: Read, user_id: int) -> list[QueuedMedia]:
+    """Returns the queue in its order, without entries that were deleted."""
+    return db.all(QueuedMedia, _select_queue, user=user_id)
+
+
+def list_ids(db: Read, user_id: int) -> list[int]:
+    """Returns the ids of all enclosures in the queue, in its order."""
+    return [int(id_) for id_ in db.scalars(_select_ids, user=user_id)]
+
+
+def replace(db: Write, user_id: int, before: Sequence[int], after: Sequence[int]) -> None:
+    """Store the order of the queue. before, after: ids of enclosures of the user."""
+    positions: dict[int, int | None] = dict.fromkeys(before) | {id_: place for place, id_ in enumerate(after, 1)}
+    db.run_many(
+        _set_position,
+        [{"user": user_id, "enclosure": id_, "position": place} for id_, place in sorted(positions.items())],
+    )

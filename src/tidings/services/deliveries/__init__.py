@@ -1,1 +1,0 @@
-"""Sends events to the services that users have connected."""

@@ -1,1 +1,0 @@
-"""WebSub: subscriptions at hubs, and the documents that hubs push."""

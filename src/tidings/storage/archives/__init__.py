@@ -1,1 +1,0 @@
-"""The rows that archives of accounts consist of."""

@@ -1,1 +1,0 @@
-"""Files that can be fetched again."""

@@ -1,1 +1,0 @@
-"""Subscriptions at WebSub hubs, and pushed documents."""

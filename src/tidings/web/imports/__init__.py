@@ -1,1 +1,0 @@
-"""What the import page shows of the last import, and asks about an archive."""

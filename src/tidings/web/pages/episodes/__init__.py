@@ -1,1 +1,0 @@
-"""Pages about episodes: their chapters and transcripts, and the queue."""

@@ -1,0 +1,189 @@
+"""Subscriptions at WebSub hubs: found in polled documents, requested, renewed, and ended when no feed uses them.
+
+`websub.pushes` handles the requests that hubs send.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+import structlog
+from msgspec import Struct
+
+from tidings.base.errors import LocalShortage, StoreUnavailable, TidingsError
+from tidings.base.times import DAY, SECOND, Instant
+from tidings.content.model import ParsedFeed
+from tidings.domain.feeds.feeds import Feed
+from tidings.engine.database import Database, Write
+from tidings.net.errors import HttpError
+from tidings.net.fetch import FetchResponse
+from tidings.services.clock import Clock
+from tidings.websub import store as subscriptions
+from tidings.websub.hubs import HubClient
+from tidings.websub.model import HubMode, HubSubscription, find_offer, hub_topic_pairs, next_step, request_form
+
+log = structlog.get_logger()
+
+# Below BASE_URL; the token follows.
+CALLBACK = "/websub/"
+# Requests sent at the same time: few enough not to overload a hub, and enough for a thousand new feeds in some minutes.
+MAX_CONCURRENT_REQUESTS = 8
+# Most subscriptions that one search for unused ones returns.
+MAX_EXPIRED = 200
+
+
+class HubRequest(Struct, frozen=True):
+    """A request to send to a hub. asked_at: when it was decided, as stored."""
+
+    subscription: HubSubscription
+    mode: HubMode
+    asked_at: Instant
+
+
+class CheckedDocument(Struct, frozen=True):
+    """A document of a check. feed: any feed of its source.
+
+    document: None if it was not parsed. has_news: it has new entries, which no hub pushed. has_hub: it may have offered
+    a hub before.
+    """
+
+    feed: Feed
+    response: FetchResponse
+    document: ParsedFeed | None = None
+    has_news: bool = False
+    has_hub: bool = True
+
+
+class WebSub:
+    """callback_base: the URL of this service as hubs reach it, without a trailing slash; "" if WebSub is off."""
+
+    def __init__(self, database: Database, hubs: HubClient, clock: Clock, *, callback_base: str) -> None:
+        self._database = database
+        self._hubs = hubs
+        self._clock = clock
+        self._callback_base = callback_base
+
+    @property
+    def is_on(self) -> bool:
+        return bool(self._callback_base)
+
+    async def disconnect(self) -> None:
+        """Close connections to hubs. Call it inside the event loop that opened them."""
+        await self._hubs.close()
+
+    def record_offers(self, documents: Sequence[CheckedDocument]) -> None:
+        """Record the hubs that documents offer now, even while this service cannot subscribe."""
+        offers = {
+            checked.feed.id: find_offer(checked.feed, checked.response.links, checked.document) for checked in documents
+        }
+        # A document without offers matters only if there may be offers to withdraw.
+        relevant = [
+            checked
+            for checked in documents
+            if offers[checked.feed.id] or (checked.document is not None and checked.has_hub)
+        ]
+        if not relevant:
+            return
+        with _logged_errors(relevant[0].feed):
+            with self._database.reading() as db:
+                known = subscriptions.offered_for_each(db, [checked.feed.id for checked in relevant])
+            for checked in relevant:
+                with _logged_errors(checked.feed):
+                    self._store_offers(
+                        checked, set(hub_topic_pairs(offers[checked.feed.id])), known.get(checked.feed.id, {})
+                    )
+
+    def _store_offers(
+        self, document: CheckedDocument, offers: set[tuple[str, str]], known: Mapping[tuple[str, str], int]
+    ) -> None:
+        feed_id = document.feed.id
+        if document.has_news and known:
+            with self._database.writing() as db:
+                subscriptions.stop_relying_on_pushes(db, feed_id)
+        if offers == known.keys():
+            return
+        with self._database.writing() as db:
+            for hub, topic in sorted(offers - known.keys()):
+                token, secret = secrets.token_urlsafe(32), secrets.token_hex(32)
+                subscriptions.add_offer(db, feed_id, hub, topic, token=token, secret=secret, now=self._clock())
+            subscriptions.remove_offers(db, feed_id, [id_ for url, id_ in known.items() if url not in offers])
+
+    def disable(self) -> None:
+        """Poll all feeds as often as feeds without a hub."""
+        with self._database.writing() as db:
+            subscriptions.stop_relying_on_all_pushes(db)
+
+    def expire_unused(self) -> int:
+        """Make subscriptions due that no feed uses any more, or that a feed uses again. Returns their number."""
+        now = self._clock()
+        with self._database.reading() as db:
+            orphaned = subscriptions.find_orphaned(db, now=now, limit=MAX_EXPIRED)
+        if orphaned:
+            with self._database.writing() as db:
+                subscriptions.make_subscriptions_due(db, orphaned, now)
+        return len(orphaned)
+
+    async def send_due_requests(self) -> int:
+        """Send the requests that are due, up to a limit. Returns the number of subscriptions processed."""
+        count, requests = await asyncio.to_thread(self._decide)
+        await asyncio.gather(*(self._send(request) for request in requests))
+        return count
+
+    def _decide(self) -> tuple[int, list[HubRequest]]:
+        """Store the next step of due subscriptions, and return their number and the requests to send.
+
+        Stored before requests are sent: a hub may verify before it responds, and this process may crash in between.
+        """
+        now = self._clock()
+        with self._database.reading() as db:
+            if not subscriptions.any_due(db, now):
+                return 0, []
+        with self._database.writing() as db:
+            due = subscriptions.due(db, now=now, limit=MAX_CONCURRENT_REQUESTS)
+            decided = [_decide(db, subscription, now, is_wanted=is_read) for subscription, is_read in due]
+        return len(due), [request for request in decided if request is not None]
+
+    async def _send(self, request: HubRequest) -> None:
+        subscription, mode = request.subscription, request.mode
+        sent = request_form(subscription, mode, f"{self._callback_base}{CALLBACK}{subscription.token}")
+        try:
+            await self._hubs.send(subscription.hub, sent, now=request.asked_at)
+        except LocalShortage as error:
+            log.warning("hub not asked", subscription=subscription.id, mode=mode.value, reason=error.message)
+        except TidingsError as error:
+            log.warning("hub not reached", subscription=subscription.id, mode=mode.value, reason=error.message)
+            await asyncio.to_thread(self._store_failure, request, error)
+        else:
+            log.info("hub asked", subscription=subscription.id, mode=mode.value)
+
+    def _store_failure(self, request: HubRequest, error: TidingsError) -> None:
+        values: dict[str, object] = {"last_error": error.message}
+        if request.mode is HubMode.SUBSCRIBE and isinstance(error, HttpError) and error.retry_after_s:
+            wait = min(error.retry_after_s * SECOND, DAY)
+            values["next_attempt_at"] = Instant(request.asked_at + max(wait, 60 * SECOND))
+        with self._database.writing() as db:
+            subscriptions.change(db, request.subscription.id, if_asked_at=request.asked_at, **values)
+
+
+@contextmanager
+def _logged_errors(feed: Feed) -> Iterator[None]:
+    """Log errors instead of raising them: the check itself succeeded, and the next document offers the hubs again."""
+    try:
+        yield
+    except StoreUnavailable as error:
+        log.error("hubs not stored", feed=feed.id, reason=error.message)  # noqa: TRY400 - the message says it all
+    except Exception:
+        log.exception("hubs not stored", feed=feed.id)
+
+
+def _decide(db: Write, subscription: HubSubscription, now: Instant, *, is_wanted: bool) -> HubRequest | None:
+    step = next_step(subscription, is_wanted=is_wanted, now=now, random_fraction=random.random())  # noqa: S311 - spreads load
+    if step.is_deleted:
+        subscriptions.remove(db, subscription.id)
+        return None
+    subscriptions.change(db, subscription.id, **step.changes)
+    return None if step.request is None else HubRequest(subscription, step.request, now)

@@ -1,0 +1,458 @@
+"""An account is exported, and imported into another one: everything is equal, and nothing is doubled."""
+
+from __future__ import annotations
+
+import io
+import tracemalloc
+import zipfile
+from typing import Any
+
+import msgspec
+import pytest
+from sqlalchemy import text
+
+from support.people import Cast, Person
+from support.publisher import Publisher
+from tidings.archives import archive_file, records
+from tidings.archives.archive_file import ArchiveReader
+from tidings.archives.parts import ALL_PARTS
+from tidings.base.errors import InvalidInput
+from tidings.content.model import Chapter
+from tidings.domain.entries.chapters import chapters_text
+from tidings.engine import bulk_insert
+from tidings.services import Services
+from tidings.storage.entries import contents, labels
+from tidings.storage.schema import enclosures
+
+
+def _export(services: Services, person: Person, *, with_secrets: bool = True) -> bytes:
+    file = io.BytesIO()
+    user = services.users.find(person.user.username)
+    services.account_export.write(user, file, with_secrets=with_secrets, progress=lambda _done, _total: None)
+    return file.getvalue()
+
+
+def _import(services: Services, person: Person, archive: bytes) -> Any:
+    user = services.users.find(person.user.username)
+    return services.account_import.store(user, io.BytesIO(archive), lambda _done, _total: None, parts=ALL_PARTS)
+
+
+def _changed(archive: bytes, name: str, change: Any) -> bytes:
+    """Returns the archive with another content of one member. change: bytes to bytes."""
+    written = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(archive)) as source, zipfile.ZipFile(written, "w") as target:
+        for member in source.namelist():
+            content = source.read(member)
+            target.writestr(member, change(content) if member == name else content)
+    return written.getvalue()
+
+
+def _lines(archive: bytes, name: str) -> list[bytes]:
+    with zipfile.ZipFile(io.BytesIO(archive)) as opened:
+        return opened.read(name).splitlines()
+
+
+def _comparable(archive: bytes) -> dict[str, Any]:
+    """Returns the records of an archive, with the URL of its feed instead of its number."""
+    urls = {}
+    found: dict[str, Any] = {}
+    for line in _lines(archive, records.FEEDS):
+        feed = msgspec.json.decode(line)
+        urls[feed.pop("number")] = feed["feed_url"]
+        found.setdefault(records.FEEDS, []).append(feed)
+    for name in (records.ENTRIES, records.DELETED_ENTRIES):
+        found[name] = []
+        for line in _lines(archive, name):
+            record = msgspec.json.decode(line)
+            record["feed"] = urls[record["feed"]]
+            found[name].append(record)
+        found[name].sort(key=lambda record: (record["feed"], record["hash"]))
+    found[records.FEEDS].sort(key=lambda feed: feed["feed_url"])
+    for name in (records.CATEGORIES, records.LABELS, records.SETTINGS, records.INTEGRATIONS):
+        found[name] = _lines(archive, name)
+    return found
+
+
+@pytest.fixture
+def reader(cast: Cast, site: Publisher, services: Services) -> Person:
+    """A user with everything that an archive holds."""
+    alice = cast.person("alice")
+    feed_id = alice.has_feed(site, ["Rain", "Snow", "Wind", "Fog"])["id"]
+    ids = [entry["id"] for entry in alice.entries()]
+    rules = {"crawler": False, "blocklist_rules": "(?i)advert", "username": "me", "password": "x"}
+    alice.put(f"/v1/feeds/{feed_id}", rules, status=201)
+    alice.put("/v1/entries", {"entry_ids": ids[:2], "status": "read"})
+    alice.put(f"/v1/entries/{ids[1]}/bookmark")
+    edited = {"title": "Wind, edited", "content": '<p id="a">New <a href="#a">words</a></p>'}
+    alice.put(f"/v1/entries/{ids[2]}", edited, status=201)
+    settings = {"theme": "dark_serif", "entries_per_page": 50, "open_external_links_in_new_tab": False}
+    alice.put(f"/v1/users/{alice.id}", settings, status=201)
+    alice.post("/v1/categories", {"title": "Weather & more", "hide_globally": True})
+    services.integrations.update(
+        alice.id,
+        {"linkding": {"enabled": True, "url": "https://linkding.example.org", "token": "secret key", "tags": "a"}},
+    )
+    alice.put("/v1/entries", {"entry_ids": ids[3:], "status": "removed"})
+    services.labels.change(alice.id, ids[1:], add=["Work"])
+    services.labels.change(alice.id, ids[:1], add=["Home & garden", "Work"])
+    services.labels.create(alice.id, "Of no entry")
+    with services.database.writing() as db:
+        db.run(text("UPDATE entries SET created_at = created_at - 5000000 WHERE user_id = :user"), user=alice.id)
+        chapters = chapters_text([Chapter(1.5, "Rain", "https://example.org/")])
+        contents.set_of_feed(db, alice.id, ids[1], "", chapters, is_shown=True)
+        contents.set_contents(db, alice.id, ids[1], "<p>The whole article.</p>", "<p>The content of the feed.</p>")
+        sound = {"url": "https://example.org/1.mp3", "mime_type": "audio/mpeg", "size": 9, "media_progression": 7}
+        bulk_insert.add(db, enclosures, [sound | {"user_id": alice.id, "entry_id": ids[1], "queue_position": 1}])
+    return alice
+
+
+def test_an_account_in_another_one_is_equal(reader: Person, bob: Person, services: Services) -> None:
+    archive = _export(services, reader)
+
+    report = _import(services, bob, archive)
+
+    assert report.problems == []
+    assert report.new_feeds == 1
+    assert _comparable(_export(services, bob)) == _comparable(archive)
+    entry_counts = bob.get("/v1/feeds/counters")
+    assert list(entry_counts["unreads"].values()) == list(reader.get("/v1/feeds/counters")["unreads"].values())
+    assert list(entry_counts["reads"].values()) == list(reader.get("/v1/feeds/counters")["reads"].values())
+    assert bob.get("/v1/entries", search="edited")["total"] == 1
+    assert [one.url for one in services.media_queue.list_all(bob.id)] == ["https://example.org/1.mp3"]
+
+
+def test_an_import_repeated_changes_nothing(reader: Person, bob: Person, services: Services) -> None:
+    archive = _export(services, reader)
+    _import(services, bob, archive)
+    before = _export(services, bob)
+
+    report = _import(services, bob, archive)
+
+    assert (report.new_feeds, report.known_feeds, report.new_entries) == (0, 1, 0)
+    assert _comparable(_export(services, bob)) == _comparable(before)
+
+
+def test_a_public_link_belongs_to_one_entry(reader: Person, bob: Person, services: Services) -> None:
+    def share(content: bytes) -> bytes:
+        entries = [msgspec.json.decode(line) | {"share_code": "a-code-of-two-entries"} for line in content.splitlines()]
+        return b"".join(msgspec.json.encode(entry) + b"\n" for entry in entries)
+
+    report = _import(services, bob, _changed(_export(services, reader), records.ENTRIES, share))
+
+    assert report.new_entries > 1
+    assert [entry["share_code"] for entry in bob.entries() if entry["share_code"]] == ["a-code-of-two-entries"]
+
+
+def _names(services: Services, person: Person) -> dict[str, list[str]]:
+    """Returns the labels of entries by title."""
+    with services.reading() as db:
+        given = labels.of_entries(db, person.id, [entry["id"] for entry in person.entries()])
+    return {entry["title"]: [label.name for label in given.get(entry["id"], ())] for entry in person.entries()}
+
+
+def test_entries_get_labels_of_the_archive_and_lose_none(reader: Person, bob: Person, services: Services) -> None:
+    archive = _export(services, reader)
+    _import(services, bob, archive)
+    before = _names(services, bob)
+    assert before == _names(services, reader)
+    title = next(title for title, names in before.items() if names == ["Home & garden", "Work"])
+    labelled = [entry["id"] for entry in bob.entries() if entry["title"] == title]
+    services.labels.change(bob.id, labelled, add=["Mine"], remove=["work"])
+
+    _import(services, bob, archive)
+
+    assert _names(services, bob) == before | {title: ["Home & garden", "Mine", "Work"]}
+    with services.reading() as db:
+        assert [label.name for label in labels.list_all(db, bob.id)] == ["Home & garden", "Mine", "Of no entry", "Work"]
+
+
+def test_an_archive_of_before_labels_is_imported(reader: Person, bob: Person, services: Services) -> None:
+    def without(content: bytes) -> bytes:
+        entries = [msgspec.json.decode(line) for line in content.splitlines()]
+        for entry in entries:
+            del entry["labels"]
+        return b"".join(msgspec.json.encode(entry) + b"\n" for entry in entries)
+
+    def forget(content: bytes) -> bytes:
+        manifest = msgspec.json.decode(content)
+        del manifest["counts"][records.LABELS]
+        return msgspec.json.encode(manifest)
+
+    archive = _changed(_export(services, reader), records.ENTRIES, without)
+    report = _import(services, bob, _changed(archive, records.MANIFEST, forget))
+
+    assert report.new_entries == 4
+    assert set(map(tuple, _names(services, bob).values())) == {()}
+
+
+@pytest.mark.parametrize("name", [records.LABELS, records.ENTRIES])
+def test_a_label_that_cannot_be_stored_is_left_out(reader: Person, bob: Person, services: Services, name: str) -> None:
+    def lengthen(content: bytes) -> bytes:
+        return content.replace(b'"Work"', b'"%s"' % (b"x" * 201))
+
+    report = _import(services, bob, _changed(_export(services, reader), name, lengthen))
+
+    assert report.new_entries == 4
+    assert any("too long" in problem for problem in report.problems)
+    assert not any("x" * 201 in names for names in _names(services, bob).values())
+
+
+def test_what_was_read_since_stays_read(reader: Person, services: Services) -> None:
+    archive = _export(services, reader)
+    unread = [entry["id"] for entry in reader.entries(status="unread")]
+    assert unread
+    reader.put("/v1/entries", {"entry_ids": unread, "status": "read"})
+
+    _import(services, reader, archive)
+
+    assert reader.entries(status="unread") == []
+
+
+def test_without_secrets_no_password_is_in_the_file(reader: Person, bob: Person, services: Services) -> None:
+    archive = _export(services, reader, with_secrets=False)
+
+    assert b"secret key" not in b"".join(_lines(archive, records.INTEGRATIONS))
+    assert b"password" not in b"".join(_lines(archive, records.FEEDS))
+    report = _import(services, bob, archive)
+    assert report.problems[0].startswith("linkding: ")
+    assert services.integrations.get_all(bob.id)["linkding"]["enabled"] is False
+
+
+def test_a_stored_secret_does_not_go_to_an_address_of_the_archive(
+    reader: Person, bob: Person, services: Services
+) -> None:
+    own = {"enabled": True, "url": "https://links.example.net", "token": "secret of bob"}
+    services.integrations.update(bob.id, {"linkding": own})
+    before = services.integrations.get_all(bob.id)["linkding"]
+
+    report = _import(services, bob, _export(services, reader, with_secrets=False))
+
+    (problem,) = report.problems
+    assert "linkding.token: it was given for another host" in problem
+    assert services.integrations.get_all(bob.id)["linkding"] == before
+
+
+def test_content_from_an_archive_is_cleaned(reader: Person, bob: Person, services: Services) -> None:
+    archive = _changed(
+        _export(services, reader),
+        records.ENTRIES,
+        lambda content: content.replace(b"About Fog.", b"Fog<script>alert(1)</script><img src=x onerror=alert(1)>"),
+    )
+
+    _import(services, bob, archive)
+
+    contents = " ".join(entry["content"] for entry in bob.entries())
+    assert "Fog" in contents
+    assert "<script" not in contents
+    assert "onerror" not in contents
+
+
+@pytest.mark.slow
+def test_a_large_archive_is_cleaned_and_stored_whole(reader: Person, bob: Person, services: Services) -> None:
+    archive = _export(services, reader)
+    line = msgspec.json.decode(_lines(archive, records.ENTRIES)[0]) | {"share_code": ""}
+    content = "<p>Rain</p><script>alert(1)</script>"
+    many = [line | {"hash": f"{number:064x}", "content": content, "labels": []} for number in range(1_201)]
+    archive = _changed(archive, records.ENTRIES, lambda _: b"".join(msgspec.json.encode(one) + b"\n" for one in many))
+    archive = _changed(archive, records.MANIFEST, _with_count(records.ENTRIES, len(many)))
+
+    first, second = _import(services, bob, archive), _import(services, bob, archive)
+
+    assert (first.new_entries, first.known_entries) == (1_201, 0)
+    assert (second.new_entries, second.known_entries) == (0, 1_201)
+    assert {entry["content"] for entry in bob.entries()} == {"<p>Rain</p>"}
+
+
+def _with_count(name: str, count: int) -> Any:
+    def changed(manifest: bytes) -> bytes:
+        document = msgspec.json.decode(manifest)
+        document["counts"][name] = count
+        return msgspec.json.encode(document)
+
+    return changed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "change", "problem"),
+    [
+        (records.ENTRIES, lambda content: content[:-40], "Line "),
+        (records.ENTRIES, lambda content: b"\n".join(content.splitlines()[1:]) + b"\n", "lines instead of"),
+        (records.ENTRIES, lambda content: content.replace(b'"hash":"', b'"hash":"zz'), "Line 1 of entries.jsonl"),
+        (records.ENTRIES, lambda content: content.replace(b'"feed":', b'"feed":9'), "no feed with the number"),
+        (records.FEEDS, lambda content: content.replace(b'"category":"', b'"category":"?'), "there is no category"),
+        (records.SETTINGS, lambda content: content.replace(b"50", b'"many"'), "settings.json"),
+        (records.MANIFEST, lambda content: content.replace(b'"version": 1', b'"version": 2'), "upgrade Tidings"),
+        (records.MANIFEST, lambda content: content.replace(b"tidings-archive", b"other"), "another format"),
+        (records.INTEGRATIONS, lambda content: content[:-5], "integrations.json"),
+        (records.SETTINGS, lambda _: b'{"future":' * 5_000 + b"1" + b"}" * 5_000, "nested too deeply"),
+        (records.INTEGRATIONS, lambda _: b'{"ntfy":' * 5_000 + b"1" + b"}" * 5_000, "nested too deeply"),
+        (records.MANIFEST, lambda _: b'{"format":' * 5_000 + b"1" + b"}" * 5_000, "nested too deeply"),
+        (records.FEEDS, lambda _: b'{"number":1,"category":"All","settings":[]}\n', "required field `feed_url`"),
+        (records.FEEDS, lambda content: content[:-2] + b',"future":' + b"[" * 5_000 + b"]" * 5_000 + b"}\n", "Line 1"),
+    ],
+)  # fmt: skip
+def test_a_damaged_archive_changes_nothing(
+    reader: Person, bob: Person, services: Services, name: str, change: Any, problem: str
+) -> None:
+    archive = _changed(_export(services, reader), name, change)
+
+    with pytest.raises(InvalidInput, match=problem):
+        _import(services, bob, archive)
+
+    assert bob.get("/v1/feeds") == []
+    assert [category["title"] for category in bob.get("/v1/categories")] == ["All"]
+    assert bob.get("/v1/me")["theme"] == "light_serif"
+
+
+def _with(**values: Any) -> Any:
+    """Returns a change that sets these members of a document."""
+    return lambda content: msgspec.json.encode(msgspec.json.decode(content) | values)
+
+
+def _with_feed_setting(**values: Any) -> Any:
+    def changed(content: bytes) -> bytes:
+        feed = msgspec.json.decode(content)
+        return msgspec.json.encode(feed | {"settings": feed["settings"] | values}) + b"\n"
+
+    return changed
+
+
+_UNKNOWN = [
+    (records.SETTINGS, _with(timezone="America/Coyhaique2"), "setting timezone: 'America/Coyhaique2'"),
+    (records.SETTINGS, _with(language="xx_XX"), "setting language: 'xx_XX'"),
+    (records.SETTINGS, _with(theme="aurora"), "setting theme: 'aurora'"),
+    (records.SETTINGS, _with(entries_per_page=100_000), "setting entries_per_page: give a number"),
+    (records.SETTINGS, _with(entries_per_page="many"), "setting entries_per_page: settings.json"),
+    (records.SETTINGS, _with(media_playback_rate=[[1]]), "setting media_playback_rate: "),
+    (records.SETTINGS, _with(future_setting=1), "setting future_setting: this version does not have it"),
+    (records.FEEDS, _with_feed_setting(future_flag=True), "future_flag of feed http"),
+    (records.FEEDS, _with_feed_setting(keep_read_days=10**9), "keep_read_days of feed http"),
+    (records.FEEDS, _with_feed_setting(rewrite_rules="rule_of_2030"), "rewrite_rules of feed http"),
+    (records.FEEDS, _with_feed_setting(blocklist_rules="(?i"), "blocklist_rules of feed http"),
+    (records.FEEDS, _with(colour="red"), "colour in feeds.jsonl: this version does not have it"),
+    (records.FEEDS, _with(edited="all"), "line 1 of feeds.jsonl: edited: "),
+    (records.FEEDS, _with(category="x" * 2_000), "category xxx"),
+    (records.LABELS, lambda content: content.replace(b"}", b',"colour":"red"}'), "colour in labels.jsonl: this"),
+    (records.ENTRIES, lambda content: content.replace(b'"status":"read"', b'"status":"new"'), "status of entry "),
+    (
+        records.ENTRIES,
+        lambda content: content.replace(b'"reading_time":', b'"reading_time":9999999999'),
+        "reading_time: ",
+    ),
+    (records.ENTRIES, lambda content: content.replace(b'"tags":[]', b'"tags":[7]'), "line 1 of entries.jsonl: tags: "),
+    (
+        records.ENTRIES,
+        lambda content: content.replace(b'"enclosures":[]', b'"enclosures":[{"url":"a","mime_type":"\\u0000"}]'),
+        "enclosures of entry ",
+    ),
+    (
+        records.ENTRIES,
+        lambda content: content.replace(b'"enclosures":[]', b'"enclosures":[{"url":"https://a.example/","size":-1}]'),
+        "line 1 of entries.jsonl: enclosures: ",
+    ),
+    (records.INTEGRATIONS, _with(paper={"enabled": True}), "integration paper: this version does not know it"),
+    (records.INTEGRATIONS, _with(linkding={"enabled": False, "ink": 1}), "linkding.ink: this version does not have it"),
+    (records.INTEGRATIONS, _with(linkding={"enabled": False, "url": 7, "tags": "b"}), "linkding: linkding.url: "),
+]
+
+
+@pytest.mark.parametrize(("name", "change", "problem"), _UNKNOWN, ids=[problem for _, _, problem in _UNKNOWN])
+def test_what_this_version_cannot_use_is_left_out_and_named(
+    reader: Person, bob: Person, services: Services, name: str, change: Any, problem: str
+) -> None:
+    archive = _export(services, reader)
+    if name == records.FEEDS and problem.startswith("category"):
+        archive = _changed(archive, records.CATEGORIES, lambda content: content + b'{"title":"%s"}\n' % (b"x" * 2_000))
+        archive = _changed(archive, records.MANIFEST, _with_count(records.CATEGORIES, 3))
+
+    report = _import(services, bob, _changed(archive, name, change))
+
+    assert (report.new_feeds, report.new_entries) == (1, 4)
+    assert any(problem in told for told in report.problems), report.problems
+    assert len(bob.get("/v1/feeds")) == 1
+    if name != records.SETTINGS or "theme" not in problem:
+        assert bob.get("/v1/me")["theme"] == "dark_serif"
+
+
+def test_a_feed_without_a_usable_url_is_left_out_with_its_entries(
+    reader: Person, bob: Person, services: Services
+) -> None:
+    archive = _export(services, reader)
+
+    report = _import(
+        services, bob, _changed(archive, records.FEEDS, lambda content: content.replace(b"http://", b"gemini://"))
+    )
+
+    assert [problem.partition(":")[0] for problem in report.problems] == [
+        "feed gemini",
+        "4 entries of feeds that cannot be used",
+    ]
+    assert bob.get("/v1/feeds") == []
+    assert bob.get("/v1/me")["theme"] == "dark_serif"
+
+
+def test_members_of_a_newer_version_are_named(reader: Person, bob: Person, services: Services) -> None:
+    archive = io.BytesIO(_export(services, reader))
+    with zipfile.ZipFile(archive, "a") as written:
+        written.writestr("highlights.jsonl", b"{}\n")
+
+    report = _import(services, bob, archive.getvalue())
+
+    assert report.problems == ["highlights.jsonl: this version does not know what it is"]
+    assert report.new_entries == 4
+
+
+def test_a_thousand_unknown_values_are_told_in_a_few_lines(reader: Person, bob: Person, services: Services) -> None:
+    unknown = {f"future_{number}": 1 for number in range(1_000)}
+
+    report = _import(services, bob, _changed(_export(services, reader), records.SETTINGS, _with(**unknown)))
+
+    assert len(report.problems) == 21
+    assert report.problems[-1] == "980 more settings"
+
+
+@pytest.mark.parametrize("name", [records.ENTRIES, records.SETTINGS, records.MANIFEST])
+def test_a_member_that_would_fill_the_memory_is_refused(
+    reader: Person, bob: Person, services: Services, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """A ZIP file of some kilobytes can hold a line of gigabytes."""
+    monkeypatch.setattr(archive_file, "MAX_LINE", 2**20)
+    bomb = io.BytesIO()
+    with (
+        zipfile.ZipFile(io.BytesIO(_export(services, reader))) as source,
+        zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as target,
+    ):
+        for member in source.namelist():
+            with target.open(member, "w") as written:
+                written.write(b"" if member == name else source.read(member))
+                for _ in range(64 if member == name else 0):
+                    written.write(bytes(2**20))
+    assert len(bomb.getvalue()) < 2**20
+
+    tracemalloc.start()
+    with pytest.raises(InvalidInput, match=name.replace(".", r"\.")):
+        _import(services, bob, bomb.getvalue())
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert peak < 16 * 2**20
+    assert bob.get("/v1/feeds") == []
+
+
+@pytest.mark.parametrize("content", [b"", b"<opml/>", b"PK\x03\x04 cut"])
+def test_another_file_is_refused(content: bytes) -> None:
+    with pytest.raises(InvalidInput, match="not a Tidings archive"):
+        ArchiveReader(io.BytesIO(content))
+
+
+def test_an_archive_with_a_damaged_byte_is_refused(reader: Person, bob: Person, services: Services) -> None:
+    archive = bytearray(_export(services, reader))
+    with zipfile.ZipFile(io.BytesIO(bytes(archive))) as opened:
+        at = opened.getinfo(records.ENTRIES).header_offset + 200
+    archive[at] ^= 0xFF
+
+    with pytest.raises(InvalidInput, match=r"entries\.jsonl"):
+        _import(services, bob, bytes(archive))
+
+    assert bob.get("/v1/feeds") == []

@@ -1,0 +1,187 @@
+"""The article of a page: what belongs to its text stays, whatever the names of its elements."""
+
+from __future__ import annotations
+
+import pytest
+
+from tidings.content.articles import main_content
+
+SENTENCE = "Rain fell on the valley for the third day, and the river, which had been low, rose again. "
+PARAGRAPH = f"<p>{SENTENCE * 3}</p>"
+
+
+def find_article(html: str) -> str:
+    page = main_content.parse_page(html)
+    assert page is not None
+    return main_content.find_article(page)
+
+
+def article_of(inside: str, *, around: str = "") -> str:
+    """Returns the article of a page that has `inside` between its paragraphs."""
+    text = f"<div class='story'>{PARAGRAPH * 3}{inside}{PARAGRAPH * 3}</div>"
+    return find_article(f"<html><body><div id='page'>{around}{text}</div></body></html>")
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "<blockquote class='twitter-tweet'><p>The dam holds, said the engineer.</p></blockquote>",
+        "<blockquote><div class='comment'>The dam holds, said the engineer.</div></blockquote>",
+        "<p>See <a class='tweet-link' href='/x'>The dam holds, said the engineer.</a> for more, as written there.</p>",
+        "<p>And <span class='sponsor'>The dam holds, said the engineer.</span> is what the paper had to say.</p>",
+        "<ul><li>The dam holds, said the engineer.</li><li>oats</li></ul>",
+        "<ul><li>oats</li><li>The dam holds, said the engineer.</li></ul>",
+        "<table><tr><th>Day</th><th>mm</th></tr><tr><td>1</td><td>The dam holds, said the engineer.</td></tr></table>",
+    ],
+)
+def test_parts_of_the_text_stay(part: str) -> None:
+    assert "The dam holds, said the engineer." in article_of(part)
+
+
+def test_a_list_of_single_words_stays() -> None:
+    assert "<li>oats</li>" in article_of("<ul><li>oats</li><li>rye</li></ul>")
+
+
+def test_a_small_table_of_data_stays() -> None:
+    assert "<td>31</td>" in article_of("<table><tr><th>Day</th><th>mm</th></tr><tr><td>1</td><td>31</td></tr></table>")
+
+
+def test_a_table_of_links_goes() -> None:
+    cell = "<td><a href='/x'>Other places</a></td>"
+    table = f"<div><table><tr>{cell}{cell}</tr><tr>{cell}{cell}</tr></table></div>"
+
+    assert "Other places" not in article_of(table)
+
+
+def test_headings_with_a_link_to_themselves_stay() -> None:
+    assert "What comes" in article_of("<h2>What comes <a href='#next'>Link to this part</a></h2>")
+
+
+@pytest.mark.parametrize("dialog", ["<div role='dialog'>", "<div class='modal fade'>"])
+def test_dialogs_of_the_page_go(dialog: str) -> None:
+    assert "Choose a colour" not in article_of(
+        f"{dialog}<p>Choose a colour for the captions, and their size.</p></div>"
+    )
+
+
+def test_paragraphs_before_a_part_of_the_article_are_part_of_it() -> None:
+    first = PARAGRAPH.replace("Rain", "Snow") * 2
+    page = f"<div>{first}<div class='more'><div>{PARAGRAPH * 9}</div></div></div>"
+
+    assert "Snow fell" in find_article(f"<html><body><div>{page}</div></body></html>")
+
+
+def test_paragraphs_before_a_table_of_data_are_part_of_the_article() -> None:
+    rows = f"<tr><th>Day</th><th>What</th></tr>{f'<tr><td>1</td><td>{SENTENCE * 3}</td></tr>' * 9}"
+    page = f"<div><p>{SENTENCE.replace('Rain', 'Snow')}</p><table><tbody>{rows}</tbody></table></div>"
+
+    assert "Snow fell" in find_article(f"<html><body><div>{page}</div></body></html>")
+
+
+def test_all_pictures_of_a_gallery_stay() -> None:
+    pictures = "".join(f"<li><img src='/photos/{number}.jpg' alt=''></li>" for number in range(9))
+
+    assert article_of(f"<ul class='gallery'>{pictures}</ul>").count("<img") == 9
+
+
+def test_hidden_parts_go() -> None:
+    assert "Not to be seen" not in article_of("<p style='display: none'>Not to be seen, whoever it is that asks.</p>")
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "<div class='related-posts'><p>Other news of the valley, for those who read on.</p></div>",
+        "<div class='jp-relatedposts'><p>Other news of the valley, for those who read on.</p></div>",
+        "<div class='sharedaddy'><p>Other news of the valley, for those who read on.</p></div>",
+        "<p class='byline'>Other news, by A. Writer</p>",
+        "<button>Other news</button>",
+    ],
+)
+def test_what_stands_around_the_text_goes(part: str) -> None:
+    assert "Other news" not in article_of(part)
+
+
+@pytest.mark.parametrize("name", ["related", "modal-enabled", "share"])
+def test_a_name_says_nothing_of_an_element_with_most_of_the_text(name: str) -> None:
+    popular = f"<ol class='list'><li><p>{SENTENCE.replace('Rain', 'Hail') * 9}</p></li></ol>"
+    story = f"<div><h2>Weather</h2><div class='{name}'>{PARAGRAPH * 12}</div></div>"
+
+    assert "Rain fell" in find_article(f"<html><body><div>{story}</div><div>{popular}</div></body></html>")
+
+
+def test_a_part_whose_name_begins_like_that_of_share_buttons_stays() -> None:
+    part = f"<div class='section' id='sharing-with-others'><p>Sharing: {SENTENCE}</p></div>"
+
+    assert "Sharing: " in article_of(part)
+
+
+def test_the_frame_of_an_embedded_post_stays() -> None:
+    post = "<blockquote><p>The dam <a href='https://x.example/1'>holds, said the engineer.</a></p></blockquote>"
+
+    assert "holds, said the engineer." in article_of(f"<div class='embed'>{post}</div>")
+
+
+def test_the_title_of_the_page_is_not_repeated_above_the_text() -> None:
+    page = "<html><head><title>Rain in the valley | The Paper</title></head><body><div>{}</div></body></html>"
+    heading, other = "<h1>Rain in the valley</h1>", "<h2>What comes</h2>"
+
+    assert "Rain in the valley" not in find_article(page.format(f"{heading}{PARAGRAPH * 6}"))
+    assert "What comes" in find_article(page.format(f"{other}{PARAGRAPH * 6}"))
+    assert "Rain in the valley" in find_article(page.format(f"{PARAGRAPH}{heading}{PARAGRAPH * 6}"))
+
+
+def test_a_caption_that_a_gallery_repeats_comes_once() -> None:
+    caption = "The dam above the valley, seen from the village on Tuesday."
+    slide = f"<figure><img src='/dam.jpg'><figcaption><span class='caption'>{caption}</span></figcaption></figure>"
+
+    assert article_of(f"<div>{slide}<p class='caption-mobile'>{caption}</p></div>").count(caption) == 1
+
+
+def test_a_short_post_with_many_comments_is_the_article() -> None:
+    comment = f"<li class='comment'>{PARAGRAPH}</li>"
+    comments = f"<ul class='comment-list'>{comment * 9}</ul>"
+    post = f"<article><div class='entry-content'><p>{SENTENCE.replace('Rain', 'Snow') * 2}</p></div></article>"
+
+    found = find_article(f"<html><body><main>{post}<div id='more'>{comments}</div></main></body></html>")
+
+    assert "Snow fell" in found
+    assert "Rain fell" not in found
+
+
+def test_the_article_with_the_heading_of_the_page_is_not_one_that_is_recommended_below() -> None:
+    other = f"<article class='post'>{PARAGRAPH * 4}</article>"
+    first = f"<article class='post'><h1>Snow</h1>{PARAGRAPH.replace('Rain', 'Snow') * 2}</article>"
+
+    found = find_article(f"<html><body><div>{first}{other * 3}</div></body></html>")
+
+    assert "Snow fell" in found
+    assert "Rain fell" not in found
+
+
+def test_all_sections_of_an_article_stay() -> None:
+    first = f"<section><div><div>{PARAGRAPH.replace('Rain', 'Snow') * 3}</div></div></section>"
+    second = f"<section><div><div>{PARAGRAPH * 9}</div></div></section>"
+    third = f"<section><div><div>{PARAGRAPH.replace('Rain', 'Hail') * 3}</div></div></section>"
+
+    found = find_article(f"<html><body><article><div>{first}{second}{third}</div></article></body></html>")
+
+    assert all(word in found for word in ("Snow fell", "Rain fell", "Hail fell"))
+
+
+def test_a_heading_with_a_link_stays_above_its_paragraph() -> None:
+    assert "A lamp for the cellar" in article_of(f"<h3><a href='/shop'>A lamp for the cellar</a></h3>{PARAGRAPH}")
+    assert "A lamp for the cellar" not in article_of("<h3><a href='/shop'>A lamp for the cellar</a></h3><hr>")
+
+
+def test_a_picture_that_leads_to_its_own_file_stays() -> None:
+    links = "<a href='/File:Map.svg'><img src='/Map.svg.png' width='220' height='200'></a><a href='/File:Map.svg'>+</a>"
+
+    assert "/Map.svg.png" in article_of(f"<div class='thumb'><div class='inner'>{links}</div></div>")
+
+
+def test_blanks_around_addresses_are_no_part_of_them() -> None:
+    found = article_of("<p><a href='/next\n  '>The dam</a> and more about it, as written. <img src='dam.gif '></p>")
+
+    assert 'href="/next"' in found
+    assert 'src="dam.gif"' in found

@@ -1,0 +1,97 @@
+"""Expressions end within their budget, for any expression and text."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from support.scaling import assert_linear
+from tidings.content.errors import InvalidRule
+from tidings.content.rules.budget import RuleBudget, RuleBudgetExceeded
+from tidings.content.rules.regex import MAX_RESULT_CHARS, compile_regex, parse_template
+
+MEGABYTE = 1_000_000
+
+
+def replaced(expression: str, template: str, text: str) -> str:
+    regex = compile_regex(expression)
+    return regex.replace(text, parse_template(template, regex), RuleBudget())
+
+
+@pytest.mark.parametrize(
+    ("expression", "template", "text", "result"),
+    [
+        ("a", "b", "banana", "bbnbnb"),
+        ("(a)(n)", "$2$1", "banana", "bnanaa"),
+        ("(a)(n)", "${2}0$1", "banana", "bn0an0aa"),
+        ("(?P<first>a)", "<${first}>", "ab", "<a>b"),
+        ("a", "$0$0", "ab", "aab"),
+        ("a", "$$1", "ab", "$1b"),
+        ("a", "$x", "ab", "$xb"),
+        ("a", "$", "ab", "$b"),
+        ("a", "\\1\\n\\g<0>", "ab", "\\1\\n\\g<0>b"),
+        ("(a)|b", "[$1]", "ab", "[a][]"),
+        ("x*", "-", "né", "-n-é-"),
+        ("x*", "-", "axb", "-a-b-"),
+        ("$", "!", "a", "a!"),
+        ("é", "e", "éé", "ee"),
+        ("^", "> ", "a\nb", "> a\nb"),
+        ("(?m)^", "> ", "a\nb", "> a\n> b"),
+        ("A", "b", "a", "a"),
+    ],
+)
+def test_replacing_fills_in_groups(expression: str, template: str, text: str, result: str) -> None:
+    assert replaced(expression, template, text) == result
+
+
+@pytest.mark.parametrize("template", ["$1", "${1}", "${name}", "$99"])
+def test_a_replacement_cannot_ask_for_a_group_that_is_not_there(template: str) -> None:
+    with pytest.raises(InvalidRule, match="does not have"):
+        parse_template(template, compile_regex("a"))
+
+
+SLOW_ELSEWHERE = ["(a+)+$", "(a|aa)+$", "(.*)*x", "(a*)*b", "(a?){500}a{500}x", "(?:a?b?){1000}c", "[^z]*z|y"]
+
+
+@pytest.mark.parametrize("expression", SLOW_ELSEWHERE)
+def test_no_expression_takes_long_to_search_a_megabyte(expression: str) -> None:
+    regex = compile_regex(expression)
+
+    assert_linear(lambda chars: regex.is_found_in("a" * chars + "!"), MEGABYTE // 8)
+
+
+@pytest.mark.parametrize("expression", [*SLOW_ELSEWHERE, "[^z]*z|a", "a"])
+def test_no_expression_takes_long_to_replace_in_a_megabyte(expression: str) -> None:
+    def replace(chars: int) -> None:
+        with suppress(RuleBudgetExceeded):
+            replaced(expression, "b", "a" * chars + "!")
+
+    assert_linear(replace, MEGABYTE // 8)
+
+
+def test_a_replacement_does_not_grow_without_end() -> None:
+    with pytest.raises(RuleBudgetExceeded):
+        replaced("(.*)", "$1" * 10_000, "a" * (MAX_RESULT_CHARS // 5_000))
+
+
+def test_nothing_is_printed_about_a_bad_expression(capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(InvalidRule):
+        compile_regex("(a")
+    compile_regex("(?:a?b?){1000}c").is_found_in("ab" * 10_000)
+
+    assert capfd.readouterr() == ("", "")
+
+
+def test_lone_surrogates_in_a_text_cause_no_errors() -> None:
+    assert compile_regex("b").is_found_in("a\ud800b")
+    assert replaced("b", "c", "a\ud800b") == "a?c"
+
+
+@settings(deadline=None)
+@given(expression=st.text(), template=st.text(), text=st.text())
+def test_any_expression_is_refused_or_works(expression: str, template: str, text: str) -> None:
+    with suppress(InvalidRule):
+        replaced(expression, template, text)

@@ -1,0 +1,506 @@
+"""Deliveries, from the outbox to a receiver that does what receivers do."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import select
+from structlog.testing import capture_logs
+
+from support.outbox import Hook, MovableClock, deliver, delivery_queue, hook, is_signed, text_of
+from support.publisher import Answer, Cut, Drop, Hang, Publisher, ReceivedRequest, Reply
+from tidings.base.times import SECOND, Instant
+from tidings.deliveries import sample_events
+from tidings.deliveries.model import QueueLimits, fair_share
+from tidings.deliveries.retries import RetryPolicy
+from tidings.deliveries.store import outbox, queues
+from tidings.engine.database import Database
+from tidings.services.clock import system_clock
+from tidings.services.timestamps import time_zone
+from tidings.storage.schema import integrations
+from tidings.storage.schema import receivers as receiver_table
+
+DAY = timedelta(days=1)
+
+
+def all_are(webhook: Hook, state: str) -> bool:
+    return set(webhook.states()) == {state}
+
+
+def test_events_arrive_in_order_and_signed(database: Database, site: Publisher) -> None:
+    webhook = hook(database, site.serve("/hook"))
+    webhook.post(*(f"{number}" for number in range(20)))
+
+    deliver(delivery_queue(database), lambda: all_are(webhook, "delivered"))
+
+    assert [text_of(seen) for seen in site.requests] == webhook.posted
+    assert all(is_signed(seen) for seen in site.requests)
+    ids = [seen.headers["x-service-delivery"] for seen in site.requests]
+    assert ids == [shown.delivery.delivery_id for shown in webhook.all()]
+
+
+def test_the_request_is_as_documented(database: Database, site: Publisher) -> None:
+    site.serve("/hook")
+    webhook = hook(database, site.url("/hook?a=%20b&c").replace("//", "//ada:p%40ss@"))
+    webhook.post("one")
+
+    deliver(delivery_queue(database), lambda: all_are(webhook, "delivered"))
+
+    (seen,) = site.requests
+    assert (seen.method, seen.path) == ("POST", "/hook?a=%20b&c")
+    assert seen.body == b'{"event_type": "new_entries", "text": "one"}'
+    assert seen.headers["content-length"] == str(len(seen.body))
+    assert seen.headers["content-type"] == "application/json"
+    assert seen.headers["user-agent"] == "Tidings/test"
+    assert seen.headers["x-service-event-type"] == seen.headers["x-miniflux-event-type"] == "new_entries"
+    assert seen.headers["authorization"] == "Basic YWRhOnBAc3M="
+    assert seen.headers["host"] == site.origin.removeprefix("http://")
+
+
+def test_openssl_computes_the_same_signature(database: Database, site: Publisher) -> None:
+    webhook = hook(database, site.serve("/hook"), secret="s3cret")
+    webhook.post("Übergrößenträger ✓")
+
+    deliver(delivery_queue(database), lambda: all_are(webhook, "delivered"))
+
+    (seen,) = site.requests
+    payload = subprocess.run(
+        ["openssl", "dgst", "-sha256", "-hmac", "s3cret", "-r"], input=seen.body, capture_output=True, check=True
+    )
+    assert payload.stdout.decode().split()[0] == seen.headers["x-service-signature"]
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        Answer("no", status=500),
+        Answer("no", status=404),
+        Answer("no", status=401),
+        Answer("wait", status=429, headers={"Retry-After": "1"}),
+        Cut("half an answer", after=3),
+        Drop(),
+        Hang(),
+        Hang(after_head=True),
+    ],
+    ids=lambda reply: str(reply)[:40],
+)
+def test_a_failed_event_is_retried_with_the_same_id(database: Database, site: Publisher, trouble: Reply) -> None:
+    webhook = hook(database, site.script("/hook", trouble, Answer("thanks")))
+    webhook.post("first", "second")
+
+    deliver(delivery_queue(database, within_s=0.4), lambda: all_are(webhook, "delivered"))
+
+    said = [text_of(seen) for seen in site.requests]
+    assert said[:2] == ["first", "first"]
+    assert list(dict.fromkeys(said)) == ["first", "second"]
+    assert len({seen.headers["x-service-delivery"] for seen in site.requests}) == 2
+    first, second = (shown.delivery for shown in webhook.all())
+    assert first.attempts >= 2
+    assert (first.last_status, first.last_error, first.last_response) == (200, "", "thanks")
+    assert second.attempts >= 1
+
+
+@pytest.mark.parametrize("status", [201, 204, 301, 302, 307, 308, 399])
+def test_a_status_below_400_is_a_success_and_redirects_are_not_followed(
+    database: Database, site: Publisher, status: int
+) -> None:
+    site.serve("/hook", status=status, headers={"Location": site.url("/elsewhere")})
+    webhook = hook(database, site.url("/hook"))
+    webhook.post("one")
+
+    deliver(delivery_queue(database), lambda: all_are(webhook, "delivered"))
+
+    assert [seen.path for seen in site.requests] == ["/hook"]
+    assert webhook.all()[0].delivery.last_status == status
+
+
+def test_a_receiver_that_was_down_gets_all_events_when_it_is_back(database: Database) -> None:
+    with Publisher() as site:
+        url = site.serve("/hook")
+    webhook = hook(database, url)
+    webhook.post("one", "two")
+    queue = delivery_queue(database)
+
+    deliver(queue, lambda: webhook.all()[0].delivery.attempts > 1)
+    assert webhook.states() == ["pending", "pending"]
+    assert "refuses the connection" in webhook.all()[0].delivery.last_error
+    assert webhook.settings()["last_error"] == webhook.all()[0].delivery.last_error
+
+    with Publisher(port=site.port) as back:
+        back.serve("/hook")
+        deliver(queue, lambda: all_are(webhook, "delivered"))
+        assert [text_of(seen) for seen in back.requests] == ["one", "two"]
+    assert webhook.settings()["last_error"] == ""
+
+
+def test_retry_after_of_a_receiver_is_honoured(database: Database, site: Publisher) -> None:
+    clock = MovableClock()
+    webhook = hook(database, site.script("/hook", Answer(status=503, headers={"Retry-After": "3600"}), Answer()))
+    (id_,) = webhook.post("one", now=clock())
+    queue = delivery_queue(database, clock=clock)
+
+    deliver(queue, lambda: webhook.all()[0].delivery.attempts == 1)
+
+    with database.reading() as db:
+        shown = outbox.get(db, webhook.user_id, id_)
+        assert shown is not None
+        assert shown.next_attempt_at == clock() + 3600 * 1_000_000
+        assert not queues.has_work(db, clock())
+    clock.move(timedelta(hours=1))
+    deliver(queue, lambda: all_are(webhook, "delivered"))
+
+
+def test_an_event_is_given_up_after_a_day_and_the_next_one_is_sent(database: Database, site: Publisher) -> None:
+    clock = MovableClock()
+
+    def refuse_one(seen: ReceivedRequest) -> Reply:
+        return Answer("not this one", status=422) if text_of(seen) == "bad" else Answer()
+
+    webhook = hook(database, site.script("/hook", refuse_one))
+    webhook.post("bad", "good", now=clock())
+    queue = delivery_queue(database, clock=clock)
+
+    deliver(queue, lambda: webhook.all()[0].delivery.attempts == 1)
+    clock.move(DAY - timedelta(minutes=1))
+    deliver(queue, lambda: webhook.all()[0].delivery.attempts == 2)
+    assert webhook.states() == ["pending", "pending"]
+    clock.move(timedelta(minutes=2))
+    deliver(queue, lambda: webhook.states() == ["failed", "delivered"])
+
+    bad = webhook.all()[0].delivery
+    assert (bad.attempts, bad.last_status, bad.last_response) == (3, 422, "not this one")
+    assert webhook.all()[0].next_attempt_at is None
+
+
+def test_a_receiver_that_was_down_for_a_day_loses_only_events_of_that_age(database: Database, site: Publisher) -> None:
+    clock = MovableClock()
+    webhook = hook(database, site.script("/hook", Answer(status=500)))
+    webhook.post(*(f"old {number}" for number in range(50)), now=clock())
+    queue = delivery_queue(database, clock=clock)
+    deliver(queue, lambda: webhook.all()[0].delivery.attempts == 1)
+
+    clock.move(DAY + timedelta(seconds=1))
+    webhook.post("young", now=clock())
+    deliver(queue, lambda: webhook.states()[:50] == ["failed"] * 50)
+
+    assert webhook.states()[50] == "pending"
+    # Not each of them had to be tried for that.
+    assert sum(shown.delivery.attempts for shown in webhook.all()) < 10
+    site.serve("/hook")
+    clock.move(timedelta(hours=2))
+    deliver(queue, lambda: webhook.states()[50] == "delivered")
+
+
+def test_time_without_a_worker_does_not_count_towards_the_day(database: Database, site: Publisher) -> None:
+    clock = MovableClock()
+    webhook = hook(database, site.script("/hook", Answer(status=500), Answer()))
+    webhook.post("one", now=clock())
+    clock.move(2 * DAY)
+
+    queue = delivery_queue(database, clock=clock)
+    deliver(queue, lambda: webhook.all()[0].delivery.attempts == 1)
+    assert webhook.states() == ["pending"]
+
+    clock.move(timedelta(minutes=1))
+    deliver(queue, lambda: all_are(webhook, "delivered"))
+
+
+def test_410_disables_the_webhook_and_sets_its_error(database: Database, site: Publisher) -> None:
+    webhook = hook(database, site.serve("/hook", "moved out", status=410))
+    webhook.post("one", "two")
+
+    deliver(delivery_queue(database), lambda: all_are(webhook, "failed"))
+
+    assert len(site.requests) == 1
+    settings = webhook.settings()
+    assert not settings["enabled"]
+    assert "410" in settings["last_error"]
+    assert "switched off" in settings["last_error"]
+    assert all("410" in shown.delivery.last_error for shown in webhook.all())
+
+
+def test_410_from_the_url_of_one_feed_leaves_the_webhook_on(database: Database, site: Publisher) -> None:
+    site.serve("/gone", status=410)
+    webhook = hook(database, site.serve("/hook"))
+    webhook.post("of a feed", receiver=site.url("/gone"))
+    webhook.post("of the others")
+
+    deliver(delivery_queue(database), lambda: webhook.states() == ["failed", "delivered"])
+
+    assert webhook.settings()["enabled"]
+
+
+def test_pending_events_of_a_disabled_webhook_are_not_sent(database: Database, site: Publisher) -> None:
+    webhook = hook(database, site.serve("/hook"))
+    webhook.post("one", "two")
+    with database.writing() as db:
+        db.run(integrations.update().values(enabled=False))
+
+    deliver(delivery_queue(database), lambda: all_are(webhook, "failed"))
+
+    assert site.requests == []
+    assert "switched off" in webhook.all()[1].delivery.last_error
+
+
+def test_a_full_queue_drops_the_oldest_events_and_their_bodies(database: Database, site: Publisher) -> None:
+    webhook = hook(database, site.script("/hook", Hang()))
+    others = hook(database, site.serve("/other"))
+    ids = webhook.post(*(f"{number}" for number in range(30)))
+    others.post("one")
+
+    with capture_logs() as logged:
+        deliver(
+            delivery_queue(database, within_s=0.5, limits=QueueLimits(max_deliveries=10)),
+            lambda: all_are(others, "delivered") and webhook.states().count("failed") >= 20,
+        )
+
+    (line,) = [one for one in logged if one["event"] == "deliveries given up"]
+    assert (line["log_level"], line["user"], line["integration"], line["count"]) == (
+        "warning", webhook.user_id, "webhook", 20,
+    )  # fmt: skip
+
+    # The first may have been on its way.
+    assert webhook.states() == ["pending", *["failed"] * 20, *["pending"] * 9]
+    assert "oldest were given up" in webhook.all()[5].delivery.last_error
+    with database.reading() as db:
+        kept = [outbox.body(db, webhook.user_id, id_) is not None for id_ in ids]
+    assert kept == [True, *[False] * 20, *[True] * 9]
+
+
+def test_the_queues_of_a_user_are_limited_together_and_the_longest_give_up_first(
+    database: Database, site: Publisher
+) -> None:
+    webhook = hook(database, site.script("/hook", Answer(status=500)))
+    for number in range(4):
+        webhook.post(*("x" for _ in range(10)), receiver=site.script(f"/long/{number}", Answer(status=500)))
+    short = webhook.post("a", "b", receiver=site.script("/short", Answer(status=500)))
+    others = hook(database, site.script("/others", Answer(status=500)))
+    others.post(*("x" for _ in range(12)))
+
+    with capture_logs() as logged:
+        deliver(
+            delivery_queue(database, limits=QueueLimits(max_deliveries_of_user=22)),
+            lambda: webhook.states().count("failed") >= 20,
+        )
+
+    # Two of the short queue, and five of each other one.
+    assert webhook.states() == [*["pending", *["failed"] * 5, *["pending"] * 4] * 4, "pending", "pending"]
+    assert [shown.delivery.id for shown in webhook.all()][-2:] == short
+    assert others.states() == ["pending"] * 12
+    assert sum(line["count"] for line in logged if line["event"] == "deliveries given up") == 20
+
+
+def test_the_queues_of_a_user_are_limited_together_in_bytes(database: Database, site: Publisher) -> None:
+    webhook = hook(database, site.script("/hook", Answer(status=500)))
+    for number in range(2):
+        webhook.post(*("x" * 10_000 for _ in range(5)), receiver=site.script(f"/{number}", Answer(status=500)))
+
+    deliver(
+        delivery_queue(database, limits=QueueLimits(max_bytes_of_user=65_000)),
+        lambda: webhook.states().count("failed") == 4,
+    )
+
+    assert webhook.states() == ["pending", "failed", "failed", "pending", "pending"] * 2
+
+
+@pytest.mark.parametrize(
+    ("sizes", "total", "share"),
+    [([], 5, 0), ([3], 5, 3), ([9], 5, 5), ([1, 9, 9], 11, 5), ([2, 4, 9, 9], 16, 5), ([5, 5], 10, 5), ([1, 1], 0, 0)],
+)
+def test_a_fair_share_cuts_only_the_longest_queues(sizes: list[int], total: int, share: int) -> None:
+    assert fair_share(sizes, total) == share
+    assert sum(min(size, share) for size in sizes) <= total
+
+
+def test_an_event_that_its_service_cannot_take_is_given_up_at_once(database: Database, site: Publisher) -> None:
+    webhook = hook(database, "")
+    settings = json.dumps({"url": site.url("/links"), "token": "8c1f"})
+    good = sample_events.sample_event(
+        "save_entry", "linkding", "", user_id=webhook.user_id, format_time=time_zone("UTC").format, now=system_clock()
+    )
+    site.serve("/links/api/bookmarks/", "{}", status=201)
+    with database.writing() as db:
+        row = {"user_id": webhook.user_id, "name": "linkding", "enabled": True, "settings": settings, "changed_at": 0}
+        db.run(integrations.insert().values(**row))
+        for number, body in enumerate(
+            [good.body.replace(f"{sample_events.SITE}tidings-test".encode(), b""), good.body]
+        ):
+            outbox.add(
+                db, webhook.user_id, delivery_id=f"{webhook.user_id}-{number}", integration="linkding",
+                event_type="save_entry", receiver="linkding", feed_id=0, body=body, now=system_clock(),
+            )  # fmt: skip
+
+    deliver(delivery_queue(database), lambda: webhook.states() == ["failed", "delivered"])
+
+    assert webhook.all()[0].delivery.attempts == 1
+    assert "no address" in webhook.all()[0].delivery.last_error
+
+
+def test_two_workers_share_receivers_and_keep_their_order(database: Database, site: Publisher) -> None:
+    webhook = [hook(database, site.serve(f"/hook/{number}")) for number in range(12)]
+    for number in range(25):
+        for one in webhook:
+            one.post(f"{number}")
+
+    with ThreadPoolExecutor(2) as pool:
+        done = [
+            pool.submit(
+                deliver,
+                delivery_queue(database),
+                lambda: all(all_are(one, "delivered") for one in webhook),
+                max_concurrent=4,
+            )
+            for _ in range(2)
+        ]
+        for one_of_them in done:
+            one_of_them.result()
+
+    for number, one in enumerate(webhook):
+        came = [text_of(seen) for seen in site.requests_for(f"/hook/{number}")]
+        assert list(dict.fromkeys(came)) == one.posted
+
+
+def test_the_queue_is_also_limited_in_bytes(database: Database, site: Publisher) -> None:
+    webhook = hook(database, site.script("/hook", Answer(status=500)))
+    webhook.post(*("x" * 10_000 for _ in range(10)))
+
+    deliver(
+        delivery_queue(database, limits=QueueLimits(max_bytes=35_000)),
+        lambda: webhook.states().count("failed") == 7,
+        within_s=30,
+    )
+
+
+def test_a_receiver_inside_the_network_is_refused_unless_the_operator_allows_it(
+    database: Database, site: Publisher
+) -> None:
+    webhook = hook(database, site.serve("/hook"))
+    webhook.post("one")
+
+    deliver(delivery_queue(database, allow_private_networks=False), lambda: webhook.all()[0].delivery.attempts > 0)
+
+    assert site.requests == []
+    assert "TIDINGS_INTEGRATION_ALLOW_PRIVATE_NETWORKS" in webhook.all()[0].delivery.last_error
+    assert webhook.states() == ["pending"]
+
+
+def test_secrets_in_a_response_are_not_stored(database: Database, site: Publisher) -> None:
+    def echo(seen: ReceivedRequest) -> Reply:
+        return Answer(f"you are {seen.headers['authorization']}, hunter2 or hunter%32?\0", status=400)
+
+    site.script("/hook", echo)
+    webhook = hook(database, site.url("/hook").replace("//", "//ada:hunter%32@"))
+    webhook.post("one")
+
+    deliver(delivery_queue(database), lambda: webhook.all()[0].delivery.attempts > 0)
+
+    delivery = webhook.all()[0].delivery
+    assert delivery.last_response == "you are ***, *** or ***? "
+    assert "hunter" not in repr(delivery)
+
+
+def test_hanging_receivers_do_not_delay_the_others(database: Database, site: Publisher) -> None:
+    """More of them than there are places for receivers that failed lately."""
+    site.script("/hang", Hang())
+    hanging = [hook(database, site.url(f"/hang?{number}")) for number in range(6)]
+    queue = delivery_queue(database, within_s=0.5)
+    for one in hanging:
+        one.post("never")
+    deliver(
+        queue,
+        lambda: all(one.all()[0].delivery.attempts > 0 for one in hanging),
+        max_concurrent=8,
+        max_concurrent_failing=3,
+    )
+
+    queue = delivery_queue(database, within_s=45)
+    fast = [hook(database, site.serve(f"/fast?{number}")) for number in range(10)]
+    for one in fast:
+        one.post(*(f"{number}" for number in range(10)))
+
+    # Those that hang now take their places for longer than this may last.
+    deliver(
+        queue,
+        lambda: all(all_are(one, "delivered") for one in fast),
+        within_s=40,
+        max_concurrent=8,
+        max_concurrent_failing=3,
+    )
+
+
+def test_old_finished_deliveries_and_idle_receivers_are_deleted(database: Database, site: Publisher) -> None:
+    webhook, idle = (
+        hook(database, site.script("/hook", Answer(), Answer(status=500))),
+        hook(database, site.serve("/idle")),
+    )
+    idle.post("one")
+    webhook.post("one", "two")
+    deliver(delivery_queue(database), lambda: all_are(idle, "delivered") and webhook.all()[1].delivery.attempts > 0)
+    later = Instant(system_clock() + 3600 * SECOND)
+
+    with database.writing() as db:
+        assert outbox.delete_finished(db, before=webhook.all()[0].delivery.created_at, limit=10) == 0
+        assert outbox.delete_finished(db, before=later, limit=10) == 2
+        assert queues.remove_idle(db, now=later, limit=10) == 1
+        assert queues.remove_idle(db, now=later, limit=10) == 0
+
+    assert webhook.states() == ["pending"]
+    site.serve("/hook")
+    deliver(delivery_queue(database), lambda: all_are(webhook, "delivered"))
+
+
+def test_claiming_from_an_empty_queue_writes_nothing(database: Database) -> None:
+    queue = delivery_queue(database)
+    with database.writing():
+        # Nobody else could write now on SQLite: asking does not wait for that.
+        assert queue.claim("somebody", limit=5, max_failing=5) == []
+
+
+def test_an_expired_claim_can_be_claimed_by_another_worker(database: Database, site: Publisher) -> None:
+    clock = MovableClock()
+    webhook = hook(database, site.serve("/hook"))
+    webhook.post("one", "two", now=clock())
+    queue = delivery_queue(database, clock=clock)
+
+    assert len(queue.claim("first", limit=5, max_failing=5)) == 1
+    assert queue.claim("second", limit=5, max_failing=5) == []
+    clock.move(timedelta(minutes=1))
+    (claimed,) = queue.claim("second", limit=5, max_failing=5)
+
+    with database.writing() as db:
+        assert not queues.renew(db, claimed.id, "first", clock())
+        assert queues.renew(db, claimed.id, "second", clock())
+
+
+def test_a_claim_is_renewed_during_a_long_attempt(database: Database, site: Publisher) -> None:
+    clock, lease = MovableClock(), timedelta(seconds=0.3)
+    webhook = hook(database, site.script("/hook", Hang()))
+    webhook.post("one", now=clock())
+    begun = clock()
+
+    def is_renewed() -> bool:
+        if site.requests and clock() == begun:
+            clock.move(timedelta(seconds=0.1))
+        with database.reading() as db:
+            until = db.scalar(select(receiver_table.c.claimed_until))
+        return clock() > begun and until == clock() + lease // timedelta(microseconds=1)
+
+    deliver(delivery_queue(database, clock=clock, lease=lease, within_s=60), is_renewed)
+
+
+def test_users_with_the_same_receiver_do_not_wait_for_each_other(database: Database, site: Publisher) -> None:
+    def accept_valid_secret(seen: ReceivedRequest) -> Reply:
+        return Answer(status=500) if text_of(seen) == "bad" else Answer()
+
+    url = site.script("/hook", accept_valid_secret)
+    alice, bob = hook(database, url), hook(database, url)
+    alice.post("bad")
+    bob.post("good")
+
+    deliver(delivery_queue(database, retry_policy=RetryPolicy()), lambda: all_are(bob, "delivered"))
+
+    assert alice.states() == ["pending"]
