@@ -169,10 +169,10 @@ TABLE entries
 
 TABLE entry_contents
     entry_id bigint NOT NULL
+    user_id integer NOT NULL -- The entry's.
     content bytea NOT NULL -- Cleaned HTML.
     other_content bytea -- What the user can switch to: of the feed, or the whole article.
     chapters text COLLATE "C" NOT NULL DEFAULT ''::text -- JSON array of the chapters in the feed, or empty.
-    user_id integer NOT NULL -- The entry's.
     fk_entry_contents_entry_id_entries FOREIGN KEY (entry_id) REFERENCES entries(id) ON DELETE CASCADE
     pk_entry_contents PRIMARY KEY (entry_id)
     CREATE UNIQUE INDEX pk_entry_contents ON public.entry_contents USING btree (entry_id)

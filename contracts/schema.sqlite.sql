@@ -37,10 +37,11 @@ CREATE TABLE api_passwords (
     password_digest BLOB NOT NULL,
     fever_key_digest BLOB NOT NULL,
     created_at BIGINT NOT NULL,
-    last_used_at BIGINT, marked_read_at BIGINT,
+    last_used_at BIGINT,
+    marked_read_at BIGINT,
     CONSTRAINT fk_api_passwords_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
-    CONSTRAINT uq_api_passwords_user_id_name_key UNIQUE (user_id, name_key),
-    CONSTRAINT uq_api_passwords_fever_key_digest UNIQUE (fever_key_digest)
+    CONSTRAINT uq_api_passwords_fever_key_digest UNIQUE (fever_key_digest),
+    CONSTRAINT uq_api_passwords_user_id_name_key UNIQUE (user_id, name_key)
 );
 
 CREATE TABLE categories (
@@ -79,7 +80,11 @@ CREATE TABLE deliveries (
     finished_at BIGINT,
     last_status INTEGER DEFAULT 0 NOT NULL,
     last_error TEXT DEFAULT '' NOT NULL,
-    last_response TEXT DEFAULT '' NOT NULL, receiver_id INTEGER, size INTEGER DEFAULT 0 NOT NULL, redelivered_at BIGINT, last_error_form TEXT DEFAULT '' NOT NULL,
+    last_response TEXT DEFAULT '' NOT NULL,
+    receiver_id INTEGER,
+    size INTEGER DEFAULT 0 NOT NULL,
+    redelivered_at BIGINT,
+    last_error_form TEXT DEFAULT '' NOT NULL,
     CONSTRAINT fk_deliveries_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
     CONSTRAINT uq_deliveries_delivery_id UNIQUE (delivery_id)
 );
@@ -112,7 +117,8 @@ CREATE TABLE enclosures (
     url TEXT NOT NULL,
     mime_type TEXT DEFAULT '' NOT NULL,
     size BIGINT DEFAULT 0 NOT NULL,
-    media_progression BIGINT DEFAULT 0 NOT NULL, queue_position INTEGER,
+    media_progression BIGINT DEFAULT 0 NOT NULL,
+    queue_position INTEGER,
     CONSTRAINT fk_enclosures_entry_id_entries FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE
 );
 
@@ -187,8 +193,8 @@ CREATE TABLE entry_labels (
     user_id INTEGER NOT NULL,
     published_at BIGINT NOT NULL,
     CONSTRAINT pk_entry_labels PRIMARY KEY (label_id, entry_id),
-    CONSTRAINT fk_entry_labels_label_id_labels FOREIGN KEY(label_id) REFERENCES labels (id) ON DELETE CASCADE,
-    CONSTRAINT fk_entry_labels_entry_id_entries FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE
+    CONSTRAINT fk_entry_labels_entry_id_entries FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE,
+    CONSTRAINT fk_entry_labels_label_id_labels FOREIGN KEY(label_id) REFERENCES labels (id) ON DELETE CASCADE
 )
  WITHOUT ROWID;
 
@@ -223,7 +229,8 @@ CREATE TABLE feed_counters (
     unread INTEGER DEFAULT 0 NOT NULL,
     read INTEGER DEFAULT 0 NOT NULL,
     starred_unread INTEGER DEFAULT 0 NOT NULL,
-    starred_read INTEGER DEFAULT 0 NOT NULL, version BIGINT DEFAULT 0 NOT NULL,
+    starred_read INTEGER DEFAULT 0 NOT NULL,
+    version BIGINT DEFAULT 0 NOT NULL,
     CONSTRAINT pk_feed_counters PRIMARY KEY (feed_id),
     CONSTRAINT fk_feed_counters_feed_id_feeds FOREIGN KEY(feed_id) REFERENCES feeds (id) ON DELETE CASCADE
 );
@@ -277,9 +284,29 @@ CREATE TABLE feeds (
     ntfy_priority INTEGER DEFAULT 3 NOT NULL,
     ntfy_topic TEXT DEFAULT '' NOT NULL,
     pushover_enabled BOOLEAN DEFAULT false NOT NULL,
-    pushover_priority INTEGER DEFAULT 0 NOT NULL, icon_url TEXT DEFAULT '' NOT NULL, icon_checked_at BIGINT, moved_to TEXT DEFAULT '' NOT NULL, moved_times INTEGER DEFAULT 0 NOT NULL, match_entries_by_url BOOLEAN DEFAULT false NOT NULL, once_matched_by_url BOOLEAN DEFAULT false NOT NULL, failed_checks INTEGER DEFAULT 0 NOT NULL, check_interval_minutes INTEGER DEFAULT 0 NOT NULL, news_gap_s INTEGER DEFAULT 0 NOT NULL, publisher_hints TEXT DEFAULT '' NOT NULL, news_at BIGINT, source_id INTEGER CONSTRAINT fk_feeds_source_id_sources REFERENCES sources (id), parsed_at BIGINT, keep_read_days INTEGER, keep_unread_days INTEGER, took_ms INTEGER DEFAULT 0 NOT NULL, parsing_error_form TEXT DEFAULT '' NOT NULL, limits_reached TEXT DEFAULT '' NOT NULL, disabled_reason TEXT DEFAULT '' NOT NULL,
+    pushover_priority INTEGER DEFAULT 0 NOT NULL,
+    icon_url TEXT DEFAULT '' NOT NULL,
+    icon_checked_at BIGINT,
+    moved_to TEXT DEFAULT '' NOT NULL,
+    moved_times INTEGER DEFAULT 0 NOT NULL,
+    match_entries_by_url BOOLEAN DEFAULT false NOT NULL,
+    once_matched_by_url BOOLEAN DEFAULT false NOT NULL,
+    failed_checks INTEGER DEFAULT 0 NOT NULL,
+    check_interval_minutes INTEGER DEFAULT 0 NOT NULL,
+    news_gap_s INTEGER DEFAULT 0 NOT NULL,
+    publisher_hints TEXT DEFAULT '' NOT NULL,
+    news_at BIGINT,
+    source_id INTEGER,
+    parsed_at BIGINT,
+    keep_read_days INTEGER,
+    keep_unread_days INTEGER,
+    took_ms INTEGER DEFAULT 0 NOT NULL,
+    parsing_error_form TEXT DEFAULT '' NOT NULL,
+    limits_reached TEXT DEFAULT '' NOT NULL,
+    disabled_reason TEXT DEFAULT '' NOT NULL,
     CONSTRAINT fk_feeds_category_id_categories FOREIGN KEY(category_id) REFERENCES categories (id) ON DELETE CASCADE,
     CONSTRAINT fk_feeds_icon_id_icons FOREIGN KEY(icon_id) REFERENCES icons (id) ON DELETE SET NULL,
+    CONSTRAINT fk_feeds_source_id_sources FOREIGN KEY(source_id) REFERENCES sources (id),
     CONSTRAINT fk_feeds_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
     CONSTRAINT uq_feeds_user_id_feed_url UNIQUE (user_id, feed_url)
 );
@@ -302,7 +329,8 @@ CREATE TABLE host_attempts (
 CREATE TABLE hosts (
     host TEXT NOT NULL,
     closed_until BIGINT NOT NULL,
-    is_asked BOOLEAN DEFAULT 0 NOT NULL, asked_until BIGINT,
+    is_asked BOOLEAN DEFAULT 0 NOT NULL,
+    asked_until BIGINT,
     CONSTRAINT pk_hosts PRIMARY KEY (host)
 )
  WITHOUT ROWID;
@@ -322,7 +350,9 @@ CREATE TABLE integrations (
     name TEXT NOT NULL,
     enabled BOOLEAN DEFAULT false NOT NULL,
     settings TEXT DEFAULT '{}' NOT NULL,
-    changed_at BIGINT NOT NULL, last_error TEXT DEFAULT '' NOT NULL, last_error_form TEXT DEFAULT '' NOT NULL,
+    changed_at BIGINT NOT NULL,
+    last_error TEXT DEFAULT '' NOT NULL,
+    last_error_form TEXT DEFAULT '' NOT NULL,
     CONSTRAINT pk_integrations PRIMARY KEY (user_id, name),
     CONSTRAINT fk_integrations_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
 );
@@ -372,7 +402,8 @@ CREATE TABLE search_documents (
     id INTEGER NOT NULL,
     entry_id INTEGER,
     user_id INTEGER NOT NULL,
-    words BLOB NOT NULL, language TEXT DEFAULT '' NOT NULL,
+    words BLOB NOT NULL,
+    language TEXT DEFAULT '' NOT NULL,
     CONSTRAINT pk_search_documents PRIMARY KEY (id),
     CONSTRAINT fk_search_documents_entry_id_entries FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE SET NULL,
     CONSTRAINT uq_search_documents_entry_id UNIQUE (entry_id)
@@ -488,7 +519,13 @@ CREATE TABLE users (
     google_id TEXT DEFAULT '' NOT NULL,
     openid_connect_id TEXT DEFAULT '' NOT NULL,
     block_filter_entry_rules TEXT DEFAULT '' NOT NULL,
-    keep_filter_entry_rules TEXT DEFAULT '' NOT NULL, allow_account_password_in_apps BOOLEAN DEFAULT true NOT NULL, reading_times_after INTEGER, has_chosen_theme BOOLEAN DEFAULT 0 NOT NULL, has_chosen_direction BOOLEAN DEFAULT 0 NOT NULL, proxies_pictures BOOLEAN DEFAULT 0 NOT NULL, saves_starred BOOLEAN DEFAULT 0 NOT NULL,
+    keep_filter_entry_rules TEXT DEFAULT '' NOT NULL,
+    allow_account_password_in_apps BOOLEAN DEFAULT true NOT NULL,
+    reading_times_after INTEGER,
+    has_chosen_theme BOOLEAN DEFAULT 0 NOT NULL,
+    has_chosen_direction BOOLEAN DEFAULT 0 NOT NULL,
+    proxies_pictures BOOLEAN DEFAULT 0 NOT NULL,
+    saves_starred BOOLEAN DEFAULT 0 NOT NULL,
     CONSTRAINT uq_users_username UNIQUE (username)
 );
 

@@ -55,7 +55,7 @@ def test_dividing_keeps_every_row_and_the_last_ids(archive: Archive) -> None:
     with archive.database.reading() as db:
         assert {table.name: table_copy.digest(db, table) for table in table_copy.tables()} == before
         assert table_copy.last_ids(db) == ids
-        assert partitions.count(db) == COUNT
+        assert partitions.count(db, entries.name) == COUNT
         for table in DIVIDED:
             places = db.rows(text(f"SELECT user_id, count(DISTINCT tableoid) AS places FROM {table.name} GROUP BY 1"))
             assert [row["places"] for row in places] == [1, 1, 1], table.name
@@ -86,7 +86,7 @@ def test_a_failed_division_changes_nothing(archive: Archive) -> None:
         migrate.partition(archive.database, COUNT)
 
     with archive.database.reading() as db:
-        assert partitions.count(db) == 0
+        assert partitions.count(db, entries.name) == 0
         assert db.scalar(select(func.count()).select_from(entries)) == 1_000
 
 

@@ -8,17 +8,16 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from sqlalchemy import select, text
+from sqlalchemy import text
 
 from support.entry_fixtures import FeedFixture, ready
-from support.every_table import fill, fill_described
+from support.every_table import fill
 from tidings.base.errors import StartError
-from tidings.engine import bulk_insert, sequences
+from tidings.engine import sequences
 from tidings.engine.database import Database
 from tidings.maintenance.store import backup, table_copy
 from tidings.maintenance.store.restore import restore
 from tidings.storage import migrate
-from tidings.storage.schema import entries, entry_contents
 
 
 def no_progress(_done: int, _total: int) -> None:
@@ -147,10 +146,11 @@ def change(*statements: str) -> Callable[[Path], None]:
         (replace_by(b"<?xml version='1.0'?><opml/>"), "but it begins differently"),
         (change("DROP TABLE alembic_version"), "is an SQLite database, but not one of Tidings"),
         (change("UPDATE alembic_version SET version_num = '9999'"), r"newer version of Tidings \(schema 9999\)"),
+        (change("UPDATE alembic_version SET version_num = '0035'"), r"before 0\.2\.0 \(schema 0035\): restore it with"),
         (change("PRAGMA foreign_keys = OFF", "DELETE FROM users WHERE id = 7"), "damaged: rows of .* are missing"),
         (Path.unlink, "cannot be read: No such file"),
     ],
-    ids=["half", "overwritten", "empty", "pg_dump", "sql", "xml", "no Tidings", "newer", "orphans", "missing"],
+    ids=["half", "overwritten", "empty", "pg_dump", "sql", "xml", "no Tidings", "newer", "older", "orphans", "missing"],
 )  # fmt: skip
 def test_a_damaged_or_foreign_file_changes_nothing_and_the_message_says_what_was_expected(
     filled: Database, backup_file: Path, damage: Callable[[Path], None], says: str
@@ -188,7 +188,7 @@ def test_a_restoration_that_fails_half_way_changes_nothing(
 
 def test_an_older_backup_is_brought_to_the_current_schema(empty: Database, tmp_path: Path) -> None:
     older = Database(f"sqlite:///{tmp_path}/older.db")
-    migrate.upgrade(older, "0022")
+    migrate.upgrade(older, "0036")
     with older.writing() as db:
         db.run(text("INSERT INTO users (username, password_hash, created_at) VALUES ('alice', 'x', 1)"))
     older.close()
@@ -198,24 +198,7 @@ def test_an_older_backup_is_brought_to_the_current_schema(empty: Database, tmp_p
     migrate.check(empty)
     with empty.reading() as db:
         assert db.scalar(text("SELECT username FROM users")) == "alice"
-        assert db.scalar(text("SELECT count(limits_reached) FROM feeds")) == 0
-
-
-@pytest.mark.filterwarnings("ignore:Skipped unsupported reflection of expression-based index")
-def test_ids_go_on_after_a_backup_of_a_time_when_they_had_32_bits(empty: Database, tmp_path: Path) -> None:
-    older = Database(f"sqlite:///{tmp_path}/older.db")
-    migrate.upgrade(older, "0031")
-    fill_described(older, 3)
-    with older.writing() as db:
-        sequences.write(db, {"entries": 2**31 - 1})
-    older.close()
-
-    restored(empty, tmp_path / "older.db")
-
-    with empty.writing() as db:
-        assert db.scalars(select(entries.c.id).order_by(entries.c.id)) == [1, 2, 3]
-        assert db.scalars(select(entry_contents.c.entry_id).order_by(entry_contents.c.entry_id)) == [1, 2, 3]
-        assert bulk_insert.take_ids(db, entries, 2) == [2**31, 2**31 + 1]
+        assert db.scalar(text("SELECT count(needs_icon_object) FROM api_keys")) == 0
 
 
 def test_a_backup_with_a_log_beside_it_is_restored_with_what_the_log_holds(database: Database, tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ def test_an_empty_database_is_refused_until_it_is_migrated(empty_database_url: s
     try:
         with pytest.raises(StartError, match="tidings migrate"):
             migrate.check(database)
-        assert migrate.upgrade(database)[0] == "0001"
+        assert migrate.upgrade(database)[0] == "0036"
         migrate.check(database)
     finally:
         database.close()
@@ -72,6 +72,17 @@ def test_a_database_from_a_newer_version_is_refused_and_left_as_it_is(database: 
 
     for look in (migrate.upgrade, migrate.check):
         with pytest.raises(StartError, match=r"newer version of Tidings \(schema 9999\)"):
+            look(database)
+
+
+def test_a_database_older_than_the_first_schema_is_refused_with_the_version_that_upgrades_it(
+    database: Database,
+) -> None:
+    with database.writing() as db:
+        db.run(text("UPDATE alembic_version SET version_num = '0035'"))
+
+    for look in (migrate.upgrade, migrate.check):
+        with pytest.raises(StartError, match=r"before 0\.2\.0 \(schema 0035\): start version 0\.2\.0 once"):
             look(database)
 
 
@@ -87,6 +98,6 @@ def test_a_failed_migration_leaves_nothing_behind(empty_database_url: str, monke
 
         with database.writing() as db:
             db.run(text("DROP TABLE tombstones"))
-        assert migrate.upgrade(database)[0] == "0001"
+        assert migrate.upgrade(database)[0] == "0036"
     finally:
         database.close()

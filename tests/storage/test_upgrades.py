@@ -1,4 +1,4 @@
-"""A database of any earlier schema, with rows in every table, is upgraded; also if the first attempt is killed."""
+"""A database of any earlier schema is upgraded with its rows, even if the first attempt is killed."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_every_earlier_schema_is_upgraded_with_its_rows(empty: Database, earlier
 
 
 @pytest.mark.filterwarnings("ignore:Skipped unsupported reflection of expression-based index")
-@pytest.mark.parametrize("statements", [5, 40, 100])
+@pytest.mark.parametrize("statements", [4, 6])
 def test_a_killed_upgrade_changes_nothing_and_the_next_one_does_it(empty: Database, statements: int) -> None:
     migrate.upgrade(empty, REVISIONS[0])
     before = fill(empty)

@@ -6,22 +6,15 @@ import html
 import json
 import re
 from collections.abc import Callable, Sequence
-from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 
 import pytest
-from alembic.migration import MigrationContext
-from alembic.operations import Operations
 from sqlalchemy import text
 
 import tidings.web
 from support.people import Person
 from support.publisher import Publisher
 from support.visitors import Visitor
-from tidings.engine.database import Database
-
-executable_enclosures = import_module("tidings.storage.migrations.versions.0017_executable_enclosures")
 
 SPELLINGS = [
     "javascript:alert(1)",
@@ -154,26 +147,6 @@ def _cast(files: int = 1) -> str:
     enclosures = "".join(f'<enclosure url="https://example.org/{n}.mp3" type="audio/mpeg"/>' for n in range(files))
     item = f"<item><title>One</title><link>https://example.org/1</link>{enclosures}</item>"
     return f'<rss version="2.0"><channel><title>T</title>{item}</channel></rss>'
-
-
-def test_the_migration_deletes_stored_executable_urls(alice: Person, site: Publisher) -> None:
-    stored = ["https://example.org/a.mp3", "magnet:?xt=1", "http:a", *SPELLINGS]
-    site.serve("/cast.xml", _cast(len(stored)))
-    alice.post("/v1/feeds", {"feed_url": site.url("/cast.xml")})
-    enclosures = [one["id"] for one in alice.entries()[0]["enclosures"]]
-    database = alice.service.services.database
-    with database.writing() as db:
-        for id_, address in zip(enclosures, stored, strict=True):
-            db.run(text("UPDATE enclosures SET url = :url WHERE id = :id"), url=address, id=id_)
-
-    _run_migration(database, executable_enclosures)
-
-    assert [one["url"] for one in alice.entries()[0]["enclosures"]] == stored[:3]
-
-
-def _run_migration(database: Database, migration: ModuleType) -> None:
-    with database.engine.begin() as connection, Operations.context(MigrationContext.configure(connection)):
-        migration.upgrade()
 
 
 TEMPLATES = Path(tidings.web.__file__).with_name("templates")

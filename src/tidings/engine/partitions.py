@@ -7,17 +7,13 @@ table has to contain `user_id`, which is therefore added to each; so what refers
 from __future__ import annotations
 
 import re
-from typing import Final
+from collections.abc import Sequence
 
 from sqlalchemy import text
 
 from tidings.base.errors import StartError
 from tidings.engine.database import Read, Write
 from tidings.engine.engines import is_sqlite
-from tidings.storage.schema import entries, entry_contents, entry_tags, feed_counters
-
-# Entries come first: the others refer to them.
-DIVIDED: Final = (entries.name, entry_contents.name, entry_tags.name, feed_counters.name)
 
 _count = text("SELECT count(*) FROM pg_inherits WHERE inhparent = CAST(:table AS regclass)")
 # Of a table: p its primary key, u unique keys, f foreign keys.
@@ -35,45 +31,48 @@ _indexes = text(
 )
 
 
-def count(db: Read) -> int:
-    """Returns into how many partitions entries are divided, 0 if they are not."""
-    return int(db.scalar(_count, table=entries.name))
+def count(db: Read, table: str) -> int:
+    """Return into how many partitions a table is divided, 0 if it is not."""
+    return int(db.scalar(_count, table=table))
 
 
-def divide(db: Write, number: int) -> bool:
-    """Divide the tables into this number of partitions. They are written anew, and locked until the end.
+def divide(db: Write, tables: Sequence[str], number: int) -> bool:
+    """Divide tables into this number of partitions. They are rewritten, and locked until the end.
+
+    tables: their names; the first is the one that others refer to.
 
     Returns False if they are so divided already. Raises StartError for SQLite, and for another number of partitions.
     """
     if is_sqlite(db.connection):
         raise StartError("--partitions needs PostgreSQL: the database is SQLite")
-    if existing := count(db):
+    first = tables[0]
+    if existing := count(db, first):
         if existing != number:
             raise StartError(
                 f"Entries are divided into {existing} partitions, which cannot be changed to {number}: move the data"
                 " into an empty database to change it"
             )
         return False
-    _run(db, f"LOCK TABLE {', '.join(DIVIDED)} IN ACCESS EXCLUSIVE MODE")
+    _run(db, f"LOCK TABLE {', '.join(tables)} IN ACCESS EXCLUSIVE MODE")
     # Indexes are sorted in memory; the server's own setting counts again after the transaction.
     _run(db, "SELECT set_config('maintenance_work_mem', '256MB', true)")
-    references = db.rows(_references, table=entries.name)
+    references = db.rows(_references, table=first)
     for reference in references:
         _run(db, f"ALTER TABLE {reference['referring']} DROP CONSTRAINT {reference['name']}")
-    for table in DIVIDED:
-        _divide_table(db, table, number)
+    for table in tables:
+        _divide_table(db, table, number, owns_sequence=table == first)
     for reference in references:
         _run(
             db,
             f"ALTER TABLE {reference['referring']} ADD CONSTRAINT {reference['name']} FOREIGN KEY (entry_id, user_id)"
-            " REFERENCES entries (id, user_id) ON DELETE CASCADE",
+            f" REFERENCES {first} (id, user_id) ON DELETE CASCADE",
         )
-    for table in DIVIDED:
+    for table in tables:
         _run(db, f"ANALYZE {table}")
     return True
 
 
-def _divide_table(db: Write, table: str, number: int) -> None:
+def _divide_table(db: Write, table: str, number: int, *, owns_sequence: bool) -> None:
     constraints, indexes = db.rows(_constraints, table=table), db.scalars(_indexes, table=table)
     whole = f"undivided_{table}"
     _run(db, f"ALTER TABLE {table} RENAME TO {whole}")
@@ -83,7 +82,7 @@ def _divide_table(db: Write, table: str, number: int) -> None:
         values = f"WITH (MODULUS {number}, REMAINDER {remainder})"
         _run(db, f"CREATE TABLE {table}_{remainder} PARTITION OF {table} FOR VALUES {values}")
     _run(db, f"INSERT INTO {table} SELECT * FROM {whole}")  # noqa: S608 - names of our schema
-    if table == entries.name:
+    if owns_sequence:
         # Otherwise the sequence would go with the old table.
         _run(db, f"ALTER SEQUENCE {table}_id_seq OWNED BY {table}.id")
     _run(db, f"DROP TABLE {whole}")

@@ -6,7 +6,7 @@ that ends.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from sqlalchemy import Connection, inspect
 from sqlalchemy.exc import DBAPIError, IntegrityError
@@ -15,10 +15,13 @@ from tidings.base.errors import StartError, StoreUnavailable
 from tidings.engine import database_errors, locks, partitions, sqlite_file
 from tidings.engine.database import Database, Read, Write
 from tidings.storage import revision as schema_revision
+from tidings.storage.schema import entries, entry_contents, entry_tags, feed_counters
 
 if TYPE_CHECKING:
     from alembic.config import Config
 
+# Tables that can be divided by user. Entries come first: the others refer to them.
+DIVIDED: Final = (entries.name, entry_contents.name, entry_tags.name, feed_counters.name)
 # Advisory lock of migrations, any number that no other lock in this database uses.
 LOCK_ID = 7_483_464_737
 # The revision of a database into which `tidings move` is copying: this prefix and the revision that it will have.
@@ -62,7 +65,7 @@ def partition(database: Database, count: int) -> bool:
         with database_errors.without_log(), database.engine.begin() as connection:
             db = Write(connection)
             locks.advisory_lock(db, LOCK_ID)
-            return partitions.divide(db, count)
+            return partitions.divide(db, DIVIDED, count)
     except IntegrityError as error:
         reason = database_errors.first_line(error.orig)
         raise StartError(f"Entries cannot be divided: {reason}; run `tidings check --repair` first") from error
@@ -78,6 +81,11 @@ def current_revision(db: Read) -> str | None:
 def is_known(revision: str) -> bool:
     """Returns whether this version of Tidings can upgrade a database of this revision."""
     return revision in schema_revision.known()
+
+
+def is_too_old(revision: str) -> bool:
+    """Return whether a database of this revision has to be upgraded by an older version of Tidings first."""
+    return revision < schema_revision.known()[0]
 
 
 def check(database: Database) -> None:
@@ -117,6 +125,11 @@ def _known_revision(db: Read) -> str | None:
         raise StartError(
             f"A move into the database {url} is not complete: run the same `tidings move` again, which goes on where it"
             " stopped"
+        )
+    if revision is not None and is_too_old(revision):
+        raise StartError(
+            f"The database {url} was made by a version of Tidings before 0.2.0 (schema {revision}): start version 0.2.0"
+            " once, which upgrades it, then this version"
         )
     if revision is not None and not is_known(revision):
         raise StartError(

@@ -113,6 +113,11 @@ def _examine(path: Path, staged: Path) -> int:
     try:
         with copy.reading() as db:
             revision = migrate.current_revision(db)
+        if revision is not None and migrate.is_too_old(revision):
+            raise StartError(
+                f"The backup {path} was made by a version of Tidings before 0.2.0 (schema {revision}): restore it with"
+                " version 0.2.0, which upgrades it"
+            )
         if revision is None or not migrate.is_known(revision):
             raise StartError(
                 f"The backup {path} was made by a newer version of Tidings (schema {revision}): restore it with that"
