@@ -49,10 +49,10 @@ from support.visitors import Visitor
 from tidings.base.times import DAY, MINUTE, Instant
 from tidings.content.model import ParsedEnclosure
 from tidings.domain.entries.entries import EntryStatus
-from tidings.domain.polling.ingestion import ReadyEntry
-from tidings.services import Services
+from tidings.domain.entries.ready import ReadyEntry
 from tidings.storage.feeds import feeds
 from tidings.storage.polling import feed_store
+from tidings.wiring.services import AllServices
 
 CATEGORIES, FEEDS, ENTRIES = 20, 500, 100_000
 CONNECTIONS: Final = 8
@@ -177,7 +177,7 @@ def _filled(service: RunningService, engine: str) -> Server:
     """Returns our server with an account like that of the reference."""
     person = Cast(service).person("alice")
     services = service.services
-    category_ids = [services.categories.create(person.id, f"Category {n}").id for n in range(CATEGORIES)]
+    category_ids = [services.feeds.categories.create(person.id, f"Category {n}").id for n in range(CATEGORIES)]
     for number in range(FEEDS):
         _add_feed(services, person.id, category_ids[number % CATEGORIES], number)
     if not services.database.is_sqlite:
@@ -199,7 +199,7 @@ def _wait_for_search_index(person: Person) -> None:
         time.sleep(1)
 
 
-def _add_feed(services: Services, user_id: int, category_id: int, number: int) -> None:
+def _add_feed(services: AllServices, user_id: int, category_id: int, number: int) -> None:
     now = services.clock()
     with services.database.writing() as db:
         feed_id = feeds.add(

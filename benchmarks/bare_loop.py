@@ -25,7 +25,7 @@ from starlette.types import ASGIApp
 
 from support.running import RunningService
 from tidings.settings import load
-from tidings.wiring import asgi_app
+from tidings.wiring.surfaces import asgi_app
 
 WARM_UPS: Final = 20
 REPETITIONS: Final = 100

@@ -18,7 +18,7 @@ from support.postgres import postgres_server
 from support.running import running_service
 from tidings.base.times import MINUTE, Instant
 from tidings.domain.entries.entries import EntryStatus
-from tidings.domain.polling.ingestion import ReadyEntry
+from tidings.domain.entries.ready import ReadyEntry
 from tidings.storage.feeds import feeds
 from tidings.storage.polling import feed_store
 
@@ -76,7 +76,7 @@ def seeded(cast: Cast, make_entry: Callable[[int, Instant], ReadyEntry]) -> Pers
     """Returns a user with 100,000 entries in 100 feeds. make_entry: makes an entry of its number and the time."""
     person = cast.person("alice")
     services = person.service.services
-    category = services.categories.create(person.id, "Bench").id
+    category = services.feeds.categories.create(person.id, "Bench").id
     now = services.clock()
     started = time.perf_counter()
     for number in range(FEEDS):

@@ -118,7 +118,7 @@ def _seeded(cast: Cast) -> Person:
     """Create the user with feeds and entries: seven in ten are read, one in fifty is starred."""
     person = cast.person("alice", is_admin=True)
     services = person.service.services
-    categories = [services.categories.create(person.id, f"Category {number}").id for number in range(CATEGORIES)]
+    categories = [services.feeds.categories.create(person.id, f"Category {number}").id for number in range(CATEGORIES)]
     now = services.clock()
     for number in range(FEEDS):
         category = categories[number % CATEGORIES]
@@ -129,7 +129,7 @@ def _seeded(cast: Cast) -> Person:
             )  # fmt: skip
             entries = [entry(number * (ENTRIES // FEEDS) + one, now) for one in range(ENTRIES // FEEDS)]
             feed_store.add(db, person.id, feed_id, category, entries, now=now)
-    while services.search.work():
+    while services.entries.search.work():
         pass
     _vacuum(services.database)
     return person
@@ -150,14 +150,14 @@ def _add_page_content(person: Person) -> dict[str, object]:
                 now=services.clock(),
             )  # fmt: skip
     for number in range(SESSIONS):
-        services.sessions.begin(person.id, user_agent=f"Browser {number}", address="127.0.0.1")
+        services.accounts.sessions.begin(person.id, user_agent=f"Browser {number}", address="127.0.0.1")
     return {
         "entry": chosen["id"],
         "feed": chosen["feed_id"],
         "category": chosen["feed"]["category"]["id"],
         "after": f"{services.clock()}.1",
-        "list": services.feed_links.renew(person.id),
-        "share": services.public_links.create(person.id, chosen["id"]),
+        "list": services.entries.feed_links.renew(person.id),
+        "share": services.entries.public_links.create(person.id, chosen["id"]),
     }
 
 
@@ -176,7 +176,7 @@ def _measure(engine: str, person: Person, browser: Browser) -> bool:
     service = person.service
     values = _add_page_content(person)
     _vacuum(service.services.database)
-    token = service.services.sessions.begin(person.id, user_agent="bench", address="127.0.0.1")
+    token = service.services.accounts.sessions.begin(person.id, user_agent="bench", address="127.0.0.1")
     paths = {name: path.format(**values) for name, path in PAGES.items()}
     sys.stdout.write(f"pages on {engine}:             first   median      p95      busy     bytes\n")
     connection = http.client.HTTPConnection(urlsplit(service.url).netloc)

@@ -35,7 +35,7 @@ from tidings.storage.feeds import feeds
 from tidings.storage.schema import entries, feed_counters
 from tidings.storage.schema import feeds as feed_table
 from tidings.storage.schema import sources as source_table
-from tidings.wiring import build_services
+from tidings.wiring.services import build_services
 
 FEEDS, ENTRIES, NEW = 500, 30, 5
 RUNS = 3
@@ -132,8 +132,8 @@ class Series:
         self.database = Database(database_url)
         migrate.upgrade(self.database)
         services = build_services(self.database, load(self.environment, None))
-        user = services.users.create("reader", PASSWORD)
-        category = services.categories.create(user.id, "Feeds")
+        user = services.accounts.users.create("reader", PASSWORD)
+        category = services.feeds.categories.create(user.id, "Feeds")
         moments = {
             "created_at": 0,
             "checked_at": 0,

@@ -25,8 +25,8 @@ from support.publisher import Publisher
 from support.running import RunningService, running_service
 from support.visitors import Visitor
 from tidings.engine.database import Database
-from tidings.services import Services
 from tidings.services.accounts import passwords
+from tidings.wiring.services import AllServices
 
 # Two busy cores make any single example slow now and then: what must not take long says so itself.
 settings.register_profile("tests", deadline=None)
@@ -199,7 +199,7 @@ def charlie(cast: Cast) -> Person:
 
 
 @pytest.fixture
-def services(service: RunningService) -> Services:
+def services(service: RunningService) -> AllServices:
     """The use cases over the database of the running service, for what the API has no way to set up."""
     return service.services
 

@@ -11,7 +11,7 @@ import pytest
 from tidings.engine.database import Database
 from tidings.runtime import allocator
 from tidings.settings import load
-from tidings.wiring import asgi_app
+from tidings.wiring.surfaces import asgi_app
 
 COLLECTS = """
 import gc, threading, weakref

@@ -36,7 +36,7 @@ _POST = {"type": "http", "method": "POST", "headers": []}
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService]:
     folder = tmp_path_factory.mktemp("connections")
     with SqliteDatabases(folder).migrated() as url, running_service(url, folder) as service:
-        service.services.users.create("alice", PASSWORD)
+        service.services.accounts.users.create("alice", PASSWORD)
         yield service
 
 

@@ -12,7 +12,8 @@ LOADED_WHEN_NEEDED = frozenset({"alembic", "mako", "apprise", "PIL", "segno"})
 START = """
 import sys
 from pathlib import Path
-from tidings import cli, settings, wiring
+from tidings import cli, settings
+from tidings.wiring import application as wiring, surfaces
 from tidings.runtime import children, supervisor
 
 loaded = settings.load({"TIDINGS_DATA_DIR": sys.argv[1]})
@@ -30,7 +31,7 @@ def start_worker():
     return report("worker")
 
 def start_web():
-    wiring.asgi_app(loaded)
+    surfaces.asgi_app(loaded)
     return report("web worker")
 
 def report(role):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
@@ -15,12 +15,12 @@ from starlette.types import ASGIApp, Lifespan, Receive, Scope, Send
 
 from tidings.api import replies
 from tidings.api.app import PREFIX, Api
-from tidings.fever import PATHS as FEVER_PATHS
 from tidings.fever.app import Fever
+from tidings.fever.routes import PATHS as FEVER_PATHS
 from tidings.greader.app import GoogleReader
 from tidings.http.responses import empty, send_response
 from tidings.maintenance.health_endpoints import ALIVE, READY, HealthCheck, WithinLimit, alive, why_not_ready
-from tidings.services import Services
+from tidings.maintenance.services import MaintenanceServices
 from tidings.web.app import Pages
 
 # Also served without /v1, as the reference of the API documents them.
@@ -41,7 +41,7 @@ _TO_READER = re.compile(r"(?:/+api/greader\.php)*/+(?=(?:accounts|reader)/)")
 
 
 def application(
-    services: Services,
+    maintenance: MaintenanceServices,
     api: Api,
     reader: GoogleReader,
     pages: Pages,
@@ -52,9 +52,14 @@ def application(
     metrics: ASGIApp,
     reference: ASGIApp,
     base_path: str,
+    close: Callable[[], Awaitable[None]],
 ) -> ASGIApp:
-    """Returns the application. base_path: "", or the path without a trailing slash below which it is served."""
-    ready = HealthCheck(WithinLimit(partial(why_not_ready, services)))
+    """Return the application.
+
+    base_path: "", or the path without a trailing slash below which it is served.
+    close: called when the server stops, before the surfaces are closed.
+    """
+    ready = HealthCheck(WithinLimit(partial(why_not_ready, maintenance)))
     health = dict.fromkeys(ALIVE, HealthCheck(alive)) | dict.fromkeys(READY, ready)
     routes_below_base: list[BaseRoute] = [
         Mount(PREFIX, api),
@@ -78,16 +83,16 @@ def application(
         routes,
         redirect_slashes=False,
         default=_not_found if base_path else below_base,
-        lifespan=_lifespan(services, api, reader, fever, pages),
+        lifespan=_lifespan(close, api, reader, fever, pages),
     )
 
 
-def _lifespan(services: Services, *surfaces: Api | GoogleReader | Fever | Pages) -> Lifespan[Any]:
+def _lifespan(close: Callable[[], Awaitable[None]], *surfaces: Api | GoogleReader | Fever | Pages) -> Lifespan[Any]:
     @asynccontextmanager
     async def lifespan(_app: object) -> AsyncIterator[None]:
         """Close the connections and threads of this process when the server stops."""
         yield
-        await services.close()
+        await close()
         for surface in surfaces:
             surface.close()
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from support.people import PASSWORD, HttpResponse, Person, answers_to, basic, call
-from tidings.services import Services
+from tidings.wiring.services import AllServices
 
 
 def request_me(person: Person, headers: dict[str, str], path: str = "/v1/me", method: str = "GET") -> HttpResponse:
@@ -106,10 +106,10 @@ def test_a_token_in_other_letter_case_is_401(alice: Person) -> None:
     assert request_me(alice, {"X-Auth-Token": alice.token.upper()}).status == 401
 
 
-def test_a_changed_password_invalidates_the_old_one_at_once(alice: Person, services: Services) -> None:
+def test_a_changed_password_invalidates_the_old_one_at_once(alice: Person, services: AllServices) -> None:
     assert request_me(alice, basic(alice.user.username, PASSWORD)).status == 200
 
-    services.users.set_password(alice.user.username, "battery staple")
+    services.accounts.users.set_password(alice.user.username, "battery staple")
 
     assert request_me(alice, basic(alice.user.username, PASSWORD)).status == 401
     assert request_me(alice, basic(alice.user.username, "battery staple")).status == 200
@@ -134,8 +134,8 @@ def test_guessing_becomes_slow_and_the_owner_can_still_sign_in(alice: Person, bo
     assert request_me(bob, basic(bob.user.username, PASSWORD)).status == 200
 
 
-def test_the_key_of_a_deleted_user_is_refused(alice: Person, services: Services) -> None:
-    services.users.remove(alice.user.username)
+def test_the_key_of_a_deleted_user_is_refused(alice: Person, services: AllServices) -> None:
+    services.accounts.users.remove(alice.user.username)
 
     assert request_me(alice, {"X-Auth-Token": alice.token}).status == 401
     assert request_me(alice, basic(alice.user.username, PASSWORD)).status == 401

@@ -27,7 +27,7 @@ def test_entries_of_a_feed_that_is_deleted_meanwhile_are_left_out(alice: Person,
     services = alice.service.services
     expected = {kept["id"]} if engine == "postgresql" else {feed["id"], kept["id"]}
 
-    with services.listing.open(alice.id) as lists:
+    with services.entries.listing.open(alice.id) as lists:
         page = lists.page(EntryFilter(), PageRequest(limit=10))
         alice.delete(f"/v1/feeds/{feed['id']}")
         shown = serialize_page(lists.db, alice.user, page)

@@ -8,8 +8,8 @@ from typing import get_type_hints
 import pytest
 
 from support.people import Person, basic, call
-from tidings.api import ROUTES
 from tidings.api.openapi import operations_of
+from tidings.api.routes import ROUTES
 from tidings.http.queries import Query
 
 OPERATIONS = operations_of(ROUTES)

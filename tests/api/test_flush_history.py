@@ -34,7 +34,7 @@ def test_flushing_deletes_read_entries_but_not_those_that_the_user_keeps(
     alice.has_feed(site, ["Gone", "Labelled", "Starred", "Shared", "Unread"])
     mark(alice, Gone="read", Labelled="read", Starred="read starred", Shared="read shared")
     labelled = [entry["id"] for entry in alice.entries() if entry["title"] == "Labelled"]
-    alice.service.services.labels.change(alice.id, labelled, add=["Work"])
+    alice.service.services.entries.labels.change(alice.id, labelled, add=["Work"])
 
     answer = alice.call(method, "/v1/flush-history")
 

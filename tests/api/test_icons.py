@@ -13,8 +13,8 @@ from PIL import Image
 from support.people import Person, rss
 from support.publisher import Endless, Hang, Publisher
 from tidings.base.times import DAY, Instant
-from tidings.services import Services
 from tidings.storage.feeds import feeds, icons
+from tidings.wiring.services import AllServices
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script><path d="M0 0h8v8z"/></svg>'
 
@@ -51,7 +51,7 @@ def color(image: Image.Image) -> object:
     return image.convert("RGB").getpixel((0, 0))
 
 
-def long_ago(services: Services, feed: dict[str, Any], days: int) -> None:
+def long_ago(services: AllServices, feed: dict[str, Any], days: int) -> None:
     """As if its icon had been looked for then."""
     with services.database.writing() as db:
         feeds.change(db, feed["user_id"], feed["id"], icon_checked_at=Instant(services.clock() - days * DAY))
@@ -221,7 +221,7 @@ def test_an_imported_feed_gets_its_icon_with_its_first_check(alice: Person, site
     assert refreshed(alice, imported)["icon"]
 
 
-def test_a_missing_icon_is_not_requested_at_every_check(alice: Person, site: Publisher, services: Services) -> None:
+def test_a_missing_icon_is_not_requested_at_every_check(alice: Person, site: Publisher, services: AllServices) -> None:
     feed = subscribe(alice, site)
     site.forget_requests()
     site.serve("/favicon.ico", png())
@@ -233,7 +233,7 @@ def test_a_missing_icon_is_not_requested_at_every_check(alice: Person, site: Pub
     assert refreshed(alice, feed)["icon"]
 
 
-def test_an_icon_is_requested_again_after_a_month(alice: Person, site: Publisher, services: Services) -> None:
+def test_an_icon_is_requested_again_after_a_month(alice: Person, site: Publisher, services: AllServices) -> None:
     site.serve("/favicon.ico", png(color="red"))
     feed = subscribe(alice, site)
     site.serve("/favicon.ico", png(color="blue"))
@@ -247,7 +247,7 @@ def test_an_icon_is_requested_again_after_a_month(alice: Person, site: Publisher
     assert color(image_of(alice, refreshed(alice, feed))) == (0, 0, 255)
 
 
-def test_an_icon_that_is_gone_is_kept(alice: Person, site: Publisher, services: Services) -> None:
+def test_an_icon_that_is_gone_is_kept(alice: Person, site: Publisher, services: AllServices) -> None:
     site.serve("/favicon.ico", png())
     feed = subscribe(alice, site)
     site.forget("/favicon.ico")
@@ -281,7 +281,7 @@ def test_cookie_and_user_agent_are_sent_to_the_host_of_the_feed_only(alice: Pers
         assert own_host_request.headers["user-agent"] == "Mine"
 
 
-def test_a_failed_check_looks_for_no_icon(alice: Person, site: Publisher, services: Services) -> None:
+def test_a_failed_check_looks_for_no_icon(alice: Person, site: Publisher, services: AllServices) -> None:
     feed = subscribe(alice, site)
     long_ago(services, feed, days=100)
     site.forget("/feed.xml")
@@ -292,7 +292,7 @@ def test_a_failed_check_looks_for_no_icon(alice: Person, site: Publisher, servic
     assert [seen.path for seen in site.requests] == ["/feed.xml"]
 
 
-def test_unused_icons_are_deleted(alice: Person, site: Publisher, services: Services) -> None:
+def test_unused_icons_are_deleted(alice: Person, site: Publisher, services: AllServices) -> None:
     site.serve("/favicon.ico", png(color="#010203"))
     feed = subscribe(alice, site)
     with services.database.writing() as db:

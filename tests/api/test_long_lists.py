@@ -18,7 +18,7 @@ from support.people import HttpResponse, Person, call
 from support.publisher import Publisher
 from tidings.base.times import SECOND, Instant
 from tidings.domain.entries.entries import EntryStatus
-from tidings.domain.polling.ingestion import ReadyEntry
+from tidings.domain.entries.ready import ReadyEntry
 from tidings.storage.entries import counters
 from tidings.storage.polling import feed_store
 

@@ -11,8 +11,8 @@ from api.test_icons import long_ago, png
 from api.test_refresh import path_of, refresh
 from support.people import Person, rss
 from support.publisher import Publisher, ReceivedRequest
-from tidings.services import Services
 from tidings.storage.feeds import feeds
+from tidings.wiring.services import AllServices
 
 GIVEN = {"cookie": "taste=sweet", "user_agent": "Rainreader/1", "username": "alice", "password": "hush"}
 NONE = dict.fromkeys(GIVEN, "")
@@ -44,7 +44,7 @@ def moves(feed: dict[str, Any], site: Publisher, elsewhere: Publisher, status: i
 @pytest.mark.parametrize("status", [301, 308])
 @pytest.mark.parametrize("name", ["cookie", "user_agent", "username"])
 def test_a_moved_feed_takes_nothing_to_its_new_host(
-    alice: Person, site: Publisher, elsewhere: Publisher, services: Services, name: str, status: int
+    alice: Person, site: Publisher, elsewhere: Publisher, services: AllServices, name: str, status: int
 ) -> None:
     given = {name: GIVEN[name]} | ({"password": "hush"} if name == "username" else {})
     feed = alice.has_feed(site, **given)

@@ -12,8 +12,8 @@ import pytest
 from support.people import Person
 from support.publisher import Publisher
 from support.resource_factory import BODIES, UNKNOWN, ResourceFactory
-from tidings.api import ROUTES
 from tidings.api.openapi import document, operations_of
+from tidings.api.routes import ROUTES
 from tidings.http.endpoints import Endpoint
 
 OPERATIONS = operations_of(ROUTES)

@@ -20,21 +20,23 @@ from tidings.base.errors import InvalidInput
 from tidings.content.model import Chapter
 from tidings.domain.entries.chapters import chapters_text
 from tidings.engine import bulk_insert
-from tidings.services import Services
 from tidings.storage.entries import contents, labels
 from tidings.storage.schema import enclosures
+from tidings.wiring.services import AllServices
 
 
-def _export(services: Services, person: Person, *, with_secrets: bool = True) -> bytes:
+def _export(services: AllServices, person: Person, *, with_secrets: bool = True) -> bytes:
     file = io.BytesIO()
-    user = services.users.find(person.user.username)
-    services.account_export.write(user, file, with_secrets=with_secrets, progress=lambda _done, _total: None)
+    user = services.accounts.users.find(person.user.username)
+    services.archives.account_export.write(user, file, with_secrets=with_secrets, progress=lambda _done, _total: None)
     return file.getvalue()
 
 
-def _import(services: Services, person: Person, archive: bytes) -> Any:
-    user = services.users.find(person.user.username)
-    return services.account_import.store(user, io.BytesIO(archive), lambda _done, _total: None, parts=ALL_PARTS)
+def _import(services: AllServices, person: Person, archive: bytes) -> Any:
+    user = services.accounts.users.find(person.user.username)
+    return services.archives.account_import.store(
+        user, io.BytesIO(archive), lambda _done, _total: None, parts=ALL_PARTS
+    )
 
 
 def _changed(archive: bytes, name: str, change: Any) -> bytes:
@@ -74,7 +76,7 @@ def _comparable(archive: bytes) -> dict[str, Any]:
 
 
 @pytest.fixture
-def reader(cast: Cast, site: Publisher, services: Services) -> Person:
+def reader(cast: Cast, site: Publisher, services: AllServices) -> Person:
     """A user with everything that an archive holds."""
     alice = cast.person("alice")
     feed_id = alice.has_feed(site, ["Rain", "Snow", "Wind", "Fog"])["id"]
@@ -88,14 +90,14 @@ def reader(cast: Cast, site: Publisher, services: Services) -> Person:
     settings = {"theme": "dark_serif", "entries_per_page": 50, "open_external_links_in_new_tab": False}
     alice.put(f"/v1/users/{alice.id}", settings, status=201)
     alice.post("/v1/categories", {"title": "Weather & more", "hide_globally": True})
-    services.integrations.update(
+    services.deliveries.integrations.update(
         alice.id,
         {"linkding": {"enabled": True, "url": "https://linkding.example.org", "token": "secret key", "tags": "a"}},
     )
     alice.put("/v1/entries", {"entry_ids": ids[3:], "status": "removed"})
-    services.labels.change(alice.id, ids[1:], add=["Work"])
-    services.labels.change(alice.id, ids[:1], add=["Home & garden", "Work"])
-    services.labels.create(alice.id, "Of no entry")
+    services.entries.labels.change(alice.id, ids[1:], add=["Work"])
+    services.entries.labels.change(alice.id, ids[:1], add=["Home & garden", "Work"])
+    services.entries.labels.create(alice.id, "Of no entry")
     with services.database.writing() as db:
         db.run(text("UPDATE entries SET created_at = created_at - 5000000 WHERE user_id = :user"), user=alice.id)
         chapters = chapters_text([Chapter(1.5, "Rain", "https://example.org/")])
@@ -106,7 +108,7 @@ def reader(cast: Cast, site: Publisher, services: Services) -> Person:
     return alice
 
 
-def test_an_account_in_another_one_is_equal(reader: Person, bob: Person, services: Services) -> None:
+def test_an_account_in_another_one_is_equal(reader: Person, bob: Person, services: AllServices) -> None:
     archive = _export(services, reader)
 
     report = _import(services, bob, archive)
@@ -118,10 +120,10 @@ def test_an_account_in_another_one_is_equal(reader: Person, bob: Person, service
     assert list(entry_counts["unreads"].values()) == list(reader.get("/v1/feeds/counters")["unreads"].values())
     assert list(entry_counts["reads"].values()) == list(reader.get("/v1/feeds/counters")["reads"].values())
     assert bob.get("/v1/entries", search="edited")["total"] == 1
-    assert [one.url for one in services.media_queue.list_all(bob.id)] == ["https://example.org/1.mp3"]
+    assert [one.url for one in services.media.queue.list_all(bob.id)] == ["https://example.org/1.mp3"]
 
 
-def test_an_import_repeated_changes_nothing(reader: Person, bob: Person, services: Services) -> None:
+def test_an_import_repeated_changes_nothing(reader: Person, bob: Person, services: AllServices) -> None:
     archive = _export(services, reader)
     _import(services, bob, archive)
     before = _export(services, bob)
@@ -132,7 +134,7 @@ def test_an_import_repeated_changes_nothing(reader: Person, bob: Person, service
     assert _comparable(_export(services, bob)) == _comparable(before)
 
 
-def test_a_public_link_belongs_to_one_entry(reader: Person, bob: Person, services: Services) -> None:
+def test_a_public_link_belongs_to_one_entry(reader: Person, bob: Person, services: AllServices) -> None:
     def share(content: bytes) -> bytes:
         entries = [msgspec.json.decode(line) | {"share_code": "a-code-of-two-entries"} for line in content.splitlines()]
         return b"".join(msgspec.json.encode(entry) + b"\n" for entry in entries)
@@ -143,21 +145,21 @@ def test_a_public_link_belongs_to_one_entry(reader: Person, bob: Person, service
     assert [entry["share_code"] for entry in bob.entries() if entry["share_code"]] == ["a-code-of-two-entries"]
 
 
-def _names(services: Services, person: Person) -> dict[str, list[str]]:
+def _names(services: AllServices, person: Person) -> dict[str, list[str]]:
     """Returns the labels of entries by title."""
     with services.reading() as db:
         given = labels.of_entries(db, person.id, [entry["id"] for entry in person.entries()])
     return {entry["title"]: [label.name for label in given.get(entry["id"], ())] for entry in person.entries()}
 
 
-def test_entries_get_labels_of_the_archive_and_lose_none(reader: Person, bob: Person, services: Services) -> None:
+def test_entries_get_labels_of_the_archive_and_lose_none(reader: Person, bob: Person, services: AllServices) -> None:
     archive = _export(services, reader)
     _import(services, bob, archive)
     before = _names(services, bob)
     assert before == _names(services, reader)
     title = next(title for title, names in before.items() if names == ["Home & garden", "Work"])
     labelled = [entry["id"] for entry in bob.entries() if entry["title"] == title]
-    services.labels.change(bob.id, labelled, add=["Mine"], remove=["work"])
+    services.entries.labels.change(bob.id, labelled, add=["Mine"], remove=["work"])
 
     _import(services, bob, archive)
 
@@ -166,7 +168,7 @@ def test_entries_get_labels_of_the_archive_and_lose_none(reader: Person, bob: Pe
         assert [label.name for label in labels.list_all(db, bob.id)] == ["Home & garden", "Mine", "Of no entry", "Work"]
 
 
-def test_an_archive_of_before_labels_is_imported(reader: Person, bob: Person, services: Services) -> None:
+def test_an_archive_of_before_labels_is_imported(reader: Person, bob: Person, services: AllServices) -> None:
     def without(content: bytes) -> bytes:
         entries = [msgspec.json.decode(line) for line in content.splitlines()]
         for entry in entries:
@@ -186,7 +188,9 @@ def test_an_archive_of_before_labels_is_imported(reader: Person, bob: Person, se
 
 
 @pytest.mark.parametrize("name", [records.LABELS, records.ENTRIES])
-def test_a_label_that_cannot_be_stored_is_left_out(reader: Person, bob: Person, services: Services, name: str) -> None:
+def test_a_label_that_cannot_be_stored_is_left_out(
+    reader: Person, bob: Person, services: AllServices, name: str
+) -> None:
     def lengthen(content: bytes) -> bytes:
         return content.replace(b'"Work"', b'"%s"' % (b"x" * 201))
 
@@ -197,7 +201,7 @@ def test_a_label_that_cannot_be_stored_is_left_out(reader: Person, bob: Person, 
     assert not any("x" * 201 in names for names in _names(services, bob).values())
 
 
-def test_what_was_read_since_stays_read(reader: Person, services: Services) -> None:
+def test_what_was_read_since_stays_read(reader: Person, services: AllServices) -> None:
     archive = _export(services, reader)
     unread = [entry["id"] for entry in reader.entries(status="unread")]
     assert unread
@@ -208,31 +212,31 @@ def test_what_was_read_since_stays_read(reader: Person, services: Services) -> N
     assert reader.entries(status="unread") == []
 
 
-def test_without_secrets_no_password_is_in_the_file(reader: Person, bob: Person, services: Services) -> None:
+def test_without_secrets_no_password_is_in_the_file(reader: Person, bob: Person, services: AllServices) -> None:
     archive = _export(services, reader, with_secrets=False)
 
     assert b"secret key" not in b"".join(_lines(archive, records.INTEGRATIONS))
     assert b"password" not in b"".join(_lines(archive, records.FEEDS))
     report = _import(services, bob, archive)
     assert report.problems[0].startswith("linkding: ")
-    assert services.integrations.get_all(bob.id)["linkding"]["enabled"] is False
+    assert services.deliveries.integrations.get_all(bob.id)["linkding"]["enabled"] is False
 
 
 def test_a_stored_secret_does_not_go_to_an_address_of_the_archive(
-    reader: Person, bob: Person, services: Services
+    reader: Person, bob: Person, services: AllServices
 ) -> None:
     own = {"enabled": True, "url": "https://links.example.net", "token": "secret of bob"}
-    services.integrations.update(bob.id, {"linkding": own})
-    before = services.integrations.get_all(bob.id)["linkding"]
+    services.deliveries.integrations.update(bob.id, {"linkding": own})
+    before = services.deliveries.integrations.get_all(bob.id)["linkding"]
 
     report = _import(services, bob, _export(services, reader, with_secrets=False))
 
     (problem,) = report.problems
     assert "linkding.token: it was given for another host" in problem
-    assert services.integrations.get_all(bob.id)["linkding"] == before
+    assert services.deliveries.integrations.get_all(bob.id)["linkding"] == before
 
 
-def test_content_from_an_archive_is_cleaned(reader: Person, bob: Person, services: Services) -> None:
+def test_content_from_an_archive_is_cleaned(reader: Person, bob: Person, services: AllServices) -> None:
     archive = _changed(
         _export(services, reader),
         records.ENTRIES,
@@ -248,7 +252,7 @@ def test_content_from_an_archive_is_cleaned(reader: Person, bob: Person, service
 
 
 @pytest.mark.slow
-def test_a_large_archive_is_cleaned_and_stored_whole(reader: Person, bob: Person, services: Services) -> None:
+def test_a_large_archive_is_cleaned_and_stored_whole(reader: Person, bob: Person, services: AllServices) -> None:
     archive = _export(services, reader)
     line = msgspec.json.decode(_lines(archive, records.ENTRIES)[0]) | {"share_code": ""}
     content = "<p>Rain</p><script>alert(1)</script>"
@@ -293,7 +297,7 @@ def _with_count(name: str, count: int) -> Any:
     ],
 )  # fmt: skip
 def test_a_damaged_archive_changes_nothing(
-    reader: Person, bob: Person, services: Services, name: str, change: Any, problem: str
+    reader: Person, bob: Person, services: AllServices, name: str, change: Any, problem: str
 ) -> None:
     archive = _changed(_export(services, reader), name, change)
 
@@ -359,7 +363,7 @@ _UNKNOWN = [
 
 @pytest.mark.parametrize(("name", "change", "problem"), _UNKNOWN, ids=[problem for _, _, problem in _UNKNOWN])
 def test_what_this_version_cannot_use_is_left_out_and_named(
-    reader: Person, bob: Person, services: Services, name: str, change: Any, problem: str
+    reader: Person, bob: Person, services: AllServices, name: str, change: Any, problem: str
 ) -> None:
     archive = _export(services, reader)
     if name == records.FEEDS and problem.startswith("category"):
@@ -376,7 +380,7 @@ def test_what_this_version_cannot_use_is_left_out_and_named(
 
 
 def test_a_feed_without_a_usable_url_is_left_out_with_its_entries(
-    reader: Person, bob: Person, services: Services
+    reader: Person, bob: Person, services: AllServices
 ) -> None:
     archive = _export(services, reader)
 
@@ -392,7 +396,7 @@ def test_a_feed_without_a_usable_url_is_left_out_with_its_entries(
     assert bob.get("/v1/me")["theme"] == "dark_serif"
 
 
-def test_members_of_a_newer_version_are_named(reader: Person, bob: Person, services: Services) -> None:
+def test_members_of_a_newer_version_are_named(reader: Person, bob: Person, services: AllServices) -> None:
     archive = io.BytesIO(_export(services, reader))
     with zipfile.ZipFile(archive, "a") as written:
         written.writestr("highlights.jsonl", b"{}\n")
@@ -403,7 +407,7 @@ def test_members_of_a_newer_version_are_named(reader: Person, bob: Person, servi
     assert report.new_entries == 4
 
 
-def test_a_thousand_unknown_values_are_told_in_a_few_lines(reader: Person, bob: Person, services: Services) -> None:
+def test_a_thousand_unknown_values_are_told_in_a_few_lines(reader: Person, bob: Person, services: AllServices) -> None:
     unknown = {f"future_{number}": 1 for number in range(1_000)}
 
     report = _import(services, bob, _changed(_export(services, reader), records.SETTINGS, _with(**unknown)))
@@ -414,7 +418,7 @@ def test_a_thousand_unknown_values_are_told_in_a_few_lines(reader: Person, bob: 
 
 @pytest.mark.parametrize("name", [records.ENTRIES, records.SETTINGS, records.MANIFEST])
 def test_a_member_that_would_fill_the_memory_is_refused(
-    reader: Person, bob: Person, services: Services, monkeypatch: pytest.MonkeyPatch, name: str
+    reader: Person, bob: Person, services: AllServices, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     """A ZIP file of some kilobytes can hold a line of gigabytes."""
     monkeypatch.setattr(archive_file, "MAX_LINE", 2**20)
@@ -446,7 +450,7 @@ def test_another_file_is_refused(content: bytes) -> None:
         ArchiveReader(io.BytesIO(content))
 
 
-def test_an_archive_with_a_damaged_byte_is_refused(reader: Person, bob: Person, services: Services) -> None:
+def test_an_archive_with_a_damaged_byte_is_refused(reader: Person, bob: Person, services: AllServices) -> None:
     archive = bytearray(_export(services, reader))
     with zipfile.ZipFile(io.BytesIO(bytes(archive))) as opened:
         at = opened.getinfo(records.ENTRIES).header_offset + 200

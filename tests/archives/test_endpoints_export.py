@@ -12,7 +12,7 @@ import pytest
 from support.people import Person
 from support.publisher import Publisher
 from tidings.archives import account_export, records
-from tidings.services import Services
+from tidings.wiring.services import AllServices
 
 
 def _lines(archive: bytes, name: str) -> list[bytes]:
@@ -39,14 +39,14 @@ def test_an_archive_from_the_api_is_that_of_the_caller_without_secrets(
 
 
 def test_pieces_are_sent_before_the_archive_is_complete(
-    alice: Person, site: Publisher, services: Services, monkeypatch: pytest.MonkeyPatch
+    alice: Person, site: Publisher, services: AllServices, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Titles that can hardly be compressed.
     alice.has_feed(site, [sha256(bytes([number])).hexdigest() * 3 for number in range(200)])
     monkeypatch.setattr(account_export, "_PIECE", 200)
-    user = services.users.find(alice.user.username)
+    user = services.accounts.users.find(alice.user.username)
 
-    pieces = list(services.account_export.stream(user))
+    pieces = list(services.archives.account_export.stream(user))
 
     assert len(pieces) > 2
     assert all(first for first, _ in pairwise(pieces))

@@ -18,20 +18,22 @@ from support.archives import (
 from support.people import Person
 from tidings.archives.import_runs import AccountImportReport
 from tidings.archives.parts import ALL_PARTS, DEFAULT_PARTS, ArchivePart, ImportReview
-from tidings.services import Services
+from tidings.wiring.services import AllServices
 
 CAREFUL = {"allow_account_password_in_apps": False, "proxies_pictures": True}
 
 
 def _import(
-    services: Services, person: Person, content: bytes, parts: Collection[ArchivePart] = DEFAULT_PARTS
+    services: AllServices, person: Person, content: bytes, parts: Collection[ArchivePart] = DEFAULT_PARTS
 ) -> AccountImportReport:
-    user = services.users.find(person.user.username)
-    return services.account_import.store(user, io.BytesIO(content), lambda _done, _total: None, parts=parts)
+    user = services.accounts.users.find(person.user.username)
+    return services.archives.account_import.store(user, io.BytesIO(content), lambda _done, _total: None, parts=parts)
 
 
-def _review(services: Services, person: Person, content: bytes) -> ImportReview:
-    return services.account_import.review(services.users.find(person.user.username), io.BytesIO(content))
+def _review(services: AllServices, person: Person, content: bytes) -> ImportReview:
+    return services.archives.account_import.review(
+        services.accounts.users.find(person.user.username), io.BytesIO(content)
+    )
 
 
 @pytest.fixture
@@ -43,7 +45,7 @@ def careful(alice: Person) -> Person:
 
 
 def test_scripts_filters_and_security_settings_stay_out_and_harmless_ones_come_in(
-    careful: Person, services: Services
+    careful: Person, services: AllServices
 ) -> None:
     before = careful.get("/v1/me")
 
@@ -60,7 +62,7 @@ def test_scripts_filters_and_security_settings_stay_out_and_harmless_ones_come_i
     }  # fmt: skip
 
 
-def test_receivers_and_proxies_of_feeds_stay_out(careful: Person, services: Services) -> None:
+def test_receivers_and_proxies_of_feeds_stay_out(careful: Person, services: AllServices) -> None:
     report = _import(services, careful, hostile_archive())
 
     (feed,) = careful.get("/v1/feeds")
@@ -75,7 +77,7 @@ def test_receivers_and_proxies_of_feeds_stay_out(careful: Person, services: Serv
     assert len(left) == 6
 
 
-def test_a_new_integration_comes_in_switched_off_and_a_known_one_stays(careful: Person, services: Services) -> None:
+def test_a_new_integration_comes_in_switched_off_and_a_known_one_stays(careful: Person, services: AllServices) -> None:
     report = _import(services, careful, hostile_archive())
 
     stored = careful.get("/v1/integrations")
@@ -84,7 +86,7 @@ def test_a_new_integration_comes_in_switched_off_and_a_known_one_stays(careful: 
     assert report.problems == []
 
 
-def test_an_own_archive_brings_everything_but_security(alice: Person, services: Services) -> None:
+def test_an_own_archive_brings_everything_but_security(alice: Person, services: AllServices) -> None:
     alice.put(f"/v1/users/{alice.id}", CAREFUL, status=201)
 
     report = _import(services, alice, hostile_archive(), ALL_PARTS)
@@ -113,7 +115,7 @@ def test_an_own_archive_brings_everything_but_security(alice: Person, services: 
     ],
 )
 def test_a_part_that_is_asked_for_comes_alone(
-    alice: Person, services: Services, part: ArchivePart, applied: set[str]
+    alice: Person, services: AllServices, part: ArchivePart, applied: set[str]
 ) -> None:
     before = alice.get("/v1/me")
 
@@ -124,7 +126,7 @@ def test_a_part_that_is_asked_for_comes_alone(
     assert alice.get("/v1/integrations")["webhook"]["enabled"] is (part is ArchivePart.INTEGRATIONS)
 
 
-def test_what_is_equal_already_is_not_named(alice: Person, services: Services) -> None:
+def test_what_is_equal_already_is_not_named(alice: Person, services: AllServices) -> None:
     _import(services, alice, archive(HOSTILE_SETTINGS, {}, HOSTILE_INTEGRATIONS), ALL_PARTS)
     security = {name: HOSTILE_SETTINGS[name] for name in CAREFUL}
     alice.put(f"/v1/users/{alice.id}", security, status=201)
@@ -134,13 +136,13 @@ def test_what_is_equal_already_is_not_named(alice: Person, services: Services) -
     assert report.left_off == []
 
 
-def test_feeds_with_the_same_setting_are_counted(alice: Person, services: Services) -> None:
+def test_feeds_with_the_same_setting_are_counted(alice: Person, services: AllServices) -> None:
     report = _import(services, alice, archive(feed_settings={"webhook_url": "https://stranger.example/"}))
 
     assert [(one.name, one.feed_count) for one in report.left_off] == [("webhook_url", 1)]
 
 
-def test_a_review_says_what_would_change_and_changes_nothing(careful: Person, services: Services) -> None:
+def test_a_review_says_what_would_change_and_changes_nothing(careful: Person, services: AllServices) -> None:
     before: Any = (careful.get("/v1/me"), careful.get("/v1/integrations"))
 
     review = _review(services, careful, hostile_archive(theme="dark_serif", timezone="America/Coyhaique2"))
@@ -158,13 +160,13 @@ def test_a_review_says_what_would_change_and_changes_nothing(careful: Person, se
     assert careful.get("/v1/feeds") == []
 
 
-def test_a_review_cuts_long_texts_and_long_lists(alice: Person, services: Services) -> None:
+def test_a_review_cuts_long_texts_and_long_lists(alice: Person, services: AllServices) -> None:
     review = _review(services, alice, archive({"custom_js": "x" * 90_000}))
 
     assert [len(change.after) for change in review.changes] == [2_002]
 
 
-def test_feeds_that_the_account_has_are_not_in_a_review(alice: Person, services: Services) -> None:
+def test_feeds_that_the_account_has_are_not_in_a_review(alice: Person, services: AllServices) -> None:
     _import(services, alice, archive())
 
     assert _review(services, alice, archive(feed_settings=HOSTILE_FEED_SETTINGS)).changes == []

@@ -24,8 +24,8 @@ from tidings.archives.readers.saved_pages import SavedPagesSource
 from tidings.archives.records import ArchivedEntry
 from tidings.base.errors import InvalidInput
 from tidings.engine.sqlite_file import UnreadableFile
-from tidings.services import Services
 from tidings.storage.entries import labels
+from tidings.wiring.services import AllServices
 
 # The columns that FreshRSS 1.25 has; our own words for the same tables.
 _TABLES = """
@@ -76,13 +76,13 @@ def _freshrss(path: Path, feed_url: str = "https://example.org/feed?a=1&amp;b=2"
     return path
 
 
-def _import(services: Services, person: Person, source: Any) -> AccountImportReport:
-    user = services.users.find(person.user.username)
+def _import(services: AllServices, person: Person, source: Any) -> AccountImportReport:
+    user = services.accounts.users.find(person.user.username)
     with source:
-        return services.foreign_import.store(user, source, lambda _done, _total: None)
+        return services.archives.foreign_import.store(user, source, lambda _done, _total: None)
 
 
-def test_an_account_moves_from_freshrss(alice: Person, services: Services, tmp_path: Path) -> None:
+def test_an_account_moves_from_freshrss(alice: Person, services: AllServices, tmp_path: Path) -> None:
     report = _import(services, alice, FreshRssSource(_freshrss(tmp_path / "user.sqlite")))
 
     assert (report.new_feeds, report.new_entries) == (3, 2)
@@ -108,7 +108,7 @@ def test_an_account_moves_from_freshrss(alice: Person, services: Services, tmp_p
 
 
 def test_the_next_check_recognises_entries_of_freshrss(
-    alice: Person, site: Publisher, services: Services, tmp_path: Path
+    alice: Person, site: Publisher, services: AllServices, tmp_path: Path
 ) -> None:
     item = "<item><guid isPermaLink='false'>tag:1</guid><title>One</title><link>/1</link></item>"
     site.serve("/feed.xml", f'<rss version="2.0"><channel><title>Rain</title><link>/</link>{item}</channel></rss>')
@@ -168,7 +168,7 @@ def test_a_damaged_database_of_freshrss_is_refused(tmp_path: Path) -> None:
     ],
 )
 def test_a_row_of_freshrss_that_cannot_be_read_is_named(
-    alice: Person, services: Services, tmp_path: Path, table: str, column: str, value: object
+    alice: Person, services: AllServices, tmp_path: Path, table: str, column: str, value: object
 ) -> None:
     path = _freshrss(tmp_path / "user.sqlite")
     with closing(sqlite3.connect(path)) as db, db:
@@ -290,7 +290,7 @@ def _zipped(path: Path, members: dict[str, str], compression: int = zipfile.ZIP_
     return path
 
 
-def test_pages_saved_in_pocket_become_starred_entries(alice: Person, services: Services, tmp_path: Path) -> None:
+def test_pages_saved_in_pocket_become_starred_entries(alice: Person, services: AllServices, tmp_path: Path) -> None:
     path = _zipped(tmp_path / "pocket.zip", {"part_000000.csv": "\ufeff" + POCKET, "readme.txt": "x"})
 
     report = _import(services, alice, SavedPagesSource(path, "Pocket"))
@@ -352,7 +352,7 @@ def test_starred_entries_of_feedbin_have_their_content(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_a_file_of_another_kind_stores_nothing_and_names_the_line(
-    alice: Person, services: Services, tmp_path: Path, exporter: str, content: str, problem: str
+    alice: Person, services: AllServices, tmp_path: Path, exporter: str, content: str, problem: str
 ) -> None:
     path = tmp_path / "metadata.txt"
     path.write_text(content, newline="")

@@ -14,15 +14,15 @@ from tidings.archives.readers.miniflux_source import MinifluxSource
 from tidings.base.errors import InvalidInput
 from tidings.net.errors import FetchError
 from tidings.net.guard import AddressGuard
-from tidings.services import Services
+from tidings.wiring.services import AllServices
 
 ENTRY = ("hash", "status", "starred", "title", "url", "content", "published_at", "created_at", "reading_time", "tags")
 
 
-def _import(services: Services, person: Person, url: str, key: str = "key") -> AccountImportReport:
-    user = services.users.find(person.user.username)
+def _import(services: AllServices, person: Person, url: str, key: str = "key") -> AccountImportReport:
+    user = services.accounts.users.find(person.user.username)
     with MinifluxSource(url, key, guard=AddressGuard(allow_private_networks=True)) as source:
-        return services.foreign_import.store(user, source, lambda _done, _total: None)
+        return services.archives.foreign_import.store(user, source, lambda _done, _total: None)
 
 
 def _entries(person: Person) -> list[dict[str, Any]]:
@@ -61,7 +61,9 @@ def _entry(**values: Any) -> dict[str, Any]:
 FEED = {"id": 1, "feed_url": "https://example.org/feed", "title": "Rain", "category": {"title": "Weather"}}
 
 
-def test_an_account_moves_between_two_servers(alice: Person, bob: Person, site: Publisher, services: Services) -> None:
+def test_an_account_moves_between_two_servers(
+    alice: Person, bob: Person, site: Publisher, services: AllServices
+) -> None:
     feed = alice.has_feed(site, ["Rain", "Snow", "Wind"])
     alice.put(f"/v1/feeds/{feed['id']}", {"blocklist_rules": "(?i)advert", "title": "Mine"}, status=201)
     ids = [entry["id"] for entry in alice.entries()]
@@ -110,7 +112,7 @@ def test_entries_that_arrive_while_others_are_read_come_last(alice: Person, site
     assert later[-1] == "Wind"
 
 
-def test_what_cannot_be_used_is_left_out_and_named(bob: Person, site: Publisher, services: Services) -> None:
+def test_what_cannot_be_used_is_left_out_and_named(bob: Person, site: Publisher, services: AllServices) -> None:
     _serve(
         site,
         me={"theme": "pink", "entries_per_page": 40},
@@ -132,7 +134,7 @@ def test_what_cannot_be_used_is_left_out_and_named(bob: Person, site: Publisher,
 
 
 def test_an_answer_that_is_nested_without_end_is_an_error_that_says_so(
-    bob: Person, site: Publisher, services: Services
+    bob: Person, site: Publisher, services: AllServices
 ) -> None:
     _serve(site, feeds=[FEED])
     site.script("/v1/me", Answer('{"theme":' * 5_000 + "1" + "}" * 5_000))
@@ -142,7 +144,7 @@ def test_an_answer_that_is_nested_without_end_is_an_error_that_says_so(
     assert bob.get("/v1/feeds") == []
 
 
-def test_urls_of_the_media_proxy_become_those_of_the_media(bob: Person, site: Publisher, services: Services) -> None:
+def test_urls_of_the_media_proxy_become_those_of_the_media(bob: Person, site: Publisher, services: AllServices) -> None:
     proxied = f"https://old.example/reader/proxy/{'a' * 43}=/aHR0cDovL2ltZy5leGFtcGxlL2EucG5nP2I9YyZk"
     sets = f"https://a.example/b.png 1x,{proxied} 2x"
     entry = _entry(
@@ -170,7 +172,7 @@ def test_urls_of_the_media_proxy_become_those_of_the_media(bob: Person, site: Pu
     ],
 )  # fmt: skip
 def test_another_server_is_refused_and_nothing_is_stored(
-    bob: Person, site: Publisher, services: Services, path: str, answer: Answer, problem: str
+    bob: Person, site: Publisher, services: AllServices, path: str, answer: Answer, problem: str
 ) -> None:
     _serve(site)
     site.script(path, answer)
@@ -182,7 +184,7 @@ def test_another_server_is_refused_and_nothing_is_stored(
 
 
 def test_an_import_that_breaks_off_while_it_reads_stores_nothing(
-    bob: Person, site: Publisher, services: Services
+    bob: Person, site: Publisher, services: AllServices
 ) -> None:
     _serve(site, me={"entries_per_page": 40}, feeds=[FEED], entries={"total": 2, "entries": [_entry()]})
     site.script("/v1/entries?order=id&direction=asc&limit=1000&after_entry_id=7", Answer(status=500))
@@ -195,7 +197,7 @@ def test_an_import_that_breaks_off_while_it_reads_stores_nothing(
 
 
 @pytest.mark.slow
-def test_a_busy_server_is_asked_again(bob: Person, site: Publisher, services: Services) -> None:
+def test_a_busy_server_is_asked_again(bob: Person, site: Publisher, services: AllServices) -> None:
     _serve(site, feeds=[FEED])
     site.script("/v1/feeds", Answer(status=503), Answer(json.dumps([FEED])))
 

@@ -17,8 +17,8 @@ from support.publisher import Publisher
 from tidings.archives.import_runs import AccountImportReport
 from tidings.archives.readers.file_sources import file_source
 from tidings.base.errors import InvalidInput
-from tidings.services import Services
 from tidings.storage.entries import labels
+from tidings.wiring.services import AllServices
 
 NOW = datetime(2024, 6, 1, tzinfo=UTC)
 RAIN = "https://rain.example/feed?a=1&b=2"
@@ -60,13 +60,15 @@ def folder(path: Path, **files: str) -> Path:
     return path
 
 
-def import_from(services: Services, person: Person, path: Path, reader: str = "google-reader") -> AccountImportReport:
-    user = services.users.find(person.user.username)
+def import_from(
+    services: AllServices, person: Person, path: Path, reader: str = "google-reader"
+) -> AccountImportReport:
+    user = services.accounts.users.find(person.user.username)
     with file_source(path, reader, now=NOW) as source:
-        return services.foreign_import.store(user, source, lambda _done, _total: None)
+        return services.archives.foreign_import.store(user, source, lambda _done, _total: None)
 
 
-def labels_of(services: Services, person: Person, entry: dict[str, Any]) -> list[str]:
+def labels_of(services: AllServices, person: Person, entry: dict[str, Any]) -> list[str]:
     with services.database.reading() as db:
         return sorted(label.name for label in labels.of_entries(db, person.id, [entry["id"]])[entry["id"]])
 
@@ -77,7 +79,7 @@ def titles(person: Person, **wanted: Any) -> list[str]:
     )
 
 
-def test_stars_and_labels_of_google_reader_come_along(alice: Person, services: Services, tmp_path: Path) -> None:
+def test_stars_and_labels_of_google_reader_come_along(alice: Person, services: AllServices, tmp_path: Path) -> None:
     one = item(
         1, READ, STARRED, "user/1/label/Weather", "user/1/label/Read later", "user/1/state/com.google/like", "rain",
         title="One &amp; two", author="Ann", content={"content": "<p>Rain<script>x()</script></p>"},
@@ -109,7 +111,7 @@ def test_stars_and_labels_of_google_reader_come_along(alice: Person, services: S
     assert (two["title"], two["starred"], labels_of(services, alice, two)) == ("Entry 2", False, ["Snow"])
 
 
-def test_a_second_import_doubles_nothing(alice: Person, services: Services, tmp_path: Path) -> None:
+def test_a_second_import_doubles_nothing(alice: Person, services: AllServices, tmp_path: Path) -> None:
     path = folder(tmp_path / "x", starred_json=stream(item(1), item(2)), feeds_opml=opml(("", "Rain", RAIN)))
 
     import_from(services, alice, path, "inoreader")
@@ -119,7 +121,7 @@ def test_a_second_import_doubles_nothing(alice: Person, services: Services, tmp_
     assert titles(alice, starred=True) == ["Entry 1", "Entry 2"]
 
 
-def test_a_feed_that_only_entries_name_is_disabled(alice: Person, services: Services, tmp_path: Path) -> None:
+def test_a_feed_that_only_entries_name_is_disabled(alice: Person, services: AllServices, tmp_path: Path) -> None:
     path = tmp_path / "starred.json"
     path.write_text(stream(item(1), item(2, origin={}), item(3, feed="file:///etc/passwd")))
 
@@ -134,7 +136,7 @@ def test_a_feed_that_only_entries_name_is_disabled(alice: Person, services: Serv
 
 
 def test_a_feed_of_the_user_receives_its_entries(
-    alice: Person, site: Publisher, services: Services, tmp_path: Path
+    alice: Person, site: Publisher, services: AllServices, tmp_path: Path
 ) -> None:
     alice.has_feed(site, ["Wind"])
     path = tmp_path / "starred.json"
@@ -147,7 +149,7 @@ def test_a_feed_of_the_user_receives_its_entries(
     assert titles(alice) == ["Entry 1", "Wind"]
 
 
-def test_old_entries_without_a_state_are_read(alice: Person, services: Services, tmp_path: Path) -> None:
+def test_old_entries_without_a_state_are_read(alice: Person, services: AllServices, tmp_path: Path) -> None:
     recent = str(int((NOW - timedelta(days=2)).timestamp() * 1_000_000))
     path = tmp_path / "starred.json"
     path.write_text(
@@ -183,7 +185,7 @@ def test_old_entries_without_a_state_are_read(alice: Person, services: Services,
     ],
 )
 def test_odd_values_are_replaced(
-    alice: Person, services: Services, tmp_path: Path, members: dict[str, Any], expected: dict[str, Any]
+    alice: Person, services: AllServices, tmp_path: Path, members: dict[str, Any], expected: dict[str, Any]
 ) -> None:
     path = tmp_path / "starred.json"
     path.write_text(stream(item(1, **members)))
@@ -212,7 +214,7 @@ def freshrss(path: Path, feed_url: str = RAIN) -> Path:
     return path
 
 
-def test_the_zip_file_of_freshrss_comes_along(alice: Person, services: Services, tmp_path: Path) -> None:
+def test_the_zip_file_of_freshrss_comes_along(alice: Person, services: AllServices, tmp_path: Path) -> None:
     report = import_from(services, alice, freshrss(tmp_path / "export.zip"), "freshrss")
 
     assert (report.new_feeds, report.new_entries, report.known_entries, report.problems) == (2, 2, 0, [])
@@ -223,7 +225,7 @@ def test_the_zip_file_of_freshrss_comes_along(alice: Person, services: Services,
 
 
 def test_the_next_check_recognises_entries_of_the_zip_file(
-    alice: Person, site: Publisher, services: Services, tmp_path: Path
+    alice: Person, site: Publisher, services: AllServices, tmp_path: Path
 ) -> None:
     guid = "<item><guid isPermaLink='false'>tag:1</guid><title>One</title><link>/1</link></item>"
     site.serve("/feed.xml", f'<rss version="2.0"><channel><title>Rain</title><link>/</link>{guid}</channel></rss>')
@@ -235,7 +237,9 @@ def test_the_next_check_recognises_entries_of_the_zip_file(
     assert alice.get(f"/v1/feeds/{feed['id']}/entries")["total"] == 2
 
 
-def test_feeds_that_freshrss_takes_from_pages_are_disabled(alice: Person, services: Services, tmp_path: Path) -> None:
+def test_feeds_that_freshrss_takes_from_pages_are_disabled(
+    alice: Person, services: AllServices, tmp_path: Path
+) -> None:
     path = tmp_path / "feeds.opml.xml"
     path.write_text(opml(("", "Scraped", "https://example.org/"), kind="HTML+XPath"))
 
@@ -257,7 +261,7 @@ def test_feeds_that_freshrss_takes_from_pages_are_disabled(alice: Person, servic
     ],
 )  # fmt: skip
 def test_what_cannot_be_read_is_named_and_nothing_stored(
-    alice: Person, services: Services, tmp_path: Path, files: dict[str, str], problem: str
+    alice: Person, services: AllServices, tmp_path: Path, files: dict[str, str], problem: str
 ) -> None:
     with pytest.raises(InvalidInput, match=problem):
         import_from(services, alice, folder(tmp_path / "x", **files))
@@ -265,7 +269,7 @@ def test_what_cannot_be_read_is_named_and_nothing_stored(
     assert alice.get("/v1/feeds") == []
 
 
-def test_a_damaged_zip_file_stores_nothing(alice: Person, services: Services, tmp_path: Path) -> None:
+def test_a_damaged_zip_file_stores_nothing(alice: Person, services: AllServices, tmp_path: Path) -> None:
     path = freshrss(tmp_path / "export.zip")
     content = bytearray(path.read_bytes())
     content[content.index(b"Text 2")] ^= 0xFF
@@ -285,7 +289,7 @@ STORY: dict[str, Any] = {
 }  # fmt: skip
 
 
-def test_saved_stories_of_newsblur_become_starred_entries(alice: Person, services: Services, tmp_path: Path) -> None:
+def test_saved_stories_of_newsblur_become_starred_entries(alice: Person, services: AllServices, tmp_path: Path) -> None:
     odd = STORY | {
         "story_permalink": None, "story_hash": "7:2", "story_title": None, "story_timestamp": "soon", "user_tags": None,
         "starred_timestamp": None, "story_tags": None,
@@ -312,7 +316,9 @@ def test_saved_stories_of_newsblur_become_starred_entries(alice: Person, service
     assert datetime.fromisoformat(entry["created_at"]) == datetime.fromtimestamp(1_600_000_100, UTC)
 
 
-def test_a_page_of_newsblur_that_breaks_off_stores_nothing(alice: Person, services: Services, tmp_path: Path) -> None:
+def test_a_page_of_newsblur_that_breaks_off_stores_nothing(
+    alice: Person, services: AllServices, tmp_path: Path
+) -> None:
     path = tmp_path / "stories.json"
     path.write_text('{"stories": [\n{"story_title": "x"},')
 

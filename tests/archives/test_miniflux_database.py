@@ -14,7 +14,7 @@ from support.postgres import fresh_database
 from tidings.archives.import_runs import AccountImportReport
 from tidings.archives.readers.file_sources import database_source
 from tidings.base.errors import InvalidInput
-from tidings.services import Services
+from tidings.wiring.services import AllServices
 
 # The columns of Miniflux 2.3.4 that matter here; our own words for the same tables.
 _TABLES = """
@@ -77,17 +77,17 @@ def _execute(url: str, statements: str) -> None:
         connection.execute(statements.encode())
 
 
-def _import(services: Services, person: Person, dsn: str, from_user: str = "ann") -> AccountImportReport:
-    user = services.users.find(person.user.username)
+def _import(services: AllServices, person: Person, dsn: str, from_user: str = "ann") -> AccountImportReport:
+    user = services.accounts.users.find(person.user.username)
     with database_source(dsn, "miniflux", from_user) as source:
-        return services.foreign_import.store(user, source, lambda _done, _total: None)
+        return services.archives.foreign_import.store(user, source, lambda _done, _total: None)
 
 
 def _by_title(person: Person) -> dict[str, dict[str, Any]]:
     return {entry["title"]: entry for entry in person.entries()}
 
 
-def test_one_user_of_a_database_comes_along(alice: Person, services: Services, miniflux: str) -> None:
+def test_one_user_of_a_database_comes_along(alice: Person, services: AllServices, miniflux: str) -> None:
     report = _import(services, alice, miniflux)
 
     assert (report.new_feeds, report.new_entries, report.problems) == (1, 5, [])
@@ -111,7 +111,7 @@ def test_one_user_of_a_database_comes_along(alice: Person, services: Services, m
     assert not one["enclosures"]
 
 
-def test_a_second_import_brings_what_is_new(alice: Person, services: Services, miniflux: str) -> None:
+def test_a_second_import_brings_what_is_new(alice: Person, services: AllServices, miniflux: str) -> None:
     _import(services, alice, miniflux)
     _execute(miniflux, "UPDATE entries SET status = 'read', starred = true WHERE title = 'Entry 1'")
     _execute(miniflux, "UPDATE entries SET status = 'unread' WHERE title = 'Entry 2'")
@@ -124,7 +124,7 @@ def test_a_second_import_brings_what_is_new(alice: Person, services: Services, m
     assert entries["Entry 2"]["status"] == "read"
 
 
-def test_the_database_is_not_changed(alice: Person, services: Services, miniflux: str) -> None:
+def test_the_database_is_not_changed(alice: Person, services: AllServices, miniflux: str) -> None:
     _execute(miniflux, "CREATE ROLE reader LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader")
     try:
         assert _import(services, alice, miniflux.replace("tidings@", "reader@")).new_entries == 5
@@ -132,7 +132,7 @@ def test_the_database_is_not_changed(alice: Person, services: Services, miniflux
         _execute(miniflux, "DROP OWNED BY reader; DROP ROLE reader")
 
 
-def test_the_only_user_need_not_be_named(alice: Person, services: Services, miniflux: str) -> None:
+def test_the_only_user_need_not_be_named(alice: Person, services: AllServices, miniflux: str) -> None:
     with pytest.raises(InvalidInput, match="with --from-user: the database has ann, ben"):
         _import(services, alice, miniflux, "")
     with pytest.raises(InvalidInput, match="with --from-user: the database has ann, ben"):
@@ -142,7 +142,7 @@ def test_the_only_user_need_not_be_named(alice: Person, services: Services, mini
     assert _import(services, alice, miniflux, "").new_entries == 5
 
 
-def test_an_older_database_lacks_columns(alice: Person, services: Services, miniflux: str) -> None:
+def test_an_older_database_lacks_columns(alice: Person, services: AllServices, miniflux: str) -> None:
     _execute(
         miniflux,
         "ALTER TABLE entries DROP COLUMN tags, DROP COLUMN reading_time;"
@@ -164,7 +164,7 @@ def test_an_older_database_lacks_columns(alice: Person, services: Services, mini
     ],
 )
 def test_another_database_stores_nothing(
-    alice: Person, services: Services, miniflux: str, change: str, problem: str
+    alice: Person, services: AllServices, miniflux: str, change: str, problem: str
 ) -> None:
     _execute(miniflux, change)
 

@@ -17,7 +17,7 @@ from support.publisher import Publisher
 from support.running import RunningService
 from support.ttrss import Ttrss
 from support.visitors import Visitor
-from tidings.services import Services
+from tidings.wiring.services import AllServices
 
 BOUNDARY = "----border"
 POCKET = b"title,url,time_added,tags,status\nRain,https://example.org/rain,1600000000,weather,unread\n"
@@ -173,7 +173,7 @@ def test_another_upload_replaces_an_archive_that_waits(reader: Visitor, alice: P
 
 
 def test_an_archive_that_nobody_answers_is_forgotten_after_a_day(
-    reader: Visitor, alice: Person, services: Services
+    reader: Visitor, alice: Person, services: AllServices
 ) -> None:
     _upload_archive(reader, hostile_archive())
     started_at = _started_at(_finished(reader))

@@ -16,8 +16,8 @@ from tidings.archives.readers.ttrss_source import TtrssSource
 from tidings.base.errors import InvalidInput
 from tidings.net.errors import FetchError
 from tidings.net.guard import AddressGuard
-from tidings.services import Services
 from tidings.storage.entries import labels
+from tidings.wiring.services import AllServices
 
 
 def _article(id_: int, **values: Any) -> dict[str, Any]:
@@ -57,14 +57,14 @@ def _serve(site: Publisher, api: Ttrss) -> str:
     return site.url("/tt-rss")
 
 
-def _import(services: Services, person: Person, url: str, password: str = "pässword") -> AccountImportReport:
-    user = services.users.find(person.user.username)
+def _import(services: AllServices, person: Person, url: str, password: str = "pässword") -> AccountImportReport:
+    user = services.accounts.users.find(person.user.username)
     guard = AddressGuard(allow_private_networks=True)
     with TtrssSource(url, "ann", password, guard=guard) as source:
-        return services.foreign_import.store(user, source, lambda _done, _total: None)
+        return services.archives.foreign_import.store(user, source, lambda _done, _total: None)
 
 
-def test_an_account_moves_with_its_state(bob: Person, site: Publisher, services: Services) -> None:
+def test_an_account_moves_with_its_state(bob: Person, site: Publisher, services: AllServices) -> None:
     attachment = {"id": "1", "content_url": "https://rain.example/a.mp3", "content_type": "audio/mpeg", "duration": "9"}
     api = Ttrss(
         categories=[{"id": "3", "title": "Weather"}, {"id": 4, "title": "Empty"}],
@@ -113,7 +113,7 @@ def test_an_account_moves_with_its_state(bob: Person, site: Publisher, services:
 
 
 def test_pages_are_read_to_the_end_and_a_repeated_import_adds_nothing(
-    bob: Person, site: Publisher, services: Services
+    bob: Person, site: Publisher, services: AllServices
 ) -> None:
     url = _serve(site, Ttrss(feeds=[FEED], articles={7: [_article(number) for number in range(2 * PAGE + 5)]}))
 
@@ -125,7 +125,7 @@ def test_pages_are_read_to_the_end_and_a_repeated_import_adds_nothing(
 
 @pytest.mark.parametrize("removed", [3, 150])
 def test_entries_that_are_removed_meanwhile_hide_no_others(
-    bob: Person, site: Publisher, services: Services, removed: int
+    bob: Person, site: Publisher, services: AllServices, removed: int
 ) -> None:
     api = Ttrss(feeds=[FEED], articles={7: [_article(number) for number in range(3 * PAGE)]})
 
@@ -138,7 +138,7 @@ def test_entries_that_are_removed_meanwhile_hide_no_others(
     assert _import(services, bob, _serve(site, api)).new_entries == 3 * PAGE
 
 
-def test_entries_that_arrive_meanwhile_come_once(bob: Person, site: Publisher, services: Services) -> None:
+def test_entries_that_arrive_meanwhile_come_once(bob: Person, site: Publisher, services: AllServices) -> None:
     api = Ttrss(feeds=[FEED], articles={7: [_article(number) for number in range(PAGE, 2 * PAGE + 50)]})
 
     def add(skip: int) -> None:
@@ -152,7 +152,7 @@ def test_entries_that_arrive_meanwhile_come_once(bob: Person, site: Publisher, s
     assert (report.new_entries, report.known_entries) == (PAGE + 50, 0)
 
 
-def test_entries_with_one_url_stay_apart(bob: Person, site: Publisher, services: Services) -> None:
+def test_entries_with_one_url_stay_apart(bob: Person, site: Publisher, services: AllServices) -> None:
     same = "https://rain.example/changes"
     api = Ttrss(feeds=[FEED], articles={7: [_article(1, link=same), _article(2, link=same)]})
 
@@ -168,7 +168,7 @@ def test_entries_with_one_url_stay_apart(bob: Person, site: Publisher, services:
     ],
 )
 def test_what_the_server_refuses_is_said_and_nothing_is_stored(
-    bob: Person, site: Publisher, services: Services, operation: str, error: str, problem: str
+    bob: Person, site: Publisher, services: AllServices, operation: str, error: str, problem: str
 ) -> None:
     api = Ttrss(feeds=[FEED], articles={7: [_article(1)]})
     api.failing_operation, api.error = operation, error
@@ -180,7 +180,7 @@ def test_what_the_server_refuses_is_said_and_nothing_is_stored(
 
 
 def test_a_wrong_password_an_old_server_and_another_one_are_refused(
-    bob: Person, site: Publisher, services: Services
+    bob: Person, site: Publisher, services: AllServices
 ) -> None:
     url = _serve(site, Ttrss(api_level=5))
 
@@ -196,7 +196,7 @@ def test_a_wrong_password_an_old_server_and_another_one_are_refused(
         _import(services, bob, url)
 
 
-def test_a_server_that_repeats_one_page_forever_is_left(bob: Person, site: Publisher, services: Services) -> None:
+def test_a_server_that_repeats_one_page_forever_is_left(bob: Person, site: Publisher, services: AllServices) -> None:
     class Stuck(Ttrss):
         def _headlines(self, request: dict[str, Any]) -> list[dict[str, Any]]:
             return super()._headlines({**request, "skip": 0})

@@ -47,7 +47,7 @@ class Reader:
 
     def set_session(self, person: Person) -> None:
         """Set the cookie of a new session, without using the sign-in form."""
-        token = self.service.services.sessions.begin(person.id, user_agent="tests", address="127.0.0.1")
+        token = self.service.services.accounts.sessions.begin(person.id, user_agent="tests", address="127.0.0.1")
         self.context.add_cookies([{"name": "tidings_session", "value": token, "url": self.service.url}])
 
     def press(self, *keys: str) -> None:

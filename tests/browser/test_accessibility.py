@@ -17,7 +17,7 @@ from support.databases import SqliteDatabases
 from support.people import rss
 from tidings.http.endpoints import Endpoint
 from tidings.storage.entries import labels
-from tidings.web import ROUTES
+from tidings.web.routes import ROUTES
 
 # What these rules ask for is law in many places (WCAG 2.2 AA), or good practice that costs nothing.
 _RULES: Final = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
@@ -114,7 +114,7 @@ def address(route: Endpoint, service: DemoService) -> str:
         "integration": "webhook",
         "app": "reeder",
         "delivery_id": service.owner.get("/v1/webhooks/deliveries")["deliveries"][0]["id"],
-        "code": service.service.services.public_links.create(service.owner.id, entry),
+        "code": service.service.services.entries.public_links.create(service.owner.id, entry),
     }
     names = re.findall(r"\{(\w+)\}", route.path)
     if _NO_PAGES.search(route.path) or not set(names) <= set(known):

@@ -98,7 +98,7 @@ def test_the_foot_stays_in_view_with_many_labels_too(
 ) -> None:
     alice.has_feed(site, ["Rain"])
     for number in range(20):
-        service.services.labels.create(alice.id, f"Label {number}")
+        service.services.entries.labels.create(alice.id, f"Label {number}")
     with reading(browser, service, viewport={"width": width, "height": height}) as made:
         made.set_session(alice)
         page = made.go("/unread")

@@ -14,7 +14,7 @@ from support.people import Person
 from support.publisher import Publisher
 from support.relay import Relay
 from support.running import RunningService
-from tidings.services import Services
+from tidings.wiring.services import AllServices
 
 expect.set_options(timeout=TIMEOUT_MS)
 
@@ -150,14 +150,14 @@ def test_a_mark_whose_answer_is_lost_is_sent_again(
 
 
 def test_a_change_of_the_queue_can_be_tried_again(
-    reader: Reader, alice: Person, site: Publisher, services: Services
+    reader: Reader, alice: Person, site: Publisher, services: AllServices
 ) -> None:
     enclosure = f'<enclosure url="{site.url("/one.mp3")}" type="audio/mpeg" length="1000"/>'
     item = f"<item><title>Episode</title><guid>1</guid>{enclosure}</item>"
     url = site.serve("/sounds.xml", f'<rss version="2.0"><channel><title>Sounds</title>{item}</channel></rss>')
     alice.post("/v1/feeds", {"feed_url": url})
     (episode,) = (one for one in alice.entries() if one["title"] == "Episode")
-    services.media_queue.add(alice.id, episode["enclosures"][0]["id"])
+    services.media.queue.add(alice.id, episode["enclosures"][0]["id"])
     page = reader.go("/queue")
     debugger = network(reader, CUT)
 
@@ -169,4 +169,4 @@ def test_a_change_of_the_queue_can_be_tried_again(
     debugger.send("Network.emulateNetworkConditions", SLOW)
     retry.click()
     expect(page.get_by_text("The queue is empty.")).to_be_visible()
-    assert services.media_queue.list_all(alice.id) == []
+    assert services.media.queue.list_all(alice.id) == []

@@ -6,9 +6,8 @@ import pytest
 
 from cli.commands import Tidings
 from tidings.engine.database import Database
-from tidings.services import Services
 from tidings.settings import load
-from tidings.wiring import build_services
+from tidings.wiring.services import AllServices, build_services
 
 
 @pytest.fixture
@@ -24,6 +23,6 @@ def tidings(tmp_path: Path, database_url: str) -> Tidings:
 
 
 @pytest.fixture
-def services(tidings: Tidings, database: Database) -> Services:
+def services(tidings: Tidings, database: Database) -> AllServices:
     """The services on the database of `tidings`, to prepare and inspect it."""
     return build_services(database, load(tidings.environment(), None))

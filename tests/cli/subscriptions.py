@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from support.people import PASSWORD
-from tidings.services import Services
 from tidings.storage.feeds import categories, feeds
+from tidings.wiring.services import AllServices
 
 
-def subscribed(services: Services, username: str, *urls: str) -> int:
+def subscribed(services: AllServices, username: str, *urls: str) -> int:
     """Create a user with these feeds and return the id of the user."""
-    user = services.users.create(username, PASSWORD)
+    user = services.accounts.users.create(username, PASSWORD)
     with services.database.writing() as db:
         (category,) = categories.list_all(db, user.id)
         for url in urls:

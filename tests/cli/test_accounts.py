@@ -7,26 +7,28 @@ import pytest
 from cli.commands import CTRL_C, CTRL_D, Tidings, error_line
 from support.people import PASSWORD
 from tidings.base.errors import Unauthorized
-from tidings.services import Services
 from tidings.services.accounts.authentication import Credentials
 from tidings.storage.feeds import categories
+from tidings.wiring.services import AllServices
 
 
-def may_sign_in(services: Services, username: str, password: str) -> bool:
+def may_sign_in(services: AllServices, username: str, password: str) -> bool:
     try:
-        services.authentication.verify(Credentials(username=username, password=password, address="127.0.0.1"))
+        services.accounts.authentication.verify(Credentials(username=username, password=password, address="127.0.0.1"))
     except Unauthorized:
         return False
     return True
 
 
-def names(services: Services) -> list[str]:
-    return [one.username for one in services.users.list_all()]
+def names(services: AllServices) -> list[str]:
+    return [one.username for one in services.accounts.users.list_all()]
 
 
-def test_a_password_is_read_from_a_pipe_and_the_list_is_separated_by_tabs(tidings: Tidings, services: Services) -> None:
+def test_a_password_is_read_from_a_pipe_and_the_list_is_separated_by_tabs(
+    tidings: Tidings, services: AllServices
+) -> None:
     added = tidings("user", "add", "alice", "--admin", stdin="correct horse\nmore\n")
-    bob = services.users.create("bob", PASSWORD)
+    bob = services.accounts.users.create("bob", PASSWORD)
     listed = tidings("user", "list")
 
     assert (added.returncode, added.stdout, added.stderr) == (0, "Added alice as an administrator.\n", "")
@@ -34,8 +36,8 @@ def test_a_password_is_read_from_a_pipe_and_the_list_is_separated_by_tabs(tiding
     assert (listed.returncode, listed.stdout) == (0, f"{bob.id - 1}\talice\tadmin\n{bob.id}\tbob\n")
 
 
-def test_a_password_is_read_from_a_file_and_replaces_the_old_one(tidings: Tidings, services: Services) -> None:
-    services.users.create("alice", "an old password")
+def test_a_password_is_read_from_a_file_and_replaces_the_old_one(tidings: Tidings, services: AllServices) -> None:
+    services.accounts.users.create("alice", "an old password")
     file = tidings.folder / "password"
     file.write_text("correct horse\n", encoding="utf-8")
 
@@ -46,7 +48,7 @@ def test_a_password_is_read_from_a_file_and_replaces_the_old_one(tidings: Tiding
     assert not may_sign_in(services, "alice", "an old password")
 
 
-def test_a_terminal_is_asked_twice_and_does_not_show_the_password(tidings: Tidings, services: Services) -> None:
+def test_a_terminal_is_asked_twice_and_does_not_show_the_password(tidings: Tidings, services: AllServices) -> None:
     with tidings.on_a_terminal("user", "add", "alice") as terminal:
         terminal.answer("Password for alice:", "correct horse")
         terminal.answer("Repeat the password:", "correct horse")
@@ -57,7 +59,7 @@ def test_a_terminal_is_asked_twice_and_does_not_show_the_password(tidings: Tidin
     assert may_sign_in(services, "alice", "correct horse")
 
 
-def test_two_different_passwords_change_nothing(tidings: Tidings, services: Services) -> None:
+def test_two_different_passwords_change_nothing(tidings: Tidings, services: AllServices) -> None:
     with tidings.on_a_terminal("user", "add", "alice") as terminal:
         terminal.answer("Password for alice:", "correct horse")
         terminal.answer("Repeat the password:", "correct house")
@@ -67,7 +69,7 @@ def test_two_different_passwords_change_nothing(tidings: Tidings, services: Serv
     assert names(services) == []
 
 
-def test_ctrl_d_at_a_question_is_no_answer(tidings: Tidings, services: Services) -> None:
+def test_ctrl_d_at_a_question_is_no_answer(tidings: Tidings, services: AllServices) -> None:
     with tidings.on_a_terminal("user", "add", "alice") as terminal:
         terminal.wait_for("Password for alice: ")
         terminal.type(CTRL_D)
@@ -77,7 +79,7 @@ def test_ctrl_d_at_a_question_is_no_answer(tidings: Tidings, services: Services)
     assert names(services) == []
 
 
-def test_ctrl_c_at_a_question_changes_nothing_and_is_silent(tidings: Tidings, services: Services) -> None:
+def test_ctrl_c_at_a_question_changes_nothing_and_is_silent(tidings: Tidings, services: AllServices) -> None:
     with tidings.on_a_terminal("user", "add", "alice") as terminal:
         terminal.wait_for("Password for alice: ")
         terminal.type(CTRL_C)
@@ -87,8 +89,8 @@ def test_ctrl_c_at_a_question_changes_nothing_and_is_silent(tidings: Tidings, se
     assert names(services) == []
 
 
-def test_removing_a_user_asks_for_confirmation_and_removes_all_data(tidings: Tidings, services: Services) -> None:
-    bob = services.users.create("bob", PASSWORD)
+def test_removing_a_user_asks_for_confirmation_and_removes_all_data(tidings: Tidings, services: AllServices) -> None:
+    bob = services.accounts.users.create("bob", PASSWORD)
 
     with tidings.on_a_terminal("user", "remove", "bob") as hesitant:
         hesitant.answer("[y/N]", "")
@@ -105,8 +107,8 @@ def test_removing_a_user_asks_for_confirmation_and_removes_all_data(tidings: Tid
         assert categories.list_all(db, bob.id) == []
 
 
-def test_removing_a_user_without_a_terminal_requires_yes(tidings: Tidings, services: Services) -> None:
-    services.users.create("bob", PASSWORD)
+def test_removing_a_user_without_a_terminal_requires_yes(tidings: Tidings, services: AllServices) -> None:
+    services.accounts.users.create("bob", PASSWORD)
 
     assert "--yes" in error_line(tidings("user", "remove", "bob"), 1)
     assert names(services) == ["bob"]
@@ -125,17 +127,17 @@ def test_removing_a_user_without_a_terminal_requires_yes(tidings: Tidings, servi
     ids=["a name that is taken", "the only administrator", "a name that nobody has"],
 )
 def test_an_impossible_change_gives_an_error_line_and_exit_code_1(
-    tidings: Tidings, services: Services, arguments: list[str], says: str
+    tidings: Tidings, services: AllServices, arguments: list[str], says: str
 ) -> None:
-    services.users.create("alice", PASSWORD, is_admin=True)
+    services.accounts.users.create("alice", PASSWORD, is_admin=True)
 
     assert says in error_line(tidings("user", *arguments, stdin="battery staple"), 1)
     assert names(services) == ["alice"]
     assert may_sign_in(services, "alice", PASSWORD)
 
 
-def test_a_missing_password_gives_an_error_line_and_exit_code_1(tidings: Tidings, services: Services) -> None:
-    services.users.create("bob", PASSWORD)
+def test_a_missing_password_gives_an_error_line_and_exit_code_1(tidings: Tidings, services: AllServices) -> None:
+    services.accounts.users.create("bob", PASSWORD)
 
     assert "no password" in error_line(tidings("user", "add", "alice"), 1)
     assert "/nowhere" in error_line(tidings("user", "passwd", "bob", "--password-file", "/nowhere"), 1)
@@ -151,9 +153,9 @@ def test_a_missing_password_gives_an_error_line_and_exit_code_1(tidings: Tidings
     ],
 )
 def test_a_name_that_is_taken_or_unknown_is_said_before_anything_is_asked(
-    tidings: Tidings, services: Services, arguments: list[str], says: str
+    tidings: Tidings, services: AllServices, arguments: list[str], says: str
 ) -> None:
-    services.users.create("bob", PASSWORD)
+    services.accounts.users.create("bob", PASSWORD)
 
     with tidings.on_a_terminal("user", *arguments) as terminal:
         assert terminal.exit_code() == 1

@@ -10,13 +10,13 @@ from cli.commands import Tidings, error_line
 from support.archives import HOSTILE_SETTINGS, hostile_archive
 from support.people import PASSWORD
 from support.publisher import Answer, Publisher
-from tidings.services import Services
+from tidings.wiring.services import AllServices
 
 
-def test_an_account_is_exported_and_imported(tidings: Tidings, services: Services) -> None:
-    alice = services.users.create("alice", PASSWORD)
-    services.users.create("bob", PASSWORD)
-    services.opml.import_(
+def test_an_account_is_exported_and_imported(tidings: Tidings, services: AllServices) -> None:
+    alice = services.accounts.users.create("alice", PASSWORD)
+    services.accounts.users.create("bob", PASSWORD)
+    services.feeds.opml.import_(
         alice.id, b'<opml version="2.0"><body><outline text="x" xmlUrl="https://example.org/feed"/></body></opml>'
     )
     target = tidings.folder / "alice.zip"
@@ -33,16 +33,16 @@ def test_an_account_is_exported_and_imported(tidings: Tidings, services: Service
 
 
 def test_an_archive_of_a_stranger_takes_over_nothing_unless_that_is_asked_for(
-    tidings: Tidings, services: Services
+    tidings: Tidings, services: AllServices
 ) -> None:
-    services.users.create("alice", PASSWORD)
+    services.accounts.users.create("alice", PASSWORD)
     path = tidings.folder / "stranger.zip"
     path.write_bytes(hostile_archive())
 
     careful = tidings("import", "alice", str(path))
-    without = services.users.find("alice")
+    without = services.accounts.users.find("alice")
     sure = tidings("import", "alice", str(path), "--apply", "scripts,rules")
-    with_scripts = services.users.find("alice")
+    with_scripts = services.accounts.users.find("alice")
 
     assert careful.returncode == 0
     assert "Left off: custom_js; switch it on on the pages, or import with --apply scripts\n" in careful.stdout
@@ -56,8 +56,8 @@ def test_an_archive_of_a_stranger_takes_over_nothing_unless_that_is_asked_for(
     assert "is none of" in error_line(tidings("import", "alice", str(path), "--apply", "security"), 1)
 
 
-def test_at_a_terminal_an_archive_is_asked_about(tidings: Tidings, services: Services) -> None:
-    services.users.create("alice", PASSWORD)
+def test_at_a_terminal_an_archive_is_asked_about(tidings: Tidings, services: AllServices) -> None:
+    services.accounts.users.create("alice", PASSWORD)
     path = tidings.folder / "stranger.zip"
     path.write_bytes(hostile_archive(theme="dark_serif", stylesheet="/* \x1b]0;title\x07 */"))
 
@@ -68,16 +68,16 @@ def test_at_a_terminal_an_archive_is_asked_about(tidings: Tidings, services: Ser
         terminal.answer("to other hosts. [y/N]", "n")
         assert terminal.exit_code() == 0
 
-    alice = services.users.find("alice")
+    alice = services.accounts.users.find("alice")
     assert "custom_js: fetch(" in terminal.seen
     assert "\x1b]0;title" not in terminal.seen
     assert (alice.theme, alice.block_filter_entry_rules) == ("dark_serif", "")
     assert alice.custom_js == HOSTILE_SETTINGS["custom_js"]
-    assert services.integrations.get_all(alice.id)["webhook"]["enabled"] is False
+    assert services.deliveries.integrations.get_all(alice.id)["webhook"]["enabled"] is False
 
 
-def test_what_cannot_be_exported_or_imported_is_said(tidings: Tidings, services: Services) -> None:
-    services.users.create("alice", PASSWORD)
+def test_what_cannot_be_exported_or_imported_is_said(tidings: Tidings, services: AllServices) -> None:
+    services.accounts.users.create("alice", PASSWORD)
     present = tidings.folder / "precious.zip"
     present.write_text("mine")
 
@@ -92,8 +92,8 @@ def test_what_cannot_be_exported_or_imported_is_said(tidings: Tidings, services:
     assert sorted(path.name for path in tidings.folder.iterdir() if path.suffix == ".part") == []
 
 
-def test_an_account_is_imported_from_miniflux(tidings: Tidings, services: Services, site: Publisher) -> None:
-    services.users.create("alice", PASSWORD)
+def test_an_account_is_imported_from_miniflux(tidings: Tidings, services: AllServices, site: Publisher) -> None:
+    services.accounts.users.create("alice", PASSWORD)
     feed = {"id": 1, "feed_url": "https://example.org/feed", "title": "Rain", "category": {"title": "Weather"}}
     answers = {"me": {}, "categories": [], "feeds": [feed], "entries": {"total": 0, "entries": []}}
     for name, answer in answers.items():
@@ -111,8 +111,8 @@ def test_an_account_is_imported_from_miniflux(tidings: Tidings, services: Servic
     assert {seen.headers["x-auth-token"] for seen in site.requests} == {"from a pipe", "from a file"}
 
 
-def test_what_an_import_from_miniflux_lacks_is_said(tidings: Tidings, services: Services) -> None:
-    services.users.create("alice", PASSWORD)
+def test_what_an_import_from_miniflux_lacks_is_said(tidings: Tidings, services: AllServices) -> None:
+    services.accounts.users.create("alice", PASSWORD)
     command = ("import", "alice", "--from", "miniflux")
 
     assert "--url" in error_line(tidings(*command), 1)
@@ -122,8 +122,8 @@ def test_what_an_import_from_miniflux_lacks_is_said(tidings: Tidings, services: 
     assert "USER FILE" in error_line(tidings("import", "alice"), 1)
 
 
-def test_pages_saved_elsewhere_are_imported_from_a_file(tidings: Tidings, services: Services) -> None:
-    services.users.create("alice", PASSWORD)
+def test_pages_saved_elsewhere_are_imported_from_a_file(tidings: Tidings, services: AllServices) -> None:
+    services.accounts.users.create("alice", PASSWORD)
     path = tidings.folder / "pocket.csv"
     path.write_text("title,url,time_added,tags,status\nRain,https://example.org/1,1600000000,,unread\n")
 
@@ -136,8 +136,10 @@ def test_pages_saved_elsewhere_are_imported_from_a_file(tidings: Tidings, servic
     assert "cannot be read" in error_line(tidings("import", "alice", "missing.csv", "--from", "pocket"), 1)
 
 
-def test_what_an_import_from_tiny_tiny_rss_lacks_is_said(tidings: Tidings, services: Services, site: Publisher) -> None:
-    services.users.create("alice", PASSWORD)
+def test_what_an_import_from_tiny_tiny_rss_lacks_is_said(
+    tidings: Tidings, services: AllServices, site: Publisher
+) -> None:
+    services.accounts.users.create("alice", PASSWORD)
     site.script("/api/", Answer(json.dumps({"status": 1, "content": {"error": "LOGIN_ERROR"}})))
     password = tidings.folder / "password.txt"
     password.write_text("from a file\n")

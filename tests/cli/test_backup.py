@@ -14,8 +14,8 @@ from cli.commands import Tidings, error_line, eventually
 from support.entry_fixtures import FeedFixture, ready
 from support.people import PASSWORD
 from tidings.engine.database import Database
-from tidings.services import Services
 from tidings.storage.accounts import users
+from tidings.wiring.services import AllServices
 
 
 def usernames(database: Database) -> list[str]:
@@ -24,9 +24,9 @@ def usernames(database: Database) -> list[str]:
 
 
 def test_a_backup_has_what_was_committed_and_is_readable_by_its_owner_only(
-    tidings: Tidings, services: Services, database: Database
+    tidings: Tidings, services: AllServices, database: Database
 ) -> None:
-    services.users.create("alice", PASSWORD)
+    services.accounts.users.create("alice", PASSWORD)
     target = tidings.folder / "copy.db"
 
     with database.writing() as db:
@@ -85,11 +85,13 @@ def test_a_backup_made_while_entries_arrive_has_every_entry_acknowledged_before(
     assert written_meanwhile > 0
 
 
-def test_a_restored_database_is_the_one_of_the_backup(tidings: Tidings, services: Services, database: Database) -> None:
-    services.users.create("alice", PASSWORD)
+def test_a_restored_database_is_the_one_of_the_backup(
+    tidings: Tidings, services: AllServices, database: Database
+) -> None:
+    services.accounts.users.create("alice", PASSWORD)
     copy = str(tidings.folder / "copy.db")
     assert tidings("backup", copy).returncode == 0
-    services.users.create("bob", PASSWORD)
+    services.accounts.users.create("bob", PASSWORD)
 
     assert "--force" in error_line(tidings("restore", copy), 1)
     assert "stop Tidings" in error_line(tidings("restore", copy, "--force"), 1)
@@ -103,8 +105,8 @@ def test_a_restored_database_is_the_one_of_the_backup(tidings: Tidings, services
     assert tidings("check").returncode == 0
 
 
-def test_a_backup_can_be_restored_where_nothing_was(bare: Tidings, tidings: Tidings, services: Services) -> None:
-    services.users.create("alice", PASSWORD)
+def test_a_backup_can_be_restored_where_nothing_was(bare: Tidings, tidings: Tidings, services: AllServices) -> None:
+    services.accounts.users.create("alice", PASSWORD)
     copy = str(tidings.folder / "copy.db")
     assert tidings("backup", copy).returncode == 0
 
@@ -137,9 +139,9 @@ def test_check_lists_problems_with_exit_code_4_until_they_are_repaired(tidings: 
 
 
 def test_a_move_says_what_it_moved_and_what_to_do_next(
-    tidings: Tidings, services: Services, database: Database
+    tidings: Tidings, services: AllServices, database: Database
 ) -> None:
-    services.users.create("alice", PASSWORD)
+    services.accounts.users.create("alice", PASSWORD)
     FeedFixture.create(database).add(ready("One"), ready("Two"))
     target = f"sqlite:///{tidings.folder}/moved.db"
 
@@ -178,14 +180,14 @@ def test_copying_shows_its_progress_at_a_terminal(tidings: Tidings, database: Da
     assert "Moved and compared" in terminal.seen
 
 
-def test_two_workers_write_one_scheduled_backup(tidings: Tidings, services: Services) -> None:
-    services.users.create("alice", PASSWORD)
+def test_two_workers_write_one_scheduled_backup(tidings: Tidings, services: AllServices) -> None:
+    services.accounts.users.create("alice", PASSWORD)
     folder = tidings.folder / "backups"
     keeping = Tidings(tidings.folder, {**tidings.settings, "BACKUP_FOLDER": str(folder), "BACKUP_KEEP": "1"})
 
     with keeping.started("worker") as one, keeping.started("worker") as two:
         assert eventually(lambda: list(folder.glob("tidings-*.db")) if folder.exists() else [])
-        assert eventually(lambda: services.status.read().last_backup_s is not None)
+        assert eventually(lambda: services.maintenance.status.read().last_backup_s is not None)
         for process in (one, two):
             process.terminate()
         assert [process.wait(30) for process in (one, two)] == [0, 0]

@@ -10,9 +10,9 @@ from cli.commands import CTRL_C, Tidings, error_line, eventually
 from cli.subscriptions import subscribed
 from support.people import rss
 from support.publisher import Hang, Publisher
-from tidings.services import Services
 from tidings.storage.feeds import feeds
 from tidings.storage.schema import entries
+from tidings.wiring.services import AllServices
 
 # How long a fetch that hangs would be waited for.
 TEN_MINUTES = "600"
@@ -22,18 +22,18 @@ def feed_at(site: Publisher, path: str, *titles: str) -> str:
     return site.serve(path, rss(titles, site.url(path)))
 
 
-def titles_of(services: Services, user_id: int) -> list[str]:
+def titles_of(services: AllServices, user_id: int) -> list[str]:
     with services.reading() as db:
         return sorted(db.scalars(select(entries.c.title).where(entries.c.user_id == user_id)))
 
 
-def errors_of(services: Services, user_id: int) -> dict[str, str]:
+def errors_of(services: AllServices, user_id: int) -> dict[str, str]:
     with services.reading() as db:
         return {one.feed_url: one.parsing_error_message for one in feeds.list_all(db, user_id)}
 
 
 def test_refresh_in_a_pipe_stores_entries_and_prints_a_summary_without_a_bar(
-    tidings: Tidings, services: Services, site: Publisher
+    tidings: Tidings, services: AllServices, site: Publisher
 ) -> None:
     good, gone = feed_at(site, "/good.xml", "First"), site.serve("/gone.xml", status=404)
     alice = subscribed(services, "alice", good, gone)
@@ -58,7 +58,7 @@ def test_refresh_in_a_pipe_stores_entries_and_prints_a_summary_without_a_bar(
     assert titles_of(services, bob) == ["First"]
 
 
-def test_refresh_fails_only_if_no_feed_could_be_read(tidings: Tidings, services: Services, site: Publisher) -> None:
+def test_refresh_fails_only_if_no_feed_could_be_read(tidings: Tidings, services: AllServices, site: Publisher) -> None:
     subscribed(services, "alice", site.serve("/page.xml", "<html><p>Moved"), site.serve("/broken.xml", status=500))
     subscribed(services, "bob")
 
@@ -71,7 +71,7 @@ def test_refresh_fails_only_if_no_feed_could_be_read(tidings: Tidings, services:
 
 
 def test_refresh_on_a_terminal_draws_a_bar_and_leaves_the_summary(
-    tidings: Tidings, services: Services, site: Publisher
+    tidings: Tidings, services: AllServices, site: Publisher
 ) -> None:
     subscribed(services, "alice", feed_at(site, "/feed.xml", "First"))
 
@@ -87,7 +87,7 @@ def test_refresh_on_a_terminal_draws_a_bar_and_leaves_the_summary(
 
 
 def test_ctrl_c_during_a_refresh_leaves_a_clean_terminal_and_keeps_stored_entries(
-    tidings: Tidings, services: Services, site: Publisher
+    tidings: Tidings, services: AllServices, site: Publisher
 ) -> None:
     alice = subscribed(services, "alice", feed_at(site, "/feed.xml", "First"), site.script("/slow.xml", Hang()))
 
@@ -104,7 +104,7 @@ def test_ctrl_c_during_a_refresh_leaves_a_clean_terminal_and_keeps_stored_entrie
 
 
 def test_interrupting_a_refresh_ends_it_silently_with_exit_code_130(
-    tidings: Tidings, services: Services, site: Publisher
+    tidings: Tidings, services: AllServices, site: Publisher
 ) -> None:
     subscribed(services, "alice", site.script("/slow.xml", Hang()))
 
@@ -117,7 +117,7 @@ def test_interrupting_a_refresh_ends_it_silently_with_exit_code_130(
 
 
 def test_workers_check_due_feeds_and_stop_on_a_signal_with_exit_code_0(
-    tidings: Tidings, services: Services, site: Publisher
+    tidings: Tidings, services: AllServices, site: Publisher
 ) -> None:
     alice = subscribed(services, "alice", feed_at(site, "/feed.xml", "First"), feed_at(site, "/other.xml", "Second"))
 

@@ -15,8 +15,8 @@ from cli.commands import Tidings, error_line
 from support.people import PASSWORD
 from support.running import free_port
 from tidings.engine.database import Database
-from tidings.services import Services
 from tidings.storage import migrate
+from tidings.wiring.services import AllServices
 
 KEEPS_RUNNING = ["serve", "web", "worker"]
 
@@ -136,8 +136,8 @@ def test_the_error_names_an_address_that_this_machine_does_not_have(bare: Tiding
     )
 
 
-def test_an_unexpected_error_is_one_line_and_debug_shows_the_trace(tidings: Tidings, services: Services) -> None:
-    services.users.create("alice", PASSWORD)
+def test_an_unexpected_error_is_one_line_and_debug_shows_the_trace(tidings: Tidings, services: AllServices) -> None:
+    services.accounts.users.create("alice", PASSWORD)
     with services.database.writing() as db:
         db.run(text("ALTER TABLE feeds RENAME TO elsewhere"))
 
@@ -154,7 +154,7 @@ def test_an_unexpected_error_is_one_line_and_debug_shows_the_trace(tidings: Tidi
 
 
 def test_a_worker_ends_at_an_unexpected_error_so_that_the_supervisor_restarts_it(
-    tidings: Tidings, services: Services
+    tidings: Tidings, services: AllServices
 ) -> None:
     with services.database.writing() as db:
         db.run(text("ALTER TABLE sources RENAME TO elsewhere"))
@@ -165,8 +165,8 @@ def test_a_worker_ends_at_an_unexpected_error_so_that_the_supervisor_restarts_it
     assert "sources" in ended.stderr
 
 
-def test_the_debug_log_does_not_show_rows_of_the_database(tidings: Tidings, services: Services) -> None:
-    services.users.create("alice", PASSWORD)
+def test_the_debug_log_does_not_show_rows_of_the_database(tidings: Tidings, services: AllServices) -> None:
+    services.accounts.users.create("alice", PASSWORD)
 
     listed = tidings("user", "list", LOG_LEVEL="debug")
 

@@ -13,11 +13,11 @@ from support.people import rss
 from support.publisher import Publisher
 from tidings.base.times import DAY, MINUTE
 from tidings.maintenance.status import OVERDUE_AFTER, gauges
-from tidings.services import Services
+from tidings.wiring.services import AllServices
 
 
 def test_status_prints_the_same_values_as_text_and_as_json(
-    tidings: Tidings, services: Services, site: Publisher
+    tidings: Tidings, services: AllServices, site: Publisher
 ) -> None:
     feed = site.serve("/feed.xml", rss(["One", "Two"], site.url("/feed.xml")))
     gone = site.serve("/gone.xml", status=404)
@@ -42,7 +42,7 @@ def test_status_prints_the_same_values_as_text_and_as_json(
 
 
 def test_status_ends_with_exit_code_3_when_feeds_are_overdue(
-    tidings: Tidings, services: Services, site: Publisher
+    tidings: Tidings, services: AllServices, site: Publisher
 ) -> None:
     subscribed(services, "alice", site.serve("/a.xml", rss(["One"], site.url("/a.xml"))))
     late = services.clock() - OVERDUE_AFTER - 7 * MINUTE
@@ -51,7 +51,7 @@ def test_status_ends_with_exit_code_3_when_feeds_are_overdue(
             db.run(text(f"UPDATE {table} SET next_check_at = :late"), late=late)
 
     done = tidings("status")
-    seen = services.status.read()
+    seen = services.maintenance.status.read()
 
     assert done.returncode == 3
     assert "1, the oldest for 12 minutes; 1 of them for more than five minutes" in done.stdout
@@ -69,7 +69,7 @@ def test_status_without_a_database_says_what_to_do_and_makes_no_file(bare: Tidin
 
 
 def test_cleanup_removes_expired_entries_and_prints_the_counts(
-    tidings: Tidings, services: Services, site: Publisher
+    tidings: Tidings, services: AllServices, site: Publisher
 ) -> None:
     subscribed(services, "alice", site.serve("/a.xml", rss(["One", "Two"], site.url("/a.xml"))))
     tidings("refresh")
@@ -82,12 +82,12 @@ def test_cleanup_removes_expired_entries_and_prints_the_counts(
     assert (kept.returncode, kept.stdout) == (0, "Removed: entries 0, tombstones 0, icons 0, deliveries 0\n")
     assert first.stdout == "Removed: entries 2, tombstones 0, icons 0, deliveries 0\n"
     assert (second.returncode, second.stdout) == (0, kept.stdout)
-    assert services.status.read().entries_unread == 0
-    assert services.status.read().last_cleanup_s is not None
+    assert services.maintenance.status.read().entries_unread == 0
+    assert services.maintenance.status.read().last_cleanup_s is not None
 
 
-def test_cleanup_does_nothing_while_a_worker_runs_the_cleanup(tidings: Tidings, services: Services) -> None:
-    assert services.cleanup.begin("worker", ignore_schedule=True)
+def test_cleanup_does_nothing_while_a_worker_runs_the_cleanup(tidings: Tidings, services: AllServices) -> None:
+    assert services.maintenance.cleanup.begin("worker", ignore_schedule=True)
 
     done = tidings("cleanup")
 

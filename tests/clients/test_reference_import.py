@@ -15,7 +15,7 @@ from support.reference import ReferenceMissing, ReferenceServer, reference_serve
 from tidings.archives.import_runs import AccountImportReport
 from tidings.archives.readers.miniflux_source import MinifluxSource
 from tidings.net.guard import AddressGuard
-from tidings.services import Services
+from tidings.wiring.services import AllServices
 
 SETTINGS = {
     "scraper_rules": "article > p",
@@ -71,11 +71,11 @@ def _fill(reference: ReferenceServer, site: Publisher) -> None:
     reference.call("PUT", f"/v1/entries/{entries[0]['id']}/bookmark")
 
 
-def _import(services: Services, person: Person, reference: ReferenceServer) -> AccountImportReport:
-    user = services.users.find(person.user.username)
+def _import(services: AllServices, person: Person, reference: ReferenceServer) -> AccountImportReport:
+    user = services.accounts.users.find(person.user.username)
     guard = AddressGuard(allow_private_networks=True)
     with MinifluxSource(f"{reference.url}/v1/", reference.token, guard=guard) as source:
-        return services.foreign_import.store(user, source, lambda _done, _total: None)
+        return services.archives.foreign_import.store(user, source, lambda _done, _total: None)
 
 
 def _entries(found: dict[str, Any]) -> list[dict[str, Any]]:
@@ -104,7 +104,7 @@ def _feeds(found: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
 
 
 def test_an_account_moves_from_miniflux_and_is_equal(
-    reference: ReferenceServer, alice: Person, site: Publisher, services: Services
+    reference: ReferenceServer, alice: Person, site: Publisher, services: AllServices
 ) -> None:
     _fill(reference, site)
 
@@ -119,7 +119,7 @@ def test_an_account_moves_from_miniflux_and_is_equal(
 
 
 def test_a_repeated_import_doubles_nothing_and_keeps_what_was_read_since(
-    reference: ReferenceServer, alice: Person, site: Publisher, services: Services
+    reference: ReferenceServer, alice: Person, site: Publisher, services: AllServices
 ) -> None:
     _fill(reference, site)
     _import(services, alice, reference)
@@ -132,7 +132,7 @@ def test_a_repeated_import_doubles_nothing_and_keeps_what_was_read_since(
 
 
 def test_the_next_check_of_a_moved_feed_recognises_its_entries(
-    reference: ReferenceServer, alice: Person, site: Publisher, services: Services
+    reference: ReferenceServer, alice: Person, site: Publisher, services: AllServices
 ) -> None:
     _fill(reference, site)
     _import(services, alice, reference)

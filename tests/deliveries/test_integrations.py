@@ -16,12 +16,14 @@ from tidings.base.errors import InvalidInput
 from tidings.base.messages import verbatim
 from tidings.deliveries.apprise import AppriseSender
 from tidings.deliveries.integrations import Integrations
+from tidings.deliveries.outbox import OutboxSaver
 from tidings.deliveries.store import integrations, outbox
 from tidings.domain.accounts.users import User
 from tidings.engine.database import Database
 from tidings.net.guard import AddressGuard
 from tidings.services.clock import system_clock
 from tidings.services.entries.entries import Entries
+from tidings.services.listeners import Listeners
 from tidings.storage.accounts import users
 
 SETTING = "TIDINGS_INTEGRATION_ALLOW_PRIVATE_NETWORKS"
@@ -103,7 +105,7 @@ def test_a_saved_entry_waits_while_its_service_refuses(unguarded: IntegrationsFi
         linkding={"enabled": True, "url": site.origin, "token": "8c1f"},
         webhook={"enabled": True, "url": site.url("/hook")},
     )
-    Entries(database, system_clock).save(unguarded.user(), entry_id)
+    Entries(database, system_clock, Listeners(savers=[OutboxSaver()])).save(unguarded.user(), entry_id)
     errors = set()
 
     def all_delivered() -> bool:
@@ -130,7 +132,7 @@ def test_an_entry_that_a_service_cannot_take_does_not_delay_the_next(
     site.script("/api/bookmarks/", says({"id": 1}, 201))
     unguarded.put(linkding={"enabled": True, "url": site.origin, "token": "8c1f"})
     for entry_id in (without, with_address):
-        Entries(database, system_clock).save(unguarded.user(), entry_id)
+        Entries(database, system_clock, Listeners(savers=[OutboxSaver()])).save(unguarded.user(), entry_id)
 
     def states() -> list[str]:
         with database.reading() as db:

@@ -11,7 +11,7 @@ from PIL import Image
 
 from support.hostile_pictures import picture, progressive_jpeg
 from support.scaling import assert_linear
-from tidings.content.icons.picture_headers import MAX_SCANS, PictureHeader, read_header
+from tidings.content.pictures.headers import MAX_SCANS, PictureHeader, read_header
 
 
 @pytest.mark.parametrize(

@@ -100,7 +100,7 @@ def clients_of(person: Person) -> Iterator[Client]:
     """Yields half of the clients, each with an entry of this user."""
     services = person.service.services
     now = services.clock()
-    category_id = services.categories.create(person.id, "Feeds").id
+    category_id = services.feeds.categories.create(person.id, "Feeds").id
     with services.database.writing() as db:
         feed_id = feeds.add(
             db, person.id, category_id=category_id, feed_url="http://127.0.0.1:1/feed", title="Feed",

@@ -115,7 +115,7 @@ def test_other_methods_are_refused(alice: Person) -> None:
 
 def test_unknown_keys_wait_after_twelve_and_are_refused_beyond_twenty_seconds(alice: Person, app: FeverApp) -> None:
     services, address = alice.service.services, "198.18.30.7"
-    waits = [services.app_logins.throttle_unknown_key(address) for _ in range(16)]
+    waits = [services.accounts.app_logins.throttle_unknown_key(address) for _ in range(16)]
     assert waits[:12] == [0] * 12
     assert waits[12:] == sorted(waits[12:])
     assert waits[15] > waits[12]

@@ -192,9 +192,9 @@ def test_unread_ids_are_those_that_another_process_has_left(alice: Person, libra
     one = min(unread)
 
     for status, expected in ((EntryStatus.READ, unread - {one}), (EntryStatus.UNREAD, unread)):
-        services.entries.update(alice.user, [one], status=status)
+        services.entries.changes.update(alice.user, [one], status=status)
         assert set(app.unread()) == expected
-    services.feeds.delete(alice.id, alice.get(f"/v1/entries/{one}")["feed_id"])
+    services.feeds.subscriptions.delete(alice.id, alice.get(f"/v1/entries/{one}")["feed_id"])
     assert set(app.unread()) == {entry["id"] for entry in alice.entries(status="unread")} < unread
 
 

@@ -14,7 +14,7 @@ from greader.apps import KEPT_UNREAD, READ, READING_LIST, STARRED, App, label, l
 from support.people import Person, call
 from support.publisher import Publisher
 from support.resource_factory import OPML, UNKNOWN
-from tidings.greader import ROUTES
+from tidings.greader.routes import ROUTES
 
 PREFIX = "/reader/api/0/"
 ALL = sorted({(route.method, route.path) for route in ROUTES if route.path.startswith(PREFIX)})

@@ -32,6 +32,7 @@ from tidings.storage.schema import deliveries as delivery_table
 from tidings.storage.schema import entries as entry_table
 from tidings.storage.schema import feed_counters, search_documents, search_vectors
 from tidings.storage.schema import feeds as feed_table
+from tidings.wiring.services import CLEANUP_TASKS
 
 
 class MovableClock:
@@ -66,7 +67,7 @@ def clean_up(feed_fixture: FeedFixture, clock: MovableClock, **settings: Any) ->
 
 
 def create_cleanup(database: Database, clock: MovableClock, **settings: Any) -> Cleanup:
-    return Cleanup(database, clock, CleanupSettings(**settings))
+    return Cleanup(database, clock, CleanupSettings(**settings), CLEANUP_TASKS)
 
 
 def set_state(feed_fixture: FeedFixture, ids: list[int], now: Instant, **state: Any) -> None:

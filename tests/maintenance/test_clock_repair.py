@@ -16,14 +16,13 @@ from tidings.base.times import DAY, HOUR, MINUTE, SECOND, Instant
 from tidings.engine.database import Database
 from tidings.maintenance import clock_watch
 from tidings.maintenance.clock_watch import ClockWatch
-from tidings.services import Services
 from tidings.services.clock import system_clock
 from tidings.settings import load
 from tidings.storage.accounts import sign_in_failures
 from tidings.storage.feeds import feeds
 from tidings.storage.schema import chores, hosts, receivers, sources, websub_pushes, websub_subscriptions
 from tidings.storage.schema import sign_in_failures as failure_table
-from tidings.wiring import build_services
+from tidings.wiring.services import AllServices, build_services
 
 NOW = Instant(1_800_000_000 * SECOND)
 
@@ -35,11 +34,11 @@ class Machine:
         self.now = NOW
         self.database = database
         settings = load(environment_for(database_url, folder, polling_limit_per_host="50"), None)
-        self.services: Services = build_services(database, settings, clock=lambda: self.now)
-        self.user = self.services.users.create("alice", PASSWORD)
+        self.services: AllServices = build_services(database, settings, clock=lambda: self.now)
+        self.user = self.services.accounts.users.create("alice", PASSWORD)
 
     def subscribe(self, *urls: str, **values: object) -> list[int]:
-        category = self.services.categories.create(self.user.id, f"Feeds of {urls[0]}")
+        category = self.services.feeds.categories.create(self.user.id, f"Feeds of {urls[0]}")
         given = {"created_at": 0, "checked_at": 0, "next_check_at": 0, "icon_checked_at": 4_000_000_000_000_000}
         with self.database.writing() as db:
             return [
@@ -52,9 +51,9 @@ class Machine:
 
         async def check_all() -> int:
             try:
-                claims = await asyncio.to_thread(self.services.polling.claim, "worker", 100)
+                claims = await asyncio.to_thread(self.services.polling.claims.claim, "worker", 100)
                 for claim in claims:
-                    await self.services.polling.check(claim)
+                    await self.services.polling.claims.check(claim)
                 return len(claims)
             finally:
                 await self.services.disconnect()
@@ -62,7 +61,7 @@ class Machine:
         return asyncio.run(check_all())
 
     def repair(self, *, was_set_back: bool = False) -> int:
-        return self.services.clock_repair.run(was_set_back=was_set_back)
+        return self.services.maintenance.clock_repair.run(was_set_back=was_set_back)
 
     def column(self, column: object) -> list[object]:
         with self.database.reading() as db:
@@ -97,7 +96,7 @@ def test_refreshing_all_takes_feeds_that_were_checked_in_the_future(machine: Mac
     assert machine.poll() == 1
     machine.now = NOW
 
-    assert machine.services.polling.refresh_all(machine.user.id) == 1
+    assert machine.services.polling.claims.refresh_all(machine.user.id) == 1
 
     assert machine.poll() == 1
 
@@ -105,7 +104,7 @@ def test_refreshing_all_takes_feeds_that_were_checked_in_the_future(machine: Mac
 def test_a_lease_from_the_future_is_free(machine: Machine, site: Publisher) -> None:
     machine.subscribe(site.serve("/feed.xml", rss(["Rain"], site.url("/feed.xml"))))
     machine.now = Instant(NOW + DAY)
-    assert machine.services.polling.claim("killed", 10)
+    assert machine.services.polling.claims.claim("killed", 10)
     machine.now = NOW
     assert machine.poll() == 0
 
@@ -249,8 +248,10 @@ def test_a_worker_notices_that_its_clock_was_set_back(
             return real
 
         machine.now = real
-        watch = asyncio.create_task(ClockWatch(machine.services.clock_repair, clock, elapsed=lambda: 0.0).run(stop))
-        while not await asyncio.to_thread(machine.services.polling.claim, "worker", 10):  # noqa: ASYNC110
+        watch = asyncio.create_task(
+            ClockWatch(machine.services.maintenance.clock_repair, clock, elapsed=lambda: 0.0).run(stop)
+        )
+        while not await asyncio.to_thread(machine.services.polling.claims.claim, "worker", 10):  # noqa: ASYNC110
             await asyncio.sleep(0.05)
         stop.set()
         await watch
@@ -264,7 +265,7 @@ def test_times_stay_while_the_clocks_of_machine_and_database_server_differ(machi
     with machine.database.writing() as db:
         db.run(insert(chores).values(name="late", next_at=system_clock()))
     machine.now = Instant(system_clock() - 30 * DAY)
-    watch = ClockWatch(machine.services.clock_repair, lambda: machine.now)
+    watch = ClockWatch(machine.services.maintenance.clock_repair, lambda: machine.now)
 
     watch._correct(was_set_back=True)
     late = machine.column(chores.c.next_at)

@@ -15,12 +15,12 @@ from net.fetching import Only
 from support.publisher import Answer, Endless, Publisher
 from tidings.base.errors import Forbidden, InvalidInput
 from tidings.base.times import SECOND, Instant
+from tidings.content.pictures.formats import Picture
+from tidings.content.pictures.scaling import PictureSize
 from tidings.engine.database import Database
 from tidings.media.cache import MediaCache
-from tidings.media.pictures import Picture
 from tidings.media.policy import MediaKind, MediaPolicy, MediaProxyMode
 from tidings.media.proxy import FAILED_FOR_S, FRESH_S, MediaProxy
-from tidings.media.scaling import PictureSize
 from tidings.media.signatures import PREFIX
 from tidings.net.errors import AddressRefused, BodyTooLarge, FetchError, HttpError, TooManyRedirects
 from tidings.net.fetch import Fetcher, FetchSettings

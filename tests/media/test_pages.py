@@ -229,7 +229,7 @@ def test_sounds_pass_through_us_when_the_operator_asks_for_it(
 
 def test_sounds_pass_through_us_only_when_the_operator_asks_for_it(service: RunningService, site: Publisher) -> None:
     url = site.serve("/rain.mp3", b"sound", headers={"Content-Type": "audio/mpeg"})
-    path = service.services.media_proxy.path(url, MediaKind.AUDIO)
+    path = service.services.media.proxy.path(url, MediaKind.AUDIO)
 
     assert call(service.url, "GET", path).status == 403
     assert site.requests == []

@@ -6,7 +6,7 @@ import pytest
 
 from tidings.base.errors import Forbidden
 from tidings.content.cleaning import clean
-from tidings.media.pictures import read_picture
+from tidings.content.pictures.formats import read_picture
 from tidings.media.policy import MediaKind, MediaPolicy, MediaProxyMode
 from tidings.media.rewrite import rewrite_media
 from tidings.media.signatures import PREFIX, signed_path, verified_url

@@ -16,8 +16,8 @@ import pytest
 from PIL import Image
 
 from support.hostile_pictures import picture, progressive_jpeg
-from tidings.media.pictures import Picture
-from tidings.media.scaling import PictureSize
+from tidings.content.pictures.formats import Picture
+from tidings.content.pictures.scaling import PictureSize
 from tidings.services.pictures import DecodingLimits, PictureDecoder
 
 PHOTO = Picture("image/png", picture("PNG", 3000, 1500))
@@ -140,7 +140,7 @@ def test_a_process_that_was_killed_is_replaced(pool: Callable[..., PictureDecode
 
 def test_the_system_ends_a_process_at_its_processor_time() -> None:
     code = (
-        "import sys; from tidings.runtime import picture_process as p; from tidings.media import decoding\n"
+        "import sys; from tidings.runtime import picture_process as p; from tidings.content.pictures import decoding\n"
         "p.decode = lambda request: next(n for n in iter(int, 1) if n)\n"
         "sys.argv[1:] = ['1', str(2**30)]; p.main()"
     )

@@ -19,6 +19,7 @@ from tidings.domain.feeds.feeds import Feed
 from tidings.domain.polling.changes import ChangeSet, PreparedFeedUpdate
 from tidings.engine.database import Database, Write
 from tidings.services.entries.labels import Labels
+from tidings.services.listeners import Listeners
 from tidings.services.polling import store
 from tidings.storage.accounts import users
 from tidings.storage.entries import counters, labels
@@ -194,7 +195,7 @@ def test_tombstones_are_updated_in_order(postgresql: Database, feed_fixtures: li
 
     ensure_order(
         postgresql,
-        lambda db: store.store(db, batch),
+        lambda db: store.store(db, batch, listeners=Listeners()),
         held=(tombstone_table.c.feed_id, feed_fixtures[0].feed_id),
         then=(tombstone_table.c.feed_id, feed_fixtures[1].feed_id),
     )

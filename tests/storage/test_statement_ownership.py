@@ -31,13 +31,13 @@ from support.resource_factory import BODIES, MAKERS, NAMES, ResourceFactory
 from support.running import RunningService, environment_for, running
 from support.visitors import Visitor
 from tidings import storage
-from tidings.api import ROUTES
 from tidings.api.openapi import operations_of
+from tidings.api.routes import ROUTES
 from tidings.engine import engines
 from tidings.engine.columns import metadata
 from tidings.engine.postgresql import PostgresPool
-from tidings.greader import ROUTES as READER_ROUTES
-from tidings.web import ROUTES as PAGES
+from tidings.greader.routes import ROUTES as READER_ROUTES
+from tidings.web.routes import ROUTES as PAGES
 
 RECORDER = Path(__file__).parents[1] / "support" / "recorder"
 OWNED = frozenset(table.name for table in metadata.tables.values() if "user_id" in table.c)

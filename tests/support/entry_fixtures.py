@@ -8,7 +8,7 @@ from typing import Any
 
 from tidings.base.times import SECOND, Instant
 from tidings.domain.entries.entries import EntryFilter, EntryStatus, PageRequest
-from tidings.domain.polling.ingestion import ReadyEntry
+from tidings.domain.entries.ready import ReadyEntry
 from tidings.engine.database import Database
 from tidings.storage.accounts import users
 from tidings.storage.entries import entry_lists

@@ -31,7 +31,7 @@ from tidings.api.reference import documented_endpoints, openapi
 from tidings.engine.database import Database
 from tidings.net.errors import FetchError
 from tidings.settings import load
-from tidings.wiring import build_services
+from tidings.wiring.services import build_services
 
 # A closed port, addresses that the guard refuses, and prefixes that make an address invalid.
 UNREACHABLE = (
@@ -218,7 +218,7 @@ def seed_feeds(person: Person, site: Publisher) -> None:
 
     async def subscribe() -> None:
         for path in (f"/{number}.xml", f"/{number}-more.xml"):
-            await services.feeds.create(person.user, {"feed_url": site.url(path)})
+            await services.feeds.subscriptions.create(person.user, {"feed_url": site.url(path)})
         await services.close()
 
     asyncio.run(subscribe())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from support.people import Person
 from tidings.domain.entries.entries import EntryStatus
-from tidings.domain.polling.ingestion import ReadyEntry
+from tidings.domain.entries.ready import ReadyEntry
 from tidings.storage.feeds import feeds
 from tidings.storage.polling import feed_store
 
@@ -17,7 +17,7 @@ def add_feeds(person: Person, categories: int, feeds_each: int, *, unread_every:
     services = person.service.services
     now, created = services.clock(), {}
     for number in range(categories):
-        category = services.categories.create(person.id, f"Category {number:02}").id
+        category = services.feeds.categories.create(person.id, f"Category {number:02}").id
         with services.database.writing() as db:
             for place in range(feeds_each):
                 title = f"Feed {number}-{place}"

@@ -17,7 +17,7 @@ from support.people import PASSWORD
 from support.running import environment_for
 from tidings.engine.database import Database
 from tidings.settings import load
-from tidings.wiring import build_services
+from tidings.wiring.services import build_services
 
 # Above this limit allocation fails, before the system kills another process.
 ENOUGH = 3 * 2**30
@@ -27,12 +27,12 @@ STATUS, RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 def main(database_url: str, folder: str, small: str, large: str) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (ENOUGH, ENOUGH))
     services = build_services(Database(database_url), load(environment_for(database_url, Path(folder)), None))
-    user = services.users.create("alice", PASSWORD)
+    user = services.accounts.users.create("alice", PASSWORD)
 
     async def subscribe() -> None:
-        await services.feeds.create(user, {"feed_url": small})
+        await services.feeds.subscriptions.create(user, {"feed_url": small})
         before = _reset_peak()
-        await services.feeds.create(user, {"feed_url": large})
+        await services.feeds.subscriptions.create(user, {"feed_url": large})
         # The first line ends the log.
         sys.stdout.write(f"\n{(_kilobytes('VmHWM') - before) * 1024}\n")
         await services.close()

@@ -155,7 +155,7 @@ class Cast:
         """Create a user. Each test has new ones, so that tests do not see each other's data."""
         services = self._service.services
         username = username or f"{name}-{next(_numbers)}-{secrets.token_hex(3)}"
-        user = services.users.create(username, PASSWORD, is_admin=is_admin)
+        user = services.accounts.users.create(username, PASSWORD, is_admin=is_admin)
         token = secrets.token_hex(32)
         with services.database.writing() as db:
             api_keys.add(db, user.id, description="tests", description_key="tests", token=token, now=services.clock())

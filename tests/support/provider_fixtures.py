@@ -16,13 +16,12 @@ from tidings.base.times import Instant
 from tidings.deliveries import events, sample_events
 from tidings.deliveries.attempts import DeliveryOutcome, EventSender
 from tidings.deliveries.events import Event
-from tidings.deliveries.provider import ProviderRequest
-from tidings.deliveries.provider import ProviderResponse as Answered
 from tidings.deliveries.registry import REGISTRY
 from tidings.domain.entries.entries import Entry
 from tidings.domain.feeds.categories import Category
 from tidings.domain.feeds.feeds import Feed
-from tidings.net.post import Sender
+from tidings.net.post import Sender, ServiceRequest
+from tidings.net.post import ServiceResponse as Answered
 from tidings.services.clock import system_clock
 
 AT = Instant(1_790_000_000 * 1_000_000)
@@ -58,7 +57,7 @@ class RedirectingSender(Sender):
         self._origin = origin
         self.origins: list[str] = []
 
-    async def send(self, outgoing: ProviderRequest) -> Answered:
+    async def send(self, outgoing: ServiceRequest) -> Answered:
         parts = urlsplit(outgoing.url)
         origin = f"{parts.scheme}://{parts.netloc}"
         self.origins.append("" if origin == self._origin else origin)

@@ -48,7 +48,9 @@ MAKERS: Mapping[str, Callable[[ResourceFactory], int]] = {
     "api_password_id": lambda resources: int(resources.person.post("/v1/api-passwords", {"name": "phone"})["id"]),
     "icon_id": lambda resources: int(resources.feed["icon"]["icon_id"]),
     "user_id": lambda resources: resources.person.id,
-    "label_id": lambda resources: resources.person.service.services.labels.create(resources.person.id, "Umbrellas").id,
+    "label_id": lambda resources: (
+        resources.person.service.services.entries.labels.create(resources.person.id, "Umbrellas").id
+    ),
     "delivery_id": lambda resources: resources.a_delivery(),
 }
 

@@ -17,9 +17,8 @@ from functools import cached_property
 from pathlib import Path
 
 from tidings.engine.database import Database
-from tidings.services import Services
 from tidings.settings import load
-from tidings.wiring import build_services
+from tidings.wiring.services import AllServices, build_services
 
 
 def free_port() -> int:
@@ -44,7 +43,7 @@ class RunningService:
         return self.log_path.read_text()
 
     @cached_property
-    def services(self) -> Services:
+    def services(self) -> AllServices:
         """The services of this process, on the same database."""
         settings = load(dict(self.environment), None)
         return build_services(Database(settings.database_url), settings)

@@ -11,7 +11,7 @@ from support.people import Person
 from support.visitors import Visitor
 from tidings.base.times import MINUTE, Instant
 from tidings.domain.entries.entries import EntryStatus
-from tidings.domain.polling.ingestion import ReadyEntry
+from tidings.domain.entries.ready import ReadyEntry
 from tidings.storage.feeds import feeds
 from tidings.storage.polling import feed_store
 from tidings.web.sidebar import MAX_UNFOLDED_FEEDS
@@ -24,7 +24,7 @@ BODY = "<p>" + "Lorem ipsum dolor sit amet, consectetur adipiscing elit. " * 50 
 def add_many_feeds_and_entries(person: Person) -> None:
     """As many feeds as a sidebar shows at once, and more entries than a page."""
     services = person.service.services
-    category = services.categories.create(person.id, "Newspapers").id
+    category = services.feeds.categories.create(person.id, "Newspapers").id
     now = services.clock()
     for number in range(MAX_UNFOLDED_FEEDS):
         with services.database.writing() as db:

@@ -13,7 +13,7 @@ from support.people import HttpResponse, Person, call
 from support.running import RunningService
 from support.visitors import Visitor
 from tidings.http.endpoints import Endpoint
-from tidings.web import ROUTES
+from tidings.web.routes import ROUTES
 
 CLOSED = [route for route in ROUTES if not route.is_public]
 POSTS = [route for route in ROUTES if route.method == "POST"]

@@ -11,7 +11,7 @@ def test_counts_are_those_of_the_feeds(alice: Person, bob: Person) -> None:
     ids = add_feeds(alice, 3, 4, unread_every=2)
     add_feeds(bob, 1, 5, unread_every=1)
     services = alice.service.services
-    hidden_category = services.categories.create(alice.id, "Hidden", hide_globally=True).id
+    hidden_category = services.feeds.categories.create(alice.id, "Hidden", hide_globally=True).id
     alice.put(f"/v1/feeds/{ids['Feed 0-0']}", {"hide_globally": True}, status=201)
     alice.put(f"/v1/feeds/{ids['Feed 1-0']}", {"category_id": hidden_category}, status=201)
     starred = alice.get("/v1/entries", feed_id=ids["Feed 2-0"])["entries"][0]["id"]

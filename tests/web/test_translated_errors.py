@@ -14,9 +14,9 @@ from support.visitors import Visitor
 from tidings.base.errors import InvalidField, InvalidInput
 from tidings.base.messages import Message, encode_message, join_sentences, msg, verbatim
 from tidings.deliveries.model import GIVEN_UP_TOGETHER, error_columns
-from tidings.services import Services
 from tidings.storage.schema import feeds, integrations
 from tidings.web.field_errors import field_error
+from tidings.wiring.services import AllServices
 from web.pages.test_opml import opml, upload
 from web.pages.test_settings import sent
 
@@ -34,7 +34,7 @@ def failing_feed(alice: Person, site: Publisher) -> int:
     return feed
 
 
-def set_error(services: Services, feed_id: int, error: Message | str) -> None:
+def set_error(services: AllServices, feed_id: int, error: Message | str) -> None:
     text = error if isinstance(error, str) else error.english()
     form = "" if isinstance(error, str) else encode_message(error, text)
     with services.database.writing() as db:
@@ -59,7 +59,7 @@ def test_the_error_of_a_feed_is_shown_in_the_language_of_the_user(
 
 
 def test_an_error_of_an_older_version_stays_and_is_escaped(
-    reader: Visitor, alice: Person, site: Publisher, services: Services
+    reader: Visitor, alice: Person, site: Publisher, services: AllServices
 ) -> None:
     feed = failing_feed(alice, site)
     set_error(services, feed, "An older version said <b>100 %</b> this.")
@@ -70,7 +70,7 @@ def test_an_error_of_an_older_version_stays_and_is_escaped(
 
 @pytest.mark.parametrize("host", ["<script>alert(1)</script>", "{host}", "%s %(host)s 100 %", "{{host}}"])
 def test_values_are_not_translated(
-    reader: Visitor, alice: Person, site: Publisher, services: Services, host: str
+    reader: Visitor, alice: Person, site: Publisher, services: AllServices, host: str
 ) -> None:
     feed = failing_feed(alice, site)
     fault = msg("{host} has an internal error (500). The publisher has to fix this; try again later.", host=host)
@@ -82,7 +82,7 @@ def test_values_are_not_translated(
 
 
 def test_an_error_without_a_template_is_shown_in_english(
-    reader: Visitor, alice: Person, site: Publisher, services: Services
+    reader: Visitor, alice: Person, site: Publisher, services: AllServices
 ) -> None:
     """Such as an older version that still runs while the database is new already."""
     feed = failing_feed(alice, site)
@@ -136,7 +136,7 @@ def test_an_import_problem_is_shown_in_chinese(reader: Visitor, alice: Person) -
     assert "文档为空" in html.unescape(upload(reader, b" ").body.decode())
 
 
-def test_the_last_error_of_a_service_is_shown_in_spanish(reader: Visitor, alice: Person, services: Services) -> None:
+def test_the_last_error_of_a_service_is_shown_in_spanish(reader: Visitor, alice: Person, services: AllServices) -> None:
     alice.put(
         "/v1/integrations", {"linkding": {"url": "https://l.example.org", "token": "x", "enabled": True}}, status=201
     )

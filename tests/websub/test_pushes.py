@@ -22,8 +22,8 @@ from tidings.domain.feeds.feeds import Feed
 from tidings.engine.database import Database
 from tidings.net.cache_headers import Link
 from tidings.net.fetch import FetchResponse
+from tidings.services.listeners import CheckedDocument
 from tidings.settings import load
-from tidings.settings_views import websub_callback_base
 from tidings.storage.feeds import categories, feeds
 from tidings.storage.polling import claims, sources
 from tidings.storage.schema import entries, websub_subscriptions
@@ -31,9 +31,9 @@ from tidings.websub import pushes_store as pushes
 from tidings.websub import store as subscriptions
 from tidings.websub.model import HubSubscription
 from tidings.websub.pushes import MAX_ATTEMPTS, MAX_WAITING
-from tidings.websub.subscriptions import CheckedDocument
 from tidings.websub.worker import Subscriber
-from tidings.wiring import build_services
+from tidings.wiring.arguments import websub_callback_base
+from tidings.wiring.services import build_services
 
 START = Instant(1_790_000_000 * SECOND)
 TOPIC = "https://a.example/feed.xml"
@@ -50,7 +50,7 @@ class WebSubFixture:
         self.services = build_services(database, load(environment, None), clock=lambda: self.now)
 
     def person(self, name: str) -> User:
-        return self.services.users.create(name, PASSWORD)
+        return self.services.accounts.users.create(name, PASSWORD)
 
     def feed(self, user: User, url: str = TOPIC, **fields: Any) -> Feed:
         with self.database.writing() as db:
@@ -90,11 +90,11 @@ class WebSubFixture:
     def push(self, subscription: HubSubscription, items: Sequence[str], body: bytes | None = None) -> bool:
         raw = rss(items, TOPIC).encode() if body is None else body
         signature = "sha256=" + hmac.new(b"secret", raw, hashlib.sha256).hexdigest()
-        return self.services.pushes.receive(subscription, raw, signature=signature, charset="utf-8")
+        return self.services.websub.pushes.receive(subscription, raw, signature=signature, charset="utf-8")
 
     def store_all(self) -> int:
         count = 0
-        while self.services.pushes.store_next():
+        while self.services.websub.pushes.store_next():
             count += 1
         return count
 
@@ -234,9 +234,9 @@ def test_polling_is_slowed_by_pushes_until_one_is_missed(websub: WebSubFixture) 
 
     document = ParsedFeed(format=FeedFormat.RSS, hubs=("https://hub.example/",), self_url=TOPIC)
     response = FetchResponse(status=200, url=TOPIC)
-    websub.services.websub.record_offers([CheckedDocument(feed, response, document, has_news=False)])
+    websub.services.websub.subscriptions.record_offers([CheckedDocument(feed, response, document, has_news=False)])
     assert websub.pushed(feed)
-    websub.services.websub.record_offers([CheckedDocument(feed, response, document, has_news=True)])
+    websub.services.websub.subscriptions.record_offers([CheckedDocument(feed, response, document, has_news=True)])
     assert not websub.pushed(feed)
 
     websub.push(subscription, ["Two"])
@@ -254,7 +254,7 @@ def test_a_claim_knows_that_its_source_is_pushed(websub: WebSubFixture) -> None:
     websub.store_all()
     websub.now = Instant(websub.now + HOUR)
 
-    claims = websub.services.polling.claim("worker", 10)
+    claims = websub.services.polling.claims.claim("worker", 10)
 
     assert {claim.lead.id: claim.is_pushed for claim in claims} == {pushed.id: True, other.id: False}
     assert {claim.lead.id: claim.has_hub for claim in claims} == {pushed.id: True, other.id: False}
@@ -264,19 +264,21 @@ def test_a_subscription_to_a_hub_that_is_no_longer_named_is_ended(websub: WebSub
     feed = websub.feed(websub.person("alice"))
     document = ParsedFeed(format=FeedFormat.RSS, hubs=("https://hub.example/",))
     response = FetchResponse(status=200, url=TOPIC)
-    websub.services.websub.record_offers([CheckedDocument(feed, response, document)])
-    websub.services.websub.record_offers([CheckedDocument(feed, response, document)])
+    websub.services.websub.subscriptions.record_offers([CheckedDocument(feed, response, document)])
+    websub.services.websub.subscriptions.record_offers([CheckedDocument(feed, response, document)])
     assert websub.row()["state"] == "requested"
     websub.active(websub.row()["token"])
-    assert websub.services.websub.expire_unused() == 0
+    assert websub.services.websub.subscriptions.expire_unused() == 0
 
     # A "not modified" without links says nothing about it.
-    websub.services.websub.record_offers(
+    websub.services.websub.subscriptions.record_offers(
         [CheckedDocument(feed, FetchResponse(status=304, url=TOPIC, not_modified=True), None)]
     )
-    assert websub.services.websub.expire_unused() == 0
-    websub.services.websub.record_offers([CheckedDocument(feed, response, ParsedFeed(format=FeedFormat.RSS))])
-    assert websub.services.websub.expire_unused() == 1
+    assert websub.services.websub.subscriptions.expire_unused() == 0
+    websub.services.websub.subscriptions.record_offers(
+        [CheckedDocument(feed, response, ParsedFeed(format=FeedFormat.RSS))]
+    )
+    assert websub.services.websub.subscriptions.expire_unused() == 1
     assert websub.row()["next_attempt_at"] == websub.now
 
 
@@ -284,7 +286,7 @@ def test_a_moved_hub_is_followed(websub: WebSubFixture) -> None:
     feed = websub.feed(websub.person("alice"))
     websub.offered(feed)
     links = (Link("https://new.example/", "hub"), Link(TOPIC, "self"))
-    websub.services.websub.record_offers(
+    websub.services.websub.subscriptions.record_offers(
         [CheckedDocument(feed, FetchResponse(status=304, url=TOPIC, links=links, not_modified=True), None)]
     )
 
@@ -304,8 +306,8 @@ def test_subscriptions_over_months(websub: WebSubFixture) -> None:
         assert ask(websub) == 0
         assert [one.mode for one in hub.requests(TOPIC)] == ["subscribe"]
         websub.active(attempts=0)
-        websub.services.feeds.delete(alice.id, feed.id)
-        assert websub.services.websub.expire_unused() == 1
+        websub.services.feeds.subscriptions.delete(alice.id, feed.id)
+        assert websub.services.websub.subscriptions.expire_unused() == 1
         assert ask(websub) == 1
         assert websub.row()["state"] == "ended"
         assert len(hub.requests(TOPIC, "unsubscribe")) == 1
@@ -333,11 +335,11 @@ def test_an_enabled_feed_is_subscribed_to_again(websub: WebSubFixture) -> None:
     feed = websub.feed(websub.person("alice"), disabled=True)
     websub.offered(feed)
     websub.active(state="ended")
-    assert websub.services.websub.expire_unused() == 0
+    assert websub.services.websub.subscriptions.expire_unused() == 0
     with websub.database.writing() as db:
         feeds.change(db, feed.user_id, feed.id, disabled=False)
 
-    assert websub.services.websub.expire_unused() == 1
+    assert websub.services.websub.subscriptions.expire_unused() == 1
 
 
 def test_without_a_public_url_nothing_is_requested_or_accepted(database: Database, tmp_path: Path) -> None:
@@ -346,11 +348,11 @@ def test_without_a_public_url_nothing_is_requested_or_accepted(database: Databas
     websub.offered(feed)
     subscription = websub.active(last_push_at=websub.now)
 
-    assert not websub.services.websub.is_on
-    assert not websub.services.pushes.accepts(subscription)
+    assert not websub.services.websub.subscriptions.is_on
+    assert not websub.services.websub.pushes.accepts(subscription)
     said = {"hub.mode": "subscribe", "hub.topic": TOPIC, "hub.challenge": "x"}
-    assert websub.services.pushes.verify(TOKEN, said) is None
-    websub.services.websub.disable()
+    assert websub.services.websub.pushes.verify(TOKEN, said) is None
+    websub.services.websub.subscriptions.disable()
     assert not websub.pushed(feed)
 
 
@@ -360,7 +362,7 @@ def test_pushes_received_before_websub_was_disabled_are_stored(database: Databas
     websub.push(websub.active(), ["One"])
     off = WebSubFixture(database, tmp_path, mode="off").services
 
-    asyncio.run(Subscriber(off.websub, off.pushes).run(asyncio.Event()))
+    asyncio.run(Subscriber(off.websub.subscriptions, off.websub.pushes).run(asyncio.Event()))
 
     assert websub.titles(feed) == ["One"]
 
@@ -382,8 +384,8 @@ def test_the_callback_url_follows_the_settings(tmp_path: Path, mode: str, base_u
 def ask(websub: WebSubFixture) -> int:
     async def run() -> int:
         try:
-            return await websub.services.websub.send_due_requests()
+            return await websub.services.websub.subscriptions.send_due_requests()
         finally:
-            await websub.services.websub.disconnect()
+            await websub.services.websub.subscriptions.disconnect()
 
     return asyncio.run(run())

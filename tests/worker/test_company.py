@@ -24,7 +24,7 @@ from tidings.settings import load
 from tidings.storage.feeds import feeds
 from tidings.storage.schema import entries, feed_counters
 from tidings.storage.schema import feeds as feed_table
-from tidings.wiring import build_services
+from tidings.wiring.services import build_services
 
 FEEDS = int(os.environ.get("COMPANY_FEEDS", "240"))
 DURATION_S = float(os.environ.get("COMPANY_S", "4"))
@@ -43,8 +43,8 @@ def test_killed_and_suspended_workers_do_not_stop_the_others(
         database_url, tmp_path, http_client_timeout="10", polling_limit_per_host="24", worker_pool_size="8"
     )
     services = build_services(database, load(environment, None))
-    user = services.users.create("alice", PASSWORD)
-    category = services.categories.create(user.id, "Feeds")
+    user = services.accounts.users.create("alice", PASSWORD)
+    category = services.feeds.categories.create(user.id, "Feeds")
     moments = {"created_at": 0, "checked_at": 0, "next_check_at": 0, "icon_checked_at": 4_000_000_000_000_000}
     rows = []
     for number in range(FEEDS):

@@ -20,7 +20,7 @@ from tidings.settings import load
 from tidings.storage.feeds import feeds
 from tidings.storage.schema import entries, feed_counters, sources
 from tidings.storage.schema import feeds as feed_table
-from tidings.wiring import build_services
+from tidings.wiring.services import build_services
 
 FEEDS = 200
 ITEMS = [f"Item {number}" for number in range(5)]
@@ -29,8 +29,8 @@ ITEMS = [f"Item {number}" for number in range(5)]
 def seed(database: Database, environment: dict[str, str], site: Publisher, reply: Reply | None = None) -> User:
     """Feeds that are all due. reply: to each request; by default the feed, after a moment."""
     services = build_services(database, load(environment, None))
-    user = services.users.create("alice", PASSWORD)
-    category = services.categories.create(user.id, "Feeds")
+    user = services.accounts.users.create("alice", PASSWORD)
+    category = services.feeds.categories.create(user.id, "Feeds")
     for number in range(FEEDS):
         path = f"/{number}.xml"
         site.script(path, reply or Answer(rss(ITEMS, site.url(path)), after_s=0.05))

@@ -11,14 +11,12 @@ import pytest
 from support.people import PASSWORD, rss
 from support.publisher import Cut, Drip, Endless, Hang, Publisher
 from support.running import environment_for
-from tidings.deliveries.worker import Deliverer
 from tidings.domain.polling.sources import SourceLease
 from tidings.engine.database import Database
-from tidings.services import Services
 from tidings.services.wakeup import FEEDS, WakeupEvent
 from tidings.settings import load
 from tidings.storage.feeds import feeds
-from tidings.wiring import build_services
+from tidings.wiring.services import AllServices, build_services
 from tidings.worker import idle_end
 from tidings.worker.poller import Poller
 
@@ -26,14 +24,14 @@ SLOTS = 2
 WORDS = "<article>" + "<p>The rain came late, lasted long, and left by the evening.</p>" * 9 + "</article>"
 
 
-def opened(database: Database, database_url: str, folder: Path, **settings: str) -> Services:
+def opened(database: Database, database_url: str, folder: Path, **settings: str) -> AllServices:
     return build_services(database, load(environment_for(database_url, folder, **settings), None))
 
 
-def subscribe(services: Services, name: str, *urls: str, **values: object) -> list[int]:
+def subscribe(services: AllServices, name: str, *urls: str, **values: object) -> list[int]:
     """A user with feeds that are all due."""
-    user = services.users.create(name, PASSWORD)
-    category = services.categories.create(user.id, "Feeds")
+    user = services.accounts.users.create(name, PASSWORD)
+    category = services.feeds.categories.create(user.id, "Feeds")
     moments = {"created_at": 0, "checked_at": 0, "next_check_at": 0}
     with services.database.writing() as db:
         return [
@@ -48,17 +46,17 @@ def test_a_source_stays_claimed_while_its_check_outlasts_the_lease(
     site.serve("/feed.xml", rss(["Rain"], site.url("/feed.xml")))
     site.serve("/feed.xml/0", WORDS, after_s=4)
     services = opened(database, database_url, tmp_path)
-    services.polling._lease = 2_000_000  # the shortest that settings allow is 16 seconds
+    services.polling.claims._lease = 2_000_000  # the shortest that settings allow is 16 seconds
     subscribe(services, "alice", site.url("/feed.xml"), crawler=True)
 
     async def poll() -> list[SourceLease]:
         wakeup, stop = WakeupEvent(database, FEEDS), asyncio.Event()
-        poller = Poller(services.polling, wakeup, max_concurrent=2)
+        poller = Poller(services.polling.claims, wakeup, max_concurrent=2)
         running = asyncio.create_task(poller.run(stop))
         taken: list[SourceLease] = []
         await asyncio.to_thread(site.wait_for, 1, "/feed.xml/0", timeout_s=30)
         while await _is_due(services):
-            taken += await asyncio.to_thread(services.polling.claim, "another", 10)
+            taken += await asyncio.to_thread(services.polling.claims.claim, "another", 10)
             await asyncio.sleep(0.1)
         stop.set()
         await running
@@ -89,7 +87,7 @@ def test_hanging_slow_broken_and_endless_feeds_do_not_delay_the_others(
     async def poll() -> float:
         loop = asyncio.get_running_loop()
         wakeup, stop, started = WakeupEvent(database, FEEDS), asyncio.Event(), loop.time()
-        running = asyncio.create_task(Poller(services.polling, wakeup, max_concurrent=8).run(stop))
+        running = asyncio.create_task(Poller(services.polling.claims, wakeup, max_concurrent=8).run(stop))
         while await _is_due(services) and loop.time() - started < 60:  # noqa: ASYNC110 - there is no notification to wait for
             await asyncio.sleep(0.05)
         took_s = loop.time() - started
@@ -107,7 +105,7 @@ def test_hanging_slow_broken_and_endless_feeds_do_not_delay_the_others(
     assert all(feed.next_check_at > feed.checked_at for feed in found.values())
 
 
-async def _is_due(services: Services) -> bool:
+async def _is_due(services: AllServices) -> bool:
     def look() -> bool:
         with services.database.reading() as db:
             return any(feed.checked_at == 0 for feed in feeds.list_all(db, 1))
@@ -125,7 +123,7 @@ def test_a_poller_says_when_more_may_be_due_than_it_can_claim(
 
     async def poll() -> None:
         wakeup, stop = WakeupEvent(database, FEEDS), asyncio.Event()
-        poller = Poller(services.polling, wakeup, max_concurrent=SLOTS, on_full=lambda: asked.append(True))
+        poller = Poller(services.polling.claims, wakeup, max_concurrent=SLOTS, on_full=lambda: asked.append(True))
         running = asyncio.create_task(poller.run(stop))
         for number in range(due):
             await asyncio.to_thread(site.wait_for, 1, f"/{number}.xml", timeout_s=30)
@@ -149,8 +147,8 @@ def test_a_worker_that_is_not_needed_ends(
 
     async def rest() -> None:
         wakeup = WakeupEvent(database, FEEDS)
-        poller = Poller(services.polling, wakeup, max_concurrent=SLOTS)
-        await idle_end.end_when_idle(poller, Deliverer(services.delivery_queue), stop, asyncio.Event())
+        poller = Poller(services.polling.claims, wakeup, max_concurrent=SLOTS)
+        await idle_end.end_when_idle(poller, lambda: False, stop, asyncio.Event())
         await wakeup.close()
         await services.disconnect()
 

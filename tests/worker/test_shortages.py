@@ -24,12 +24,11 @@ from tidings.content.articles import Article
 from tidings.domain.entries.entries import EntryFilter, PageRequest
 from tidings.engine.database import Database
 from tidings.net.fetch import Fetcher, FetchRequest, FetchSettings
-from tidings.services import Services
 from tidings.services.entries.fetch_content import ArticleFetcher
 from tidings.services.wakeup import FEEDS, WakeupEvent
 from tidings.settings import load
 from tidings.storage.feeds import feeds
-from tidings.wiring import build_services
+from tidings.wiring.services import AllServices, build_services
 from tidings.worker import poller
 from tidings.worker.poller import Poller
 
@@ -79,9 +78,9 @@ def test_a_fetch_without_files_is_a_shortage(site: Publisher, name: str) -> None
     asyncio.run(fetch())
 
 
-def subscribed(services: Services, url: str, **fields: Any) -> None:
-    user = services.users.create("alice", PASSWORD)
-    category = services.categories.create(user.id, "Feeds")
+def subscribed(services: AllServices, url: str, **fields: Any) -> None:
+    user = services.accounts.users.create("alice", PASSWORD)
+    category = services.feeds.categories.create(user.id, "Feeds")
     moments = {"created_at": 0, "checked_at": 0, "next_check_at": 0, "icon_checked_at": 4_000_000_000_000_000}
     with services.database.writing() as db:
         feeds.add(db, user.id, category_id=category.id, feed_url=url, title=url, **moments, **fields)
@@ -93,16 +92,16 @@ def test_polling_pauses_without_files_and_blames_no_feed(
     monkeypatch.setattr(poller, "SHORTAGE_PAUSE_S", 0.5)
     url = site.serve("/feed.xml", rss(["Rain"], site.url("/feed.xml")))
     services = build_services(database, load(environment_for(database_url, tmp_path), None))
-    services.polling._lease = 2_000_000
+    services.polling.claims._lease = 2_000_000
     subscribed(services, url)
 
     async def poll() -> None:
         bell, stop = WakeupEvent(database, FEEDS), asyncio.Event()
         database.ping()
         # A claim opens nothing new on a pool that is warm.
-        await asyncio.to_thread(services.polling.release_all, "nobody")
+        await asyncio.to_thread(services.polling.claims.release_all, "nobody")
         with capture_logs() as logged:
-            running = asyncio.create_task(Poller(services.polling, bell, max_concurrent=2).run(stop))
+            running = asyncio.create_task(Poller(services.polling.claims, bell, max_concurrent=2).run(stop))
             with no_more_files():
                 while not any(line["event"] == "polling paused" for line in logged):  # noqa: ASYNC110
                     await asyncio.sleep(0.02)
@@ -137,15 +136,15 @@ def test_an_article_without_files_is_fetched_by_the_next_check(
         with monkeypatch.context() as short:
             short.setattr(ArticleFetcher, "find", find_without_files)
             with pytest.raises(LocalShortage):
-                await services.polling.refresh_now(1, 1)
-        with services.listing.open(1) as lists:
+                await services.polling.claims.refresh_now(1, 1)
+        with services.entries.listing.open(1) as lists:
             assert lists.page(EntryFilter(), PageRequest()).entries == []
-        await services.polling.refresh_now(1, 1)
+        await services.polling.claims.refresh_now(1, 1)
         await services.disconnect()
 
     asyncio.run(check_twice())
 
-    with services.listing.open(1) as lists:
+    with services.entries.listing.open(1) as lists:
         page = lists.page(EntryFilter(), PageRequest())
     assert ["lasted long" in content for content in page.contents.values()] == [True]
 
@@ -160,12 +159,12 @@ def test_polling_pauses_without_threads(
     def claim(*_args: object, **_named: object) -> list[object]:
         raise RuntimeError("can't start new thread")
 
-    monkeypatch.setattr(services.polling, "claim", claim)
+    monkeypatch.setattr(services.polling.claims, "claim", claim)
 
     async def poll() -> list[str]:
         stop = asyncio.Event()
         with capture_logs() as logged:
-            running = asyncio.create_task(Poller(services.polling, bell, max_concurrent=2).run(stop))
+            running = asyncio.create_task(Poller(services.polling.claims, bell, max_concurrent=2).run(stop))
             while not any(line["event"] == "polling paused" for line in logged):
                 assert not running.done()
                 await asyncio.sleep(0.02)

@@ -152,12 +152,12 @@ def _use_everything(owner: Person, publisher: Publisher, entries: dict[str, Any]
     """Labels, a queue, a public link, an API key, a password for apps, a webhook with a delivery, a link to a list."""
     services = owner.service.services
     for name, titles in _LABELS.items():
-        services.labels.change(owner.id, [entries[title]["id"] for title in titles], add=[name])
+        services.entries.labels.change(owner.id, [entries[title]["id"] for title in titles], add=[name])
     for entry in entries.values():
         for enclosure in entry["enclosures"] or ():
             if enclosure["mime_type"].startswith("audio/"):
-                services.media_queue.add(owner.id, enclosure["id"])
-    services.public_links.create(owner.id, entries["Rye, and the virtue of tomorrow"]["id"])
+                services.media.queue.add(owner.id, enclosure["id"])
+    services.entries.public_links.create(owner.id, entries["Rye, and the virtue of tomorrow"]["id"])
     owner.put("/v1/integrations", {"webhook": {"enabled": True, "url": publisher.url("/hook")}}, status=201)
     owner.post(f"/v1/entries/{entries['The pencil and the tide machine']['id']}/save", status=202)
 

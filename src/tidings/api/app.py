@@ -9,8 +9,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import structlog
 from msgspec import Struct
@@ -23,6 +24,7 @@ from tidings.api.missing_icon import MissingIcon
 from tidings.base.errors import Forbidden, TidingsError
 from tidings.base.messages import verbatim
 from tidings.domain.accounts.users import User
+from tidings.http import binding
 from tidings.http.binding import Call
 from tidings.http.endpoints import Endpoint
 from tidings.http.origins import is_foreign, is_sent_by_another_site
@@ -47,7 +49,11 @@ class Caller(Struct, frozen=True):
 
 
 class Api(Surface[Caller]):
-    """The API. trusted: proxies whose X-Forwarded-For is used. base_url: the public URL of the service."""
+    """The API.
+
+    slices: services of the slices by type, as handlers ask for them. trusted: proxies whose X-Forwarded-For is used.
+    base_url: the public URL of the service.
+    """
 
     headers = raw({
         "Access-Control-Allow-Origin": "*",
@@ -64,19 +70,21 @@ class Api(Surface[Caller]):
     def __init__(
         self,
         services: Services,
+        slices: Mapping[type, object],
         endpoints: Iterable[Endpoint],
         *,
         at_once: int,
         trusted: Sequence[Network] = (),
         base_url: str = "",
     ) -> None:
-        sources = {
+        sources: dict[Any, Any] = {
             User: lambda call: call.context.user,
             MissingIcon: lambda call: call.context.missing_icon,
             Services: lambda _call: services,
+            **binding.constants(slices),
         }
         super().__init__(endpoints, sources, name="api", at_once=at_once, prefix=PREFIX)
-        self._authentication = services.authentication
+        self._authentication = services.accounts.authentication
         self._trusted = trusted
         self._base_url = base_url
         self._password_threads = ThreadPoolExecutor(PASSWORD_THREADS, thread_name_prefix="passwords")

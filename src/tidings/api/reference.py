@@ -28,7 +28,7 @@ def get_openapi(request: Request) -> Response:
 
 def documented_endpoints() -> list[Endpoint]:
     """Returns the endpoints that the document describes."""
-    from tidings.api import ROUTES
+    from tidings.api.routes import ROUTES
 
     return [*ROUTES, *health.routes.all]
 

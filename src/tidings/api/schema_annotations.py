@@ -10,10 +10,17 @@ from typing import Annotated, TypeVar
 
 from msgspec import Meta
 
+from tidings.http.endpoints import Media
+
 T = TypeVar("T")
 
 # Refused if missing, null or empty. The default None lets the service report it.
 Required = Annotated[T | None, Meta(extra_json_schema={"required": True})]
+# The body of a form with one file.
+FILE_FORM = Media(
+    "multipart/form-data",
+    {"type": "object", "properties": {"file": {"type": "string", "format": "binary"}}, "required": ["file"]},
+)
 # A time in RFC 3339.
 Timestamp = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
 

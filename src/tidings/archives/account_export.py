@@ -12,6 +12,7 @@ import msgspec
 from tidings.archives import records
 from tidings.archives import store as archived_rows
 from tidings.archives.archive_file import ArchiveWriter
+from tidings.archives.integration_settings import IntegrationSettings
 from tidings.archives.records import (
     ArchivedCategory,
     ArchivedDeletion,
@@ -23,7 +24,6 @@ from tidings.archives.records import (
 )
 from tidings.archives.store import StoredEntry
 from tidings.base.times import to_datetime
-from tidings.deliveries.integrations import Integrations
 from tidings.domain.accounts.user_changes import FOREIGN_IDS
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.chapters import stored_chapters
@@ -72,7 +72,9 @@ def _ignore(_done: int, _total: int) -> None:
 
 
 class AccountExport:
-    def __init__(self, database: Database, clock: Clock, integrations: Integrations, *, application: str) -> None:
+    def __init__(
+        self, database: Database, clock: Clock, integrations: IntegrationSettings, *, application: str
+    ) -> None:
         """application: name and version, for the manifest."""
         self._database = database
         self._clock = clock

@@ -22,6 +22,7 @@ from tidings.archives.archive_file import ArchiveReader
 from tidings.archives.archived_integrations import planned_integrations, store_integrations
 from tidings.archives.entry_cleaner import BATCH, ArchivedBatch, EntryCleaner, entry_batches
 from tidings.archives.import_runs import AccountImportReport
+from tidings.archives.integration_settings import IntegrationSettings
 from tidings.archives.parts import (
     DEFAULT_PARTS,
     MAX_CHANGES,
@@ -38,7 +39,6 @@ from tidings.archives.records import ArchivedDeletion, ArchivedEntry
 from tidings.archives.store import EntryRow, NewEntry
 from tidings.base.text import normalize_for_search
 from tidings.base.times import Instant, from_datetime
-from tidings.deliveries.integrations import Integrations
 from tidings.domain.accounts.user_changes import CHOSEN
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.chapters import chapters_text
@@ -70,7 +70,7 @@ class AccountImport:
         self,
         database: Database,
         clock: Clock,
-        integrations: Integrations,
+        integrations: IntegrationSettings,
         *,
         instance: InstanceSettings = DEFAULT_INSTANCE,
     ) -> None:
@@ -96,7 +96,7 @@ class AccountImport:
         the archive. progress: called with the entries stored and their total.
         """
         archive = ArchiveReader(file)
-        content = ArchiveContent(archive, is_ours=not is_checked)
+        content = ArchiveContent(archive, self._integrations.kinds, is_ours=not is_checked)
         content.check(with_entries=not is_checked)
         current = msgspec.structs.asdict(user)
         settings, left = split_settings(content.settings, current, parts)
@@ -119,7 +119,7 @@ class AccountImport:
         Entries are not read: `store` checks them.
         """
         archive = ArchiveReader(file)
-        content = ArchiveContent(archive, is_ours=True)
+        content = ArchiveContent(archive, self._integrations.kinds, is_ours=True)
         content.check(with_entries=False)
         with self._database.reading() as db:
             known = {feed.feed_url for feed in feeds.list_all(db, user.id)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any, Final, TypeVar
 
@@ -10,13 +10,12 @@ from msgspec import Struct
 
 from tidings.archives import records, usable, validation
 from tidings.archives.archive_file import ArchiveReader
+from tidings.archives.integration_settings import ENABLED, IntegrationKind
 from tidings.archives.records import ArchivedCategory, ArchivedDeletion, ArchivedEntry, ArchivedFeed, ArchivedLabel
 from tidings.archives.usable import Note
 from tidings.base.errors import InvalidInput
 from tidings.base.messages import msg
 from tidings.base.text import normalize_for_search
-from tidings.deliveries.integration_changes import ENABLED
-from tidings.deliveries.registry import REGISTRY
 from tidings.domain.entries.labels import validate_name
 from tidings.domain.feeds.categories import validate_title
 from tidings.services.accounts.users import known_zones
@@ -38,9 +37,14 @@ class ArchiveContent:
     settings: columns of the user. feeds: with the columns to store, by number. problems: what cannot be used.
     """
 
-    def __init__(self, archive: ArchiveReader, *, is_ours: bool) -> None:
-        """is_ours: written by a Tidings, perhaps a newer one; otherwise `ArchiveBuilder` told what it left out."""
+    def __init__(self, archive: ArchiveReader, kinds: Mapping[str, IntegrationKind], *, is_ours: bool) -> None:
+        """Open the content.
+
+        kinds: the integrations of this version.
+        is_ours: written by a Tidings, perhaps a newer one; otherwise `ArchiveBuilder` told what it left out.
+        """
         self._archive = archive
+        self._kinds = kinds
         self._is_ours = is_ours
         self.problems: list[str] = []
         self.settings: dict[str, Any] = {}
@@ -161,10 +165,10 @@ class ArchiveContent:
         """Keep the integrations and members of this version; their values are checked when they are stored."""
         noted = usable.Problems()
         for name, members in self._archive.document(records.INTEGRATIONS).items():
-            if name not in REGISTRY or not isinstance(members, dict):
+            if name not in self._kinds or not isinstance(members, dict):
                 noted.note(f"integration {name[:_MAX_NAME_CHARS]}: this version does not know it")
                 continue
-            known = {ENABLED, *(field.name for field in REGISTRY[name].fields)}
+            known = {ENABLED, *(field.name for field in self._kinds[name].fields)}
             for member in members.keys() - known:
                 noted.note(f"{name}.{member[:_MAX_NAME_CHARS]}: this version does not have it")
             self.integrations[name] = {key: value for key, value in members.items() if key in known}

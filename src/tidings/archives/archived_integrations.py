@@ -6,16 +6,13 @@ from collections.abc import Collection
 from typing import Any
 
 from tidings.archives.import_runs import AccountImportReport
+from tidings.archives.integration_settings import ADDRESS, ENABLED, IntegrationKind, IntegrationSettings
 from tidings.archives.parts import ArchivePart, LeftOff, PlannedChange, shown
 from tidings.base.errors import InvalidInput
-from tidings.deliveries.fields import FieldKind
-from tidings.deliveries.integration_changes import ENABLED
-from tidings.deliveries.integrations import Integrations
-from tidings.deliveries.registry import REGISTRY
 
 
 def store_integrations(
-    integrations: Integrations,
+    integrations: IntegrationSettings,
     user_id: int,
     archived: dict[str, dict[str, Any]],
     parts: Collection[ArchivePart],
@@ -38,7 +35,7 @@ def store_integrations(
 
 
 def _set_up(
-    integrations: Integrations, user_id: int, name: str, members: dict[str, Any], report: AccountImportReport
+    integrations: IntegrationSettings, user_id: int, name: str, members: dict[str, Any], report: AccountImportReport
 ) -> None:
     """Store an integration without members that cannot be used. One that cannot work without them is off."""
     while True:
@@ -58,11 +55,16 @@ def _set_up(
 
 
 def planned_integrations(
-    integrations: Integrations, user_id: int, archived: dict[str, dict[str, Any]]
+    integrations: IntegrationSettings, user_id: int, archived: dict[str, dict[str, Any]]
 ) -> list[PlannedChange]:
-    stored = integrations.for_archive(user_id, with_secrets=True)
+    stored, kinds = integrations.for_archive(user_id, with_secrets=True), integrations.kinds
     return [
-        PlannedChange(ArchivePart.INTEGRATIONS, name, _address(name, stored.get(name)), shown(_address(name, members)))
+        PlannedChange(
+            ArchivePart.INTEGRATIONS,
+            name,
+            _address(kinds[name], stored.get(name)),
+            shown(_address(kinds[name], members)),
+        )
         for name, members in archived.items()
         if _is_changed(members, stored.get(name))
     ]
@@ -75,8 +77,8 @@ def _is_changed(members: dict[str, Any], stored: dict[str, Any] | None) -> bool:
     return any(value is not None and stored.get(name) != value for name, value in members.items() if name in stored)
 
 
-def _address(name: str, members: dict[str, Any] | None) -> str:
+def _address(kind: IntegrationKind, members: dict[str, Any] | None) -> str:
     """Returns where an integration sends, "" for a service with one address and for an address that is a secret."""
-    fields = (field.name for field in REGISTRY[name].fields if field.kind is FieldKind.ADDRESS and not field.is_secret)
+    fields = (field.name for field in kind.fields if field.kind == ADDRESS and not field.is_secret)
     value = (members or {}).get(next(fields, ""), "")
     return value if isinstance(value, str) else ""

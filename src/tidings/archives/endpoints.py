@@ -7,12 +7,12 @@ from typing import Annotated
 from msgspec import Struct
 from starlette.responses import Response
 
-from tidings.api.endpoints.opml import FORM
-from tidings.api.schema_annotations import Required, Timestamp, one_of
+from tidings.api.schema_annotations import FILE_FORM, Required, Timestamp, one_of
 from tidings.api.struct_copy import StructCopy
 from tidings.api.timestamps import time_zone
 from tidings.archives.import_runs import AccountImportReport, ImportState
 from tidings.archives.parts import SECURITY, ArchivePart, chosen_parts
+from tidings.archives.services import ArchiveServices
 from tidings.archives.source import SERVERS, ImportSource
 from tidings.base.errors import ImportRunning, InsufficientStorage, InvalidInput, NotFound
 from tidings.base.messages import msg, verbatim
@@ -32,12 +32,12 @@ ZIP = Media("application/zip", BINARY)
 
 
 @routes.get("/v1/export/archive", responses={200: ZIP})
-def export_account(caller: User, services: Services) -> Response:
+def export_account(caller: User, archives: ArchiveServices) -> Response:
     """Export the whole account as an archive: settings, feeds with rules, entries with state and content.
 
     The ZIP file is sent while it is made. It has no passwords of feeds and no secrets of integrations.
     """
-    return Download(services.account_export.stream(caller), "tidings-archive.zip", "application/zip")
+    return Download(archives.account_export.stream(caller), "tidings-archive.zip", "application/zip")
 
 
 class ImportQuery(Query, frozen=True):
@@ -125,9 +125,15 @@ class ImportOut(Struct, frozen=True):
     status=202,
     accepts_upload=True,
     raises=(InvalidInput, UploadTooLarge, ImportRunning, InsufficientStorage),
-    request_bodies=(Media("application/octet-stream", BINARY), FORM),
+    request_bodies=(Media("application/octet-stream", BINARY), FILE_FORM),
 )
-def import_account(caller: User, services: Services, request: Request, query: ImportQuery) -> ImportOut:
+def import_account(
+    caller: User,
+    services: Services,
+    archives: ArchiveServices,
+    request: Request,
+    query: ImportQuery,
+) -> ImportOut:
     """Import an archive, or a file of another reader: the body itself, or the field `file` of a form.
 
     The import runs in the background, one of a user at a time. A file may come from anybody: without `apply`, scripts,
@@ -140,29 +146,31 @@ def import_account(caller: User, services: Services, request: Request, query: Im
         raise InvalidInput(verbatim("Send a file: the body of this request has none."), field="file")
     source = ImportSource(query.source or ImportSource.TIDINGS)
     parts = chosen_parts(query.apply)
-    services.background_imports.start_file(caller, source, request.upload.path, request.upload.name, parts=parts)
-    return get_import(caller, services)
+    archives.background_imports.start_file(caller, source, request.upload.path, request.upload.name, parts=parts)
+    return get_import(caller, services, archives)
 
 
 @routes.post("/v1/import/miniflux", status=202, raises=(InvalidInput, FetchError, ImportRunning))
-def import_from_miniflux(caller: User, services: Services, body: MinifluxImport) -> ImportOut:
+def import_from_miniflux(
+    caller: User, services: Services, archives: ArchiveServices, body: MinifluxImport
+) -> ImportOut:
     """Import the account of a running Miniflux, or of another Tidings, in the background."""
     parts = chosen_parts([body.apply])
-    services.background_imports.start_miniflux(caller, body.url or "", body.api_key or "", parts=parts)
-    return get_import(caller, services)
+    archives.background_imports.start_miniflux(caller, body.url or "", body.api_key or "", parts=parts)
+    return get_import(caller, services, archives)
 
 
 @routes.post("/v1/import/tiny-tiny-rss", status=202, raises=(InvalidInput, FetchError, ImportRunning))
-def import_from_ttrss(caller: User, services: Services, body: TtrssImport) -> ImportOut:
+def import_from_ttrss(caller: User, services: Services, archives: ArchiveServices, body: TtrssImport) -> ImportOut:
     """Import an account of a running Tiny Tiny RSS in the background. API access has to be enabled there."""
-    services.background_imports.start_ttrss(caller, body.url or "", body.username or "", body.password or "")
-    return get_import(caller, services)
+    archives.background_imports.start_ttrss(caller, body.url or "", body.username or "", body.password or "")
+    return get_import(caller, services, archives)
 
 
 @routes.get("/v1/import/archive", raises=(NotFound,))
-def get_import(caller: User, services: Services) -> ImportOut:
+def get_import(caller: User, services: Services, archives: ArchiveServices) -> ImportOut:
     """Get the state of the last import, and its report when it has ended."""
-    run = services.background_imports.of_user(caller.id)
+    run = archives.background_imports.of_user(caller.id)
     if run is None:
         raise NotFound(msg("There was no import yet."))
     clock = time_zone(caller.timezone)

@@ -95,16 +95,16 @@ def _result(settings: Settings, request: ImportRequest, progress: Callable[[int,
 
 
 def _reviewed(settings: Settings, request: ImportRequest) -> ImportReview:
-    from tidings.wiring import build
+    from tidings.wiring.application import build
 
     logs.configure(settings.log_level, settings.log_format)
     with build(settings) as application, Path(request.task.path).open("rb") as file:
         services = application.services
-        return services.account_import.review(services.users.find(request.username), file)
+        return services.archives.account_import.review(services.accounts.users.find(request.username), file)
 
 
 def _imported(settings: Settings, request: ImportRequest, progress: Callable[[int, int], None]) -> AccountImportReport:
-    from tidings.wiring import build
+    from tidings.wiring.application import build
 
     logs.configure(settings.log_level, settings.log_format)
     task = request.task
@@ -112,19 +112,20 @@ def _imported(settings: Settings, request: ImportRequest, progress: Callable[[in
     tempfile.tempdir = str(Path(task.path).parent if task.path else settings.data_dir)
     with build(settings) as application:
         services = application.services
-        user = services.users.find(request.username)
+        archives = services.archives
+        user = services.accounts.users.find(request.username)
         if task.source == ImportSource.MINIFLUX:
             with application.miniflux_source(task.url, task.secret, is_operator=False) as miniflux:
-                return services.foreign_import.store(user, miniflux, progress, parts=task.parts)
+                return archives.foreign_import.store(user, miniflux, progress, parts=task.parts)
         if task.source == ImportSource.TINY_TINY_RSS:
             with application.ttrss_source(task.url, task.username, task.secret, is_operator=False) as ttrss:
-                return services.foreign_import.store(user, ttrss, progress, parts=task.parts)
+                return archives.foreign_import.store(user, ttrss, progress, parts=task.parts)
         path = Path(task.path)
         if task.source == ImportSource.TIDINGS:
             with path.open("rb") as file:
-                return services.account_import.store(user, file, progress, parts=task.parts)
+                return archives.account_import.store(user, file, progress, parts=task.parts)
         with application.file_source(path, ImportSource(task.source)) as content:
-            return services.foreign_import.store(user, content, progress, parts=task.parts)
+            return archives.foreign_import.store(user, content, progress, parts=task.parts)
 
 
 class _Reporter:

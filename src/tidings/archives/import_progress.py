@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from msgspec import Struct
 
 from tidings.archives.import_review import ShownLeftOff, ShownPart, left_off, parts_of, security_of
 from tidings.archives.import_runs import UNFINISHED, AccountImportReport, ImportRun, ImportState
+from tidings.archives.integration_settings import IntegrationKind
 from tidings.archives.parts import ImportReview
+from tidings.archives.services import ArchiveServices
 from tidings.archives.source import SERVERS, ImportSource
 from tidings.web.context import RequestContext
 from tidings.web.language import N_, _
@@ -49,14 +52,14 @@ class ShownImport(Struct, frozen=True):
         return self.state in UNFINISHED
 
 
-def shown_import(context: RequestContext) -> dict[str, Any]:
+def shown_import(context: RequestContext, archives: ArchiveServices) -> dict[str, Any]:
     """Returns what the template of the import page needs besides OPML."""
-    run = context.services.background_imports.of_user(context.caller.id)
+    run = archives.background_imports.of_user(context.caller.id)
     return {
         "sources": source_choices(),
         "source_chosen": ImportSource.TIDINGS,
         "states": STATES,
-        "run": None if run is None else _shown(run, context),
+        "run": None if run is None else _shown(run, context, archives.integrations.kinds),
     }
 
 
@@ -75,7 +78,7 @@ def source_choices() -> list[tuple[str, str]]:
     ]
 
 
-def _shown(run: ImportRun, context: RequestContext) -> ShownImport:
+def _shown(run: ImportRun, context: RequestContext, kinds: Mapping[str, IntegrationKind]) -> ShownImport:
     report, review = run.decoded_report(), run.review()
     problems = report.problems if report is not None else review.problems if review is not None else []
     left = [] if report is None else report.left_off
@@ -85,9 +88,9 @@ def _shown(run: ImportRun, context: RequestContext) -> ShownImport:
         report,
         problems[:MAX_PROBLEMS],
         max(0, len(problems) - MAX_PROBLEMS),
-        left_off(left, security=False),
-        left_off(left, security=True),
+        left_off(left, kinds, security=False),
+        left_off(left, kinds, security=True),
         review,
-        [] if review is None else parts_of(review),
-        [] if review is None else security_of(review),
+        [] if review is None else parts_of(review, kinds),
+        [] if review is None else security_of(review, kinds),
     )

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from msgspec import Struct
 
+from tidings.archives.integration_settings import IntegrationKind
 from tidings.archives.parts import SECURITY, ArchivePart, ImportReview, LeftOff, PlannedChange
-from tidings.deliveries.registry import REGISTRY
 from tidings.http.binding import Form
 from tidings.web.language import N_, _
 from tidings.web.message_translation import translated
-from tidings.web.pages.settings.account import ACCOUNT, APPEARANCE, CUSTOM, FILTERS, READING
-from tidings.web.pages.settings.fields import Field
+from tidings.web.setting_fields import Field
+from tidings.web.setting_forms import ACCOUNT, APPEARANCE, CUSTOM, FILTERS, READING
 
 _FORMS: Final = (ACCOUNT, READING, APPEARANCE, FILTERS, CUSTOM)
 _FIELDS: Final = {field.name: (field, form.path) for form in _FORMS for group in form.groups for field in group.fields}
@@ -85,7 +86,7 @@ class AnswerForm(Form, frozen=True):
         return frozenset(part for part in ArchivePart if getattr(self, part))
 
 
-def parts_of(review: ImportReview) -> list[ShownPart]:
+def parts_of(review: ImportReview, kinds: Mapping[str, IntegrationKind]) -> list[ShownPart]:
     """Returns the parts that the person can choose; only harmless settings are chosen already."""
     return [
         ShownPart(
@@ -93,30 +94,30 @@ def parts_of(review: ImportReview) -> list[ShownPart]:
             label=_(_PARTS[part][0]),
             help=_(_PARTS[part][1]) if _PARTS[part][1] else "",
             is_on=part is ArchivePart.SETTINGS,
-            changes=[_change(change) for change in review.changes if change.part == part],
+            changes=[_change(change, kinds) for change in review.changes if change.part == part],
         )
         for part in review.parts
     ]
 
 
-def security_of(review: ImportReview) -> list[str]:
+def security_of(review: ImportReview, kinds: Mapping[str, IntegrationKind]) -> list[str]:
     """Returns what no import changes, although the archive has it otherwise."""
-    return list(dict.fromkeys(_label(change.name) for change in review.changes if change.part == SECURITY))
+    return list(dict.fromkeys(_label(change.name, kinds) for change in review.changes if change.part == SECURITY))
 
 
-def left_off(left: list[LeftOff], *, security: bool) -> list[ShownLeftOff]:
+def left_off(left: list[LeftOff], kinds: Mapping[str, IntegrationKind], *, security: bool) -> list[ShownLeftOff]:
     """Returns what was left off. security: what protects the account, instead of what was not asked for."""
     return [
-        ShownLeftOff(_label(one.name), _path(one), one.feeds, max(0, one.feed_count - len(one.feeds)))
+        ShownLeftOff(_label(one.name, kinds), _path(one, kinds), one.feeds, max(0, one.feed_count - len(one.feeds)))
         for one in left
         if (one.part == SECURITY) is security and not one.name.startswith("has_chosen_")
     ]
 
 
-def _change(change: PlannedChange) -> ShownChange:
+def _change(change: PlannedChange, kinds: Mapping[str, IntegrationKind]) -> ShownChange:
     after = _value(change.name, change.after)
     return ShownChange(
-        label=_label(change.name),
+        label=_label(change.name, kinds),
         before=_value(change.name, change.before)[:_SHORT_CHARS],
         after=after,
         feed=change.feed,
@@ -124,18 +125,18 @@ def _change(change: PlannedChange) -> ShownChange:
     )
 
 
-def _label(name: str) -> str:
+def _label(name: str, kinds: Mapping[str, IntegrationKind]) -> str:
     if name in _OF_FEEDS:
         return _(_OF_FEEDS[name])
-    if name in REGISTRY:
-        return translated(REGISTRY[name].title)
+    if name in kinds:
+        return translated(kinds[name].title)
     return _(_FIELDS[name][0].label) if name in _FIELDS else name
 
 
-def _path(left: LeftOff) -> str:
+def _path(left: LeftOff, kinds: Mapping[str, IntegrationKind]) -> str:
     if left.feed_count:
         return "/feeds"
-    if left.name in REGISTRY:
+    if left.name in kinds:
         return f"/settings/integrations/{left.name}"
     return _FIELDS[left.name][1] if left.name in _FIELDS else "/settings"
 

@@ -12,7 +12,7 @@ from tidings.runtime import allocator, logs, preflight
 from tidings.settings import Loaded, Settings
 
 if TYPE_CHECKING:
-    from tidings.wiring import Application
+    from tidings.wiring.application import Application
 
 # A parameter that `cli.launch` fills; it is no option of the command line.
 LoadedSettings = Annotated[Loaded, Parameter(parse=False)]
@@ -29,6 +29,6 @@ def prepare(settings: Settings) -> None:
 def open_application(settings: Settings) -> AbstractContextManager[Application]:
     """Returns a context manager that opens the application and closes it at the end."""
     # Imported here, so that `--help` does not wait for the import of the whole service.
-    from tidings import wiring
+    from tidings.wiring.application import build
 
-    return wiring.build(settings)
+    return build(settings)

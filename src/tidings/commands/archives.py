@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tidings.archives.parts import ImportReview
     from tidings.archives.source import AccountSource
     from tidings.domain.accounts.users import User
-    from tidings.wiring import Application
+    from tidings.wiring.application import Application
 
 
 def export_account(
@@ -51,7 +51,7 @@ def export_account(
     prepare(loaded.settings)
     with open_application(loaded.settings) as application:
         application.check()
-        user = application.services.users.find(username)
+        user = application.services.accounts.users.find(username)
         if path.exists():
             raise StartError(f"The archive {path} cannot be written: File exists; choose another name, or remove it")
         # Written under another name first: a file with the final name is always complete.
@@ -59,7 +59,7 @@ def export_account(
         try:
             descriptor = os.open(partial, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600)
             with os.fdopen(descriptor, "wb") as file, progress_bar("Exporting entries") as progress:
-                manifest = application.services.account_export.write(
+                manifest = application.services.archives.account_export.write(
                     user, file, with_secrets=secrets, progress=progress
                 )
             partial.rename(path)
@@ -121,7 +121,7 @@ def import_account(
     parts = chosen_parts([apply])
     with open_application(loaded.settings) as application:
         application.check()
-        user = application.services.users.find(username)
+        user = application.services.accounts.users.find(username)
         if path.startswith(_DATABASES):
             report = _import_database(application, user, path, source, from_user, parts)
         elif source is ImportSource.MINIFLUX:
@@ -214,9 +214,9 @@ def _import_file(
         if source is ImportSource.TIDINGS:
             with path.open("rb") as file:
                 if asks:
-                    parts = _ask(application.services.account_import.review(user, file))
+                    parts = _ask(application.services.archives.account_import.review(user, file))
                 with progress_bar("Importing entries") as progress:
-                    return application.services.account_import.store(user, file, progress, parts=parts)
+                    return application.services.archives.account_import.store(user, file, progress, parts=parts)
         return _store(application, user, application.file_source(path, source), parts)
     except OSError as error:
         raise StartError(f"The file {path} cannot be read: {error.strerror}") from error
@@ -249,4 +249,4 @@ def _store(
     parts: Collection[ArchivePart],
 ) -> AccountImportReport:
     with source as account, progress_bar("Importing entries") as progress:
-        return application.services.foreign_import.store(user, account, progress, parts=parts)
+        return application.services.archives.foreign_import.store(user, account, progress, parts=parts)

@@ -22,7 +22,7 @@ from tidings.runtime.demand import WorkerLifetime
 from tidings.settings import Settings
 
 if TYPE_CHECKING:
-    from tidings.wiring import Application
+    from tidings.wiring.application import Application
 
 log = structlog.get_logger()
 
@@ -84,7 +84,7 @@ def _upgrade_database(settings: Settings) -> int:
     with open_application(settings) as application:
         _wait_for_database(application, settings)
         application.migrate()
-        password = application.services.users.ensure_admin(settings.admin_username, settings.admin_password)
+        password = application.services.accounts.users.ensure_admin(settings.admin_username, settings.admin_password)
     if password:
         say(f"The administrator is {settings.admin_username!r} with the password {password}")
         say("It is not shown again; `tidings user passwd` sets another.")
@@ -132,14 +132,14 @@ def _serve(
     workers_on_demand: bool = False,
 ) -> int:
     # Everything that web workers and workers need is imported once, here, and shared by them.
-    from tidings import wiring
     from tidings.runtime import children, supervisor
+    from tidings.wiring import surfaces
 
     if exit_code := children.run_once(lambda: exit_code_of(partial(prepare_database, settings))):
         return exit_code
     return supervisor.serve(
         settings,
-        application=wiring.asgi_app,
+        application=surfaces.asgi_app,
         worker=(lambda name, lifetime: exit_code_of(partial(_run_worker, settings, name, lifetime)))
         if with_worker
         else None,

@@ -31,7 +31,7 @@ def status(*, as_json: Annotated[bool, Parameter(name="--json", negative="")] = 
     prepare(loaded.settings)
     with open_application(loaded.settings) as application:
         application.check()
-        current = application.services.status.read()
+        current = application.services.maintenance.status.read()
     if as_json:
         say(msgspec.json.encode(current).decode())
     else:

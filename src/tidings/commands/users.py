@@ -26,7 +26,7 @@ def _users(settings: Settings) -> Iterator[Users]:
     prepare(settings)
     with open_application(settings) as application:
         application.check()
-        yield application.services.users
+        yield application.services.accounts.users
 
 
 @user.command

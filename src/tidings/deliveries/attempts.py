@@ -20,10 +20,10 @@ from tidings.base.shortages import is_shortage
 from tidings.base.times import Instant
 from tidings.deliveries.events import Event
 from tidings.deliveries.model import MAX_ERROR_LENGTH, MAX_EXCERPT_LENGTH
-from tidings.deliveries.provider import DeliveryRefused, Provider, ProviderRequest, ProviderResponse
+from tidings.deliveries.provider import DeliveryRefused, Provider
 from tidings.net import cache_headers
 from tidings.net.errors import TlsError
-from tidings.net.post import Sender
+from tidings.net.post import Sender, ServiceRequest, ServiceResponse
 from tidings.services.clock import Clock
 
 log = structlog.get_logger()
@@ -70,12 +70,12 @@ class Transcript:
     """The requests and the last response of an attempt. Makes the excerpt of the response, with secrets hidden."""
 
     def __init__(self, provider: Provider, settings: Any, receiver: str) -> None:
-        self.response = ProviderResponse(0, {})
+        self.response = ServiceResponse(0, {})
         secret = (getattr(settings, field.name) for field in provider.fields if field.is_secret or field.is_generated)
         self._secrets = {line.strip() for value in secret for line in str(value).splitlines()}
         self._secrets |= {*_credentials_in(receiver)}
 
-    def add_request(self, outgoing: ProviderRequest) -> None:
+    def add_request(self, outgoing: ServiceRequest) -> None:
         values = (value for name, value in outgoing.headers.items() if _SECRET_HEADERS.search(name))
         # Of `Bearer 1234`, both the whole value and `1234`.
         self._secrets |= {part for value in values for part in (value, value.partition(" ")[2])}
@@ -179,7 +179,7 @@ class EventSender:
             outgoing = next(steps)
             while True:
                 transcript.add_request(outgoing)
-                transcript.response = ProviderResponse(0, {})
+                transcript.response = ServiceResponse(0, {})
                 transcript.response = await self._sender.send(outgoing)
                 outgoing = steps.send(transcript.response)
         except StopIteration:

@@ -13,6 +13,7 @@ from tidings.base.messages import verbatim
 from tidings.deliveries.model import DeliveryState
 from tidings.deliveries.redelivery import delivery_not_found
 from tidings.deliveries.registry import REGISTRY
+from tidings.deliveries.services import DeliveryServices
 from tidings.deliveries.store import outbox
 from tidings.deliveries.store.outbox import ListedDelivery
 from tidings.domain.accounts.users import User
@@ -107,9 +108,9 @@ def get_delivery(caller: User, services: Services, delivery_id: int) -> Delivery
 
 
 @routes.post("/v1/webhooks/deliveries/{delivery_id}/redeliver", status=202, raises=(InvalidInput, NotFound))
-def redeliver(caller: User, services: Services, delivery_id: int) -> DeliveryOut:
+def redeliver(caller: User, services: Services, deliveries: DeliveryServices, delivery_id: int) -> DeliveryOut:
     """Send a delivery again, with the same delivery id. A delivery that is waiting is sent at once."""
-    services.deliveries.redeliver(caller.id, delivery_id)
+    deliveries.redelivery.redeliver(caller.id, delivery_id)
     with services.reading() as db:
         shown = outbox.get(db, caller.id, delivery_id)
     if shown is None:

@@ -13,6 +13,7 @@ from tidings.deliveries.events import SAVE_ENTRY
 from tidings.deliveries.fields import FieldKind, SettingField
 from tidings.deliveries.integration_changes import ENABLED, HAS_PREFIX, LAST_ERROR, find_provider
 from tidings.deliveries.registry import REGISTRY
+from tidings.deliveries.services import DeliveryServices
 from tidings.domain.accounts.users import User
 from tidings.http.endpoints import Media, Routes
 from tidings.http.json_body import decode_object
@@ -76,21 +77,21 @@ SENT = Media(JSON, _schema(of_answer=False))
 
 
 @routes.get("/v1/integrations", responses={200: SHOWN})
-def get_integrations(caller: User, services: Services) -> Response:
+def get_integrations(caller: User, deliveries: DeliveryServices) -> Response:
     """Get the settings of all integrations, by name.
 
     Secrets are not shown: `has_token` says whether `token` is set.
     """
-    return json(services.integrations.get_all(caller.id))
+    return json(deliveries.integrations.get_all(caller.id))
 
 
 @routes.put("/v1/integrations", responses={201: SHOWN}, request_bodies=(SENT,), raises=(InvalidInput,))
-def update_integrations(caller: User, services: Services, request: Request) -> Response:
+def update_integrations(caller: User, deliveries: DeliveryServices, request: Request) -> Response:
     """Change settings of integrations. Members that are not sent keep their values.
 
     An empty text clears a secret. For the secret of the webhook, which the server generates, it makes a new one.
     """
-    return json(services.integrations.update(caller.id, decode_object(request.content)), 201)
+    return json(deliveries.integrations.update(caller.id, decode_object(request.content)), 201)
 
 
 @routes.get("/v1/integrations/status")
@@ -101,9 +102,9 @@ def get_integrations_status(caller: User, services: Services) -> IntegrationsSta
 
 
 @routes.post("/v1/integrations/{integration}/test", raises=(InvalidInput,))
-async def test_integration(caller: User, services: Services, integration: str) -> IntegrationTestedOut:
+async def test_integration(caller: User, deliveries: DeliveryServices, integration: str) -> IntegrationTestedOut:
     """Send a sample entry to a service, whether it is switched on or not, and return the result."""
-    outcome = await services.deliveries.test(caller.id, find_provider(integration).name)
+    outcome = await deliveries.redelivery.test(caller.id, find_provider(integration).name)
     return IntegrationTestedOut(
         works=outcome.is_delivered, status=outcome.status, error=outcome.error_text, response=outcome.response
     )

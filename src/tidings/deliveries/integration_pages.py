@@ -17,11 +17,11 @@ from tidings.deliveries.integration_changes import ENABLED, HAS_PREFIX
 from tidings.deliveries.integrations import DeliveryProblems
 from tidings.deliveries.provider import Provider
 from tidings.deliveries.registry import REGISTRY, WEBHOOK
+from tidings.deliveries.services import DeliveryServices
 from tidings.deliveries.templates import PLACEHOLDERS
 from tidings.domain.accounts.users import User
 from tidings.http import forms
 from tidings.http.endpoints import Routes
-from tidings.services import Services
 from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.field_errors import field_error
 from tidings.web.language import _
@@ -44,8 +44,8 @@ class IntegrationRow(Struct, frozen=True):
 
 
 @routes.get(PATH)
-def show_integrations(caller: User, services: Services) -> PageResponse:
-    shown, problems = services.integrations.get_all_with_problems(caller.id)
+def show_integrations(caller: User, deliveries: DeliveryServices) -> PageResponse:
+    shown, problems = deliveries.integrations.get_all_with_problems(caller.id)
     groups: dict[str, list[IntegrationRow]] = {"webhook": [], "saves": [], "notifies": []}
     for provider in sorted(REGISTRY.values(), key=lambda provider: provider.title.english().casefold()):
         group = "webhook" if provider.name == WEBHOOK else "saves" if SAVE_ENTRY in provider.events else "notifies"
@@ -55,52 +55,54 @@ def show_integrations(caller: User, services: Services) -> PageResponse:
 
 
 @routes.get(PATH + "/{integration}")
-def show_integration(caller: User, services: Services, integration: str) -> PageResponse:
+def show_integration(caller: User, deliveries: DeliveryServices, integration: str) -> PageResponse:
     provider = _provider(integration)
-    shown, problems = services.integrations.get_all_with_problems(caller.id)
+    shown, problems = deliveries.integrations.get_all_with_problems(caller.id)
     return _page(provider, shown[provider.name], problems=problems.get(provider.name, DeliveryProblems()))
 
 
 @routes.post(PATH + "/{integration}")
-def change_integration(context: RequestContext, services: Services, integration: str) -> PageResponse | Redirect:
+def change_integration(
+    context: RequestContext, deliveries: DeliveryServices, integration: str
+) -> PageResponse | Redirect:
     provider = _provider(integration)
-    if refused := _save(context, services, provider):
+    if refused := _save(context, deliveries, provider):
         return refused
     return Redirect(f"{PATH}/{provider.name}", notice=_("Saved."))
 
 
 @routes.post(PATH + "/{integration}/test")
-async def test_integration(context: RequestContext, services: Services, integration: str) -> PageResponse:
+async def test_integration(context: RequestContext, deliveries: DeliveryServices, integration: str) -> PageResponse:
     """Save the form, then send a test."""
     provider = _provider(integration)
-    if refused := await asyncio.to_thread(_save, context, services, provider):
+    if refused := await asyncio.to_thread(_save, context, deliveries, provider):
         return refused
     problem = outcome = None
     try:
-        outcome = await services.deliveries.test(context.caller.id, provider.name)
+        outcome = await deliveries.redelivery.test(context.caller.id, provider.name)
     except InvalidInput as error:
         problem = InvalidInput(error.text)
-    shown = await asyncio.to_thread(services.integrations.get_all, context.caller.id)
+    shown = await asyncio.to_thread(deliveries.integrations.get_all, context.caller.id)
     return _page(provider, shown[provider.name], problem=problem, outcome=outcome)
 
 
 @routes.post(PATH + "/{integration}/renew")
-def renew_secret(caller: User, services: Services, integration: str) -> Redirect:
+def renew_secret(caller: User, deliveries: DeliveryServices, integration: str) -> Redirect:
     """Generate all generated secrets of a provider again."""
     provider = _provider(integration)
-    services.integrations.update(
+    deliveries.integrations.update(
         caller.id, {provider.name: {field.name: "" for field in provider.fields if field.is_generated}}
     )
     return Redirect(f"{PATH}/{provider.name}", notice=_("This is a new secret: give it to the receiver."))
 
 
-def _save(context: RequestContext, services: Services, provider: Provider) -> PageResponse | None:
+def _save(context: RequestContext, deliveries: DeliveryServices, provider: Provider) -> PageResponse | None:
     """Save the form. Returns the page with the error, or None."""
     sent = dict(forms.fields(context.request))
     try:
-        services.integrations.update(context.caller.id, {provider.name: _sent_values(provider, sent)})
+        deliveries.integrations.update(context.caller.id, {provider.name: _sent_values(provider, sent)})
     except InvalidInput as error:
-        shown = services.integrations.get_all(context.caller.id)[provider.name]
+        shown = deliveries.integrations.get_all(context.caller.id)[provider.name]
         submitted = {field.name: _submitted(field, sent) for field in provider.fields if not field.is_generated}
         return _page(
             provider,

@@ -46,6 +46,11 @@ class Integrations:
         self._guard = guard
         self._apprise_sender = apprise_sender
 
+    @property
+    def kinds(self) -> Mapping[str, Provider]:
+        """Return the services that can be connected, by name."""
+        return REGISTRY
+
     def get_all(self, user_id: int) -> dict[str, dict[str, Any]]:
         """Returns the settings of all integrations by name, without secrets that even their owner may not read."""
         with self._database.reading() as db:

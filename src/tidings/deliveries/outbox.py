@@ -13,7 +13,7 @@ from msgspec import MsgspecError
 
 from tidings.base.times import Instant
 from tidings.deliveries import events
-from tidings.deliveries.events import EVENTS, NEW_ENTRIES, FeedPayload
+from tidings.deliveries.events import EVENTS, NEW_ENTRIES, SAVE_ENTRY, FeedPayload
 from tidings.deliveries.registry import PROVIDERS_BY_EVENT, REGISTRY
 from tidings.deliveries.store import integrations, outbox
 from tidings.deliveries.store.integrations import EnabledIntegration
@@ -22,6 +22,7 @@ from tidings.domain.entries.entries import Enclosure, Entry
 from tidings.domain.entries.reading_time import shown_minutes
 from tidings.domain.feeds.feeds import Feed
 from tidings.engine.database import Read, Write
+from tidings.services.listeners import StoredEntries
 from tidings.services.timestamps import time_zone
 from tidings.storage.entries import entries, entry_lists
 from tidings.storage.feeds import categories, feeds
@@ -30,6 +31,29 @@ log = structlog.get_logger()
 
 # Entries whose bodies are in memory at the same time.
 ENTRIES_PER_BATCH = 100
+
+
+def post_stored_entries(db: Write, stored: Sequence[StoredEntries]) -> None:
+    """Write events of new entries. Users without an integration that receives them cost one look-up together.
+
+    Call it after all other writes: the events hold feeds and entries as they are now.
+    """
+    receivers = users_receiving_new_entries(db, (one.user.id for one in stored))
+    for one in stored:
+        if one.user.id in receivers:
+            post_new_entries(db, one.user, one.feed, one.entry_ids, one.now)
+
+
+class OutboxSaver:
+    """Saves entries through the outbox, to every integration of the user that receives saved entries."""
+
+    def is_available(self, db: Read, user_id: int) -> bool:
+        """Return whether such an integration is enabled."""
+        return bool(enabled_integrations(db, user_id, SAVE_ENTRY))
+
+    def save(self, db: Write, user: User, entry: Entry, now: Instant) -> None:
+        """Write the event, which the deliverer sends."""
+        post_entry_event(db, user, SAVE_ENTRY, entry, now)
 
 
 def post_new_entries(db: Write, user: User, feed: Feed, entry_ids: Sequence[int], now: Instant) -> int:

@@ -12,6 +12,7 @@ from tidings.deliveries.events import EVENTS
 from tidings.deliveries.model import DeliveryState
 from tidings.deliveries.redelivery import delivery_not_found
 from tidings.deliveries.registry import REGISTRY
+from tidings.deliveries.services import DeliveryServices
 from tidings.deliveries.store import outbox
 from tidings.deliveries.store.outbox import ListedDelivery
 from tidings.domain.accounts.users import User
@@ -119,10 +120,10 @@ def show_body(caller: User, services: Services, delivery_id: int) -> PlainTextRe
 
 
 @routes.post(PATH + "/{delivery_id}/redeliver")
-def redeliver(caller: User, services: Services, delivery_id: int) -> Redirect:
+def redeliver(caller: User, deliveries: DeliveryServices, delivery_id: int) -> Redirect:
     path = f"{PATH}/{delivery_id}"
     try:
-        services.deliveries.redeliver(caller.id, delivery_id)
+        deliveries.redelivery.redeliver(caller.id, delivery_id)
     except InvalidInput as error:
         return Redirect(path, notice=translated(error.text))
     return Redirect(path, notice=_("It is being sent again."))

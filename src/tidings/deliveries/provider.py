@@ -27,10 +27,9 @@ Optional functions:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator
 from types import ModuleType
 from typing import Any
-from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import Struct
@@ -40,30 +39,9 @@ from tidings.base.messages import Message, msg, verbatim
 from tidings.deliveries.events import Event
 from tidings.deliveries.fields import SettingField, fields_of
 from tidings.domain.feeds.feeds import Feed
+from tidings.net.post import ServiceRequest, ServiceResponse
 
-
-class ProviderRequest(Struct, frozen=True):
-    """A request. url: http or https; credentials go into headers."""
-
-    method: str
-    url: str
-    headers: dict[str, str]
-    body: bytes = b""
-
-    def __repr__(self) -> str:
-        """Leaves out what may be secret: requests appear in logs and tracebacks."""
-        return f"ProviderRequest({self.method} {urlsplit(self.url).hostname})"
-
-
-class ProviderResponse(Struct, frozen=True):
-    """headers: names in lower case. body: the beginning, at most 64 kB."""
-
-    status: int
-    headers: Mapping[str, str]
-    body: bytes = b""
-
-
-RequestSequence = Generator[ProviderRequest, ProviderResponse, None]
+RequestSequence = Generator[ServiceRequest, ServiceResponse, None]
 DeliverFunction = Callable[[Any, Event], RequestSequence]
 
 
@@ -119,7 +97,7 @@ def provider_from_module(module: ModuleType) -> Provider:
     )
 
 
-def raise_for_status(response: ProviderResponse, title: str | Message) -> None:
+def raise_for_status(response: ServiceResponse, title: str | Message) -> None:
     """Raises DeliveryRefused for a status of 400 or above. title: the service's name for the user."""
     if response.status >= 400:
         message = _STATUS_MESSAGES.get(response.status, msg("{title} responds with status {status}."))

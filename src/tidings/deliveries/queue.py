@@ -21,12 +21,12 @@ from tidings.base.errors import StoreUnavailable
 from tidings.base.times import SECOND, Instant
 from tidings.deliveries.attempts import DeliveryOutcome, EventSender
 from tidings.deliveries.events import Event
-from tidings.deliveries.model import QUEUE_OVERFLOWED, DeliveryState, QueueLimits, ReceiverQueue
+from tidings.deliveries.model import FINISHED_RETENTION, QUEUE_OVERFLOWED, DeliveryState, QueueLimits, ReceiverQueue
 from tidings.deliveries.registry import REGISTRY
 from tidings.deliveries.results import Attempt, AttemptResult, DeliveryJob, ResultWriter, log_given_up
 from tidings.deliveries.retries import RetryPolicy
-from tidings.deliveries.store import queues
-from tidings.engine.database import Database
+from tidings.deliveries.store import outbox, queues
+from tidings.engine.database import Database, Write
 from tidings.services.clock import Clock
 
 log = structlog.get_logger()
@@ -163,3 +163,13 @@ class DeliveryQueue:
             next_s = (result.next_at - self._clock()) // SECOND
             log.info("not delivered", **fields, reason=outcome.error_text, next_s=next_s)
         metrics.record_delivery("retried" if result.state is DeliveryState.PENDING else result.state.value, took_s)
+
+
+def remove_finished(db: Write, now: Instant, limit: int) -> int:
+    """Remove deliveries that ended more than FINISHED_RETENTION ago. Returns their number."""
+    return outbox.delete_finished(db, before=Instant(now - FINISHED_RETENTION), limit=limit)
+
+
+def remove_idle_receivers(db: Write, now: Instant, limit: int) -> int:
+    """Remove receivers that have nothing to receive. Returns their number."""
+    return queues.remove_idle(db, now=now, limit=limit)

@@ -11,7 +11,8 @@ import msgspec
 
 from tidings.base.messages import Message, msg
 from tidings.deliveries.events import EntryPayload, Event
-from tidings.deliveries.provider import DeliveryRefused, ProviderRequest, ProviderResponse, raise_for_status
+from tidings.deliveries.provider import DeliveryRefused, raise_for_status
+from tidings.net.post import ServiceRequest, ServiceResponse
 
 JSON = {"Content-Type": "application/json", "Accept": "application/json"}
 FORM = {"Content-Type": "application/x-www-form-urlencoded", "Accept": "application/json"}
@@ -32,12 +33,12 @@ def entry_with_url(event: Event) -> EntryPayload:
     return entry if entry.title else msgspec.structs.replace(entry, title=entry.url)
 
 
-def post_json(url: str, value: Any, headers: Mapping[str, str], *, method: str = "POST") -> ProviderRequest:
-    return ProviderRequest(method, url, {**JSON, **headers}, msgspec.json.encode(value))
+def post_json(url: str, value: Any, headers: Mapping[str, str], *, method: str = "POST") -> ServiceRequest:
+    return ServiceRequest(method, url, {**JSON, **headers}, msgspec.json.encode(value))
 
 
-def post_form(url: str, fields: Mapping[str, str], headers: Mapping[str, str]) -> ProviderRequest:
-    return ProviderRequest("POST", url, {**FORM, **headers}, urlencode(fields).encode())
+def post_form(url: str, fields: Mapping[str, str], headers: Mapping[str, str]) -> ServiceRequest:
+    return ServiceRequest("POST", url, {**FORM, **headers}, urlencode(fields).encode())
 
 
 def join_path(url: str, path: str) -> str:
@@ -64,7 +65,7 @@ def without_empty(**members: Any) -> dict[str, Any]:
     return {name: value for name, value in members.items() if value not in ("", [], None)}
 
 
-def expect_success(response: ProviderResponse, title: str | Message, *also: int) -> None:
+def expect_success(response: ServiceResponse, title: str | Message, *also: int) -> None:
     """Raises DeliveryRefused unless the status is a success. also: other statuses that mean success here."""
     if response.status in also:
         return
@@ -79,7 +80,7 @@ def expect_success(response: ProviderResponse, title: str | Message, *also: int)
         )
 
 
-def required_text(response: ProviderResponse, title: str, *names: str) -> str:
+def required_text(response: ServiceResponse, title: str, *names: str) -> str:
     """Returns a text from the JSON object of a response: that of the first dotted name that has one.
 
     Raises DeliveryRefused if none has.
@@ -98,14 +99,14 @@ def required_text(response: ProviderResponse, title: str, *names: str) -> str:
     )
 
 
-def error_text(response: ProviderResponse, *names: str) -> str:
+def error_text(response: ServiceResponse, *names: str) -> str:
     """Returns an error message from a response, for services that report errors with a success status; "" if none."""
     value = _json(response)
     found = next((one for name in names if (one := _at(value, name.split(".")))), "")
     return (", ".join(map(str, found)) if isinstance(found, list) else str(found))[:200]
 
 
-def _json(response: ProviderResponse) -> Any:
+def _json(response: ServiceResponse) -> Any:
     try:
         return msgspec.json.decode(response.body)
     except (msgspec.DecodeError, UnicodeDecodeError):

@@ -15,12 +15,36 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 import structlog
-from sqlalchemy import URL, ColumnClause, Connection, bindparam, func, literal_column, select
+from sqlalchemy import (
+    URL,
+    BigInteger,
+    Column,
+    ColumnClause,
+    Connection,
+    ForeignKey,
+    Integer,
+    Table,
+    bindparam,
+    func,
+    literal_column,
+    select,
+)
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import SQLAlchemyError
 
+from tidings.engine.columns import metadata
 from tidings.engine.postgresql import PostgresPool
-from tidings.storage.schema import user_writes
+
+# PostgreSQL only, for reading from replicas. Unlogged: its rows need not survive a crash and are not replicated, and
+# writing one after each write of a user costs little. A server that takes over begins with an empty table.
+user_writes = Table(
+    "user_writes",
+    metadata,
+    Column("user_id", Integer, ForeignKey("users.id", ondelete="CASCADE"), primary_key=True, autoincrement=False),
+    Column("position", BigInteger, nullable=False, comment="In the write-ahead log, in bytes, after the last write."),
+    prefixes=["UNLOGGED"],
+    info={"engine": "postgresql"},
+)
 
 # A replica that is further behind is not read: what the worker stores would be missing for longer than users accept.
 MAX_LAG_S = 10.0

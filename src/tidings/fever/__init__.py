@@ -2,9 +2,3 @@
 
 Source: docs/clients.md.
 """
-
-from tidings.fever.endpoint import PATHS, routes
-
-ROUTES = routes.all
-
-__all__ = ["PATHS", "ROUTES"]

@@ -62,7 +62,7 @@ class Fever(Surface[FeverCaller]):
     ) -> None:
         sources: dict[Any, Any] = {FeverCaller: lambda call: call.context, Services: lambda _call: services}
         super().__init__(endpoints, sources, name="fever", at_once=at_once)
-        self._logins = services.app_logins
+        self._logins = services.accounts.app_logins
         self._trusted = trusted
 
     def identify(self, request: Request, endpoint: Endpoint | None) -> FeverCaller | None:

@@ -66,7 +66,7 @@ def _found(parameters: Parameters, db: Read, user_id: int, services: Services) -
     if "links" in parameters:
         found["links"] = []
     if "unread_item_ids" in parameters:
-        found["unread_item_ids"] = services.unread_ids.joined(db, user_id)
+        found["unread_item_ids"] = services.entries.unread_ids.joined(db, user_id)
     if "saved_item_ids" in parameters:
         found["saved_item_ids"] = entry_lists.joined_ids(db, user_id, EntryFilter(starred=True))
     return found

@@ -31,7 +31,7 @@ def is_wanted(parameters: Parameters) -> bool:
 def apply(parameters: Parameters, login: FeverLogin, services: Services) -> None:
     """Apply the mark of a request, if it has one. Raises InvalidInput for a mark that is not known."""
     if parameters.text("unread_recently_read") not in ("", "0"):
-        services.app_marks.undo_read(login)
+        services.entries.app_marks.undo_read(login)
     match parameters.text("mark"):
         case "":
             pass
@@ -50,9 +50,9 @@ def _mark_items(parameters: Parameters, login: FeverLogin, services: Services) -
     if len(ids) > MAX_MARKED:
         raise InvalidInput(verbatim(f"id: send {MAX_MARKED:,} numbers at most."), field="id")
     if state in STATUSES:
-        services.app_marks.set_status(login, ids, STATUSES[state])
+        services.entries.app_marks.set_status(login, ids, STATUSES[state])
     elif state in STARS:
-        services.app_marks.set_starred(login, ids, STARS[state])
+        services.entries.app_marks.set_starred(login, ids, STARS[state])
     else:
         raise InvalidInput(verbatim(f"as: {state[:40]!r} is not read, unread, saved or unsaved."), field="as")
 
@@ -69,7 +69,9 @@ def _mark_list(kind: str, parameters: Parameters, login: FeverLogin, services: S
         return
     else:
         entry_filter = EntryFilter(feed_id=number) if kind == "feed" else EntryFilter(category_id=number)
-    services.app_marks.mark_list_read(login, entry_filter, _stored_until(parameters.number("before"), services.clock()))
+    services.entries.app_marks.mark_list_read(
+        login, entry_filter, _stored_until(parameters.number("before"), services.clock())
+    )
 
 
 def _stored_until(before: int | None, now: Instant) -> Instant:

@@ -83,7 +83,7 @@ class GoogleReader(Surface[ReaderCaller]):
             PasswordCheck: lambda _call: check,
         }
         super().__init__(endpoints, sources, name="greader", at_once=at_once)
-        self._logins = services.app_logins
+        self._logins = services.accounts.app_logins
         self._trusted = trusted
         self._password_threads = ThreadPoolExecutor(PASSWORD_THREADS, thread_name_prefix="app-passwords")
 

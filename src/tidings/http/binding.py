@@ -68,6 +68,15 @@ Source = Callable[[Call[C]], Any]
 ArgumentSources = list[tuple[str, Source[C]]]
 
 
+def constants(values: Mapping[type, object]) -> dict[type, Source[Any]]:
+    """Return sources that always give the same value, by its type."""
+
+    def constant(value: object) -> Source[Any]:
+        return lambda _call: value
+
+    return {kind: constant(value) for kind, value in values.items()}
+
+
 def argument_sources(handler: Callable[..., Any], sources: Mapping[Any, Source[C]]) -> ArgumentSources[C]:
     """Returns the sources of the arguments of a handler. Path ids come before the body, so that their errors win."""
     hints = get_type_hints(handler)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
 from functools import partial
 
@@ -19,8 +19,6 @@ from msgspec import Struct
 
 from tidings import metrics
 from tidings.base.times import SECOND, Instant
-from tidings.deliveries.model import FINISHED_RETENTION
-from tidings.deliveries.store import outbox, queues
 from tidings.domain.accounts.throttle import FORGET_AFTER
 from tidings.domain.entries import retention
 from tidings.domain.entries.entries import EntryStatus
@@ -53,6 +51,15 @@ class CleanupSettings(Struct, frozen=True):
     max_entries: int = 10_000
 
 
+class CleanupTask(Struct, frozen=True):
+    """Unused rows of another slice, which the cleanup removes; `wiring` registers it."""
+
+    what: str
+    """Their kind in plural, as reports and metrics name it."""
+    remove: Callable[[Write, Instant, int], int]
+    """Called with the current time and a limit; returns how many rows it removed."""
+
+
 class CleanupStep(Struct, frozen=True):
     """The rows that one transaction removed. what: their kind, such as entries, or pages of the SQLite file.
 
@@ -65,10 +72,13 @@ class CleanupStep(Struct, frozen=True):
 
 
 class Cleanup:
-    def __init__(self, database: Database, clock: Clock, settings: CleanupSettings) -> None:
+    def __init__(
+        self, database: Database, clock: Clock, settings: CleanupSettings, tasks: Sequence[CleanupTask] = ()
+    ) -> None:
         self._database = database
         self._clock = clock
         self._settings = settings
+        self._tasks = tasks
 
     def begin(self, worker: str, *, ignore_schedule: bool = False) -> bool:
         """Claim a run if one is due and no other worker holds it. Returns whether it was claimed."""
@@ -106,9 +116,8 @@ class Cleanup:
         yield from self._entries(sys.maxsize if unlimited else self._settings.max_entries)
         yield from self._tombstones()
         yield from self._until_none("icons", icons.remove_unused)
-        ended_before = Instant(self._clock() - FINISHED_RETENTION)
-        yield from self._until_none("deliveries", partial(outbox.delete_finished, before=ended_before))
-        yield from self._until_none("receivers", partial(queues.remove_idle, now=self._clock()))
+        for task in self._tasks:
+            yield from self._run(task)
         yield from self._until_none("sessions", partial(sessions.remove_expired, now=self._clock()))
         forgotten = Instant(self._clock() - FORGET_AFTER)
         yield from self._until_none("sign-in failures", partial(sign_in_failures.remove_expired, since=forgotten))
@@ -163,6 +172,10 @@ class Cleanup:
             for start in range(0, len(old), MAX_BATCH):
                 some = old[start : start + MAX_BATCH]
                 yield self._write("tombstones", partial(tombstones.remove, old=some))
+
+    def _run(self, task: CleanupTask) -> Iterator[CleanupStep]:
+        now = self._clock()
+        yield from self._until_none(task.what, lambda db, limit: task.remove(db, now, limit))
 
     def _until_none(self, what: str, remove: Callable[..., int], limit: int = MAX_BATCH) -> Iterator[CleanupStep]:
         while True:

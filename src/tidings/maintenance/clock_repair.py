@@ -7,8 +7,6 @@ from datetime import timedelta
 from msgspec import Struct
 
 from tidings.base.times import DAY, MINUTE, Instant
-from tidings.deliveries import queue
-from tidings.deliveries.retries import RetryPolicy
 from tidings.domain.polling import next_check
 from tidings.domain.polling.next_check import Schedule
 from tidings.engine import database_clock, notify
@@ -17,19 +15,27 @@ from tidings.maintenance import cleanup
 from tidings.maintenance.store import clock_repair
 from tidings.maintenance.store.clock_repair import LatestTimes
 from tidings.services.clock import Clock
-from tidings.websub import pushes
 
 # How far the clocks of machines with one database may be apart.
 MAX_CLOCK_DIFFERENCE = MINUTE
 
 
 class ScheduleLimits(Struct, frozen=True, kw_only=True):
-    """The longest waits by the settings. source_lease: of a claim. host_gap: between two fetches from a host."""
+    """The longest waits that are possible with the settings."""
 
     schedule: Schedule
     source_lease: timedelta
+    """How long a claim of a source lasts."""
+    receiver_lease: timedelta
+    """How long a worker holds the queue of a receiver of events."""
+    push_lease: int
+    """How long a worker holds a document that a hub pushed, in microseconds."""
     host_gap: timedelta
+    """Time between two fetches from a host."""
     job_interval: timedelta
+    """Time between two runs of the scheduled job that runs least often."""
+    delivery_retry: timedelta
+    """How long a failing delivery is repeated."""
 
 
 class ClockRepair:
@@ -84,12 +90,12 @@ class ClockRepair:
             now=now,
             latest=latest,
             source_lease=after(self._limits.source_lease),
-            receiver_lease=after(queue.LEASE),
-            push_lease=after(pushes.LEASE),
+            receiver_lease=after(self._limits.receiver_lease),
+            push_lease=after(self._limits.push_lease),
             job_lease=after(cleanup.LEASE),
             gap_end=after(self._limits.host_gap),
             closed_until=after(DAY),
             next_check=after(next_check.longest_wait(self._limits.schedule)),
-            next_attempt=after(RetryPolicy().give_up_after),
+            next_attempt=after(self._limits.delivery_retry),
             next_job=after(max(self._limits.job_interval, timedelta(hours=1))),
         )

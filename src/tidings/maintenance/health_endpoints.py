@@ -12,7 +12,7 @@ from tidings.api import replies
 from tidings.base.errors import StoreUnavailable
 from tidings.http.endpoints import Media, Routes
 from tidings.http.responses import send_response
-from tidings.services import Services
+from tidings.maintenance.services import MaintenanceServices
 
 ALIVE = ("/healthz", "/liveness")
 READY = ("/healthcheck", "/readiness", "/readyz")
@@ -31,15 +31,15 @@ def is_alive() -> Response:
     return PlainTextResponse("OK")
 
 
-def is_ready(services: Services) -> Response:
+def is_ready(maintenance: MaintenanceServices) -> Response:
     """OK while the database answers within two seconds, takes writes, and has the schema of this version."""
-    return _readiness(why_not_ready(services))
+    return _readiness(why_not_ready(maintenance))
 
 
-def why_not_ready(services: Services) -> str:
+def why_not_ready(maintenance: MaintenanceServices) -> str:
     """Returns "" if requests can be served."""
     try:
-        services.readiness.check()
+        maintenance.readiness.check()
     except StoreUnavailable:
         return "the database cannot be used"
     return ""

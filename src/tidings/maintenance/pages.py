@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tidings.http.endpoints import Routes
-from tidings.services import Services
+from tidings.maintenance.services import MaintenanceServices
 from tidings.web.context import PageResponse
 from tidings.web.language import _
 
@@ -13,7 +13,7 @@ ENGINES = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
 
 
 @routes.get("/instance", admin=True)
-def show_instance(services: Services) -> PageResponse:
-    overview = services.status.cached()
+def show_instance(maintenance: MaintenanceServices) -> PageResponse:
+    overview = maintenance.status.cached()
     known = {"title": _("This instance"), "seen": overview, "engine": ENGINES[overview.database_engine]}
     return PageResponse("settings/instance.html", known)

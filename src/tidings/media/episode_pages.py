@@ -9,8 +9,8 @@ from tidings.base.errors import InvalidInput
 from tidings.domain.accounts.users import User
 from tidings.http.endpoints import Routes
 from tidings.media.episode_parts import EpisodePart
+from tidings.media.services import MediaServices
 from tidings.net.errors import FetchError
-from tidings.services import Services
 from tidings.web.articles.content import article_html
 from tidings.web.context import PageResponse, RequestContext
 from tidings.web.language import _
@@ -20,21 +20,23 @@ routes = Routes()
 
 
 @routes.get("/enclosures/{enclosure_id}/chapters")
-async def show_chapters(caller: User, services: Services, enclosure_id: int) -> PageResponse:
+async def show_chapters(caller: User, media: MediaServices, enclosure_id: int) -> PageResponse:
     """Show the chapters that a file of an episode has, or why there are none."""
-    part = await asyncio.to_thread(services.episode_parts.find, caller.id, enclosure_id)
+    part = await asyncio.to_thread(media.episode_parts.find, caller.id, enclosure_id)
     try:
-        return _page(part, _("Chapters"), chapters=await services.episode_parts.chapters(part))
+        return _page(part, _("Chapters"), chapters=await media.episode_parts.chapters(part))
     except (FetchError, InvalidInput) as error:
         return _page(part, _("Chapters"), error=error)
 
 
 @routes.get("/enclosures/{enclosure_id}/transcript")
-async def show_transcript(context: RequestContext, caller: User, services: Services, enclosure_id: int) -> PageResponse:
+async def show_transcript(
+    context: RequestContext, caller: User, media: MediaServices, enclosure_id: int
+) -> PageResponse:
     """Show the transcript of an episode, or why there is none."""
-    part = await asyncio.to_thread(services.episode_parts.find, caller.id, enclosure_id)
+    part = await asyncio.to_thread(media.episode_parts.find, caller.id, enclosure_id)
     try:
-        transcript = await services.episode_parts.transcript(part)
+        transcript = await media.episode_parts.transcript(part)
     except (FetchError, InvalidInput) as error:
         return _page(part, _("Transcript"), error=error)
     content = await asyncio.to_thread(article_html, context, transcript.html) if transcript.html else ""

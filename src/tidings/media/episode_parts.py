@@ -23,7 +23,7 @@ from tidings.services.entries.enclosures import owned as owned_enclosure
 from tidings.services.entries.enclosures import unknown
 from tidings.services.entries.entries import owned
 from tidings.services.feed_requests import linked_request
-from tidings.services.polling.rate_limit import PoliteFetcher
+from tidings.services.rate_limit import PoliteFetcher
 from tidings.storage.feeds import feeds
 
 MAX_CHAPTERS_BYTES = 2**20

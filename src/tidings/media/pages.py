@@ -9,12 +9,12 @@ import structlog
 from starlette.responses import Response, StreamingResponse
 
 from tidings.base.errors import InvalidInput
+from tidings.content.pictures.scaling import PictureSize
 from tidings.http.endpoints import Routes
 from tidings.http.requests import Request
-from tidings.media.scaling import PictureSize
+from tidings.media.services import MediaServices
 from tidings.media.signatures import FOR_ROW, PREFIX, STREAM_PREFIX
 from tidings.net.errors import FetchError
-from tidings.services import Services
 from tidings.web.context import PageResponse
 from tidings.web.language import _
 from tidings.web.message_translation import translated
@@ -35,14 +35,16 @@ _PLACEHOLDER = b"""<svg xmlns="http://www.w3.org/2000/svg"><rect width="100%" he
 
 
 @routes.get(f"{PREFIX}{{signature}}/{{encoded_url}}", is_public=True)
-async def show_media(request: Request, services: Services, signature: str, encoded_url: str) -> Response | PageResponse:
+async def show_media(
+    request: Request, media: MediaServices, signature: str, encoded_url: str
+) -> Response | PageResponse:
     """Returns the picture at a signed address; a placeholder, or a page with a link, when there is none to show.
 
     It is public, since shared pages have pictures, too: without a signature of ours nothing is fetched.
     """
-    url = await asyncio.to_thread(services.media_proxy.url, signature, encoded_url)
+    url = await asyncio.to_thread(media.proxy.url, signature, encoded_url)
     try:
-        picture = await services.media_proxy.picture(url, _size(request))
+        picture = await media.proxy.picture(url, _size(request))
     except (FetchError, InvalidInput) as error:
         log.debug("picture not shown", reason=error.message)
         return _explanation(url, error) if _is_opened(request) else _placeholder()
@@ -54,9 +56,9 @@ async def show_media(request: Request, services: Services, signature: str, encod
 
 
 @routes.get(f"{STREAM_PREFIX}{{signature}}/{{encoded_url}}", is_public=True)
-async def stream_media(request: Request, services: Services, signature: str, encoded_url: str) -> Response:
+async def stream_media(request: Request, media: MediaServices, signature: str, encoded_url: str) -> Response:
     """Returns the sound or film at a signed address while it arrives."""
-    proxy = services.media_proxy
+    proxy = media.proxy
     url = await asyncio.to_thread(proxy.url, signature, encoded_url)
     try:
         stream = await proxy.stream(url, byte_range=request.headers.get("range", ""))

@@ -14,12 +14,12 @@ import structlog
 from tidings.base.errors import Forbidden, InvalidInput, TidingsError
 from tidings.base.messages import msg
 from tidings.base.times import SECOND
+from tidings.content.pictures.formats import Picture, read_picture
+from tidings.content.pictures.scaling import PictureSize
 from tidings.domain.polling.sources import host_of
 from tidings.engine.database import Database
 from tidings.media.cache import CachedFile, MediaCache
-from tidings.media.pictures import Picture, read_picture
 from tidings.media.policy import MediaKind, MediaPolicy
-from tidings.media.scaling import PictureSize
 from tidings.media.signatures import signed_path, verified_url
 from tidings.net.errors import EmptyBody, FetchError
 from tidings.net.fetch import Fetcher, FetchRequest

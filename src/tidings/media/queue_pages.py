@@ -11,8 +11,8 @@ from tidings.http.binding import Form, parse_id
 from tidings.http.endpoints import Routes
 from tidings.media.policy import MediaKind
 from tidings.media.queue import MediaQueue
+from tidings.media.services import MediaServices
 from tidings.media.store import QueuedMedia
-from tidings.services import Services
 from tidings.web import security
 from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.language import _
@@ -41,17 +41,17 @@ class QueueRow(Struct, frozen=True):
 
 
 @routes.get("/queue")
-def show_queue(context: RequestContext, caller: User, services: Services) -> PageResponse:
-    rows = [_row(context, one) for one in services.media_queue.list_all(caller.id)]
+def show_queue(context: RequestContext, caller: User, media: MediaServices) -> PageResponse:
+    rows = [_row(context, one) for one in media.queue.list_all(caller.id)]
     return PageResponse("queue.html", {"title": _("Queue"), "rows": rows})
 
 
 @routes.post("/queue")
-def change_queue(caller: User, services: Services, form: QueueForm) -> Redirect:
+def change_queue(caller: User, media: MediaServices, form: QueueForm) -> Redirect:
     back = security.local_path(form.back) or "/queue"
     enclosure_id = parse_id("enclosure_id", form.next or form.add or form.up or form.down or form.remove)
     try:
-        return Redirect(back, _change(services.media_queue, caller.id, enclosure_id, form))
+        return Redirect(back, _change(media.queue, caller.id, enclosure_id, form))
     except InvalidInput as error:
         return Redirect(back, translated(error.text))
 

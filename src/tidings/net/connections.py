@@ -27,6 +27,9 @@ from tidings.net.socks import SocksConnector, SocksFailure, SocksProxy
 from tidings.net.targets import Target, parse_target
 
 # Bytes. Some publishers send policies of many kilobytes in one header.
+# A response whose body has not been read yet.
+Response = aiohttp.ClientResponse
+
 _MAX_HEADER = 32 * 1024
 _MAX_HEADERS = 128
 

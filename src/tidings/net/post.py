@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+
 import aiohttp
+from msgspec import Struct
 
 from tidings.base.errors import InvalidInput
 from tidings.base.messages import msg
-from tidings.deliveries.provider import ProviderRequest, ProviderResponse
 from tidings.net.connections import Connections
 from tidings.net.guard import AddressGuard, Lookup
 from tidings.net.requests import clean
@@ -15,6 +18,27 @@ from tidings.net.targets import parse_target
 # Bytes of a response that are read: enough for a token or an error message.
 MAX_READ = 64 * 1024
 SETTING = "TIDINGS_INTEGRATION_ALLOW_PRIVATE_NETWORKS"
+
+
+class ServiceRequest(Struct, frozen=True):
+    """A request to a service. url: http or https; credentials go into headers."""
+
+    method: str
+    url: str
+    headers: dict[str, str]
+    body: bytes = b""
+
+    def __repr__(self) -> str:
+        """Leaves out what may be secret: requests appear in logs and tracebacks."""
+        return f"ServiceRequest({self.method} {urlsplit(self.url).hostname})"
+
+
+class ServiceResponse(Struct, frozen=True):
+    """A service's response. headers: names in lower case. body: its beginning, at most MAX_READ bytes."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes = b""
 
 
 class Sender:
@@ -38,7 +62,7 @@ class Sender:
     async def close(self) -> None:
         await self._connections.close()
 
-    async def send(self, outgoing: ProviderRequest) -> ProviderResponse:
+    async def send(self, outgoing: ServiceRequest) -> ServiceResponse:
         """Returns the response with at most MAX_READ bytes of its body. The caller limits the time.
 
         Raises InvalidInput for a request that cannot be sent, and FetchError for one without a complete response.
@@ -50,7 +74,7 @@ class Sender:
             async with self._connections.exchange(
                 outgoing.method, target, headers=headers, body=outgoing.body or None
             ) as response:
-                return ProviderResponse(
+                return ServiceResponse(
                     response.status,
                     {name.lower(): clean(value) for name, value in response.headers.items()},
                     await _read_beginning(response),

@@ -18,7 +18,7 @@ from typing import BinaryIO
 import msgspec
 
 from tidings.base.ipc import framed, read_message
-from tidings.media.decoding import DecodingRequest, decode
+from tidings.content.pictures.decoding import DecodingRequest, decode
 
 
 def main() -> None:

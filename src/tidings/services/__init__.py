@@ -1,4 +1,4 @@
-"""The use cases. A change and the events it causes are written in one transaction."""
+"""The use cases of the core, grouped by theme. A change and the events it causes are written in one transaction."""
 
 from __future__ import annotations
 
@@ -6,23 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from tidings.archives.account_export import AccountExport
-from tidings.archives.account_import import AccountImport
-from tidings.archives.background_imports import BackgroundImports
-from tidings.archives.foreign_import import ForeignImport
-from tidings.deliveries.apprise import AppriseSender
-from tidings.deliveries.integrations import Integrations
-from tidings.deliveries.queue import DeliveryQueue
-from tidings.deliveries.redelivery import Deliveries
 from tidings.engine.database import Database, Read
-from tidings.maintenance.cleanup import Cleanup
-from tidings.maintenance.clock_repair import ClockRepair
-from tidings.maintenance.readiness import Readiness
-from tidings.maintenance.scheduled_backup import ScheduledBackup
-from tidings.maintenance.status import StatusReader
-from tidings.media.episode_parts import EpisodeParts
-from tidings.media.proxy import MediaProxy
-from tidings.media.queue import MediaQueue
 from tidings.services.accounts.api_keys import ApiKeys
 from tidings.services.accounts.api_passwords import ApiPasswords
 from tidings.services.accounts.app_logins import AppLogins
@@ -50,29 +34,38 @@ from tidings.services.feeds.opml import Opml
 from tidings.services.feeds.rule_preview import RulePreviewer
 from tidings.services.pictures import PictureDecoder
 from tidings.services.polling.claims import Polling
-from tidings.services.polling.rate_limit import PoliteFetcher
-from tidings.websub.pushes import Pushes
-from tidings.websub.subscriptions import WebSub
+from tidings.services.rate_limit import PoliteFetcher
 
 
 @dataclass(frozen=True, slots=True)
-class Services:
-    """All services that the surfaces and the worker use; `wiring` builds them."""
+class AccountServices:
+    """Users and the ways in which they sign in."""
 
-    database: Database
-    clock: Clock
-    fetcher: PoliteFetcher
     authentication: Authentication
     users: Users
     sessions: Sessions
     api_keys: ApiKeys
     api_passwords: ApiPasswords
     app_logins: AppLogins
+
+
+@dataclass(frozen=True, slots=True)
+class FeedServices:
+    """Subscriptions and categories."""
+
+    subscriptions: Feeds
     categories: Categories
-    feeds: Feeds
     bulk: BulkFeedChanges
     rule_previewer: RulePreviewer
-    entries: Entries
+    opml: Opml
+    discovery: Discovery
+
+
+@dataclass(frozen=True, slots=True)
+class EntryServices:
+    """Entries: lists, states, labels, sharing, and articles from their pages."""
+
+    changes: Entries
     listing: EntryListReader
     read_marker: ReadMarker
     app_marks: AppMarks
@@ -83,29 +76,28 @@ class Services:
     saved_pages: SavedPages
     enclosures: Enclosures
     labels: Labels
-    episode_parts: EpisodeParts
-    media_queue: MediaQueue
-    media_proxy: MediaProxy
-    pictures: PictureDecoder
-    polling: Polling
     search: SearchIndexer
-    opml: Opml
-    account_export: AccountExport
-    account_import: AccountImport
-    foreign_import: ForeignImport
-    background_imports: BackgroundImports
-    discovery: Discovery
-    websub: WebSub
-    pushes: Pushes
-    status: StatusReader
-    cleanup: Cleanup
-    scheduled_backup: ScheduledBackup
-    clock_repair: ClockRepair
-    readiness: Readiness
-    integrations: Integrations
-    apprise_sender: AppriseSender
-    deliveries: Deliveries
-    delivery_queue: DeliveryQueue
+
+
+@dataclass(frozen=True, slots=True)
+class PollingServices:
+    """Claims of due feeds, their checks, and the client that fetches documents within the limits of each host."""
+
+    claims: Polling
+    fetcher: PoliteFetcher
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """All services of the core, which the surfaces and the worker use; `wiring.services` builds them."""
+
+    database: Database
+    clock: Clock
+    accounts: AccountServices
+    feeds: FeedServices
+    entries: EntryServices
+    polling: PollingServices
+    pictures: PictureDecoder
 
     @contextmanager
     def reading(self) -> Iterator[Read]:
@@ -115,19 +107,9 @@ class Services:
 
     async def disconnect(self) -> None:
         """Close connections and child processes. Call it inside the event loop that used them."""
-        await self.fetcher.close()
-        await self.media_proxy.close()
-        await self.delivery_queue.close()
-        await self.websub.disconnect()
-        self.articles.close()
+        await self.polling.fetcher.close()
+        self.entries.articles.close()
         self.pictures.close()
-        self.background_imports.close()
-        self.apprise_sender.close()
-
-    async def close(self) -> None:
-        """Close connections, child processes and the database. Call it as `disconnect`."""
-        await self.disconnect()
-        self.database.close()
 
 
-__all__ = ["Services"]
+__all__ = ["AccountServices", "EntryServices", "FeedServices", "PollingServices", "Services"]

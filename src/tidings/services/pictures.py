@@ -15,11 +15,11 @@ from msgspec import Struct
 
 from tidings.content import icons
 from tidings.content.icons import IconImage
-from tidings.content.icons.picture_headers import read_header
 from tidings.content.icons.svg import sanitize_svg
-from tidings.media.decoding import DecodingRequest, DecodingResult, Purpose
-from tidings.media.pictures import SVG, Picture
-from tidings.media.scaling import SCALED_TYPE, PictureSize
+from tidings.content.pictures.decoding import DecodingRequest, DecodingResult, Purpose
+from tidings.content.pictures.formats import SVG, Picture
+from tidings.content.pictures.headers import read_header
+from tidings.content.pictures.scaling import SCALED_TYPE, PictureSize
 from tidings.services.worker_pool import WorkerDied, WorkerPool
 
 log = structlog.get_logger()

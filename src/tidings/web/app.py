@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 from urllib.parse import quote
@@ -20,14 +20,16 @@ from tidings.base.messages import msg
 from tidings.base.times import SECOND
 from tidings.domain.accounts.sessions import SESSION_LIFETIME
 from tidings.domain.accounts.users import User
-from tidings.http import forms
+from tidings.http import binding, forms
 from tidings.http.binding import Call
 from tidings.http.endpoints import Endpoint
 from tidings.http.requests import Network, Request
 from tidings.http.responses import empty, json
 from tidings.http.surface import BUSY, BUSY_RETRY_AFTER_S, Surface
 from tidings.media.policy import MediaKind
+from tidings.media.proxy import MediaProxy
 from tidings.services import Services
+from tidings.services.accounts.sessions import SignedIn
 from tidings.web import cookies, security
 from tidings.web.assets import Assets
 from tidings.web.context import PageResponse, Redirect, RequestContext, SiteConfig
@@ -64,10 +66,12 @@ class Pages(Surface[RequestContext]):
     def __init__(
         self,
         services: Services,
+        slices: Mapping[type, object],
         endpoints: Iterable[Endpoint],
         site: SiteConfig,
         assets: Assets,
         *,
+        media_proxy: MediaProxy,
         at_once: int,
         trusted: Sequence[Network] = (),
     ) -> None:
@@ -76,9 +80,11 @@ class Pages(Surface[RequestContext]):
             User: lambda call: call.context.caller,
             Services: lambda _call: services,
             Assets: lambda _call: assets,
+            **binding.constants(slices),
         }
         super().__init__(endpoints, sources, name="pages", at_once=at_once)
         self._services = services
+        self._media_proxy = media_proxy
         self._site = site
         self._trusted = trusted
         self._renderer = Renderer(assets, site.base_path)
@@ -86,8 +92,8 @@ class Pages(Surface[RequestContext]):
 
     def identify(self, request: Request, endpoint: Endpoint | None) -> RequestContext:  # noqa: ARG002
         token = self._site.cookie(request, cookies.SESSION)
-        signed_in = self._services.sessions.recognise(token) if token else None
-        context = RequestContext(request, self._services, self._site, signed_in, request.address(self._trusted))
+        signed_in = self._services.accounts.sessions.recognise(token) if token else None
+        context = self._context(request, signed_in, request.address(self._trusted))
         if signed_in and signed_in.is_renewed:
             # On a shared device the cookie ends with the browser.
             lasts_s = None if context.cookie(cookies.SHARED) else SESSION_LIFETIME // SECOND
@@ -133,7 +139,7 @@ class Pages(Surface[RequestContext]):
         return self._response(call.context, result)
 
     def render_error(self, error: Exception, request: Request, context: RequestContext | None) -> Response:
-        context = context or RequestContext(request, self._services, self._site, None, "")
+        context = context or self._context(request, None, "")
         with use_language(context.language):
             result = error.redirect if isinstance(error, SignInRequired) else error_page(error, context)
             try:
@@ -141,6 +147,9 @@ class Pages(Surface[RequestContext]):
             except Exception as broken:  # noqa: BLE001 - the template itself has failed, and the error template may fail too
                 error_page(broken, context)
                 return PlainTextResponse(_BROKEN, 500)
+
+    def _context(self, request: Request, signed_in: SignedIn | None, address: str) -> RequestContext:
+        return RequestContext(request, self._services, self._site, signed_in, address, media_proxy=self._media_proxy)
 
     def _form_error(self, call: Call[RequestContext]) -> TidingsError | None:
         """Returns why a form is refused before its body is read, or None."""

@@ -14,6 +14,7 @@ from tidings.base.times import Instant
 from tidings.domain.accounts.users import User, with_page_defaults
 from tidings.http.requests import Request
 from tidings.media.policy import MediaKind, MediaPolicy
+from tidings.media.proxy import MediaProxy
 from tidings.services import Services
 from tidings.services.accounts.sessions import SignedIn
 from tidings.web import cookies, security
@@ -73,10 +74,18 @@ class RequestContext:
     """What handlers and templates know about a request; loaded on use. signed_in: None without a session."""
 
     def __init__(
-        self, request: Request, services: Services, site: SiteConfig, signed_in: SignedIn | None, address: str
+        self,
+        request: Request,
+        services: Services,
+        site: SiteConfig,
+        signed_in: SignedIn | None,
+        address: str,
+        *,
+        media_proxy: MediaProxy,
     ):
         self.request = request
         self.services = services
+        self.media_proxy = media_proxy
         self.site = site
         self.signed_in = signed_in
         self.address = address
@@ -101,13 +110,13 @@ class RequestContext:
     def media_policy(self) -> MediaPolicy:
         """Which media of articles are loaded through us."""
         is_wanted = self.user is not None and self.user.proxies_pictures
-        return self.services.media_proxy.policy.with_wish(for_all=is_wanted)
+        return self.media_proxy.policy.with_wish(for_all=is_wanted)
 
     def media_address(self, url: str, kind: MediaKind) -> str:
         """Returns the address from which a page loads a picture, sound or film: the publisher's, or one of ours."""
         if not self.media_policy.applies_to(url, kind, on_https=self.site.is_secure):
             return url
-        return self.url(self.services.media_proxy.path(url, kind))
+        return self.url(self.media_proxy.path(url, kind))
 
     def prepare_copy(self) -> None:
         """Make the page one that can be read without a connection: links and pictures lead to us as far as possible.
@@ -115,7 +124,7 @@ class RequestContext:
         The notice and its undo button stay for the page that the user sees next.
         """
         self.user = msgspec.structs.replace(self.caller, always_open_external_links=False)
-        self.media_policy = self.services.media_proxy.policy.with_wish(for_all=True)
+        self.media_policy = self.media_proxy.policy.with_wish(for_all=True)
         self.notice = self.undo = ""
         self.is_copy = True
 

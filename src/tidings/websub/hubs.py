@@ -7,12 +7,10 @@ from collections.abc import Mapping
 from ipaddress import ip_address
 from urllib.parse import urlencode, urlsplit
 
-import aiohttp
-
 from tidings.base.messages import msg
 from tidings.base.times import Instant
 from tidings.net import cache_headers
-from tidings.net.connections import Connections
+from tidings.net.connections import Connections, Response
 from tidings.net.errors import FetchTimeout, HttpError, NetworkError, TooManyRedirects
 from tidings.net.guard import AddressGuard, is_public
 from tidings.net.requests import FetchSettings
@@ -90,7 +88,7 @@ class HubClient:
         )
 
 
-async def _check_response(target: Target, response: aiohttp.ClientResponse, now: Instant) -> None:
+async def _check_response(target: Target, response: Response, now: Instant) -> None:
     if 200 <= response.status < 300:
         await drain(response)
         return

@@ -23,10 +23,12 @@ from tidings.domain.feeds.feeds import Feed
 from tidings.domain.polling.ingestion import DEFAULT_INSTANCE, InstanceSettings
 from tidings.engine.database import Database
 from tidings.services.clock import Clock
-from tidings.services.polling.entry_builder import EntryBuilder, log_rule_errors
+from tidings.services.listeners import Listeners
+from tidings.services.polling.entry_builder import EntryBuilder
 from tidings.services.polling.ingest import find_changes
 from tidings.services.polling.next_check import after_push
 from tidings.services.polling.store import store
+from tidings.services.rule_log import log_rule_errors
 from tidings.storage.accounts import users
 from tidings.websub import pushes_store as pushes
 from tidings.websub import store as subscriptions
@@ -57,8 +59,15 @@ class Pushes:
     """is_on: whether WebSub is switched on."""
 
     def __init__(
-        self, database: Database, clock: Clock, *, is_on: bool, instance: InstanceSettings = DEFAULT_INSTANCE
+        self,
+        database: Database,
+        clock: Clock,
+        listeners: Listeners,
+        *,
+        is_on: bool,
+        instance: InstanceSettings = DEFAULT_INSTANCE,
     ) -> None:
+        self._listeners = listeners
         self._instance = instance
         self._database = database
         self._clock = clock
@@ -176,7 +185,7 @@ class Pushes:
         if feed.crawler:
             return False  # the poller has more time to fetch full content
         try:
-            new, changed = store_push(self._database, feed, document, builder, self._clock())
+            new, changed = store_push(self._database, feed, document, builder, self._clock(), self._listeners)
         except StoreUnavailable:
             raise
         except Exception:
@@ -203,7 +212,7 @@ def feeds_of(database: Database, subscription_id: int) -> list[Feed]:
 
 
 def store_push(
-    database: Database, feed: Feed, document: ParsedFeed, builder: EntryBuilder, now: Instant
+    database: Database, feed: Feed, document: ParsedFeed, builder: EntryBuilder, now: Instant, listeners: Listeners
 ) -> tuple[int, int]:
     """Store the entries of a pushed document for one feed. Returns the numbers of new and of changed entries.
 
@@ -221,6 +230,6 @@ def store_push(
     dates = [entry.published_at for entry in update.new]
     update = replace(update, values=after_push(feed, dates, now) if dates else {})
     with database.writing() as db:
-        (result,) = store(db, [update])
+        (result,) = store(db, [update], listeners=listeners)
     log_rule_errors(feed.id, update.rule_errors)
     return len(result.new_ids), result.changed

@@ -16,12 +16,11 @@ from msgspec import Struct
 
 from tidings.base.errors import LocalShortage, StoreUnavailable, TidingsError
 from tidings.base.times import DAY, SECOND, Instant
-from tidings.content.model import ParsedFeed
 from tidings.domain.feeds.feeds import Feed
 from tidings.engine.database import Database, Write
 from tidings.net.errors import HttpError
-from tidings.net.fetch import FetchResponse
 from tidings.services.clock import Clock
+from tidings.services.listeners import CheckedDocument
 from tidings.websub import store as subscriptions
 from tidings.websub.hubs import HubClient
 from tidings.websub.model import HubMode, HubSubscription, find_offer, hub_topic_pairs, next_step, request_form
@@ -42,20 +41,6 @@ class HubRequest(Struct, frozen=True):
     subscription: HubSubscription
     mode: HubMode
     asked_at: Instant
-
-
-class CheckedDocument(Struct, frozen=True):
-    """A document of a check. feed: any feed of its source.
-
-    document: None if it was not parsed. has_news: it has new entries, which no hub pushed. has_hub: it may have offered
-    a hub before.
-    """
-
-    feed: Feed
-    response: FetchResponse
-    document: ParsedFeed | None = None
-    has_news: bool = False
-    has_hub: bool = True
 
 
 class WebSub:

@@ -26,7 +26,7 @@ async def refresh(
 
     progress: called with the number of feeds checked and the total. max_concurrent: fetches at the same time.
     """
-    leases = await asyncio.to_thread(services.polling.enabled, username)
+    leases = await asyncio.to_thread(services.polling.claims.enabled, username)
     total = sum(len(lease.feeds) for lease in leases)
     slots, done, failed, new = asyncio.Semaphore(max_concurrent), 0, 0, 0
     progress(0, total)
@@ -34,7 +34,7 @@ async def refresh(
     async def check(lease: SourceLease) -> None:
         nonlocal done, failed, new
         async with slots:
-            results = await services.polling.check(lease)
+            results = await services.polling.claims.check(lease)
         done += len(results)
         failed += sum(result.error is not None for result in results.values())
         new += sum(len(result.new_ids) for result in results.values())

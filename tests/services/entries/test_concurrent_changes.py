@@ -19,6 +19,7 @@ from tidings.engine import locks
 from tidings.engine.database import Database
 from tidings.services.clock import system_clock
 from tidings.services.entries.entries import Entries
+from tidings.services.listeners import Listeners
 from tidings.storage.accounts import users
 from tidings.storage.entries import counters, entries
 from tidings.storage.schema import entries as entry_table
@@ -95,7 +96,7 @@ def test_concurrent_changes_share_transactions_and_lose_nothing(
 ) -> None:
     fixtures = [alice, bob]
     ids = [fixture.add(*(ready(f"{number}") for number in range(THREADS))) for fixture in fixtures]
-    service, rounds, outcomes = Entries(alice.database, system_clock), 25, Counter[str]()
+    service, rounds, outcomes = Entries(alice.database, system_clock, Listeners()), 25, Counter[str]()
     commits.clear()
 
     owners = [user_of(fixture) for fixture in fixtures]
@@ -125,7 +126,7 @@ def test_a_user_whose_rows_are_locked_holds_up_nobody_else(alice: FeedFixture, b
     if alice.database.is_sqlite:
         pytest.skip("SQLite has one writer at a time")
     (own,), (other,) = alice.add(ready("one")), bob.add(ready("two"))
-    service = Entries(alice.database, system_clock)
+    service = Entries(alice.database, system_clock, Listeners())
     first, second = user_of(alice), user_of(bob)
     group = [StateChange(alice.user_id, [own], starred=True), StateChange(bob.user_id, [other], starred=True)]
 
@@ -164,7 +165,7 @@ def test_a_change_that_waited_counts_what_the_one_before_it_wrote(alice: FeedFix
     if alice.database.is_sqlite:
         pytest.skip("SQLite has one writer at a time")
     (own,) = alice.add(ready("one"))
-    service, owner = Entries(alice.database, system_clock), user_of(alice)
+    service, owner = Entries(alice.database, system_clock, Listeners()), user_of(alice)
 
     with ThreadPoolExecutor(1) as threads:
         with alice.database.writing() as db:
@@ -188,7 +189,7 @@ def test_a_full_disk_fails_the_large_change_alone(alice: FeedFixture) -> None:
         db.run(update(entry_table).where(entry_table.c.user_id == alice.user_id).values(title="x" * 1_000_000))
 
     assert refused.value.is_of_transaction
-    Entries(alice.database, system_clock).update(user_of(alice), ids, starred=True)
+    Entries(alice.database, system_clock, Listeners()).update(user_of(alice), ids, starred=True)
     assert starred(alice) == set(ids)
 
 

@@ -19,7 +19,7 @@ def test_a_new_entry_is_found_at_once(alice: Person, site: Publisher) -> None:
     alice.has_feed(site, ["Rain", "Sun"])
     entry_filter = EntryFilter(search="rain")
 
-    with alice.service.services.listing.of(alice.id, entry_filter) as lists:
+    with alice.service.services.entries.listing.of(alice.id, entry_filter) as lists:
         assert [entry.title for entry in lists.rows(entry_filter, PageRequest())] == ["Rain"]
         assert lists.page(entry_filter, PageRequest()).total == 1
 
@@ -28,7 +28,7 @@ def test_a_new_entry_is_found_at_once(alice: Person, site: Publisher) -> None:
 def test_a_feed_or_category_of_another_user_is_unknown(field: str, alice: Person, bob: Person, site: Publisher) -> None:
     feed = alice.has_feed(site, ["Rain"])
     id_ = feed["id"] if field == "feed_id" else feed["category"]["id"]
-    listing = bob.service.services.listing
+    listing = bob.service.services.entries.listing
 
     with (
         pytest.raises(InvalidInput, match=f"There is no .* {id_}") as caught,

@@ -10,34 +10,33 @@ from support.people import PASSWORD, rss
 from support.publisher import Hang, Publisher
 from support.running import environment_for
 from tidings.engine.database import Database
-from tidings.services import Services
 from tidings.settings import load
 from tidings.storage.feeds import feeds
-from tidings.wiring import build_services
+from tidings.wiring.services import AllServices, build_services
 
 FEEDS = 20
 ICON = '<svg xmlns="http://www.w3.org/2000/svg"><path d="M0 0h8v8z"/></svg>'
 
 
-def subscribed(database: Database, database_url: str, folder: Path, site: Publisher) -> tuple[Services, int]:
+def subscribed(database: Database, database_url: str, folder: Path, site: Publisher) -> tuple[AllServices, int]:
     """To many feeds of one site, as after an import; and the user's id."""
     settings = environment_for(database_url, folder, polling_limit_per_host=str(FEEDS))
     services = build_services(database, load(settings, None))
-    user = services.users.create("alice", PASSWORD)
+    user = services.accounts.users.create("alice", PASSWORD)
     outlines = "".join(f"<outline xmlUrl='{site.url(f'/{number}.xml')}'/>" for number in range(FEEDS))
-    services.opml.import_(user.id, f"<opml><body>{outlines}</body></opml>".encode())
+    services.feeds.opml.import_(user.id, f"<opml><body>{outlines}</body></opml>".encode())
     for number in range(FEEDS):
         path = f"/{number}.xml"
         site.serve(path, rss(["One"], site.url(path)).replace(f"{path}/site", "/"))
     return services, user.id
 
 
-def poll(services: Services) -> None:
+def poll(services: AllServices) -> None:
     async def check_all() -> None:
-        claimed = await asyncio.to_thread(services.polling.claim, "worker", FEEDS)
+        claimed = await asyncio.to_thread(services.polling.claims.claim, "worker", FEEDS)
         assert len(claimed) == FEEDS
         try:
-            await asyncio.gather(*(services.polling.check(claim) for claim in claimed))
+            await asyncio.gather(*(services.polling.claims.check(claim) for claim in claimed))
         finally:
             await services.disconnect()
 

@@ -13,10 +13,9 @@ from support.running import environment_for
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.entries import EntryFilter, PageRequest
 from tidings.engine.database import Database
-from tidings.services import Services
 from tidings.settings import load
 from tidings.storage.entries import entry_lists
-from tidings.wiring import build_services
+from tidings.wiring.services import AllServices, build_services
 
 FRAMES = "".join(
     f'<iframe src="{src}"></iframe>'
@@ -46,9 +45,9 @@ class SettingsFixture:
     def __init__(self, database: Database, folder: Path, **settings: str) -> None:
         self._environment = environment_for("sqlite:///unused", folder, **settings)
         self._database = database
-        self.user: User = self._services().users.create("alice", PASSWORD)
+        self.user: User = self._services().accounts.users.create("alice", PASSWORD)
 
-    def run_with_services(self, work: Callable[[Services], Awaitable[Any]]) -> Any:
+    def run_with_services(self, work: Callable[[AllServices], Awaitable[Any]]) -> Any:
         async def run() -> Any:
             services = self._services()
             try:
@@ -60,11 +59,13 @@ class SettingsFixture:
 
     def subscribe(self, url: str, **given: Any) -> int:
         return int(
-            self.run_with_services(lambda services: services.feeds.create(self.user, {"feed_url": url, **given}))
+            self.run_with_services(
+                lambda services: services.feeds.subscriptions.create(self.user, {"feed_url": url, **given})
+            )
         )
 
     def refresh(self, feed_id: int) -> None:
-        self.run_with_services(lambda services: services.polling.refresh_now(self.user.id, feed_id))
+        self.run_with_services(lambda services: services.polling.claims.refresh_now(self.user.id, feed_id))
 
     def contents(self) -> dict[str, str]:
         """By title."""
@@ -77,7 +78,7 @@ class SettingsFixture:
             found = entry_lists.page(db, self.user.id, EntryFilter(), PageRequest())
         return next(entry.id for entry in found.entries if entry.title == title)
 
-    def _services(self) -> Services:
+    def _services(self) -> AllServices:
         return build_services(self._database, load(self._environment, None))
 
 
@@ -103,12 +104,12 @@ def test_only_configured_players_are_kept_however_an_entry_is_added(
     fixture.refresh(feed_id)
     imported = {"url": "https://site.example/3", "title": "three", "content": FRAMES}
     fixture.run_with_services(
-        lambda services: asyncio.to_thread(services.entries.import_one, fixture.user, feed_id, imported)
+        lambda services: asyncio.to_thread(services.entries.changes.import_one, fixture.user, feed_id, imported)
     )
     entry_id = fixture.entry_id("one")
     fixture.run_with_services(
         lambda services: asyncio.to_thread(
-            services.entries.edit, fixture.user, entry_id, title="edited", content=FRAMES
+            services.entries.changes.edit, fixture.user, entry_id, title="edited", content=FRAMES
         )
     )
 

@@ -15,8 +15,8 @@ from tidings.net.fetch import Fetcher, FetchSettings
 from tidings.services.accounts.users import Users
 from tidings.services.entries.article_extraction import ArticleExtractor
 from tidings.services.entries.fetch_content import ArticleFetcher
-from tidings.services.entries.full_content import FullContent
-from tidings.services.polling.rate_limit import PoliteFetcher
+from tidings.services.polling.full_content import FullContent
+from tidings.services.rate_limit import PoliteFetcher
 
 NOW = Instant(1_800_000_000_000_000)
 WORDS = "<article>" + "<p>The rain came late, lasted long, and left by the evening.</p>" * 9 + "</article>"

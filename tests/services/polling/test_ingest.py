@@ -101,12 +101,12 @@ def test_a_feed_that_the_database_refuses_does_not_affect_others(
 
 def test_a_feed_deleted_during_a_check_does_not_affect_others(polling: PollingFixture, site: Publisher) -> None:
     feed_ids = subscribed(polling, site, 10)
-    (owner,) = polling.services.users.list_all()
-    claims = polling.services.polling.claim("worker", 100)
-    polling.services.feeds.delete(owner.id, feed_ids[3])
+    (owner,) = polling.services.accounts.users.list_all()
+    claims = polling.services.polling.claims.claim("worker", 100)
+    polling.services.feeds.subscriptions.delete(owner.id, feed_ids[3])
 
     async def check_all() -> None:
-        await asyncio.gather(*(polling.services.polling.check(one) for one in claims))
+        await asyncio.gather(*(polling.services.polling.claims.check(one) for one in claims))
         await polling.services.disconnect()
 
     asyncio.run(check_all())
@@ -122,7 +122,7 @@ def test_a_feed_that_is_refreshed_many_times_at_once_gets_each_entry_once(
     feed_id = polling.subscribe(user, serve(site, 0, "Rain", "Wind"))
 
     async def refresh_at_once() -> None:
-        refresh = polling.services.polling.refresh_now
+        refresh = polling.services.polling.claims.refresh_now
         await asyncio.gather(*(refresh(user.id, feed_id) for _ in range(12)))
         await polling.services.disconnect()
 
@@ -162,7 +162,7 @@ def claimed(polling: PollingFixture) -> list[int]:
 
 
 def current_state(polling: PollingFixture, feed_id: int) -> Feed:
-    (owner, *_) = polling.services.users.list_all()
+    (owner, *_) = polling.services.accounts.users.list_all()
     with polling.database.reading() as db:
         found = feeds.get(db, owner.id, feed_id)
     assert found is not None
@@ -235,13 +235,13 @@ def test_a_source_is_released_even_if_its_feed_changed_during_the_check(
     polling: PollingFixture, site: Publisher
 ) -> None:
     changed, moved = subscribed(polling, site, 2)
-    (owner,) = polling.services.users.list_all()
-    claims = polling.services.polling.claim("worker", 100)
-    polling.services.feeds.update(owner.id, changed, {"match_entries_by_url": True})
-    polling.services.feeds.update(owner.id, moved, {"feed_url": serve(site, 7, "Item 7")})
+    (owner,) = polling.services.accounts.users.list_all()
+    claims = polling.services.polling.claims.claim("worker", 100)
+    polling.services.feeds.subscriptions.update(owner.id, changed, {"match_entries_by_url": True})
+    polling.services.feeds.subscriptions.update(owner.id, moved, {"feed_url": serve(site, 7, "Item 7")})
 
     async def check_all() -> None:
-        await asyncio.gather(*(polling.services.polling.check(one) for one in claims))
+        await asyncio.gather(*(polling.services.polling.claims.check(one) for one in claims))
         await polling.services.disconnect()
 
     asyncio.run(check_all())

@@ -14,12 +14,11 @@ from tidings.base.times import DAY, HOUR, MINUTE, Instant
 from tidings.domain.feeds.feeds import Feed
 from tidings.domain.polling.next_check import HINT_JITTER
 from tidings.engine.database import Database
-from tidings.services import Services
 from tidings.services.polling.claims import RefreshFailed
 from tidings.services.polling.next_check import MAX_TEMPORARY_FAILURES, SWITCHED_OFF
 from tidings.settings import load
 from tidings.storage.feeds import feeds
-from tidings.wiring import build_services
+from tidings.wiring.services import AllServices, build_services
 
 # A Wednesday, 10:15 in UTC.
 START = Instant(1_795_601_700_000_000)
@@ -33,14 +32,14 @@ class ScheduleFixture:
         self.now = START
         self.site = site
         self._database = database
-        self.services: Services = build_services(database, load(environment, None), clock=lambda: self.now)
-        self.user = self.services.users.create("alice", PASSWORD)
+        self.services: AllServices = build_services(database, load(environment, None), clock=lambda: self.now)
+        self.user = self.services.accounts.users.create("alice", PASSWORD)
 
     def subscribe(self, path: str, reply: Reply, **given: object) -> int:
         async def create() -> int:
             try:
                 url = self.site.script(path, reply)
-                return await self.services.feeds.create(self.user, {"feed_url": url, **given})
+                return await self.services.feeds.subscriptions.create(self.user, {"feed_url": url, **given})
             finally:
                 await self.services.disconnect()
 
@@ -51,7 +50,7 @@ class ScheduleFixture:
 
         async def refresh() -> None:
             try:
-                await self.services.polling.refresh_now(self.user.id, feed_id)
+                await self.services.polling.claims.refresh_now(self.user.id, feed_id)
             except RefreshFailed:
                 pass
             finally:
@@ -63,15 +62,15 @@ class ScheduleFixture:
 
     def import_(self, *urls: str) -> None:
         outlines = "".join(f"<outline xmlUrl='{url}'/>" for url in urls)
-        self.services.opml.import_(self.user.id, f"<opml><body>{outlines}</body></opml>".encode())
+        self.services.feeds.opml.import_(self.user.id, f"<opml><body>{outlines}</body></opml>".encode())
 
     def poll(self) -> None:
         """As a worker does, one source after the other."""
 
         async def check_all() -> None:
             try:
-                for claim in self.services.polling.claim("worker", 100):
-                    await self.services.polling.check(claim)
+                for claim in self.services.polling.claims.claim("worker", 100):
+                    await self.services.polling.claims.check(claim)
             finally:
                 await self.services.disconnect()
 
@@ -205,7 +204,9 @@ def test_a_temporary_failure_of_a_feed_that_was_never_read_is_an_error_at_once(f
     fixture.import_(f"http://127.0.0.1:{free_port()}/feed.xml")
     (imported,) = fixture.feeds()
     subscribed = fixture.subscribe("/feed.xml", Answer(document(fixture)))
-    fixture.services.feeds.update(fixture.user.id, subscribed, {"feed_url": f"http://127.0.0.1:{free_port()}/2.xml"})
+    fixture.services.feeds.subscriptions.update(
+        fixture.user.id, subscribed, {"feed_url": f"http://127.0.0.1:{free_port()}/2.xml"}
+    )
 
     for feed_id in (imported.id, subscribed):
         once = fixture.check(feed_id)
@@ -241,7 +242,7 @@ def test_a_refresh_enables_a_feed_that_was_gone_also_after_its_error_was_cleared
     fixture.site.script("/feed.xml", Answer("gone", status=410))
     assert fixture.check(feed_id).disabled_reason == "gone"
 
-    fixture.services.feeds.update(fixture.user.id, feed_id, {"title": "Renamed", "disabled": True})
+    fixture.services.feeds.subscriptions.update(fixture.user.id, feed_id, {"title": "Renamed", "disabled": True})
     fixture.site.serve("/feed.xml", document(fixture))
     found = fixture.check(feed_id)
 
@@ -254,7 +255,7 @@ def test_a_feed_that_its_user_disables_after_it_was_gone_stays_disabled(fixture:
     fixture.site.script("/feed.xml", Answer("gone", status=410))
     fixture.check(feed_id)
     for disabled in (False, True):
-        fixture.services.feeds.update(fixture.user.id, feed_id, {"disabled": disabled})
+        fixture.services.feeds.subscriptions.update(fixture.user.id, feed_id, {"disabled": disabled})
     fixture.site.serve("/feed.xml", document(fixture))
 
     assert fixture.check(feed_id).disabled
@@ -264,7 +265,7 @@ def test_a_successful_refresh_leaves_a_feed_disabled_that_its_user_disabled(fixt
     feed_id = fixture.subscribe("/feed.xml", Answer(document(fixture)))
     fixture.site.script("/feed.xml", ERROR)
     fixture.check(feed_id)
-    fixture.services.feeds.update(fixture.user.id, feed_id, {"disabled": True})
+    fixture.services.feeds.subscriptions.update(fixture.user.id, feed_id, {"disabled": True})
     fixture.site.serve("/feed.xml", document(fixture))
 
     assert fixture.check(feed_id).disabled
@@ -287,7 +288,7 @@ def test_a_new_interval_changes_the_next_check_at_once(fixture: ScheduleFixture)
 
     waits = []
     for minutes in (30, 5, 0):
-        fixture.services.feeds.update(fixture.user.id, feed_id, {"check_interval_minutes": minutes})
+        fixture.services.feeds.subscriptions.update(fixture.user.id, feed_id, {"check_interval_minutes": minutes})
         waits.append(fixture.wait_of(fixture.feed(feed_id)))
 
     assert is_about(waits[0], 20 * MINUTE)

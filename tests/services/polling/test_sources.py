@@ -120,9 +120,9 @@ def test_a_source_is_deleted_with_its_last_feed(polling: PollingFixture, site: P
     first, second = polling.subscribe(alice, url), polling.subscribe(bob, url)
     assert polling.sources() == 1
 
-    polling.services.feeds.delete(alice.id, first)
+    polling.services.feeds.subscriptions.delete(alice.id, first)
     assert polling.sources() == 1
-    polling.services.feeds.delete(bob.id, second)
+    polling.services.feeds.subscriptions.delete(bob.id, second)
 
     assert polling.sources() == 0
 
@@ -130,9 +130,9 @@ def test_a_source_is_deleted_with_its_last_feed(polling: PollingFixture, site: P
 def test_the_poller_deletes_a_source_without_subscribers(polling: PollingFixture, site: Publisher) -> None:
     """A deleted user takes the feeds along, and says nothing to the poller."""
     polling.subscribe(polling.user("alice"), site.url("/feed.xml"))
-    admin = polling.services.users.create("root", PASSWORD, is_admin=True)
-    alice = next(user for user in polling.services.users.list_all() if user.username == "alice")
-    polling.services.users.delete(admin, alice.id)
+    admin = polling.services.accounts.users.create("root", PASSWORD, is_admin=True)
+    alice = next(user for user in polling.services.accounts.users.list_all() if user.username == "alice")
+    polling.services.accounts.users.delete(admin, alice.id)
 
     assert polling.poll() == {}
 
@@ -145,7 +145,7 @@ def test_a_feed_with_a_new_url_gets_another_source(polling: PollingFixture, site
     alice = polling.user("alice")
     moved, stayed = polling.subscribe(alice, old), polling.subscribe(polling.user("bob"), old)
 
-    polling.services.feeds.update(alice.id, moved, {"feed_url": new})
+    polling.services.feeds.subscriptions.update(alice.id, moved, {"feed_url": new})
     polling.poll()
 
     assert (polling.titles(moved), polling.titles(stayed)) == (["/new.xml"], ["/old.xml"])
@@ -169,11 +169,11 @@ def test_a_check_without_its_claim_writes_nothing(polling: PollingFixture, site:
     feed_id = polling.subscribe(polling.user("alice"), url)
 
     async def check() -> None:
-        (claim,) = polling.services.polling.claim("one", 10)
+        (claim,) = polling.services.polling.claims.claim("one", 10)
         with polling.database.writing() as db:
             claims.release(db, [claim.source_id], "one")
         try:
-            await polling.services.polling.check(claim)
+            await polling.services.polling.claims.check(claim)
         finally:
             await polling.services.disconnect()
 

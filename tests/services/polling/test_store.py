@@ -11,13 +11,14 @@ from sqlalchemy import select
 from support.entry_fixtures import NOW, FeedFixture, ready
 from support.polling_fixtures import PollingFixture
 from support.publisher import Publisher
+from tidings.domain.entries.ready import ReadyEntry
 from tidings.domain.feeds.feeds import Feed
 from tidings.domain.polling.changes import ChangeSet, PreparedFeedUpdate
-from tidings.domain.polling.ingestion import ReadyEntry
 from tidings.domain.polling.next_check import Schedule
 from tidings.domain.polling.sources import SourceLease
 from tidings.engine.database import Database
 from tidings.net.fetch import FetchResponse
+from tidings.services.listeners import Listeners
 from tidings.services.polling.ingest import FetchedDocument
 from tidings.services.polling.next_check import Timing
 from tidings.services.polling.store import store
@@ -48,7 +49,9 @@ def test_entries_stored_by_a_concurrent_check_are_not_stored_again(feed_fixture:
 
     def store_new(*new: ReadyEntry) -> Sequence[int]:
         with database.writing() as db:
-            (stored,) = store(db, [PreparedFeedUpdate(owner, feed, None, NOW, {}, ChangeSet({}, {}), new)])
+            (stored,) = store(
+                db, [PreparedFeedUpdate(owner, feed, None, NOW, {}, ChangeSet({}, {}), new)], listeners=Listeners()
+            )
         return stored.new_ids
 
     # Both looked before either wrote.
@@ -73,7 +76,7 @@ def test_two_documents_of_one_feed_are_ingested_one_after_the_other(
         return FetchedDocument(SourceLease(0, [feed]), [feed], response, Timing.draw(Schedule()))
 
     both = [document("Rain"), document("Wind")]
-    polling.services.polling._checker._ingest._ingest(both)
+    polling.services.polling.claims._checker._ingest._ingest(both)
 
     assert polling.titles(feed.id) == ["Rain", "Wind"]
     assert [len(one.results[feed.id].new_ids) for one in both] == [1, 1]

@@ -17,12 +17,13 @@ from tidings.base.errors import InvalidInput, NotFound
 from tidings.base.times import SECOND, Instant
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.entries import EntryStatus
-from tidings.domain.polling.ingestion import ReadyEntry
+from tidings.domain.entries.ready import ReadyEntry
 from tidings.engine.database import Database
 from tidings.services.accounts.users import Users
 from tidings.services.entries.entries import Entries
 from tidings.services.feeds.categories import Categories
 from tidings.services.feeds.feeds import Feeds
+from tidings.services.listeners import Listeners
 from tidings.storage.entries import counters, entries, history, read_state
 from tidings.storage.feeds import feeds
 from tidings.storage.polling import feed_store
@@ -81,10 +82,10 @@ class RandomActions:
         self.user = user
         self.rng = random.Random(seed)
         self.number = 0
-        self.services = Entries(database, lambda: NOW)
+        self.services = Entries(database, lambda: NOW, Listeners())
         self.categories = Categories(database, lambda: NOW)
         # Nothing is fetched here.
-        others: Any = dict.fromkeys(("fetcher", "recent", "icons", "full_content", "websub", "schedule"))
+        others: Any = dict.fromkeys(("fetcher", "recent", "icons", "full_content", "listeners", "schedule"))
         self.subscriptions = Feeds(database, clock=lambda: NOW, **others)
         self.steps: list[Callable[[], object]] = [
             *[self.poll] * 4,

@@ -12,8 +12,8 @@ import pytest
 from support.people import Person, rss
 from support.publisher import Publisher
 from support.visitors import Visitor
-from tidings.services import Services
 from tidings.storage.feeds import feeds
+from tidings.wiring.services import AllServices
 
 
 def fields(page: str) -> dict[str, Any]:
@@ -105,7 +105,7 @@ def test_the_password_of_a_feed_is_not_shown_and_stays_until_it_is_changed(
 
 
 def test_unchanged_settings_are_not_written(
-    reader: Visitor, alice: Person, site: Publisher, services: Services
+    reader: Visitor, alice: Person, site: Publisher, services: AllServices
 ) -> None:
     feed = alice.has_feed(site)
     path = f"/feeds/{feed['id']}/edit"

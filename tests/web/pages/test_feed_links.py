@@ -15,7 +15,7 @@ from support.visitors import Visitor
 def token(reader: Visitor, service: RunningService) -> str:
     reader.post("/list-links")
     assert reader.person
-    return str(service.services.feed_links.token(reader.person.id))
+    return str(service.services.entries.feed_links.token(reader.person.id))
 
 
 def titles(body: bytes) -> list[str]:

@@ -13,10 +13,10 @@ from support.people import Person
 from support.publisher import Answer, Publisher
 from support.visitors import Visitor
 from tidings.base.times import DAY
-from tidings.services import Services
 from tidings.storage.feeds import feeds as stored_feeds
 from tidings.storage.feeds import health
 from tidings.storage.schema import feeds
+from tidings.wiring.services import AllServices
 
 
 def rows(page: str) -> dict[str, str]:
@@ -35,14 +35,14 @@ def subscribe(alice: Person, site: Publisher, *titles: str) -> dict[str, int]:
     return created
 
 
-def set_signs(services: Services, feed_id: int, **values: object) -> None:
+def set_signs(services: AllServices, feed_id: int, **values: object) -> None:
     with services.database.writing() as db:
         db.run(update(feeds).where(feeds.c.id == feed_id).values(**values))
 
 
 @pytest.mark.slow
 def test_each_feed_shows_its_health_and_what_to_do(
-    reader: Visitor, alice: Person, site: Publisher, services: Services
+    reader: Visitor, alice: Person, site: Publisher, services: AllServices
 ) -> None:
     ids = subscribe(alice, site, "Well", "Gone", "Moving", "Asleep", "Off")
     address = urlsplit(alice.get(f"/v1/feeds/{ids['Gone']}")["feed_url"]).path
@@ -102,7 +102,7 @@ def test_many_feeds_are_changed_at_once(reader: Visitor, alice: Person, site: Pu
     assert not any(feed(title)["disabled"] for title in ids)
 
 
-def test_an_enabled_feed_is_due_at_once(reader: Visitor, alice: Person, site: Publisher, services: Services) -> None:
+def test_an_enabled_feed_is_due_at_once(reader: Visitor, alice: Person, site: Publisher, services: AllServices) -> None:
     ids = subscribe(alice, site, "One")
     in_a_week = services.clock() + 7 * DAY
     errors = {"failed_checks": 9, "parsing_error_count": 9, "parsing_error_message": "No."}
@@ -184,7 +184,7 @@ def test_an_account_without_feeds_gets_a_link_to_subscribe(reader: Visitor) -> N
 
 @pytest.mark.slow
 def test_a_feed_that_takes_seconds_to_answer_is_called_slow(
-    reader: Visitor, alice: Person, site: Publisher, services: Services
+    reader: Visitor, alice: Person, site: Publisher, services: AllServices
 ) -> None:
     ids = subscribe(alice, site, "Quick", "Slow one")
     set_signs(services, ids["Slow one"], took_ms=6_240)

@@ -58,7 +58,7 @@ def test_a_label_that_an_entry_cannot_get_says_why(
 ) -> None:
     alice.has_feed(site, ["One"])
     (one,) = entry_ids(alice).values()
-    theirs = bob.service.services.labels.create(bob.id, "Bob's")
+    theirs = bob.service.services.entries.labels.create(bob.id, "Bob's")
     reader.page(f"/unread/{one}")
 
     for name, message in (("all", "You have a category called"), ("x" * 201, "This label is too long")):
@@ -72,8 +72,8 @@ def test_a_list_of_a_label_has_its_entries_page_by_page(reader: Visitor, alice: 
     alice.has_feed(site, [f"Entry {number}" for number in range(5)])
     ids = entry_ids(alice)
     services = alice.service.services
-    services.labels.change(alice.id, [ids[f"Entry {number}"] for number in range(4)], add=["Work"])
-    services.users.update(alice.user, alice.id, {"entries_per_page": 3})
+    services.entries.labels.change(alice.id, [ids[f"Entry {number}"] for number in range(4)], add=["Work"])
+    services.accounts.users.update(alice.user, alice.id, {"entries_per_page": 3})
     alice.put("/v1/entries", {"entry_ids": [ids["Entry 1"]], "status": "read"})
     path = f"/labels/{ids_by_name(alice)['Work']}"
 
@@ -90,7 +90,7 @@ def test_a_list_of_a_label_has_its_entries_page_by_page(reader: Visitor, alice: 
 
 def test_a_label_without_entries_says_how_entries_get_it(reader: Visitor, alice: Person, site: Publisher) -> None:
     alice.has_feed(site)
-    label = alice.service.services.labels.create(alice.id, "Work")
+    label = alice.service.services.entries.labels.create(alice.id, "Work")
 
     assert "No entry has this label." in reader.page(f"/labels/{label.id}")
 
@@ -100,7 +100,7 @@ def test_labels_are_created_renamed_and_deleted(reader: Visitor, alice: Person, 
     reader.get("/labels")
     assert "Work created." in reader.follow(reader.post("/labels/add", name=" Work "))
     number = ids_by_name(alice)["Work"]
-    alice.service.services.labels.change(alice.id, list(entry_ids(alice).values()), add=["Work"])
+    alice.service.services.entries.labels.change(alice.id, list(entry_ids(alice).values()), add=["Work"])
 
     page = reader.follow(reader.post(f"/labels/{number}/edit", name="<Evening>"))
     assert 'value="&lt;Evening&gt;"' in page
@@ -116,7 +116,7 @@ def test_labels_are_created_renamed_and_deleted(reader: Visitor, alice: Person, 
 )
 def test_an_invalid_name_is_reported_next_to_its_field(reader: Visitor, alice: Person, name: str, message: str) -> None:
     services = alice.service.services
-    first, _ = services.labels.create(alice.id, "First"), services.labels.create(alice.id, "Other")
+    first, _ = services.entries.labels.create(alice.id, "First"), services.entries.labels.create(alice.id, "Other")
     reader.get("/labels")
 
     for path in ("/labels/add", f"/labels/{first.id}/edit"):
@@ -129,7 +129,7 @@ def test_an_invalid_name_is_reported_next_to_its_field(reader: Visitor, alice: P
 
 def test_a_sidebar_lists_the_first_labels_and_the_current_one(reader: Visitor, alice: Person) -> None:
     services = alice.service.services
-    made = [services.labels.create(alice.id, f"Label {number:03}") for number in range(MAX_LABELS + 5)]
+    made = [services.entries.labels.create(alice.id, f"Label {number:03}") for number in range(MAX_LABELS + 5)]
 
     page = reader.page(f"/labels/{made[-1].id}")
 

@@ -33,7 +33,7 @@ def test_lists_have_no_entries_of_others(reader: Visitor, alice: Person, bob: Pe
     alice.has_feed(site, ["Hers"])
     add_tagged(bob, site)
     whale = next(entry["id"] for entry in bob.entries() if entry["title"] == "Whale")
-    bob.service.services.public_links.create(bob.id, whale)
+    bob.service.services.entries.public_links.create(bob.id, whale)
 
     assert "Whale" not in reader.page("/tagged?tag=deep+sea+%26+more")
     assert "Nothing shared." in reader.page("/shared")
@@ -62,7 +62,7 @@ def test_the_history_is_deleted_but_not_what_is_starred_or_shared(
     read = [ids["Starred"], ids["Shared"], ids["Read"]]
     alice.put("/v1/entries", {"entry_ids": read, "status": "read"})
     alice.put(f"/v1/entries/{ids['Starred']}/bookmark")
-    alice.service.services.public_links.create(alice.id, ids["Shared"])
+    alice.service.services.entries.public_links.create(alice.id, ids["Shared"])
 
     assert 'href="/history/delete"' in reader.page("/history")
     assert "3 read entries will be deleted for good." in reader.page("/history/delete")

@@ -10,8 +10,8 @@ import pytest
 from support.people import HttpResponse, Person, call
 from support.publisher import Publisher
 from support.visitors import Visitor
-from tidings.services import Services
 from tidings.web.pages.welcome import starters
+from tidings.wiring.services import AllServices
 
 BOUNDARY = "----border"
 
@@ -142,7 +142,7 @@ def test_an_export_can_be_imported(reader: Visitor, alice: Person, bob: Person, 
 
 
 def test_the_archive_of_the_account_is_downloaded(
-    reader: Visitor, alice: Person, bob: Person, site: Publisher, services: Services
+    reader: Visitor, alice: Person, bob: Person, site: Publisher, services: AllServices
 ) -> None:
     alice.has_feed(site, ["Rain", "Snow"])
     assert "/feeds/export/archive" in reader.page("/feeds/import")
@@ -151,8 +151,8 @@ def test_the_archive_of_the_account_is_downloaded(
 
     assert answer.headers["content-disposition"] == 'attachment; filename="tidings-archive.zip"'
     assert answer.headers["content-type"] == "application/zip"
-    user = services.users.find(bob.user.username)
-    report = services.account_import.store(user, io.BytesIO(answer.body), lambda _done, _total: None)
+    user = services.accounts.users.find(bob.user.username)
+    report = services.archives.account_import.store(user, io.BytesIO(answer.body), lambda _done, _total: None)
     assert (report.new_feeds, report.new_entries) == (1, 2)
 
 
@@ -166,7 +166,7 @@ def test_an_empty_account_begins_on_the_welcome_page(reader: Visitor, alice: Per
     assert "You follow one feed." in reader.page("/welcome")
 
 
-def test_only_selected_starter_feeds_are_subscribed_to(reader: Visitor, alice: Person, services: Services) -> None:
+def test_only_selected_starter_feeds_are_subscribed_to(reader: Visitor, alice: Person, services: AllServices) -> None:
     chosen = [one.values["feed_url"] for one in starters()[:2]]
     reader.get("/welcome")
 

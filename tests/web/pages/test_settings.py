@@ -12,7 +12,7 @@ from support.running import RunningService
 from support.visitors import Visitor
 from tidings.domain.accounts.user_changes import CHOICES
 from tidings.web.language import CATALOGUES
-from tidings.web.pages.settings.account import ACCOUNT, APPEARANCE, CUSTOM, FILTERS, READING
+from tidings.web.setting_forms import ACCOUNT, APPEARANCE, CUSTOM, FILTERS, READING
 
 FORMS = {form.path: form for form in (ACCOUNT, READING, APPEARANCE, FILTERS, CUSTOM)}
 

@@ -14,10 +14,10 @@ from support.running import RunningService, environment_for, running
 from support.visitors import Visitor
 from tidings.base.times import DAY
 from tidings.domain.accounts.sessions import SESSION_LIFETIME
-from tidings.services import Services
 from tidings.storage.schema import sessions
 from tidings.web import cookies
 from tidings.web.cookies import Cookie
+from tidings.wiring.services import AllServices
 
 
 @pytest.fixture
@@ -82,10 +82,12 @@ def test_signing_in_never_redirects_to_another_site(stranger: Visitor, elsewhere
     assert stranger.sign_in(next_path=elsewhere).headers["location"] == "/"
 
 
-def test_after_an_expired_session_sign_in_returns_to_the_page_of_the_form(reader: Visitor, services: Services) -> None:
+def test_after_an_expired_session_sign_in_returns_to_the_page_of_the_form(
+    reader: Visitor, services: AllServices
+) -> None:
     assert reader.person
-    (session,) = services.sessions.list_all(reader.person.id)
-    services.sessions.end(reader.person.id, session.id)
+    (session,) = services.accounts.sessions.list_all(reader.person.id)
+    services.accounts.sessions.end(reader.person.id, session.id)
 
     answer = reader.post("/entries/marks", star=1, back="/unread?after=3.4")
 
@@ -128,14 +130,14 @@ def test_browsers_do_not_store_pages_with_secrets_or_on_a_shared_device(stranger
     assert stranger.get("/unread").headers["cache-control"] == "no-store"
 
 
-def test_a_new_password_ends_the_sessions_of_other_browsers(reader: Visitor, services: Services) -> None:
+def test_a_new_password_ends_the_sessions_of_other_browsers(reader: Visitor, services: AllServices) -> None:
     assert reader.person
     other = Visitor(reader.service, reader.person)
     other.sign_in()
-    here = services.sessions.recognise(other.cookies["tidings_session"])
+    here = services.accounts.sessions.recognise(other.cookies["tidings_session"])
     assert here
 
-    services.users.update(
+    services.accounts.users.update(
         reader.person.user, reader.person.id, {"password": "another horse"}, session_id=here.session.id
     )
 
@@ -149,15 +151,17 @@ def test_a_password_set_by_the_api_ends_all_sessions(reader: Visitor, alice: Per
     assert reader.get("/unread").status == 303
 
 
-def test_the_database_does_not_contain_the_session_token(reader: Visitor, services: Services) -> None:
+def test_the_database_does_not_contain_the_session_token(reader: Visitor, services: AllServices) -> None:
     with services.reading() as db:
         for row in db.rows(sessions.select()):
             assert reader.cookies["tidings_session"] not in map(str, row.values())
 
 
-def test_a_session_is_extended_by_use_and_ends_after_thirty_days_without(reader: Visitor, services: Services) -> None:
+def test_a_session_is_extended_by_use_and_ends_after_thirty_days_without(
+    reader: Visitor, services: AllServices
+) -> None:
     assert reader.person
-    (before,) = services.sessions.list_all(reader.person.id)
+    (before,) = services.accounts.sessions.list_all(reader.person.id)
     assert before.expires_at - before.created_at == SESSION_LIFETIME == 30 * DAY
     with services.database.writing() as db:
         db.run(
@@ -169,18 +173,18 @@ def test_a_session_is_extended_by_use_and_ends_after_thirty_days_without(reader:
     answer = reader.get("/unread")
 
     assert any(line.startswith("tidings_session=") and "Max-Age=2592000" in line for line in answer.cookies)
-    (after,) = services.sessions.list_all(reader.person.id)
+    (after,) = services.accounts.sessions.list_all(reader.person.id)
     assert after.expires_at >= before.expires_at
     with services.database.writing() as db:
         db.run(sessions.update().where(sessions.c.id == before.id), expires_at=services.clock())
     assert reader.get("/unread").status == 303
-    assert services.sessions.list_all(reader.person.id) == []
+    assert services.accounts.sessions.list_all(reader.person.id) == []
 
 
-def test_a_user_sees_only_their_own_sessions(reader: Visitor, bob: Person, services: Services) -> None:
+def test_a_user_sees_only_their_own_sessions(reader: Visitor, bob: Person, services: AllServices) -> None:
     assert reader.person
-    assert services.sessions.list_all(bob.id) == []
-    (mine,) = services.sessions.list_all(reader.person.id)
+    assert services.accounts.sessions.list_all(bob.id) == []
+    (mine,) = services.accounts.sessions.list_all(reader.person.id)
     assert (mine.address, mine.user_id) == (reader.address, reader.person.id)
 
 

@@ -54,10 +54,10 @@ def list_api_keys(caller: User, services: Services) -> list[ApiKeyOut]:
 @routes.post("/v1/api-keys", status=201, raises=(InvalidInput,))
 def create_api_key(caller: User, services: Services, body: ApiKeyCreate) -> ApiKeyOut:
     """Create an API key, with which a client acts as you. Its description, in any case, is unique among your keys."""
-    return _out(services.api_keys.create(caller.id, body.description or ""), time_zone(caller.timezone))
+    return _out(services.accounts.api_keys.create(caller.id, body.description or ""), time_zone(caller.timezone))
 
 
 @routes.delete("/v1/api-keys/{api_key_id}", status=204, raises=(InvalidInput, NotFound))
 def delete_api_key(caller: User, services: Services, api_key_id: int) -> None:
     """Delete an API key; requests with it are refused from now on."""
-    services.api_keys.delete(caller.id, api_key_id)
+    services.accounts.api_keys.delete(caller.id, api_key_id)

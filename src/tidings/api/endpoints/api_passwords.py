@@ -58,13 +58,13 @@ def _out(stored: ApiPassword, clock: TimeZone) -> ApiPasswordOut:
 def list_api_passwords(caller: User, services: Services) -> list[ApiPasswordOut]:
     """List your API passwords, by name. The passwords themselves are not shown again."""
     clock = time_zone(caller.timezone)
-    return [_out(stored, clock) for stored in services.api_passwords.list_all(caller.id)]
+    return [_out(stored, clock) for stored in services.accounts.api_passwords.list_all(caller.id)]
 
 
 @routes.post("/v1/api-passwords", status=201, raises=(InvalidInput,))
 def create_api_password(caller: User, services: Services, body: ApiPasswordCreate) -> NewApiPasswordOut:
     """Create a password for an app. Its name, in any case, is unique among your passwords."""
-    created = services.api_passwords.create(caller, body.name or "")
+    created = services.accounts.api_passwords.create(caller, body.name or "")
     return _copy_new(
         created.stored,
         username=caller.username,
@@ -77,4 +77,4 @@ def create_api_password(caller: User, services: Services, body: ApiPasswordCreat
 @routes.delete("/v1/api-passwords/{api_password_id}", status=204, raises=(InvalidInput, NotFound))
 def delete_api_password(caller: User, services: Services, api_password_id: int) -> None:
     """Delete an API password; the app that has it is signed out."""
-    services.api_passwords.delete(caller.id, api_password_id)
+    services.accounts.api_passwords.delete(caller.id, api_password_id)

@@ -84,7 +84,7 @@ def create_category(caller: User, services: Services, body: CategoryCreate) -> C
     """Create a category. Its title, in any case, is unique among your categories."""
     if not body.title:
         raise InvalidInput(verbatim("title: a category needs one."), field="title")
-    return category_out(services.categories.create(caller.id, body.title, hide_globally=bool(body.hide_globally)))
+    return category_out(services.feeds.categories.create(caller.id, body.title, hide_globally=bool(body.hide_globally)))
 
 
 @routes.put("/v1/categories/{category_id}", status=201, raises=(InvalidInput, NotFound))
@@ -94,23 +94,23 @@ def update_category(caller: User, services: Services, category_id: int, body: La
         owned(db, caller.id, category_id)
     change = body.read()
     return category_out(
-        services.categories.update(caller.id, category_id, title=change.title, hide_globally=change.hide_globally)
+        services.feeds.categories.update(caller.id, category_id, title=change.title, hide_globally=change.hide_globally)
     )
 
 
 @routes.delete("/v1/categories/{category_id}", status=204, raises=(InvalidInput, NotFound))
 def delete_category(caller: User, services: Services, category_id: int) -> None:
     """Delete a category with its feeds and their entries."""
-    services.categories.delete(caller.id, category_id)
+    services.feeds.categories.delete(caller.id, category_id)
 
 
 @routes.put("/v1/categories/{category_id}/mark-all-as-read", status=204, raises=(InvalidInput, NotFound))
 def mark_category_read(caller: User, services: Services, category_id: int) -> None:
     """Mark all entries of a category as read, except those dated in the future."""
-    services.categories.mark_read(caller.id, category_id)
+    services.feeds.categories.mark_read(caller.id, category_id)
 
 
 @routes.put("/v1/categories/{category_id}/refresh", status=204, raises=(InvalidInput, NotFound))
 def refresh_category(caller: User, services: Services, category_id: int) -> None:
     """Schedule a check of all enabled feeds of a category."""
-    services.polling.refresh_category(caller.id, category_id)
+    services.polling.claims.refresh_category(caller.id, category_id)

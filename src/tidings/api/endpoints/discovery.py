@@ -41,5 +41,5 @@ class DiscoveredOut(Struct, frozen=True):
 async def discover(caller: User, services: Services, body: DiscoveryRequest) -> list[DiscoveredOut]:
     """Find the feeds of a web page. Nothing is stored."""
     values = ((name, getattr(body, name)) for name in body.__struct_fields__)
-    found = await services.discovery.find(caller.id, {name: value for name, value in values if value is not None})
+    found = await services.feeds.discovery.find(caller.id, {name: value for name, value in values if value is not None})
     return [DiscoveredOut(url=feed.url, title=feed.title, type=feed.type.value) for feed in found]

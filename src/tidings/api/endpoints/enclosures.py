@@ -47,4 +47,4 @@ def get_enclosure(caller: User, services: Services, enclosure_id: int) -> Enclos
 @routes.put("/v1/enclosures/{enclosure_id}", status=204, raises=(InvalidInput, NotFound))
 def update_enclosure(caller: User, services: Services, enclosure_id: int, body: EnclosureUpdate) -> None:
     """Store the playback position of an enclosure."""
-    services.enclosures.set_progression(caller.id, enclosure_id, body.media_progression or 0)
+    services.entries.enclosures.set_progression(caller.id, enclosure_id, body.media_progression or 0)

@@ -184,7 +184,9 @@ def _list(
     """Returns a page. Feed and category of path and query must both match; by contract an unknown one is a 400."""
     feed_ids = {id_ for id_ in (feed_id, query.feed_id or 0) if id_}
     category_ids = {id_ for id_ in (category_id, query.category_id or 0) if id_}
-    with services.listing.open(caller.id, search=query.search, feed_ids=feed_ids, category_ids=category_ids) as lists:
+    with services.entries.listing.open(
+        caller.id, search=query.search, feed_ids=feed_ids, category_ids=category_ids
+    ) as lists:
         entry_filter, page = query.filter(), query.page()
         if len(feed_ids) > 1 or len(category_ids) > 1:
             return json(EntryList(total=0, entries=[]))
@@ -278,11 +280,11 @@ def update_entries(caller: User, services: Services, body: EntriesUpdate) -> Non
             )
     if status is None and body.starred is None:
         raise InvalidInput(verbatim("Nothing to change: send status, starred, or both."), field="status")
-    services.entries.update(caller, body.entry_ids, status=status, starred=body.starred)
+    services.entries.changes.update(caller, body.entry_ids, status=status, starred=body.starred)
 
 
 @routes.put("/v1/entries/{entry_id}/bookmark", status=204, raises=(InvalidInput, NotFound))
 @routes.put("/v1/entries/{entry_id}/star", status=204, raises=(InvalidInput, NotFound))
 def toggle_star(caller: User, services: Services, entry_id: int) -> None:
     """Toggle the star of an entry."""
-    services.entries.toggle_star(caller, entry_id)
+    services.entries.changes.toggle_star(caller, entry_id)

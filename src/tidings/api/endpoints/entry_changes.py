@@ -58,7 +58,7 @@ def update_entry(
     caller: User, services: Services, missing_icon: MissingIcon, entry_id: int, body: EntryUpdate
 ) -> EntryOut:
     """Change the title or content of an entry. Later changes of the publisher do not overwrite them."""
-    services.entries.edit(caller, entry_id, title=body.title, content=body.content)
+    services.entries.changes.edit(caller, entry_id, title=body.title, content=body.content)
     with services.reading() as db:
         return serialize_entry(db, caller, owned(db, caller.id, entry_id), missing_icon)
 
@@ -73,18 +73,18 @@ def import_entry(caller: User, services: Services, feed_id: int, body: LazyBody[
     with services.reading() as db:
         if feeds.get(db, caller.id, feed_id) is None:
             raise unknown_feed(feed_id)
-    entry_id, is_new = services.entries.import_one(caller, feed_id, sent(body.read()))
+    entry_id, is_new = services.entries.changes.import_one(caller, feed_id, sent(body.read()))
     return json(EntryImported(entry_id), 201 if is_new else 200)
 
 
 @routes.post("/v1/entries/{entry_id}/save", status=202, raises=(InvalidInput, NotFound))
 def save_entry(caller: User, services: Services, entry_id: int) -> None:
     """Queue an entry for all services that you save entries to."""
-    services.entries.save(caller, entry_id)
+    services.entries.changes.save(caller, entry_id)
 
 
 @routes.put("/v1/flush-history", status=202)
 @routes.delete("/v1/flush-history", status=202)
 def flush_history(caller: User, services: Services) -> None:
     """Delete read entries, except starred, shared and labelled ones. They are not added again."""
-    services.entries.flush_history(caller.id)
+    services.entries.changes.flush_history(caller.id)

@@ -18,8 +18,7 @@ from tidings.base.errors import InvalidInput, NotFound
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.retention import MAX_DAYS, NEVER
 from tidings.domain.feeds.feed_settings import NUMBERS
-from tidings.domain.feeds.feeds import Feed
-from tidings.domain.polling.next_check import MAX_USER_INTERVAL_MINUTES
+from tidings.domain.feeds.feeds import MAX_USER_INTERVAL_MINUTES, Feed
 from tidings.engine.database import Read
 from tidings.http.endpoints import Routes
 from tidings.http.json_body import Int64, sent
@@ -296,7 +295,7 @@ def get_feed(caller: User, services: Services, missing_icon: MissingIcon, feed_i
 @routes.post("/v1/feeds", status=201, raises=(InvalidInput, FetchError))
 async def create_feed(caller: User, services: Services, body: FeedCreate) -> FeedCreated:
     """Subscribe to a feed. It is fetched, and its entries are stored, before the response."""
-    return FeedCreated(await services.feeds.create(caller, _sent_values(body)))
+    return FeedCreated(await services.feeds.subscriptions.create(caller, _sent_values(body)))
 
 
 @routes.put("/v1/feeds/{feed_id}", status=201, raises=(InvalidInput, NotFound))
@@ -306,7 +305,7 @@ def update_feed(caller: User, services: Services, missing_icon: MissingIcon, fee
     values.pop("category", None)
     if body.category is not None and body.category.id is not None:
         values.setdefault("category_id", body.category.id)
-    services.feeds.update(caller.id, feed_id, values)
+    services.feeds.subscriptions.update(caller.id, feed_id, values)
     with services.reading() as db:
         return FeedSerializer(db, caller, missing_icon).serialize(owned(db, caller.id, feed_id))
 
@@ -314,22 +313,22 @@ def update_feed(caller: User, services: Services, missing_icon: MissingIcon, fee
 @routes.delete("/v1/feeds/{feed_id}", status=204, raises=(InvalidInput, NotFound))
 def delete_feed(caller: User, services: Services, feed_id: int) -> None:
     """Unsubscribe from a feed. The feed and its entries are deleted."""
-    services.feeds.delete(caller.id, feed_id)
+    services.feeds.subscriptions.delete(caller.id, feed_id)
 
 
 @routes.put("/v1/feeds/{feed_id}/refresh", status=204, raises=(InvalidInput, NotFound, FetchError))
 async def refresh_feed(caller: User, services: Services, feed_id: int) -> None:
     """Check a feed now, regardless of its schedule, and wait for the result."""
-    await services.polling.refresh_now(caller.id, feed_id)
+    await services.polling.claims.refresh_now(caller.id, feed_id)
 
 
 @routes.put("/v1/feeds/refresh", status=204)
 def refresh_all(caller: User, services: Services) -> None:
     """Schedule a check of all enabled feeds."""
-    services.polling.refresh_all(caller.id)
+    services.polling.claims.refresh_all(caller.id)
 
 
 @routes.put("/v1/feeds/{feed_id}/mark-all-as-read", status=204, raises=(InvalidInput, NotFound))
 def mark_feed_read(caller: User, services: Services, feed_id: int) -> None:
     """Mark all entries of a feed as read, except those dated in the future."""
-    services.feeds.mark_read(caller.id, feed_id)
+    services.feeds.subscriptions.mark_read(caller.id, feed_id)

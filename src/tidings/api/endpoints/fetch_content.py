@@ -49,12 +49,12 @@ async def save_page(caller: User, services: Services, body: PageToSave) -> Respo
 
     Returns 200 if the page was saved before.
     """
-    entry_id, is_new = await services.saved_pages.save(caller, body.url or "")
+    entry_id, is_new = await services.entries.saved_pages.save(caller, body.url or "")
     return json(PageSaved(entry_id), 201 if is_new else 200)
 
 
 @routes.get("/v1/entries/{entry_id}/fetch-content", raises=(InvalidInput, NotFound, FetchError))
 async def fetch_content(caller: User, services: Services, entry_id: int, query: ArticleQuery) -> ArticleOut:
     """Fetch the page of an entry and return the article on it, or the stored content if none is found."""
-    fetched = await services.articles.fetch(caller, entry_id, store=bool(query.update_content))
+    fetched = await services.entries.articles.fetch(caller, entry_id, store=bool(query.update_content))
     return ArticleOut(content=fetched.content, reading_time=shown_minutes(fetched.reading_time, caller))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 from starlette.responses import Response
 
+from tidings.api.schema_annotations import FILE_FORM
 from tidings.base.errors import InvalidInput
 from tidings.base.messages import verbatim
 from tidings.domain.accounts.users import User
@@ -14,11 +15,6 @@ from tidings.http.requests import Request
 from tidings.services import Services
 
 routes = Routes("OPML")
-
-FORM = Media(
-    "multipart/form-data",
-    {"type": "object", "properties": {"file": {"type": "string", "format": "binary"}}, "required": ["file"]},
-)
 
 
 class ImportedOut(Struct, frozen=True):
@@ -30,16 +26,16 @@ class ImportedOut(Struct, frozen=True):
 @routes.get("/v1/export", responses={200: Media("text/xml")})
 def export_feeds(caller: User, services: Services) -> Response:
     """Export all feeds as an OPML document, by category, with the settings that differ from those of a new feed."""
-    return Response(services.opml.export(caller.id), media_type="text/xml; charset=utf-8")
+    return Response(services.feeds.opml.export(caller.id), media_type="text/xml; charset=utf-8")
 
 
-@routes.post("/v1/import", status=201, raises=(InvalidInput,), request_bodies=(Media("application/xml"), FORM))
+@routes.post("/v1/import", status=201, raises=(InvalidInput,), request_bodies=(Media("application/xml"), FILE_FORM))
 def import_feeds(caller: User, services: Services, request: Request) -> ImportedOut:
     """Subscribe to the feeds of an OPML document: the body itself, or the field `file` of a form.
 
     All usable feeds are added, or none if the request fails. No feed is fetched before the response.
     """
-    return ImportedOut(services.opml.import_(caller.id, document(request)).message)
+    return ImportedOut(services.feeds.opml.import_(caller.id, document(request)).message)
 
 
 def document(request: Request) -> bytes:

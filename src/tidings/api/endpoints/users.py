@@ -133,7 +133,7 @@ class UserUpdate(Struct, frozen=True):
 @routes.get("/v1/users", admin=True, raises=(Forbidden,))
 def list_users(services: Services) -> list[UserOut]:
     """List all users, by username."""
-    return [user_out(user) for user in services.users.list_all()]
+    return [user_out(user) for user in services.accounts.users.list_all()]
 
 
 @routes.get("/v1/users/{user_id}", admin=True, raises=(Forbidden, InvalidInput, NotFound))
@@ -150,19 +150,19 @@ def create_user(services: Services, body: UserCreate) -> UserOut:
     for name in ("username", "password"):
         if not values.get(name):
             raise InvalidInput(verbatim(f"{name}: a user needs one."), field=name)
-    return user_out(services.users.create(**values))
+    return user_out(services.accounts.users.create(**values))
 
 
 @routes.put("/v1/users/{user_id}", status=201, raises=(Forbidden, InvalidInput, NotFound))
 def update_user(caller: User, services: Services, user_id: int, body: UserUpdate) -> UserOut:
     """Change an account: administrators any, other users their own. Members that are not sent keep their values."""
-    return user_out(services.users.update(caller, user_id, sent(body)))
+    return user_out(services.accounts.users.update(caller, user_id, sent(body)))
 
 
 @routes.delete("/v1/users/{user_id}", status=204, admin=True, raises=(Forbidden, InvalidInput, NotFound))
 def delete_user(caller: User, services: Services, user_id: int) -> None:
     """Delete an account with all its data. Administrators cannot delete their own account."""
-    services.users.delete(caller, user_id)
+    services.accounts.users.delete(caller, user_id)
 
 
 @routes.put("/v1/users/{user_id}/mark-all-as-read", status=204, raises=(Forbidden, InvalidInput))
@@ -170,4 +170,4 @@ def mark_user_read(caller: User, services: Services, user_id: int) -> None:
     """Mark all your entries as read, including those dated in the future."""
     if user_id != caller.id:
         raise Forbidden(verbatim("You can mark your own entries as read only."))
-    services.users.mark_read(caller.id)
+    services.accounts.users.mark_read(caller.id)

@@ -9,11 +9,9 @@ from concurrent.futures import Future
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 
-import aiohttp
-
 from tidings.base.messages import verbatim
 from tidings.net.bodies import ACCEPT_ENCODING, BodyReader
-from tidings.net.connections import Connections
+from tidings.net.connections import Connections, Response
 from tidings.net.errors import FetchError, FetchTimeout, HttpError
 from tidings.net.guard import AddressGuard
 from tidings.net.responses import drain, header, joined_header
@@ -109,14 +107,14 @@ class JsonApi:
             raise FetchTimeout(message, url=str(target)) from error
 
 
-async def _body(target: Target, response: aiohttp.ClientResponse) -> bytes:
+async def _body(target: Target, response: Response) -> bytes:
     reader = BodyReader(joined_header(response, "Content-Encoding"), limit=MAX_BODY, url=str(target))
     async for chunk in response.content.iter_any():
         reader.feed(chunk)
     return reader.finish()
 
 
-def _http_error(target: Target, response: aiohttp.ClientResponse, credential: str) -> HttpError:
+def _http_error(target: Target, response: Response, credential: str) -> HttpError:
     status = response.status
     if location := header(response, "Location"):
         reason = f"redirects to {location}: give the final address of the server"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from io import BytesIO
 from typing import Final
 
-from tidings.content.icons.picture_headers import read_header
+from tidings.content.pictures.headers import read_header
 
 SIDE: Final = 64
 MAX_SIDE: Final = 4096

@@ -12,7 +12,7 @@ from tidings.base.errors import InvalidField
 from tidings.base.messages import msg
 from tidings.deliveries.events import SAVE_ENTRY, Event
 from tidings.deliveries.fields import ServiceSettings, address, choice, template, text
-from tidings.deliveries.provider import ProviderRequest, RequestSequence
+from tidings.deliveries.provider import RequestSequence
 from tidings.deliveries.requests import expect_success
 from tidings.deliveries.templates import (
     FILTERS,
@@ -22,6 +22,7 @@ from tidings.deliveries.templates import (
     render,
     template_values,
 )
+from tidings.net.post import ServiceRequest
 
 NAME = "custom"
 # Translated, since it is not the name of a service.
@@ -53,7 +54,7 @@ def deliver(settings: Settings, event: Event) -> RequestSequence:
             headers["Content-Type"] = kind
         body = render(settings.body, values, _default_filter(kind))
     url = render(settings.url, values, FILTERS["url"])
-    response = yield ProviderRequest(settings.method, url, headers, body.encode())
+    response = yield ServiceRequest(settings.method, url, headers, body.encode())
     expect_success(response, TITLE)
 
 

@@ -11,8 +11,9 @@ from urllib.parse import urlencode
 from tidings.base.messages import msg
 from tidings.deliveries.events import SAVE_ENTRY, Event
 from tidings.deliveries.fields import ServiceSettings, flag, secret, tags
-from tidings.deliveries.provider import DeliveryRefused, ProviderRequest, RequestSequence
+from tidings.deliveries.provider import DeliveryRefused, RequestSequence
 from tidings.deliveries.requests import entry_with_url, error_text, expect_success, split_tags
+from tidings.net.post import ServiceRequest
 
 NAME = "pinboard"
 TITLE = "Pinboard"
@@ -41,7 +42,7 @@ def deliver(settings: Settings, event: Event) -> RequestSequence:
         "toread": "yes" if settings.unread else "no",
         "shared": "yes" if settings.shared else "no",
     }
-    response = yield ProviderRequest("GET", "https://api.pinboard.in/v1/posts/add?" + urlencode(query), {})
+    response = yield ServiceRequest("GET", "https://api.pinboard.in/v1/posts/add?" + urlencode(query), {})
     expect_success(response, TITLE)
     result = error_text(response, "result_code")
     if not result:

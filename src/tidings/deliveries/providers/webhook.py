@@ -15,8 +15,9 @@ from tidings.base.messages import Message, msg, verbatim
 from tidings.deliveries import events
 from tidings.deliveries.events import Event
 from tidings.deliveries.fields import ServiceSettings, address, generated, with_credentials
-from tidings.deliveries.provider import DeliveryRefused, ProviderRequest, RequestSequence, raise_for_status
+from tidings.deliveries.provider import DeliveryRefused, RequestSequence, raise_for_status
 from tidings.domain.feeds.feeds import Feed
+from tidings.net.post import ServiceRequest
 
 NAME = "webhook"
 TITLE = "Webhook"
@@ -36,7 +37,7 @@ def deliver(settings: Settings, event: Event) -> RequestSequence:
     """Sends the event. A status of 410 disables the integration."""
     url, credentials = _split_credentials(event.receiver)
     signature = sign(event.body, settings.secret)
-    response = yield ProviderRequest(
+    response = yield ServiceRequest(
         "POST",
         url,
         {

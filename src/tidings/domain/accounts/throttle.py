@@ -5,10 +5,10 @@ name at any network, one for the network with any name; a browser that has signe
 Networks that have hardly failed with a name do not share its bucket with those that have: guessers fill their own.
 After some failures in a bucket its attempts are spaced: each waits longer than the one before. An attempt waits until
 all its buckets allow it, and is refused when the wait would be too long. The stored counts are shared by all
-processes. An attempt in progress counts as a failure until it has ended, so that many attempts sent at once gain
-nothing.
+processes. An attempt in progress counts as a failure until it has ended, so that sending many attempts at the same
+time gains nothing.
 
-A known browser waits for no other bucket: an attacker who knows a name cannot shut its owner out.
+A known browser does not wait for any other bucket: an attacker who has a user's name cannot lock the user out.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from tidings.domain.accounts.users import normalize_username
 
 MAX_WAIT: Final = 20 * SECOND
 FORGET_AFTER: Final = 15 * MINUTE
-# An attempt in progress that never ended no longer counts after this time.
+# An attempt in progress that never ended is not counted after this time.
 ATTEMPT_TIMEOUT: Final = 1 * MINUTE
-# A client that signs in with several requests at once does not guess.
+# A client that signs in with several requests at the same time is not guessing.
 FREE_CONCURRENT_ATTEMPTS: Final = 8
 MAX_BUCKETS: Final = 10_000
 # A network with fewer failures for a name counts as new to it: its user may have mistyped.
@@ -51,7 +51,9 @@ class Bucket(Struct, frozen=True):
     """
 
     key: bytes
+    """The digest under which the count is stored (column `lane`)."""
     free_failures: int
+    """Number of failures before attempts have to wait."""
     max_gap: int
     newcomer_key: bytes = b""
 
@@ -61,25 +63,25 @@ class Bucket(Struct, frozen=True):
 
 
 class FailureCount(Struct, frozen=True):
-    """The stored state of a bucket.
-
-    failures: in a row, each less than FORGET_AFTER after the one before.
-    next_attempt_at: when the next attempt may run.
-    """
+    """The stored state of a bucket."""
 
     failures: int
+    """Failures in a row, each less than FORGET_AFTER after the one before."""
     next_attempt_at: Instant
+    """When the next attempt may run."""
 
 
 class ThrottleDecision(Struct, frozen=True):
-    """wait: microseconds until the attempt may run. is_refused: the wait is longer than MAX_WAIT."""
+    """Whether and when a sign-in attempt may run."""
 
     wait: int
+    """Microseconds until the attempt may run."""
     is_refused: bool = False
+    """Whether the wait is longer than MAX_WAIT."""
 
 
 def buckets_of(name: str, address: str, browser: str = "") -> tuple[Bucket, ...]:
-    """Returns the buckets of an attempt; the first is that of the name at this network, or that of the browser.
+    """Returns the buckets of an attempt; the first is for the name at this network, or for the browser.
 
     browser: id of a browser that signed in as this user before, which a client cannot forge; "" for any other.
     """
@@ -131,7 +133,10 @@ def _key(*parts: str) -> bytes:
 
 
 class Throttle:
-    """The attempts of one process: those in progress, and the times reserved by them. Not thread-safe."""
+    """Limits the sign-in attempts of one process. Not thread-safe.
+
+    Keeps the attempts in progress, and the times that they reserved.
+    """
 
     def __init__(self) -> None:
         self._in_progress: dict[bytes, list[Instant]] = {}
@@ -177,7 +182,7 @@ class Throttle:
         return {bucket.key: max(now, self._next_attempt.get(bucket.key, now)) for bucket in buckets}
 
     def reset(self, bucket: Bucket) -> None:
-        """Drop the reserved time of a bucket after a success: a user who knows the password has not guessed it."""
+        """Drop the reserved time of a bucket after a success: a user who has the password was not guessing."""
         self._next_attempt.pop(bucket.key, None)
 
     def _is_new(self, own: bytes, count: FailureCount | None, now: Instant) -> bool:

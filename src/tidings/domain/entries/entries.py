@@ -8,10 +8,14 @@ from typing import Literal
 from msgspec import Struct
 
 from tidings.base.text import normalize_for_search
-from tidings.base.times import Instant
+from tidings.base.times import DAY, Instant
 
 # Longer tags are compared by this many characters: PostgreSQL limits the size of an index entry.
 TAG_LENGTH = 200
+
+
+# Pages offer to mark entries read that are older than this.
+OLD_ENTRY_AGE = 7 * DAY
 
 
 class EntryStatus(IntEnum):

@@ -13,8 +13,7 @@ from tidings.base.text import reject_invisible
 from tidings.content.rules.validation import validate_feed_rules
 from tidings.domain.entries import retention
 from tidings.domain.feeds.feed_settings import DAYS, RULES
-from tidings.domain.feeds.feeds import EditedFeedField
-from tidings.domain.polling.next_check import MAX_USER_INTERVAL_MINUTES, MIN_USER_INTERVAL_MINUTES
+from tidings.domain.feeds.feeds import MAX_USER_INTERVAL_MINUTES, MIN_USER_INTERVAL_MINUTES, EditedFeedField
 
 PROXY_SCHEMES = ("http", "https", "socks5", "socks5h")
 

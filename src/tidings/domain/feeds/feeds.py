@@ -15,6 +15,11 @@ from tidings.base.times import Instant
 WORSE_PAGES = "pages"
 
 
+# Limits on the interval that a user may set. The lower one protects publishers from needless load.
+MIN_USER_INTERVAL_MINUTES = 5
+MAX_USER_INTERVAL_MINUTES = 43_200
+
+
 class EditedFeedField(IntFlag):
     """Fields of a feed that its user set by hand: they no longer follow the publisher."""
 

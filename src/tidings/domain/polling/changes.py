@@ -13,9 +13,10 @@ from msgspec import Struct
 from tidings.base.times import Instant
 from tidings.content.model import ParsedEntry
 from tidings.domain.accounts.users import User
+from tidings.domain.entries.ready import ReadyEntry
 from tidings.domain.feeds.feeds import WORSE_PAGES, Feed
 from tidings.domain.polling.entry_identity import IdentifiedEntry
-from tidings.domain.polling.ingestion import ReadyEntry, fingerprint
+from tidings.domain.polling.ingestion import fingerprint
 from tidings.domain.polling.sources import SourceLease
 
 

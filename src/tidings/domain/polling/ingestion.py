@@ -18,14 +18,15 @@ from tidings.base.messages import Message
 from tidings.base.times import Instant
 from tidings.content import cleaning
 from tidings.content.articles import Article
-from tidings.content.model import Chapter, ParsedEnclosure, ParsedEntry
+from tidings.content.model import ParsedEnclosure, ParsedEntry
 from tidings.content.rules import pipeline
 from tidings.content.rules.budget import MAX_CHECK_S, RuleBudget
 from tidings.content.rules.filters import FilterDecision
 from tidings.content.rules.rule_entry import DEFAULT_INVIDIOUS_HOST
 from tidings.domain.accounts.users import User
-from tidings.domain.entries.entries import Enclosure, Entry, EntryStatus
+from tidings.domain.entries.entries import Enclosure, Entry
 from tidings.domain.entries.reading_time import may_be_duration, minutes_of
+from tidings.domain.entries.ready import ReadyEntry
 from tidings.domain.feeds.feeds import Feed
 
 # Used in the fingerprint of an entry without a date; other dates are not part of it.
@@ -36,26 +37,6 @@ MIN_ARTICLE_SHARE = 0.5
 # A shorter text of a feed may be the caption of a picture.
 MIN_FULL_TEXT_CHARS = 500
 _VISIBLE_MEDIA = re.compile("<(?:audio|iframe|img|math|picture|video)[ >]")
-
-
-class ReadyEntry(Struct, frozen=True, kw_only=True):
-    """The values of an entry to store. hash, fingerprint: raw bytes. content: cleaned HTML. reading_time: minutes."""
-
-    hash: bytes
-    fingerprint: bytes
-    title: str
-    url: str
-    content: str
-    author: str = ""
-    comments_url: str = ""
-    language: str = ""
-    published_at: Instant
-    reading_time: int = 0
-    tags: tuple[str, ...] = ()
-    enclosures: tuple[ParsedEnclosure, ...] = ()
-    chapters: tuple[Chapter, ...] = ()
-    status: EntryStatus = EntryStatus.UNREAD
-    starred: bool = False
 
 
 class _EntryWithoutChapters(Struct, frozen=True):

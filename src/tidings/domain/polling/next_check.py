@@ -24,9 +24,6 @@ from tidings.domain.polling.publish_rate import DEFAULT_GAP_S, PublishRate
 MAX_WAIT = DAY
 # A feed is new for this long after it was subscribed to; until then its interval is at most the default one.
 NEW_FOR = DAY
-# Limits on the interval that a user may set. The lower one protects publishers from needless load.
-MIN_USER_INTERVAL_MINUTES = 5
-MAX_USER_INTERVAL_MINUTES = 43_200
 # After this many failures in a row the wait has reached MAX_WAIT, whatever the first interval was.
 MAX_DOUBLINGS = 12
 # With a working hub, checks only find what it did not push: the interval is this many times as long.

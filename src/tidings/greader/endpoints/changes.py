@@ -79,9 +79,9 @@ def edit_tags(caller: User, services: Services, query: EditTag, request: Request
     if ids and state.labels:
         added = [name for name, is_added in state.labels.items() if is_added]
         removed = [name for name, is_added in state.labels.items() if not is_added]
-        services.labels.change(caller.id, ids, add=added, remove=removed)
+        services.entries.labels.change(caller.id, ids, add=added, remove=removed)
     if ids and (state.status is not None or state.starred is not None):
-        services.entries.update(caller, ids, status=state.status, starred=state.starred, is_repeatable=True)
+        services.entries.changes.update(caller, ids, status=state.status, starred=state.starred, is_repeatable=True)
     return "OK"
 
 
@@ -96,7 +96,7 @@ def _ensure_folders(services: Services, user_id: int, names: list[str]) -> None:
         keys = {normalize_for_search(label.name) for label in labels.list_all(db, user_id)}
     for name in names:
         if normalize_for_search(name) not in keys:
-            services.categories.ensure(user_id, name)
+            services.feeds.categories.ensure(user_id, name)
 
 
 def new_state(changes: Iterable[tuple[str, bool]]) -> NewState:
@@ -130,7 +130,7 @@ def mark_all_read(caller: User, services: Services, query: MarkAll) -> str:
         lists = streams.unread_lists(db, caller.id, wanted) if len(wanted) > 1 else None
         selection = streams.condition(db, caller.id, wanted[0]) if len(wanted) == 1 else EntryFilter()
     if lists is not None:
-        services.read_marker.mark_lists_read(caller.id, lists, before)
+        services.entries.read_marker.mark_lists_read(caller.id, lists, before)
     elif selection is not None and selection.statuses != (EntryStatus.READ,):
-        services.read_marker.mark_stored_read(caller.id, selection, before)
+        services.entries.read_marker.mark_stored_read(caller.id, selection, before)
     return "OK"

@@ -122,7 +122,7 @@ class IdPage(Struct, frozen=True):
 @routes.get("/reader/api/0/stream/items/ids")
 def list_item_ids(caller: User, services: Services, query: StreamQuery) -> ItemRefs:
     """List the ids of a stream, in the order in which entries were stored."""
-    with services.listing.open(caller.id, search=query.q) as lists:
+    with services.entries.listing.open(caller.id, search=query.q) as lists:
         page = _ids(lists, caller.id, query.s, query, query.count(MOST_IDS))
     # As text: 10,000 structs would take longer than the ids themselves.
     refs = '{"id":"' + page.joined.replace(",", '"},{"id":"') + '"}' if page.joined else ""
@@ -135,7 +135,7 @@ routes.post("/reader/api/0/stream/items/ids")(list_item_ids)
 @routes.get("/reader/api/0/stream/items/count")
 def count_items(caller: User, services: Services, query: StreamQuery) -> str:
     """Get the number of entries of the streams. An entry in several of them counts once."""
-    with services.listing.open(caller.id, search=query.q) as lists:
+    with services.entries.listing.open(caller.id, search=query.q) as lists:
         if len(query.s) > 1:
             return str(len(split_ids(_ids(lists, caller.id, query.s, query, ALL_IDS).joined)))
         selection = streams.entry_filter(lists.db, caller.id, "".join(query.s), query.stream_filter)
@@ -159,7 +159,7 @@ routes.post("/reader/api/0/stream/contents/{stream:path}")(list_named_stream)
 
 
 def _contents(caller: User, services: Services, wanted: Sequence[str], query: StreamQuery) -> StreamContents:
-    with services.listing.open(caller.id, search=query.q) as lists:
+    with services.entries.listing.open(caller.id, search=query.q) as lists:
         page = _ids(lists, caller.id, wanted, query, query.count(MOST_ITEMS))
         found = items.read(lists.db, caller.id, split_ids(page.joined), newest_first=query.direction is Direction.DESC)
     stream = wanted[0].strip() or streams.READING_LIST

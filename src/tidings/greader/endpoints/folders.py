@@ -76,9 +76,9 @@ def rename_tag(caller: User, services: Services, query: Rename) -> str:
     with services.reading() as db:
         found = streams.folder_or_label(db, caller.id, name)
     if isinstance(found, Label):
-        services.labels.rename(caller.id, found.id, new_name)
+        services.entries.labels.rename(caller.id, found.id, new_name)
     else:
-        services.categories.update(caller.id, found.id, title=new_name)
+        services.feeds.categories.update(caller.id, found.id, title=new_name)
     return "OK"
 
 
@@ -95,7 +95,7 @@ def disable_tag(caller: User, services: Services, query: Disable) -> str:
     # By kind and id: a name may be sent twice.
     for each in {(type(each), each.id): each for each in sent}.values():
         if isinstance(each, Label):
-            services.labels.delete(caller.id, each.id)
+            services.entries.labels.delete(caller.id, each.id)
         else:
-            services.categories.dissolve(caller.id, each.id)
+            services.feeds.categories.dissolve(caller.id, each.id)
     return "OK"

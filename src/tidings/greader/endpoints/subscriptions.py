@@ -217,15 +217,15 @@ def _named_feeds(services: Services, user_id: int, query: Edit) -> NamedFeeds:
 def _apply(services: Services, user_id: int, query: Edit, titles: dict[int, str]) -> None:
     """Unsubscribe from feeds, or change them. titles: by feed id, "" to keep it."""
     if query.ac == "unsubscribe":
-        services.bulk.delete(user_id, list(titles))
+        services.feeds.bulk.delete(user_id, list(titles))
         return
     folder_id, moving = _move(services, user_id, query, list(titles))
     for feed_id, title in titles.items():
         if title:
             move = {"category_id": folder_id} if feed_id in moving else {}
-            services.feeds.update(user_id, feed_id, {"title": title} | move)
+            services.feeds.subscriptions.update(user_id, feed_id, {"title": title} | move)
     if untitled := [feed_id for feed_id in moving if not titles[feed_id]]:
-        services.bulk.move(user_id, untitled, folder_id)
+        services.feeds.bulk.move(user_id, untitled, folder_id)
 
 
 def _move(services: Services, user_id: int, query: Edit, feed_ids: list[int]) -> tuple[int, set[int]]:
@@ -235,7 +235,7 @@ def _move(services: Services, user_id: int, query: Edit, feed_ids: list[int]) ->
     that folder, which may be gone: an app repeats a request whose answer it did not get.
     """
     if query.a:
-        return services.categories.ensure(user_id, streams.label_name(query.a)).id, set(feed_ids)
+        return services.feeds.categories.ensure(user_id, streams.label_name(query.a)).id, set(feed_ids)
     if not query.r:
         return 0, set()
     with services.reading() as db:
@@ -270,8 +270,8 @@ async def _subscribe(caller: User, services: Services, address: str) -> tuple[in
 
     async def find_and_create(url: str) -> tuple[int, bool]:
         try:
-            candidates = await services.discovery.find(caller.id, {"url": url})
-            return await services.feeds.create(caller, {"feed_url": candidates[0].url}), True
+            candidates = await services.feeds.discovery.find(caller.id, {"url": url})
+            return await services.feeds.subscriptions.create(caller, {"feed_url": candidates[0].url}), True
         except SubscriptionExists as error:
             return error.feed_id, False
 
@@ -292,10 +292,10 @@ def _known(services: Services, user_id: int, url: str) -> int | None:
 def export_subscriptions(caller: User, services: Services) -> Response:
     """Export all feeds as OPML."""
     attached = {"Content-Disposition": 'attachment; filename="subscriptions.opml"'}
-    return Response(services.opml.export(caller.id), 200, attached, "text/xml; charset=utf-8")
+    return Response(services.feeds.opml.export(caller.id), 200, attached, "text/xml; charset=utf-8")
 
 
 @routes.post("/reader/api/0/subscription/import", request_bodies=(Media("text/xml"),))
 def import_subscriptions(caller: User, services: Services, request: Request) -> str:
     """Subscribe to the feeds of an OPML document, which is the body."""
-    return f"OK: {services.opml.import_(caller.id, request.content).message}"
+    return f"OK: {services.feeds.opml.import_(caller.id, request.content).message}"

@@ -15,6 +15,7 @@ from tidings.engine.database import Database
 from tidings.services.accounts.app_logins import FeverLogin
 from tidings.services.clock import Clock
 from tidings.services.entries import starring
+from tidings.services.listeners import Listeners
 from tidings.storage.accounts import api_passwords
 from tidings.storage.entries import entries, read_state
 
@@ -22,9 +23,10 @@ UNDO_WINDOW = 15 * SECOND
 
 
 class AppMarks:
-    def __init__(self, database: Database, clock: Clock) -> None:
+    def __init__(self, database: Database, clock: Clock, listeners: Listeners) -> None:
         self._database = database
         self._clock = clock
+        self._listeners = listeners
 
     def set_status(self, login: FeverLogin, entry_ids: Sequence[int], status: EntryStatus) -> None:
         """Mark entries read or unread. Ids that are not the user's are ignored."""
@@ -43,7 +45,7 @@ class AppMarks:
         with self._database.writing() as db:
             changed = read_state.differing_from(db, user_id, entry_ids, starred=starred)
             if changed:
-                starring.write(db, login.user, StateChange(user_id, changed, starred=starred), now)
+                starring.write(db, login.user, StateChange(user_id, changed, starred=starred), now, self._listeners)
 
     def mark_list_read(self, login: FeverLogin, entry_filter: EntryFilter, stored_until: Instant) -> None:
         """Mark the unread entries of a feed, a category or all feeds read.

@@ -10,8 +10,6 @@ import msgspec
 from tidings.base.errors import InvalidField, InvalidInput, NotFound
 from tidings.base.messages import msg
 from tidings.content import formats
-from tidings.deliveries import outbox
-from tidings.deliveries.events import SAVE_ENTRY
 from tidings.domain.accounts.users import User
 from tidings.domain.entries import entry_changes
 from tidings.domain.entries.entries import EditedEntryField, Entry, EntryStatus
@@ -23,6 +21,7 @@ from tidings.engine.database import Database, Read
 from tidings.services.clock import Clock
 from tidings.services.entries import starring
 from tidings.services.group_commit import GroupCommit
+from tidings.services.listeners import Listeners
 from tidings.storage.entries import contents, counters, entries, entry_lists, history, tombstones
 from tidings.storage.feeds import feeds
 from tidings.storage.polling import feed_store
@@ -34,9 +33,17 @@ MAX_GROUP_WAIT_S = 0.1
 
 
 class Entries:
-    def __init__(self, database: Database, clock: Clock, *, instance: InstanceSettings = DEFAULT_INSTANCE) -> None:
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        listeners: Listeners,
+        *,
+        instance: InstanceSettings = DEFAULT_INSTANCE,
+    ) -> None:
         self._database = database
         self._clock = clock
+        self._listeners = listeners
         self._policy = instance.policy
         self._state_changes = GroupCommit(
             self._write_changes,
@@ -71,7 +78,7 @@ class Entries:
         if not starring.may_save(user, change):
             return self._state_changes.write(change)
         with self._database.writing() as db:
-            return starring.write(db, user, change, self._clock())
+            return starring.write(db, user, change, self._clock(), self._listeners)
 
     def _write_changes(self, changes: Sequence[StateChange]) -> Sequence[int]:
         with self._database.writing() as db:
@@ -143,11 +150,11 @@ class Entries:
     def save(self, user: User, entry_id: int) -> None:
         """Write an event for every integration that saves entries; the deliverer sends it. Raises InvalidInput."""
         with self._database.writing() as db:
-            if not outbox.enabled_integrations(db, user.id, SAVE_ENTRY):
+            if not self._listeners.can_save(db, user.id):
                 raise InvalidInput(msg("No service to save entries to is switched on: set one up, such as a webhook."))
             # Lock first, so that the feed is not deleted meanwhile.
             counters.lock(db, user.id, [owned(db, user.id, entry_id).feed_id])
-            outbox.post_entry_event(db, user, SAVE_ENTRY, owned(db, user.id, entry_id), self._clock())
+            self._listeners.save(db, user, owned(db, user.id, entry_id), self._clock())
 
     def flush_history(self, user_id: int) -> None:
         """Delete read entries, except starred, shared and labelled ones. Checks do not store them again."""

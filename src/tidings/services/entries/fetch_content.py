@@ -30,8 +30,8 @@ from tidings.net.fetch import FetchResponse
 from tidings.services.entries.article_extraction import ArticleExtractor
 from tidings.services.entries.entries import owned, unknown
 from tidings.services.feed_requests import linked_request
-from tidings.services.polling.entry_builder import log_rule_errors
-from tidings.services.polling.rate_limit import PoliteFetcher
+from tidings.services.rate_limit import PoliteFetcher
+from tidings.services.rule_log import log_rule_errors
 from tidings.storage.entries import contents, counters, entries, entry_lists
 from tidings.storage.entries.entry_lists import EntryPage
 from tidings.storage.feeds import feeds

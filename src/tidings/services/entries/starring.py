@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from tidings.base.times import Instant
-from tidings.deliveries import outbox
-from tidings.deliveries.events import SAVE_ENTRY
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.state_changes import StateChange
 from tidings.engine.database import Write
+from tidings.services.listeners import Listeners
 from tidings.storage.entries import counters, entries, read_state
 
 # A change of more entries comes from an app that copies the stars of another account, not from a reader.
@@ -20,22 +19,22 @@ def may_save(user: User, change: StateChange) -> bool:
     return user.saves_starred and stars and len(change.entry_ids) <= MAX_SAVED
 
 
-def write(db: Write, user: User, change: StateChange, now: Instant) -> int:
-    """Apply a change. For each entry that becomes starred, write an event for the services that save entries.
+def write(db: Write, user: User, change: StateChange, now: Instant, listeners: Listeners) -> int:
+    """Apply a change. Entries that become starred are saved to services, if the user wants that.
 
     Returns how many of the entries belong to the user.
     """
-    starred = _not_starred(db, user, change) if may_save(user, change) else []
+    starred = _not_starred(db, user, change, listeners) if may_save(user, change) else []
     (found,) = entries.change_states(db, [change], now=now)
     # The event has the entry as it is now, with its star.
     for entry in entries.get_many(db, user.id, starred) if starred else ():
-        outbox.post_entry_event(db, user, SAVE_ENTRY, entry, now)
+        listeners.save(db, user, entry, now)
     return found
 
 
-def _not_starred(db: Write, user: User, change: StateChange) -> list[int]:
+def _not_starred(db: Write, user: User, change: StateChange, listeners: Listeners) -> list[int]:
     """Returns the ids of the entries that the change stars, if there is a service to save them to."""
-    if not outbox.enabled_integrations(db, user.id, SAVE_ENTRY):
+    if not listeners.can_save(db, user.id):
         return []
     # Lock first, so that two requests do not both find an entry without a star.
     counters.lock(db, user.id, (feed_id for _id, feed_id in entries.feeds_of(db, user.id, change.entry_ids)))

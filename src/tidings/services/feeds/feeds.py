@@ -26,19 +26,20 @@ from tidings.net.errors import EmptyBody
 from tidings.net.fetch import FetchRequest, FetchResponse
 from tidings.services.clock import Clock
 from tidings.services.concurrent_changes import repeat_if_concurrent
-from tidings.services.entries.full_content import USER_TIMEOUT_S, FullContent
 from tidings.services.feed_requests import may_move, options_after_move
 from tidings.services.feeds.icons import Icons
-from tidings.services.polling.entry_builder import EntryBuilder, log_rule_errors
+from tidings.services.listeners import CheckedDocument, Listeners
+from tidings.services.polling.entry_builder import EntryBuilder
 from tidings.services.polling.entry_identity import switched
 from tidings.services.polling.fetched_documents import RecentDocuments
+from tidings.services.polling.full_content import USER_TIMEOUT_S, FullContent
 from tidings.services.polling.ingest import parse
 from tidings.services.polling.next_check import Timing, document_columns, first_columns
-from tidings.services.polling.rate_limit import PoliteFetcher
+from tidings.services.rate_limit import PoliteFetcher
+from tidings.services.rule_log import log_rule_errors
 from tidings.storage.entries import counters, entries
 from tidings.storage.feeds import categories, feeds
 from tidings.storage.polling import feed_store
-from tidings.websub.subscriptions import CheckedDocument, WebSub
 
 _FETCH_FIELDS = (
     "user_agent",
@@ -83,7 +84,7 @@ class Feeds:
         recent: RecentDocuments,
         icons: Icons,
         full_content: FullContent,
-        websub: WebSub,
+        listeners: Listeners,
         schedule: Schedule,
         check: Callable[[Mapping[str, Any]], None] = lambda _values: None,
         instance: InstanceSettings = DEFAULT_INSTANCE,
@@ -95,7 +96,7 @@ class Feeds:
         self._recent = recent
         self._icons = icons
         self._full_content = full_content
-        self._websub = websub
+        self._listeners = listeners
         self._schedule = schedule
         self._check = check
 
@@ -227,7 +228,9 @@ class Feeds:
             feed_id = feeds.add(db, user.id, created_at=now, **update.with_page_note(new.values) | update.values)
             feed_store.add(db, user.id, feed_id, feed.category_id, update.new, now=now)
         log_rule_errors(feed_id, update.rule_errors)
-        self._websub.record_offers([CheckedDocument(structs.replace(feed, id=feed_id), response, new.document)])
+        self._listeners.tell_documents_checked(
+            [CheckedDocument(structs.replace(feed, id=feed_id), response, new.document)]
+        )
         return feed_id
 
 

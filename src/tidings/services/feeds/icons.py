@@ -28,7 +28,7 @@ from tidings.net.fetch import FetchRequest, FetchResponse
 from tidings.services.clock import Clock
 from tidings.services.feed_requests import linked_request
 from tidings.services.pictures import PictureDecoder
-from tidings.services.polling.rate_limit import PoliteFetcher
+from tidings.services.rate_limit import PoliteFetcher
 from tidings.storage.feeds import feeds, icons
 
 log = structlog.get_logger()

@@ -28,15 +28,15 @@ from tidings.net.errors import FetchError
 from tidings.net.fetch import FetchRequest, FetchResponse
 from tidings.services.batching import Batcher, write_batch
 from tidings.services.clock import Clock
-from tidings.services.entries.full_content import USER_TIMEOUT_S, WORKER_TIMEOUT_S, FullContent
 from tidings.services.feeds.icons import Icons
+from tidings.services.listeners import CheckedDocument, Listeners
+from tidings.services.polling.full_content import USER_TIMEOUT_S, WORKER_TIMEOUT_S, FullContent
 from tidings.services.polling.ingest import FetchedDocument, IngestQueue, as_feed_error
 from tidings.services.polling.next_check import Timing
 from tidings.services.polling.outages import FailedCheck, Outages
-from tidings.services.polling.rate_limit import HostClosed, PoliteFetcher
 from tidings.services.polling.store import CheckResult, FeedColumns, finish
+from tidings.services.rate_limit import HostClosed, PoliteFetcher
 from tidings.storage.feeds import feeds as stored_feeds
-from tidings.websub.subscriptions import CheckedDocument, WebSub
 
 log = structlog.get_logger()
 
@@ -109,7 +109,7 @@ class FeedChecker:
         *,
         icons: Icons,
         full_content: FullContent,
-        websub: WebSub,
+        listeners: Listeners,
         schedule: Schedule,
         ingest: IngestQueue,
         instance: InstanceSettings = DEFAULT_INSTANCE,
@@ -119,7 +119,7 @@ class FeedChecker:
         self._clock = clock
         self._icons = icons
         self._full_content = full_content
-        self._websub = websub
+        self._listeners = listeners
         self._schedule = schedule
         self._ingest = ingest
         self._instance = instance
@@ -171,7 +171,8 @@ class FeedChecker:
                 document.full_content = await self._full_content.of_document(document, timeout_s=timeout_s)
             run.results |= await self._ingest.add(document)
         elif feeds and response.links:
-            await asyncio.to_thread(self._websub.record_offers, [CheckedDocument(run.lease.lead, response)])
+            checked = CheckedDocument(run.lease.lead, response)
+            await asyncio.to_thread(self._listeners.tell_documents_checked, [checked])
 
     async def _accepted(self, run: CheckRun, response: FetchResponse) -> Sequence[Feed]:
         """Returns the feeds of the source, except those redirected to another feed of the same user."""

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from tidings.base.errors import TidingsError
 from tidings.base.times import SECOND, Instant
@@ -20,6 +21,7 @@ from tidings.services.clock import Clock
 from tidings.services.entries.saved_pages import FEED_URL as SAVED_PAGES_URL
 from tidings.services.feeds import feeds as feed_service
 from tidings.services.feeds.categories import owned as owned_category
+from tidings.services.listeners import Listeners
 from tidings.services.polling.check import FeedChecker
 from tidings.services.polling.store import CheckResult
 from tidings.storage.accounts import users
@@ -50,11 +52,19 @@ class Polling:
     """lease: how long a claim lasts unless it is renewed."""
 
     def __init__(
-        self, database: Database, clock: Clock, checker: FeedChecker, *, host_limits: HostLimits, lease: timedelta
+        self,
+        database: Database,
+        clock: Clock,
+        checker: FeedChecker,
+        listeners: Listeners,
+        *,
+        host_limits: HostLimits,
+        lease: timedelta,
     ) -> None:
         self._database = database
         self._clock = clock
         self._checker = checker
+        self._listeners = listeners
         self._host_limits = host_limits
         self._lease = lease // timedelta(microseconds=1)
 
@@ -73,7 +83,7 @@ class Polling:
                 if not claims.any_due(db, now):
                     return []
         with self._database.writing() as db:
-            return claims.claim_due(
+            leases = claims.claim_due(
                 db,
                 worker,
                 now=now,
@@ -82,6 +92,11 @@ class Polling:
                 per_host=self._host_limits.per_host,
                 gap=self._host_limits.gap // timedelta(microseconds=1),
             )
+            hubs = self._listeners.hubs_of(db, [lease.source_id for lease in leases], now)
+        return [
+            replace(lease, is_pushed=hubs.get(lease.source_id, False), has_hub=lease.source_id in hubs)
+            for lease in leases
+        ]
 
     def renew(self, worker: str, source_ids: Sequence[int]) -> set[int]:
         """Renew leases. Returns the ids of the sources that the worker still holds."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Mapping
 from typing import Final, TypeVar
 
 import structlog
@@ -13,16 +13,10 @@ from tidings.content.articles import Article
 from tidings.content.model import ParsedEntry
 from tidings.content.rules.budget import MAX_CHECK_S, RuleBudget
 from tidings.domain.accounts.users import User
+from tidings.domain.entries.ready import ReadyEntry
 from tidings.domain.feeds.feeds import Feed
 from tidings.domain.polling.changes import ChangeSet, PreparedFeedUpdate
-from tidings.domain.polling.ingestion import (
-    DEFAULT_INSTANCE,
-    EntryPolicy,
-    InstanceSettings,
-    PreparationResult,
-    ReadyEntry,
-    prepare,
-)
+from tidings.domain.polling.ingestion import DEFAULT_INSTANCE, EntryPolicy, InstanceSettings, PreparationResult, prepare
 from tidings.domain.polling.sources import NO_VALIDATORS
 
 log = structlog.get_logger()
@@ -120,9 +114,3 @@ class EntryBuilder:
             if self._size <= MAX_CONTENT_BYTES:
                 self._built[key] = created
         return created
-
-
-def log_rule_errors(feed_id: int, errors: Iterable[str]) -> None:
-    """Log each error once."""
-    for error in dict.fromkeys(errors):
-        log.info("rule not followed", feed=feed_id, reason=error)

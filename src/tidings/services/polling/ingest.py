@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, TypeAlias
 
 import structlog
@@ -34,12 +35,13 @@ from tidings.engine.database import Database, Read
 from tidings.net.fetch import FetchResponse
 from tidings.services.batching import Batcher, write_batch
 from tidings.services.clock import Clock
-from tidings.services.polling.entry_builder import EntryBuilder, log_rule_errors
+from tidings.services.listeners import CheckedDocument, Listeners
+from tidings.services.polling.entry_builder import EntryBuilder
 from tidings.services.polling.next_check import Timing
 from tidings.services.polling.store import CheckResult, store
+from tidings.services.rule_log import log_rule_errors
 from tidings.storage.accounts import users
 from tidings.storage.polling import feed_store
-from tidings.websub.subscriptions import CheckedDocument, WebSub
 
 log = structlog.get_logger()
 
@@ -106,10 +108,10 @@ Member: TypeAlias = tuple[FetchedDocument, Feed]
 class IngestQueue:
     """Ingests documents in batches: the next batch is collected while one is ingested."""
 
-    def __init__(self, database: Database, clock: Clock, websub: WebSub) -> None:
+    def __init__(self, database: Database, clock: Clock, listeners: Listeners) -> None:
         self._database = database
         self._clock = clock
-        self._websub = websub
+        self._listeners = listeners
         self._batcher = Batcher(
             self._ingest,
             # One thread: parsing needs the interpreter, and several threads would hold the database while they wait for
@@ -127,7 +129,9 @@ class IngestQueue:
         for batch in _batches((document, feed) for document in documents for feed in document.feeds):
             self._ingest_batch(batch)
         now = self._clock()
-        self._websub.record_offers([_checked(document, now) for document in documents if document.is_stored])
+        self._listeners.tell_documents_checked(
+            [_checked(document, now) for document in documents if document.is_stored]
+        )
         return [document.results for document in documents]
 
     def _ingest_batch(self, members: Sequence[Member]) -> None:
@@ -163,7 +167,9 @@ class IngestQueue:
     def _store(self, updates: Sequence[tuple[Member, PreparedFeedUpdate]]) -> None:
         if not updates:
             return
-        outcomes = write_batch(self._database, store, [update for _, update in updates])
+        outcomes = write_batch(
+            self._database, partial(store, listeners=self._listeners), [update for _, update in updates]
+        )
         for ((document, feed), update), outcome in zip(updates, outcomes, strict=True):
             with _failing((document, feed)):
                 if isinstance(outcome, Exception):

@@ -13,11 +13,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from tidings.base.errors import TidingsError
-from tidings.deliveries import outbox
 from tidings.domain.feeds.feeds import Feed
 from tidings.domain.polling.changes import PreparedFeedUpdate
 from tidings.domain.polling.sources import NO_VALIDATORS, SourceLease
 from tidings.engine.database import Write
+from tidings.services.listeners import Listeners, StoredEntries
 from tidings.storage.entries import counters
 from tidings.storage.feeds import feeds
 from tidings.storage.polling import claims, feed_store, sources
@@ -41,7 +41,7 @@ class CheckResult(Struct, frozen=True):
     is_lost: bool = False
 
 
-def store(db: Write, updates: Sequence[PreparedFeedUpdate]) -> list[CheckResult]:
+def store(db: Write, updates: Sequence[PreparedFeedUpdate], *, listeners: Listeners) -> list[CheckResult]:
     """Write updates of different feeds and return the results in the same order.
 
     Releases the lease of a source with a single feed, since nothing else of its check remains to be written.
@@ -52,12 +52,17 @@ def store(db: Write, updates: Sequence[PreparedFeedUpdate]) -> list[CheckResult]
     record(db, [(update.feed, _columns(update, current[update.feed.id])) for update in ours if update.values])
     _rename(db, ours)
     ids = _add_new(db, ours, current)
-    listeners = outbox.users_receiving_new_entries(db, (update.feed.user_id for update in ours if ids[update.feed.id]))
     for update in ours:
         feed_store.change(db, update.feed.user_id, update.changed, now=update.now)
         feed_store.mark_seen(db, update.feed.id, update.changes.deleted, now=update.now)
-        if update.feed.user_id in listeners:
-            outbox.post_new_entries(db, update.user, update.feed, ids[update.feed.id], update.now)
+    listeners.tell_entries_stored(
+        db,
+        [
+            StoredEntries(update.user, update.feed, ids[update.feed.id], update.now)
+            for update in ours
+            if ids[update.feed.id]
+        ],
+    )
     _release(db, updates, current)
     results = {
         update.feed.id: CheckResult(None, ids[update.feed.id], len(update.changed), update.skipped) for update in ours

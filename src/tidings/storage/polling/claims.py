@@ -20,7 +20,6 @@ from tidings.storage.polling import host_limits, sources
 from tidings.storage.schema import feeds
 from tidings.storage.schema import hosts as host_table
 from tidings.storage.schema import sources as source_table
-from tidings.websub import store as subscriptions
 
 # How often a claim searches again past hosts that are busy, before it returns fewer sources than the limit.
 MAX_SEARCHES = 4
@@ -97,12 +96,7 @@ def claim_due(
     if unused := chosen.keys() - feeds_by_source.keys():
         release(db, unused, worker)
         sources.remove_unused(db, unused)
-    hubs = subscriptions.hubs_of(db, ids, now)
-    return [
-        SourceLease(id_, feeds_by_source[id_], worker, is_pushed=hubs.get(id_, False), has_hub=id_ in hubs)
-        for id_ in chosen
-        if id_ in feeds_by_source
-    ]
+    return [SourceLease(id_, feeds_by_source[id_], worker) for id_ in chosen if id_ in feeds_by_source]
 
 
 def _choose(db: Write, *, now: Instant, limit: int, per_host: int, max_held: int) -> dict[int, str]:

@@ -20,10 +20,10 @@ from tidings.domain.entries import retention
 from tidings.domain.entries.chapters import chapters_text
 from tidings.domain.entries.enclosures import match_enclosures
 from tidings.domain.entries.entries import EditedEntryField, tag_key
+from tidings.domain.entries.ready import ReadyEntry
 from tidings.domain.feeds.feeds import Feed
 from tidings.domain.polling.changes import KnownEntries, PreparedFeedUpdate
 from tidings.domain.polling.entry_identity import StoredIdentity
-from tidings.domain.polling.ingestion import ReadyEntry
 from tidings.engine import bulk_insert
 from tidings.engine.database import Read, Write
 from tidings.engine.id_list import in_list

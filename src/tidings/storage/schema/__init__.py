@@ -1,6 +1,7 @@
 """The tables, the same on both engines. Column comments say who sets a value and what special values mean."""
 
 from tidings.engine.columns import metadata
+from tidings.engine.replica import user_writes
 from tidings.engine.search_tables import search_documents, search_languages, search_pending, search_vectors
 from tidings.storage.schema.archive import (
     enclosures,
@@ -22,7 +23,6 @@ from tidings.storage.schema.people import (
     server_secrets,
     sessions,
     sign_in_failures,
-    user_writes,
     users,
 )
 from tidings.storage.schema.subscriptions import categories, feeds, host_attempts, hosts, icons, sources

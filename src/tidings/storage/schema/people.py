@@ -2,20 +2,9 @@
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Column, Float, ForeignKey, Index, Integer, LargeBinary, Table, UniqueConstraint, text
+from sqlalchemy import Column, Float, ForeignKey, Index, Integer, LargeBinary, Table, UniqueConstraint, text
 
 from tidings.engine.columns import Words, flag, instant, key, metadata, number, owner, partial_index, words
-
-# PostgreSQL only, for reading from replicas. Unlogged: its rows need not survive a crash and are not replicated, and
-# writing one after each write of a user costs little. A server that takes over begins with an empty table.
-user_writes = Table(
-    "user_writes",
-    metadata,
-    Column("user_id", Integer, ForeignKey("users.id", ondelete="CASCADE"), primary_key=True, autoincrement=False),
-    Column("position", BigInteger, nullable=False, comment="In the write-ahead log, in bytes, after the last write."),
-    prefixes=["UNLOGGED"],
-    info={"engine": "postgresql"},
-)
 
 users = Table(
     "users",

@@ -10,11 +10,11 @@ from tidings.http.binding import Form
 from tidings.http.endpoints import Routes
 from tidings.services import Services
 from tidings.web import cookies, security
+from tidings.web import setting_fields as fields
 from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.devices import CHOICES
 from tidings.web.language import _
-from tidings.web.pages.settings import fields
-from tidings.web.pages.settings.account import APPEARANCE
+from tidings.web.setting_forms import APPEARANCE
 
 routes = Routes()
 
@@ -44,7 +44,7 @@ class OrderForm(Form, frozen=True):
 @routes.post("/view/order")
 def change_order(caller: User, services: Services, form: OrderForm) -> Redirect:
     """Set which entries come first, on all devices."""
-    services.users.update(caller, caller.id, {"entry_sorting_direction": form.direction})
+    services.accounts.users.update(caller, caller.id, {"entry_sorting_direction": form.direction})
     return Redirect(security.local_path(form.back) or "/")
 
 

@@ -40,7 +40,7 @@ def add_category(
     context: RequestContext, caller: User, services: Services, form: CategoryForm
 ) -> PageResponse | Redirect:
     try:
-        services.categories.create(caller.id, form.title, hide_globally=bool(form.hide_globally))
+        services.feeds.categories.create(caller.id, form.title, hide_globally=bool(form.hide_globally))
     except InvalidInput as error:
         return _page(context, form, problem=error)
     return Redirect("/categories", notice=_("%(title)s created.", title=form.title.strip()))
@@ -51,7 +51,9 @@ def change_category(
     context: RequestContext, caller: User, services: Services, category_id: int, form: CategoryForm
 ) -> PageResponse | Redirect:
     try:
-        services.categories.update(caller.id, category_id, title=form.title, hide_globally=bool(form.hide_globally))
+        services.feeds.categories.update(
+            caller.id, category_id, title=form.title, hide_globally=bool(form.hide_globally)
+        )
     except InvalidInput as error:
         return _page(context, form, category_id, error)
     return Redirect(f"/categories#c{category_id}", notice=_("Saved."))
@@ -62,7 +64,9 @@ def mark_category_read(caller: User, services: Services, category_id: int, form:
     """Mark the category read and return to this page."""
     with services.reading() as db:
         owned(db, caller.id, category_id)
-    marked = services.read_marker.mark_list_read(caller.id, EntryFilter(category_id=category_id), shown=form.shown())
+    marked = services.entries.read_marker.mark_list_read(
+        caller.id, EntryFilter(category_id=category_id), shown=form.shown()
+    )
     return mark_read_redirect("/categories", marked)
 
 
@@ -84,12 +88,12 @@ def delete_category(
         raise unknown(category_id)
     if form.move_to is not None and form.move_to != category_id:
         try:
-            services.bulk.move(
+            services.feeds.bulk.move(
                 caller.id, [feed.id for feed in context.sidebar.feeds_of([category_id])[category_id]], form.move_to
             )
         except NotFound as error:
             return Redirect(f"/categories/{category_id}/delete", notice=translated(error.text))
-    services.categories.delete(caller.id, category_id)
+    services.feeds.categories.delete(caller.id, category_id)
     return Redirect("/categories", notice=_("%(title)s deleted.", title=line.category.title))
 
 

@@ -108,13 +108,13 @@ def open_entry(
         raise NotFound(verbatim(f"Entry {entry_id} is somewhere else."))
     if entry.status != EntryStatus.UNREAD or not user.mark_read_on_view or _is_prefetch(context):
         return entry
-    services.entries.update(user, [entry.id], status=EntryStatus.READ)
+    services.entries.changes.update(user, [entry.id], status=EntryStatus.READ)
     # changed_at stays as it was: the neighbours in the history list are those of the place where it was opened.
     return msgspec.structs.replace(entry, status=int(EntryStatus.READ))
 
 
 def entry_page(context: RequestContext, listing: ListPage, entry: Entry) -> PageResponse:
-    with context.services.listing.of(context.caller.id, listing.entry_filter) as lists:
+    with context.services.entries.listing.of(context.caller.id, listing.entry_filter) as lists:
         return _page(lists, context, listing, entry)
 
 

@@ -60,7 +60,7 @@ class ShownForm(Form, frozen=True):
 
 @routes.post("/entries/marks")
 def mark(caller: User, services: Services, form: EntryActionForm) -> Redirect:
-    back, entries, notice = security.local_path(form.back) or "/", services.entries, ""
+    back, entries, notice = security.local_path(form.back) or "/", services.entries.changes, ""
     for sent, change in (
         (form.star, {"starred": True}),
         (form.unstar, {"starred": False}),
@@ -72,7 +72,7 @@ def mark(caller: User, services: Services, form: EntryActionForm) -> Redirect:
         notice = _save(caller, services, parse_id("entry_id", entry_id))
     if not form.read:
         return Redirect(back, notice)
-    marked = services.read_marker.mark_read(caller.id, _ids(form.read))
+    marked = services.entries.read_marker.mark_read(caller.id, _ids(form.read))
     # A single entry shows the change itself, beside the button that reverts it: no notice.
     return (
         mark_read_redirect(back, marked)
@@ -83,7 +83,7 @@ def mark(caller: User, services: Services, form: EntryActionForm) -> Redirect:
 
 @routes.post("/entries/undo")
 def undo(caller: User, services: Services, form: UndoForm) -> Redirect:
-    count = services.read_marker.undo(caller.id, Instant(form.moment or 0))
+    count = services.entries.read_marker.undo(caller.id, Instant(form.moment or 0))
     back = security.local_path(form.back) or "/"
     if not count:
         return Redirect(back, _("There was nothing to undo."))
@@ -105,7 +105,7 @@ def _ids(sent: Sequence[str]) -> list[int]:
 
 def _save(caller: User, services: Services, entry_id: int) -> str:
     try:
-        services.entries.save(caller, entry_id)
+        services.entries.changes.save(caller, entry_id)
     except InvalidInput as error:
         return translated(error.text)
     return _("Saved: it is being sent.")

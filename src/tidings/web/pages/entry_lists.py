@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from starlette.responses import Response
 
-from tidings.base.times import DAY, Instant
+from tidings.base.times import Instant
 from tidings.domain.accounts.users import User
-from tidings.domain.entries.entries import Entry, EntryFilter, PageRequest
+from tidings.domain.entries.entries import OLD_ENTRY_AGE, Entry, EntryFilter, PageRequest
 from tidings.engine.database import Read
 from tidings.http.endpoints import Routes
 from tidings.http.responses import json
@@ -26,9 +26,6 @@ from tidings.web.pages.entry_actions import ShownForm, mark_read_redirect
 from tidings.web.security import SANDBOX_HEADERS
 
 routes = Routes()
-
-# Unread entries older than this can be marked read at once after an import.
-OLD = 7 * DAY
 
 
 @routes.get("/unread")
@@ -69,7 +66,7 @@ def show_flush(context: RequestContext) -> PageResponse:
 
 @routes.post("/history/delete")
 def flush_history(caller: User, services: Services) -> Redirect:
-    services.entries.flush_history(caller.id)
+    services.entries.changes.flush_history(caller.id)
     return Redirect("/history", _("History deleted. Starred, shared and labelled entries are kept."))
 
 
@@ -94,7 +91,7 @@ def show_total(context: RequestContext, query: ListQuery) -> Response:
     """Returns the number of results in words. Counting all of them may take longer than showing the first ones."""
     listing = entry_list_pages.search(context, query)
     request = PageRequest(limit=1)
-    with context.services.listing.of(context.caller.id, listing.entry_filter) as lists:
+    with context.services.entries.listing.of(context.caller.id, listing.entry_filter) as lists:
         total = lists.page_ids(listing.entry_filter, request)[1] if listing.entry_filter.search else 0
     return json({"text": _found_text(total, total)}, headers={"Cache-Control": "no-store", **SANDBOX_HEADERS})
 
@@ -109,7 +106,7 @@ def show(context: RequestContext, listing: ListPage, query: ListQuery, *, max_ro
     """Returns a page of a list. max_rows: at most so many rows, if that is less than the user's setting."""
     user, after = context.caller, entry_list_pages.parse_cursor(query.after)
     limit = min(user.entries_per_page, max_rows or user.entries_per_page)
-    with context.services.listing.of(user.id, listing.entry_filter) as lists:
+    with context.services.entries.listing.of(user.id, listing.entry_filter) as lists:
         # Before the rows: an entry that is stored between the two statements is shown, but later than the newest.
         newest = _newest(lists.db, listing, user.id, query)
         has_query = listing.name != "search" or listing.entry_filter.search
@@ -202,9 +199,9 @@ def mark_label_read(context: RequestContext, form: MarkReadForm, label_id: int) 
 @routes.post("/unread/mark-old")
 def mark_old_read(context: RequestContext, caller: User, form: ShownForm) -> Redirect:
     """Mark all entries read that are older than a week: after an import, feeds bring what they published long ago."""
-    before = EntryFilter(published_before=Instant(context.now - OLD))
+    before = EntryFilter(published_before=Instant(context.now - OLD_ENTRY_AGE))
     return mark_read_redirect(
-        "/unread", context.services.read_marker.mark_list_read(caller.id, before, shown=form.shown())
+        "/unread", context.services.entries.read_marker.mark_list_read(caller.id, before, shown=form.shown())
     )
 
 
@@ -213,6 +210,6 @@ def _mark(context: RequestContext, listing: ListPage, form: MarkReadForm) -> Red
     if entry_id:
         with context.services.reading() as db:
             page = listing.page_from(owned(db, user.id, entry_id), backwards=form.above is not None)
-    marked = context.services.read_marker.mark_list_read(user.id, listing.entry_filter, page, form.shown())
+    marked = context.services.entries.read_marker.mark_list_read(user.id, listing.entry_filter, page, form.shown())
     path = security.local_path(form.back) if entry_id else ""
     return mark_read_redirect(path or listing.path, marked)

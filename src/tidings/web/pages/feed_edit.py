@@ -101,14 +101,14 @@ def change_feed(
     # One by one, so that the page shows all that is wrong at once.
     for name in fields.keys() - problems.keys():
         try:
-            services.feeds.validate({name: fields[name]})
+            services.feeds.subscriptions.validate({name: fields[name]})
         except InvalidInput as error:
             problems[name] = field_error(error).message
     # A stored rule that matches nothing does not stand in the way of other changes.
     problems |= {name: problem for name, problem in _rule_problems(form).items() if name in fields}
     if not problems:
         try:
-            services.feeds.update(caller.id, feed_id, _with_shown(feed, form, fields))
+            services.feeds.subscriptions.update(caller.id, feed_id, _with_shown(feed, form, fields))
         except InvalidInput as error:
             problems = {error.field or "title": field_error(error).message}
     if problems:
@@ -124,7 +124,7 @@ async def try_rules(
     rules = {name: getattr(form, name) for name in RULES}
     preview = await run_while_connected(
         context.request,
-        lambda is_stopped: services.rule_previewer.run(caller, feed_id, rules, is_stopped=is_stopped),
+        lambda is_stopped: services.feeds.rule_previewer.run(caller, feed_id, rules, is_stopped=is_stopped),
     )
     return await asyncio.to_thread(_page, context, feed_id, form, preview=preview)
 
@@ -133,7 +133,7 @@ async def try_rules(
 async def refresh_feed(caller: User, services: Services, feed_id: int, form: RefreshForm) -> Redirect:
     notice = _("Checked.")
     try:
-        await services.polling.refresh_now(caller.id, feed_id)
+        await services.polling.claims.refresh_now(caller.id, feed_id)
     except (RefreshFailed, FetchError, InvalidInput) as error:
         notice = translated(error.text)
     return Redirect(security.local_path(form.back) or f"/feeds/{feed_id}/edit", notice=notice)

@@ -55,32 +55,32 @@ def follow_feed(context: RequestContext, token: str, feed_id: int) -> Response:
 
 @routes.get("/list-links")
 def show_links(context: RequestContext, caller: User, services: Services) -> PageResponse:
-    token = services.feed_links.token(caller.id)
+    token = services.entries.feed_links.token(caller.id)
     base = f"{context.site.base_url}/lists/{token}" if token else ""
     return PageResponse("list_links.html", {"title": _("Lists as feeds"), "base": base}, has_secret=bool(token))
 
 
 @routes.post("/list-links")
 def renew_links(caller: User, services: Services) -> Redirect:
-    had_links = bool(services.feed_links.token(caller.id))
-    services.feed_links.renew(caller.id)
+    had_links = bool(services.entries.feed_links.token(caller.id))
+    services.entries.feed_links.renew(caller.id)
     notice = _("These addresses are new; the earlier ones no longer work.") if had_links else ""
     return Redirect("/list-links", notice)
 
 
 @routes.post("/list-links/revoke")
 def revoke_links(caller: User, services: Services) -> Redirect:
-    services.feed_links.revoke(caller.id)
+    services.entries.feed_links.revoke(caller.id)
     return Redirect("/list-links", _("Your lists can no longer be followed."))
 
 
 def _feed(context: RequestContext, token: str, path: str, entry_filter: EntryFilter) -> Response:
     """Returns the newest entries as Atom. A wrong token and a list that its owner does not have get the same 404."""
-    user = context.services.feed_links.owner(token)
+    user = context.services.entries.feed_links.owner(token)
     if user is None:
         raise NotFound(verbatim("There is no list at this address."))
     try:
-        with context.services.listing.of(user.id, entry_filter) as lists:
+        with context.services.entries.listing.of(user.id, entry_filter) as lists:
             lines = {line.id: line for line in sidebar.list_feeds(lists.db, user.id)}
             name = _name(
                 entry_filter,

@@ -104,13 +104,13 @@ class FeedsRefreshForm(Form, frozen=True):
 
 @routes.post("/feeds/refresh")
 def refresh_all(caller: User, services: Services, form: FeedsRefreshForm) -> Redirect:
-    notice = _refresh_notice(services.polling.refresh_all(caller.id))
+    notice = _refresh_notice(services.polling.claims.refresh_all(caller.id))
     return Redirect(security.local_path(form.back) or "/feeds", notice=notice)
 
 
 @routes.post("/categories/{category_id}/refresh")
 def refresh_category(caller: User, services: Services, category_id: int, form: FeedsRefreshForm) -> Redirect:
-    notice = _refresh_notice(services.polling.refresh_category(caller.id, category_id))
+    notice = _refresh_notice(services.polling.claims.refresh_category(caller.id, category_id))
     return Redirect(security.local_path(form.back) or f"/categories/{category_id}", notice=notice)
 
 
@@ -120,22 +120,22 @@ def _apply(caller: User, services: Services, action: str, ids: Sequence[int]) ->
     is_number = value.isascii() and value.isdecimal() and len(value) < 10
     number = int(value) if is_number else 0
     if name == "refresh":
-        return _refresh_notice(services.polling.refresh_feeds(caller.id, ids))
+        return _refresh_notice(services.polling.claims.refresh_feeds(caller.id, ids))
     if name == "move":
-        count = services.bulk.move(caller.id, ids, number)
+        count = services.feeds.bulk.move(caller.id, ids, number)
         return ngettext("%(count)d feed moved.", "%(count)d feeds moved.", count, count=count)
     if name == "every":
         if not is_number:
             raise InvalidInput(msg("Choose what to do with these feeds."))
-        count = services.bulk.set_interval(caller.id, ids, number)
+        count = services.feeds.bulk.set_interval(caller.id, ids, number)
     elif name == "on":
-        count = services.bulk.enable(caller.id, ids)
+        count = services.feeds.bulk.enable(caller.id, ids)
         return ngettext("%(count)d feed switched on.", "%(count)d feeds switched on.", count, count=count)
     elif name == "off":
-        count = services.bulk.disable(caller.id, ids)
+        count = services.feeds.bulk.disable(caller.id, ids)
         return ngettext("%(count)d feed switched off.", "%(count)d feeds switched off.", count, count=count)
     elif name == "delete":
-        count = services.bulk.delete(caller.id, ids)
+        count = services.feeds.bulk.delete(caller.id, ids)
         return ngettext("%(count)d feed deleted.", "%(count)d feeds deleted.", count, count=count)
     else:
         raise InvalidInput(msg("Choose what to do with these feeds."))

@@ -117,7 +117,7 @@ def show_session(context: RequestContext, caller: User) -> Response:
 
 @routes.post("/enclosures/{enclosure_id}/position")
 def keep_position(caller: User, services: Services, enclosure_id: int, form: PlaybackPositionForm) -> Redirect:
-    services.enclosures.set_progression(caller.id, enclosure_id, min(form.position or 0, 2**31 - 1))
+    services.entries.enclosures.set_progression(caller.id, enclosure_id, min(form.position or 0, 2**31 - 1))
     return Redirect("/")
 
 

@@ -28,7 +28,7 @@ class ReturnForm(Form, frozen=True):
 
 @routes.get("/share/{code}", is_public=True)
 def show_shared(context: RequestContext, services: Services, code: str) -> PageResponse:
-    shared = services.public_links.find(code)
+    shared = services.entries.public_links.find(code)
     content = article_html(context, shared.content, has_players=not shared.no_media_player)
     values = {"title": shared.entry.title, "shared": shared, "entry": shared.entry, "content": content}
     return PageResponse("shared.html", values, headers=_NOT_INDEXED)
@@ -36,14 +36,14 @@ def show_shared(context: RequestContext, services: Services, code: str) -> PageR
 
 @routes.post("/entries/{entry_id}/share")
 def share(context: RequestContext, caller: User, services: Services, entry_id: int, form: ReturnForm) -> Redirect:
-    code = services.public_links.create(caller.id, entry_id)
+    code = services.entries.public_links.create(caller.id, entry_id)
     notice = _("Anyone can read it at %(address)s", address=f"{context.site.base_url}/share/{code}")
     return Redirect(form.path(f"/entries/{entry_id}"), notice)
 
 
 @routes.post("/entries/{entry_id}/unshare")
 def stop_sharing(caller: User, services: Services, entry_id: int, form: ReturnForm) -> Redirect:
-    services.public_links.revoke(caller.id, entry_id)
+    services.entries.public_links.revoke(caller.id, entry_id)
     return Redirect(form.path(f"/entries/{entry_id}"), _("The link no longer works."))
 
 
@@ -52,7 +52,7 @@ async def fetch_whole(caller: User, services: Services, entry_id: int, form: Ret
     """Fetch and store the full content. On an error the entry stays as it was, and the notice says why."""
     back = form.path(f"/entries/{entry_id}")
     try:
-        fetched = await services.articles.fetch(caller, entry_id, store=True)
+        fetched = await services.entries.articles.fetch(caller, entry_id, store=True)
     except TidingsError as error:
         return Redirect(back, translated(error.text))
     if not fetched.is_found:
@@ -69,5 +69,5 @@ async def fetch_whole(caller: User, services: Services, entry_id: int, form: Ret
 @routes.post("/entries/{entry_id}/switch")
 def switch_content(caller: User, services: Services, entry_id: int, form: ReturnForm) -> Redirect:
     """Show the content of the feed instead of the whole article, or the other way round."""
-    services.entries.switch_content(caller, entry_id)
+    services.entries.changes.switch_content(caller, entry_id)
     return Redirect(form.path(f"/entries/{entry_id}"))

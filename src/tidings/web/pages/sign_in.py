@@ -59,7 +59,7 @@ async def sign_in(context: RequestContext, services: Services, form: SignInForm)
     browser = context.cookie(cookies.KNOWN)
     credentials = Credentials(username=username, password=form.password, address=context.address, browser=browser)
     try:
-        await asyncio.sleep(await asyncio.to_thread(services.authentication.start_attempt, credentials))
+        await asyncio.sleep(await asyncio.to_thread(services.accounts.authentication.start_attempt, credentials))
         token, browser = await asyncio.get_running_loop().run_in_executor(
             _threads, _start_session, context, services, credentials
         )
@@ -77,16 +77,16 @@ async def sign_in(context: RequestContext, services: Services, form: SignInForm)
 
 def _start_session(context: RequestContext, services: Services, credentials: Credentials) -> tuple[str, str]:
     """Verify the password and start a session. Returns its token and the token of the known browser."""
-    user = services.authentication.verify(credentials)
+    user = services.accounts.authentication.verify(credentials)
     agent = context.request.headers.get("user-agent", "")
-    token = services.sessions.begin(user.id, user_agent=agent, address=context.address)
-    return token, services.authentication.remember_browser(credentials)
+    token = services.accounts.sessions.begin(user.id, user_agent=agent, address=context.address)
+    return token, services.accounts.authentication.remember_browser(credentials)
 
 
 @routes.post("/sign-out")
 def sign_out(context: RequestContext, services: Services) -> Redirect:
     assert context.signed_in is not None
-    services.sessions.end(context.caller.id, context.signed_in.session.id)
+    services.accounts.sessions.end(context.caller.id, context.signed_in.session.id)
     return signed_out(context)
 
 

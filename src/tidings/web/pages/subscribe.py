@@ -109,7 +109,7 @@ async def save_page(caller: User, services: Services, form: SubscribeForm) -> Pa
     """Save the article of a page that is in no feed. If that fails, the form shows the reason and what was typed."""
 
     async def at(url: str) -> int:
-        entry_id, _is_new = await services.saved_pages.save(
+        entry_id, _is_new = await services.entries.saved_pages.save(
             caller, url, _fetch_options(form), feed_title=_("Saved pages")
         )
         return entry_id
@@ -132,7 +132,7 @@ async def add_feed(
     chosen = {"category_id": form.category_id, "crawler": form.crawler, "hide_globally": form.hide_globally}
     fields |= {name: value for name, value in chosen.items() if value}
     try:
-        feed_id = await services.feeds.create(caller, fields)
+        feed_id = await services.feeds.subscriptions.create(caller, fields)
     except (InvalidInput, FetchError, FeedError) as error:
         known = await asyncio.to_thread(_known, services, caller.id, [fields["feed_url"]])
         if known:
@@ -157,7 +157,7 @@ async def _page_after_error(context: RequestContext, form: AddFeedForm, error: T
 
 
 async def _offers(caller: User, services: Services, form: SubscribeForm) -> list[FeedOffer]:
-    found = await services.discovery.find(caller.id, _fetch_options(form) | {"url": complete_url(form.url)})
+    found = await services.feeds.discovery.find(caller.id, _fetch_options(form) | {"url": complete_url(form.url)})
     known = await asyncio.to_thread(_known, services, caller.id, [feed.url for feed in found])
     return [_offer(feed, known.get(feed.url)) for feed in found]
 

@@ -39,7 +39,7 @@ def subscribe_to_starters(caller: User, services: Services, form: StarterFeedsFo
     if not chosen:
         return Redirect("/welcome", notice=_("Select the feeds that you want to read first."))
     try:
-        services.opml.subscribe(caller.id, chosen)
+        services.feeds.opml.subscribe(caller.id, chosen)
     except InvalidInput as error:
         return Redirect("/welcome", notice=translated(error.text))
     return Redirect("/welcome")

@@ -29,7 +29,7 @@ def set_labels(caller: User, services: Services, entry_id: int, form: EntryLabel
     back = security.local_path(form.back) or f"/entries/{entry_id}"
     chosen = [parse_id("label", text) for text in form.label]
     try:
-        services.labels.set_of_entry(caller.id, entry_id, chosen, form.new)
+        services.entries.labels.set_of_entry(caller.id, entry_id, chosen, form.new)
     except InvalidInput as error:
         return Redirect(back, translated(error.text))
     return Redirect(back, _("Labels saved."))

@@ -29,7 +29,7 @@ def show_labels(context: RequestContext) -> PageResponse:
 @routes.post("/labels/add")
 def add_label(context: RequestContext, form: LabelForm) -> PageResponse | Redirect:
     try:
-        label = context.services.labels.create(context.caller.id, form.name)
+        label = context.services.entries.labels.create(context.caller.id, form.name)
     except InvalidInput as error:
         return _page(context, form, problem=error)
     return Redirect(f"/labels#l{label.id}", notice=_("%(title)s created.", title=label.name))
@@ -38,7 +38,7 @@ def add_label(context: RequestContext, form: LabelForm) -> PageResponse | Redire
 @routes.post("/labels/{label_id}/edit")
 def rename_label(context: RequestContext, label_id: int, form: LabelForm) -> PageResponse | Redirect:
     try:
-        context.services.labels.rename(context.caller.id, label_id, form.name)
+        context.services.entries.labels.rename(context.caller.id, label_id, form.name)
     except InvalidInput as error:
         return _page(context, form, label_id, error)
     return Redirect(f"/labels#l{label_id}", notice=_("Saved."))
@@ -58,7 +58,7 @@ def confirm_deletion(context: RequestContext, label_id: int) -> PageResponse:
 def delete_label(caller: User, services: Services, label_id: int) -> Redirect:
     with services.reading() as db:
         label = owned(db, caller.id, label_id)
-    services.labels.delete(caller.id, label_id)
+    services.entries.labels.delete(caller.id, label_id)
     return Redirect("/labels", notice=_("%(title)s deleted.", title=label.name))
 
 

@@ -31,7 +31,7 @@ def show_api_keys(context: RequestContext) -> PageResponse:
 def create_api_key(context: RequestContext, services: Services, form: ApiKeyForm) -> PageResponse:
     """Create a key. It is shown on this page only, so there is no redirect."""
     try:
-        created = services.api_keys.create(context.caller.id, form.description)
+        created = services.accounts.api_keys.create(context.caller.id, form.description)
     except InvalidInput as error:
         return _page(context, form.description, problem=field_error(error))
     return _page(context, new_key=created)
@@ -39,7 +39,7 @@ def create_api_key(context: RequestContext, services: Services, form: ApiKeyForm
 
 @routes.post(PATH + "/{key_id}/delete")
 def delete_api_key(caller: User, services: Services, key_id: int) -> Redirect:
-    services.api_keys.delete(caller.id, key_id)
+    services.accounts.api_keys.delete(caller.id, key_id)
     return Redirect(PATH, notice=_("Key deleted: it no longer works."))
 
 

@@ -30,7 +30,7 @@ def show_api_passwords(context: RequestContext) -> PageResponse:
 def create_api_password(context: RequestContext, services: Services, form: ApiPasswordForm) -> PageResponse:
     """Create an API password. It is shown on this page only, so there is no redirect."""
     try:
-        created = services.api_passwords.create(context.caller, form.name)
+        created = services.accounts.api_passwords.create(context.caller, form.name)
     except InvalidInput as error:
         return _page(context, form.name, problem=field_error(error))
     return _page(context, new_password=created)
@@ -38,7 +38,7 @@ def create_api_password(context: RequestContext, services: Services, form: ApiPa
 
 @routes.post(PATH + "/{password_id}/delete")
 def delete_api_password(caller: User, services: Services, password_id: int) -> Redirect:
-    services.api_passwords.delete(caller.id, password_id)
+    services.accounts.api_passwords.delete(caller.id, password_id)
     return Redirect(PATH, notice=_("Password deleted: the app that used it is signed out."))
 
 
@@ -51,7 +51,7 @@ def _page(
 ) -> PageResponse:
     known = {
         "title": _("API passwords"),
-        "passwords": context.services.api_passwords.list_all(context.caller.id),
+        "passwords": context.services.accounts.api_passwords.list_all(context.caller.id),
         "made": new_password,
         "name": name,
         "address": context.site.base_url,

@@ -75,15 +75,17 @@ def _takes_key(app: ClientApp) -> bool:
 def _new_key(context: RequestContext, services: Services, app: ClientApp) -> NewSecret:
     with services.reading() as db:
         taken = {key_decisions.description_key(one.description) for one in api_keys.list_all(db, context.caller.id)}
-    created = services.api_keys.create(
+    created = services.accounts.api_keys.create(
         context.caller.id, _free_name(app.name, taken), needs_icon_object=app.needs_icon_object
     )
     return NewSecret(created.description, created.token)
 
 
 def _new_password(context: RequestContext, services: Services, app: ClientApp) -> NewSecret:
-    taken = {password_decisions.name_key(one.name) for one in services.api_passwords.list_all(context.caller.id)}
-    created = services.api_passwords.create(context.caller, _free_name(app.name, taken))
+    taken = {
+        password_decisions.name_key(one.name) for one in services.accounts.api_passwords.list_all(context.caller.id)
+    }
+    created = services.accounts.api_passwords.create(context.caller, _free_name(app.name, taken))
     return NewSecret(created.stored.name, created.password)
 
 

@@ -49,7 +49,7 @@ async def change_password(context: RequestContext, services: Services, form: Pas
 
 @routes.post("/settings/sessions/{session_id}/end")
 def end_session(context: RequestContext, services: Services, caller: User, session_id: int) -> Redirect:
-    services.sessions.end(caller.id, session_id)
+    services.accounts.sessions.end(caller.id, session_id)
     if session_id == _session_id(context):
         return signed_out(context)
     return Redirect(PATH, notice=_("That browser is signed out."))
@@ -57,7 +57,7 @@ def end_session(context: RequestContext, services: Services, caller: User, sessi
 
 @routes.post("/settings/sessions/end-others")
 def end_other_sessions(context: RequestContext, services: Services, caller: User) -> Redirect:
-    count = services.sessions.end_others(caller.id, _session_id(context))
+    count = services.accounts.sessions.end_others(caller.id, _session_id(context))
     notice = ngettext("%(count)d browser is signed out.", "%(count)d browsers are signed out.", count, count=count)
     return Redirect(PATH, notice=notice)
 
@@ -74,8 +74,8 @@ async def _verify(context: RequestContext, services: Services, password: str) ->
         username=context.caller.username, password=password, address=context.address, browser=browser
     )
     try:
-        await asyncio.sleep(await asyncio.to_thread(services.authentication.start_attempt, credentials))
-        await asyncio.to_thread(services.authentication.verify, credentials)
+        await asyncio.sleep(await asyncio.to_thread(services.accounts.authentication.start_attempt, credentials))
+        await asyncio.to_thread(services.accounts.authentication.verify, credentials)
     except Unauthorized as error:
         wrong = _("This is not your password.") if password else _("Type your current password.")
         raise InvalidInput(verbatim(wrong), field="current") from error
@@ -84,7 +84,9 @@ async def _verify(context: RequestContext, services: Services, password: str) ->
 
 
 def _set(context: RequestContext, services: Services, password: str) -> None:
-    services.users.update(context.caller, context.caller.id, {"password": password}, session_id=_session_id(context))
+    services.accounts.users.update(
+        context.caller, context.caller.id, {"password": password}, session_id=_session_id(context)
+    )
 
 
 def _session_id(context: RequestContext) -> int:
@@ -97,7 +99,7 @@ def _page(context: RequestContext, problem: InvalidInput | None = None) -> PageR
         "title": _("Password and sessions"),
         "sessions": [
             (session, user_agents.browser_name(session.user_agent))
-            for session in context.services.sessions.list_all(context.caller.id)
+            for session in context.services.accounts.sessions.list_all(context.caller.id)
         ],
         "here": _session_id(context),
     }

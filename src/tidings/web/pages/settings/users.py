@@ -29,7 +29,7 @@ class UserForm(Form, frozen=True):
 
 @routes.get(PATH, admin=True)
 def show_users(services: Services) -> PageResponse:
-    return PageResponse("settings/users.html", {"title": _("Users"), "users": services.users.list_all()})
+    return PageResponse("settings/users.html", {"title": _("Users"), "users": services.accounts.users.list_all()})
 
 
 @routes.get(PATH + "/new", admin=True)
@@ -40,7 +40,7 @@ def show_new_user() -> PageResponse:
 @routes.post(PATH + "/new", admin=True)
 def create_user(services: Services, form: UserForm) -> PageResponse | Redirect:
     try:
-        created = services.users.create(form.username.strip(), form.password, is_admin=form.is_admin is True)
+        created = services.accounts.users.create(form.username.strip(), form.password, is_admin=form.is_admin is True)
     except InvalidInput as error:
         return _form(None, form, field_error(error))
     return Redirect(PATH, notice=_("Account created for %(name)s.", name=created.username))
@@ -62,7 +62,7 @@ def change_user(context: RequestContext, services: Services, user_id: int, form:
     assert context.signed_in is not None
     own = context.signed_in.session.id if user_id == context.caller.id else None
     try:
-        changed = services.users.update(context.caller, user_id, fields, session_id=own)
+        changed = services.accounts.users.update(context.caller, user_id, fields, session_id=own)
     except InvalidInput as error:
         return _form(user, form, field_error(error))
     # A caller who gave up the administrator role may not open the users page.
@@ -74,7 +74,7 @@ def change_user(context: RequestContext, services: Services, user_id: int, form:
 def delete_user(caller: User, services: Services, user_id: int) -> PageResponse | Redirect:
     user = _user(services, user_id)
     try:
-        services.users.delete(caller, user_id)
+        services.accounts.users.delete(caller, user_id)
     except InvalidInput as error:
         form = UserForm(username=user.username, is_admin=user.is_admin)
         return _form(user, form, InvalidInput(error.text))

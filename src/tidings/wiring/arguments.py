@@ -1,7 +1,8 @@
-"""Converts settings into the arguments of the parts that `wiring` builds."""
+"""Converts settings into the arguments of the parts that are built here."""
 
 from __future__ import annotations
 
+from datetime import timedelta
 from urllib.parse import urlsplit
 
 from tidings.content.cleaning import CleaningPolicy
@@ -11,10 +12,14 @@ from tidings.domain.polling.next_check import Schedule
 from tidings.maintenance.cleanup import CleanupSettings
 from tidings.maintenance.metrics_endpoint import Access
 from tidings.maintenance.scheduled_backup import BackupSettings
+from tidings.services.polling.claims import HostLimits
 from tidings.settings import Settings
 from tidings.settings.values import WebSubMode
 from tidings.web.context import SiteConfig
 from tidings.websub.hubs import is_public_address
+
+# A claim lasts longer than the longest fetch and the write after it; claims of a dead worker expire soon after.
+LEASE_BEYOND_TIMEOUT = timedelta(seconds=15)
 
 
 def instance_settings(settings: Settings) -> InstanceSettings:
@@ -83,3 +88,13 @@ def metrics_access(settings: Settings) -> Access | None:
         username=settings.metrics_username or "",
         password=settings.metrics_password or "",
     )
+
+
+def host_limits(settings: Settings) -> HostLimits:
+    """Return the limits for fetches from one host."""
+    return HostLimits(settings.polling_limit_per_host, settings.polling_gap_per_host)
+
+
+def source_lease(settings: Settings) -> timedelta:
+    """Return how long a claim of a source lasts unless it is renewed."""
+    return settings.http_client_timeout + LEASE_BEYOND_TIMEOUT

@@ -16,14 +16,13 @@ from tidings.domain.accounts.users import User
 from tidings.domain.polling.sources import SourceLease, host_of
 from tidings.engine.database import Database
 from tidings.net.fetch import FetchRequest
-from tidings.services import Services
 from tidings.services.polling.claims import RefreshFailed
-from tidings.services.polling.rate_limit import HostClosed
+from tidings.services.rate_limit import HostClosed
 from tidings.settings import load
 from tidings.storage.feeds import feeds
 from tidings.storage.polling import host_limits
 from tidings.storage.schema import entries as entry_table
-from tidings.wiring import build_services
+from tidings.wiring.services import AllServices, build_services
 
 NOW = Instant(1_800_000_000 * SECOND)
 TOO_MANY = Answer("slow down", status=429, headers={"Retry-After": "120"})
@@ -36,17 +35,17 @@ class Machine:
         self.now = NOW
         self.database = database
         environment = environment_for(database_url, folder, **settings)
-        self.services: Services = build_services(database, load(environment, None), clock=lambda: self.now)
+        self.services: AllServices = build_services(database, load(environment, None), clock=lambda: self.now)
 
     def subscribe(self, name: str, *urls: str) -> list[int]:
-        user = self.services.users.create(name, PASSWORD)
-        category = self.services.categories.create(user.id, "Feeds")
+        user = self.services.accounts.users.create(name, PASSWORD)
+        category = self.services.feeds.categories.create(user.id, "Feeds")
         given = {"created_at": 0, "checked_at": 0, "next_check_at": 0, "icon_checked_at": 4_000_000_000_000_000}
         with self.database.writing() as db:
             return [feeds.add(db, user.id, category_id=category.id, feed_url=url, title=url, **given) for url in urls]
 
     def claim(self, worker: str = "worker", limit: int = 100) -> list[SourceLease]:
-        return self.services.polling.claim(worker, limit)
+        return self.services.polling.claims.claim(worker, limit)
 
     def poll(self) -> int:
         """How many sources it took."""
@@ -55,7 +54,7 @@ class Machine:
             try:
                 claims = await asyncio.to_thread(self.claim)
                 for claim in claims:
-                    await self.services.polling.check(claim)
+                    await self.services.polling.claims.check(claim)
                 return len(claims)
             finally:
                 await self.services.disconnect()
@@ -65,7 +64,7 @@ class Machine:
     def refresh(self, user_id: int, feed_id: int) -> None:
         async def refresh() -> None:
             try:
-                await self.services.polling.refresh_now(user_id, feed_id)
+                await self.services.polling.claims.refresh_now(user_id, feed_id)
             finally:
                 await self.services.disconnect()
 
@@ -185,18 +184,18 @@ def test_everything_a_user_does_by_hand_may_pass(machine: Machine, site: Publish
     new_feed = site.serve("/c.xml", rss(["Sun"], site.url("/article")))
 
     async def subscribe(user: User) -> None:
-        await machine.services.feeds.create(user, {"feed_url": new_feed})
+        await machine.services.feeds.subscriptions.create(user, {"feed_url": new_feed})
 
     async def discover(user: User) -> None:
-        assert await machine.services.discovery.find(user.id, {"url": new_feed})
+        assert await machine.services.feeds.discovery.find(user.id, {"url": new_feed})
 
     async def fetch_article(user: User) -> None:
         with machine.database.reading() as db:
             (entry_id,) = db.scalars(select(entry_table.c.id).where(entry_table.c.user_id == user.id))
-        assert "rain" in (await machine.services.articles.fetch(user, entry_id, store=False)).content
+        assert "rain" in (await machine.services.entries.articles.fetch(user, entry_id, store=False)).content
 
     async def act() -> None:
-        user = machine.services.users.list_all()[0]
+        user = machine.services.accounts.users.list_all()[0]
         for action in (subscribe, discover, fetch_article):
             machine.now = Instant(machine.now + 60 * SECOND)
             await asyncio.to_thread(machine.pause, site)
@@ -308,7 +307,7 @@ def test_claims_of_a_killed_worker_count_until_their_lease_ends(machine: Machine
     assert len(machine.claim("dead")) == 2
 
     assert other_machine.claim("alive") == []
-    other_machine.now = Instant(NOW + int(machine.services.polling.lease_s * SECOND) + 1)
+    other_machine.now = Instant(NOW + int(machine.services.polling.claims.lease_s * SECOND) + 1)
 
     assert len(other_machine.claim("alive")) == 2
 
@@ -320,13 +319,13 @@ def test_expired_pauses_of_hosts_are_deleted(machine: Machine, database: Databas
         # The longer pause counts, not the last.
         host_limits.pause(db, "a.example", until=NOW, asked_until=NOW)
 
-    assert machine.services.polling.forget_hosts() == 1
+    assert machine.services.polling.claims.forget_hosts() == 1
     with database.reading() as db:
         assert host_limits.paused_until(db, "a.example") == NOW + SECOND
 
 
 async def _fetch(machine: Machine, url: str) -> None:
     try:
-        await machine.services.fetcher.get(FetchRequest(url=url), [1])
+        await machine.services.polling.fetcher.get(FetchRequest(url=url), [1])
     finally:
         await machine.services.disconnect()

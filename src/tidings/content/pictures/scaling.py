@@ -11,8 +11,8 @@ from enum import IntEnum
 from io import BytesIO
 from typing import Final
 
-from tidings.content.icons.picture_headers import read_header
-from tidings.media.pictures import Picture
+from tidings.content.pictures.formats import Picture
+from tidings.content.pictures.headers import read_header
 
 _FORMATS: Final = ("JPEG", "PNG", "WEBP", "AVIF", "GIF", "BMP")
 # Others have more colours than eight bits hold, or are meant for print.

@@ -7,8 +7,8 @@ from io import BytesIO
 import pytest
 from PIL import Image, ImageCms
 
-from tidings.media.pictures import Picture
-from tidings.media.scaling import PictureSize, scale_down
+from tidings.content.pictures.formats import Picture
+from tidings.content.pictures.scaling import PictureSize, scale_down
 
 ORIENTATION = 0x0112
 RED, BLUE = (220, 30, 30), (30, 30, 220)

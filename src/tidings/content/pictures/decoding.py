@@ -7,8 +7,8 @@ from enum import IntEnum
 from msgspec import Struct
 
 from tidings.content.icons.raster import scale_to_png
-from tidings.media.pictures import Picture
-from tidings.media.scaling import PictureSize, scale_down
+from tidings.content.pictures.formats import Picture
+from tidings.content.pictures.scaling import PictureSize, scale_down
 
 
 class Purpose(IntEnum):

@@ -1,0 +1,43 @@
+"""The routes of the API, in the order in which its reference shows them. Slices have their own, included here."""
+
+from tidings.api import reference
+from tidings.api.endpoints import (
+    api_keys,
+    api_passwords,
+    categories,
+    discovery,
+    enclosures,
+    entries,
+    entry_changes,
+    feeds,
+    fetch_content,
+    icons,
+    opml,
+    users,
+    version,
+)
+from tidings.archives import endpoints as archives
+from tidings.deliveries import endpoints as deliveries
+from tidings.deliveries import integration_endpoints as integrations
+
+ROUTES = [
+    *users.routes.all,
+    *api_keys.routes.all,
+    *api_passwords.routes.all,
+    *integrations.routes.all,
+    *deliveries.routes.all,
+    *categories.routes.all,
+    *discovery.routes.all,
+    *feeds.routes.all,
+    *icons.routes.all,
+    *entries.routes.all,
+    *entry_changes.routes.all,
+    *fetch_content.routes.all,
+    *enclosures.routes.all,
+    *opml.routes.all,
+    *archives.routes.all,
+    *version.routes.all,
+    *reference.routes.all,
+]
+
+__all__ = ["ROUTES"]

@@ -1,0 +1,1 @@
+"""Pictures from publishers: which format their bytes have, what decoding them costs, and smaller copies."""

@@ -1,0 +1,29 @@
+"""An entry that is ready to be stored: filtered, rewritten and cleaned."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from tidings.base.times import Instant
+from tidings.content.model import Chapter, ParsedEnclosure
+from tidings.domain.entries.entries import EntryStatus
+
+
+class ReadyEntry(Struct, frozen=True, kw_only=True):
+    """The values of an entry to store. hash, fingerprint: raw bytes. content: cleaned HTML. reading_time: minutes."""
+
+    hash: bytes
+    fingerprint: bytes
+    title: str
+    url: str
+    content: str
+    author: str = ""
+    comments_url: str = ""
+    language: str = ""
+    published_at: Instant
+    reading_time: int = 0
+    tags: tuple[str, ...] = ()
+    enclosures: tuple[ParsedEnclosure, ...] = ()
+    chapters: tuple[Chapter, ...] = ()
+    status: EntryStatus = EntryStatus.UNREAD
+    starred: bool = False

@@ -1,0 +1,14 @@
+"""The routes of the Google Reader API."""
+
+from tidings.greader.endpoints import account, changes, contents, folders, login, subscriptions
+
+ROUTES = [
+    *login.routes.all,
+    *account.routes.all,
+    *subscriptions.routes.all,
+    *folders.routes.all,
+    *contents.routes.all,
+    *changes.routes.all,
+]
+
+__all__ = ["ROUTES"]

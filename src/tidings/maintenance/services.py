@@ -1,0 +1,22 @@
+"""The services of this slice, for its pages, its workers and the commands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tidings.maintenance.cleanup import Cleanup
+from tidings.maintenance.clock_repair import ClockRepair
+from tidings.maintenance.readiness import Readiness
+from tidings.maintenance.scheduled_backup import ScheduledBackup
+from tidings.maintenance.status import StatusReader
+
+
+@dataclass(frozen=True, slots=True)
+class MaintenanceServices:
+    """What keeps an instance healthy, and tells how it is."""
+
+    cleanup: Cleanup
+    clock_repair: ClockRepair
+    readiness: Readiness
+    scheduled_backup: ScheduledBackup
+    status: StatusReader

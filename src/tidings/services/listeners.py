@@ -1,0 +1,97 @@
+"""How the core tells slices what happened, without knowing them.
+
+A slice registers its listeners in `wiring`. Unless a member says otherwise, they are called in the order of
+registration inside the transaction of the change: what a listener writes is stored together with the change or not at
+all, and an exception of a listener rolls both back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from msgspec import Struct
+
+from tidings.base.times import Instant
+from tidings.content.model import ParsedFeed
+from tidings.domain.accounts.users import User
+from tidings.domain.entries.entries import Entry
+from tidings.domain.feeds.feeds import Feed
+from tidings.engine.database import Read, Write
+from tidings.net.fetch import FetchResponse
+
+
+class StoredEntries(Struct, frozen=True):
+    """New entries of one feed, which a check has just stored."""
+
+    user: User
+    feed: Feed
+    """The feed as it was when its check began."""
+    entry_ids: Sequence[int]
+    now: Instant
+
+
+class CheckedDocument(Struct, frozen=True):
+    """The document of a source after a check."""
+
+    feed: Feed
+    """Any feed of the source."""
+    response: FetchResponse
+    document: ParsedFeed | None = None
+    """None if it has not changed and was not parsed."""
+    has_news: bool = False
+    """The check stored new entries, which no hub had pushed."""
+    has_hub: bool = True
+    """The document may have offered a hub before."""
+
+
+class EntrySaver(Protocol):
+    """Saves single entries to other services, when a user asks for it or stars an entry."""
+
+    def is_available(self, db: Read, user_id: int) -> bool:
+        """Return whether the user has set up a service to save entries to."""
+
+    def save(self, db: Write, user: User, entry: Entry, now: Instant) -> None:
+        """Save an entry, as it is now."""
+
+
+@dataclass(slots=True)
+class Listeners:
+    """All registered listeners."""
+
+    entries_stored: list[Callable[[Write, Sequence[StoredEntries]], None]] = field(default_factory=list)
+    """Called once per transaction of checks, after all other writes; feeds without new entries are left out."""
+    documents_checked: list[Callable[[Sequence[CheckedDocument]], None]] = field(default_factory=list)
+    """Called after the transaction of a check. A listener opens its own transactions and handles its own errors."""
+    savers: list[EntrySaver] = field(default_factory=list)
+    hub_lookups: list[Callable[[Read, Collection[int], Instant], Mapping[int, bool]]] = field(default_factory=list)
+    """Return, for sources that offer a hub, whether its pushes can be relied on."""
+
+    def tell_entries_stored(self, db: Write, stored: Sequence[StoredEntries]) -> None:
+        """Tell that checks have stored new entries."""
+        if stored:
+            for listener in self.entries_stored:
+                listener(db, stored)
+
+    def tell_documents_checked(self, documents: Sequence[CheckedDocument]) -> None:
+        """Tell that documents were checked and what they led to is stored."""
+        for listener in self.documents_checked:
+            listener(documents)
+
+    def can_save(self, db: Read, user_id: int) -> bool:
+        """Return whether there is a service to which the user can save entries."""
+        return any(saver.is_available(db, user_id) for saver in self.savers)
+
+    def save(self, db: Write, user: User, entry: Entry, now: Instant) -> None:
+        """Save an entry to the user's services."""
+        for saver in self.savers:
+            saver.save(db, user, entry, now)
+
+    def hubs_of(self, db: Read, source_ids: Collection[int], now: Instant) -> dict[int, bool]:
+        """Return, for sources that offer a hub, whether its pushes can be relied on."""
+        return {
+            source_id: is_pushed
+            for look_up in self.hub_lookups
+            for source_id, is_pushed in look_up(db, source_ids, now).items()
+        }

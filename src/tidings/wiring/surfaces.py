@@ -1,0 +1,104 @@
+"""Builds the surfaces, and the ASGI application that a web worker runs."""
+
+from __future__ import annotations
+
+from functools import partial
+from urllib.parse import urlsplit
+
+from starlette.types import ASGIApp
+
+from tidings import asgi
+from tidings.api.app import Api
+from tidings.api.reference import openapi
+from tidings.api.routes import ROUTES
+from tidings.fever.app import Fever
+from tidings.fever.routes import ROUTES as FEVER_ROUTES
+from tidings.greader.app import GoogleReader
+from tidings.greader.routes import ROUTES as READER_ROUTES
+from tidings.http.front_door import FrontDoor
+from tidings.http.uploads import UploadFolder
+from tidings.maintenance.metrics_endpoint import Metrics
+from tidings.runtime import allocator
+from tidings.runtime.script_minifier import minify_script
+from tidings.settings import Settings
+from tidings.web.app import Pages
+from tidings.web.assets import Assets, StaticFiles
+from tidings.web.pages.api_reference import Reference
+from tidings.web.routes import ROUTES as PAGES
+from tidings.websub.endpoints import CallbackLimits, Callbacks
+from tidings.wiring.application import Application
+from tidings.wiring.arguments import (
+    metrics_access,
+    site_config,
+)
+from tidings.wiring.services import IMPORTS, AllServices, start_metrics
+
+
+def build_pages(services: AllServices, settings: Settings, assets: Assets) -> Pages:
+    """Return the web pages."""
+    trusted = settings.trusted_reverse_proxy_networks
+    at_once = services.database.best_concurrency
+    return Pages(
+        services,
+        services.slices(),
+        PAGES,
+        site_config(settings),
+        assets,
+        media_proxy=services.media.proxy,
+        at_once=at_once,
+        trusted=trusted,
+    )
+
+
+def asgi_app(settings: Settings) -> ASGIApp:
+    """Returns the application that a web worker runs. ASGI's lifespan closes it when the server stops."""
+    start_metrics(settings)
+    served = Application(settings)
+    served.expect_schema()
+    allocator.release_regularly(served.database.close_unused)
+    services = served.services
+    at_once = served.database.best_concurrency
+    api = Api(
+        services,
+        services.slices(),
+        ROUTES,
+        at_once=at_once,
+        trusted=settings.trusted_reverse_proxy_networks,
+        base_url=settings.base_url,
+    )
+    reader = GoogleReader(
+        services,
+        READER_ROUTES,
+        at_once=at_once,
+        trusted=settings.trusted_reverse_proxy_networks,
+        base_url=settings.base_url,
+    )
+    fever = Fever(services, FEVER_ROUTES, at_once=at_once, trusted=settings.trusted_reverse_proxy_networks)
+    base_path = urlsplit(settings.base_url).path.rstrip("/")
+    limits = CallbackLimits(settings.http_client_max_body_size, settings.http_client_timeout.total_seconds())
+    assets = Assets(minify_script)
+    pages = build_pages(services, settings, assets)
+    uploads = UploadFolder(settings.data_dir / IMPORTS, settings.import_max_size)
+    api.uploads = pages.uploads = uploads
+    application = asgi.application(
+        services.maintenance,
+        api,
+        reader,
+        pages,
+        fever=fever,
+        static=StaticFiles(assets, pages),
+        websub=Callbacks(services.websub.pushes, limits),
+        metrics=Metrics(services.maintenance.status, metrics_access(settings)),
+        reference=Reference(partial(openapi, base_path or "/")),
+        base_path=base_path,
+        close=services.close,
+    )
+    if served.database.has_replica:
+        for surface in (api, reader, fever, pages):
+            surface.read_router = served.database
+    return FrontDoor(
+        application,
+        trusted=settings.trusted_reverse_proxy_networks,
+        access_log=settings.access_log,
+        on_unix_socket=settings.listen_socket is not None,
+    )
