@@ -24,14 +24,16 @@ from tidings.base.messages import Message, msg, prefix_field, verbatim
 
 
 class TidingsError(Exception):
-    """code: stable name for logs and documentation. is_retryable: whether trying again later can help.
+    """The root of all errors that Tidings raises on purpose.
 
     text: the message, which can be rendered in any language. message: the message in English, for API, log and
     terminal.
     """
 
     code: ClassVar[str] = "error"
+    """Stable name for logs and documentation."""
     is_retryable: ClassVar[bool] = False
+    """Whether trying again later can help."""
 
     def __init__(self, message: Message) -> None:
         super().__init__(message)
@@ -46,7 +48,10 @@ class TidingsError(Exception):
 
 
 class InvalidInput(TidingsError):
-    """field: the name of the field, parameter or setting as the client knows it; "" if the whole input is wrong."""
+    """A value from outside that cannot be accepted.
+
+    field: the name of the field, parameter or setting as the client sends it; "" if the whole input is wrong.
+    """
 
     code = "invalid-input"
 
@@ -56,11 +61,11 @@ class InvalidInput(TidingsError):
 
     @property
     def problem(self) -> Message:
-        """What is wrong, without the name of the field: pages show it beside the labelled field."""
+        """What is wrong, without the name of the field: pages show it next to the labelled field."""
         return self.text
 
     def with_field(self, field: str) -> InvalidInput:
-        """Returns the same error with another name of the field, for a client that knows it by that name."""
+        """Returns the same error with another field name, for a client that uses that name."""
         text = self.text.with_texts(lambda text: text.replace(self.field, field)) if self.field else self.text
         return InvalidInput(text, field=field)
 
@@ -93,7 +98,7 @@ class Unauthorized(TidingsError):
 
 
 class ImportRunning(TidingsError):
-    """An import of this user has not ended: one runs at a time."""
+    """Another import of this user is still running: a user can run only one at a time."""
 
     code = "import-running"
     is_retryable = True
@@ -107,8 +112,9 @@ class InsufficientStorage(TidingsError):
 
 
 class StoreUnavailable(TidingsError):
-    """reason: the error of the database, for log and terminal only.
+    """The database cannot be used now.
 
+    reason: the database's error, for log and terminal only.
     is_of_transaction: the database rolled back this transaction alone, such as after a deadlock; another may succeed.
     """
 
@@ -122,7 +128,7 @@ class StoreUnavailable(TidingsError):
 
 
 class LocalShortage(TidingsError):
-    """This machine has too few files, too little memory or too few threads: neither the publisher nor the network."""
+    """This machine is short of files, memory or threads: neither the publisher nor the network is the cause."""
 
     code = "local-shortage"
     is_retryable = True
@@ -134,7 +140,7 @@ class LocalShortage(TidingsError):
 
 
 class StartError(TidingsError):
-    """An error at start: one line in English for the terminal; the process exits with a non-zero code."""
+    """A process cannot start: one line in English for the terminal, and a non-zero exit code."""
 
     code = "cannot-start"
 

@@ -4,7 +4,7 @@
 
     API, log, terminal  ─► message.english()
     pages               ─► web.message_translation.translated(message)
-    database            ─► the English text, and beside it `stored(message, text)`
+    database            ─► the English text, and next to it `stored(message, text)`
 
 `make messages` finds the templates by the name of the function, as gettext finds `_("…")`: the first argument of `msg`
 is a literal string. A placeholder is `{name}`, or `{name:,}` for a number with separators between thousands.
@@ -26,10 +26,12 @@ MAX_STORED_CHARS = 4_000
 
 
 class Message(Struct, frozen=True, omit_defaults=True, rename={"template": "t", "values": "v"}):
-    """template: English. values: by name; a tuple of messages is a sequence of sentences."""
+    """A message that is rendered in the reader's language when it is shown."""
 
     template: str
+    """The message in English, with placeholders."""
     values: dict[str, Value] = {}
+    """Values of the placeholders, by name; a tuple of messages is a sequence of sentences."""
 
     def with_values(self, **values: Value) -> Message:
         """Returns the message with these values added."""
@@ -107,7 +109,7 @@ def render(message: Message, style: MessageStyle) -> str:
 
 
 def encode_message(message: Message, text: str) -> str:
-    """Returns the message as JSON, to be stored beside its English text; "" if that would not restore the whole text.
+    """Returns the message as JSON, to be stored next to its English text; "" if that would not restore the whole text.
 
     text: the English text as stored, which may have been shortened.
     """

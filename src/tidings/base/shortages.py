@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import errno
 
-# Of getaddrinfo, in glibc's numbers.
+# An error of getaddrinfo, as glibc numbers it.
 _EAI_MEMORY = -10
-# Source: errno(3). EAGAIN is not among them: a socket without data says it as well.
+# Source: errno(3). EAGAIN is not among them: a socket without data returns it too.
 _ERROR_NUMBERS = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS, _EAI_MEMORY})
 # The only sign of it that CPython gives.
 _NO_THREAD = "can't start new thread"

@@ -2,7 +2,7 @@
 
 WEB_SCHEMES         http and https: URLs that are fetched, and the URLs of feeds, entries and comments
 LINK_SCHEMES        schemes that an article may link to or enclose
-EXECUTABLE_SCHEMES  run code or open local content when followed: refused everywhere, also in imports
+EXECUTABLE_SCHEMES  run code or open local content when followed: refused everywhere, even in imports
 safe_href           http, https and mailto: the only URLs that pages write into `href` or `src`
 """
 

@@ -15,7 +15,10 @@ from tidings.base.messages import Message
 
 
 class InvalidRule(InvalidInput):
-    """number: the position of the wrong rule in its text, counted from 1."""
+    """A rule that cannot be compiled.
+
+    number: the position of the wrong rule in its text, counted from 1.
+    """
 
     code = "invalid-rule"
 

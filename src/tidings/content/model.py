@@ -22,14 +22,16 @@ class FeedFormat(StrEnum):
 
 
 class ParsedEnclosure(Struct, frozen=True):
-    """url: absolute; size: bytes, 0 when unknown."""
+    """A file attached to an entry, as the publisher declares it."""
 
     url: str
+    """An absolute URL."""
     mime_type: str = ""
     size: int = 0
+    """Number of bytes, 0 when unknown."""
 
 
-# Of an episode; longer lists and titles are cut.
+# Limits on the chapters of an episode; longer lists and titles are cut.
 MAX_CHAPTERS = 1_000
 
 
@@ -42,54 +44,61 @@ def chapter_title(written: str) -> str:
 
 
 class Chapter(Struct, frozen=True):
-    """A part of an episode. start_s: from its beginning. url: of a page about it, or ""."""
+    """A part of an episode."""
 
     start_s: float
+    """Seconds from the beginning of the episode."""
     title: str
     url: str = ""
+    """A page about the chapter, or ""."""
 
 
 class ParsedEntry(Struct, frozen=True, kw_only=True):
-    """hash: SHA-256 of the entry's identity, 64 lower-case hex digits.
-
-    url: absolute http(s), or "" when the entry has none.
-    title: plain text; if the document has none, the beginning of the content or the URL.
-    content: the publisher's HTML, not cleaned. base_url: the base of its relative URLs.
-    published_at: None when the document gives no usable date.
-    tags: trimmed, unique. duration_minutes: of an episode, 0 when unknown. chapters: by their times.
-    """
+    """An entry as its document gives it: in the same form for all formats, with HTML that is not yet cleaned."""
 
     hash: str
+    """SHA-256 of the entry's identity, 64 lower-case hex digits."""
     url: str = ""
+    """An absolute http(s) URL, "" when the entry has none."""
     title: str = ""
+    """Plain text; if the document has none, the beginning of the content or the URL."""
     content: str = ""
+    """The publisher's HTML, not cleaned."""
     base_url: str = ""
+    """The base of the relative URLs in `content`."""
     author: str = ""
     comments_url: str = ""
     language: str = ""
     published_at: Instant | None = None
+    """None when the document gives no usable date."""
     tags: tuple[str, ...] = ()
+    """Trimmed and unique."""
     enclosures: tuple[ParsedEnclosure, ...] = ()
     duration_minutes: int = 0
+    """The episode's duration, 0 when unknown."""
     chapters: tuple[Chapter, ...] = ()
+    """In the order of their times."""
 
 
 class PublisherHints(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """When the document itself asks to be checked.
-
-    ttl_minutes: RSS `ttl`. update_minutes: `sy:updatePeriod` divided by `sy:updateFrequency`, counted from
-    update_base where there is one. skip_hours: 0 to 23, UTC. skip_days: 0 (Monday) to 6.
-    """
+    """When the document itself asks to be checked."""
 
     ttl_minutes: int | None = None
+    """`ttl` of RSS."""
     update_minutes: int | None = None
+    """`sy:updatePeriod` divided by `sy:updateFrequency`, counted from `update_base` where there is one."""
     update_base: Instant | None = None
     skip_hours: frozenset[int] = frozenset()
+    """Hours from 0 to 23, UTC."""
     skip_days: frozenset[int] = frozenset()
+    """Days from 0 (Monday) to 6."""
 
 
 class DocumentLimit(StrEnum):
-    """A limit at which a document was cut. ELEMENTS: of the whole document. TEXT: of the content of an entry."""
+    """A limit at which a document was cut.
+
+    ELEMENTS: too many elements in the whole document. TEXT: an entry's content is too long.
+    """
 
     ELEMENTS = "elements"
     ENTRIES = "entries"
@@ -97,24 +106,27 @@ class DocumentLimit(StrEnum):
 
 
 class ParsedFeed(Struct, frozen=True, kw_only=True):
-    """entries: in document order. skipped: the number of items that could not be parsed. is_cut_off: the last of them
-    was incomplete.
-
-    site_url: absolute; the document's own URL if it names no other. icon_url, self_url: absolute or "".
-    hubs: WebSub hubs, absolute. limits_reached: where more of the document was left out.
-    """
+    """A feed document with its entries: the same for all formats."""
 
     format: FeedFormat
     title: str = ""
     site_url: str = ""
+    """An absolute URL; the document's own URL if it names no other."""
     description: str = ""
     language: str = ""
     icon_url: str = ""
+    """An absolute URL or ""."""
     self_url: str = ""
+    """An absolute URL or ""."""
     hubs: tuple[str, ...] = ()
+    """Absolute URLs of WebSub hubs."""
     hints: PublisherHints = PublisherHints()
     entries: tuple[ParsedEntry, ...] = ()
+    """In document order."""
     other_hashes: dict[str, tuple[str, ...]] = {}
     skipped: int = 0
+    """Number of items that could not be parsed."""
     is_cut_off: bool = False
+    """Whether the last item was incomplete."""
     limits_reached: frozenset[DocumentLimit] = frozenset()
+    """The limits beyond which the rest of the document was left out."""

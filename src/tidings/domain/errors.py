@@ -20,7 +20,10 @@ class UnknownApiKey(Unauthorized):
 
 
 class SignInThrottled(TidingsError):
-    """retry_after_s: seconds until the next attempt is verified."""
+    """Too many failed sign-in attempts.
+
+    retry_after_s: seconds until the next attempt is verified.
+    """
 
     code = "sign-in-throttled"
     is_retryable = True

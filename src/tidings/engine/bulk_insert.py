@@ -47,7 +47,7 @@ def add(db: Write, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def add_stored(db: Write, table: Table, names: Sequence[str], bound: Sequence[tuple[Any, ...]]) -> None:
-    """Insert rows whose values are as the database stores them: compressed texts as bytes. names: of the columns."""
+    """Insert rows whose values are as the database stores them: compressed texts as bytes. names: the columns."""
     if is_sqlite(db.connection):
         placeholders = ", ".join("?" * len(names))
         db.connection.exec_driver_sql(f"INSERT INTO {table.name} ({', '.join(names)}) VALUES ({placeholders})", bound)  # noqa: S608 - names from our schema

@@ -33,7 +33,7 @@ metadata = MetaData(
 
 # Sorted and compared by code point on both engines, whatever the locale of the PostgreSQL database.
 Words = Text().with_variant(Text(collation="C"), "postgresql")
-# Ids of entries, enclosures and deliveries: a large service may use up those of 32 bits. Numbers of SQLite have 64;
+# Ids of entries, enclosures and deliveries: a large service may use up 32 bits. SQLite's numbers have 64;
 # it numbers rows by itself only in a column declared as INTEGER.
 LongId = BigInteger().with_variant(Integer(), "sqlite")
 

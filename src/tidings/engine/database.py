@@ -90,7 +90,7 @@ class Read:
         return self.connection.execute(statement, parameters).mappings().first()
 
     def tuples(self, statement: Executable, /, **parameters: Any) -> Sequence[Any]:
-        """Returns rows to unpack by position; use it only beside the statement, otherwise `rows`."""
+        """Returns rows to unpack by position; use it only next to the statement, otherwise `rows`."""
         return self.connection.execute(statement, parameters).all()
 
     def all(self, record: type[R], statement: Executable, /, **parameters: Any) -> list[R]:
@@ -108,7 +108,7 @@ class Read:
         return None if row is None else make(row)
 
     def joined(self, record: type[R], statement: Executable, /, **parameters: Any) -> list[tuple[R, Any]]:
-        """As `all`, for a statement that also selects other columns: return each record with its row."""
+        """Like `all`, for a statement that also selects other columns: return each record with its row."""
         result = self.connection.execute(statement, parameters)
         make = _row_reader(record, tuple(result.keys()))
         return [(make(row), row) for row in result.all()]
@@ -178,7 +178,7 @@ class Database:
     def best_concurrency(self) -> int:
         """The number of threads from which on more of them do not get more done.
 
-        SQLite computes in this process, where Python runs one thread at a time; PostgreSQL computes beside it.
+        SQLite computes in this process, where Python runs one thread at a time; PostgreSQL computes in its own.
         """
         return 1 if self.is_sqlite else 4
 

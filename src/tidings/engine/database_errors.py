@@ -113,11 +113,14 @@ def without_log() -> Iterator[None]:
 
 
 class CauseLog:
-    """Logs why the database is unavailable: a new cause at once, a repeated one every LOG_INTERVAL_S with a count."""
+    """Logs why the database is unavailable.
+
+    A new cause is logged immediately, a repeated one every LOG_INTERVAL_S with a count.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        # By code: when it was logged last, and how often it occurred since.
+        # When a cause was logged last, and how often it occurred since, by code.
         self._logged: dict[str, tuple[float, int]] = {}
 
     def log(self, cause: Cause) -> None:

@@ -93,7 +93,7 @@ class FileReplaced(DatabaseReplaced):
 class DatabaseFile:
     """The identity of an SQLite file, its device and inode, from when it was first seen.
 
-    revision: of the schema that the database must have; "" for any.
+    revision: the revision that the schema must have; "" for any.
     Open connections keep using a file that was deleted. What they wrote would be lost when the process ends.
     """
 

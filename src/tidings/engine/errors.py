@@ -7,7 +7,7 @@ from tidings.base.messages import msg
 
 
 class ConcurrentChange(InvalidInput):
-    """Another request made the same change at this moment: a repetition finds it made."""
+    """Another request is making the same change at this moment; a repeated request will find it made."""
 
     def __init__(self) -> None:
         super().__init__(msg("Someone else changed the same thing at this moment: look again, then repeat."))

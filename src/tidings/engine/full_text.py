@@ -27,13 +27,14 @@ _TITLE_BODY_GAP = 2
 
 
 class Document(Struct, frozen=True):
-    """What is indexed of an entry: the terms of its title and of its body. group: of languages, see `stemming`."""
+    """What is indexed of an entry: the terms of its title and of its body."""
 
     entry_id: int
     user_id: int
     title: Sequence[str]
     body: Sequence[str]
     group: str = ""
+    """The group of languages, see `stemming`."""
 
     @property
     def owner(self) -> str:
@@ -69,9 +70,9 @@ def _matches_on_postgresql(element: matches, compiler: Any, **options: Any) -> s
 
 
 class is_in_matches(matches):  # noqa: N801
-    """The same for frequent words: the engine collects all matches, and looks each entry of the list up in them.
+    """Like `matches`, for frequent words: the engine collects all matches, and looks up each entry of the list in them.
 
-    By themselves the engines would start from the matches, since they expect few.
+    Without this the engines would start from the matches, since they expect few.
     """
 
     inherit_cache = True
@@ -150,7 +151,7 @@ def max_removed(db: Read) -> int:
 def max_single_matches(db: Read, queries: Mapping[str, SearchQuery]) -> int:
     """Returns up to how many entries `is_match` is cheaper than reading all matches from the index.
 
-    PostgreSQL takes 2 to 10 µs per entry. SQLite takes 40 to 170 µs, since it evaluates the query anew for each; 0
+    PostgreSQL takes 2 to 10 µs per entry. SQLite takes 40 to 170 µs, since it evaluates the query again for each; 0
     for a query with a word prefix on SQLite, which would look up all words with that prefix each time.
     """
     if not is_sqlite(db.connection):
@@ -201,8 +202,8 @@ def _without_index_on_postgresql(element: without_index, compiler: Any, **option
 class is_one_of(FunctionElement[bool]):  # noqa: N801
     """is_one_of(column, value): they are equal. On PostgreSQL the column still counts in the ORDER BY.
 
-    The order by user and id is then that of the index with both. Ordered by the id alone, entries of one user may be
-    picked out of all entries in the order of the primary key, where PostgreSQL expects them evenly among the others.
+    The order by user and id is then the order of the index with both. Ordered by the id alone, entries of one user may
+    be picked out of all entries in the order of the primary key, where PostgreSQL expects them evenly among the others.
     """
 
     inherit_cache = True
@@ -223,7 +224,7 @@ def _is_one_of_on_postgresql(element: is_one_of, compiler: Any, **options: Any) 
 def match_expression(db: Read, user_id: int, queries: Mapping[str, SearchQuery]) -> str:
     """Returns the query string for `matches`, in the syntax of the engine.
 
-    queries: by group of languages; each applies to the entries of its group. A query without required terms
+    queries: one for each group of languages, which applies to the entries of this group. A query without required terms
     matches what it excludes: the caller negates that.
     """
     syntax = _Fts5 if is_sqlite(db.connection) else _TsQuery
@@ -268,7 +269,7 @@ class _TsQuery(_Fts5):
 
 
 def index(db: Write, documents: Sequence[Document]) -> None:
-    """Index documents, replacing those of the same entries. The entries exist, and belong to the users named."""
+    """Index documents, replacing what is indexed of their entries. The entries exist, and belong to the users named."""
     documents = sorted(documents, key=lambda document: document.entry_id)
     if is_sqlite(db.connection):
         _remove(db, _select_by_id, ids=[document.entry_id for document in documents])
@@ -324,7 +325,10 @@ _set_vector = upsert(search_vectors, ["entry_id"], update=["words"]).values(
 
 
 def _remove(db: Write, documents: Executable, **parameters: Any) -> int:
-    """FTS5 keeps no texts: to remove a row, it has to be given the terms that were indexed."""
+    """Remove documents from the index of SQLite, and return their number.
+
+    FTS5 does not keep texts: to remove a row, it has to be given the terms that were indexed.
+    """
     rows = []
     for document in db.rows(documents, **parameters):
         title, _, body = document["words"].partition("\n")

@@ -42,7 +42,7 @@ def split_ids(joined: str | None) -> list[int]:
 
 
 class _as_text(FunctionElement[Any]):  # noqa: N801 - named like an SQL function
-    """A number as text, where joining does not convert it: on SQLite the conversion takes a fifth of the time."""
+    """A number as text, converted only where joining does not: on SQLite the conversion takes a fifth of the time."""
 
     inherit_cache = True
     type = Text()
@@ -77,7 +77,10 @@ class _TextList(UserDefinedType[Iterable[str]]):
 
 
 class _in_list(FunctionElement[Any]):  # noqa: N801 - named like an SQL function
-    """Not declared as a boolean: SQLAlchemy would append `= 1`, and SQLite would not start from the list."""
+    """Whether a value is in a list of ids.
+
+    It is not declared as a boolean: SQLAlchemy would append `= 1`, and SQLite would not start from the list.
+    """
 
     inherit_cache = True
 

@@ -1,4 +1,4 @@
-"""What each engine says of its own files and sessions."""
+"""What each engine reports about its own files and sessions."""
 
 from __future__ import annotations
 

@@ -69,7 +69,10 @@ class Listener:
         return self._closed.is_set()
 
     def _wait_for_notification(self) -> bool:
-        """Through a pooler none arrives: workers then notice a refresh when they look for due sources."""
+        """Wait for a notification on PostgreSQL.
+
+        Through a pooler none arrives: workers then notice a refresh when they look for due sources.
+        """
         if self._connection is None and not self._is_unheard:
             self._connection = self._database.listen(self._channel)
             self._is_unheard = self._connection is None

@@ -1,7 +1,7 @@
 """Divides tables of PostgreSQL into partitions by the hash of `user_id`.
 
 Statements are the same with and without partitions: what names the user reads one partition. A unique key of a divided
-table has to contain `user_id`, which is therefore added to each; so what refers to an entry names its owner as well.
+table has to contain `user_id`, which is therefore added to each; so references to an entry name its owner too.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tidings.engine.database import Read, Write
 from tidings.engine.engines import is_sqlite
 
 _count = text("SELECT count(*) FROM pg_inherits WHERE inhparent = CAST(:table AS regclass)")
-# Of a table: p its primary key, u unique keys, f foreign keys.
+# The constraints of a table: p is its primary key, u are unique keys, f are foreign keys.
 _constraints = text(
     "SELECT conname AS name, contype AS kind, pg_get_constraintdef(oid) AS definition FROM pg_constraint"
     " WHERE conrelid = CAST(:table AS regclass) AND contype IN ('p', 'u', 'f') ORDER BY conname"

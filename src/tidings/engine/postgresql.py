@@ -113,7 +113,7 @@ class PostgresPool:
         if self.is_pooled and connection.get_execution_options().get("isolation_level") != "AUTOCOMMIT":
             connection.exec_driver_sql(_SET_FOR_TRANSACTION)
 
-    # `pool_pre_ping` would cost one more round trip for every checkout, also of connections used a moment ago.
+    # `pool_pre_ping` would cost one more round trip for every checkout, even of connections used a moment ago.
     def _ping_idle(self, connection: Any, record: ConnectionPoolEntry, _proxy: Any) -> None:
         idle_since = record.info.get("idle_since")
         if idle_since is not None and time.monotonic() - idle_since > PING_AFTER_IDLE_S:

@@ -105,7 +105,10 @@ def serving(user_id: int) -> Iterator[RequestReads]:
 
 
 class Replica:
-    """A replica and what is known of it. url: of one server; with several, their positions would be mixed up."""
+    """A replica and what is known of it.
+
+    url: names one server only; with several, their positions would be mixed up.
+    """
 
     def __init__(self, url: URL, primary: PostgresPool, pool_size: int) -> None:
         self._primary = primary
@@ -161,6 +164,6 @@ class Replica:
             return is_due
 
     def _read_replayed(self) -> int:
-        """Returns how far the replica is; 0 if it is none any more."""
+        """Returns how far the replica is; 0 if it is not a replica any more."""
         with self._pool.reader.connect() as connection:
             return int(connection.execute(_replayed).scalar() or 0)

@@ -23,10 +23,12 @@ class UnreadableFile(Exception):
 
 
 class FileReport(Struct, frozen=True):
-    """What SQLite says of a file. damage: why it is not whole; "" if it is. tables: their names."""
+    """What SQLite reports about a file."""
 
     damage: str
+    """Why it is not whole; "" if it is."""
     tables: frozenset[str]
+    """The names of its tables."""
 
 
 def path_of(database: Database) -> Path | None:
@@ -52,7 +54,7 @@ def vacuum_into(database: Database, path: Path) -> bool:
 
 
 def copy(path: Path, target: Path) -> None:
-    """Copy a file, with what the log beside it holds, into an empty file. Raises UnreadableFile."""
+    """Copy a file, with what the log next to it holds, into an empty file. Raises UnreadableFile."""
     try:
         with closing(_open_read_only(path)) as source, closing(sqlite3.connect(target)) as copied:
             source.backup(copied)
@@ -61,7 +63,7 @@ def copy(path: Path, target: Path) -> None:
 
 
 def _open_read_only(path: Path) -> sqlite3.Connection:
-    """Returns a connection that changes nothing, not even in the folder if the file has no log beside it."""
+    """Returns a connection that changes nothing, not even in the folder if the file has no log next to it."""
     has_log = path.with_name(f"{path.name}-wal").exists()
     mode = "mode=ro" if has_log else "mode=ro&immutable=1"
     return sqlite3.connect(f"file:{quote(str(path.absolute()))}?{mode}", uri=True)
@@ -95,7 +97,7 @@ def is_in_use(path: Path) -> bool:
 
 
 def make_single(path: Path) -> None:
-    """Give up the log beside a file that nobody uses: `Database.prepare_file` brings it back."""
+    """Remove the log next to a file that is not in use: `Database.prepare_file` restores it."""
     with closing(sqlite3.connect(path)) as raw:
         raw.execute(f"PRAGMA busy_timeout = {_BUSY_TIMEOUT_MS}")
         raw.execute("PRAGMA journal_mode = DELETE")

@@ -20,7 +20,7 @@ def upsert(
     key: the columns of a primary key or of a unique index. Without `update` the row stays as it is.
     update: names of columns that take the new row's values, or a function that returns the values by column, given
         the columns of the row that exists and of the new one.
-    where: of the columns of the row that exists and of the new one: update it only if this holds.
+    where: a condition on the columns of the existing row and of the new one; the row is updated only if it holds.
     Both engines compile the ON CONFLICT of PostgreSQL: SQLite took over its syntax.
     """
     statement = insert(table)

@@ -55,12 +55,14 @@ class LazyBody(Generic[T]):
 
 
 class Call(Struct, Generic[C]):
-    """A request to an endpoint. path: the path parameters. context: what the surface knows about the caller."""
+    """A request to an endpoint."""
 
     request: Request
     endpoint: Endpoint
     path: dict[str, str]
+    """The path parameters."""
     context: C
+    """What the surface found out about the caller."""
 
 
 Source = Callable[[Call[C]], Any]

@@ -19,35 +19,38 @@ Handler = TypeVar("Handler", bound=Callable[..., Any])
 
 
 class Media(Struct, frozen=True):
-    """A body that is not JSON. schema: its JSON Schema in the OpenAPI document."""
+    """A body that is not JSON."""
 
     type: str
     schema: dict[str, Any] = {}
+    """Its JSON Schema in the OpenAPI document."""
 
 
 class Endpoint(Struct, frozen=True):
-    """A route with its handler.
-
-    status: of success. raises: errors beyond those of every endpoint. admin: others get 403. is_public: needs no
-    credentials. responses: for a handler that returns a Response, its bodies by status: the type of a JSON body, a
-    Media, or None. request_bodies: those that the handler parses itself. body_limit: bytes; None for the limit of the
-    surface. accepts_files: the form may be multipart/form-data. accepts_upload: the body may be as large as the folder
-    of uploads allows, and its file is written to there.
-    """
+    """A route with its handler."""
 
     method: str
     path: str
     handler: Callable[..., Any]
     status: int = 200
+    """The status of a success."""
     admin: bool = False
+    """Whether only administrators may call it; other users get 403."""
     raises: tuple[type[TidingsError], ...] = ()
+    """Errors in addition to the errors that every endpoint can return."""
     tag: str = ""
     is_public: bool = False
+    """Whether it needs no credentials."""
     responses: dict[int, Any] = {}
+    """For a handler that returns a Response, its bodies by status: the type of a JSON body, a Media, or None."""
     request_bodies: tuple[Media, ...] = ()
+    """Bodies that the handler parses itself."""
     body_limit: int | None = None
+    """Bytes; None for the surface's limit."""
     accepts_files: bool = False
+    """Whether the form may be multipart/form-data."""
     accepts_upload: bool = False
+    """Whether the body may be as large as the folder of uploads allows; its file is written to that folder."""
 
 
 class Routes:

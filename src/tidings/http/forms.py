@@ -15,7 +15,7 @@ from tidings.base.messages import msg
 from tidings.http.requests import Request, parse_pairs
 
 MULTIPART = "multipart/form-data"
-# A client of the Google Reader API sends up to 10,000 ids at once, and a few fields more.
+# A client of the Google Reader API sends up to 10,000 ids in one request, and a few fields more.
 MAX_FIELDS = 20_000
 MAX_PARTS = 100
 # Bytes of the headers of one part, and of the Content-Type of the request, which contains the boundary.
@@ -32,7 +32,7 @@ def kind_of(request: Request) -> str:
 def fields(request: Request) -> list[tuple[str, str]]:
     """Returns names and values in the order sent, without files.
 
-    Raises InvalidInput for a body that is no form or not UTF-8, and for NUL characters.
+    Raises InvalidInput for a body that is not a form or not UTF-8, and for NUL characters.
     """
     # Browsers send line breaks of texts as CRLF.
     items = read(request).multi_items()

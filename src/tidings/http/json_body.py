@@ -46,7 +46,7 @@ def decode(body: bytes, shape: type[T]) -> T:
 
 
 def decode_object(body: bytes) -> dict[str, Any]:
-    """As `decode`, for an object whose members the caller checks."""
+    """Like `decode`, for an object whose members the caller checks."""
     anything: Any = dict[str, Any]
     value: dict[str, Any] = decode(body, anything)
     return value
@@ -76,7 +76,7 @@ def _decode_with_surrogates(body: bytes, shape: type[T], error: Exception) -> T:
 
 
 def _refuse_constant(name: str) -> None:
-    """Refuse NaN and Infinity, which `json` reads, but which are no JSON (RFC 8259, section 6)."""
+    """Refuse NaN and Infinity, which `json` reads, but which are not JSON (RFC 8259, section 6)."""
     raise ValueError(name)
 
 

@@ -1,4 +1,4 @@
-"""Schemas of the OpenAPI document: of bodies and responses from structs, of parameters from query structs.
+"""Schemas of the OpenAPI document: bodies and responses from structs, parameters from query structs.
 
 `name: description.` in the docstring of a struct describes the field of that name.
 """
@@ -31,7 +31,7 @@ _PLAIN: dict[Any, Schema] = {
 
 
 class Schemas:
-    """The schemas of all types of a document. components: those of structs, by name."""
+    """The schemas of all types of a document. components: the schemas of structs, by name."""
 
     def __init__(self, hints: Iterable[Any]) -> None:
         kinds = list({repr(alternative): alternative for hint in hints for alternative in alternatives(hint)}.values())
@@ -102,7 +102,7 @@ def _component(schema: Schema, struct: type[Struct]) -> Schema:
         if simple.pop("required", False):
             required.add(name)
             simple = _required(simple)
-        # In OpenAPI 3.1 a description may stand beside a reference.
+        # In OpenAPI 3.1 a description may stand next to a reference.
         created["properties"][name] = simple | {"description": descriptions[name]} if name in descriptions else simple
     if required:
         created["required"] = [name for name in struct.__struct_fields__ if name in required]
@@ -138,7 +138,7 @@ def _required(schema: Schema) -> Schema:
 
 
 def _descriptions(struct: type[Struct]) -> tuple[str, dict[str, str]]:
-    """Returns the description of a struct, and those of its fields, from its docstring."""
+    """Returns the descriptions of a struct and of its fields, from its docstring."""
     text = " ".join(struct.__doc__.split()) if struct.__doc__ and "__doc__" in vars(struct) else ""
     names = "|".join(struct.__struct_fields__)
     about = rf"(?:{names})(?:(?:, | and )(?:{names}))*"

@@ -26,7 +26,7 @@ def is_sent_by_another_site(request: Request, base_url: str) -> bool:
     """Returns whether a form or script of another site sent this without a CORS preflight.
 
     Programs send neither Sec-Fetch-* nor Origin. A script with a preflight (`cors`) has to set the credentials itself,
-    so it knows them.
+    so it already has them.
     """
     site, mode = request.headers.get("sec-fetch-site", ""), request.headers.get("sec-fetch-mode", "")
     if site or mode:

@@ -54,10 +54,11 @@ SMALL_BODY_SIZE: Final = 16 * 2**10
 
 
 class Upload(Struct, frozen=True):
-    """A file that was received. name: as the browser sent it, "" if unknown."""
+    """A file that was received."""
 
     path: Path
     name: str
+    """As the browser sent it, "" if unknown."""
     size: int
 
 
@@ -109,7 +110,7 @@ class Request(StarletteRequest):
 
     @property
     def cookies(self) -> dict[str, str]:
-        """Cookies by name. If a name is sent twice, the first counts: browsers send that of the longest path first.
+        """Cookies by name. If a name is sent twice, the first counts: in browsers it has the longest path.
 
         Starlette uses the last, and takes quadratic time for backslashes before Python 3.11.10 and 3.12.6.
         """
@@ -190,7 +191,7 @@ class Request(StarletteRequest):
 async def run_while_connected(request: Request, function: Callable[[Callable[[], bool]], T]) -> T:
     """Run a long function in a thread and return its result.
 
-    function: takes a function that tells whether the client has left, so that nobody needs the result any more.
+    function: takes a function that tells whether the client has left, so that the result is not needed any more.
     """
     has_left = threading.Event()
 

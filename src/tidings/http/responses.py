@@ -48,7 +48,7 @@ class ChunkedJson(StreamingResponse):
         self.chunks = chunks
 
     def encode_with(self, chunks: Iterator[bytes], coding: str) -> None:
-        """Replace the chunks by encoded ones. coding: for Content-Encoding."""
+        """Replace the chunks by encoded ones. coding: the value of Content-Encoding."""
         super().__init__(chunks, headers={"content-encoding": coding}, media_type=JSON)
         self.chunks = chunks
 

@@ -57,7 +57,7 @@ class BoundEndpoint(Generic[C]):
 
 
 class ReadRouter(Protocol):
-    """Decides where the requests of users read: from the main database, or from a replica of it."""
+    """Decides where users' requests read: from the main database, or from a replica of it."""
 
     def serving(self, user_id: int) -> AbstractContextManager[None]:
         """Returns the context manager in which a request that only reads is handled."""
@@ -78,7 +78,8 @@ THREADS_FOR_INCOMPLETE = 2
 class Surface(Generic[C]):
     """An ASGI application of declared endpoints. C: type of the context of a request, which `identify` returns.
 
-    prefix: of the declared paths, where the surface is mounted. sources: of arguments, by the type of the parameter.
+    prefix: the beginning of the declared paths, where the surface is mounted.
+    sources: where arguments come from, by the type of the parameter.
     at_once: how many handlers run side by side before they have taken long, see `ThreadQueue`.
     """
 
@@ -130,7 +131,7 @@ class Surface(Generic[C]):
         raise NotImplementedError
 
     async def identify_slowly(self, request: Request) -> C:
-        """As `identify`, for what takes longer, such as verifying a password. Runs in the event loop."""
+        """Like `identify`, for what takes longer, such as verifying a password. Runs in the event loop."""
         raise NotImplementedError
 
     def render_error(self, error: Exception, request: Request, context: C | None) -> Response:

@@ -3,7 +3,7 @@
 The threads of a process share Python's lock. SQLite, zstandard and hash functions release it for microseconds, hundreds
 of times in a request; where another thread waits for the lock, each time costs a switch to that thread and back.
 So few functions run side by side, and the others wait for their turn. One that takes long, because it waits for
-another writer or has much to do, does not delay the others: after PATIENCE_S, they run beside it.
+another writer or has much to do, does not delay the others: after PATIENCE_S, they run alongside it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class _Runner:
 class ThreadQueue:
     """Runs functions in threads, in the order in which they come.
 
-    threads: how many run at most. at_once: how many of them at most before they have taken PATIENCE_S.
+    threads: maximum number that run at the same time. at_once: the maximum of those that have not taken PATIENCE_S.
     max_waiting: more would wait for seconds.
     """
 
@@ -86,7 +86,7 @@ class ThreadQueue:
         return True
 
     def _look_for_slow_ones(self) -> None:
-        """Runs in the event loop, as long as functions wait."""
+        """Find functions that have taken too long. Runs in the event loop, as long as functions wait."""
         self._watch = None
         with self._lock:
             now = time.monotonic()

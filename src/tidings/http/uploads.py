@@ -34,7 +34,7 @@ RESERVE: Final = 256 * 2**20
 # Slow connections may take hours, idle ones may not.
 PACE: Final = BodyPace(limit_s=6 * 3600, grace_s=30, bytes_per_s=8_000)
 MAX_AT_ONCE: Final = 4
-# Bytes that are written at once, and of all fields of a form but the file.
+# Bytes that are written in one call, and bytes of all fields of a form except the file.
 _PIECE: Final = 2**18
 _MAX_FIELDS_SIZE: Final = 2**16
 _MAX_PARTS: Final = 20
@@ -45,7 +45,7 @@ class UploadTooLarge(RequestTooLarge):
 
 
 class UploadFolder:
-    """Receives uploads into a folder, one for each user at a time. max_bytes: of the whole body."""
+    """Receives uploads into a folder, one for each user at a time. max_bytes: limit on the whole body."""
 
     def __init__(self, folder: Path, max_bytes: int) -> None:
         self.folder = folder
@@ -56,7 +56,7 @@ class UploadFolder:
         """Receive the body of a request; the fields of a form become its `form_data`. None if it holds no file.
 
         Raises UploadTooLarge, ImportRunning if the user sends another file already or too many users do,
-        InsufficientStorage, RequestTooSlow, and InvalidInput for a body that ends early or is no form.
+        InsufficientStorage, RequestTooSlow, and InvalidInput for a body that ends early or is not a form.
         """
         declared = request.headers.get("content-length", "")
         size = int(declared) if declared.isdecimal() else 0
@@ -153,12 +153,12 @@ class _FileSink:
         self.size += len(piece)
 
     def finish(self) -> list[tuple[str, str]]:
-        """Returns the fields beside the file."""
+        """Returns the fields sent with the file."""
         return []
 
 
 class _FormSink:
-    """The parts of a form: one file, and small fields. Raises InvalidInput."""
+    """Receives the parts of a form: one file, and small fields. Raises InvalidInput."""
 
     def __init__(self, file: IO[bytes], content_type: str) -> None:
         _, options = parse_options_header(content_type[: forms.MAX_CONTENT_TYPE_SIZE])

@@ -30,16 +30,16 @@ _DOUBLE_BYTES = 8
 
 
 class SampleKey(Struct, frozen=True, array_like=True):
-    """What a value counts. kind: counter or histogram. labels: pairs of name and value.
-
-    part: "" of a counter; of a histogram the upper bound of a bucket, or `sum`.
-    """
+    """What a value counts."""
 
     kind: str
+    """Counter or histogram."""
     metric: str
     help_text: str
     labels: tuple[tuple[str, str], ...] = ()
+    """Pairs of name and value."""
     part: str = ""
+    """The upper bound of a histogram's bucket, or `sum`; "" for a counter."""
 
 
 class MetricFiles:
@@ -74,7 +74,7 @@ class MetricFiles:
         self._unread = len(self.values) - 1
 
     def index(self, key: SampleKey) -> int:
-        """Returns the index of the key's value. Without room for its name on the disk, that of a value nobody reads."""
+        """Returns the index of the key's value. Without room for its name on the disk, an index that is never read."""
         with self.lock:
             if key not in self._indexes:
                 if len(self._indexes) >= self._unread or not self._append(_line(key)):

@@ -18,7 +18,10 @@ SUM = "sum"
 
 
 class Counter:
-    """name: without `_total`, which is appended."""
+    """A metric that only rises.
+
+    name: without `_total`, which is appended.
+    """
 
     def __init__(self, files: MetricFiles, name: str, help_text: str, labels: Mapping[str, str]) -> None:
         self._lock, self._values = files.lock, files.values

@@ -31,12 +31,12 @@ _STEP = 64 * 1024
 # Real responses have one or two encodings; many would be another kind of decompression bomb.
 _MAX_STAGES = 4
 # Compressed streams (members of gzip, frames of zstd) in one body. Twenty bytes can be a stream that holds nothing, and
-# each needs a decompressor. Servers that compress each piece of a page alone send some thousand.
+# each needs a decompressor. Servers that compress each piece of a page alone send several thousand.
 MAX_STREAMS = 10_000
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
-# First bytes of plain JSON. A raw deflate stream may begin with them too, but not that of a usual document.
+# First bytes of plain JSON. A raw deflate stream may begin with them too, but not a usual document's.
 _PLAIN_STARTS = (b"{", b"[", b"\n")
 # RFC 9659: windows above 8 MB are not allowed on the web.
 _ZSTD_WINDOW: dict[int, int] = {zstd.DecompressionParameter.window_log_max: 23}
@@ -62,7 +62,10 @@ class Decompressor(Protocol):
 
 
 class _Zlib:
-    """window: the `wbits` of zlib, which selects the format: 31 gzip, 15 zlib, -15 raw deflate."""
+    """Decompresses a body with zlib.
+
+    window: the `wbits` of zlib, which selects the format: 31 gzip, 15 zlib, -15 raw deflate.
+    """
 
     def __init__(self, window: int) -> None:
         self._stream = zlib.decompressobj(window)

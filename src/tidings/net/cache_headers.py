@@ -30,10 +30,12 @@ _LINK_REL = re.compile(r";\s*rel\s*=\s*(?:\"([^\"]*)\"|([^\s;,\"]+))", re.IGNORE
 
 
 class Link(Struct, frozen=True):
-    """One target of a Link header. url: absolute; rel: a single relation, lower case."""
+    """One target of a Link header."""
 
     url: str
+    """An absolute URL."""
     rel: str
+    """A single relation, in lower case."""
 
 
 def freshness_s(
@@ -106,11 +108,11 @@ def _directives(cache_control: str) -> dict[str, str]:
 
 
 def _delta_s(value: str) -> int | None:
-    """Returns a number of seconds, at most MAX_SECONDS; None if the value is no number."""
+    """Returns a number of seconds, at most MAX_SECONDS; None if the value is not a number."""
     value = value.strip()
     if not re.fullmatch(r"\d+(\.\d*)?", value, re.ASCII):
         return None
-    # Longer numbers exceed the limit anyway, and Python refuses to convert some thousand digits.
+    # Longer numbers exceed the limit anyway, and Python refuses to convert several thousand digits.
     return MAX_SECONDS if len(value) > 15 else min(math.ceil(float(value)), MAX_SECONDS)
 
 

@@ -104,8 +104,8 @@ class Connections:
     ) -> AsyncIterator[aiohttp.ClientResponse]:
         """Sends one request and yields its response; redirects are not followed.
 
-        Raises FetchError, also for errors while the caller reads the body. Only connecting has a time limit here; the
-        caller limits the whole exchange. A connection whose body was read to its end is kept for the next request.
+        Raises FetchError, including for errors while the caller reads the body. Only connecting has a time limit here;
+        the caller limits the whole exchange. A connection whose body was read to its end is kept for the next request.
         """
         proxy = _proxy(proxy_url) if proxy_url else None
         http_proxy = None if _is_socks(proxy_url) else proxy

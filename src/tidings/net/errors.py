@@ -24,14 +24,15 @@ from tidings.base.messages import Message, join_sentences
 
 
 class FetchError(TidingsError):
-    """url: the requested URL, without credentials.
+    """A URL could not be fetched.
 
-    was_connected: False if no connection was established; the cause may be the server or the local network.
+    url: the requested URL, without credentials.
     """
 
     code = "fetch-failed"
     is_retryable = True
     was_connected: ClassVar[bool] = True
+    """False if no connection was established; the cause may be the server or the local network."""
 
     def __init__(self, message: Message, *, url: str = "") -> None:
         super().__init__(message)
@@ -67,7 +68,10 @@ class ConnectTimeout(FetchTimeout):
 
 
 class TlsError(FetchError):
-    """failure: what is wrong, without the hint that a feed can accept such certificates."""
+    """The server's certificate or its TLS cannot be accepted.
+
+    failure: what is wrong, without the hint that a feed can accept such certificates.
+    """
 
     code = "tls-error"
 
@@ -98,9 +102,10 @@ class UndecodableBody(FetchError):
 
 
 class HttpError(FetchError):
-    """status: the status of the response. retry_after_s: seconds of Retry-After, None if absent.
+    """The server responded with an error status.
 
-    fresh_s: for how many seconds, by its cache headers, the response stays the same.
+    status: the status of the response. retry_after_s: seconds of Retry-After, None if absent.
+    fresh_s: the seconds for which, by its cache headers, the response stays the same.
     """
 
     code = "http-error"

@@ -33,7 +33,7 @@ _PERMANENT = frozenset({301, 308})
 class Fetcher:
     """A client for one event loop. `async with Fetcher(settings) as fetcher: await fetcher.get(request)`.
 
-    guard: by default one with the settings' option. lookup: see `Connections`.
+    guard: the default has the settings' option. lookup: see `Connections`.
     """
 
     def __init__(

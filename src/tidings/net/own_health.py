@@ -7,7 +7,7 @@ import socket
 import ssl
 from pathlib import Path
 
-# Of the whole request: the service itself answers within two seconds.
+# Limit on the whole request: the service itself answers within two seconds.
 TIMEOUT_S = 5.0
 
 

@@ -21,10 +21,11 @@ SETTING = "TIDINGS_INTEGRATION_ALLOW_PRIVATE_NETWORKS"
 
 
 class ServiceRequest(Struct, frozen=True):
-    """A request to a service. url: http or https; credentials go into headers."""
+    """A request to a service."""
 
     method: str
     url: str
+    """An http or https URL; credentials go into headers."""
     headers: dict[str, str]
     body: bytes = b""
 
@@ -34,11 +35,13 @@ class ServiceRequest(Struct, frozen=True):
 
 
 class ServiceResponse(Struct, frozen=True):
-    """A service's response. headers: names in lower case. body: its beginning, at most MAX_READ bytes."""
+    """A service's response."""
 
     status: int
     headers: Mapping[str, str]
+    """Names are in lower case."""
     body: bytes = b""
+    """Its beginning, at most MAX_READ bytes."""
 
 
 class Sender:

@@ -1,4 +1,4 @@
-"""Passes sounds and films on while they arrive: with ranges, without a copy on this machine.
+"""Passes audio and video on while they arrive: with ranges, without a copy on this machine.
 
 request ── target ── exchange ── redirect: again ── status, type ── head ── chunks
 """
@@ -45,7 +45,7 @@ class MediaStream(Struct, frozen=True):
 
 
 class MediaRelay:
-    """A client for one event loop. guard: by default one with the settings' option."""
+    """A client for one event loop. guard: the default has the settings' option."""
 
     def __init__(self, settings: FetchSettings, *, guard: AddressGuard | None = None) -> None:
         self._settings = settings
@@ -55,10 +55,10 @@ class MediaRelay:
         )
 
     async def open(self, url: str, *, byte_range: str = "") -> MediaStream:
-        """Returns the sound or film at a URL. byte_range: the Range header of the reader.
+        """Returns the audio or video at a URL. byte_range: the Range header of the reader.
 
         `timeout_s` of the settings limits the time until the head has arrived, and each pause after it.
-        Raises InvalidInput, and FetchError, also if the response is neither sound nor film.
+        Raises InvalidInput, and FetchError, which includes a response that is neither audio nor video.
         """
         start = parse_target(url)
         headers = {"User-Agent": self._settings.user_agent, "Accept": "*/*", "Accept-Encoding": "identity"}
@@ -110,7 +110,7 @@ class MediaRelay:
 
 
 def _check(target: Target, response: aiohttp.ClientResponse) -> None:
-    """Raises FetchError for an error, and for a response that is neither sound nor film."""
+    """Raises FetchError for an error, and for a response that is neither audio nor video."""
     if response.status == 416:
         return
     if response.status >= 400:

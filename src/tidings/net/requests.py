@@ -19,45 +19,52 @@ FEED_ACCEPT = (
 
 
 class FetchSettings(Struct, frozen=True, kw_only=True):
-    """Settings of all requests. user_agent: the default. max_body_size: bytes.
-
-    remember_names_s: for how long resolved names are cached.
-    proxy_url: the operator's proxy, for requests with `fetch_via_proxy`; it may be in a private network.
-    """
+    """Settings of all requests."""
 
     user_agent: str
+    """The default."""
     allow_private_networks: bool = False
     max_body_size: int = 15 * 1024 * 1024
+    """In bytes."""
     timeout_s: float = 20
     connect_timeout_s: float = 10
     max_redirects: int = 10
     remember_names_s: int = 10
+    """How long resolved names are cached."""
     proxy_url: str = ""
+    """The operator's proxy, for requests with `fetch_via_proxy`; it may be in a private network."""
 
 
 class FetchRequest(Struct, frozen=True, kw_only=True):
-    """url: may contain credentials, which are not shown anywhere. username, password: used if neither is empty.
+    """What to fetch, and how.
 
-    etag, last_modified: of the last response, unchanged. ignore_cache: do not send them.
-    cookie: the whole Cookie header. cookie, user_agent, username and password are sent to the host of `url` only.
-    proxy_url: wins over fetch_via_proxy, which uses the operator's proxy, if there is one.
-    max_body_size, timeout_s: override those in the settings.
+    cookie, user_agent, username and password are sent to the host of `url` only.
     """
 
     url: str
+    """May contain credentials, which are not shown anywhere."""
     etag: str = ""
+    """From the last response, unchanged."""
     last_modified: str = ""
+    """From the last response, unchanged."""
     user_agent: str = ""
     cookie: str = ""
+    """The whole Cookie header."""
     username: str = ""
+    """Used only together with `password`."""
     password: str = ""
     accept: str = FEED_ACCEPT
     ignore_cache: bool = False
+    """Whether to leave out `etag` and `last_modified`."""
     allow_self_signed_certificates: bool = False
     proxy_url: str = ""
+    """Takes precedence over `fetch_via_proxy`."""
     fetch_via_proxy: bool = False
+    """Use the operator's proxy, if there is one."""
     max_body_size: int | None = None
+    """Overrides the settings."""
     timeout_s: float | None = None
+    """Overrides the settings."""
 
     def __repr__(self) -> str:
         """Leaves out secrets: requests appear in logs and tracebacks."""
@@ -69,7 +76,7 @@ class FetchResponse(Struct, frozen=True, kw_only=True, dict=True):
 
     url: the final URL, without credentials. permanent_url: the same if there were redirects and all of them were
     permanent (301, 308), else None.
-    etag, last_modified: to be sent with the next request; empty if the publisher sent none or forbids their use.
+    etag, last_modified: what to send with the next request; empty if the publisher sent none or forbids their use.
     content_type: lower case, without parameters; charset: lower case. expires ... retry_after: as sent.
     """
 

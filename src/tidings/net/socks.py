@@ -31,7 +31,7 @@ class SocksProxy(Struct, frozen=True):
 
     @classmethod
     def of(cls, url: URL) -> SocksProxy:
-        """url: valid, of any scheme; without a port it means that of SOCKS."""
+        """Returns the proxy at a URL. url: valid, of any scheme; without a port it means the port of SOCKS."""
         return cls(url.raw_host or "", url.explicit_port or DEFAULT_PORT, url.user or "", url.password or "")
 
 
@@ -49,10 +49,10 @@ class SocksFailure(aiohttp.ClientError):
 
 
 class SocksConnector(ProxyConnector):
-    """A connector for one proxy. resolver: of the name of the proxy; raises AddressRefused for a refused one."""
+    """A connector for one proxy. resolver: resolves the proxy's name; raises AddressRefused for a refused one."""
 
     def __init__(self, proxy: SocksProxy, resolver: GuardedResolver) -> None:
-        # rdns: names go to the proxy, so that it also reaches hosts that only it knows, and no name server learns them.
+        # rdns: names go to the proxy, so that hosts that only it can resolve are reachable. No name server sees them.
         super().__init__(
             proxy.host,
             proxy.port,

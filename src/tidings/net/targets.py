@@ -23,13 +23,13 @@ _PRINTABLE = "".join(map(chr, range(0x21, 0x7F)))
 
 
 class Target(Struct, frozen=True):
-    """The target of a request.
-
-    url: http or https, without credentials and fragment; path and query exactly as written where that is legal, because
-    normalizing them breaks signed URLs. username, password: from the URL.
-    """
+    """The target of a request, with the credentials of its URL."""
 
     url: URL
+    """An http or https URL without credentials and fragment.
+
+    Path and query are exactly as written where that is legal, because normalizing them breaks signed URLs.
+    """
     username: str = ""
     password: str = ""
 

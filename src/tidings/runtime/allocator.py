@@ -32,7 +32,10 @@ def share_one_arena() -> None:
 
 
 def release_regularly(release: Callable[[], bool]) -> None:
-    """Call a function every TRIM_INTERVAL_S, in a thread. It returns whether the process had little to do meanwhile."""
+    """Call a function every TRIM_INTERVAL_S, in a thread.
+
+    release: returns whether the process had little to do since the last call.
+    """
     _releases.append(release)
 
 
@@ -47,7 +50,7 @@ def _keep_trimming() -> None:
         trim = ctypes.CDLL(None).malloc_trim
     while True:
         time.sleep(TRIM_INTERVAL_S)
-        # A full collection stops all threads for some milliseconds: only while nobody waits for them.
+        # A full collection stops all threads for some milliseconds: only while there is little to do.
         had_little_to_do = [release() for release in _releases]
         if all(had_little_to_do):
             gc.collect()

@@ -70,7 +70,9 @@ class Child:
         on_crash: Callable[[str], None] | None = None,
         on_demand: bool = False,
     ) -> None:
-        """body: called in the child with a new name; returns the exit code, and ends at SIGTERM.
+        """Prepare a child process; nothing runs yet.
+
+        body: called in the child with a new name; returns the exit code, and ends at SIGTERM.
 
         on_crash: called in another child process with the name of one that ended by itself.
         on_demand: started by `start_if_resting` only, and not restarted after the exit code 0.
@@ -93,7 +95,7 @@ class Child:
     def update(self, now: float) -> None:
         """Notice an end and schedule the restart; start the process when that is due.
 
-        A process that cannot start at all is not restarted, and `cannot_start` says so.
+        A process that cannot start at all is not restarted, and `cannot_start` is set.
         """
         if self._process and not self._process.is_alive():
             self._ended(self._process, now)
@@ -115,7 +117,7 @@ class Child:
         return None if self._start_at is None else max(0.0, self._start_at - now)
 
     def request_stop(self) -> None:
-        """Send SIGTERM and return at once; the process is not started again."""
+        """Send SIGTERM and return immediately; the process is not started again."""
         self._start_at = None
         self._stop_at = time.monotonic() + self.time_to_stop_s
         if self._process:
@@ -181,7 +183,7 @@ def run_once(command: Callable[[], int]) -> int:
 
 
 def _fork(process: BaseProcess) -> None:
-    """Start the process. Signals that arrive meanwhile wait, so that the child never runs handlers of its parent."""
+    """Start the process. Signals wait until it is started, so that the child never runs handlers of its parent."""
     signal.pthread_sigmask(signal.SIG_BLOCK, HANDLED)
     try:
         process.start()

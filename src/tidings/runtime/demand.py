@@ -18,7 +18,7 @@ class Demand:
         self._sender.setblocking(False)
 
     def ask(self) -> None:
-        """Ask for more workers. A full socket says so already."""
+        """Ask for more workers. A full socket already means the same."""
         with suppress(OSError):
             self._sender.send(b".")
 
@@ -27,17 +27,16 @@ class Demand:
         return self._receiver.fileno()
 
     def take(self) -> bool:
-        """Returns whether anybody asked since the last call."""
+        """Returns whether a worker asked since the last call."""
         with suppress(BlockingIOError):
             return bool(self._receiver.recv(4096))
         return False
 
 
 class WorkerLifetime(Struct, frozen=True):
-    """When a worker asks for others, and when it ends. ask_for_more: called while more is due than it can begin.
-
-    ends_when_idle: it ends by itself, with exit code 0, when it was not needed for a while.
-    """
+    """When a worker asks for others, and when it ends."""
 
     ask_for_more: Callable[[], None] = lambda: None
+    """Called while more is due than it can begin."""
     ends_when_idle: bool = False
+    """Whether it ends by itself, with exit code 0, when it was not needed for a while."""

@@ -150,7 +150,7 @@ def _text_error(_logger: Any, _method: str, event: Event) -> Event:
 
 
 def _short(filename: str) -> str:
-    """Returns the last parts of a path: three for our files, two for those of libraries."""
+    """Returns the last parts of a path: three for our files, two for library files."""
     names = 3 if "/tidings/" in filename else 2
     return "/".join(filename.rsplit("/", names)[-names:])
 

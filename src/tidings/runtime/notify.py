@@ -11,7 +11,7 @@ from tidings.settings import service_manager
 class ServiceManager:
     """Messages to the service manager. Without one, nothing is sent.
 
-    ping_s: how often `ping` is to be called, or None if nobody waits for it: twice in the time that is allowed.
+    ping_s: how often to call `ping`, or None if the manager does not expect it: twice in the time that is allowed.
     """
 
     def __init__(self, address: str | None, watchdog_s: float | None) -> None:
@@ -27,7 +27,7 @@ class ServiceManager:
         self._send(f"READY=1\nSTATUS={status}")
 
     def ping(self) -> None:
-        """Report that this process is alive. Does nothing if nobody waits for it."""
+        """Report that this process is alive. Does nothing if the manager does not expect it."""
         if self.ping_s is not None:
             self._send("WATCHDOG=1")
 
@@ -37,9 +37,9 @@ class ServiceManager:
     def _send(self, message: str) -> None:
         if self._address is None:
             return
-        # Of the abstract namespace, which has no file.
+        # An address in the abstract namespace, which has no file.
         address = "\0" + self._address[1:] if self._address.startswith("@") else self._address
-        # A service manager that went away is no reason to stop.
+        # A service manager that went away is not a reason to stop.
         with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as sender:
             sender.setblocking(False)
             sender.sendto(message.encode(), address)

@@ -35,7 +35,10 @@ def main() -> None:
 
 
 def serve(pictures: BinaryIO, results: BinaryIO, cpu_s: int) -> None:
-    """Answer requests until the pipe ends. cpu_s: of processor time for each picture; then the process is ended."""
+    """Answer requests until the pipe ends.
+
+    cpu_s: seconds of processor time for each picture; then the process is ended.
+    """
     decoder = msgspec.msgpack.Decoder(DecodingRequest)
     while message := read_message(pictures):
         request = decoder.decode(message)

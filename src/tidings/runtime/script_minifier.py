@@ -1,7 +1,7 @@
 """Makes our scripts small when the service starts, in a child process.
 
 The library that does it is written in Go, whose runtime starts threads and handles signals. In a process of its own it
-takes neither memory nor signals from those that serve, and none of them forks beside its threads.
+takes neither memory nor signals from those that serve, and none of them forks while its threads run.
 """
 
 from __future__ import annotations

@@ -127,7 +127,7 @@ class Supervisor:
         manager: ServiceManager,
         demand: Demand,
     ) -> None:
-        """address: a numeric host and a port, or the path of a Unix socket."""
+        """Prepare to supervise. address: a numeric host and a port, or the path of a Unix socket."""
         self._manager = manager
         self._demand = demand
         self._children = started

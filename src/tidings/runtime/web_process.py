@@ -29,7 +29,7 @@ class WebServer:
     """The socket and the settings of Granian. Made once by the supervisor; `run` is called in each web worker."""
 
     def __init__(self, settings: Settings, host: str, connections: int) -> None:
-        """host: a numeric address. connections: most open connections of one web worker."""
+        """Configure the server. host: a numeric address. connections: maximum number of connections of a web worker."""
         self._server = MPServer(
             "",
             address=host,

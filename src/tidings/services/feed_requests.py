@@ -1,4 +1,4 @@
-"""Requests for what a feed links to, and where the secrets of a feed may go: to the host that they were given for."""
+"""Requests for what a feed links to. Secrets of a feed go only to the host that they were given for."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def request_elsewhere(request: FetchRequest, url: str) -> FetchRequest:
 
 
 def options_elsewhere(options: Mapping[str, Any], given_for: str, url: str) -> dict[str, Any]:
-    """Returns options of a feed for a URL, on another host without what is bound to that of `given_for`."""
+    """Returns options of a feed for a URL, on another host without what is bound to the host of `given_for`."""
     dropped = _cleared(given_for, url)
     return {name: value for name, value in options.items() if name not in dropped}
 

@@ -40,9 +40,11 @@ class GroupCommit(Generic[Item, Outcome]):
     """Writes the items of threads in groups. While one group is written, the next is collected; nothing waits longer.
 
     write: writes items in one transaction, in their order, and returns the outcome of each after the commit. If it
-    raises, nothing was written. owner: the user of an item. weight: of an item. max_weight: the largest sum of weights
-    in a group; a single heavier item is a group of its own. patience_s: a group that takes longer, since it waits for
-    rows that another transaction changes, no longer holds up the next one.
+    raises, nothing was written.
+    owner: returns the user of an item. weight: returns the weight of an item.
+    max_weight: maximum sum of weights in a group; a single heavier item is a group of its own.
+    patience_s: a group that takes longer, since it waits for rows that another transaction changes, stops holding up
+    the next one.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""How the core tells slices what happened, without knowing them.
+"""How the core tells slices what happened, without importing them.
 
 A slice registers its listeners in `wiring`. Unless a member says otherwise, they are called in the order of
 registration inside the transaction of the change: what a listener writes is stored together with the change or not at

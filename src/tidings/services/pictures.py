@@ -28,17 +28,18 @@ _decoder = msgspec.msgpack.Decoder(DecodingResult)
 
 
 class DecodingLimits(Struct, frozen=True, kw_only=True):
-    """cpu_s: whole seconds of processor time for a picture. wall_s: the timeout, longer for a busy machine.
-
-    memory: bytes of address space of the process. pictures: it is replaced after this many. idle_s: it ends after this
-    time without a picture.
-    """
+    """What the process that decodes pictures may use."""
 
     cpu_s: int = 6
+    """Whole seconds of processor time for a picture."""
     wall_s: float = 30
+    """The timeout, longer for a busy machine."""
     memory: int = 512 * 2**20
+    """Bytes of address space of the process."""
     pictures: int = 200
+    """The process is replaced after this many pictures."""
     idle_s: float = 30
+    """The process ends after this time without a picture."""
 
 
 class PictureDecoder:

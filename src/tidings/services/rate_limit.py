@@ -1,7 +1,7 @@
 """Honours the rate limits of hosts: after a 429, no process sends requests to the host until Retry-After has passed.
 
 The pause is stored in the database, which all processes share. Two rules limit how one user's feeds
-affect those of others: for them a pause lasts an hour at most, and what a user does by hand is sent once a minute.
+affect the feeds of others: for them a pause lasts an hour at most, and what a user requests is sent once a minute.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ log = structlog.get_logger()
 TOO_MANY_REQUESTS = 429
 # After a 429 without Retry-After.
 DEFAULT_PAUSE = 60 * SECOND
-# For feeds of the users whose request was refused, and for everything else from the host.
+# Limits for feeds of the users whose request was refused, and for everything else from the host.
 MAX_PAUSE = DAY
 MAX_PAUSE_FOR_OTHERS = HOUR
 
 
 class HostClosed(HttpError):
-    """No request was sent: the host accepts none for another `retry_after_s` seconds."""
+    """No request was sent, because the host accepts none for another `retry_after_s` seconds."""
 
     code = "host-closed"
 

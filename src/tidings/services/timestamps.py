@@ -23,7 +23,7 @@ class TimeZone:
         text = to_local(instant, self._info).isoformat()
         if text.endswith("+00:00"):
             return text[:-6] + "Z"
-        # Many zones had an offset with seconds before they had a standard time; RFC 3339 knows no such offset.
+        # Many zones had an offset with seconds before they had a standard time; RFC 3339 has no such offset.
         return text if text[-6] in "+-" else _format_utc(instant)
 
     def format_optional(self, instant: Instant | None) -> str | None:

@@ -23,8 +23,10 @@ class WorkerDied(Exception):
 
 
 class WorkerPool:
-    """module: the Python module that each worker runs with `arguments`. idle_s: a worker ends after this time without
-    a request. max_requests: a worker is replaced after this many. Workers get no environment but PYTHONPATH.
+    """Sends requests to worker processes, which are started on demand and get no environment but PYTHONPATH.
+
+    module: the Python module that each worker runs with `arguments`.
+    idle_s: a worker ends after this time without a request. max_requests: a worker is replaced after this many.
     """
 
     def __init__(

@@ -45,10 +45,10 @@ def upgrade(database: Database, revision: str = "head") -> list[str]:
 
 
 def upgrade_within(db: Write, revision: str = "head") -> list[str]:
-    """As `upgrade`, in a transaction that the caller commits."""
+    """Like `upgrade`, in a transaction that the caller commits."""
     from alembic import command
 
-    # Several machines may start at once: one migrates, the others wait and then find nothing to do.
+    # Several machines may start together: one migrates, the others wait and then find nothing to do.
     locks.advisory_lock(db, LOCK_ID)
     before = _known_revision(db)
     command.upgrade(_config(db.connection), revision)
@@ -56,9 +56,9 @@ def upgrade_within(db: Write, revision: str = "head") -> list[str]:
 
 
 def partition(database: Database, count: int) -> bool:
-    """Divide the tables of entries into partitions by user, for good. Returns False if they already are so divided.
+    """Divide the tables of entries into partitions by user, permanently. Returns False if they already are.
 
-    count: of partitions. One transaction: if it fails nothing has changed.
+    count: number of partitions. One transaction: if it fails nothing has changed.
     Raises StartError for SQLite, and for tables with another number of partitions.
     """
     try:

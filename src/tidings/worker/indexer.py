@@ -15,7 +15,10 @@ BUSY_PAUSE_FACTOR = 20
 
 
 class Indexer:
-    """is_busy: whether sources wait to be checked; indexing then pauses longer."""
+    """Indexes entries for the search, in the background.
+
+    is_busy: whether sources wait to be checked; indexing then pauses longer.
+    """
 
     def __init__(self, search: SearchIndexer, is_busy: Callable[[], bool] = lambda: False) -> None:
         self._search = search

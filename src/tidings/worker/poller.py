@@ -22,7 +22,7 @@ from tidings.worker.names import worker_name
 
 log = structlog.get_logger()
 
-# The longest time until a due source is noticed; a refresh by a user wakes the poller at once on PostgreSQL.
+# The longest time until a due source is noticed; a refresh by a user wakes the poller immediately on PostgreSQL.
 POLL_INTERVAL_S = 0.25
 # Claims are renewed after this fraction of their lease.
 RENEW_AFTER = 0.3
@@ -34,8 +34,9 @@ SHORTAGE_PAUSE_S = 10.0
 
 
 class Poller:
-    """max_concurrent: sources checked at the same time. wakeup: set when a user refreshes feeds.
+    """Claims and checks the sources that are due.
 
+    max_concurrent: maximum number of sources checked at the same time. wakeup: set when a user refreshes feeds.
     on_full: called when more sources are due than this poller may claim.
     """
 

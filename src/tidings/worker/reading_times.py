@@ -14,7 +14,10 @@ POLL_INTERVAL_S = 5.0
 
 
 class ReadingTimeWorker:
-    """is_busy: whether sources wait to be checked; the pauses are then longer."""
+    """Computes reading times again after a user changed the reading speed, in the background.
+
+    is_busy: whether sources wait to be checked; the pauses are then longer.
+    """
 
     def __init__(self, reading_times: ReadingTimes, is_busy: Callable[[], bool] = lambda: False) -> None:
         self._reading_times = reading_times

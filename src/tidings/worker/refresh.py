@@ -12,9 +12,10 @@ from tidings.services import Services
 
 
 class RefreshSummary(Struct, frozen=True):
-    """Counts of one refresh. feeds: checked, failed ones included."""
+    """Counts of one refresh."""
 
     feeds: int
+    """Number of feeds checked, including failed ones."""
     failed: int
     new_entries: int
 

@@ -1,6 +1,6 @@
 """Removes what its text shows to be no part of an article: labels of advertisements, counters of galleries, links.
 
-Names of classes say nothing here: publishers' editors put these between paragraphs as paragraphs of their own.
+Class names do not help here: publishers' editors put these between paragraphs as paragraphs of their own.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _RELATED: Final = re.compile(
     r"\s*(?:[:：|>»…—–-]|\.\.\.|$)\s*",
     re.IGNORECASE,
 )
-# Of the characters of a line that is a link, with blanks and punctuation around it.
+# Minimum share of link text in the characters of a line that is a link with blanks and punctuation around it.
 _MIN_LINK_SHARE: Final = 0.95
 # The same for a line that begins with such a label and may have further ones.
 _MIN_LABELLED_SHARE: Final = 0.6
@@ -63,7 +63,7 @@ _LINES: Final = ("p", "div", "center", "h2", "h3", "h4", "h5", "h6", "li")
 
 
 def remove_boilerplate(article: HtmlElement) -> None:
-    """Removes lines that are no part of the text from an article, and headings that nothing follows."""
+    """Removes lines that are not part of the text from an article, and headings that nothing follows."""
     for element in list(article.iter(*_LINES, "span")):
         text = _TEXT(element)
         if text and len(text) <= _MAX_LABEL_CHARS and _LABEL.fullmatch(text) and not _has_media(element):

@@ -23,7 +23,7 @@ _TEXT_ELEMENTS: Final = frozenset({"p", "pre", "li", "blockquote", "h2", "h3", "
 # Characters. Shorter texts do not show where an article begins and ends.
 _MIN_TEXT_CHARS: Final = 25
 _MAX_CAPTION_CHARS: Final = 800
-# The element with the article and its first image has at most this many times the article's text.
+# Maximum length of the element with the article and its first image, as a multiple of the article's text.
 _MAX_TEXT_RATIO: Final = 1.5
 
 # Images declared smaller than the minimum are decoration; images from the large size on are not.
@@ -164,7 +164,7 @@ def _is_decoration(element: HtmlElement) -> bool:
 
 
 def _leads_to_other_article(link: HtmlElement) -> bool:
-    """Returns whether the link leads to another article, whose title is in the link or beside it."""
+    """Returns whether the link leads to another article, whose title is in the link or next to it."""
     href, box = link.get("href", ""), link.getparent()
     if _IMAGE_FILE.search(href):
         return False

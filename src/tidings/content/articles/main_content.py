@@ -19,7 +19,7 @@ from tidings.content.xml.serialization import to_html
 # A result that is shorter than this (characters) and a smaller share of its page is only a part of the article.
 MIN_ARTICLE_CHARS: Final = 500
 MIN_PAGE_SHARE: Final = 0.6
-# The larger part replaces it if it has this many times the text, at most this share of it in links.
+# The larger part replaces it if it has this many times the text, and no more than this share of it in links.
 MIN_TEXT_RATIO: Final = 1.5
 MAX_LINK_SHARE: Final = 0.5
 
@@ -56,7 +56,7 @@ def _strip_urls(article: HtmlElement) -> None:
 
 
 def page_title(page: HtmlElement) -> str:
-    """Returns the title of a page: that for sharing, which is without the name of the site, else that of the window."""
+    """Returns the title of a page: the one for sharing, which leaves out the site's name, else the window's title."""
     shared = page.xpath("//meta[@property='og:title']/@content")
     titles = [*(str(title) for title in shared[:1]), page.findtext(".//title") or ""]
     return next((title for title in (" ".join(title.split()) for title in titles) if title), "")[:_TITLE_CHARS]

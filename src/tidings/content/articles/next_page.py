@@ -33,8 +33,8 @@ _SRCSET_ATTRIBUTES: Final = ("srcset", *LAZY_SRCSET)
 def find_next_page(page: HtmlElement, url: str, base_url: str) -> str:
     """Returns the URL of the next page of the article; "" if there is none.
 
-    Only a link whose URL is that of this page with the next page number counts: `rel="next"` alone is on many sites the
-    link to the next article.
+    Only a link to the URL of this page with the next page number counts: on many sites, `rel="next"` alone is the link
+    to the next article.
     """
     stem, number = _split_page_number(url)
     if not urlsplit(stem).path.strip("/"):
@@ -68,7 +68,7 @@ def _split_page_number(url: str) -> tuple[str, int]:
 
 
 def with_absolute_urls(content: str, base_url: str) -> str:
-    """Returns the HTML with absolute URLs, for content that is joined to that of another page."""
+    """Returns the HTML with absolute URLs, for content that is joined to another page's."""
     root = etree.Element("div")
     for part in fragments_fromstring(content) if content.strip() else ():
         if isinstance(part, str):

@@ -20,7 +20,7 @@ _BASE: Final = re.compile(
     r"""<base\s(?:[^>]{0,300}?\s)?href\s*=\s*(?:"([^"]{0,2000})"|'([^']{0,2000})'|([^\s"'>]{1,2000}))""", re.IGNORECASE
 )
 _HEAD_CHARS: Final = 100_000
-# Of a page of plain text: the limit on the text of an entry.
+# Characters of a page of plain text that are read: the limit on the text of an entry.
 _TEXT_CHARS: Final = 4_000_000
 _TITLE_CHARS: Final = 500
 _BLANK_LINES: Final = re.compile(r"\n[ \t\r]*\n\s*")
@@ -29,13 +29,13 @@ _NOT_TEXT: Final = re.compile(r"[\0-\x08\x0e-\x1a\x1c-\x1f]")
 
 
 def decode_page(page: WebPage) -> str:
-    """Returns the page as text. Encoding: of the Content-Type, else of a `meta` element, else guessed."""
+    """Returns the page as text. The encoding comes from the Content-Type, else from a `meta` element, or is guessed."""
     match = None if codec_for(page.charset) else _META_CHARSET.search(page.body[:_PRESCAN_BYTES])
     return decode(page.body, match[1].decode() if match else page.charset)
 
 
 def text_as_html(text: str) -> str:
-    """Returns a page of plain text or Markdown as paragraphs that keep their line ends; "" if it is no text."""
+    """Returns a page of plain text or Markdown as paragraphs that keep their line ends; "" if it is not text."""
     if _NOT_TEXT.search(text):
         return ""
     paragraphs = (escape(part.strip("\n")) for part in _BLANK_LINES.split(text[:_TEXT_CHARS]) if part.strip())

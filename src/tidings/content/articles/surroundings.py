@@ -22,8 +22,8 @@ _NAMED: Final = etree.XPath("descendant::*[@class or @id]")
 _TEXT: Final = etree.XPath("normalize-space()", smart_strings=False)
 _CONTENT_INSIDE: Final = etree.XPath("boolean(descendant-or-self::*[self::main or self::article or self::math])")
 
-# Links to other articles, share buttons, labels for screen readers. The word has to end the name: that of a part of the
-# article may begin with it ("sharing-with-others").
+# Links to other articles, share buttons, labels for screen readers. The word has to end the name: the name of a
+# part of the article may begin with it ("sharing-with-others").
 _ASIDE: Final = re.compile(
     r"(?<![a-z])(?:related|recommended|read-?(?:next|more)|most-(?:popular|read)|trending|outbrain|taboola|cta|sign-?up"
     r"|share|sharing|social|breadcrumbs?|(?:left|right)-?rail)"
@@ -41,7 +41,7 @@ _BYLINE: Final = re.compile(
 _MAX_BYLINE_CHARS: Final = 120
 # Shorter captions, such as the name of a photographer, repeat by chance.
 _MIN_CAPTION_CHARS: Final = 40
-# Of the words of a heading that repeats the title. The title of a page has further words, such as the name of the site.
+# Share of a heading's words that are in the title it repeats. Titles have more words, such as the name of the site.
 _MIN_TITLE_SHARE: Final = 0.75
 _SITE_WORDS: Final = 4
 _MIN_PARAGRAPH_CHARS: Final = 60
@@ -112,7 +112,7 @@ def _is_byline(element: HtmlElement, names: str) -> bool:
 
 
 def _is_whole_line(element: HtmlElement) -> bool:
-    """Returns whether a part of a paragraph is all of its text, so that it is no part of a sentence."""
+    """Returns whether a part of a paragraph is all of its text, so that it is not part of a sentence."""
     line = element.getparent()
     return element.tag == "span" and line is not None and line.tag == "p" and _TEXT(line) == _TEXT(element)
 

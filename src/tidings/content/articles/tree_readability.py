@@ -43,7 +43,7 @@ _OVERLAY: Final = re.compile(
 # Shown on paper only, or by browsers without scripts. Bootstrap's `d-none` may be undone for wider windows.
 _HIDDEN_NAME: Final = re.compile(r"(?<![\w-])(?:d-none|visible-print|print-only)(?![\w-])|noscript", re.IGNORECASE)
 _SHOWN_NAME: Final = re.compile(r"(?<![\w-])d-(?:sm|md|lg|xl|xxl)-(?!none)", re.IGNORECASE)
-# What appears beside a name in the text while the pointer is over it.
+# What appears next to a name in the text while the pointer is over it.
 _POPUP: Final = re.compile(r"(?<![a-z])(?:rollover|pop-?over|hover-?card|tool-?tip|fly-?out)", re.IGNORECASE)
 _MIN_POPUP_LINKS: Final = 2
 _MIN_POPUP_LINK_SHARE: Final = 0.8
@@ -169,7 +169,7 @@ class _TreeReadability(Document):  # type: ignore[misc]
     def select_best_candidate(self, candidates: dict[HtmlElement, dict[str, Any]]) -> dict[str, Any] | None:
         """Returns the best candidate, or the element around it that has paragraphs before it and little else.
 
-        Paragraphs after it are more often those of another article. A table of data is an article with what is around.
+        Paragraphs after it more often belong to another article. A table of data is an article with its surroundings.
         """
         best: dict[str, Any] | None = super().select_best_candidate(candidates)
         if best is None:
@@ -196,9 +196,9 @@ class _TreeReadability(Document):  # type: ignore[misc]
     def _titled_article(
         self, candidates: dict[HtmlElement, dict[str, Any]], best: HtmlElement
     ) -> dict[str, Any] | None:
-        """Returns the candidate with the only `h1` of the page if it is an `article` beside the best one, else None.
+        """Returns the candidate with the only `h1` of the page if it is an `article` next to the best one, else None.
 
-        The longer ones beside it are others that the page recommends; they are removed.
+        The longer ones next to it are other articles that the page recommends; they are removed.
         """
         titles = list(self.html.iterdescendants("h1"))
         article = next(titles[0].iterancestors("article"), None) if len(titles) == 1 else None
@@ -278,12 +278,12 @@ def _is_media_box(element: HtmlElement) -> bool:
 
 
 def _is_section(element: HtmlElement) -> bool:
-    """Returns whether an element is a section, also as HTML 4 and documentation generators write it."""
+    """Returns whether an element is a section, including the forms that HTML 4 and documentation generators use."""
     return element.tag == "section" or (element.tag == "div" and "section" in element.get("class", "").split())
 
 
 class _NameMeaning(Struct, frozen=True):
-    """What the class and the id of an element say about it."""
+    """What the class and the id of an element reveal about it."""
 
     is_hidden: bool
     is_popup: bool
@@ -319,7 +319,7 @@ def _is_sentence(element: HtmlElement) -> bool:
 
 
 def _has_similar_sibling(element: HtmlElement) -> bool:
-    """Returns whether an element, or the one that it fills, stands beside one with a class of the same name."""
+    """Returns whether an element, or the one that it fills, has a sibling with a class of the same name."""
     box = element
     while (around := box.getparent()) is not None and len(around) == 1:
         box = around

@@ -84,7 +84,7 @@ def is_hidden(attributes: Attributes) -> bool:
     """Returns whether the publisher's page hides the element.
 
     `aria-hidden` does not count: it is set on decorative links with images worth showing. The exception is KaTeX's
-    visual copy of each formula, beside the MathML that is kept.
+    visual copy of each formula, next to the MathML that is kept.
     """
     if "hidden" in attributes:
         return True

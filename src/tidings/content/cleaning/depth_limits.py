@@ -130,7 +130,7 @@ def _count_reopened(html: str) -> int:
 def is_too_costly(html: str) -> bool:
     """Returns whether a parser may take too long. When in doubt, True."""
     if "<![CDATA[" in html:
-        return True  # markup or text, depending on the open elements, which an estimate does not know
+        return True  # markup or text, depending on the open elements, which an estimate cannot tell
     if _RAW_START.search(html) is None:
         return _exceeds_limits(_TOKEN.findall(html), len(html))
     tokens = _TOKEN_OR_RAW.findall(html)

@@ -47,13 +47,12 @@ _PERCENT = {ord("%"): "%25", ord("#"): "%23", ord("<"): "%3C", ord(">"): "%3E", 
 
 
 class Drawing(Struct, frozen=True):
-    """url: a `data:` URL; "" for an icon, an empty drawing, or one that is too large or cannot be drawn so.
-
-    text: its title, else the text in it; "" if it has none.
-    """
+    """A drawing in the content (SVG), as the image that replaces it."""
 
     url: str
+    """A `data:` URL; "" for an icon, an empty drawing, or one that is too large or cannot be drawn this way."""
     text: str
+    """The title of the drawing, else the text in it; "" if it has none."""
     width: str = ""
     height: str = ""
 

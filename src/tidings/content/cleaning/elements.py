@@ -19,23 +19,23 @@ VOID: Final = frozenset({"br", "col", "hr", "img", "source", "wbr"})
 
 
 class AllowedElement(Struct, frozen=True, eq=False):
-    """checks: for each attribute that may be kept, the check of its value.
-
-    bare_tag, end_tag: the tags if no attribute is written; end_tag is "" for a void element.
-    has_own_attributes: whether it can have attributes besides `COMMON_ATTRIBUTES`.
-    ends_word: whether it separates two words.
-    is_block: whether a line ends before and after it.
-    can_split: whether its parent or ancestors decide if it is written, see `SPLITS_PARENT`.
-    """
+    """An element that may stay in cleaned HTML, with everything that is needed to write it."""
 
     name: str
     checks: Mapping[str, AttributeCheck]
+    """The check of the value of each attribute that may be kept."""
     bare_tag: str
+    """The start tag without attributes."""
     end_tag: str
+    """The end tag; "" for a void element."""
     has_own_attributes: bool
+    """Whether it can have attributes other than `COMMON_ATTRIBUTES`."""
     ends_word: bool
+    """Whether it separates two words."""
     is_block: bool
+    """Whether a line ends before and after it."""
     can_split: bool
+    """Whether its parent or ancestors decide if it is written, see `SPLITS_PARENT`."""
 
 
 # Left out with their content. Browsers do not show templates either.

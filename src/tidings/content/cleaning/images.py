@@ -96,7 +96,7 @@ def source_tag(attributes: Attributes, links: LinkCleaner) -> str:
 
 
 def is_placeholder(src: str) -> bool:
-    """Returns whether a URL looks like that of a placeholder shown until the real image loads."""
+    """Returns whether a URL looks like a placeholder shown until the real image loads."""
     if not src or src[:5].lower() == "data:":
         return True
     path = f"/{src}"

@@ -36,10 +36,11 @@ _PIXEL_DATA = "data:image/gif;base64,R0lGODlhAQABA"
 
 
 class LinkCleaner:
-    """base_url: base of relative URLs. hosts: see `strip_tracking`.
+    """Resolves the URLs of one document and removes tracking from them.
 
-    max_url_chars: total length of the URLs of one document. Without this limit, a small document of short relative URLs
-    could become a huge one.
+    base_url: the base of relative URLs. hosts: see `strip_tracking`.
+    max_url_chars: maximum total length of the URLs of one document. Without this limit, a small document of short
+    relative URLs could become a huge one.
     """
 
     __slots__ = ("_base_url", "_chars_left", "_hosts", "_resolved")

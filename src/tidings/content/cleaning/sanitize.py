@@ -121,14 +121,14 @@ def _handle_unknown(writer: CleanHtmlWriter, node: LexborNode) -> str | None:
             and check.direction(attributes["dir"] or "", writer.links)
         ):
             return _keep_direction(writer, number, attributes)
-    # Elements that the parser does not know have numbers of their own in each document.
+    # Elements unknown to the parser have numbers of their own in each document.
     if number > _MAX_KNOWN and (node.tag or "").startswith("amp-"):
         return handle_amp(writer, node, node.tag or "")
     return _end_line(writer, number)
 
 
 def _keep_direction(writer: CleanHtmlWriter, number: int, attributes: Attributes) -> str:
-    """Keeps an otherwise useless element for its writing direction, as `span` or `div`."""
+    """Keep an otherwise useless element for its writing direction, as `span` or `div`."""
     if number == _SPAN:
         return writer.start_inline("span", start_tag("span", attributes, elements.COMMON_ATTRIBUTES, writer.links))
     # A form may be between the rows of a table, where no other element is allowed.
@@ -145,7 +145,7 @@ def _end_line(writer: CleanHtmlWriter, number: int) -> str:
 
 
 def _handle_text_only(writer: CleanHtmlWriter, node: LexborNode) -> str | None:
-    """Keeps only the text: of content that is nested too deeply."""
+    """Keep only the text of content that is nested too deeply."""
     number = node.tag_id
     return None if number in _DROPPED_DEEP else _end_line(writer, number)
 

@@ -29,7 +29,7 @@ _MAX_CACHED_CHARS: Final = 60
 def strip_tracking(url: str, *, hosts: Collection[str] = ()) -> str:
     """Returns the URL without its tracking parameters; the rest stays byte for byte and in order.
 
-    hosts: of the feed and its site, in lower case; a `ref` parameter with one of them is removed.
+    hosts: the hosts of the feed and its site, in lower case; a `ref` parameter with one of them is removed.
     """
     before_fragment, hash_mark, fragment = url.partition("#")
     path, question_mark, query = before_fragment.partition("?")

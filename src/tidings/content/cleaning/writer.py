@@ -31,7 +31,7 @@ _HIDING_MARKER = re.compile(rb"display\s*:\s*none")
 
 
 class CleanHtmlWriter:
-    """The state of one cleaning: its output, the open elements and the current line.
+    """Writes the clean HTML of one document: keeps the output, the open elements and the current line.
 
     handler: writes the current element. Returns the end tag to write after the content, "" to write none, or None to
     skip the content. deep_handler: the handler beyond `MAX_DEPTH`.

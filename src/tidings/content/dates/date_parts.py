@@ -14,7 +14,7 @@ _MAX_OFFSET_MINUTES = 14 * 60
 
 
 class DateParts(Struct, frozen=True):
-    """offset_minutes: offset of the local time from UTC, positive east of Greenwich."""
+    """A local date and time as a text gives it, before it is converted to an instant."""
 
     year: int
     month: int
@@ -24,6 +24,7 @@ class DateParts(Struct, frozen=True):
     second: int = 0
     microsecond: int = 0
     offset_minutes: int = 0
+    """The local time's offset from UTC, positive east of Greenwich."""
 
     def to_instant(self) -> Instant | None:
         """Returns the instant; None for an impossible date or time. 24:00 is the end of the day."""

@@ -17,7 +17,7 @@ _RFC822: Final = re.compile(
     r"(?:[A-Za-z]{3,9},?[ ]+)?(\d{1,2})[ ]([A-Za-z]{3})[a-z]{0,6}[ ](\d{4})[ ]"
     r"(\d{1,2}):(\d\d)(?::(\d\d))?[ ]?([+-]\d{4}|[A-Z]{1,4})"
 )
-# RFC 3339, also with a blank for the T, without seconds or without a zone.
+# RFC 3339; a blank instead of the T, and missing seconds or zones, are accepted too.
 _RFC3339: Final = re.compile(
     r"(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9})\d*)?)?[ ]?([Zz]|[+-]\d\d:?\d\d)?)?"
 )
@@ -26,7 +26,7 @@ _MAX_CHARS: Final = 200
 
 
 def parse_date(text: str, now: Instant | None = None) -> Instant | None:
-    """Returns the instant that a text means; None if it is no date or before 1970. Without a zone the date is in UTC.
+    """Returns the instant that a text means; None if it is not a date, or before 1970. No zone means UTC.
 
     now: the time of fetching; an instant more than a day later becomes `now`.
     """

@@ -48,7 +48,7 @@ _DIGITS: Final = re.compile(r"\d+")
 
 
 def parse_loose_date(text: str) -> Instant | None:
-    """Returns the instant, also before 1970; None if the text is no date. Without a zone the date is in UTC."""
+    """Returns the instant, even before 1970; None if the text is not a date. Without a zone the date is in UTC."""
     if number := _NUMBER.fullmatch(text):
         return _from_number(number[1], number[2] or "")
     words = _HALF_OF_DAY.sub(_half_of_day, text).translate(_SIGNS)
@@ -161,7 +161,7 @@ def _parse_day(words: str) -> tuple[int, int, int] | None:
 def _week_or_ordinal(match: re.Match[str]) -> tuple[int, int, int] | None:
     """Returns the date, None if there is no such week or day. A week without a day means its Monday.
 
-    match: of `_WEEK_DATE` or `_ORDINAL_DATE`.
+    match: a match of `_WEEK_DATE` or `_ORDINAL_DATE`.
     """
     year, number = int(match[1]), int(match[2])
     try:
@@ -180,7 +180,7 @@ def _vietnamese_date(match: re.Match[str]) -> str:
 
 
 def _with_month_name(month: int, numbers: list[str]) -> tuple[int, int, int] | None:
-    """Returns the date of a month name and the numbers beside it, in either order; a year alone means the first day."""
+    """Returns the date of a month name and the numbers next to it, in either order. A lone year means the first day."""
     numbers = [each for each in numbers if len(each) <= 4][:2]
     if not numbers:
         return None

@@ -51,15 +51,16 @@ _ROOT_PATHS: Final = ("feeds/posts/default", "?feed=rss2")
 
 
 class FeedCandidate(Struct, frozen=True):
-    """url: absolute. title: "" if unknown before the feed is fetched. type: as declared, or None.
-
-    is_declared: the page declares it as a feed; it is offered unless its body is not a feed.
-    """
+    """A URL that may be a feed, found on a page or guessed."""
 
     url: str
+    """An absolute URL."""
     title: str = ""
+    """The declared title; "" if unknown before the feed is fetched."""
     type: FeedFormat | None = None
+    """The declared format, None if none is declared."""
     is_declared: bool = False
+    """Whether the page declares it as a feed: then it is offered unless its body is not a feed."""
 
 
 def declared_feeds(page: PageLinks) -> list[FeedCandidate]:

@@ -17,11 +17,13 @@ from tidings.content.discovery.candidates import FeedCandidate
 
 
 class SiteUrl(Struct, frozen=True):
-    """The parts of a URL. host: lower case, without `www.` and similar labels. path: without a final slash."""
+    """The parts of a URL that decide where a site has its feeds."""
 
     origin: str
     host: str
+    """In lower case, without `www.` and similar labels."""
     path: str
+    """Without a final slash."""
     query: str
 
     @property

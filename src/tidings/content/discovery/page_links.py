@@ -31,23 +31,25 @@ _FEED_SCHEME: Final = re.compile(r"(?:feed|itpc|pcast|podcast)s?:(?://)?(?=(http
 
 
 class PageLink(Struct, frozen=True):
-    """A `link` or `a` element. rel: lower case. type: lower case, without parameters.
-
-    url: absolute, http or https, without fragment; an icon may have a `data:` URL.
-    text: the title attribute, else the text of an `a`. sizes: as written.
-    """
+    """A `link` or `a` element."""
 
     url: str
+    """An absolute http or https URL without fragment; an icon may have a `data:` URL."""
     rel: frozenset[str] = frozenset()
+    """In lower case."""
     type: str = ""
+    """In lower case, without parameters."""
     text: str = ""
+    """The title attribute, else the text of an `a`."""
     sizes: str = ""
+    """As written."""
 
 
 class PageLinks(Struct, frozen=True):
-    """links, anchors: in document order. canonical: the canonical URL, "" if the page declares none."""
+    """The links of a page, each kind in document order."""
 
     canonical: str = ""
+    """The canonical URL, "" if the page declares none."""
     links: tuple[PageLink, ...] = ()
     anchors: tuple[PageLink, ...] = ()
 

@@ -32,26 +32,28 @@ _PAGE_TYPES: Final = frozenset({"", "text/html", "application/xhtml+xml"})
 
 
 class AtomNamePriorities(NamePriorities, frozen=True):
-    """dates: those of Atom 1.0, then of Atom 0.3, then of other vocabularies.
+    """The names of elements to read from an Atom feed, the preferred ones first."""
 
-    media: all names that `MediaElements` reads.
-    """
-
+    # Atom 1.0 first, then Atom 0.3, then other vocabularies.
     dates: tuple[str, ...] = (
         "published", "issued", "dc:date", "pubdate", "updated", "modified", "created", "dcterms:issued",
     )  # fmt: skip
     media: tuple[str, ...] = MEDIA_NAMES
+    """All names that `MediaElements` reads."""
     comments: tuple[str, ...] = ("comments",)
     duration: tuple[str, ...] = ("itunes:duration",)
 
 
 class AtomLink(Struct, frozen=True):
-    """One `link` element. rels, type: lower case. base: of its `xml:base`, "" if it has none."""
+    """One `link` element."""
 
     rels: tuple[str, ...]
+    """In lower case."""
     type: str
+    """In lower case."""
     href: str
     base: str
+    """The value of its `xml:base`, "" if it has none."""
     element: _Element
 
     def is_page(self) -> bool:

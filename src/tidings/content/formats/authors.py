@@ -13,7 +13,7 @@ from tidings.content.xml.namespaces import NamePriorities, TagNames
 
 
 class PersonNamePriorities(NamePriorities, frozen=True):
-    """person: names of the elements that hold a person's name or mail address, the preferred one first."""
+    """The names of the elements that hold a person's name or mail address, the preferred one first."""
 
     person: tuple[str, ...] = ("atom:name", "itunes:name", "name", "atom:email", "itunes:email", "email")
 

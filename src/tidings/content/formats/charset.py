@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from tidings.content.formats.charset_guess import guess_charset
 
-# Longest first: the mark of UTF-32 LE begins with that of UTF-16 LE.
+# Longest first: the mark of UTF-32 LE begins with UTF-16 LE's.
 _BYTE_ORDER_MARKS: Final = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -69,10 +69,11 @@ _SURROGATES: Final = re.compile(rb"\xed[\xa0-\xaf][\x80-\xbf]\xed[\xb0-\xbf][\x8
 
 
 class DecodedText(Struct, frozen=True):
-    """utf8: the text as UTF-8 bytes if the document arrived in that form, else None."""
+    """A decoded document."""
 
     text: str
     utf8: bytes | None = None
+    """The text as UTF-8 bytes if the document arrived in that form, else None."""
 
 
 def decode(body: bytes, charset: str | None = None) -> str:

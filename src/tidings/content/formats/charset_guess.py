@@ -43,14 +43,13 @@ _LATIN_LETTERS: Final = {
 
 
 class CharsetCandidate(Struct, frozen=True):
-    """is_common_letter: whether a letter is one of the everyday letters of the script.
-
-    min_share: the minimum share of such letters among the letters above ASCII, 0 to 1.
-    """
+    """A codec for one script, and how to recognize a text in it."""
 
     codec: str
     is_common_letter: Callable[[str], bool]
+    """Returns whether a letter is one of the everyday letters of the script."""
     min_share: float
+    """The minimum share of such letters among the letters above ASCII, 0 to 1."""
 
 
 def guess_charset(body: bytes) -> str | None:
@@ -73,7 +72,7 @@ def guess_charset(body: bytes) -> str | None:
 
 
 def _guess_latin(sample: bytes) -> str | None:
-    """Returns the codec in which the accented letters are those of one language; None for cp1252 or a tie."""
+    """Returns the codec in which all accented letters belong to one language; None for cp1252 or a tie."""
     scores = {codec: _language_share(sample.decode(codec, "replace"), codec) for codec in _LATIN_LETTERS}
     best = max(scores, key=lambda codec: scores[codec])
     is_clear = scores[best] >= _MIN_LATIN_SHARE and scores[best] > scores[_WESTERN] + _MIN_LATIN_LEAD
@@ -140,7 +139,7 @@ def _is_common_traditional(letter: str) -> bool:
 _is_kana = _letter_range("\u3040", "\u30ff")
 _is_cyrillic = _letter_range("\u0430", "\u044f")
 
-# Korean before Chinese: its bytes are also those of everyday Chinese characters, but not the reverse.
+# Korean before Chinese: its bytes are everyday Chinese characters too, but not the reverse.
 _MULTI_BYTE: Final = (
     CharsetCandidate("cp932", _is_kana, 0.25),
     CharsetCandidate("euc_jp", _is_kana, 0.25),

@@ -28,12 +28,13 @@ _FIRST_KEY: Final = re.compile(r'\s*\{\s*(?:"|\})')
 
 
 class DocumentRoot(Struct, frozen=True):
-    """The feed's outermost element. offset: its position; the text before it (the prolog) includes any DOCTYPE."""
+    """The feed's outermost element."""
 
     format: FeedFormat
     name: str = ""
     prefix: str = ""
     offset: int = 0
+    """Its position; the text before it (the prolog) includes any DOCTYPE."""
 
 
 def detect_format(body: bytes, charset: str | None = None) -> FeedFormat | None:

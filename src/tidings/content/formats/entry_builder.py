@@ -17,22 +17,22 @@ from tidings.content.xml.namespaces import TagNames
 
 
 class FeedDefaults(Struct, frozen=True, kw_only=True):
-    """Values of a feed that an entry without its own inherits.
-
-    url: the URL of the document. declared_base: `xml:base` of the feed, "" if absent. now: the time of fetching.
-    has_year_first: dates such as `06-01-02` begin with the year.
-    """
+    """Values of a feed that an entry without its own inherits."""
 
     names: TagNames
     format: FeedFormat
     url: str
+    """The URL of the document."""
     declared_base: str
+    """`xml:base` of the feed, "" if absent."""
     site_url: str
     author: str = ""
     tags: tuple[str, ...] = ()
     language: str = ""
     now: Instant | None = None
+    """The time of fetching."""
     has_year_first: bool = False
+    """Whether dates such as `06-01-02` begin with the year."""
 
 
 class UnhashedEntry(Struct, frozen=True):
@@ -43,15 +43,16 @@ class UnhashedEntry(Struct, frozen=True):
 
 
 class BuiltEntries(Struct, frozen=True):
-    """entries: in document order. other_hashes: of those that may be stored under others, by hash.
-
-    skipped: number of unusable items. limits_reached: of the number of entries, and of the text of an entry.
-    """
+    """The entries of a document, and what was left out."""
 
     entries: tuple[ParsedEntry, ...]
+    """In document order."""
     other_hashes: dict[str, tuple[str, ...]]
+    """Other hashes under which an entry may be stored, by its hash."""
     skipped: int
+    """Number of unusable items."""
     limits_reached: frozenset[DocumentLimit]
+    """Which of the limits on the number of entries and on the text of an entry were reached."""
 
 
 def build_entries(items: Iterable[UnhashedEntry | None]) -> BuiltEntries:

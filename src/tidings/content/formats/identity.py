@@ -20,15 +20,17 @@ _WEB: Final = ("http://", "https://")
 
 
 class EntryIdentity(Struct, frozen=True):
-    """id, link, date: as the publisher wrote them. texts: title and content.
+    """What distinguishes an entry from the others of its feed.
 
-    url: the resolved link, which distinguishes entries that share an id.
+    id, link and date are as the publisher wrote them.
     """
 
     id: str = ""
     link: str = ""
     url: str = ""
+    """The resolved link, which distinguishes entries that share an id."""
     texts: tuple[str, ...] = ()
+    """Title and content."""
     date: str = ""
 
     @property
@@ -42,10 +44,12 @@ class EntryIdentity(Struct, frozen=True):
 
 
 class EntryHashes(Struct, frozen=True):
-    """hash: "" for an entry without identity. others: hashes under which it may be stored, likeliest first."""
+    """The hashes that identify an entry."""
 
     hash: str
+    """The preferred hash; "" for an entry without identity."""
     others: tuple[str, ...] = ()
+    """Other hashes under which it may be stored, the likeliest first."""
 
 
 def entry_hashes(identities: Sequence[EntryIdentity]) -> list[EntryHashes]:
@@ -107,7 +111,7 @@ def _hashes_by_id(id_: str, identity: EntryIdentity, shared: _Shared) -> EntryHa
         [f"{id_}|{url}", f"{identity.id}|{url}"],
     ]
     if shared.ids[id_] <= 1:
-        # To hash the text of every entry as well takes nearly as long as parsing the document.
+        # Hashing the text of every entry too takes nearly as long as parsing the document.
         return _hashes(keys, 0)
     keys.append([f"{id_}|{url}|{identity.text}"])
     return _hashes(keys, 1 if shared.urls[id_, url] <= 1 else 2)
@@ -123,7 +127,7 @@ def _hashes_by_link(link: str, identity: EntryIdentity, shared: _Shared) -> Entr
 
 
 def _hashes(keys: Sequence[Sequence[str]], level: int) -> EntryHashes:
-    """Returns the hash of the first key of a level, and those of all others.
+    """Returns the hash of the first key of a level, and the hashes of all others.
 
     keys: what identifies the entry, the shortest first. It is stored under a key of another level if it shared less or
     more with other entries of the document then.
@@ -142,7 +146,7 @@ def _other_scheme(address: str) -> str:
 
 
 def _key_by_text(identity: EntryIdentity, seen: set[str]) -> str:
-    """Returns the text to hash. seen: those of the entries before."""
+    """Returns the text to hash. seen: the texts of the entries before it."""
     key = identity.text or identity.date or identity.url
     if key not in seen:
         seen.add(key)

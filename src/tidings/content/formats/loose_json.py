@@ -23,10 +23,11 @@ _lenient: Final = json.JSONDecoder(strict=False)
 
 
 class JsonDocument(Struct, frozen=True):
-    """is_cut_off: something at the end or in the middle could not be read and was left out."""
+    """A JSON object that may have been damaged."""
 
     value: dict[str, Any]
     is_cut_off: bool = False
+    """Whether something at the end or in the middle could not be read and was left out."""
 
 
 def read_json(source: str) -> JsonDocument | None:
@@ -66,7 +67,7 @@ def as_objects(value: object) -> list[dict[str, Any]]:
 
 
 def as_number(value: object) -> int:
-    """Returns a non-negative integer, also from a string or a fraction; 0 for every other value."""
+    """Returns a non-negative integer, even from a string or a fraction; 0 for every other value."""
     if isinstance(value, str):
         value = value.strip()
         return int(value) if value.isascii() and value.isdigit() and len(value) <= 18 else 0

@@ -32,7 +32,7 @@ class MediaElements:
     def __init__(
         self, fields: ElementFields, names: TagNames, base: str, names_in_use: Sequence[str] = MEDIA_NAMES
     ) -> None:
-        """names_in_use: those of `MEDIA_NAMES` that the document uses."""
+        """Group the elements of an item. names_in_use: the names in `MEDIA_NAMES` that the document uses."""
         self._fields = fields
         # Most items have no media elements and skip all further look-ups.
         self.is_empty = not names_in_use or fields.keys().isdisjoint(names_in_use)
@@ -93,7 +93,7 @@ class MediaElements:
         return next((text for fields in self._places() if (text := fields.text(name))), "")
 
     def _places(self) -> Iterator[ElementFields]:
-        """Yields where a title or description may be: in the item, in a group, in an element of the content."""
+        """Yields the places of a title or description: the item, its groups, and the elements of its content."""
         if not self.is_empty:
             yield from (self._fields, *self._groups)
             yield from self._content_children()

@@ -24,8 +24,8 @@ from tidings.content.xml.tree import read_document
 def parse_feed(body: bytes, *, url: str, charset: str | None = None, now: Instant | None = None) -> ParsedFeed:
     """Returns the feed of a document.
 
-    body: decompressed. url: the URL the document was finally fetched from, the base of relative URLs.
-    charset: from the Content-Type, if it names one. now: the time of fetching; later dates become `now`.
+    body: the decompressed document. url: the URL it was finally fetched from, the base of relative URLs.
+    charset: the one that the Content-Type names, if any. now: the time of fetching; later dates become `now`.
     Raises NotAFeed if the document is not a feed, FeedUnreadable if it is a feed that cannot be parsed.
     """
     source = decode_document(body, charset)

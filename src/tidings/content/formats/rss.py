@@ -62,7 +62,7 @@ def _dates(items: list[_Element], names: TagNames) -> list[str]:
 
 
 def _items(outer: ElementFields, channel: ElementFields) -> list[_Element]:
-    """Returns the items of the channel and, as RSS 1.0 and some RSS 2.0 feeds have them, those beside it."""
+    """Returns the items of the channel, and the items next to it that RSS 1.0 and some RSS 2.0 feeds have."""
     items = list(channel.get("item", ()))
     if outer is not channel:
         for other in outer["channel"][1:]:

@@ -32,7 +32,10 @@ _MAX_DURATION_PARTS: Final = 3
 
 
 class RssItemNamePriorities(NamePriorities, frozen=True):
-    """media, people, tags, comments: all names that are read for it; the readers define their order."""
+    """The names of elements to read from an RSS item, the preferred ones first.
+
+    media, people, tags and comments list all names that are read; the readers define their order.
+    """
 
     title: tuple[str, ...] = ("dc:title", "title", "itunes:title", "atom:title")
     content: tuple[str, ...] = (
@@ -155,7 +158,7 @@ def parse_duration_minutes(written: str) -> int:
 def _title(
     fields: ElementFields, priorities: RssItemNamePriorities, media: MediaElements, feed_format: FeedFormat
 ) -> str:
-    # In RSS 1.0 the format's own title comes first; in RSS 2.0 that of Dublin Core is better.
+    # In RSS 1.0 the format's own title comes first; in RSS 2.0 Dublin Core's is better.
     title = (feed_format is FeedFormat.RDF and fields.text("title")) or fields.text(*priorities.title) or media.title()
     return text.title_to_text(title)
 

@@ -1,4 +1,4 @@
-"""Raster images: decoded within limits, scaled, and encoded anew, so that nothing of the original file is kept.
+"""Raster images: decoded within limits, scaled, and encoded again, so that nothing of the original file is kept.
 
 Called in a process of its own only (`services.pictures`): an image can be made to exhaust time and memory. Pillow is
 imported with the first one.
@@ -19,7 +19,7 @@ _FORMATS: Final = ("PNG", "JPEG", "GIF", "WEBP", "ICO", "BMP", "AVIF")
 def scale_to_png(body: bytes) -> bytes | None:
     """Returns a PNG that fits into 64 by 64 pixels, aspect ratio kept; of an animation, the first frame.
 
-    None if the bytes are no image, one with a side of more than 4,096 pixels, or one that takes too much to decode.
+    None if the bytes are not an image, or one with a side of more than 4,096 pixels or too costly to decode.
     """
     header = read_header(body)
     if header is not None and (max(header.width, header.height) > MAX_SIDE or not header.is_cheap):

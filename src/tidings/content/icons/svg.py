@@ -45,7 +45,7 @@ _OUTSIDE: Final = re.compile(r"url\s*\(|[\\@<]|//|/\*|script|expression|import|b
 
 
 def sanitize_svg(body: bytes) -> bytes | None:
-    """Returns the drawing without active content. None if it is no SVG, is damaged, or has nothing to show.
+    """Returns the drawing without active content. None if it is not an SVG, is damaged, or has nothing to show.
 
     Documents with declared entities or with nested copies, which could multiply without limit, are refused.
     """

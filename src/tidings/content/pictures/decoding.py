@@ -12,7 +12,7 @@ from tidings.content.pictures.scaling import PictureSize, scale_down
 
 
 class Purpose(IntEnum):
-    """What a picture is decoded for: the icon of a feed, or a size of the media proxy."""
+    """What a picture is decoded for: a feed's icon, or a size of the media proxy."""
 
     ICON = 1
     ARTICLE = PictureSize.ARTICLE
@@ -27,9 +27,10 @@ class DecodingRequest(Struct, frozen=True, array_like=True):
 
 
 class DecodingResult(Struct, frozen=True, array_like=True):
-    """content: the new picture, PNG for an icon and WebP otherwise; None if there is none, or the old one is better."""
+    """What decoding a picture returns."""
 
     content: bytes | None
+    """The new picture, PNG for an icon and WebP otherwise; None if there is none, or the old one is better."""
 
 
 def decode(request: DecodingRequest) -> DecodingResult:

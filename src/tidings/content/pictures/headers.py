@@ -26,11 +26,12 @@ _FRAMES: Final = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 
 
 class PictureHeader(Struct, frozen=True):
-    """The size of a picture in pixels. is_cheap: False for a JPEG that takes far more to decode than its size says."""
+    """The size of a picture in pixels."""
 
     width: int
     height: int
     is_cheap: bool = True
+    """False for a JPEG that takes far more to decode than its size suggests."""
 
 
 def read_header(content: bytes) -> PictureHeader | None:
@@ -63,12 +64,12 @@ def _read_jpeg(content: bytes) -> PictureHeader | None:
 
 
 def _jpeg_header(frame: bytes, scans: int) -> PictureHeader | None:
-    """frame: the segment that begins it. ITU-T T.81, B.2.2."""
+    """Returns the header of a JPEG picture. frame: the segment that begins it. ITU-T T.81, B.2.2."""
     components = [frame[at + 1] for at in range(8, len(frame) - 2, 3)]
     if not components:
         return None
     height, width = int.from_bytes(frame[3:5]), int.from_bytes(frame[5:7])
-    # The samples of a component across and down, compared with those of the finest one.
+    # The samples of a component across and down, compared with the finest component's.
     across = max(1, *(sampling >> 4 for sampling in components))
     down = max(1, *(sampling & 15 for sampling in components))
     samples = sum((sampling >> 4) * (sampling & 15) for sampling in components)

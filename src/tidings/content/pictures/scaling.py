@@ -24,9 +24,9 @@ MAX_DECODED_PIXELS: Final = 4096 * 4096
 
 
 class PictureSize(IntEnum):
-    """The longer side of a picture in pixels, at most.
+    """The maximum length of a picture's longer side, in pixels.
 
-    ARTICLE: fills the column of an article, or a screen when enlarged. ROW: the small picture beside a title.
+    ARTICLE: fills the column of an article, or a screen when enlarged. ROW: the small picture next to a title.
     Both are sharp on screens with several pixels for each one of a style sheet.
     """
 

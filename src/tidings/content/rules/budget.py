@@ -1,4 +1,4 @@
-"""The processor time and the characters that rules may use together: for one entry, one check, one try.
+"""The processor time and the characters that rules may use together: in one entry, one check or one try.
 
 Each rule has limits of its own, but a text of rules may have thousands of rules, and a document thousands of entries.
 """
@@ -14,12 +14,12 @@ from tidings.base.messages import Message, msg
 
 # Seconds of processor time. A hundred ordinary rules take a few milliseconds for an entry.
 MAX_ENTRY_S: Final = 2.0
-# For all new and changed entries of a feed in one check, and for all entries of a try.
+# Limits for all new and changed entries of a feed in one check, and for all entries of a try.
 MAX_CHECK_S: Final = 8.0
 MAX_TRY_S: Final = 5.0
-# For the scraper rule of a page, which has a process of its own.
+# The limit for the scraper rule of a page, which has a process of its own.
 MAX_PAGE_S: Final = 3.0
-# For reading all rules of a feed or a user, most of which is compiling expressions.
+# The limit for reading all rules of a feed or a user, most of which is compiling expressions.
 MAX_READING_S: Final = 1.5
 # Characters that all rewrite rules of an entry may write together: ten times the longest text.
 MAX_ENTRY_CHARS: Final = 40_000_000
@@ -37,7 +37,7 @@ class RuleBudget:
     """The time and size that rules may still use; it counts the time of its thread within `with`.
 
     max_s: seconds of processor time. max_chars: characters that rewrite rules may write. whole: the budget of the check
-    or try of which this is a part. is_stopped: whether nobody waits for the result any more.
+    or try of which this is a part. is_stopped: whether the result is not needed any more.
     """
 
     __slots__ = ("_chars", "_deadline", "_depth", "_is_stopped", "_left_s", "_whole")

@@ -28,12 +28,15 @@ class DateKind(StrEnum):
 
 
 class DatePattern(Struct, frozen=True):
-    """start, end: midnights in UTC. age: microseconds. Each is set only if its kind needs it."""
+    """A compiled condition on an entry's date. Each value is set only if the kind needs it."""
 
     kind: DateKind
     start: int = 0
+    """Midnight in UTC."""
     end: int = 0
+    """Midnight in UTC."""
     age: int = 0
+    """In microseconds."""
 
     def matches(self, moment: Instant, *, now: Instant) -> bool:
         """Returns whether the date is within the limits; the limits themselves do not match."""

@@ -33,7 +33,7 @@ class FilterField(StrEnum):
 
 
 class FilterInput(Struct, frozen=True, kw_only=True):
-    """The parts of an entry that filters match. published_at: None counts as now."""
+    """The parts of an entry that filters match."""
 
     url: str = ""
     title: str = ""
@@ -42,13 +42,16 @@ class FilterInput(Struct, frozen=True, kw_only=True):
     author: str = ""
     tags: tuple[str, ...] = ()
     published_at: Instant | None = None
+    """None counts as now."""
 
 
 class FilterRule(Struct, frozen=True):
-    """number: counted from 1 among the lines that are not blank. source: the line as written."""
+    """One line of a filter: which field has to match which pattern."""
 
     number: int
+    """Position among the lines that are not blank, counted from 1."""
     source: str
+    """The line as written."""
     field: FilterField
     pattern: Regex | DatePattern
 
@@ -63,7 +66,7 @@ FilterRules = tuple[FilterRule, ...]
 
 
 class Filters(Struct, frozen=True, kw_only=True):
-    """Of a user or of a feed. A user has no blocklist and no keeplist."""
+    """The filters of a user or of a feed. A user has neither blocklist nor keeplist."""
 
     block: FilterRules = ()
     keep: FilterRules = ()
@@ -79,15 +82,13 @@ NO_FILTERS: Final = Filters()
 
 
 class FilterDecision(Struct, frozen=True):
-    """What the filters decide about an entry.
-
-    rule: the rule that decided, such as `feed block rule 2: EntryTitle=ads`; None if no rule matched. warning: why the
-    filters were not applied to the end, so that the entry is kept.
-    """
+    """What the filters decide about an entry."""
 
     is_kept: bool
     rule: Message | None = None
+    """The rule that decided, such as `feed block rule 2: EntryTitle=ads`; None if no rule matched."""
     warning: Message | None = None
+    """Why the filters were not applied to the end, so that the entry is kept."""
 
 
 KEPT: Final = FilterDecision(is_kept=True)

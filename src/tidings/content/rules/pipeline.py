@@ -46,26 +46,26 @@ class RuleTexts(Struct, frozen=True, kw_only=True):
 
 
 class CompiledRules(Struct, frozen=True, kw_only=True):
-    """rewrites: None if the feed has none of its own, so that the built-in rules of the site apply.
-
-    errors: one for each rule that was left out.
-    """
+    """The rules that apply to the entries of a feed, compiled once."""
 
     filters: Filters = Filters()
     url_rewrite: UrlRewrite | None = None
     scraper: Selector | None = None
     rewrites: RewriteRules | None = None
+    """None if the feed has none of its own, so that the built-in rules of the site apply."""
     errors: tuple[InvalidRule, ...] = ()
+    """One error for each rule that was left out."""
 
 
 NO_RULES = CompiledRules()
 
 
 class RuleResult(Struct, frozen=True):
-    """warnings: one sentence for each rule that was skipped for this entry."""
+    """An entry after the rules were applied."""
 
     entry: ParsedEntry
     warnings: tuple[Message, ...] = ()
+    """One sentence for each rule that was skipped for this entry."""
 
 
 def compile_rules(texts: RuleTexts) -> CompiledRules:

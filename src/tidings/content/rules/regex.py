@@ -79,8 +79,8 @@ class Regex:
     ) -> str:
         """Returns the text with every match replaced.
 
-        max_chars: of the result. Raises RuleBudgetExceeded if the text or the result is too long or replacing takes too
-        long. Text is never replaced partly.
+        max_chars: maximum length of the result. Raises RuleBudgetExceeded if the text or the result is too long or
+        replacing takes too long. Text is never replaced partly.
         """
         if len(text) > self._max_chars(text):
             raise RuleBudgetExceeded(msg("the text is too long for this expression"))
@@ -117,9 +117,10 @@ class Regex:
 
 
 class ReplacementTemplate(Struct, frozen=True):
-    """A replacement: literal text, and numbers of the groups to insert."""
+    """The replacement text of a regular expression, compiled."""
 
     parts: tuple[str | int, ...]
+    """Literal text, and numbers of the groups to insert."""
 
     def fill(self, match: _Match) -> str:
         return "".join(part if isinstance(part, str) else match.group(part) or "" for part in self.parts)

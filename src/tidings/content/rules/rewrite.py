@@ -20,9 +20,10 @@ _APPLIED_LAST: Final = "add_pdf_download_link"
 
 
 class RewriteRule(Struct, frozen=True):
-    """number: position in the text, counted from 1."""
+    """A rewrite rule that is ready to be applied."""
 
     number: int
+    """Position in the text, counted from 1."""
     name: str
     action: RewriteAction
 

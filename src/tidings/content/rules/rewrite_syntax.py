@@ -23,9 +23,10 @@ _ESCAPED_CHARACTERS: Final = {"n": "\n", "r": "\r", "t": "\t"}
 
 
 class RuleCall(Struct, frozen=True):
-    """number: position in the text, counted from 1."""
+    """A rewrite rule as written: a name and its arguments."""
 
     number: int
+    """Position in the text, counted from 1."""
     name: str
     arguments: tuple[str, ...] = ()
 
@@ -46,7 +47,7 @@ def read_calls(text: str, *, field: str, errors: RuleErrors) -> tuple[RuleCall, 
 
 
 def unquote_string(literal: str) -> str:
-    """Returns the value of a string literal. literal: with its quotation marks."""
+    """Returns the value of a string literal. literal: includes its quotation marks."""
     return _ESCAPE.sub(lambda match: _ESCAPED_CHARACTERS.get(match[1], match[1]), literal[1:-1])
 
 

@@ -19,18 +19,18 @@ _PLAIN_WEB = re.compile(r"https?://(?:www\.)?+([a-z0-9-][a-z0-9.-]*+)(?::[0-9]++
 
 
 class RuleEntry(Struct, frozen=True, kw_only=True):
-    """The parts of an entry that rewrite rules read and change, and what they may still use.
-
-    url: after the URL rule. content: HTML, not cleaned. invidious_host: host of the Invidious player.
-    budget: what all rules of the entry may use together.
-    """
+    """The parts of an entry that rewrite rules read and change, and what the rules may still use."""
 
     url: str = ""
+    """The URL that the URL rule returned."""
     title: str = ""
     content: str = ""
+    """HTML, not cleaned."""
     enclosures: tuple[ParsedEnclosure, ...] = ()
     invidious_host: str = DEFAULT_INVIDIOUS_HOST
+    """Host of the Invidious player."""
     budget: RuleBudget = field(default_factory=RuleBudget)
+    """What all rules of the entry may use together."""
 
 
 # May raise RuleBudgetExceeded; the rule is then skipped.

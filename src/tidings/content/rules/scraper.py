@@ -11,7 +11,7 @@ from tidings.content.rules.selectors import Selector, parse_selector, select
 
 
 def validate_selector(text: str, *, field: str = "scraper_rules") -> Selector | None:
-    """Returns the selector; None for a blank text, and for text that is no selector list and so finds nothing.
+    """Returns the selector; None for a blank text, and for text that is not a selector list and so finds nothing.
 
     Raises InvalidRule for one that is too long.
     """

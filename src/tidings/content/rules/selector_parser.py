@@ -31,9 +31,10 @@ _SPACE_AROUND: Final = re.compile(r"\s*([,>+~()])\s*")
 
 
 class CompoundSelector(Struct, frozen=True):
-    """combinator: " ", ">", "+" or "~", relative to the compound before; "" for the first."""
+    """A compound of a CSS selector, and how it relates to the compound before it."""
 
     combinator: str
+    """One of " ", ">", "+" or "~", relative to the compound before; "" for the first."""
     text: str
 
     @property

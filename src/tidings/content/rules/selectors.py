@@ -26,10 +26,11 @@ MAX_WORK: Final = 300_000_000
 
 
 class Selector(Struct, frozen=True):
-    """paths: the compounds of each member of the selector list."""
+    """A CSS selector list, compiled."""
 
     source: str
     paths: tuple[tuple[CompoundSelector, ...], ...]
+    """The compounds of each member of the selector list."""
 
 
 def parse_selector(text: str) -> Selector:

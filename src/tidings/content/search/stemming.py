@@ -47,8 +47,8 @@ _thread = threading.local()
 def group_of(language: str) -> str:
     """Returns the ISO 639 code of the language in which a text is stemmed; "" for the default of each script.
 
-    language: of an entry, as a BCP 47 tag such as `de-AT`. Languages with the same result are a group; English, Russian
-    and languages without an algorithm are in the group "".
+    language: an entry's language, as a BCP 47 tag such as `de-AT`. Languages with the same result are a group; English,
+    Russian and languages without an algorithm are in the group "".
     """
     code = language.partition("-")[0].lower()
     code = _ALIASES.get(code, code)

@@ -75,10 +75,11 @@ _CYRILLIC_LETTERS = "".join(map(chr, range(0x430, 0x450)))
 
 
 class Phrase(Struct, frozen=True):
-    """Terms that follow each other. ends_with_prefix: the last one stands for all words that begin with it."""
+    """Terms that follow each other."""
 
     terms: tuple[str, ...]
     ends_with_prefix: bool = False
+    """Whether the last one stands for all words that begin with it."""
 
 
 class SearchQuery(Struct, frozen=True):
@@ -94,7 +95,7 @@ class SearchQuery(Struct, frozen=True):
 def terms(text: str, group: str = "") -> list[str]:
     """Returns the terms of a text in order, for the index: they hold letters, digits, marks and emoji only.
 
-    group: of languages, as `stemming.group_of` returns it.
+    group: the group of languages that `stemming.group_of` returns.
     """
     folded = _folded(text[:MAX_CHARACTERS])[:MAX_CHARACTERS]
     if not _SPECIAL.search(folded):

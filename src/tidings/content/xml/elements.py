@@ -127,7 +127,7 @@ def _attribute_values(element: _Element) -> list[str]:
 def inner_html(element: _Element, *, is_xhtml: bool = False) -> str:
     """Returns the content as HTML. Text without child elements already is HTML, as in RSS.
 
-    Text beside child elements is HTML as well if it holds tags: the publisher escaped only a part of the content.
+    Text next to child elements is HTML as well if it holds tags: the publisher escaped only a part of the content.
     is_xhtml: the element is declared as XHTML, where text is never markup.
     """
     if len(element) == 0:

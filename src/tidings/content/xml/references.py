@@ -17,7 +17,10 @@ _REFERENCE: Final = re.compile(
 
 
 class References:
-    """entities: the entities that the document declares. References to unknown entities stay as text."""
+    """Replaces the references of an XML document (`&name;`) by the text that they stand for.
+
+    entities: the entities that the document declares. References to unknown entities stay as text.
+    """
 
     def __init__(self, entities: Mapping[str, str]) -> None:
         self._entities = entities

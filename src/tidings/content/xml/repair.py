@@ -46,10 +46,11 @@ _VOID_ELEMENTS: Final = frozenset({"area", "br", "col", "embed", "hr", "img", "i
 
 
 class RepairedXml(Struct, frozen=True):
-    """is_cut_off: the text ended inside an item, which was left out."""
+    """A document made well-formed."""
 
     text: str
     is_cut_off: bool
+    """Whether the text ended inside an item, which was left out."""
 
 
 def repair_xml(text: str, entities: Mapping[str, str]) -> RepairedXml:
@@ -61,7 +62,10 @@ def repair_xml(text: str, entities: Mapping[str, str]) -> RepairedXml:
 
 
 class _XmlRepair:
-    """The state of one pass: the output, the open elements, and the positions of their start tags in the output."""
+    """One pass over a document that makes it well-formed.
+
+    Keeps the output, the open elements, and the positions of their start tags in the output.
+    """
 
     def __init__(self, text: str, entities: Mapping[str, str]) -> None:
         self._text = text
@@ -232,7 +236,7 @@ class _XmlRepair:
         return next(depth for depth in range(len(self._open) - 1, -1, -1) if self._open[depth].lower() == name)
 
     def _innermost_container_depth(self) -> int:
-        """Returns the depth of the innermost open element that contains items, else that of the root."""
+        """Returns the depth of the innermost open element that contains items, else the root's."""
         for depth in range(len(self._open) - 1, 0, -1):
             if _local_name(self._open[depth]) in _CONTAINERS:
                 return depth

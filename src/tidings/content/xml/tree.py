@@ -24,14 +24,14 @@ _HAS_REFERENCE: Final = re.compile(rb"#(?<=&#)1[2-5]\d;")
 
 
 class XmlDocument(Struct, frozen=True):
-    """root: None if there is no element. is_cut_off: the text ended inside an item, which was left out.
-
-    is_limited: the text was cut at the limit on elements.
-    """
+    """A parsed XML document, and what is missing from it."""
 
     root: _Element | None
+    """None if there is no element."""
     is_cut_off: bool = False
+    """Whether the text ended inside an item, which was left out."""
     is_limited: bool = False
+    """Whether the text was cut at the limit on elements."""
 
 
 def read_document(source: DecodedText, root: DocumentRoot) -> XmlDocument:

@@ -28,7 +28,10 @@ GROUPS, GROUP_LENGTH = 4, 5
 
 
 def format_password(random_bytes: bytes) -> str:
-    """Returns a password that is easy to type, as "k3v7p-…". random_bytes: at least 20, five bits of each are used."""
+    """Returns a password that is easy to type, as "k3v7p-…".
+
+    random_bytes: at least 20 bytes, of which five bits each are used.
+    """
     letters = "".join(ALPHABET[byte % len(ALPHABET)] for byte in random_bytes[: GROUPS * GROUP_LENGTH])
     return "-".join(letters[start : start + GROUP_LENGTH] for start in range(0, len(letters), GROUP_LENGTH))
 
@@ -44,12 +47,12 @@ def validate_name(name: str) -> str:
 
 
 def name_key(name: str) -> str:
-    """Two names with the same key are one: case does not count."""
+    """Returns the key by which names are compared: case does not count."""
     return description_key(name)
 
 
 def password_digest(server_secret: bytes, user_id: int, password: str) -> bytes:
-    """Returns the digest to store of a password. The user is part of it: no digest fits another account."""
+    """Returns the digest to store for a password. The user is part of it: no digest fits another account."""
     return _hmac(server_secret, "api password", str(user_id), password)
 
 
@@ -59,14 +62,14 @@ def fever_key(username: str, password: str) -> str:
 
 
 def fever_key_digest(server_secret: bytes, key: str) -> bytes:
-    """Returns the digest by which a Fever key is stored and looked up. key: in any case."""
+    """Returns the digest by which a Fever key is stored and looked up. key: its letters may be in either case."""
     return _hmac(server_secret, "fever key", key.lower())
 
 
 def reader_token(server_secret: bytes, username: str, user_id: int, stored: bytes) -> str:
     """Returns the token of the Google Reader API, `username/hex digits`. It is the same at each login.
 
-    Other letters than those of ASCII are percent-encoded: apps send the token in a header.
+    Characters outside ASCII are percent-encoded: apps send the token in a header.
     stored: the digest of the API password, or the hash of the account's password. Without it there is no token: a
     removed or changed password ends all tokens that were derived from it.
     """
@@ -74,5 +77,5 @@ def reader_token(server_secret: bytes, username: str, user_id: int, stored: byte
 
 
 def _hmac(key: bytes, *parts: str) -> bytes:
-    """The parts are separated by NUL, which none but the last can contain."""
+    """Returns the digest of several parts, separated by NUL, which only the last one can contain."""
     return hmac.digest(key, "\0".join(parts).encode("utf-8", "replace"), hashlib.sha256)

@@ -10,13 +10,13 @@ from tidings.base.times import DAY, MINUTE, Instant
 
 # A session ends after this time without a request.
 SESSION_LIFETIME = Instant(30 * DAY)
-# `last_seen_at` is written at most this often.
+# `last_seen_at` is not written more often than this.
 LAST_SEEN_INTERVAL = Instant(1 * MINUTE)
 MAX_USER_AGENT = 500
 
 
 class Session(Struct, frozen=True):
-    """user_agent, address: of the request that started the session."""
+    """A user who is signed in with a browser. Address and browser are from the request that started the session."""
 
     id: int
     user_id: int

@@ -33,7 +33,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "display_mode": ("fullscreen", "standalone", "minimal-ui", "browser"),
     "gesture_nav": ("none", "tap", "swipe"),
 }
-# By field: the column that remembers that the user has chosen.
+# For each field, the column that records that the user has chosen a value.
 CHOSEN = {"theme": "has_chosen_theme", "entry_sorting_direction": "has_chosen_direction"}
 # The largest value of the column.
 MAX_READING_SPEED = 2**31 - 1

@@ -22,9 +22,9 @@ _WRITTEN_WITH_CJK = {"CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "HANGUL
 
 
 class User(Struct, frozen=True):
-    """A user without the password. Field names are those of the table and of the API.
+    """A user without the password. The table and the API use the same field names.
 
-    has_chosen_theme, has_chosen_direction: only of the table; see `with_page_defaults`.
+    has_chosen_theme and has_chosen_direction are in the table only; see `with_page_defaults`.
     """
 
     id: int

@@ -16,19 +16,22 @@ _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 
 class AtomItem(Struct, frozen=True):
-    """id: a permanent URL. content: cleaned HTML. source: the title of the entry's feed."""
+    """An entry as the Atom feed shows it."""
 
     id: str
+    """A permanent URL."""
     title: str
     url: str
     author: str
     content: str
+    """Cleaned HTML."""
     source: str
+    """The title of the entry's feed."""
     published_at: Instant
 
 
 def render(title: str, self_url: str, items: Iterable[AtomItem], *, html_url: str) -> str:
-    """Returns the document. self_url: of the feed, which is its id as well. html_url: of the page with the list."""
+    """Returns the document. self_url: the feed's URL and id. html_url: the page with the list."""
     items = list(items)
     updated = max((item.published_at for item in items), default=Instant(0))
     entries = "".join(map(_entry, items))

@@ -11,17 +11,19 @@ from tidings.base.times import Instant, from_datetime, to_datetime
 
 
 class DaySpan(Struct, frozen=True):
-    """Consecutive days of the same length. length: microseconds of one day, not 24 hours when clocks change."""
+    """Consecutive days of the same length."""
 
     start: Instant
     length: int
+    """Microseconds of one day; this is not 24 hours when clocks change."""
     count: int
 
 
 class Streak(Struct, frozen=True):
-    """Days in a row with a count above 0. now: the streak that ends on the last day or the one before it."""
+    """Days in a row with a count above 0."""
 
     now: int
+    """The streak that ends on the last day or the one before it."""
     longest: int
 
 

@@ -11,12 +11,12 @@ from tidings.content.model import ParsedEnclosure
 def match_enclosures(
     stored: Mapping[int, ParsedEnclosure], published: Sequence[ParsedEnclosure]
 ) -> dict[int, ParsedEnclosure]:
-    """Returns what each stored enclosure is now; those that the entry no longer has are left out.
+    """Returns what each stored enclosure is now; enclosures that the entry does not have any more are left out.
 
-    It is the one with the same URL; else one of the same kind (audio, image) with the same URL but for scheme and
+    It is the one with the same URL; else one of the same kind (audio, image) with the same URL except for scheme and
     query, in which many podcasts have a new token in every document; else the entry's only one of the same type.
 
-    stored: by id.
+    stored: the stored enclosures, by id.
     """
     found: dict[int, ParsedEnclosure] = {}
     unmatched = dict.fromkeys(published)

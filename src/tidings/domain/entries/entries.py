@@ -34,7 +34,7 @@ STATUS_BY_NAME = {status.api_name: status for status in EntryStatus}
 
 
 class EditedEntryField(IntFlag):
-    """Fields of an entry that its user set by hand: they stay when the publisher changes the entry."""
+    """The fields of an entry that its user has edited: they stay when the publisher changes the entry."""
 
     TITLE = 1
     CONTENT = 2
@@ -86,7 +86,7 @@ class Entry(Struct, frozen=True):
 
 
 class Enclosure(Struct, frozen=True):
-    """queue_position: order in the queue of the user, None if it is not in it."""
+    """A file attached to an entry, with how far its user has played it."""
 
     id: int
     user_id: int
@@ -96,10 +96,11 @@ class Enclosure(Struct, frozen=True):
     size: int
     media_progression: int
     queue_position: int | None = None
+    """Position in the user's queue, None if it is not in the queue."""
 
 
 def is_playable(mime_type: str) -> bool:
-    """Returns whether this is the type of a sound or a film."""
+    """Returns whether this is the type of an audio or video file."""
     return mime_type.startswith(("audio/", "video/"))
 
 
@@ -116,17 +117,10 @@ class UnreadLists(Struct, frozen=True):
 
 
 class EntryFilter(Struct, frozen=True, kw_only=True):
-    """Conditions on entries, all of which must hold. None: no condition.
-
-    statuses: empty means read or unread. Times and ids are exclusive bounds.
-    globally_visible: leave out entries whose feed or category is hidden globally.
-    excluded_feed_ids: leave out entries of these feeds.
-    tags: results of `tag_key`; an entry must have all of them.
-    label_ids: labels of the user; an entry must have all of them. excluded_label_ids: it must have none of them.
-    shared: only entries with a public link.
-    """
+    """Conditions on entries, all of which must hold. None means no condition. Times and ids are exclusive bounds."""
 
     statuses: tuple[EntryStatus, ...] = ()
+    """Empty means read or unread."""
     starred: bool | None = None
     feed_id: int | None = None
     category_id: int | None = None
@@ -139,16 +133,22 @@ class EntryFilter(Struct, frozen=True, kw_only=True):
     before_entry_id: int | None = None
     after_entry_id: int | None = None
     globally_visible: bool = False
+    """Whether to leave out entries whose feed or category is hidden globally."""
     excluded_feed_ids: tuple[int, ...] = ()
+    """Entries of these feeds are left out."""
     tags: tuple[str, ...] = ()
+    """Results of `tag_key`; an entry must have all of them."""
     label_ids: tuple[int, ...] = ()
+    """Labels of the user; an entry must have all of them."""
     excluded_label_ids: tuple[int, ...] = ()
+    """An entry must have none of them."""
     shared: Literal[True] | None = None
+    """Whether to return only entries with a public link."""
     search: str = ""
 
 
 class Shown(Struct, frozen=True):
-    """The entries that a page may mark read as a whole: what was stored when it was built, and what it shows besides.
+    """The entries that a page may mark read as a whole: what was stored when it was built, and what else it shows.
 
     Ids rise in the order in which entries are stored.
     """
@@ -156,7 +156,7 @@ class Shown(Struct, frozen=True):
     newest_id: int
     """The entry that was stored last when the page was built; 0 if there was none."""
     later_ids: tuple[int, ...] = ()
-    """Entries stored after it that the page shows all the same."""
+    """Entries stored after it that the page shows nevertheless."""
 
 
 class EntryCursor(Struct, frozen=True):
@@ -167,13 +167,12 @@ class EntryCursor(Struct, frozen=True):
 
 
 class PageRequest(Struct, frozen=True, kw_only=True):
-    """limit: at least 1.
-
-    cursor: the entry after which the page begins; only in an order by time.
-    """
+    """Which page of a list of entries to return, and in which order."""
 
     order: Order = Order.PUBLISHED_AT
     direction: Direction = Direction.ASC
     limit: int = 100
+    """At least 1."""
     offset: int = 0
     cursor: EntryCursor | None = None
+    """The entry after which the page begins; only in an order by time."""

@@ -1,6 +1,6 @@
 """Validates the changes that a user makes to an entry, and the entries that a user imports.
 
-Content is cleaned like that of a publisher, because pages show it.
+Content is cleaned like a publisher's, because pages show it.
 """
 
 from __future__ import annotations
@@ -28,16 +28,15 @@ MAX_TAGS = 1_000
 
 
 class EntryEdit(Struct, frozen=True):
-    """Values to store; None leaves the stored one. edited: fields that no longer follow the publisher.
-
-    other_content: what the user can switch to.
-    """
+    """The changes that a user made to an entry; None leaves the stored value."""
 
     title: str | None = None
     content: str | None = None
     reading_time: int | None = None
     edited: EditedEntryField = EditedEntryField(0)
+    """The fields that no longer follow the publisher."""
     other_content: str | None = None
+    """What the user can switch to."""
 
 
 def minutes_after_switch(entry: Entry, user: User, content: str, attached: Sequence[Enclosure]) -> int:

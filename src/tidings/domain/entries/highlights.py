@@ -26,10 +26,11 @@ _WORD = re.compile(rf"[{UNSPACED}]+|(?:(?![{UNSPACED}])[^\W_]){{1,{MAX_WORD}}}")
 
 
 class TextPiece(Struct, frozen=True):
-    """A part of a text. is_match: whether to highlight it."""
+    """A part of a text."""
 
     text: str
     is_match: bool
+    """Whether to highlight it."""
 
 
 class _Token(NamedTuple):

@@ -40,7 +40,7 @@ def shown_minutes(minutes: int, user: User) -> int:
 def minutes_of(text: str, *, words_per_minute: int, cjk_per_minute: int) -> int:
     """Returns whole minutes, rounded up; 0 for a text without words.
 
-    text: the text of clean HTML, as in `cleaning.CleanedHtml`. words_per_minute: for most languages.
+    text: the text of clean HTML, as in `cleaning.CleanedHtml`. words_per_minute: the speed in most languages.
     cjk_per_minute: characters per minute for Chinese, Japanese and Korean, which is assumed if more than half of the
     first letters are of their scripts. Both at least 1.
     """

@@ -10,18 +10,22 @@ from tidings.domain.entries.entries import EntryStatus
 
 
 class ReadyEntry(Struct, frozen=True, kw_only=True):
-    """The values of an entry to store. hash, fingerprint: raw bytes. content: cleaned HTML. reading_time: minutes."""
+    """The values of an entry to store."""
 
     hash: bytes
+    """Raw bytes."""
     fingerprint: bytes
+    """Raw bytes."""
     title: str
     url: str
     content: str
+    """Cleaned HTML."""
     author: str = ""
     comments_url: str = ""
     language: str = ""
     published_at: Instant
     reading_time: int = 0
+    """In minutes."""
     tags: tuple[str, ...] = ()
     enclosures: tuple[ParsedEnclosure, ...] = ()
     chapters: tuple[Chapter, ...] = ()

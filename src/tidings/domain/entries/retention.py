@@ -20,7 +20,7 @@ NEVER = -1
 MAX_DAYS = 36_500
 
 
-# While the document still holds a deleted entry, `seen_at` of its tombstone is written at most this often.
+# While the document still holds a deleted entry, `seen_at` of its tombstone is not written more often than this.
 SEEN_AT_INTERVAL = Instant(30 * DAY)
 # A tombstone is deleted when the documents of its feed have not held the entry for this long.
 TOMBSTONE_RETENTION = Instant(90 * DAY)
@@ -41,7 +41,7 @@ class Retention(Struct, frozen=True):
     def cutoff(self, status: EntryStatus, now: Instant, days: int | None = None) -> Instant | None:
         """Returns the time before which an entry must have changed to be deleted; None if none is deleted.
 
-        days: the setting of the feed, which overrides that of the instance; None if it has none.
+        days: the feed's setting, which overrides the instance's; None if it has none.
         """
         if days is not None:
             return None if days == NEVER else Instant(now - days * DAY)
@@ -78,7 +78,7 @@ def is_tombstone_expired(seen_at: Instant, parsed_at: Instant | None) -> bool:
 def next_batch_size(size: int, took_s: float) -> int:
     """Returns how many rows the next transaction changes, after `size` rows took `took_s` seconds.
 
-    The size at most halves or doubles.
+    The size changes by a factor of two at most.
     """
     fitting = round(size * TARGET_BATCH_S / max(took_s, 0.001))
     return min(max(fitting, size // 2, MIN_BATCH), size * 2, MAX_BATCH)

@@ -13,18 +13,16 @@ EntryKey = tuple[int, int]
 
 
 class StateChange(Struct, frozen=True):
-    """A change of the entries of a user. None leaves status or star as it is.
-
-    toggles_star: reverse the star of each entry; `starred` is None then. is_repeatable: removed entries, and those that
-    have the state already, stay as they are.
-    """
+    """A change of the entries of a user. None leaves status or star as it is."""
 
     user_id: int
     entry_ids: Sequence[int]
     status: EntryStatus | None = None
     starred: bool | None = None
     toggles_star: bool = False
+    """Whether to reverse the star of each entry; `starred` is None then."""
     is_repeatable: bool = False
+    """Whether removed entries, and those that have the state already, stay as they are."""
 
     def skips(self, state: EntryState) -> bool:
         """Returns whether an entry stays as it is, so that the time of its last change stays as well."""
@@ -46,7 +44,7 @@ def apply_all(
 ) -> tuple[dict[EntryKey, EntryState], list[int]]:
     """Returns the new states of all entries that changes name, and how many entries of each change exist.
 
-    changes: applied in this order. states: of the entries that exist, by their owner and id.
+    changes: applied in this order. states: the states of the entries that exist, by their owner and id.
     """
     new: dict[EntryKey, EntryState] = {}
     found = []

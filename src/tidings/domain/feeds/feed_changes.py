@@ -60,7 +60,7 @@ def validate(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def edited_fields(values: Mapping[str, Any]) -> EditedFeedField:
-    """Returns which fields the user sets by hand, so that they no longer follow the publisher."""
+    """Returns which fields the user has edited, so that they no longer follow the publisher."""
     bits = EditedFeedField(0)
     for name, bit in _EDITS.items():
         if name in values:

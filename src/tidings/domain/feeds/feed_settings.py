@@ -13,7 +13,10 @@ from msgspec import Struct
 
 
 class SettingType(Enum):
-    """RULE: text that is compiled. NUMBER: null or empty means 0. DAYS: null or empty means the instance's setting."""
+    """The kind of a setting's value.
+
+    RULE: text that is compiled. NUMBER: null or empty means 0. DAYS: null or empty means the instance's setting.
+    """
 
     TEXT = "text"
     RULE = "rule"
@@ -23,15 +26,15 @@ class SettingType(Enum):
 
 
 class FeedSetting(Struct, frozen=True):
-    """name: of the column, and in the API and the form. opml: its attribute; "" if it stays out of OPML.
-
-    is_own: Miniflux does not have it, so its attribute is in our namespace instead of that of Miniflux.
-    """
+    """A setting of a feed, in the database, in the API and forms, and in OPML."""
 
     name: str
+    """The name of the column; the same in the API and the form."""
     type: SettingType
     opml: str = ""
+    """The name of the OPML attribute; "" if it stays out of OPML."""
     is_own: bool = False
+    """Whether Miniflux does not have it: then its attribute is in our namespace instead of Miniflux's."""
 
 
 FEED_SETTINGS: Final = (

@@ -21,7 +21,7 @@ MAX_USER_INTERVAL_MINUTES = 43_200
 
 
 class EditedFeedField(IntFlag):
-    """Fields of a feed that its user set by hand: they no longer follow the publisher."""
+    """The fields of a feed that its user has edited: they no longer follow the publisher."""
 
     TITLE = 1
     SITE_URL = 2
@@ -29,7 +29,7 @@ class EditedFeedField(IntFlag):
 
 
 class Feed(Struct, frozen=True):
-    """A subscription as stored. Field names are those of the table and of the API."""
+    """A subscription as stored. The table and the API use the same field names."""
 
     id: int
     user_id: int

@@ -57,16 +57,16 @@ class FeedOrder(StrEnum):
 
 
 class FeedHealthSummary(Struct, frozen=True):
-    """What lists of feeds are filtered by. health_rank: place in HEALTH_STATES.
-
-    sort_value: what they are sorted by, ascending; then by title_key, the case-folded title.
-    """
+    """What lists of feeds are filtered and sorted by."""
 
     id: int
     category_id: int
     health_rank: int
+    """The position in HEALTH_STATES."""
     sort_value: int
+    """What lists are sorted by, ascending; then by `title_key`."""
     title_key: str
+    """The case-folded title."""
     feed_url: str
     site_url: str
 
@@ -76,31 +76,32 @@ class FeedHealthSummary(Struct, frozen=True):
 
 
 class FeedHealthData(Struct, frozen=True):
-    """The health of a feed, and what is shown beside it. health_rank: place in HEALTH_STATES.
-
-    error_count: failed checks in a row, without those caused by passing network errors; failed_checks: all in a row.
-    last_entry_at: None if it has no stored entries. took_ms: duration of the last fetch, 0 if not known.
-    limits_reached: values of `DocumentLimit` at which the last document was cut, and WORSE_PAGES, separated by blanks.
-    """
+    """The health of a feed, and what is shown next to it."""
 
     id: int
     category_id: int
     health_rank: int
+    """The position in HEALTH_STATES."""
     title: str
     feed_url: str
     site_url: str
     icon_id: int | None
     disabled: bool
     error_count: int
+    """Failed checks in a row, without those caused by passing network errors."""
     error_message: str
     failed_checks: int
+    """All failed checks in a row."""
     moved_to: str
     moved_times: int
     next_check_at: Instant
     took_ms: int
+    """Duration of the last fetch, 0 if not known."""
     last_entry_at: Instant | None
+    """None if it has no stored entries."""
     error_form: str = ""
     limits_reached: str = ""
+    """Values of `DocumentLimit` at which the last document was cut, and WORSE_PAGES, separated by blanks."""
 
     @property
     def health(self) -> FeedHealth:

@@ -60,15 +60,15 @@ _FORBIDDEN: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\
 
 
 class OpmlSubscription(Struct, frozen=True):
-    """A feed to subscribe to. folders: outermost first. values: valid columns of the feed, at least URL and title.
-
-    kind: what the document calls it, in lower case: "rss" for most, "" if it does not say.
-    """
+    """A feed to subscribe to."""
 
     line: int
     folders: tuple[str, ...]
+    """The outermost first."""
     values: dict[str, Any]
+    """Valid columns of the feed, at least URL and title."""
     kind: str = ""
+    """What the document calls it, in lower case: "rss" for most, "" if it does not say."""
 
     @property
     def category(self) -> str:
@@ -77,20 +77,22 @@ class OpmlSubscription(Struct, frozen=True):
 
 
 class OpmlFeed(Struct, frozen=True):
-    """A feed to write. settings: values of the fields of `opml_settings.WRITTEN`, in that order."""
+    """A feed to write."""
 
     title: str
     feed_url: str
     site_url: str
     description: str
     settings: Sequence[Any]
+    """Values of the fields in `opml_settings.WRITTEN`, in that order."""
 
 
 class OpmlProblem(Struct, frozen=True):
-    """A problem in a line of the document. name: of the outline, "" if it has none."""
+    """A problem in a line of the document."""
 
     line: int
     name: str
+    """The outline's name, "" if it has none."""
     reason: Message
 
     def __str__(self) -> str:
@@ -99,11 +101,13 @@ class OpmlProblem(Struct, frozen=True):
 
 
 class OpmlDocument(Struct, frozen=True):
-    """All lists are in document order. unusable: feeds without a usable URL. ignored_settings: invalid settings."""
+    """What an OPML document contains. All lists are in document order."""
 
     subscriptions: list[OpmlSubscription]
     unusable: list[OpmlProblem]
+    """Feeds without a usable URL."""
     ignored_settings: list[OpmlProblem]
+    """Invalid settings."""
 
 
 def read(body: bytes) -> OpmlDocument:
@@ -130,7 +134,7 @@ def read(body: bytes) -> OpmlDocument:
 def write(categories: Iterable[tuple[str, Sequence[OpmlFeed]]], *, created_at: Instant) -> bytes:
     """Returns an OPML document. categories: title and feeds of each; those without feeds are left out.
 
-    Settings are written if they differ from those of a new feed; credentials, cookies and proxies are never written.
+    Settings are written if they differ from a new feed's; credentials, cookies and proxies are never written.
     """
     created = f"{to_datetime(created_at):%a, %d %b %Y %H:%M:%S UTC}"
     # Put together as text: a tree of 3,000 outlines takes four times as long.
@@ -183,7 +187,7 @@ def _line_at(text: str, position: int) -> int:
 
 
 def _tree(text: str, *, lines_before: int) -> _Element:
-    """Returns the tree of a document, also of one with small mistakes, if no feed is lost to them.
+    """Returns the tree of a document; small mistakes are accepted if no feed is lost to them.
 
     lines_before: number of lines cut off before the text. Raises InvalidInput, with the line of the first mistake.
     """

@@ -26,9 +26,9 @@ _BOOLEANS: Final = dict.fromkeys(("true", "1", "t", "yes"), True) | dict.fromkey
 
 
 def setting_attributes(values: Sequence[Any]) -> dict[str, str]:
-    """Returns attributes, names with their prefix, for the settings that differ from those of a new feed.
+    """Returns attributes, names with their prefix, for the settings that differ from a new feed's.
 
-    values: of the fields of WRITTEN, in that order.
+    values: the values of the fields in WRITTEN, in that order.
     """
     if not any(values):
         return {}

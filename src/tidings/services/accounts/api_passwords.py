@@ -20,10 +20,11 @@ RANDOM_BYTES = 20
 
 
 class NewApiPassword(Struct, frozen=True):
-    """password: in plain text, which nothing keeps."""
+    """An API password that was just created."""
 
     stored: ApiPassword
     password: str
+    """In plain text, which is not stored anywhere."""
 
     def __repr__(self) -> str:
         return f"NewApiPassword({self.stored.id})"

@@ -27,7 +27,7 @@ from tidings.storage.accounts.api_passwords import ApiPassword
 
 
 class AppLogin(Struct, frozen=True):
-    """token: of the Google Reader API."""
+    """A user of an app of the Google Reader API, with the app's token."""
 
     user: User
     token: str
@@ -37,10 +37,11 @@ class AppLogin(Struct, frozen=True):
 
 
 class FeverLogin(Struct, frozen=True):
-    """password_id: of the API password that the key was made from."""
+    """A user who signed in with an app of the Fever API."""
 
     user: User
     password_id: int
+    """The API password that the key was made from."""
 
 
 class AppLogins:
@@ -69,11 +70,11 @@ class AppLogins:
         return self._login_of_account(known) if known and known.allow_account_password_in_apps else None
 
     def start_attempt(self, fields: Credentials) -> float:
-        """As `Authentication.start_attempt`."""
+        """See `Authentication.start_attempt`."""
         return self._authentication.start_attempt(fields)
 
     def verify(self, fields: Credentials) -> AppLogin:
-        """Returns the login of an account password. Raises Unauthorized, also where apps need an API password."""
+        """Returns the login of an account password. Raises Unauthorized, including if apps need an API password."""
         return self._login_of_account(self._authentication.verify(fields, for_app=True))
 
     def by_token(self, token: str, address: str) -> AppLogin:
@@ -109,7 +110,7 @@ class AppLogins:
         return FeverLogin(user, api_password.id)
 
     def throttle_unknown_key(self, address: str) -> float:
-        """As `Authentication.throttle_unknown_key`."""
+        """See `Authentication.throttle_unknown_key`."""
         return self._authentication.throttle_unknown_key(address)
 
     def _api_password(self, db: Read, secret: bytes, user: User, password: str) -> ApiPassword | None:
@@ -156,7 +157,7 @@ def _is_due(last: Instant | None, now: Instant) -> bool:
 
 
 def _is_same(token: str, digits: str) -> bool:
-    """Compare in constant time. digits: of the token that was sent."""
+    """Compare in constant time. digits: the digits of the token that was sent."""
     return hmac.compare_digest(token.rpartition("/")[2].encode(), digits.encode("utf-8", "replace"))
 
 

@@ -28,23 +28,26 @@ WRITE_LOGIN_EVERY = 1 * MINUTE
 
 
 class Credentials(Struct, frozen=True):
-    """token: the value of X-Auth-Token, or "". address: the IP address of the client.
-
-    browser: the token that `remember_browser` returned for this browser, or "".
-    """
+    """Everything in a request that can prove who the user is."""
 
     token: str = ""
+    """The value of X-Auth-Token, or ""."""
     username: str = ""
     password: str = ""
     address: str = ""
+    """The client's IP address."""
     browser: str = ""
+    """The token that `remember_browser` returned for this browser, or ""."""
 
     def __repr__(self) -> str:
         return f"Credentials({self.username!r} from {self.address})"
 
 
 class Recognised(Struct, frozen=True):
-    """Who sends a request. needs_icon_object: with an API key of an app that fails at a feed whose icon is null."""
+    """The sender of a request.
+
+    needs_icon_object: the API key belongs to an app that fails at a feed whose icon is null.
+    """
 
     user: User
     needs_icon_object: bool = False

@@ -1,7 +1,7 @@
-"""Tokens of browsers in which a user has signed in before, so that attackers who know the name do not lock them out.
+"""Tokens of browsers in which a user has signed in before, so that attackers who have the name do not lock them out.
 
 A token is an id and a signature of it. The key is the stored hash of the password, which every process can read and
-only the service knows: a new password invalidates all tokens, and no table of browsers is needed.
+only the service has: a new password invalidates all tokens, and no table of browsers is needed.
 """
 
 from __future__ import annotations

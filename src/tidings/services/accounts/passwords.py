@@ -35,10 +35,11 @@ UNKNOWN_USER_HASH = hash_password(secrets.token_hex())
 
 
 class VerifiedPasswords:
-    """Basic authentication sends the password with every call; hashing it every time would cost 20 ms each.
+    """A cache of verified passwords, because Basic authentication sends the password with every call.
 
-    A verified pair is kept for ten minutes as a digest with a random key of this process. The digest includes the
-    stored hash, so that a changed password invalidates it at once, in every process.
+    Hashing it every time would cost 20 ms. A verified pair is kept for ten minutes as a digest with a random key of
+    this process. The digest includes the stored hash, so that a changed password invalidates it immediately, in every
+    process.
     """
 
     def __init__(self) -> None:

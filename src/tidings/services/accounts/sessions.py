@@ -20,11 +20,12 @@ TOKEN_BYTES = 32
 
 
 class SignedIn(Struct, frozen=True):
-    """is_renewed: the session was extended, so the cookie has to be sent again."""
+    """A user with a valid session."""
 
     user: User
     session: Session
     is_renewed: bool = False
+    """Whether the session was extended, so that the cookie has to be sent again."""
 
 
 class Sessions:

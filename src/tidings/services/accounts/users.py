@@ -206,7 +206,7 @@ def _ensure_another_admin(db: Write, user: User) -> None:
 
 
 def _ensure_free(db: Read, values: Mapping[str, Any], *, besides: int | None = None) -> None:
-    """Raises InvalidField if another user has the username or an external id. besides: the user that may have them."""
+    """Raises InvalidField if another user has the username or an external id. besides: the user who may have them."""
     if "username" in values:
         holder = users.by_name(db, values["username"])
         if holder is not None and holder.id != besides:

@@ -26,21 +26,25 @@ _decoder = msgspec.msgpack.Decoder(ExtractionResult)
 
 
 class ExtractionLimits(Struct, frozen=True, kw_only=True):
-    """cpu_s: whole seconds of processor time for a page. wall_s: the timeout, longer for a busy machine.
-
-    memory: bytes of address space of a process. pages: a process is replaced after this many. idle_s: a process ends
-    after this time without a page.
-    """
+    """What a process that extracts articles may use."""
 
     cpu_s: int = 10
+    """Whole seconds of processor time for a page."""
     wall_s: float = 30
+    """The timeout, longer for a busy machine."""
     memory: int = 512 * 2**20
+    """Bytes of address space of a process."""
     pages: int = 200
+    """A process is replaced after this many pages."""
     idle_s: float = 60
+    """A process ends after this time without a page."""
 
 
 class ArticleExtractor:
-    """max_concurrent: pages processed at the same time."""
+    """Extracts articles from pages, in processes of their own.
+
+    max_concurrent: maximum number of pages processed at the same time.
+    """
 
     def __init__(self, *, max_concurrent: int = 2, limits: ExtractionLimits = ExtractionLimits()) -> None:  # noqa: B008 - immutable
         self._limits = limits

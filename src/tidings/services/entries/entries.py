@@ -98,7 +98,7 @@ class Entries:
             entries.edit(db, owned(db, user.id, entry_id), change)
 
     def switch_content(self, user: User, entry_id: int) -> None:
-        """Show the content of the feed instead of the whole article that was fetched, or the other way round.
+        """Show the content of the feed instead of the whole article that was fetched, or the reverse.
 
         The content of the feed follows its publisher, shown or not. Raises NotFound, and InvalidInput if there is
         nothing to switch to.
@@ -152,7 +152,7 @@ class Entries:
         with self._database.writing() as db:
             if not self._listeners.can_save(db, user.id):
                 raise InvalidInput(msg("No service to save entries to is switched on: set one up, such as a webhook."))
-            # Lock first, so that the feed is not deleted meanwhile.
+            # Lock first, so that the feed is not deleted before the event is written.
             counters.lock(db, user.id, [owned(db, user.id, entry_id).feed_id])
             self._listeners.save(db, user, owned(db, user.id, entry_id), self._clock())
 
@@ -181,5 +181,5 @@ def unknown(entry_id: int) -> NotFound:
 
 
 def unknown_feed(feed_id: int) -> InvalidInput:
-    """Returns the error of lists and imports: by the contract of the API it is a 400, not a 404."""
+    """Returns the error of lists and imports: in the API it is a 400, not a 404."""
     return InvalidInput(msg("There is no feed {id}.", id=feed_id), field="feed_id")

@@ -48,15 +48,17 @@ _HTML_STARTS = (b"<!doctype html", b"<html")
 
 
 class FetchedArticle(Struct, frozen=True):
-    """What a request for the article of an entry returns.
-
-    content: cleaned HTML. reading_time: minutes. is_found: whether it is the article of the page; otherwise it is the
-    stored content, because the page has no article, or far less text.
-    """
+    """What a request for the article of an entry returns."""
 
     content: str
+    """Cleaned HTML."""
     reading_time: int
+    """In minutes."""
     is_found: bool = True
+    """Whether it is the article of the page.
+
+    Otherwise it is the stored content, because the page has no article, or far less text.
+    """
 
 
 class ArticleFetcher:
@@ -93,7 +95,7 @@ class ArticleFetcher:
     async def find(self, feed: Feed, url: str, *, requested_by: int = 0) -> Article:
         """Returns the article of the page `url` of an entry of this feed. Raises FetchError.
 
-        requested_by: the user who asked for this article by hand, or 0.
+        requested_by: the user who requested this article manually, or 0.
         """
         if not url:
             raise NotAPage(msg("This entry has no address to fetch an article from."))
@@ -195,7 +197,7 @@ def _ensure_page(response: FetchResponse) -> None:
     looks_like_html = body[:20].lower().startswith(_HTML_STARTS)
     if kind in pages.HTML_TYPES or (not kind and looks_like_html):
         return
-    # Browsers show the source of a page that is sent as text, which is no article.
+    # Browsers show the source of a page that is sent as text, which is not an article.
     if kind in pages.TEXT_TYPES and not looks_like_html:
         return
     message = (

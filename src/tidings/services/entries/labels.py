@@ -40,7 +40,7 @@ class Labels:
     def delete(self, user_id: int, label_id: int) -> None:
         """Delete a label. Its entries stay. Raises NotFound."""
         with self._database.writing() as db:
-            # As changes of entries do: in another order, the two transactions would deadlock.
+            # In the same order as changes of entries: in another order, the two transactions would deadlock.
             counters.lock_all(db, user_id)
             owned(db, user_id, label_id)
             labels.detach_all(db, user_id, label_id, now=self._clock())
@@ -70,7 +70,7 @@ class Labels:
         """Give an entry exactly these labels. Ids of labels that are not the user's are ignored.
 
         new_name: a label to give as well, which is created if there is none; "" for none. Raises NotFound for the
-        entry, and InvalidInput for a name that is invalid or that of a category.
+        entry, and InvalidInput for a name that is invalid or belongs to a category.
         """
         name = validate_name(new_name) if new_name.strip() else ""
         with self._database.writing() as db:

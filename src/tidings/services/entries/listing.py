@@ -72,7 +72,7 @@ class EntryListReader:
         """Yields the lists of a user.
 
         search: the words that the filter searches for; with them the index is updated first. feed_ids, category_ids:
-        those of the filters. Raises InvalidInput, with feed_id or category_id as its field, if one is not the user's.
+        the ids in the filters. Raises InvalidInput, with feed_id or category_id as its field, if one is not the user's.
         """
         if search.strip():
             self._search.catch_up(user_id)

@@ -18,10 +18,11 @@ CODE_BYTES = 16
 
 
 class PublicEntry(Struct, frozen=True):
-    """content: cleaned HTML. feed_title, site_url, no_media_player: of the feed of the entry."""
+    """An entry for a visitor with its public link, with what the page shows of its feed."""
 
     entry: Entry
     content: str
+    """Cleaned HTML."""
     feed_title: str
     site_url: str
     no_media_player: bool

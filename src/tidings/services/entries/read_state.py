@@ -19,10 +19,12 @@ from tidings.storage.feeds import feeds
 
 
 class MarkReadResult(Struct, frozen=True):
-    """count: entries marked. moment: the argument of `undo`."""
+    """How much was marked as read, and how to undo it."""
 
     count: int
+    """Number of entries that were marked."""
     moment: Instant
+    """The argument of `undo`."""
 
 
 class ReadMarker:
@@ -46,8 +48,8 @@ class ReadMarker:
 
         shown: only these; what was stored after the page was built stays unread.
 
-        Of the filter, feed, category, labels, `globally_visible` and `published_before` are used. Entries dated in the
-        future stay unread, as in the API.
+        Only feed, category, labels, `globally_visible` and `published_before` of the filter are used. Entries dated in
+        the future stay unread, as in the API.
         """
         now = self._clock()
         with self._database.writing() as db:

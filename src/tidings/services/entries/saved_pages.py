@@ -41,18 +41,18 @@ class SavedPages:
     async def save(
         self, user: User, url: str, options: Mapping[str, Any] | None = None, *, feed_title: str = FEED_TITLE
     ) -> tuple[int, bool]:
-        """Returns the id of the entry, and whether it is new; that of a page saved before is unread and starred again.
+        """Returns the id of the entry, and whether it is new; a page saved before is unread and starred again.
 
-        options: how to fetch the page, as fields of feeds of the API. feed_title: of the feed, if it is created. Raises
-        InvalidInput for an invalid URL or option, and FetchError if the page cannot be fetched or has no article.
-        Nothing is stored then.
+        options: how to fetch the page, as fields of feeds of the API. feed_title: the feed's title, if it is created.
+        Raises InvalidInput for an invalid URL or option, and FetchError if the page cannot be fetched or has no
+        article. Nothing is stored then.
         """
         if not url:
             raise InvalidField("url", msg("give the address of a page."))
         url = url.strip()
         parse_target(url)
         now = self._clock()
-        # Of the feed of saved pages no option is used: they are not those of an unrelated page.
+        # The options of the feed of saved pages are not used: they do not belong to an unrelated page.
         checked = feed_changes.validate(options or {})
         feed = Feed(0, user.id, 0, url, feed_title, checked_at=now, next_check_at=now, **checked)
         article = await self._articles.find(feed, url, requested_by=user.id)

@@ -19,22 +19,24 @@ from tidings.storage.entries.unread_ids import UnreadFeed
 
 # Characters of texts: 700,000 ids.
 LIMIT: Final = 4 * 2**20
-# Ids of a feed are found among all its entries, those of a user among the unread ones alone. So where much has changed,
+# A feed's ids are found among all its entries, a user's among the unread ones alone. So where much has changed,
 # feed by feed is only faster with at most this many entries for each unread one of the user.
 _MOST_PER_UNREAD: Final = 4
 _FEW_ENTRIES: Final = 10_000
 
 
 class UnreadIdTexts:
-    """limit: of the texts in memory, in characters; those unused for longest are dropped first. size: of all texts.
+    """A cache of the unread entries' ids of each feed, as text.
 
+    limit: maximum number of characters in memory; the texts that were not used for longest are dropped first.
+    size: the characters of all texts.
     A version is written with each change of a feed's entries, in the same transaction. So a text with the version that
     the database has is never out of date, whichever process wrote last.
     """
 
     def __init__(self, limit: int = LIMIT) -> None:
         self._limit = limit
-        # By feed id: version and text.
+        # Version and text, by feed id.
         self._kept: OrderedDict[int, tuple[int, str]] = OrderedDict()
         self.size = 0
         self._lock = threading.Lock()
@@ -50,7 +52,7 @@ class UnreadIdTexts:
             for found in unread_ids.of_feeds(db, user_id, (feed.feed_id for feed in missing)):
                 texts[found.feed_id] = found.joined or ""
                 self._keep(found.feed_id, found.version, texts[found.feed_id])
-        # By feed, so that the same state is always the same text.
+        # In the order of feed ids, so that the same state is always the same text.
         return ",".join(filter(None, (texts[feed_id] for feed_id in sorted(texts))))
 
     def _current(self, feeds: Iterable[UnreadFeed]) -> dict[int, str]:

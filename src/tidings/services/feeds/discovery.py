@@ -41,34 +41,33 @@ MAX_RESULTS = 100
 
 
 class DiscoveredFeed(Struct, frozen=True):
-    """A feed that the user may subscribe to.
-
-    title: the title on the page, or else in the feed. name, newest: the title and the latest entries of its document;
-    empty if it was not read.
-    """
+    """A feed that the user may subscribe to."""
 
     url: str
     title: str
+    """The title on the page, or else in the feed."""
     type: FeedFormat
     name: str = ""
+    """The title in its document; empty if the document was not read."""
     newest: tuple[EntryPreview, ...] = ()
+    """The latest entries of its document; empty if the document was not read."""
 
 
 class ProbeResult(Struct, frozen=True):
-    """The result of fetching a candidate. type: None if it is no feed. digest: of the document, b"" without one.
-
-    permanent_url: as in `FetchResponse`.
-    """
+    """The result of fetching a candidate."""
 
     type: FeedFormat | None = None
+    """None if it is not a feed."""
     title: str = ""
     digest: bytes = b""
+    """The document's digest, b"" without a document."""
     permanent_url: str | None = None
+    """As in `FetchResponse`."""
     newest: tuple[EntryPreview, ...] = ()
 
     @property
     def is_refuted(self) -> bool:
-        """Whether there is a document and it is no feed."""
+        """Whether there is a document that is not a feed."""
         return bool(self.digest) and self.type is None
 
 
@@ -96,7 +95,7 @@ class Discovery:
 
 
 class _Search:
-    """The search of one page. request: of the page, with the options that the user sent."""
+    """Searches one page for feeds. request: the request for the page, with the options that the user sent."""
 
     def __init__(self, fetcher: PoliteFetcher, recent: RecentDocuments, user_id: int, request: FetchRequest) -> None:
         self._fetcher = fetcher
@@ -210,7 +209,7 @@ def _page_request(sent: Mapping[str, Any]) -> FetchRequest:
 
 
 def _format(response: FetchResponse) -> FeedFormat | None:
-    """Returns the format of a document, or None if it is no feed. JSON must also parse as a feed."""
+    """Returns the format of a document, or None if it is not a feed. JSON must also parse as a feed."""
     kind = detect_format(response.body, response.charset or None)
     if kind is FeedFormat.JSON:
         try:

@@ -12,11 +12,13 @@ MAX_TITLE_LENGTH = 200
 
 
 class EntryPreview(Struct, frozen=True):
-    """url: "" if the entry has none. published_at: None if the document gives no usable date."""
+    """An entry in the preview of a feed."""
 
     title: str
     url: str
+    """The link, "" if the entry has none."""
     published_at: Instant | None
+    """None if the document gives no usable date."""
 
 
 def newest(document: ParsedFeed) -> tuple[EntryPreview, ...]:

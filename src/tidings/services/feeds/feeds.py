@@ -54,7 +54,10 @@ _FILTERS = ("blocklist_rules", "keeplist_rules", "block_filter_entry_rules", "ke
 
 
 class SubscriptionExists(InvalidInput):
-    """feed_id: of the subscription that there is."""
+    """The user already has this feed.
+
+    feed_id: the existing subscription.
+    """
 
     def __init__(self, feed_id: int) -> None:
         super().__init__(msg("You are already subscribed to this feed."), field="feed_url")
@@ -62,17 +65,21 @@ class SubscriptionExists(InvalidInput):
 
 
 class _NewFeed(Struct, frozen=True):
-    """A feed to be stored. values: its columns. entries: by hash, oldest first."""
+    """A feed to be stored."""
 
     values: dict[str, Any]
+    """Its columns."""
     feed: Feed
     document: ParsedFeed
     entries: dict[bytes, ParsedEntry]
+    """By hash, the oldest first."""
 
 
 class Feeds:
-    """recent: documents that discovery fetched, which are not fetched again. check: raises InvalidInput for receivers
-    of events, among the fields of a feed, that can never be reached.
+    """Subscribes a user to feeds, and changes, deletes and marks them read.
+
+    recent: documents that discovery fetched, which are not fetched again.
+    check: raises InvalidInput if fields of a feed name receivers of events that can never be reached.
     """
 
     def __init__(
@@ -103,7 +110,7 @@ class Feeds:
     async def create(self, user: User, fields: Mapping[str, Any]) -> int:
         """Fetch a feed, store it with its entries as unread, and return its id.
 
-        fields: fields of the API. Raises InvalidInput for invalid fields and for a document that is no feed, and
+        fields: fields of the API. Raises InvalidInput for invalid fields and for a document that is not a feed, and
         FetchError if it cannot be fetched.
         """
         values = await asyncio.to_thread(self._checked_new, user.id, fields)
@@ -123,7 +130,7 @@ class Feeds:
         return feed_id
 
     def validate(self, fields: Mapping[str, Any]) -> dict[str, Any]:
-        """Returns the columns to set, as `feed_changes.validate`. Raises InvalidInput, also for receivers of events."""
+        """Returns the columns to set, as `feed_changes.validate`. Raises InvalidInput, even for receivers of events."""
         values = feed_changes.validate(fields)
         self._check(values)
         return values

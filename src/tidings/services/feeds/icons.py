@@ -1,6 +1,6 @@
 """Finds the icons of feeds and updates them.
 
-icon in the feed ─► icons declared by its site, the best first ─► those of the root page ─► /favicon.ico
+icon in the feed ─► icons declared by its site, the best first ─► icons of the root page ─► /favicon.ico
 """
 
 from __future__ import annotations
@@ -54,7 +54,10 @@ Reader = Callable[[FetchResponse], Awaitable[object]]
 
 
 class Icons:
-    """Errors are logged and never raised: a feed works without an icon."""
+    """Finds, fetches and stores the icons of feeds.
+
+    Errors are logged and never raised: a feed works without an icon.
+    """
 
     def __init__(self, database: Database, fetcher: PoliteFetcher, pictures: PictureDecoder, clock: Clock) -> None:
         self._database = database
@@ -71,7 +74,7 @@ class Icons:
     async def update_due(self, checked: Iterable[Feed], *, is_user_waiting: bool) -> None:
         """Find the icons of checked feeds of one source, where they are due. checked: the feeds before the check.
 
-        is_user_waiting: fetch anew, for a refresh by a user; else pages and images are taken from the cache.
+        is_user_waiting: fetch again, for a refresh by a user; else pages and images are taken from the cache.
         """
         now, slots = self._clock(), asyncio.Semaphore(MAX_CONCURRENT)
 
@@ -89,7 +92,10 @@ class Icons:
     async def _update(
         self, user_id: int, feed_id: int, cache: _DocumentCache, *, timeout_s: float, retries_later: bool
     ) -> None:
-        """retries_later: after a timeout store nothing, so that the icon stays due; else store that there is none."""
+        """Find and store the icon of a feed.
+
+        retries_later: after a timeout store nothing, so that the icon stays due; else store that there is none.
+        """
         try:
             feed = await asyncio.to_thread(self._feed, user_id, feed_id)
             if feed is None:
@@ -170,14 +176,16 @@ async def _image(feed: Feed, url: str, cache: _DocumentCache) -> IconImage | Non
 
 
 class _Page(Struct, frozen=True):
-    """url: the URL after redirects. icons: the URLs of declared icons, the best first."""
+    """A page that was fetched for the icons it declares."""
 
     url: str
+    """The URL after redirects."""
     icons: list[str]
+    """The URLs of declared icons, the best first."""
 
 
 class _DocumentCache:
-    """A cache of pages and images: each is fetched once within CACHE_S.
+    """Caches pages and images, so that each is fetched once within CACHE_S.
 
     After an import, many feeds of one site need the same page and the same image at the same time.
     """
@@ -197,12 +205,12 @@ class _DocumentCache:
             task.cancel()
 
     async def page(self, request: FetchRequest, user_id: int) -> _Page | None:
-        """Returns a page, or None if it cannot be fetched. user_id: for whose feed."""
+        """Returns a page, or None if it cannot be fetched. user_id: the owner of the feed."""
         parsed: _Page | None = await self._get(request, user_id, _read_page)
         return parsed
 
     async def image(self, request: FetchRequest, user_id: int) -> IconImage | None:
-        """Returns an image, or None if it cannot be fetched or is no image. user_id: for whose feed."""
+        """Returns an image, or None if it cannot be fetched or is not an image. user_id: the owner of the feed."""
         parsed: IconImage | None = await self._get(request, user_id, self._read_image)
         return parsed
 

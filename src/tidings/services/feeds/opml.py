@@ -27,16 +27,16 @@ _ACCEPT = "text/x-opml, application/xml, text/xml, */*;q=0.1"
 
 
 class OpmlImportResult(Struct, frozen=True):
-    """The result of an import.
-
-    new: number of feeds stored. known: number of feeds skipped as already subscribed to or listed twice. unusable:
-    remarks on feeds that were skipped. ignored_settings: remarks on settings that were not imported.
-    """
+    """The result of an import."""
 
     new: int
+    """Number of feeds stored."""
     known: int
+    """Number of feeds skipped as already subscribed to or listed twice."""
     unusable: tuple[opml.OpmlProblem, ...] = ()
+    """Remarks on feeds that were skipped."""
     ignored_settings: tuple[opml.OpmlProblem, ...] = ()
+    """Remarks on settings that were not imported."""
 
     @property
     def message(self) -> str:
@@ -69,7 +69,7 @@ class Opml:
         )
 
     def import_(self, user_id: int, body: bytes) -> OpmlImportResult:
-        """Subscribe to all usable feeds of a document. Nothing is fetched; the new feeds are due at once.
+        """Subscribe to all usable feeds of a document. Nothing is fetched; the new feeds are due immediately.
 
         Raises InvalidInput, and stores nothing, if the document cannot be read or a feed has no category.
         """
@@ -85,7 +85,7 @@ class Opml:
         return await asyncio.to_thread(self.import_, user_id, response.body)
 
     def subscribe(self, user_id: int, subscriptions: Sequence[opml.OpmlSubscription]) -> int:
-        """Subscribe to the feeds that are new, and return their number. They are due at once.
+        """Subscribe to the feeds that are new, and return their number. They are due immediately.
 
         Raises InvalidInput as `import_` does.
         """

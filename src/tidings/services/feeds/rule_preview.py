@@ -34,22 +34,24 @@ BEFORE, AFTER = 40, 160
 
 
 class PreviewedEntry(Struct, frozen=True):
-    """What rules would do to an entry.
-
-    rule: the rule that filters it out; None if it is kept. new_title, new_url: "" if unchanged.
-    old_text, new_text: excerpts of the content around the first difference; both "" if unchanged.
-    has_new_markup: only the markup of the content differs. errors: errors of rules that failed on the entry.
-    """
+    """What rules would do to an entry."""
 
     entry: Entry
     is_kept: bool
     rule: Message | None = None
+    """The rule that filters it out; None if it is kept."""
     new_title: str = ""
+    """Empty if unchanged."""
     new_url: str = ""
+    """Empty if unchanged."""
     old_text: str = ""
+    """Excerpt of the content around the first difference; "" if unchanged."""
     new_text: str = ""
+    """The same excerpt of the new content; "" if unchanged."""
     has_new_markup: bool = False
+    """Whether only the markup of the content differs."""
     errors: tuple[Message, ...] = ()
+    """Errors of rules that failed on the entry."""
 
     @property
     def is_changed(self) -> bool:
@@ -57,15 +59,14 @@ class PreviewedEntry(Struct, frozen=True):
 
 
 class RulePreview(Struct, frozen=True):
-    """entries: the newest first. Entries that the current rules filter out were never stored and are missing.
-
-    rule_errors: the rules that were left out, of the feed and of the user, each with the reason. untried: the number of
-    entries for which there was no time left.
-    """
+    """What rules that are not saved yet would do to a feed's stored entries."""
 
     entries: list[PreviewedEntry]
+    """The newest first. Entries that the current rules filter out were never stored and are missing."""
     rule_errors: tuple[InvalidRule, ...] = ()
+    """The rules of the feed and of the user that were left out, each with the reason."""
     untried: int = 0
+    """Number of entries for which there was no time left."""
 
     @property
     def filtered(self) -> int:
@@ -90,7 +91,7 @@ class RulePreviewer:
         """Apply rules to the newest entries of a feed and return the differences. Nothing is stored.
 
         rules: texts by their names in the API; for missing ones the feed's own apply. Invalid lines are skipped.
-        is_stopped: whether nobody waits for the preview any more; the entries that are left are then untried.
+        is_stopped: whether the preview is not needed any more; the entries that are left are then untried.
         Raises NotFound for a feed that is not the user's.
         """
         with self._database.reading() as db:

@@ -29,8 +29,8 @@ def complete_url(text: str) -> str:
 async def reach(typed: str, fetch: Callable[[str], Awaitable[Result]], *, has_secrets: bool = False) -> Result:
     """Returns what `fetch` returns for the URL that was typed; for http, if no scheme was typed and https fails.
 
-    has_secrets: credentials are sent besides those in the URL. Without TLS others on the way could read them, so that
-    only https is tried, and the user has to type http://. Raises what `fetch` raises for https if http fails as well.
+    has_secrets: credentials are sent in addition to those in the URL. Without TLS others on the way could read them, so
+    that only https is tried, and the user has to type http://. Raises what `fetch` raises for https if http fails too.
     """
     url = complete_url(typed)
     try:

@@ -11,12 +11,13 @@ from tidings.storage.schema import api_passwords
 
 
 class ApiPassword(Struct, frozen=True):
-    """A password of a user for apps. password_digest: see `domain.accounts.api_passwords`."""
+    """A password of a user for apps."""
 
     id: int
     user_id: int
     name: str
     password_digest: bytes
+    """See `domain.accounts.api_passwords`."""
     created_at: Instant
     last_used_at: Instant | None
 

@@ -23,5 +23,5 @@ def get(db: Read, name: str) -> bytes | None:
 
 
 def add(db: Write, name: str, secret: bytes) -> None:
-    """Store a secret unless there is one: of several processes that start at once the first one counts."""
+    """Store a secret unless there is one: of several processes that start together, the first one counts."""
     db.run(_insert_unless_exists, secret_name=name, secret_bytes=secret)

@@ -1,6 +1,6 @@
 """Failed sign-ins of the last minutes, counted for all processes (see `domain.accounts.throttle`).
 
-The rows belong to no user: most names that attackers try do not exist. Column `lane` is the key of a bucket.
+The rows do not belong to a user: most names that attackers try do not exist. Column `lane` is the key of a bucket.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def add_failure(db: Write, next_attempts: Mapping[bytes, Instant], *, now: Insta
 
     next_attempts: when the next attempt may run, by key. Rows are locked in the order of the keys, or two transactions
     would wait for each other.
-    since: failures before are not counted any more.
+    since: earlier failures are not counted any more.
     """
     for key, next_attempt in sorted(next_attempts.items()):
         db.run(_add_failure, key=key, now=now, next_attempt=next_attempt, since=since)

@@ -18,7 +18,7 @@ _select_by_id = _select_all.where(users.c.id == bindparam("id"))
 _select_by_ids = _select_all.where(in_list(users.c.id, "ids"))
 _select_by_name = _select_all.where(users.c.username == bindparam("name"))
 _select_password_hash = select(users.c.password_hash).where(users.c.id == bindparam("id"))
-# FOR NO KEY UPDATE: administrators can add rows of their own meanwhile.
+# FOR NO KEY UPDATE: administrators can still add rows of their own.
 _lock_admins = select(users.c.id).where(users.c.is_admin).order_by(users.c.id).with_for_update(key_share=True)
 _set_last_login = update(users).where(users.c.id == bindparam("user")).values(last_login_at=bindparam("moment"))
 
@@ -76,7 +76,7 @@ def add(db: Write, *, username: str, password_hash: str, is_admin: bool, now: In
 
 
 def change(db: Write, user_id: int, **values: Any) -> None:
-    """values: columns of the table; `password_hash` among them replaces the password."""
+    """Change a user. values: columns of the table; `password_hash` among them replaces the password."""
     if values:
         db.run(update(users).where(users.c.id == user_id).values(**values))
 

@@ -29,20 +29,23 @@ _select_extras = (
 
 
 class ContentExtras(Struct, frozen=True):
-    """chapters: as `domain.entries.chapters` writes them. other_content: clean HTML, None for nothing to switch to."""
+    """What is stored next to an entry's content."""
 
     chapters: str = ""
+    """As `domain.entries.chapters` writes them."""
     other_content: str | None = None
+    """Clean HTML, None if there is nothing to switch to."""
 
 
 class EntryExtras(ContentExtras, frozen=True):
-    """edited: bits of the fields that no longer follow the publisher."""
+    """What is stored next to an entry's content, with the fields that its user has edited."""
 
     edited: int = 0
+    """Bits of the fields that no longer follow the publisher."""
 
     @property
     def is_whole_article(self) -> bool:
-        """Whether the content is not that of the feed: then what the user can switch to is."""
+        """Whether the content did not come from the feed: then the feed's is what the user can switch to."""
         return bool(self.edited & EditedEntryField.CONTENT)
 
 
@@ -59,12 +62,12 @@ def set_content(db: Write, user_id: int, entry_id: int, content: str) -> None:
 
 
 def set_contents(db: Write, user_id: int, entry_id: int, content: str, other_content: str) -> None:
-    """As `set_content`, with what the user can switch to."""
+    """Like `set_content`, with what the user can switch to."""
     db.run(_set_both, user=user_id, entry=entry_id, body=content, other=other_content)
 
 
 def set_of_feed(db: Write, user_id: int, entry_id: int, content: str, chapters: str, *, is_shown: bool) -> None:
-    """As `set_content`, for what the publisher has changed. chapters: as in `ContentExtras`.
+    """Like `set_content`, for what the publisher has changed. chapters: as in `ContentExtras`.
 
     is_shown: whether the user sees the content of the feed. Otherwise it becomes what the user can switch to, unless
     there is nothing to switch to.

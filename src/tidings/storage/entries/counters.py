@@ -35,7 +35,7 @@ def new_version() -> int:
 
 
 class CounterDelta:
-    """Changes of the counters of feeds: added up in memory, written once."""
+    """Changes of the feeds' counters, added up in memory and written once."""
 
     def __init__(self) -> None:
         self._by_feed: dict[int, list[int]] = {}
@@ -104,7 +104,7 @@ def lock(db: Write, user_id: int, feed_ids: Iterable[int]) -> list[int]:
 
 
 def lock_each(db: Write, owned: Iterable[tuple[int, int]]) -> set[tuple[int, int]]:
-    """As `lock`, for feeds of several users. owned: pairs of user id and feed id. Returns the pairs that exist."""
+    """Like `lock`, for feeds of several users. owned: pairs of user id and feed id. Returns the pairs that exist."""
     wanted = set(owned)
     users, feeds = ({pair[index] for pair in wanted} for index in (0, 1))
     locked = db.rows(_lock_pairs, users=sorted(users), feeds=sorted(feeds))

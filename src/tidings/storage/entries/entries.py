@@ -33,8 +33,8 @@ _select_by_ids = (
 _select_with_feeds = select(entries.c.id, entries.c.feed_id).where(
     full_text.without_index(entries.c.user_id) == bindparam("user"), in_list(entries.c.id, "ids")
 )
-# The counters come first: a transaction that waits for them sees what the one before wrote, also to the entries. Rows
-# of partitions are locked in the order in which FROM names their tables.
+# The counters come first: a transaction that waits for them sees what the one before wrote, entries included. Rows of
+# partitions are locked in the order in which FROM names their tables.
 _lock_states = (
     select(entries.c.id, entries.c.user_id, entries.c.feed_id, entries.c.status, entries.c.starred)
     .join_from(
@@ -58,12 +58,12 @@ def get(db: Read, user_id: int, entry_id: int) -> Entry | None:
 
 
 def get_many(db: Read, user_id: int, entry_ids: Sequence[int]) -> list[Entry]:
-    """Returns those of the entries that belong to the user, oldest first."""
+    """Returns the entries with these ids that belong to the user, oldest first."""
     return db.all(Entry, _select_by_ids, user=user_id, ids=list(entry_ids))
 
 
 def feeds_of(db: Read, user_id: int, entry_ids: Sequence[int]) -> list[tuple[int, int]]:
-    """Returns the ids of those of the entries that belong to the user, each with that of its feed."""
+    """Returns the ids that belong to entries of the user, each with the id of its feed."""
     return [(id_, feed) for id_, feed in db.tuples(_select_with_feeds, user=user_id, ids=sorted(set(entry_ids)))]
 
 
@@ -76,7 +76,7 @@ def set_state(
     starred: bool | None = None,
     now: Instant,
 ) -> None:
-    """Set status and star of those of the entries that belong to the user; None leaves one as it is.
+    """Set status and star of the entries that belong to the user; None leaves the value as it is.
 
     `changed_at` is set even where nothing else changes.
     """

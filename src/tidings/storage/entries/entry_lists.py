@@ -40,18 +40,21 @@ from tidings.storage.schema import enclosures, entries, entry_contents, entry_la
 
 
 class EntryPage(Struct, frozen=True):
-    """A page of entries. total: of the whole list. contents and enclosures: by entry id."""
+    """A page of entries."""
 
     total: int
+    """The number of entries in the whole list."""
     entries: list[Entry]
     contents: dict[int, str]
+    """By entry id."""
     enclosures: dict[int, list[Enclosure]]
+    """By entry id."""
 
 
 class AppEntry(Struct, frozen=True):
-    """What apps of the other protocols show of an entry: fewer columns, and its body. content: None if missing.
+    """An entry as apps of the other protocols show it: fewer columns, and its body.
 
-    has_enclosures, has_labels: most entries have none, and then these need not be read.
+    If has_enclosures or has_labels is False, as for most entries, these need not be read.
     """
 
     id: int
@@ -65,16 +68,18 @@ class AppEntry(Struct, frozen=True):
     author: str
     tags: str
     content: str | None
+    """None if missing."""
     has_enclosures: bool
     has_labels: bool
 
 
 class _BoundQuery(Struct, frozen=True):
-    """A list with its parameters. max_single_matches: up to how many entries may be tested one by one for a search."""
+    """A list with its parameters."""
 
     query: EntryListQuery
     parameters: dict[str, Any]
     max_single_matches: int
+    """Maximum number of entries that may be tested one by one for a search."""
 
 
 def page(db: Read, user_id: int, entry_filter: EntryFilter, page: PageRequest) -> EntryPage:
@@ -97,7 +102,7 @@ def page_ids(db: Read, user_id: int, entry_filter: EntryFilter, page: PageReques
 
 
 def found_ids(db: Read, user_id: int, entry_filter: EntryFilter, page: PageRequest) -> str:
-    """Returns the ids of a page in its order, separated by commas, also of a search. Nothing is counted."""
+    """Returns the ids of a page in its order, separated by commas; the list may be a search. Nothing is counted."""
     bound = _bound_query(db, user_id, entry_filter)
     return "" if bound is None else _joined_ids(db, bound, page, _search(db, bound, page))
 
@@ -194,7 +199,7 @@ def with_bodies(db: Read, rows: list[Entry], *, total: int = 0) -> EntryPage:
 
 
 def bodies(db: Read, user_ids: Iterable[int], entry_ids: Iterable[int]) -> dict[int, str]:
-    """Returns the bodies of those of the entries that belong to these users, by entry id."""
+    """Returns the bodies of the entries that belong to these users, by entry id."""
     return {row["entry_id"]: row["content"] for row in db.rows(_select_contents, users=user_ids, ids=entry_ids)}
 
 
@@ -204,7 +209,7 @@ def newest_by_feed(db: Read, user_id: int, limit: int) -> dict[int, Instant]:
 
 
 def for_apps(db: Read, user_id: int, entry_ids: Iterable[int]) -> list[AppEntry]:
-    """Returns those of the entries that belong to the user and are not removed, in no order."""
+    """Returns the entries that belong to the user and are not removed, in no order."""
     return db.all(AppEntry, _select_for_apps, user=user_id, ids=list(entry_ids))
 
 

@@ -1,7 +1,7 @@
 """The labels of a user, and which entries have them.
 
 A transaction that gives or takes labels locks the counters of the entries' feeds (`counters.lock`), so that no entry is
-deleted meanwhile, and then the labels.
+deleted before it ends, and then the labels.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _count = (
 )
 
 
-# Of entries that cleanup may delete.
+# A condition on entries that cleanup may delete.
 is_unlabelled = ~exists().where(entry_labels.c.entry_id == entries.c.id, entry_labels.c.user_id == entries.c.user_id)
 
 
@@ -148,9 +148,10 @@ def add(db: Write, user_id: int, name: str, name_key: str) -> int:
 
 
 def ensure(db: Write, user_id: int, names: Mapping[str, str], others: Iterable[str] = ()) -> dict[str, int]:
-    """Add those labels that the user does not have, and lock all of them. Returns their ids by case-folded name.
+    """Add the labels that the user does not have, and lock all of them. Returns their ids by case-folded name.
 
-    names: by case-folded name. others: case-folded names of labels that are locked with them, if they exist.
+    names: the names as written, by case-folded name. others: case-folded names of labels that are locked as well, if
+    they exist.
     """
     add_missing(db, user_id, names)
     # In one statement, since two could take them in another order than another transaction.
@@ -158,7 +159,7 @@ def ensure(db: Write, user_id: int, names: Mapping[str, str], others: Iterable[s
 
 
 def add_missing(db: Write, user_id: int, names: Mapping[str, str]) -> None:
-    """Add those labels that the user does not have. names: by case-folded name."""
+    """Add the labels that the user does not have. names: the names as written, by case-folded name."""
     # Sorted: transactions that add the same names wait for each other in one order.
     rows = [{"user_id": user_id, "name": name, "name_key": name_key} for name_key, name in sorted(names.items())]
     db.run_many(upsert(labels, ["user_id", "name_key"]), rows)
@@ -184,7 +185,7 @@ def attach(db: Write, user_id: int, label_ids: Iterable[int], entry_ids: Sequenc
 
     Ids of entries that are removed or not the user's are ignored.
 
-    label_ids: of this user. The caller has locked the labels, and the counters of the entries' feeds.
+    label_ids: labels of this user. The caller has locked the labels, and the counters of the entries' feeds.
     """
     for label_id in label_ids:
         for start in range(0, len(entry_ids), BATCH):
@@ -192,7 +193,7 @@ def attach(db: Write, user_id: int, label_ids: Iterable[int], entry_ids: Sequenc
 
 
 def detach(db: Write, user_id: int, label_ids: Sequence[int], entry_ids: Sequence[int], *, now: Instant) -> None:
-    """Take labels from entries. As without a star, the time until cleanup begins anew for entries that had one."""
+    """Take labels from entries. As without a star, the time until cleanup begins again for entries that had one."""
     for start in range(0, len(entry_ids), BATCH):
         given = {"user": user_id, "labels": list(label_ids), "ids": entry_ids[start : start + BATCH]}
         if had := db.scalars(_select_given, **given):

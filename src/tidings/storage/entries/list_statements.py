@@ -27,19 +27,21 @@ Search = Literal["", "matches", "is in matches", "is given", "does not match"]
 
 
 class EntryListQuery(NamedTuple):
-    """The conditions of a list without their values: the key under which its statements are cached.
-
-    conditions: keys of CONDITIONS. hidden: whether some feeds are left out. tags, labels, excluded_labels: how many.
-    """
+    """The conditions of a list without their values: the key under which its statements are cached."""
 
     statuses: tuple[EntryStatus, ...]
     starred: bool | None
     conditions: tuple[str, ...]
+    """Keys of CONDITIONS."""
     hidden: bool
+    """Whether some feeds are left out."""
     tags: int
+    """How many tags are required."""
     search: Search
     labels: int = 0
+    """How many labels are required."""
     excluded_labels: int = 0
+    """How many labels are excluded."""
 
     @classmethod
     def of(cls, entry_filter: EntryFilter, *, hidden: bool, search_query: SearchQuery = EMPTY_QUERY) -> EntryListQuery:
@@ -82,7 +84,7 @@ class EntryListQuery(NamedTuple):
 
 _PLAIN_SEARCH = EntryListQuery((EntryStatus.UNREAD, EntryStatus.READ), None, (), False, 0, "matches")
 
-# Public links are few, even those of all users together: the index alone has them. The list itself checks the user.
+# Public links are few, even of all users together: they have an index of their own. The list itself checks the user.
 _shared = entries.alias("shared")
 CONDITIONS: dict[str, ColumnElement[bool]] = {
     "feed_id": entries.c.feed_id == bindparam("feed_id"),
@@ -134,7 +136,7 @@ _BY_CATEGORY = {Order.CATEGORY_ID, Order.CATEGORY_TITLE}
 
 @lru_cache(maxsize=512)
 def page_statement(query: EntryListQuery, order: Order, direction: Direction, *, has_cursor: bool) -> Select[Any]:
-    """Returns the SELECT of a page. Parameters: limit, offset, and those of the cursor if there is one."""
+    """Returns the SELECT of a page. Parameters: limit, offset, and the cursor's if there is one."""
     return _ordered(select(*columns(entries, Entry)), query, order, direction, has_cursor=has_cursor)
 
 
@@ -234,7 +236,10 @@ def count_statement(query: EntryListQuery) -> Select[Any]:
 
 
 def _conditions(query: EntryListQuery, owner: ColumnElement[bool] | None = None) -> list[ColumnElement[bool]]:
-    """owner: that an entry belongs to the user, where it matters how this is written."""
+    """Returns the conditions of a list.
+
+    owner: the condition that an entry belongs to the user, where it matters how this is written.
+    """
     if owner is None:
         user_id = full_text.without_index(entries.c.user_id) if query.is_narrow else entries.c.user_id
         owner = user_id == bindparam("user")
@@ -319,7 +324,7 @@ def has_labels(labels: int, excluded: int) -> list[ColumnElement[bool]]:
 
 
 def label_parameters(label_ids: Sequence[int], excluded: Sequence[int]) -> dict[str, int]:
-    """Returns the parameters of `has_labels`, without that of the user."""
+    """Returns the parameters of `has_labels`, except the user."""
     given = {f"label_{number}": label_id for number, label_id in enumerate(label_ids)}
     return given | {f"excluded_label_{number}": label_id for number, label_id in enumerate(excluded)}
 

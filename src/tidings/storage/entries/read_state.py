@@ -45,14 +45,14 @@ _mark_unread = (
 
 
 def unread_of(db: Read, user_id: int, entry_ids: Sequence[int]) -> list[int]:
-    """Returns those of the first BATCH ids that are unread entries of the user."""
+    """Returns which of the first BATCH ids are unread entries of the user."""
     return db.scalars(_select_unread, user=user_id, ids=list(entry_ids)[:BATCH])
 
 
 def differing_from(
     db: Read, user_id: int, entry_ids: Sequence[int], *, status: EntryStatus | None = None, starred: bool | None = None
 ) -> list[int]:
-    """Returns those of the first BATCH ids that are entries of the user with another status, or another star.
+    """Returns which of the first BATCH ids are entries of the user with another status, or another star.
 
     Removed entries are left out.
     """
@@ -65,7 +65,7 @@ def differing_from(
 def undo_mark_read(db: Write, user_id: int, moment: Instant, *, since: Instant | None = None, now: Instant) -> int:
     """Mark entries unread that were marked read at `moment` and have not changed since. Returns how many.
 
-    since: those marked from this time on as well, up to `moment`.
+    since: include entries marked from this time on, up to `moment`.
     """
     marked = {"user": user_id, "moment": moment, "since": moment if since is None else since}
     locked = counters.lock(db, user_id, db.scalars(_select_feed_ids, **marked))

@@ -58,7 +58,7 @@ def set_minutes(db: Write, user_id: int, minutes: Mapping[int, int]) -> None:
 def set_position(db: Write, user: User, *, before: int, after: int | None) -> None:
     """Move the position from `before` to `after`; None: all entries are up to date.
 
-    user: with the speeds that the reading times were computed with. Nothing changes if others have been set since.
+    user: has the speeds that the reading times were computed with. Nothing changes if others have been set since.
     """
     speeds = {"words": user.default_reading_speed, "characters": user.cjk_reading_speed}
     db.run(_set_position, user=user.id, before=before, after=after, **speeds)

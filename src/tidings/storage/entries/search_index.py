@@ -67,7 +67,7 @@ def note_changed(db: Write, user_id: int, entry_ids: Iterable[int]) -> None:
 
 
 def note_new(db: Write, numbered: Sequence[tuple[int, int]]) -> None:
-    """As `note_changed`, for entries of this transaction. numbered: pairs of entry id and user id."""
+    """Like `note_changed`, for entries of this transaction. numbered: pairs of entry id and user id."""
     bulk_insert.add(db, search_pending, [{"entry_id": id_, "user_id": user_id} for id_, user_id in numbered])
 
 

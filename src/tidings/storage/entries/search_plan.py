@@ -25,16 +25,16 @@ FREQUENT = 4
 
 
 class SearchMatches(Struct, frozen=True):
-    """The matches among the tested entries of a list.
-
-    ids: of the matches, from the beginning of the list or from the cursor on. is_enough: they contain the whole page.
-    is_all: they contain every match of the list. is_frequent: at least one in FREQUENT tested entries matches.
-    """
+    """The matches among the tested entries of a list."""
 
     ids: list[int] = []
+    """The matches, from the beginning of the list or from the cursor on."""
     is_enough: bool = False
+    """Whether they contain the whole page."""
     is_all: bool = False
+    """Whether they contain every match of the list."""
     is_frequent: bool = False
+    """Whether at least one in FREQUENT tested entries matches."""
 
 
 def find_matches(

@@ -48,7 +48,7 @@ def published(db: Read, user_id: int, start: Instant, length: int, count: int) -
 
 
 def read(db: Read, user_id: int, start: Instant, length: int, count: int) -> list[int]:
-    """As `published`, for read entries by their last change, which mostly is when they were read."""
+    """Like `published`, for read entries by their last change, which is mostly when they were read."""
     return _counts(db, _count_read, user_id, start, length, count)
 
 

@@ -53,12 +53,14 @@ class DeletedEntry(Struct, frozen=True):
 
 
 class Tombstone(Struct, frozen=True):
-    """A deleted entry. seen_at: when it was last in the feed's document. parsed_at: when that was last parsed."""
+    """A deleted entry."""
 
     feed_id: int
     hash: bytes
     seen_at: Instant
+    """When it was last in the feed's document."""
     parsed_at: Instant | None
+    """When the feed's document was last parsed."""
 
 
 def add(db: Write, user_id: int, deleted: Sequence[DeletedEntry], *, now: Instant) -> None:
@@ -85,7 +87,7 @@ def list_all(db: Read, after: tuple[int, bytes]) -> list[Tombstone]:
 
 
 def remove(db: Write, old: Sequence[Tombstone]) -> int:
-    """Delete tombstones, except those seen in a document meanwhile. Returns the number of `old`."""
+    """Delete tombstones, unless a document has held their entry since. Returns the number of `old`."""
     db.run_many(
         _delete,
         [{"feed": tombstone.feed_id, "old_hash": tombstone.hash, "seen": tombstone.seen_at} for tombstone in old],

@@ -13,20 +13,22 @@ from tidings.storage.schema import entries, feed_counters
 
 
 class UnreadFeed(Struct, frozen=True):
-    """A feed with unread entries. version: another one after each change of the ids."""
+    """A feed with unread entries."""
 
     feed_id: int
     version: int
+    """A different number after each change of the ids."""
     unread: int
     read: int
 
 
 class UnreadIds(Struct, frozen=True):
-    """joined: the ids of the unread entries of a feed, separated by commas, in no order; None without any."""
+    """The ids of the unread entries of a feed, at one version of the feed's entries."""
 
     feed_id: int
     version: int
     joined: str | None
+    """The ids, separated by commas, in no order; None if there are none."""
 
 
 _counts = feed_counters.c
@@ -49,5 +51,5 @@ def feeds_with_unread(db: Read, user_id: int) -> list[UnreadFeed]:
 
 
 def of_feeds(db: Read, user_id: int, feed_ids: Iterable[int]) -> list[UnreadIds]:
-    """Returns the ids of those of the feeds that belong to the user. Reads all entries of these feeds in an index."""
+    """Returns the ids for the feeds that belong to the user. Reads all entries of these feeds in an index."""
     return db.all(UnreadIds, _select_ids, user=user_id, feeds=list(feed_ids))

@@ -1,6 +1,6 @@
 """The same change to many feeds, in a fixed number of statements.
 
-The caller has locked their counters, so that no check writes to them meanwhile. Ids of other users' feeds are ignored.
+The caller has locked their counters, so that no check writes to them now. Ids of other users' feeds are ignored.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def move(db: Write, user_id: int, feed_ids: Sequence[int], category_id: int) -> 
 
 
 def enable(db: Write, user_id: int, feed_ids: Sequence[int], now: Instant) -> int:
-    """Enable feeds: they are due at once, and their errors are cleared. Returns how many were disabled."""
+    """Enable feeds: they are due immediately, and their errors are cleared. Returns how many were disabled."""
     return _set_enabled(db, user_id, db.scalars(_lock_disabled, user=user_id, ids=list(feed_ids)), now=now)
 
 
@@ -70,7 +70,7 @@ def disable(db: Write, user_id: int, feed_ids: Sequence[int]) -> int:
 
 
 def _set_enabled(db: Write, user_id: int, feed_ids: list[int], *, now: Instant | None) -> int:
-    """now: None to disable."""
+    """Enable or disable feeds. now: the current time to enable, None to disable."""
     if feed_ids:
         if now is None:
             db.run(_disable, user=user_id, ids=feed_ids)
@@ -81,7 +81,7 @@ def _set_enabled(db: Write, user_id: int, feed_ids: list[int], *, now: Instant |
 
 
 def set_interval(db: Write, user_id: int, minutes: int, next_checks: Mapping[int, Instant]) -> None:
-    """Set the check interval of feeds. next_checks: by feed id, when each is due with its new interval."""
+    """Set the check interval of feeds. next_checks: when each feed is due with its new interval, by feed id."""
     rows = [
         {"user": user_id, "feed": feed_id, "minutes": minutes, "next": moment}
         for feed_id, moment in sorted(next_checks.items())

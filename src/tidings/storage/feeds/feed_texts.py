@@ -22,20 +22,21 @@ from tidings.storage.schema import categories, feeds, icons
 
 
 class FeedRecord(Struct, frozen=True):
-    """A feed in one state. text: of this state. icon_name: the public name of the icon, "" without one."""
+    """A feed in one state, with the text that describes this state."""
 
     text: str
     feed: Feed
     category: Category
     icon_name: str
+    """The public name of the icon, "" without one."""
 
 
 def texts(
     db: Read, user_id: int, names: tuple[str, ...], feed_ids: Collection[int] | None = None
 ) -> Sequence[tuple[int, str]]:
-    """Returns the ids and texts of those of the feeds that belong to the user; None: of all, in the order of the API.
+    """Returns the ids and texts of the feeds that belong to the user; None: of all feeds, in the order of the API.
 
-    names: columns of feeds that the text consists of, besides category and icon.
+    names: columns of feeds that the text consists of, in addition to category and icon.
     """
     if feed_ids is None:
         return db.tuples(_select_texts(names), user=user_id)
@@ -43,7 +44,7 @@ def texts(
 
 
 def records(db: Read, user_id: int, names: tuple[str, ...], feed_ids: Collection[int]) -> list[FeedRecord]:
-    """Returns those of the feeds that belong to the user, in no order."""
+    """Returns the feeds with these ids that belong to the user, in no order."""
     found = []
     for feed, row in db.joined(Feed, _select_records(names), user=user_id, ids=feed_ids):
         category = Category(feed.category_id, user_id, row.category_title, row.category_is_hidden)

@@ -108,7 +108,7 @@ def list_all(db: Read, user_id: int) -> list[Feed]:
 
 
 def for_opml(db: Read, user_id: int) -> dict[int, list[OpmlFeed]]:
-    """Returns what OPML says of the user's feeds, by id of the category, ordered by title without case."""
+    """Returns what OPML contains of the user's feeds, by id of the category, ordered by title without case."""
     by_category: dict[int, list[OpmlFeed]] = {}
     for category_id, title, feed_url, site_url, description, *settings in db.tuples(_select_for_opml, user=user_id):
         feed = OpmlFeed(title, feed_url, site_url, description, settings)
@@ -126,12 +126,12 @@ def get(db: Read, user_id: int, feed_id: int) -> Feed | None:
 
 
 def get_many(db: Read, user_id: int, feed_ids: Iterable[int]) -> list[Feed]:
-    """Returns those of the feeds that belong to the user."""
+    """Returns the feeds with these ids that belong to the user."""
     return db.all(Feed, _select_by_ids, user=user_id, ids=list(feed_ids))
 
 
 def origins(db: Read, user_id: int, feed_ids: Iterable[int]) -> dict[int, FeedOrigin]:
-    """Returns those of the feeds that belong to the user, by id."""
+    """Returns the origins of the feeds that belong to the user, by id."""
     return {origin.id: origin for origin in db.all(FeedOrigin, _select_origins, user=user_id, ids=feed_ids)}
 
 
@@ -197,7 +197,7 @@ def add(db: Write, user_id: int, **values: Any) -> int:
 
 
 def add_many(db: Write, user_id: int, rows: Sequence[Mapping[str, Any]]) -> list[int]:
-    """As `add`, for many feeds in a fixed number of statements. Returns the ids in the order of `rows`."""
+    """Like `add`, for many feeds in a fixed number of statements. Returns the ids in the order of `rows`."""
     owned = [{**row, "user_id": user_id, "title_key": normalize_for_search(row["title"])} for row in rows]
     # All rows of one statement have the same columns.
     names = {name for row in owned for name in row}

@@ -133,7 +133,7 @@ def list_summaries(db: Read, user_id: int, order: FeedOrder, now: Instant) -> li
 
 
 def get_many(db: Read, user_id: int, feed_ids: Sequence[int], now: Instant) -> list[FeedHealthData]:
-    """Returns those of the feeds that belong to the user, in the order of the ids."""
+    """Returns the feeds with these ids that belong to the user, in the order of the ids."""
     found = {feed.id: feed for feed in db.all(FeedHealthData, _select_many, user=user_id, ids=feed_ids, now=now)}
     return [found[feed_id] for feed_id in feed_ids if feed_id in found]
 

@@ -41,14 +41,14 @@ def of_feed(db: Read, user_id: int, feed_id: int) -> Icon | None:
 
 
 def by_external_id(db: Read, external_id: str) -> Icon | None:
-    """Returns the icon of any feed by its public name, which is random: who knows it was shown it."""
+    """Returns the icon of any feed by its public name, which is random: only its viewers can ask for it."""
     return db.one(Icon, _select_by_name, external_id=external_id)
 
 
 def add(db: Write, picture: IconImage, *, digest: str, external_id: str) -> int:
     """Add an icon unless the same is stored already. Returns its id.
 
-    digest: of content and media type. external_id: the public name of a new icon.
+    digest: the hash of content and media type. external_id: the public name of a new icon.
     Raises InvalidInput if another transaction adds the same icon at this moment; a repeated call finds it.
     """
     known: int | None = db.scalar(_lock_same, digest=digest)

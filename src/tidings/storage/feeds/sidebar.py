@@ -13,7 +13,7 @@ from tidings.storage.schema import feed_counters, feeds
 
 
 class SidebarFeed(Struct, frozen=True):
-    """A feed in the sidebar. error_count: of failed checks in a row that were caused by the feed or its server."""
+    """A feed in the sidebar."""
 
     id: int
     category_id: int
@@ -22,22 +22,26 @@ class SidebarFeed(Struct, frozen=True):
     hide_globally: bool
     disabled: bool
     error_count: int
+    """Failed checks in a row that were caused by the feed or its server."""
     unread: int
     read: int
     starred: int
 
 
 class SidebarCounts(Struct, frozen=True):
-    """feeds, unread_feeds: all, and those with unread entries. visible_unread: of feeds that are not hidden.
+    """The numbers that the sidebar shows next to a category.
 
-    unread, visible_unread, read, starred: numbers of entries.
+    unread, visible_unread, read and starred are numbers of entries.
     """
 
     category_id: int
     feeds: int = 0
+    """Number of feeds."""
     unread_feeds: int = 0
+    """Number of feeds with unread entries."""
     unread: int = 0
     visible_unread: int = 0
+    """Unread entries of feeds that are not hidden."""
     read: int = 0
     starred: int = 0
 
@@ -92,12 +96,12 @@ def list_feeds(db: Read, user_id: int) -> list[SidebarFeed]:
 
 
 def list_feeds_of(db: Read, user_id: int, category_ids: Collection[int]) -> list[SidebarFeed]:
-    """As `list_feeds`, of some categories."""
+    """Like `list_feeds`, for some categories."""
     return db.all(SidebarFeed, _select_in_categories, user=user_id, categories=category_ids)
 
 
 def get_many(db: Read, user_id: int, feed_ids: Collection[int]) -> dict[int, SidebarFeed]:
-    """Returns those of the feeds that belong to the user, by id."""
+    """Returns the feeds with these ids that belong to the user, by id."""
     return {feed.id: feed for feed in db.all(SidebarFeed, _select_listed, user=user_id, ids=feed_ids)}
 
 

@@ -148,7 +148,7 @@ labels = Table(
 entry_labels = Table(
     "entry_labels",
     metadata,
-    # In the order of the Google Reader API, which is that of the ids.
+    # In the order of the Google Reader API, which is the order of the ids.
     Column("label_id", Integer, ForeignKey("labels.id", ondelete="CASCADE"), primary_key=True, autoincrement=False),
     Column(
         "entry_id",

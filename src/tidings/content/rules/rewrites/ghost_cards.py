@@ -1,7 +1,7 @@
 """Converts the bookmark cards of the Ghost blog engine into plain links.
 
 A card is a figure of title, description, author, publisher and two images inside one link; without its style sheet
-the texts run together. The class names are those of Ghost's editor.
+the texts run together. The class names come from Ghost's editor.
 """
 
 from __future__ import annotations
