@@ -28,7 +28,7 @@ UNPREFIXED = ("/feeds/{feed_id}/entries/import", "/integrations/status")
 # Orchestrators request these at the root, whatever the base path is.
 AT_ROOT = (*ALIVE, *(path for path in READY if path != "/healthcheck"))
 
-# Where clients look for the Google Reader API: at the root as of Miniflux, and below the prefix as of FreshRSS. Clients
+# Where clients look for the Google Reader API: at the root, like Miniflux, and below the prefix, like FreshRSS. Clients
 # that add the prefix double it when the user typed it already.
 READER_PATHS = ("/accounts/ClientLogin", "/reader/api/0/{rest:path}")
 READER_PREFIX = "/api/greader.php"
@@ -118,7 +118,7 @@ class _AddSlash:
 class NormalizePath:
     """Redirects paths with empty or dot segments to their normalized form, and /v1 to /v1/.
 
-    Paths with URLs of feeds are left as they are, except for slashes in front of those of the Google Reader API: not
+    Paths with URLs of feeds are left as they are, except for slashes in front of paths of the Google Reader API: not
     every app follows a redirect of a POST.
     """
 

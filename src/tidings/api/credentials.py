@@ -27,5 +27,5 @@ def credentials_of(request: Request, trusted: Sequence[Network]) -> Credentials:
     except (binascii.Error, UnicodeDecodeError) as error:
         raise Unauthorized(WRONG_PASSWORD) from error
     if "\0" in username:
-        raise Unauthorized(WRONG_PASSWORD)  # no user has such a name, and PostgreSQL refuses the parameter
+        raise Unauthorized(WRONG_PASSWORD)  # such a user name cannot exist, and PostgreSQL refuses the parameter
     return Credentials(username=username, password=password, address=address)

@@ -30,7 +30,7 @@ class EncodedFeeds:
         self.size_bytes = 0
 
     def get_many(self, keys: Iterable[Key]) -> list[bytes | None]:
-        """Returns the JSON for each key, None where there is none."""
+        """Returns the JSON for each key, None where it is missing."""
         found: list[bytes | None] = []
         with self._lock:
             for key in keys:

@@ -23,7 +23,7 @@ from tidings.http.queries import Query, boolean
 DEFAULT_LIMIT = 100
 MAX_ENTRIES = 10_000
 MAX_IDS = 10_000
-# Each is a condition of its own, of which a statement may have a thousand.
+# Each is a separate condition, and a statement may have a thousand.
 MAX_TAGS = 100
 
 Choice = TypeVar("Choice", Order, Direction)

@@ -11,4 +11,4 @@ class MissingIcon(Enum):
     NULL = "null"
     """As the contract says."""
     OBJECT = "object"
-    """An object with icon_id 0, as Miniflux sends it: for apps that fail at null."""
+    """An object with icon_id 0, as Miniflux sends it, for apps that fail at null."""

@@ -62,7 +62,7 @@ SECURITY = {
 def document(routes: Iterable[Endpoint], *, server: str = "/", examples: Examples | None = None) -> dict[str, Any]:
     """Returns the OpenAPI document.
 
-    server: the URL below which the paths lie. examples: by operation; those of errors under "errors".
+    server: the URL below which the paths lie. examples: by operation; examples of errors under "errors".
     """
     operations = operations_of(routes)
     schemas = Schemas([ErrorBody, *(hint for route in operations.values() for hint in _hints(route))])
@@ -117,7 +117,7 @@ def failures(route: Endpoint) -> list[int]:
     # A change with a password that a page of another site sent is refused.
     if route.admin or not (route.is_public or route.method == "GET"):
         statuses.add(403)
-    # Every body is read, also one that the handler does not use, and refused if it is too large.
+    # Every body is read, even if the handler does not use it, and refused if it is too large.
     if route.method != "GET" or any(hint is int or _is(hint, Query) for hint in _signature(route.handler).values()):
         statuses.add(400)
     return sorted(statuses - route.responses.keys())

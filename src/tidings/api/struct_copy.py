@@ -12,7 +12,7 @@ T = TypeVar("T", bound=Struct)
 
 
 class StructCopy(Generic[T]):
-    """`StructCopy(Out, "icon")(record, icon=…)`: an Out with the record's values, and those of its own fields.
+    """`StructCopy(Out, "icon")(record, icon=…)`: an Out with the record's values, and the given values.
 
     own: names of the fields that a record does not have, or has in another form. The order of fields in Out does not
     matter: the mapping is computed once. The struct is made with positional arguments, since keywords take four times
@@ -38,7 +38,7 @@ class StructCopy(Generic[T]):
 
 
 def _several(getter: Callable[..., Callable[[Any], Any]], keys: Any) -> Callable[[Any], tuple[Any, ...]]:
-    """Returns a getter that always returns a tuple; that of the standard library does so for several keys only."""
+    """Returns a getter that always returns a tuple; `operator.itemgetter` does so for several keys only."""
     if len(keys) > 1:
         return getter(*keys)
     if not keys:

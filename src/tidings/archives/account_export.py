@@ -34,19 +34,19 @@ from tidings.services.clock import Clock
 from tidings.storage.entries import labels
 from tidings.storage.feeds import categories, feeds
 
-# Identity, rights and sign-ins belong to the account that a user has at one service.
+# Identity, rights and sign-ins belong to an account at one service, so they are not exported.
 _OF_THIS_SERVICE: Final = frozenset({"id", "username", "is_admin", "last_login_at", *FOREIGN_IDS})
-# Progress is reported once for so many entries.
+# Progress is reported once for this many entries.
 _STEP: Final = 500
 
-# Bytes that are sent at once.
+# Bytes that are sent in one piece.
 _PIECE: Final = 64 * 1024
 
 Progress = Callable[[int, int], None]
 
 
 class _Pieces(io.RawIOBase):
-    """A file that can only be written; what was written is taken away piece by piece. size: bytes not yet taken."""
+    """A write-only file whose content is taken out piece by piece. size: bytes not yet taken."""
 
     def __init__(self) -> None:
         self._written: list[bytes] = []
@@ -68,14 +68,14 @@ class _Pieces(io.RawIOBase):
 
 
 def _ignore(_done: int, _total: int) -> None:
-    """Report no progress: the client sees how much it has received."""
+    """Ignore the progress: the client sees how much it has received."""
 
 
 class AccountExport:
     def __init__(
         self, database: Database, clock: Clock, integrations: IntegrationSettings, *, application: str
     ) -> None:
-        """application: name and version, for the manifest."""
+        """Write `application`, a name and version, to the manifest."""
         self._database = database
         self._clock = clock
         self._integrations = integrations
@@ -84,8 +84,8 @@ class AccountExport:
     def write(self, user: User, file: IO[bytes], *, with_secrets: bool, progress: Progress) -> Manifest:
         """Write an archive of the user's account to a file, which need not be seekable. Returns its manifest.
 
-        with_secrets: also write passwords of feeds and secrets of integrations. progress: called with the entries
-        written and their total. Others can write meanwhile; entries that arrive later are not part of the archive.
+        with_secrets: write passwords of feeds and secrets of integrations too. progress: called with the entries
+        written and their total. Others can write in the meantime; entries that arrive later are not part of it.
         """
         with closing(ArchiveWriter(file)) as archive:
             for _ in self._steps(user, archive, with_secrets=with_secrets, progress=progress):
@@ -95,7 +95,7 @@ class AccountExport:
         return manifest
 
     def stream(self, user: User) -> Iterator[bytes]:
-        """Yields an archive of the user's account, without secrets, in pieces; as `write` otherwise."""
+        """Yields an archive of the user's account, without secrets, in pieces; otherwise like `write`."""
         pieces = _Pieces()
         archive = ArchiveWriter(cast("IO[bytes]", pieces))
         for _ in self._steps(user, archive, with_secrets=False, progress=_ignore):
@@ -141,7 +141,7 @@ class AccountExport:
         for number, stored in enumerate(archived_rows.each_entry(self._database, user_id), 1):
             if number % _STEP == 0:
                 progress(number, max(total, number))
-            # An entry of a feed that was added meanwhile is not part of the archive.
+            # An entry of a feed that was added during the export is not part of the archive.
             if stored.row.feed_id in feed_ids:
                 yield _entry(stored)
         progress(total, total)

@@ -1,7 +1,7 @@
 """Stores the content of an archive in the account of a user.
 
-The whole archive is checked before anything is written: a damaged one changes nothing. Entries are recognised by feed
-and hash, so that an import that was interrupted can be repeated, and goes on where it ended.
+The whole archive is checked before anything is written: a damaged archive changes nothing. Entries are recognised by
+feed and hash, so that an import that was interrupted can be repeated, and continues where it ended.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class AccountImport:
     ) -> AccountImportReport:
         """Add the content of an archive to the user's account. file: seekable. is_checked: `ArchiveBuilder` wrote it.
 
-        parts: what is applied besides feeds and entries; the report names what was left off.
+        parts: what is applied in addition to feeds and entries; the report names what was left off.
         Raises InvalidInput, and stores nothing, if the archive is damaged.
         A feed that the user has keeps its settings. An entry that the user has becomes read or starred if it is so in
         the archive. progress: called with the entries stored and their total.
@@ -114,7 +114,7 @@ class AccountImport:
         return report
 
     def review(self, user: User, file: IO[bytes]) -> ImportReview:
-        """Returns what an archive would change besides adding feeds and entries. Raises InvalidInput if it is damaged.
+        """Returns what an archive would change, apart from adding feeds and entries. Raises InvalidInput if damaged.
 
         Entries are not read: `store` checks them.
         """
@@ -234,11 +234,11 @@ class AccountImport:
                 for hash_, entry in by_feed[feed_id].items():
                     if hash_ in ids:
                         stored[ids[hash_]] = entry
-                    elif hash_ in deleted or id(entry) not in clean:  # the latter was deleted since it was looked up
+                    elif hash_ in deleted or id(entry) not in clean:  # the entry was deleted since it was looked up
                         report.deleted_entries += 1
                     else:
                         new.append(entry)
-            # All feeds at once: entries of an archive alternate between them.
+            # All feeds together: entries of an archive alternate between them.
             rows = [_row(entry, targets[entry.feed], user_id) for entry in new]
             new_ids = archived_rows.add_entries(db, user_id, rows)
             self._merge_state(db, user_id, stored)
@@ -247,7 +247,7 @@ class AccountImport:
         report.known_entries += len(stored)
 
     def _merge_state(self, db: Write, user_id: int, archived: dict[int, ArchivedEntry]) -> None:
-        """Mark stored entries read or starred if they are so in the archive; never the reverse."""
+        """Mark stored entries as read or starred if they are so in the archive; never the reverse."""
         stored = entries.get_many(db, user_id, list(archived)) if archived else []
         now = self._clock()
         read = [
@@ -274,7 +274,7 @@ class AccountImport:
 
 
 def _by_key(names: Iterable[str]) -> dict[str, str]:
-    """Returns names of labels by case-folded name; of equal ones the first."""
+    """Returns names of labels by case-folded name; of equal names the first one wins."""
     found: dict[str, str] = {}
     for name in names:
         found.setdefault(normalize_for_search(name), validate_name(name))
@@ -282,7 +282,7 @@ def _by_key(names: Iterable[str]) -> dict[str, str]:
 
 
 def _add_labels(db: Write, user_id: int, archived: dict[int, ArchivedEntry]) -> None:
-    """Give entries the labels that they have in the archive; those they have already stay. archived: by entry id."""
+    """Give entries the labels that they have in the archive; existing labels stay. archived: entries by their id."""
     names = _by_key(name for entry in archived.values() for name in entry.labels)
     if not names:
         return
@@ -329,7 +329,7 @@ def _row(entry: ArchivedEntry, target: _Target, user_id: int) -> NewEntry:
 def _by_feed_and_hash(
     batch: Iterable[ArchivedEntry], targets: dict[int, _Target]
 ) -> dict[int, dict[bytes, ArchivedEntry]]:
-    """Returns entries by the id of their feed and their hash; of equal ones the last."""
+    """Returns entries by the id of their feed and their hash; of equal hashes the last one wins."""
     by_feed: defaultdict[int, dict[bytes, ArchivedEntry]] = defaultdict(dict)
     for entry in batch:
         by_feed[targets[entry.feed].id][bytes.fromhex(entry.hash)] = entry

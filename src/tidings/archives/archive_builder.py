@@ -26,10 +26,12 @@ _STEP: Final = 500
 
 
 class ArchiveBuilder(Struct, frozen=True):
-    """source: read once. problems: what was left out, in words."""
+    """Writes an archive from an account of another reader."""
 
     source: AccountSource
+    """Read only once."""
     problems: list[str]
+    """What was left out, in words."""
 
     def write(self, file: IO[bytes], *, now: Instant, progress: Progress) -> Manifest:
         """Write an archive of the account. progress: called with the entries read and their total, 0 if unknown.
@@ -82,7 +84,7 @@ class ArchiveBuilder(Struct, frozen=True):
         for number, entry in enumerate(self.source.entries(), 1):
             if number % _STEP == 0:
                 progress(number, max(number, self.source.entry_count))
-            # A feed that was added while the source is read, or that cannot be used.
+            # A feed that was added while the source was read, or that cannot be used.
             if entry.feed not in feeds:
                 continue
             entry = usable.with_usable_labels(entry)

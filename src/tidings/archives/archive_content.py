@@ -27,21 +27,21 @@ _KINDS: Final[dict[str, type[Struct]]] = {
     records.LABELS: ArchivedLabel,
     records.ENTRIES: ArchivedEntry,
 }
-# Characters of a name in a report.
+# Maximum number of characters of a name in a report.
 _MAX_NAME_CHARS: Final = 200
 
 
 class ArchiveContent:
     """What an archive holds, without what this version cannot use.
 
-    settings: columns of the user. feeds: with the columns to store, by number. problems: what cannot be used.
+    settings: columns of the user. feeds: feeds by number, with the columns to store. problems: what cannot be used.
     """
 
     def __init__(self, archive: ArchiveReader, kinds: Mapping[str, IntegrationKind], *, is_ours: bool) -> None:
         """Open the content.
 
         kinds: the integrations of this version.
-        is_ours: written by a Tidings, perhaps a newer one; otherwise `ArchiveBuilder` told what it left out.
+        is_ours: written by Tidings, perhaps a newer version; otherwise `ArchiveBuilder` reported what it left out.
         """
         self._archive = archive
         self._kinds = kinds
@@ -50,7 +50,7 @@ class ArchiveContent:
         self.settings: dict[str, Any] = {}
         self.integrations: dict[str, dict[str, Any]] = {}
         self.feeds: dict[int, tuple[ArchivedFeed, dict[str, Any]]] = {}
-        # Numbers of the feeds that cannot be used, and lines of entries of which something cannot be used.
+        # Numbers of unusable feeds, and lines of entries that have an unusable part.
         self._unusable_feeds: set[int] = set()
         self._odd_entries: set[int] = set()
 
@@ -80,7 +80,7 @@ class ArchiveContent:
         self._check_integrations()
 
     def categories(self) -> Iterator[ArchivedCategory]:
-        """Yields the usable categories, and the one of feeds that have none of these."""
+        """Yields the usable categories, and the category of feeds without one of these."""
         for category in self._archive.lines(records.CATEGORIES, ArchivedCategory):
             if usable.is_category(category.title):
                 yield category
@@ -88,7 +88,7 @@ class ArchiveContent:
             yield ArchivedCategory(usable.NO_CATEGORY)
 
     def labels(self) -> Iterator[ArchivedLabel]:
-        """Yields the usable labels of an archive; none of one that is older than they are."""
+        """Yields the usable labels of an archive; nothing for an archive from before labels existed."""
         if self._has_labels:
             for label in self._archive.lines(records.LABELS, ArchivedLabel):
                 if usable.is_label(label.name):
@@ -197,7 +197,7 @@ class ArchiveContent:
 
 
 def _note_entry(entry: ArchivedEntry, note: Note) -> None:
-    """Tell what cannot be used of an entry: a part of it, or all."""
+    """Report what cannot be used of an entry: a part of it, or all."""
     try:
         for problem in usable.entry(entry)[1]:
             note(problem)

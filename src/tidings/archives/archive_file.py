@@ -1,4 +1,4 @@
-"""Writes and reads the file of an archive: a ZIP file with one JSON document or one line per record in each member."""
+"""Writes and reads the file of an archive: a ZIP file whose members hold one JSON document, or one line per record."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from tidings.base.messages import msg
 
 R = TypeVar("R", bound=Struct)
 
-# Bytes. No record of ours comes near it; a longer line would fill the memory.
+# Bytes. Our records are much shorter; a longer line would fill the memory.
 MAX_LINE: Final = 2**28
 _BUFFER: Final = 2**16
 # Records in which fields of a newer version are looked for: it writes them in all.
 _SAMPLE: Final = 20
-# Bytes of such a record; a larger one tells nothing.
+# Maximum bytes of such a record; a larger one is useless.
 _MAX_SAMPLE_LINE: Final = 2**20
 
 # What `zipfile` raises for a member that is missing, damaged, encrypted or compressed in an unknown way.
@@ -63,7 +63,7 @@ class ArchiveWriter:
 
 
 class ArchiveReader:
-    """An archive that was opened. Raises InvalidInput if it is none, or one of a later version."""
+    """An opened archive. Raises InvalidInput if the file is not an archive, or is of a later version."""
 
     def __init__(self, file: IO[bytes]) -> None:
         try:
@@ -81,7 +81,7 @@ class ArchiveReader:
         return document
 
     def lines(self, name: str, kind: type[R], note: Note | None = None) -> Iterator[R]:
-        """Yields the records of a member, without optional fields that cannot be used; `note` is told of those.
+        """Yields the records of a member, without optional fields that cannot be used; `note` is called for those.
 
         Raises InvalidInput, which names the member and the line.
         """

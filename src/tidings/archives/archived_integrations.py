@@ -20,7 +20,7 @@ def store_integrations(
 ) -> None:
     """Set up the integrations one by one: one that cannot be set up does not prevent the others.
 
-    Unless they were asked for, new ones are switched off, and those that the user has set up stay as they are:
+    Unless they were asked for, new ones are switched off, and existing integrations of the user stay unchanged:
     another address would receive what the user saves.
     """
     stored = integrations.for_archive(user_id, with_secrets=True)
@@ -37,7 +37,7 @@ def store_integrations(
 def _set_up(
     integrations: IntegrationSettings, user_id: int, name: str, members: dict[str, Any], report: AccountImportReport
 ) -> None:
-    """Store an integration without members that cannot be used. One that cannot work without them is off."""
+    """Store an integration without unusable members. It is switched off if it cannot work without them."""
     while True:
         try:
             integrations.update(user_id, {name: members})

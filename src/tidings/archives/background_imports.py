@@ -4,8 +4,8 @@
                   ▲        └─ of an archive, when asked to: what it would change ─► asking ─► answer │ cancel │ a day
                   └───────────────────────────────────────────────────────────────────┘
 
-One import of a user at a time, also with several web workers: the row of the user is the lock, and is renewed while the
-import runs. When the service ends, the import ends; it is said to be interrupted, and can be repeated.
+One import of a user at a time, even with several web workers: the row of the user is the lock, and is renewed while the
+import runs. When the service stops, the import stops; it is shown as interrupted, and can be repeated.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ from tidings.services.clock import Clock
 
 log = structlog.get_logger()
 
-# Imports that a web worker runs at the same time; further ones wait.
+# Maximum number of imports that a web worker runs at the same time; others wait.
 MAX_AT_ONCE: Final = 2
-# Seconds after which a file that belongs to no import is removed; an upload that arrives is written to all the time.
+# Seconds after which a file without an import is removed; an arriving upload is written to all the time.
 STALE_S: Final = 3_600
 # Seconds between two renewals of an import that waits.
 _RENEW_S: Final = 10.0
@@ -57,9 +57,9 @@ class ImportEnded(Exception):
 
 
 class ImportRunner(Protocol):
-    """Runs an import in a process of its own. progress: called at least every few seconds, with steps and their total.
+    """Runs an import in a separate process. progress: called at least every few seconds, with steps and their total.
 
-    Raises InvalidInput, FetchError, InsufficientStorage, LocalShortage; ImportEnded once it was closed.
+    Raises InvalidInput, FetchError, InsufficientStorage, LocalShortage; ImportEnded after it was closed.
     """
 
     def run(self, username: str, task: ImportTask, progress: Progress) -> AccountImportReport: ...
@@ -71,7 +71,7 @@ class ImportRunner(Protocol):
 
 class BackgroundImports:
     def __init__(self, database: Database, clock: Clock, runner: ImportRunner, folder: Path) -> None:
-        """folder: of the files that wait for their import."""
+        """Keep uploaded files in `folder` until they are imported."""
         self._database = database
         self._clock = clock
         self._runner = runner
@@ -81,7 +81,7 @@ class BackgroundImports:
         self._threads: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
 
     def of_user(self, user_id: int) -> ImportRun | None:
-        """Returns the user's last import, None if there was none."""
+        """Returns the user's last import, None if there was no import yet."""
         with self._database.reading() as db:
             return import_runs.of_user(db, user_id)
 
@@ -97,8 +97,8 @@ class BackgroundImports:
     ) -> None:
         """Import a file in the background, and remove it afterwards. Raises ImportRunning; then the file stays.
 
-        origin: the name that the user knows the file by. parts: what is applied besides feeds and entries.
-        asks: of an archive that would change more than feeds and entries, wait for `answer`.
+        origin: the user's name for the file. parts: what is applied in addition to feeds and entries.
+        asks: wait for `answer` if the archive would change more than feeds and entries.
         """
         if source is ImportSource.MINIFLUX:
             raise InvalidInput(msg("An import from Miniflux needs the address of the server instead of a file."))
@@ -122,7 +122,7 @@ class BackgroundImports:
     def start_ttrss(self, user: User, url: str, username: str, password: str) -> None:
         """Import an account of a running Tiny Tiny RSS in the background. Raises InvalidInput, ImportRunning.
 
-        username, password: of the account there.
+        username, password: the credentials of the account there.
         """
         origin = _host(url)
         if not username.strip():
@@ -133,7 +133,7 @@ class BackgroundImports:
         self._start(user, task)
 
     def answer(self, user: User, started_at: Instant, parts: Collection[ArchivePart]) -> None:
-        """Import the archive of the import that asks and began then. Raises InvalidInput if there is none."""
+        """Continue the import that asks and began then. Raises InvalidInput if it does not exist."""
         forgotten, now = self._forgotten(), self._clock()
         with self._database.writing() as db:
             asked = import_runs.asked(db, user.id, started_at, forgotten=forgotten)
@@ -147,7 +147,7 @@ class BackgroundImports:
         self._start_thread(_Run(self._database, self._clock, user, asked.token), task, path)
 
     def cancel(self, user: User, started_at: Instant) -> None:
-        """Forget the import that asks and began then, with its file."""
+        """Delete the import that asks and began then, with its file."""
         forgotten = self._forgotten()
         with self._database.writing() as db:
             asked = import_runs.asked(db, user.id, started_at, forgotten=forgotten)
@@ -156,7 +156,7 @@ class BackgroundImports:
             self._file(user.id, asked.token).unlink(missing_ok=True)
 
     def remove_stale_files(self) -> None:
-        """Remove files that a process left behind which was killed."""
+        """Remove files left behind by a process that was killed."""
         oldest = time.time() - STALE_S
         with suppress(OSError):
             for path in self._folder.iterdir():
@@ -193,7 +193,7 @@ class BackgroundImports:
         if not is_begun:
             raise ImportRunning(msg("Another import is running: wait until it has ended."))
         if replaced:
-            # The file of an import that asked.
+            # The file of an import that waited for an answer.
             self._file(user.id, replaced).unlink(missing_ok=True)
         if path is not None:
             path = path.rename(self._file(user.id, token))
@@ -210,7 +210,7 @@ class BackgroundImports:
         try:
             is_asking = self._attempt(run, task)
         except StoreUnavailable as error:
-            # The state is as it was; without renewals it becomes "interrupted".
+            # The state stays as it was; without renewals it becomes "interrupted".
             log.error("import failed", user_id=run.user.id, reason=error.reason)  # noqa: TRY400
         finally:
             if path is not None and not is_asking:
@@ -264,12 +264,12 @@ class BackgroundImports:
 
 
 def _host(url: str) -> str:
-    """Returns what an import from this server is called. Raises InvalidInput."""
+    """Returns the server's host, which names the import. Raises InvalidInput."""
     return (urlsplit(validate_web_url(url, field="url")).hostname or "")[:_MAX_ORIGIN_CHARS]
 
 
 class _Replaced(Exception):
-    """Another import took the place of this one, since it was not renewed in time."""
+    """Another import replaced this one, since it was not renewed in time."""
 
 
 class _Run:

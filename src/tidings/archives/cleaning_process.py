@@ -1,4 +1,4 @@
-"""The child process that cleans the entries of an import, while its parent stores those before them.
+"""The child process that cleans the entries of an import, while its parent stores the ones before them.
 
     parent ── length, policy and entries ──► stdin │ clean │ stdout ── length, clean entries ──► parent
 

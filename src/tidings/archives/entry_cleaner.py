@@ -1,4 +1,4 @@
-"""Cleans the entries of a large import in a child process, so that it takes no time of the one that stores them."""
+"""Cleans the entries of a large import in a child process, which leaves the parent's time to storing."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _decoder = msgspec.msgpack.Decoder(list[ArchivedEntry])
 
 
 def entry_batches(entries: Iterable[ArchivedEntry]) -> Iterator[list[ArchivedEntry]]:
-    """Yields batches, smaller ones of large entries: a few batches are in memory at the same time."""
+    """Yields batches, smaller for large entries: a few batches are in memory at the same time."""
     batch: list[ArchivedEntry] = []
     size_chars = 0
     for entry in entries:
@@ -42,14 +42,19 @@ def entry_batches(entries: Iterable[ArchivedEntry]) -> Iterator[list[ArchivedEnt
 
 
 class ArchivedBatch(NamedTuple):
-    """Entries of an archive. known: those that the user has. new: the others."""
+    """Entries of an archive."""
 
     known: list[ArchivedEntry]
+    """Entries that the user already has."""
     new: list[ArchivedEntry]
+    """All others."""
 
 
 class EntryCleaner:
-    """Used as a context manager. in_process: whether a child process cleans; few entries are not worth its start."""
+    """Cleans the entries of an archive; used as a context manager.
+
+    in_process: whether a child process cleans; few entries are not worth its start.
+    """
 
     def __init__(self, policy: CleaningPolicy, *, in_process: bool) -> None:
         self._policy = policy
@@ -72,7 +77,7 @@ class EntryCleaner:
         return self._pool.pids
 
     def each(self, batches: Iterable[ArchivedBatch]) -> Iterator[ArchivedBatch]:
-        """Yields each batch with clean new entries. The batches behind it are read and cleaned meanwhile."""
+        """Yields each batch with clean new entries. The following batches are read and cleaned in the background."""
         pending: deque[Future[ArchivedBatch]] = deque()
         for batch in batches:
             pending.append(self._thread.submit(self._clean, batch))

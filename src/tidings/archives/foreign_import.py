@@ -1,6 +1,6 @@
-"""Imports an account of another reader: an archive is built from it first, and imported as one of ours.
+"""Imports an account of another reader: an archive is built from it first, and imported like our own.
 
-So the source is read to its end before anything is stored, and an import that is repeated doubles nothing.
+So the source is read completely before anything is stored, and repeating an import does not duplicate anything.
 """
 
 from __future__ import annotations

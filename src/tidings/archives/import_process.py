@@ -31,16 +31,17 @@ from tidings.base.messages import Message, msg
 from tidings.runtime import allocator, logs, parent_watch
 from tidings.settings import Settings
 
-# Bytes of data of the process. Large accounts take 200 MB, a document at the limit of one reader a few times its size.
+# Data memory of the process in bytes. Large accounts take 200 MB; a document at a reader's limit a few times its size.
 MAX_MEMORY_BYTES: Final = 2**30
-# Seconds between two reports of progress, which also say that the process is alive.
+# Seconds between two reports of progress, which show that the process is alive, too.
 REPORT_S: Final = 2.0
 
 
 class ImportRequest(Struct, frozen=True):
-    """settings: pickled; they come from the parent, which runs the same code."""
+    """What the process of an import is to do."""
 
     settings: bytes
+    """Pickled; they come from the parent, which runs the same code."""
     username: str
     task: ImportTask
     parent_pid: int
@@ -62,7 +63,7 @@ def main() -> None:
     for limit, amount in ((resource.RLIMIT_CORE, 0), (resource.RLIMIT_DATA, MAX_MEMORY_BYTES)):
         with contextlib.suppress(ValueError, OSError):
             resource.setrlimit(limit, (amount, amount))
-    # What anything else prints must not come between the messages.
+    # Other output must not get between the messages.
     messages = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     request = msgspec.msgpack.decode(read_message(sys.stdin.buffer), type=ImportRequest)

@@ -30,11 +30,7 @@ STATES = {
 
 
 class ShownImport(Struct, frozen=True):
-    """The last import as the page shows it.
-
-    left_off: what was not asked for. kept: what no import changes. review, parts, security: while the import asks; what
-    the archive holds, what the person can choose, and what stays in any case.
-    """
+    """The last import as the page shows it."""
 
     run: ImportRun
     state: ImportState
@@ -42,10 +38,15 @@ class ShownImport(Struct, frozen=True):
     problems: list[str]
     more_problems: int
     left_off: list[ShownLeftOff]
+    """What was not asked for."""
     kept: list[ShownLeftOff]
+    """What imports never change."""
     review: ImportReview | None = None
+    """What the archive holds, while the import asks."""
     parts: list[ShownPart] = []
+    """What the user can choose, while the import asks."""
     security: list[str] = []
+    """What stays in any case, while the import asks."""
 
     @property
     def is_running(self) -> bool:
@@ -53,7 +54,7 @@ class ShownImport(Struct, frozen=True):
 
 
 def shown_import(context: RequestContext, archives: ArchiveServices) -> dict[str, Any]:
-    """Returns what the template of the import page needs besides OPML."""
+    """Returns what the template of the import page needs apart from OPML."""
     run = archives.background_imports.of_user(context.caller.id)
     return {
         "sources": source_choices(),

@@ -45,19 +45,23 @@ _SHORT_CHARS: Final = 80
 
 
 class ShownChange(Struct, frozen=True):
-    """label: what changes. before: "" if nothing was set. is_long: the value after is to be folded."""
+    """A change that the archive would make, as the page shows it."""
 
     label: str
+    """What changes."""
     before: str
+    """Empty if nothing was set."""
     after: str
     feed: str
     is_long: bool
+    """The new value is to be folded."""
 
 
 class ShownPart(Struct, frozen=True):
-    """A part of an archive with a check box. name: of the box."""
+    """A part of an archive with a check box."""
 
     name: str
+    """Name of the check box."""
     label: str
     help: str
     is_on: bool
@@ -65,18 +69,20 @@ class ShownPart(Struct, frozen=True):
 
 
 class ShownLeftOff(Struct, frozen=True):
-    """path: of the page that has the switch."""
+    """Switches that the import left off, as the page shows them."""
 
     label: str
     path: str
+    """Path of the page that has the switch."""
     feeds: list[str]
     more_feeds: int
 
 
 class AnswerForm(Form, frozen=True):
-    """The boxes of a review, each named as its part. started_at: which import they are about."""
+    """The boxes of a review; each has the name of its part."""
 
     started_at: int | None = None
+    """Start of the import that the boxes are about."""
     settings: bool | None = None
     rules: bool | None = None
     scripts: bool | None = None
@@ -87,7 +93,7 @@ class AnswerForm(Form, frozen=True):
 
 
 def parts_of(review: ImportReview, kinds: Mapping[str, IntegrationKind]) -> list[ShownPart]:
-    """Returns the parts that the person can choose; only harmless settings are chosen already."""
+    """Returns the parts that the user can choose; only harmless settings are preselected."""
     return [
         ShownPart(
             name=str(part),
@@ -101,12 +107,12 @@ def parts_of(review: ImportReview, kinds: Mapping[str, IntegrationKind]) -> list
 
 
 def security_of(review: ImportReview, kinds: Mapping[str, IntegrationKind]) -> list[str]:
-    """Returns what no import changes, although the archive has it otherwise."""
+    """Returns what imports never change, although the archive has another value."""
     return list(dict.fromkeys(_label(change.name, kinds) for change in review.changes if change.part == SECURITY))
 
 
 def left_off(left: list[LeftOff], kinds: Mapping[str, IntegrationKind], *, security: bool) -> list[ShownLeftOff]:
-    """Returns what was left off. security: what protects the account, instead of what was not asked for."""
+    """Returns what was left off. security: what protects the account, instead of what the user did not choose."""
     return [
         ShownLeftOff(_label(one.name, kinds), _path(one, kinds), one.feeds, max(0, one.feed_count - len(one.feeds)))
         for one in left

@@ -25,12 +25,15 @@ from tidings.base.messages import msg
 from tidings.http.uploads import has_space
 from tidings.settings import Settings
 
-# Seconds. A server that never comes to an end must not occupy the place of others for ever.
+# Seconds. A server that never stops sending must not occupy a slot forever.
 MAX_RUN_S: Final = 12 * 3_600
 
 
 class ProcessImportRunner:
-    """An `ImportRunner`. settings: those of this process."""
+    """An `ImportRunner` that imports in a child process.
+
+    settings: the settings of this process.
+    """
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -53,7 +56,7 @@ class ProcessImportRunner:
         with self._process() as process:
             encoded = msgspec.msgpack.encode(request)
             assert process.stdin is not None
-            # Of a process that was ended before it read this, its closed output tells.
+            # A process that ended before it read this is noticed by its closed output.
             with suppress(BrokenPipeError):
                 process.stdin.write(framed(encoded))
                 process.stdin.flush()
@@ -66,7 +69,7 @@ class ProcessImportRunner:
                 process.kill()
 
     def _follow(self, process: subprocess.Popen[bytes], progress: Progress) -> ImportMessage:
-        """Pass progress on until the last message. Raises InvalidInput with the problem that the process tells."""
+        """Pass progress on until the last message. Raises InvalidInput with the problem that the process reports."""
         ends_at = time.monotonic() + MAX_RUN_S
         pipe = cast("BinaryIO", process.stdout)
         while encoded := read_message(pipe):

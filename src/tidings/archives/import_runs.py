@@ -20,25 +20,25 @@ TIME_TO_ANSWER: Final = timedelta(days=1)
 
 
 class ImportState(StrEnum):
-    """INTERRUPTED: the process ended before the import did. The import can be repeated, and goes on where it ended.
-
-    ASKING: the archive was read; the person has to say what of it is applied, or nobody did so in time (EXPIRED).
-    """
+    """The state of an import."""
 
     WAITING = "waiting"
     RUNNING = "running"
     ASKING = "asking"
+    """The archive was read, and the user has to choose what of it is applied."""
     EXPIRED = "expired"
+    """The user did not choose in time."""
     DONE = "done"
     FAILED = "failed"
     INTERRUPTED = "interrupted"
+    """The process ended before the import did. The import can be repeated, and continues where it ended."""
 
 
 UNFINISHED: Final = (ImportState.WAITING, ImportState.RUNNING)
 
 
 class AccountImportReport(Struct):
-    """What an import did. problems: what could not be stored, in words. left_off: what was not asked for."""
+    """What an import did."""
 
     new_feeds: int = 0
     known_feeds: int = 0
@@ -46,46 +46,52 @@ class AccountImportReport(Struct):
     known_entries: int = 0
     deleted_entries: int = 0
     problems: list[str] = []
+    """What could not be stored, in words."""
     left_off: list[LeftOff] = []
+    """What was not asked for."""
 
 
 class ImportTask(Struct, frozen=True):
-    """What to import. source: as in `ImportSource`. origin: the name of the file, or the host of the server.
-
-    path: the uploaded file, "" for an account of a running server. url: of that server. username: "" if the secret
-    alone says whose account it is. secret: an API key or a password. parts: what is applied besides feeds and entries.
-    asks: only read what the archive would change.
-    """
+    """What to import."""
 
     source: str
+    """As in `ImportSource`."""
     origin: str
+    """Name of the file, or host of the server."""
     path: str = ""
+    """The uploaded file; empty for an account of a running server."""
     url: str = ""
+    """URL of the server."""
     username: str = ""
+    """Empty if the secret alone identifies the account."""
     secret: str = ""
+    """An API key or a password."""
     parts: frozenset[ArchivePart] = DEFAULT_PARTS
+    """What is applied in addition to feeds and entries."""
     asks: bool = False
+    """Only read what the archive would change."""
 
 
 class ImportRun(Struct, frozen=True):
-    """The last import of a user. origin: the name of the file, or the address of the server.
-
-    steps_done, steps_total: entries read and stored; 0 while unknown. report: JSON of an AccountImportReport, of an
-    ImportReview while the import asks, "" before. error, error_form: the message of a failure as text and as
-    `encode_message` wrote it.
-    """
+    """The last import of a user."""
 
     source: str
     origin: str
+    """Name of the file, or address of the server."""
     state: str
     steps_done: int
+    """Entries read and stored; 0 while unknown."""
     steps_total: int
+    """Entries to read and store; 0 while unknown."""
     started_at: Instant
     renewed_at: Instant
     finished_at: Instant | None
     report: str
+    """JSON of an AccountImportReport, or of an ImportReview while the import asks; empty before."""
     error: str
+    """The message of a failure as text."""
     error_form: str
+    """The message of a failure as `encode_message` wrote it."""
 
     def state_at(self, now: Instant) -> ImportState:
         """Returns the state; INTERRUPTED if the process that ran the import has ended without saying so."""

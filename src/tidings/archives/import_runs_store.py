@@ -66,9 +66,10 @@ _delete_asked = delete(account_imports).where(_is_owned, *_is_asked)
 
 
 class AskedImport(Struct, frozen=True):
-    """An import that waits for an answer. token: part of the name of its file."""
+    """An import that waits for an answer."""
 
     token: str
+    """Part of the name of its file."""
     origin: str
 
 
@@ -77,7 +78,7 @@ def of_user(db: Read, user_id: int) -> ImportRun | None:
 
 
 def open_token(db: Read, user_id: int, *, abandoned: Instant, forgotten: Instant) -> str:
-    """Returns the token of the user's import whose file is needed, "" if none.
+    """Returns the token of the user's import whose file is needed, "" if there is none.
 
     It runs and was renewed since `abandoned`, or asks since `forgotten` or later.
     """
@@ -95,12 +96,12 @@ def asked(db: Read, user_id: int, started_at: Instant, *, forgotten: Instant) ->
 
 
 def resume(db: Write, user_id: int, token: str, started_at: Instant, *, now: Instant, forgotten: Instant) -> bool:
-    """Let an import that asks go on. Returns False if another answer came first."""
+    """Let an import that asks continue. Returns False if another answer came first."""
     return db.run(_resume, user=user_id, run=token, started=started_at, now=now, forgotten=forgotten) > 0
 
 
 def drop(db: Write, user_id: int, started_at: Instant, *, forgotten: Instant) -> bool:
-    """Delete an import that asks. Returns False if there is none that began then."""
+    """Delete an import that asks. Returns False if none began then."""
     return db.run(_delete_asked, user=user_id, started=started_at, forgotten=forgotten) > 0
 
 
@@ -115,7 +116,7 @@ def begin(db: Write, user_id: int, token: str, *, source: str, origin: str, now:
         "state": str(ImportState.WAITING), "started_at": now, "renewed_at": now,
     }  # fmt: skip
     db.run(_insert.values(**row))
-    # Psycopg does not tell the number of rows of this statement.
+    # Psycopg does not report the number of rows of this statement.
     return bool(db.scalar(_select_token, user=user_id) == token)
 
 

@@ -11,7 +11,7 @@ from tidings.base.messages import Message
 ENABLED: Final = "enabled"
 
 
-# The kind of a member that has the address of the service.
+# The kind of a member that holds the service's address.
 ADDRESS: Final = "url"
 
 
@@ -36,7 +36,7 @@ class IntegrationKind(Protocol):
 
     @property
     def title(self) -> Message:
-        """Return the name that people know."""
+        """Return the name that is shown to users."""
 
     @property
     def fields(self) -> Sequence[IntegrationMember]:
@@ -54,4 +54,4 @@ class IntegrationSettings(Protocol):
         """Return the stored settings by integration, in the form that `update` takes."""
 
     def update(self, user_id: int, fields: Mapping[str, Any]) -> object:
-        """Change settings, all that are given or none. Raises InvalidInput with the integration and field."""
+        """Change all given settings, or none on an error. Raises InvalidInput with the integration and field."""

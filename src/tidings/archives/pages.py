@@ -50,10 +50,11 @@ _ATTACHMENT = {
 
 
 class FailedOutline(Struct, frozen=True):
-    """A problem in a line of the document. is_left_out: the whole feed was left out, not one setting."""
+    """A problem in a line of the document."""
 
     remark: OpmlProblem
     is_left_out: bool
+    """The whole feed was left out, not only one setting."""
 
 
 @routes.get("/feeds/import")
@@ -93,11 +94,12 @@ class ArchiveForm(Form, frozen=True):
 
 
 class MinifluxForm(Form, frozen=True):
-    """apply_all: also filters, styles, scripts and receivers."""
+    """The form that imports an account of a Miniflux server."""
 
     server: str = ""
     api_key: str = ""
     apply_all: bool | None = None
+    """Apply filters, styles, scripts and receivers as well."""
 
 
 class TtrssForm(Form, frozen=True):
@@ -231,7 +233,7 @@ def import_page(
 
 
 def progress(context: RequestContext) -> dict[str, Any]:
-    """Returns waiting, the number of feeds that were never checked, total, that of all feeds, old and newest.
+    """Returns the numbers of feeds: waiting (never checked) and total, then old and newest.
 
     old: the number of unread entries that are older than a week. newest: see `Shown`.
     """

@@ -1,7 +1,7 @@
-"""What an archive holds besides feeds and entries, and what of it an import applies.
+"""What an archive holds in addition to feeds and entries, and what of it an import applies.
 
-A file may come from anybody. Whatever runs on pages, hides entries of other feeds or sends something to another host is
-applied only if the person asks for it; settings that protect the account never come from a file.
+A file may come from anyone. Anything that runs on pages, hides entries of other feeds or sends something to another
+host is applied only if the user asks for it; settings that protect the account never come from a file.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from tidings.domain.feeds.feeds import Feed
 
 
 class ArchivePart(StrEnum):
-    """A part of an archive that an import applies if it is asked to.
-
-    SETTINGS: how lists and pages look and work. RULES: filters for the entries of all feeds. SCRIPTS: the account's own
-    script, style sheet and hosts of fonts. INTEGRATIONS: integrations, and receivers and proxies of feeds.
-    """
+    """A part of an archive that an import applies if it is asked to."""
 
     SETTINGS = "settings"
+    """How lists and pages look and work."""
     RULES = "rules"
+    """Filters for the entries of all feeds."""
     SCRIPTS = "scripts"
+    """The account's own script, style sheet and font hosts."""
     INTEGRATIONS = "integrations"
+    """Integrations, and receivers and proxies of feeds."""
 
 
 # The part of settings that protect the account. No import applies it.
 SECURITY: Final = "security"
 ALL_PARTS: Final = frozenset(ArchivePart)
-# Applied unless the person chooses otherwise.
+# Applied unless the user chooses otherwise.
 DEFAULT_PARTS: Final = frozenset({ArchivePart.SETTINGS})
 
 _HARMLESS: Final = (
@@ -70,18 +70,18 @@ PART_OF_FEED_SETTING: Final[Mapping[str, str]] = {
 }
 _FEED_DEFAULTS: Final = {field.name: field.default for field in msgspec.structs.fields(Feed)}
 
-# Feeds that a report names for each setting.
+# Maximum number of feeds that a report names for each setting.
 MAX_FEEDS: Final = 10
-# Changes that a review shows, and characters of each value.
+# Maximum number of changes that a review shows, and of characters of each value.
 MAX_CHANGES: Final = 100
 MAX_SHOWN_CHARS: Final = 2_000
 
 
 class LeftOff(Struct, frozen=True):
-    """Something in an archive that an import did not apply because nobody asked for it, or that it never applies.
+    """Something in an archive that an import did not apply because it was not asked for, or that it never applies.
 
-    A setting or a receiver is left out, an integration is stored switched off; one that is set up already stays as it
-    is.
+    A setting or a receiver is left out, an integration is stored switched off; an integration that is already
+    set up stays unchanged.
     """
 
     part: str
@@ -94,24 +94,20 @@ class LeftOff(Struct, frozen=True):
 
 
 class PlannedChange(Struct, frozen=True):
-    """What an import would change besides adding feeds and entries. before, after: numbers, texts or booleans.
-
-    Of an integration: the address that it sends to.
-    """
+    """What an import would change in addition to adding feeds and entries."""
 
     part: str
     name: str
     before: Any = ""
+    """A number, text or boolean; for an integration, the address that it sends to."""
     after: Any = ""
+    """Of the same kind as `before`."""
     feed: str = ""
     """URL of the feed whose setting it is; empty for the account."""
 
 
 class ImportReview(Struct, frozen=True):
-    """What is in an archive, for the person who decides which parts of it are applied.
-
-    problems: what cannot be used, in words.
-    """
+    """What is in an archive, for the user who decides which parts of it are applied."""
 
     application: str
     username: str
@@ -120,6 +116,7 @@ class ImportReview(Struct, frozen=True):
     changes: list[PlannedChange] = []
     more_changes: int = 0
     problems: list[str] = []
+    """What cannot be used, in words."""
 
     @property
     def parts(self) -> list[ArchivePart]:
@@ -146,7 +143,7 @@ def chosen_parts(words: Iterable[str]) -> frozenset[ArchivePart]:
 def split_settings(
     values: Mapping[str, Any], current: Mapping[str, Any], parts: Collection[ArchivePart]
 ) -> tuple[dict[str, Any], list[LeftOff]]:
-    """Returns the settings of a user to store, and those that differ from the current ones and are left out."""
+    """Returns the settings of a user to store, and the settings that differ from the current ones and are left out."""
     applied = {name: value for name, value in values.items() if PART_OF_SETTING.get(name, SECURITY) in parts}
     left = [
         LeftOff(PART_OF_SETTING.get(name, SECURITY), name)
@@ -157,7 +154,7 @@ def split_settings(
 
 
 def split_feed_settings(values: Mapping[str, Any], parts: Collection[ArchivePart]) -> tuple[dict[str, Any], list[str]]:
-    """Returns the values of a new feed to store, and the names of those that are left at their defaults."""
+    """Returns the values of a new feed to store, and the names of the values that are left at their defaults."""
     left = [
         name
         for name, part in PART_OF_FEED_SETTING.items()

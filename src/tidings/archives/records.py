@@ -1,6 +1,6 @@
 """What the lines of an archive hold; docs/archive.md describes the format.
 
-Names are those of the API where it has them. Times are RFC 3339 in UTC, exact to the microsecond.
+Names are the same as in the API where it has them. Times are RFC 3339 in UTC, exact to the microsecond.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _BigNumber = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 
 
 class Manifest(Struct, frozen=True, kw_only=True):
-    """About the archive. has_secrets: whether passwords of feeds and services are in it. counts: of lines by file."""
+    """Describes an archive: its format, origin and size."""
 
     format: str
     version: int
@@ -52,7 +52,9 @@ class Manifest(Struct, frozen=True, kw_only=True):
     created_at: datetime
     username: str
     has_secrets: bool
+    """Whether passwords of feeds and services are in it."""
     counts: dict[str, int]
+    """Lines by file."""
 
 
 class ArchivedCategory(Struct, frozen=True):
@@ -67,12 +69,10 @@ class ArchivedLabel(Struct, frozen=True):
 
 
 class ArchivedFeed(Struct, frozen=True, kw_only=True):
-    """A subscription. number: identifies it within the archive.
-
-    edited: bits of the fields that the user set by hand. settings: those that differ from the settings of a new feed.
-    """
+    """A subscription."""
 
     number: int
+    """Identifies the feed within the archive."""
     category: str
     feed_url: str
     site_url: str = ""
@@ -80,32 +80,36 @@ class ArchivedFeed(Struct, frozen=True, kw_only=True):
     description: str = ""
     language: str = ""
     edited: int = 0
+    """Bits of the fields that the user set manually."""
     created_at: datetime | None = None
     settings: dict[str, Any] = {}
+    """The settings that differ from a new feed's."""
 
 
 class ArchivedEnclosure(Struct, frozen=True):
-    """size: bytes, 0 when unknown. media_progression: seconds. queue_position: null if it is not in the queue."""
+    """An enclosure of an entry."""
 
     url: str
     mime_type: str = ""
     size: _BigNumber = 0
+    """Bytes; 0 when unknown."""
     media_progression: _BigNumber = 0
+    """Seconds."""
     queue_position: Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)] | None = None
+    """Null if it is not in the queue."""
 
 
 class ArchivedEntry(Struct, frozen=True, kw_only=True):
-    """An entry of the feed with this number.
-
-    hash, fingerprint: hex digits, as in the table `entries`. status: unread, read or removed. reading_time: minutes.
-    edited: bits of the fields that the user set by hand. share_code: of the public link, "" without one.
-    labels: names. other_content: HTML that the user can switch to. chapters: those in the feed.
-    """
+    """An entry of an archive."""
 
     feed: int
+    """Number of its feed in the archive."""
     hash: str
+    """Hex digits, as in the table `entries`."""
     fingerprint: str = ""
+    """Hex digits, as in the table `entries`."""
     status: str = "read"
+    """unread, read or removed."""
     starred: bool = False
     published_at: datetime
     created_at: datetime | None = None
@@ -116,18 +120,25 @@ class ArchivedEntry(Struct, frozen=True, kw_only=True):
     comments_url: str = ""
     language: str = ""
     share_code: str = ""
+    """Code of the public link; empty without one."""
     reading_time: _Number = 0
+    """Minutes."""
     edited: int = 0
+    """Bits of the fields that the user set manually."""
     tags: list[str] = []
     labels: list[str] = []
+    """Names of labels."""
     enclosures: list[ArchivedEnclosure] = []
     content: str = ""
     other_content: str | None = None
+    """HTML that the user can switch to."""
     chapters: list[Chapter] = []
+    """The chapters that the feed contains."""
 
 
 class ArchivedDeletion(Struct, frozen=True):
-    """An entry that was deleted and does not come back. hash: as in ArchivedEntry."""
+    """An entry that was deleted and does not come back."""
 
     feed: int
     hash: str
+    """As in ArchivedEntry."""

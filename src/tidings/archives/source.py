@@ -1,4 +1,4 @@
-"""What is read from another reader to import it, in the records of our archives."""
+"""What is read from another reader to import it, in the records of archives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads the rows of an account in the order of their ids, and adds entries as another service had stored them."""
+"""Reads the rows of an account in the order of their ids, and adds entries that another service had stored."""
 
 from __future__ import annotations
 
@@ -29,22 +29,24 @@ class EntryRow(Entry, frozen=True):
 
 
 class StoredEntry(Struct, frozen=True):
-    """An entry of an account. labels: their names."""
+    """An entry of an account."""
 
     row: EntryRow
     content: str
     enclosures: list[Enclosure]
     labels: list[str]
+    """Names of the entry's labels."""
     extras: ContentExtras
 
 
 class NewEntry(Struct, frozen=True):
-    """An entry to add. enclosures: without ids."""
+    """An entry to add."""
 
     entry: EntryRow
     content: str
     tags: Sequence[str]
     enclosures: Sequence[Enclosure]
+    """Without ids."""
     extras: ContentExtras = ContentExtras()
 
 
@@ -83,7 +85,7 @@ def count_entries(db: Read, user_id: int) -> int:
 def each_entry(database: Database, user_id: int) -> Iterator[StoredEntry]:
     """Yields the user's entries, oldest first.
 
-    Each batch is a transaction of its own, so that others can write meanwhile; memory does not grow with the number.
+    Each batch is a separate transaction, so that others can write in between; memory does not grow with the number.
     """
     after = 0
     while True:
@@ -106,7 +108,7 @@ def each_entry(database: Database, user_id: int) -> Iterator[StoredEntry]:
 
 
 def each_deleted(database: Database, user_id: int, feed_id: int) -> Iterator[bytes]:
-    """Yields the hashes of entries that were deleted from a feed, in batches as `each_entry`."""
+    """Yields the hashes of entries that were deleted from a feed, in batches like `each_entry`."""
     after = b""
     while True:
         with database.reading() as db:

@@ -1,7 +1,7 @@
-"""Takes out of the records of an archive what this version or this machine cannot use, and says what that was.
+"""Removes what this version or this machine cannot use from the records of an archive, and reports what that was.
 
-A time zone of another year, a theme or a rule of a newer Tidings, a damaged tag: the rest of ten years comes in. What
-identifies a record (its hash, its feed, its times) is never replaced: without it, the archive is damaged.
+A time zone of another year, a theme or a rule of a newer Tidings, a damaged tag: the rest of ten years is imported.
+What identifies a record (its hash, its feed, its times) is never replaced: without it, the archive is damaged.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from tidings.domain.entries.entries import STATUS_BY_NAME, EntryStatus
 from tidings.domain.feeds.categories import validate_title
 
 R = TypeVar("R", bound=Struct)
-# Takes what cannot be used, in words.
+# Called with a description of what cannot be used.
 Note = Callable[[str], None]
 
-# The category of feeds whose own one cannot be used.
+# The category of feeds whose own category cannot be used.
 NO_CATEGORY: Final = "All"
 _FEED_NAMES: Final = frozenset({*records.FEED_SETTINGS, *records.FEED_SECRETS})
 _MAX_NAME_CHARS: Final = 200
 # Characters of a value's name that a report repeats.
 _MAX_SETTING_CHARS: Final = 60
-# What is told one by one of each member of an archive.
+# Maximum number of problems that are reported one by one for each member of an archive.
 MAX_TOLD: Final = 20
 
 
@@ -48,7 +48,7 @@ class Problems:
             self._more += 1
 
     def texts(self, what: str) -> list[str]:
-        """what: a plural, for the number of those that are not told, as in "5 more entries"."""
+        """Returns the problems. what: a plural for the number of unreported ones, as in "5 more entries"."""
         return [*self._told, f"{self._more} more {what}"] if self._more else self._told
 
 
@@ -65,7 +65,7 @@ def settings_of_user(
 ) -> dict[str, Any]:
     """Returns the columns of a user to set, without values that cannot be used.
 
-    names_unknown: also name settings that this version does not have.
+    names_unknown: name settings that this version does not have as well.
     """
     usable: dict[str, Any] = {}
     for name, value in settings.items():
@@ -164,7 +164,7 @@ def record(document: Any, kind: type[R]) -> tuple[R, list[str]]:
     document: what JSON of a record holds. Raises msgspec.ValidationError if a required field cannot be used.
     """
     if not isinstance(document, dict):
-        # Says which type was expected.
+        # The message says which type was expected.
         return msgspec.convert(document, kind), []
     kept: dict[str, Any] = {}
     left: list[str] = []
@@ -211,7 +211,7 @@ def _reason(archived: ArchivedEntry, name: str) -> str:
 
 
 def _without_name(error: InvalidInput, name: str) -> str:
-    """Returns the message of an error without the name of the field in front, which the report gives already."""
+    """Returns the message of an error without the leading name of the field, which the report already has."""
     return error.message.removeprefix(f"{name}: ")
 
 

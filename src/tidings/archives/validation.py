@@ -1,6 +1,6 @@
-"""Checks the records of an archive before they are stored: a file from outside may hold anything.
+"""Checks the records of an archive before they are stored: a file from outside may contain anything.
 
-Content is cleaned, and URLs are checked, as those of publishers are.
+Content is cleaned, and URLs are checked, like what publishers send.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from tidings.settings import Loaded, Settings
 if TYPE_CHECKING:
     from tidings.wiring.application import Application
 
-# A parameter that `cli.launch` fills; it is no option of the command line.
+# A parameter that `cli.launch` fills; it is not an option of the command line.
 LoadedSettings = Annotated[Loaded, Parameter(parse=False)]
 
 

@@ -54,7 +54,7 @@ def export_account(
         user = application.services.accounts.users.find(username)
         if path.exists():
             raise StartError(f"The archive {path} cannot be written: File exists; choose another name, or remove it")
-        # Written under another name first: a file with the final name is always complete.
+        # Written under a temporary name first: a file with the final name is always complete.
         partial = path.with_name(f"{path.name}.part")
         try:
             descriptor = os.open(partial, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600)
@@ -72,7 +72,7 @@ def export_account(
     return 0
 
 
-# How the address of a database begins.
+# Prefixes of the address of a database.
 _DATABASES: Final = ("postgres://", "postgresql://")
 
 
@@ -150,7 +150,7 @@ _QUESTIONS: Final = {
     ArchivePart.SCRIPTS: "Apply these scripts, styles and fonts on every page? A script can do all that you can.",
     ArchivePart.INTEGRATIONS: "Switch these on? They send entries or requests to other hosts.",
 }
-# Characters of a value in a question.
+# Maximum number of characters of a value in a question.
 _MAX_SHOWN_CHARS: Final = 60
 
 

@@ -119,7 +119,7 @@ def _lower_priority() -> None:
     """Give requests precedence over background work, and make garbage collection cheaper."""
     with suppress(OSError):
         os.nice(NICENESS)
-    # Imported modules stay for good: the collector need not examine them with every feed.
+    # Imported modules stay: the garbage collector need not examine them with every feed.
     gc.freeze()
     gc.set_threshold(GC_THRESHOLD, 20, 50)
 

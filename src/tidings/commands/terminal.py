@@ -20,7 +20,7 @@ Progress = Callable[[int, int], None]
 
 
 def say(line: str) -> None:
-    """Write a line to stdout and flush it, so that a pipe gets it at once."""
+    """Write a line to stdout and flush it, so that a pipe gets it immediately."""
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
 

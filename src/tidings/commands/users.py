@@ -50,7 +50,7 @@ def add(
         Take the password from the first line of this file.
     """
     with _users(loaded.settings) as users:
-        # Before the password is asked for: a name that is taken needs none.
+        # Before asking for the password, which is not needed if the name is taken.
         users.require_free(name)
         added = users.create(name, read_password(name, password_file), is_admin=admin)
     say(f"Added {added.username}{' as an administrator' if added.is_admin else ''}.")

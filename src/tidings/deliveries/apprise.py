@@ -32,7 +32,10 @@ _decoder = msgspec.msgpack.Decoder(AppriseReport)
 
 
 class AppriseSender:
-    """guard: the addresses that integrations may reach; the child process applies the same."""
+    """Sends notifications through Apprise in a child process.
+
+    guard: the addresses that integrations may reach; the child process applies the same guard.
+    """
 
     def __init__(self, database: Database, *, guard: AddressGuard, timeout_s: float = SEND_TIMEOUT_S) -> None:
         self._database = database
@@ -60,9 +63,9 @@ class AppriseSender:
             raise InvalidField(field, join_sentences(*(problem.message for problem in problems)))
 
     def send(self, settings: apprise.Settings, event: Event) -> None:
-        """Send an event to the services that have not got it yet. Blocks: call it in a thread.
+        """Send an event to the services that have not received it yet. Blocks: call it in a thread.
 
-        Raises DeliveryRefused if a service did not accept it, and Undeliverable if there are no service URLs.
+        Raises DeliveryRefused if a service did not accept it, and Undeliverable if service URLs are missing.
         """
         urls = self._urls(settings, event)
         if not urls:
@@ -110,7 +113,7 @@ class AppriseSender:
                 self._reached.pop(next(iter(self._reached)), None)
 
     def _urls(self, settings: apprise.Settings, event: Event) -> list[str]:
-        """Returns the service URLs of the feed, or those of the user; as they are now, not as of the event."""
+        """Returns the feed's service URLs, or else the user's; as they are now, not as at the time of the event."""
         if event.receiver.startswith("feed "):
             payload = event.new_entries.feed
             with self._database.reading() as db:

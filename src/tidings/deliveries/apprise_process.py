@@ -2,7 +2,7 @@
 
     parent ── length, request ──► stdin │ Apprise │ stdout ── length, report ──► parent
 
-Before it reads the first request it enters a sandbox: an audit hook of Python (PEP 578) gets every connection, file and
+Before it reads the first request it enters a sandbox: an audit hook of Python (PEP 578) sees every connection, file and
 process that any library asks for, and permits only what `Sandbox` allows. The process ends when its stdin ends.
 `deliveries.apprise` starts it, kills it when it takes too long, and starts another.
 """
@@ -39,7 +39,7 @@ NON_HTTP_PLUGINS = frozenset({"NotifyEmail"})
 
 
 class AccessDenied(PermissionError):
-    """The sandbox denied an operation. It is an OSError because libraries handle those of sockets and files."""
+    """The sandbox denied an operation. It is an OSError because libraries handle errors of sockets and files."""
 
 
 class Sandbox:
@@ -199,7 +199,7 @@ def _plugin_failed(error: Exception) -> Message:
 
 
 def plugins() -> Iterable[type[NotifyBase]]:
-    """Returns the plugins of all services that Apprise knows, whether they can be used here or not."""
+    """Returns the plugins of all services that Apprise supports, whether they can be used here or not."""
     manager: Any = NotificationManager
     known: Iterable[type[NotifyBase]] = manager().plugins()
     return known

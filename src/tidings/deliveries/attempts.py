@@ -28,7 +28,7 @@ from tidings.services.clock import Clock
 
 log = structlog.get_logger()
 
-# For providers without HTTP requests of their own: called in a thread; raises DeliveryRefused.
+# For providers that do not make HTTP requests: called in a thread; raises DeliveryRefused.
 ThreadSender = Callable[[Any, Event], None]
 
 # Threads for such calls; with the default threads, calls that hang would delay access to the database.
@@ -42,19 +42,20 @@ _SECRET_HEADERS = re.compile("auth|token|key|secret|cookie|session", re.IGNORECA
 
 
 class DeliveryOutcome(Struct, frozen=True):
-    """The outcome of an attempt.
-
-    status: of the last answer, 0 when there was none. error: for the user; None when the event was delivered.
-    response: the beginning of the last answer. retry_after_s: what the service asked for, in seconds, if anything.
-    disables_integration: the service asks for no more requests. is_undeliverable: the service never takes this event.
-    """
+    """The outcome of an attempt."""
 
     status: int = 0
+    """Status of the last response, 0 when there was none."""
     error: Message | None = None
+    """For the user; None when the event was delivered."""
     response: str = ""
+    """The beginning of the last response."""
     retry_after_s: int | None = None
+    """How many seconds the service asked to wait, if it did."""
     disables_integration: bool = False
+    """The service asks for no more requests."""
     is_undeliverable: bool = False
+    """The service will never accept this event."""
 
     @property
     def error_text(self) -> str:
@@ -77,12 +78,12 @@ class Transcript:
 
     def add_request(self, outgoing: ServiceRequest) -> None:
         values = (value for name, value in outgoing.headers.items() if _SECRET_HEADERS.search(name))
-        # Of `Bearer 1234`, both the whole value and `1234`.
+        # For `Bearer 1234`, both the whole value and `1234`.
         self._secrets |= {part for value in values for part in (value, value.partition(" ")[2])}
         self._secrets |= {*_credentials_in(outgoing.url)}
 
     def redact(self, text: str) -> str:
-        # The longest first: one may be a part of another.
+        # The longest first, since one may be part of another.
         for secret in sorted(
             (value for value in self._secrets if len(value) >= _MIN_SECRET_CHARS), key=len, reverse=True
         ):
@@ -105,7 +106,10 @@ class Transcript:
 
 
 class EventSender:
-    """thread_senders: by provider name. timeout_s: for all requests of one attempt together."""
+    """Makes one attempt to send an event to its receiver.
+
+    thread_senders: by provider name. timeout_s: for all requests of one attempt together.
+    """
 
     def __init__(
         self,
@@ -195,7 +199,7 @@ def _crash_message(failure: Exception) -> Message:
 
 
 def _message(error: TidingsError) -> Message:
-    # The text of a TlsError names the setting of feeds that accepts bad certificates; integrations have no such one.
+    # The text of a TlsError names a setting of feeds, to accept bad certificates, which integrations do not have.
     return error.failure if isinstance(error, TlsError) else error.text
 
 

@@ -22,7 +22,7 @@ from tidings.domain.feeds.feeds import Feed
 
 NEW_ENTRIES: Final = "new_entries"
 SAVE_ENTRY: Final = "save_entry"
-# Many receivers accept one megabyte at most: larger bodies are split into several events.
+# Many receivers accept at most one megabyte: larger bodies are split into several events.
 MAX_BODY_BYTES = 1_000_000
 
 FormatTime = Callable[[Instant], str]
@@ -57,7 +57,7 @@ class EnclosurePayload(Struct, frozen=True):
 
 
 class EntryPayload(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """feed: None where the event itself holds the feed of all its entries."""
+    """The fields of an entry that are sent to receivers."""
 
     id: int
     user_id: int
@@ -78,6 +78,7 @@ class EntryPayload(Struct, frozen=True, kw_only=True, omit_defaults=True):
     enclosures: list[EnclosurePayload]
     tags: list[str]
     feed: FeedPayload | None = None
+    """None where the event itself holds the feed of all its entries."""
 
 
 class SaveEntryPayload(Struct, frozen=True):
@@ -86,27 +87,28 @@ class SaveEntryPayload(Struct, frozen=True):
 
 
 class NewEntriesPayload(Struct, frozen=True):
-    """entries: oldest first, without their feed."""
+    """The body of an event about new entries of a feed."""
 
     event_type: str
     feed: FeedPayload
     entries: list[EntryPayload]
+    """Oldest first, without their feed."""
 
 
 class Event(Struct, frozen=True, kw_only=True):
-    """One attempt to deliver an event, as a provider gets it.
-
-    delivery_id: the same for every attempt. attempt: counted from 1. receiver: as the provider named it.
-    body: JSON, written when the event happened; the signature covers these bytes. at: the time of this attempt, for
-    tokens that contain it.
-    """
+    """One attempt to deliver an event, as a provider gets it."""
 
     type: str
     delivery_id: str
+    """The same for every attempt."""
     attempt: int
+    """Counted from 1."""
     receiver: str
+    """As the provider named it."""
     body: bytes
+    """JSON, written when the event happened; the signature covers these bytes."""
     at: Instant = Instant(0)
+    """The time of this attempt, for tokens that contain it."""
 
     @property
     def saved_entry(self) -> EntryPayload:
@@ -122,7 +124,7 @@ class Event(Struct, frozen=True, kw_only=True):
 def new_entries_bodies(feed: FeedPayload, entries: Iterable[EntryPayload]) -> Iterator[bytes]:
     """Yields the body of one event with all entries, or several bodies of at most MAX_BODY_BYTES each.
 
-    A single entry larger than that gets a body of its own. entries: oldest first, at least one; they are consumed
+    A single entry larger than that gets a separate body. entries: oldest first, at least one; they are consumed
     lazily, so that the entries and the body of only one event are in memory at a time.
     """
     empty = len(msgspec.json.encode(NewEntriesPayload(NEW_ENTRIES, feed, [])))
@@ -181,14 +183,14 @@ def feed_payload(feed: Feed, category: Category, *, format_time: FormatTime) -> 
 
 
 class EventType(Struct, frozen=True):
-    """name: as in the body, in the header and in the database. title: as shown on pages.
-
-    body: returns the body of an event about this feed and one entry of it.
-    """
+    """A type of event that receivers get."""
 
     name: str
+    """As in the body, in the header and in the database."""
     title: Message
+    """As shown on pages."""
     body: Callable[[FeedPayload, EntryPayload], bytes]
+    """Returns the body of an event about this feed and one of its entries."""
 
 
 def _save_entry(feed: FeedPayload, entry: EntryPayload) -> bytes:

@@ -38,10 +38,11 @@ TrustCheck = Callable[[str, str], bool]
 
 
 class IntegrationSettings(Struct, frozen=True):
-    """A user's settings of one integration. settings: of the provider's type `Settings`."""
+    """A user's settings of one integration."""
 
     enabled: bool
     settings: Any
+    """An instance of the provider's `Settings`."""
 
 
 def find_provider(name: str) -> Provider:
@@ -63,9 +64,9 @@ def merge(
     may_share: TrustCheck,
     make_secret: Callable[[], str],
 ) -> IntegrationSettings:
-    """Returns the settings with changes. sent: members as in the API; those that are absent or null stay as they are.
+    """Returns the settings with changes. sent: members as in the API; absent or null members stay unchanged.
 
-    A new address on another host needs the secrets with it: whoever changes it may be one who cannot read them.
+    A new address on another host needs the secrets again: the person who changes it may not be able to read them.
     make_secret: returns a value for a generated field. Raises InvalidInput, which names integration and field, as in
     `linkding.url`.
     """
@@ -92,7 +93,7 @@ def merge(
 
 
 def visible_settings(provider: Provider, chosen: IntegrationSettings) -> dict[str, Any]:
-    """Returns the settings as their user may see them: for a secret only whether there is one."""
+    """Returns the settings as their user may see them: a secret only as whether it is set."""
     members: dict[str, Any] = {ENABLED: chosen.enabled}
     for field in provider.fields:
         value = getattr(chosen.settings, field.name)
@@ -154,7 +155,7 @@ def _check_secrets(
 ) -> None:
     """Raises InvalidInput for a stored secret that was not sent and would go to another host than it was given for.
 
-    An empty address is no host: else a secret could be sent anywhere by removing the address first.
+    An empty address is not a host: otherwise a secret could be sent anywhere by removing the address first.
     """
     addresses = [field for field in provider.fields if field.kind is FieldKind.ADDRESS]
     if not any(
@@ -174,7 +175,7 @@ def _is_elsewhere(field: SettingField, before: str, after: str, may_share: Trust
         return False
     if not field.is_template:
         return not may_share(before, after)
-    # A placeholder in the host leads anywhere.
+    # A placeholder in the host can lead anywhere.
     hosts = (_AFTER_HOST.split(url.partition("://")[2])[0] for url in (before, after))
     return any("{{" in host for host in hosts) or not may_share(*map(templates.sample_render, (before, after)))
 

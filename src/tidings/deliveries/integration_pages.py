@@ -35,11 +35,12 @@ _CLEAR = "clear-"
 
 
 class IntegrationRow(Struct, frozen=True):
-    """A provider in the list. state: on, off, or "" when nothing was ever set."""
+    """A provider in the list of integrations."""
 
     name: str
     title: str
     state: str
+    """"on", "off", or "" when it was never set up."""
     problems: DeliveryProblems
 
 
@@ -173,7 +174,7 @@ def _page(
         "placeholders": PLACEHOLDERS,
         "names": [ENABLED, *(field.name for field in provider.fields)],
     }
-    # A generated secret, or a typed one beside an error, is on the page.
+    # A generated secret, or a typed secret next to an error, is on the page.
     return PageResponse(
         "settings/integration.html", known, status=400 if problem else 200, problem=problem, has_secret=True
     )

@@ -38,7 +38,10 @@ class DeliveryProblems(Struct, frozen=True):
 
 
 class Integrations:
-    """guard: decides which addresses integrations may reach."""
+    """The integrations of users: lists, changes and tests them.
+
+    guard: decides which addresses integrations may reach.
+    """
 
     def __init__(self, database: Database, clock: Clock, *, guard: AddressGuard, apprise_sender: AppriseSender) -> None:
         self._database = database
@@ -78,7 +81,7 @@ class Integrations:
         return archived
 
     def update(self, user_id: int, fields: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-        """Change settings, all that are given or none, and return them as `get_all` does.
+        """Change all given settings, or none on an error, and return them as `get_all` does.
 
         fields: any part of what `get_all` returns. Raises InvalidInput with the integration and field.
         """

@@ -11,7 +11,7 @@ from msgspec import Struct
 from tidings.base.messages import Message, decode_message, encode_message, msg
 from tidings.base.times import DAY, Instant
 
-# Characters of a response body, and of an error, that are stored and shown.
+# Maximum number of characters of a response body, and of an error, that are stored and shown.
 MAX_EXCERPT_LENGTH = 1_000
 MAX_ERROR_LENGTH = 500
 # How long delivered and failed deliveries can be viewed and redelivered.
@@ -24,11 +24,13 @@ GIVEN_UP_TOGETHER = msg("Nothing reached this receiver for a day: all events tha
 
 
 class DeliveryState(StrEnum):
-    """pending: attempts continue. failed: given up, by default after a day of failed attempts."""
+    """The state of a delivery."""
 
     PENDING = "pending"
+    """Attempts continue."""
     DELIVERED = "delivered"
     FAILED = "failed"
+    """Given up, by default after a day of failed attempts."""
 
 
 class Delivery(Struct, frozen=True):
@@ -67,23 +69,22 @@ class Delivery(Struct, frozen=True):
 
 
 class ReceiverQueue(Struct, frozen=True):
-    """A receiver with due deliveries, leased by a worker: one row of `receivers`.
-
-    failures: failed attempts in a row. given_up: deliveries given up in a row.
-    """
+    """A receiver with due deliveries, leased by a worker: one row of `receivers`."""
 
     id: int
     user_id: int
     integration: str
     failures: int
+    """Failed attempts in a row."""
     failing_since: Instant | None
     given_up: int
+    """Deliveries given up in a row."""
 
 
 class QueueLimits(Struct, frozen=True):
     """How much may be pending for one receiver, and for all receivers of one user.
 
-    When a limit is exceeded, the oldest deliveries are given up; for a user, those of the longest queues.
+    When a limit is exceeded, the oldest deliveries are given up; for a user, the oldest in the longest queues.
     """
 
     max_deliveries: int = 10_000

@@ -7,38 +7,41 @@ from msgspec import Struct
 from tidings.base.messages import Message, msg
 from tidings.deliveries.events import EntryPayload, NewEntriesPayload
 
-# Titles listed in one notification; the rest is only counted.
+# Maximum number of titles listed in one notification; the rest is only counted.
 MAX_TITLES = 10
 
 
 class Notification(Struct, frozen=True):
-    """url: opened when the user taps the notification; "" for none."""
+    """A notification of new entries."""
 
     title: str
     text: str
     url: str
+    """Opened when the user taps the notification; empty for none."""
 
 
 class AppriseRequest(Struct, frozen=True):
-    """A request to the process that runs Apprise. urls: of services. only_check: validate the URLs, send nothing."""
+    """A request to the process that runs Apprise."""
 
     urls: list[str]
+    """URLs of services."""
     title: str = ""
     text: str = ""
     url: str = ""
     only_check: bool = False
+    """Validate the URLs, send nothing."""
 
 
 class UrlProblem(Struct, frozen=True):
-    """number: the position of the URL, from 1. scheme: of the URL, whose other parts are secret.
-
-    is_url_invalid: a retry does not help.
-    """
+    """A problem with one of the URLs."""
 
     number: int
+    """Position of the URL, counted from 1."""
     scheme: str
+    """The URL's scheme; its other parts are secret."""
     reason: Message
     is_url_invalid: bool = False
+    """A retry does not help."""
 
     @property
     def message(self) -> Message:
@@ -53,9 +56,10 @@ class UrlProblem(Struct, frozen=True):
 
 
 class AppriseReport(Struct, frozen=True):
-    """The response of that process. problems: empty if everything succeeded."""
+    """The response of the process that runs Apprise."""
 
     problems: list[UrlProblem]
+    """Empty if everything succeeded."""
 
 
 def notification(payload: NewEntriesPayload, *, max_length: int = 4_000, with_urls: bool = False) -> Notification:

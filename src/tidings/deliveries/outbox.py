@@ -29,12 +29,12 @@ from tidings.storage.feeds import categories, feeds
 
 log = structlog.get_logger()
 
-# Entries whose bodies are in memory at the same time.
+# Maximum number of entries whose bodies are in memory at the same time.
 ENTRIES_PER_BATCH = 100
 
 
 def post_stored_entries(db: Write, stored: Sequence[StoredEntries]) -> None:
-    """Write events of new entries. Users without an integration that receives them cost one look-up together.
+    """Write events of new entries. For all users without an integration that receives them, this is one lookup.
 
     Call it after all other writes: the events hold feeds and entries as they are now.
     """
@@ -104,7 +104,7 @@ def _post(
     make_bodies: Callable[[], Iterable[bytes]],
     now: Instant,
 ) -> int:
-    """make_bodies: called only if there is a receiver, and consumed one by one: together bodies may be large."""
+    """Write an event. make_bodies: called only if there is a receiver, and consumed one by one: bodies may be large."""
     integrations = enabled_integrations(db, user.id, event_type)
     receivers = [(target.name, receiver) for target in integrations if (receiver := _receiver(target, feed))]
     posted = 0

@@ -28,7 +28,7 @@ routes = Routes()
 
 PATH = "/settings/deliveries"
 PER_PAGE = 50
-# Characters of a body that are shown on the page, which links to the whole body.
+# Maximum number of characters of a body that the page shows; it links to the whole body.
 MAX_SHOWN_CHARS = 20_000
 STATES = {
     "": N_("All"),
@@ -39,16 +39,17 @@ STATES = {
 
 
 class DeliveryFilterQuery(Query, frozen=True):
-    """A filter; "" matches all. service, event: names. receiver: a `_digest` of a receiver of that service.
-
-    before: the id of the last delivery of the previous page.
-    """
+    """The filter of the list of deliveries; an empty value matches all."""
 
     state: str = ""
     service: str = ""
+    """Name of the service."""
     receiver: str = ""
+    """A `_digest` of a receiver of the service."""
     event: str = ""
+    """Name of the event."""
     before: int | None = None
+    """Id of the last delivery of the previous page."""
 
 
 @routes.get(PATH)

@@ -48,8 +48,8 @@ DeliverFunction = Callable[[Any, Event], RequestSequence]
 class DeliveryRefused(TidingsError):
     """The service responded, and did not accept the event.
 
-    message: for the user, without secrets. disables_integration: the service will never accept an event again, so that
-    the integration is to be disabled.
+    message: for the user, without secrets. disables_integration: the service will never accept an event again, so
+    the integration must be disabled.
     """
 
     code = "refused"
@@ -61,23 +61,22 @@ class DeliveryRefused(TidingsError):
 
 
 class Provider(Struct, frozen=True):
-    """A provider's module as a value.
-
-    events: names of the events that it receives. deliver: None for a provider that is called in a thread.
-    """
+    """A provider's module as a value."""
 
     name: str
     title: Message
     events: frozenset[str]
+    """Names of the events that it receives."""
     settings: type[Struct]
     fields: tuple[SettingField, ...]
     deliver: DeliverFunction | None
+    """None for a provider that is called in a thread."""
     receiver: Callable[[Any, Feed], str]
     describe_receiver: Callable[[str], Message]
     check: Callable[[Any], None]
 
     def read_settings(self, settings: str | bytes) -> Any:
-        """Returns the provider's settings. settings: as stored, a JSON object; unknown members are ignored."""
+        """Returns the provider's settings. settings: the stored JSON object; unknown members are ignored."""
         return msgspec.json.decode(settings, type=self.settings)
 
 

@@ -35,12 +35,16 @@ log = structlog.get_logger()
 LEASE = timedelta(seconds=30)
 # A receiver with many deliveries is released after this time, so that other receivers are served.
 MAX_SERVE_S = 5.0
-# Most batches that one claim moves into queues before it claims; other writers run between batches.
+# Maximum number of batches that one claim moves into queues before it claims; other writers run between batches.
 MAX_ENQUEUE_ROUNDS = 20
 
 
 class DeliveryQueue:
-    """retry_policy: when to attempt again. limits: the largest queue of a receiver. random_fraction: returns 0 to 1."""
+    """Hands out due deliveries to workers, in order for each receiver.
+
+    retry_policy: when to attempt again. limits: the maximum size of a receiver's queue.
+    random_fraction: returns 0 to 1.
+    """
 
     def __init__(
         self,
@@ -69,7 +73,7 @@ class DeliveryQueue:
     def claim(self, worker: str, *, limit: int, max_failing: int) -> list[ReceiverQueue]:
         """Claim up to `limit` due receivers for the worker and return them.
 
-        max_failing: most of them whose last attempt failed.
+        max_failing: maximum number of receivers whose last attempt failed.
         """
         now = self._clock()
         with self._database.reading() as db:

@@ -32,7 +32,7 @@ class Deliveries:
         self._clock = clock
 
     def redeliver(self, user_id: int, id_: int) -> None:
-        """Send a delivery again under the same id; a pending one is attempted at once.
+        """Send a delivery again under the same id; a pending one is attempted immediately.
 
         Raises NotFound, and InvalidInput if its body was not kept.
         """
@@ -44,7 +44,7 @@ class Deliveries:
             outbox.redeliver(db, user_id, id_, now=self._clock())
 
     async def test(self, user_id: int, integration: str) -> DeliveryOutcome:
-        """Send a sample event to an integration at once, enabled or not, and return the outcome. Nothing is stored.
+        """Send a sample event to an integration now, enabled or not, and return the outcome. Nothing is stored.
 
         Raises InvalidInput for an integration that the user has not set up.
         """

@@ -23,8 +23,8 @@ def _found() -> dict[str, Provider]:
 
 
 REGISTRY: Final = _found()
-# The names of the providers that receive an event, by its name. `has_integrations` in the API counts those of
-# save_entry.
+# Names of the providers that receive an event, by the event's name. `has_integrations` in the API counts only
+# providers of save_entry.
 PROVIDERS_BY_EVENT: Final = {
     event: frozenset(name for name, provider in REGISTRY.items() if event in provider.events) for event in EVENTS
 }

@@ -26,7 +26,7 @@ class Undeliverable(DeliveryRefused):
 
 
 def entry_with_url(event: Event) -> EntryPayload:
-    """Returns the entry of a save_entry event, with a title. Raises Undeliverable if the entry has no URL."""
+    """Returns the entry of a save_entry event, with a title. Raises Undeliverable for an entry without URL."""
     entry = event.saved_entry
     if not entry.url:
         raise Undeliverable(msg("This entry has no address that could be saved."))
@@ -81,9 +81,9 @@ def expect_success(response: ServiceResponse, title: str | Message, *also: int) 
 
 
 def required_text(response: ServiceResponse, title: str, *names: str) -> str:
-    """Returns a text from the JSON object of a response: that of the first dotted name that has one.
+    """Returns a text from the JSON object of a response: the text of the first dotted name that has one.
 
-    Raises DeliveryRefused if none has.
+    Raises DeliveryRefused if all are missing.
     """
     expect_success(response, title)
     value = _json(response)

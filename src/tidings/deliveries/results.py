@@ -28,38 +28,43 @@ log = structlog.get_logger()
 
 
 class DeliveryJob(Struct, frozen=True):
-    """A delivery to attempt now. integration: as stored when the job was read."""
+    """A delivery to attempt now."""
 
     queue: ReceiverQueue
     worker: str
     delivery: Delivery
     body: bytes
     integration: StoredIntegration
+    """As stored when the job was read."""
 
 
 class Attempt(Struct, frozen=True):
-    """releases_receiver: release the receiver after this attempt, even if more waits."""
+    """An attempt that was made, and its outcome."""
 
     job: DeliveryJob
     outcome: DeliveryOutcome
     releases_receiver: bool = False
+    """Release the receiver after this attempt, even if more deliveries wait."""
 
 
 class AttemptResult(Struct, frozen=True):
-    """state: of the delivery. next_at: when its receiver is attempted next.
-
-    claim_lost: another worker holds the receiver, and nothing was written.
-    next_job: the next delivery to attempt now; None if the receiver was released.
-    """
+    """What follows from an attempt."""
 
     state: DeliveryState
+    """The delivery's state."""
     next_at: Instant
+    """When the receiver is attempted next."""
     claim_lost: bool = False
+    """Another worker holds the receiver, and nothing was written."""
     next_job: DeliveryJob | None = None
+    """The next delivery to attempt now; None if the receiver was released."""
 
 
 class ResultWriter:
-    """retry_policy: when to attempt again. lease: how long a claim lasts. random_fraction: returns 0 to 1."""
+    """Stores the results of attempts and reads the next delivery of the receiver.
+
+    retry_policy: when to attempt again. lease: how long a claim lasts. random_fraction: returns 0 to 1.
+    """
 
     def __init__(
         self,
@@ -129,7 +134,7 @@ class ResultWriter:
         outcome, queue, delivery = attempt.outcome, attempt.job.queue, attempt.job.delivery
         state, next_at = DeliveryState.DELIVERED, now
         if outcome.is_delivered or outcome.is_undeliverable:
-            # A service that rejects this event for good is reachable, so it gets the next one.
+            # A service that rejects this event permanently is reachable, so it gets the next one.
             state = DeliveryState.DELIVERED if outcome.is_delivered else DeliveryState.FAILED
             queue = structs.replace(queue, failures=0, failing_since=None, given_up=0)
         else:
@@ -145,7 +150,7 @@ class ResultWriter:
             if outcome.disables_integration or is_exhausted:
                 state = DeliveryState.FAILED
                 queue = structs.replace(queue, given_up=queue.given_up + 1)
-                # The cause may be this event alone: try the next at once, but only GIVE_UP_ALL_AFTER times in a row.
+                # The cause may be this event alone: try the next one now, but only GIVE_UP_ALL_AFTER times in a row.
                 next_at = now if queue.given_up < GIVE_UP_ALL_AFTER else next_at
         return AttemptRecord(queue, delivery, next_at, state, outcome.status, outcome.error, outcome.response)
 

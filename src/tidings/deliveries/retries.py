@@ -16,27 +16,30 @@ from tidings.base.times import SECOND, Instant
 MAX_DOUBLINGS = 20
 # The part by which a wait is randomly lengthened or shortened.
 JITTER = 0.2
-# When this many events in a row were given up, each after an attempt of its own, the cause is not a single event: all
+# When this many events in a row were given up, each after its own attempt, the cause is not a single event: all
 # other deliveries of the same age are given up together.
 GIVE_UP_ALL_AFTER = 3
 
 
 class RetryPolicy(Struct, frozen=True, kw_only=True):
-    """first_wait, max_wait: between two attempts. give_up_after: for how long an event is attempted at least.
-
-    min_failures: how often a receiver fails in a row before its events are given up, however old they are: a clock that
-    jumps by a day makes no event older. Ten failures take about an hour and a half.
-    """
+    """When a failed delivery is attempted again, and when it is given up."""
 
     first_wait: timedelta = timedelta(seconds=10)
+    """Wait after the first failure."""
     max_wait: timedelta = timedelta(hours=1)
+    """Maximum wait between two attempts."""
     give_up_after: timedelta = timedelta(days=1)
+    """An event is attempted for at least this long."""
     min_failures: int = 10
+    """How often a receiver fails in a row before its events are given up, however old they are.
+
+    A clock that jumps by a day does not make an event older. Ten failures take about an hour and a half.
+    """
 
     def next_attempt_at(
         self, now: Instant, failures: int, *, random_fraction: float, retry_after_s: int | None = None
     ) -> Instant:
-        """Returns the time of the next attempt. failures: in a row, this one included. random_fraction: from 0 to 1.
+        """Returns the time of the next attempt. failures: in a row, including this one. random_fraction: from 0 to 1.
 
         retry_after_s: the receiver's Retry-After, honoured up to `give_up_after`. Source: RFC 9110, section 10.2.3.
         """
@@ -50,7 +53,7 @@ class RetryPolicy(Struct, frozen=True, kw_only=True):
 
         Both times must be at least `give_up_after` ago: an event that waited because no worker ran has not been
         attempted yet, and a new event for a receiver that has been down for long is still attempted for that long.
-        failures: of the receiver in a row, this one included; at least `min_failures`.
+        failures: the receiver's failures in a row, including this one; must be at least `min_failures`.
         """
         return failures >= self.min_failures and max(queued_at, failing_since) <= self.give_up_before(now)
 

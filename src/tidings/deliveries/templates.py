@@ -74,7 +74,7 @@ def template_values(entry: EntryPayload) -> TemplateValues:
 
 
 def render(template: str, values: TemplateValues, default_filter: TemplateFilter) -> str:
-    """Returns the text with all placeholders replaced. default_filter: for placeholders that name no filter."""
+    """Returns the text with all placeholders replaced. default_filter: for placeholders without a filter."""
 
     def replacement(placeholder: re.Match[str]) -> str:
         template_filter = FILTERS[placeholder["filter"].strip()] if placeholder["filter"] else default_filter

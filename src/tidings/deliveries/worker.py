@@ -19,15 +19,19 @@ from tidings.worker.names import worker_name
 
 log = structlog.get_logger()
 
-# Receivers served at the same time. There may be many: a delivery mostly waits for the receiver.
+# Receivers served at the same time. There may be many: a delivery spends most of its time waiting for the receiver.
 MAX_CONCURRENT = 64
 MAX_CONCURRENT_FAILING = 24
-# The longest time until a new event or a due receiver is noticed.
+# Maximum time until a new event or a due receiver is noticed.
 POLL_INTERVAL_S = 0.5
 
 
 class Deliverer:
-    """max_concurrent: receivers served at the same time; max_concurrent_failing: of those whose last attempt failed."""
+    """The worker that delivers events to their receivers.
+
+    max_concurrent: receivers served at the same time.
+    max_concurrent_failing: how many of these may be receivers whose last attempt failed.
+    """
 
     def __init__(
         self,
@@ -79,7 +83,7 @@ class Deliverer:
 
     def _start(self, queue: ReceiverQueue) -> None:
         if any(queue.id == running.id for running in self._running.values()):
-            # The attempt outlasted its lease and this worker claimed the receiver again: keep to the one that runs.
+            # The attempt outlasted its lease and this worker claimed the receiver again: keep the running attempt.
             return
         task = asyncio.create_task(self._serve(queue), name=f"receiver {queue.id}")
         self._running[task] = queue

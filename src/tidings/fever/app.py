@@ -40,7 +40,10 @@ STATUSES: tuple[tuple[type[TidingsError], int], ...] = (
 
 
 class Fever(Surface[FeverCaller]):
-    """trusted: proxies whose X-Forwarded-For is used."""
+    """The surface that serves the Fever API.
+
+    trusted: proxies whose X-Forwarded-For is used.
+    """
 
     headers = raw({
         "Access-Control-Allow-Origin": "*",

@@ -15,13 +15,13 @@ _MAX_DIGITS: Final = 30
 
 
 class Parameters:
-    """Names are flags: many have no value.
+    """The parameters of a request. Names are flags: many have no value.
 
     If a name is sent twice, the first value counts, and the form comes before the query.
     """
 
     def __init__(self, request: Request) -> None:
-        """Raises InvalidInput for a form or a query that is no UTF-8 text, or contains NUL."""
+        """Raises InvalidInput for a form or a query that is not UTF-8 text, or contains NUL."""
         self._values: dict[str, str] = {}
         for name, value in [*forms.fields(request), *request.query]:
             self._values.setdefault(name, value.strip())
@@ -34,7 +34,7 @@ class Parameters:
         return self._values.get(name, "")
 
     def number(self, name: str) -> int | None:
-        """Returns a whole number, limited to 64 bits; None if none was sent. Raises InvalidInput for any other text.
+        """Returns a whole number, limited to 64 bits; None if it was not sent. Raises InvalidInput for any other text.
 
         A fraction is dropped: some clients send times with one.
         """

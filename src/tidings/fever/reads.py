@@ -27,14 +27,14 @@ from tidings.storage.feeds import categories, feeds, icons
 # Clients repeat a query until its page is empty; all of them expect this size.
 PAGE_SIZE = 50
 MAX_IDS = 1_000
-# Lists of feeds or groups that are merged; no known client sends more than one.
+# Maximum number of merged lists of feeds or groups; known clients do not send more than one.
 MAX_LISTS = 100
-# Clients store times of 32 bits.
+# Clients store times in 32 bits.
 _LATEST_S = 2**31 - 1
 
 
 def answer(parameters: Parameters, user: User, services: Services) -> FeverResponse:
-    """Returns the response with the members of every query. Raises InvalidInput for a parameter that is no number."""
+    """Returns the response with the members of every query. Raises InvalidInput if a parameter is not a number."""
     with services.reading() as db:
         found: dict[str, Any] = {}
         if "api" in parameters:
@@ -96,7 +96,7 @@ def _entries_of(parameters: Parameters, db: Read, user_id: int) -> list[AppEntry
 def _are_next(ids: Sequence[int]) -> bool:
     """Returns whether a client asks for the next entries: as many numbers as a page has, one after the other.
 
-    elfeed-protocol does so from the highest id that it knows on, and never asks for later ones if none of them is an
+    elfeed-protocol does so from its highest id on, and never asks for later ones if none of them is an
     entry of the user. Others may have that many in between.
     """
     return len(ids) == PAGE_SIZE and all(number == ids[0] + place for place, number in enumerate(ids))

@@ -19,12 +19,12 @@ STATUSES = {"read": EntryStatus.READ, "unread": EntryStatus.UNREAD}
 STARS = {"saved": True, "unsaved": False}
 # "Kindling", the group of all feeds, and "Sparks", feeds that are shown apart, which Tidings does not have.
 ALL_FEEDS, SPARKS = 0, -1
-# Items that one request may mark.
+# Maximum number of items that one request may mark.
 MAX_MARKED = 10_000
 
 
 def is_wanted(parameters: Parameters) -> bool:
-    """Returns whether a request is to change something."""
+    """Returns whether a request changes something."""
     return parameters.text("mark") != "" or parameters.text("unread_recently_read") not in ("", "0")
 
 
@@ -75,7 +75,7 @@ def _mark_list(kind: str, parameters: Parameters, login: FeverLogin, services: S
 
 
 def _stored_until(before: int | None, now: Instant) -> Instant:
-    """Returns the time of `before`. None and 0 mean now; some clients send the largest number they know."""
+    """Returns the time of `before`. None and 0 mean now; some clients send the largest number they can."""
     if not before:
         return now
     return Instant(max(0, min(before, LATEST // SECOND)) * SECOND)

@@ -3,7 +3,7 @@
     OPTIONS ─► Authorization: GoogleLogin ─► route ─► body ─► T of a POST ─► handler
                 401 on any other call        404/405   400     401            a struct becomes JSON
 
-A call is let in by its header; a POST also by its edit token alone. Cookies count for nothing here.
+A call is authenticated by its header; a POST by its edit token alone as well. Cookies are ignored.
 """
 
 from __future__ import annotations
@@ -48,7 +48,10 @@ STATUSES: tuple[tuple[type[TidingsError], int], ...] = (
 
 
 class GoogleReader(Surface[ReaderCaller]):
-    """trusted: proxies whose X-Forwarded-For is used. base_url: the public URL of the service."""
+    """The surface that serves the Google Reader API.
+
+    trusted: proxies whose X-Forwarded-For is used. base_url: the public URL of the service.
+    """
 
     headers = raw({
         "Access-Control-Allow-Origin": "*",

@@ -14,7 +14,7 @@ from tidings.http.requests import Request
 from tidings.services.accounts.app_logins import AppLogin
 from tidings.services.accounts.authentication import Credentials
 
-# Clients differ in blanks and in the case of letters.
+# Clients differ in spaces and in the case of letters.
 _HEADER: Final = re.compile(r"\s*GoogleLogin\s+auth\s*=\s*\"?([^\s\",]+)", re.IGNORECASE)
 # Reeder sends this instead of an edit token.
 _PLACEHOLDER: Final = "x"

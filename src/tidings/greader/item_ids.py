@@ -25,9 +25,9 @@ def long_form(entry_id: int) -> str:
 
 
 def parse(text: str) -> int | None:
-    """Returns the id of an entry; None for a number that no entry can have. Raises InvalidInput for no number.
+    """Returns the id of an entry; None for a number that cannot be an id. Raises InvalidInput if it is not a number.
 
-    16 digits are hexadecimal if one of them is a letter or the first is 0: no decimal id of ours has as many.
+    16 digits are hexadecimal if one of them is a letter or the first is 0: our decimal ids are shorter.
     """
     sent = text.strip()
     digits = sent.removeprefix(PREFIX)
@@ -44,5 +44,5 @@ def parse(text: str) -> int | None:
 
 
 def parse_all(texts: Iterable[str]) -> list[int]:
-    """Returns each id once, without those that no entry can have."""
+    """Returns each id once, without numbers that cannot be ids of entries."""
     return list(dict.fromkeys(item_id for item_id in map(parse, texts) if item_id is not None))

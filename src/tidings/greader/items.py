@@ -21,7 +21,7 @@ from tidings.storage.feeds.feeds import FeedOrigin
 
 # newsboat stores times in 32 bits.
 _LATEST_S: Final = 2**31 - 1
-# Liferea finds the state of an entry nowhere else than in the first category, and compares it with this.
+# Liferea reads the state of an entry from its first category only, and compares it with this.
 _LIFEREA_READ: Final = r"user/-/state\/com.google\/read"
 
 
@@ -77,7 +77,7 @@ class Item(Struct, frozen=True, rename="camel"):
 
 @lru_cache(maxsize=256)
 def _publisher_tags(tags: str) -> list[str]:
-    """Returns the publisher's own tags, without those that an app would take for a state or a folder.
+    """Returns the publisher's own tags, except tags that an app would take for a state or a folder.
 
     tags: JSON. Entries of a feed often have the same ones.
     """
@@ -88,9 +88,9 @@ def _publisher_tags(tags: str) -> list[str]:
 def read(
     db: Read, user_id: int, entry_ids: Sequence[int], *, newest_first: bool, for_liferea: bool = False
 ) -> list[Item]:
-    """Returns those of the entries that belong to the user as items, sorted by id.
+    """Returns the entries that belong to the user as items, sorted by id.
 
-    for_liferea: with what Liferea 1 needs to take over what was read and starred elsewhere.
+    for_liferea: include what Liferea 1 needs to take over what was read and starred elsewhere.
     """
     entries = entry_lists.for_apps(db, user_id, entry_ids)
     entries.sort(key=lambda entry: entry.id, reverse=newest_first)
@@ -113,7 +113,7 @@ def _for_liferea(item: Item) -> Item:
 
 
 def _visible_labels(db: Read, user_id: int, entry_ids: Sequence[int]) -> dict[int, list[str]]:
-    """Returns the names of labels by entry id, without those that a folder hides."""
+    """Returns the names of labels by entry id, except labels that a folder hides."""
     given = labels.of_entries(db, user_id, entry_ids) if entry_ids else {}
     # The folders need not be read for entries without labels.
     visible = {label.id for label in streams.visible_labels(db, user_id)} if given else set()

@@ -34,7 +34,7 @@ STARRED: Final = STATE + "starred"
 LABEL: Final = "user/-/label/"
 FEED: Final = "feed/"
 
-# States of other services are taken as unknown ones of ours.
+# States of other services are treated as unknown states.
 _USER: Final = re.compile(r"user/[^/]*/(?:(label)/|state/(?:(?:com\.google|org\.freshrss)/)?+)(.+)", re.DOTALL)
 _BOTH: Final = (EntryStatus.UNREAD, EntryStatus.READ)
 _STATUS: Final = {"read": EntryStatus.READ, "unread": EntryStatus.UNREAD, "kept-unread": EntryStatus.UNREAD}
@@ -73,7 +73,7 @@ def parse(text: str) -> Stream:
         return Stream("feed", text.removeprefix(FEED))
     match = _USER.fullmatch(text)
     if match is None and text in (*_EVERYTHING, "starred"):
-        # Scripts for FreshRSS write these without the rest.
+        # Scripts for FreshRSS send only this part.
         return Stream("state", text)
     if match is None:
         raise InvalidInput(verbatim(f"{text[:80]!r} is not a stream."), field="s")
@@ -118,7 +118,7 @@ def moment(text: str) -> Instant | None:
 def stored_until(text: str, now: Instant) -> Instant:
     """Returns the time up to which entries were stored that a client has seen; `now` for "" and 0.
 
-    Raises InvalidInput for any other text that is no time: as "now" it would mark entries that the client never saw.
+    Raises InvalidInput for any other text that is not a time: as "now" it would mark entries that the client never saw.
     """
     if not text.strip():
         return now
@@ -128,7 +128,7 @@ def stored_until(text: str, now: Instant) -> Instant:
     return until or now
 
 
-# Number of digits at most, multiplier, divisor.
+# Maximum number of digits, multiplier, divisor.
 _SCALES: Final = ((11, SECOND, 1), (14, 1000, 1), (17, 1, 1), (30, 1, 1000))
 _MOST_DIGITS: Final = _SCALES[-1][0]
 

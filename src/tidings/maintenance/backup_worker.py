@@ -20,14 +20,17 @@ RENEW_AFTER_S = 15.0
 
 
 class BackupWorker:
-    """name: the name of this worker, which holds the lease."""
+    """The worker that writes scheduled backups.
+
+    name: the worker's name, under which it holds the lease.
+    """
 
     def __init__(self, backup: ScheduledBackup, name: str) -> None:
         self._backup = backup
         self._name = name
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Run until `stop` is set. Returns at once if this process writes no backups."""
+        """Run until `stop` is set. Returns immediately if this process does not write backups."""
         while self._backup.is_on and not stop.is_set():
             await loops.attempt(lambda: self._run_if_due(stop), unavailable="backup failed", crashed="backup crashed")
             await loops.pause(stop, POLL_INTERVAL_S)

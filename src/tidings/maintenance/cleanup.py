@@ -44,11 +44,13 @@ INDEX_BATCH = 50
 
 
 class CleanupSettings(Struct, frozen=True):
-    """interval: time between two runs. max_entries: most entries that one run removes."""
+    """The settings of the cleanup."""
 
     retention: Retention = Retention(timedelta(days=60), timedelta(days=180))
     interval: timedelta = timedelta(hours=24)
+    """Time between two runs."""
     max_entries: int = 10_000
+    """Maximum number of entries that one run removes."""
 
 
 class CleanupTask(Struct, frozen=True):
@@ -61,12 +63,10 @@ class CleanupTask(Struct, frozen=True):
 
 
 class CleanupStep(Struct, frozen=True):
-    """The rows that one transaction removed. what: their kind, such as entries, or pages of the SQLite file.
-
-    took_s: duration in seconds.
-    """
+    """The rows that one transaction removed."""
 
     what: str
+    """Kind of the rows, such as entries, or pages of the SQLite file."""
     count: int
     took_s: float = 0.0
 

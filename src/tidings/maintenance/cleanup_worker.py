@@ -25,7 +25,10 @@ MIN_PAUSE_S = 0.002
 
 
 class CleanupWorker:
-    """name: the name of this worker, which holds the lease."""
+    """The worker that runs the cleanup.
+
+    name: the worker's name, under which it holds the lease.
+    """
 
     def __init__(self, cleanup: Cleanup, name: str) -> None:
         self._cleanup = cleanup

@@ -45,7 +45,7 @@ class ClockRepair:
         self._limits = limits
 
     def ahead_s(self) -> float:
-        """Returns by how many seconds this clock is ahead of the database server's; 0 on SQLite, which has none."""
+        """Returns by how many seconds this clock is ahead of the database server's; 0 on SQLite, without a server."""
         with self._database.reading() as db:
             theirs = database_clock.now(db)
         return 0.0 if theirs is None else (self._clock() - theirs) / 1_000_000
@@ -58,7 +58,7 @@ class ClockRepair:
         times = self._latest_times()
         with self._database.reading() as db:
             is_wrong = clock_repair.has_wrong_rows(db, times, was_set_back=was_set_back)
-        # First the feeds: whether a host asked for its pause under the wrong clock is known from them.
+        # First the feeds: they show whether a host asked for its pause under the wrong clock.
         feeds = self._feeds_ahead(times)
         corrected = 0
         if is_wrong or feeds:

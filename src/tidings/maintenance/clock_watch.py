@@ -1,4 +1,4 @@
-"""Notices that a clock was wrong, and has the times that were written meanwhile corrected."""
+"""Notices that a clock was wrong, and has the times that were written in that period corrected."""
 
 from __future__ import annotations
 
@@ -45,16 +45,16 @@ class ClockWatch:
             log.warning("clock set back", by_s=round(self._difference_s - difference_s))
         if was_set_back or self._elapsed() >= self._next_repair_s:
             await asyncio.to_thread(self._correct, was_set_back)
-            # Once more soon: what was being written while the clock was set is committed by then.
+            # Repeat soon: what was being written while the clock was set is committed by then.
             self._next_repair_s = self._elapsed() + (2 * CHECK_INTERVAL_S if was_set_back else REPAIR_INTERVAL_S)
-        # Only now: a repair that failed is tried again.
+        # Set only now, so that a failed repair is tried again.
         self._difference_s = difference_s
         return CHECK_INTERVAL_S
 
     def _correct(self, was_set_back: bool) -> None:
         ahead_s = self._repair.ahead_s()
         if abs(ahead_s) > MAX_CLOCK_DIFFERENCE / SECOND:
-            # Which of the two is right is not known. Correcting would undo what machines with the other time write.
+            # It is unknown which of the two is right. Correcting would undo what machines with the other time write.
             log.warning("clock differs from the database server's", ahead_s=round(ahead_s))
             return
         if corrected := self._repair.run(was_set_back=was_set_back):

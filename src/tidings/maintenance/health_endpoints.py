@@ -89,7 +89,7 @@ class WithinLimit:
             problem = await asyncio.wait_for(asyncio.shield(self._running), READY_LIMIT_S)
         except TimeoutError:
             problem = "the database does not answer in time"
-        # A response for each request: sending one changes it.
+        # A new response for each request, since sending it changes it.
         return _readiness(problem)
 
 

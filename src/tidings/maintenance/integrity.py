@@ -17,13 +17,12 @@ AREAS = ("file", "references", "owners", "bodies", "counters", "search")
 
 
 class Problem(Struct, frozen=True):
-    """Something wrong with a database.
-
-    area: one of AREAS. text: what it is, with numbers, for the operator. is_repaired: whether it was repaired.
-    """
+    """Something wrong with a database."""
 
     area: str
+    """One of AREAS."""
     text: str
+    """What is wrong, with numbers, for the operator."""
     is_repaired: bool = False
 
 
@@ -32,11 +31,11 @@ class IntegrityCheck:
         self._database = database
 
     def run(self, *, repair: bool, progress: Callable[[int, int], None]) -> Iterator[Problem]:
-        """Yields all problems; with `repair`, those that can be repaired are. progress: bodies read, and the total."""
+        """Yields all problems; with `repair`, repairs the ones that it can. progress: bodies read, and the total."""
         damaged = list(self._file(repair=repair))
         yield from damaged
         if any(not one.is_repaired for one in damaged):
-            # Answers from a damaged file mean nothing, and writing to it makes it worse.
+            # Results from a damaged file are meaningless, and writing to it makes it worse.
             return
         with self._database.reading() as db:
             rules = consistency.rules(db)

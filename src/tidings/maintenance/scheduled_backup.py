@@ -1,4 +1,4 @@
-"""Backups at regular times, of which the newest are kept.
+"""Writes backups at regular intervals and keeps the newest ones.
 
 One worker at a time writes one, by a lease. A backup has its name only when it is complete; a failed one is tried
 again within an hour.
@@ -30,19 +30,23 @@ _PARTIAL: Final = re.compile(rf"{_NAME.pattern}\.partial")
 
 
 class BackupSettings(Struct, frozen=True):
-    """folder: None for no backups by this process. interval: time between two. keep: how many stay."""
+    """The settings of scheduled backups."""
 
     folder: Path | None = None
+    """None if this process writes no backups."""
     interval: timedelta = timedelta(hours=24)
+    """Time between two backups."""
     keep: int = 14
+    """How many backups stay."""
 
 
 class WrittenBackup(Struct, frozen=True):
-    """A backup that is complete. deleted: how many older ones were deleted after it."""
+    """A complete backup."""
 
     path: Path
     size_bytes: int
     deleted: int
+    """How many older backups were deleted after it."""
 
 
 class ScheduledBackup:
@@ -77,13 +81,13 @@ class ScheduledBackup:
             scheduled_jobs.release(db, JOB_NAME, worker)
 
     def write(self) -> WrittenBackup:
-        """Write a backup, and delete those that are older than the newest to keep. Raises StartError."""
+        """Write a backup, and delete backups older than the newest ones to keep. Raises StartError."""
         folder = self._settings.folder
         assert folder is not None
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             for path in _matching(folder, _PARTIAL):
-                sqlite_file.remove(path)  # of a worker that was killed
+                sqlite_file.remove(path)  # left by a worker that was killed
             path = folder / f"tidings-{to_datetime(self._clock()):%Y%m%dT%H%M%SZ}.db"
             size = backup.copy_to(self._database, path, lambda _done, _total: None)
             deleted = self._delete_old(folder)

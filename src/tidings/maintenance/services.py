@@ -13,7 +13,7 @@ from tidings.maintenance.status import StatusReader
 
 @dataclass(frozen=True, slots=True)
 class MaintenanceServices:
-    """What keeps an instance healthy, and tells how it is."""
+    """What keeps an instance healthy and reports its state."""
 
     cleanup: Cleanup
     clock_repair: ClockRepair

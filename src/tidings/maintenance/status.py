@@ -22,13 +22,7 @@ RATE_PERIOD = HOUR
 
 
 class ServiceStatus(Struct, frozen=True, kw_only=True):
-    """The state of the service, for all users together. due, overdue, claimed: numbers of sources.
-
-    oldest_overdue_s, oldest_delivery_s: the longest wait in seconds, 0 if none waits.
-    polls_last_hour: feeds checked within the last hour; a feed checked twice counts once.
-    entries_read: read entries that are still stored. last_cleanup_s: seconds since the last cleanup, null before it.
-    last_backup_s: seconds since the last scheduled backup, null before it.
-    """
+    """The state of the service, for all users together."""
 
     database_engine: str
     database_bytes: int
@@ -38,17 +32,26 @@ class ServiceStatus(Struct, frozen=True, kw_only=True):
     feeds_failing: int
     entries_unread: int
     entries_read: int
+    """Read entries that are still stored."""
     due: int
+    """Number of sources."""
     overdue: int
+    """Number of sources."""
     oldest_overdue_s: int
+    """Longest wait of a source in seconds, 0 if none waits."""
     claimed: int
+    """Number of sources."""
     workers: int
     polls_last_hour: int
+    """Feeds checked within the last hour; a feed checked twice counts once."""
     deliveries_pending: int
     deliveries_failed: int
     oldest_delivery_s: int
+    """Longest wait of a delivery in seconds, 0 if none waits."""
     last_cleanup_s: int | None
+    """Seconds since the last cleanup, None before it."""
     last_backup_s: int | None
+    """Seconds since the last scheduled backup, None before it."""
 
     @property
     def is_behind(self) -> bool:
@@ -56,7 +59,10 @@ class ServiceStatus(Struct, frozen=True, kw_only=True):
 
 
 class StatusReader:
-    """cache_for: how long `cached` returns the same values."""
+    """Reads the state of the service.
+
+    cache_for: how long `cached` returns the same values.
+    """
 
     def __init__(self, database: Database, clock: Clock, *, cache_for: timedelta = timedelta(0)) -> None:
         self._database = database

@@ -14,29 +14,33 @@ from pathlib import Path
 
 from msgspec import Struct
 
-# Each process deletes down to this part of the limit, and looks again after it has written that other part.
+# Each process deletes down to this part of the limit, and checks again after it has written the other part.
 _KEPT = 0.75
 _LOOK_AFTER = 1 / 32
-# Seconds after which a use is written down.
+# Seconds after which a use is recorded again.
 _USE_STEP_S = 3_600
 _MAX_HEAD = 100
 
 
 class CachedFile(Struct, frozen=True):
-    """fetched_at: seconds since 1970."""
+    """A file of the media cache."""
 
     mime_type: str
     content: bytes
     fetched_at: int
+    """Seconds since 1970."""
 
 
 class MediaCache:
-    """limit: bytes; 0 keeps nothing. The folder is created with its first file."""
+    """Keeps fetched media as files in a folder, which is created with its first file.
+
+    limit: bytes; 0 keeps nothing.
+    """
 
     def __init__(self, folder: Path, *, limit: int) -> None:
         self._folder = folder
         self._limit = limit
-        # Unknown before the first look.
+        # Unknown until the folder has been read once.
         self._written = limit
 
     def get(self, url: str, *, now: int) -> CachedFile | None:

@@ -47,7 +47,7 @@ class EpisodePart(Struct, frozen=True):
 
 
 class EpisodeParts:
-    """Belongs to one event loop, as its fetcher does."""
+    """Fetches chapters and transcripts of episodes. Belongs to one event loop, as its fetcher does."""
 
     def __init__(self, database: Database, fetcher: PoliteFetcher) -> None:
         self._database = database

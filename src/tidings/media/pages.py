@@ -25,10 +25,10 @@ routes = Routes()
 
 _HEADERS = {**SANDBOX_HEADERS, "Cross-Origin-Resource-Policy": "same-origin"}
 _FOUND = {"Cache-Control": "private, max-age=604800", **_HEADERS}
-# The same address is a page when it is opened, so that no placeholder may come from the cache of the browser.
+# The same address is a page when it is opened, so a placeholder must not come from the browser's cache.
 _MISSING = {"Cache-Control": "no-store", **_HEADERS}
 
-# Without a size of its own it fills the place that the picture would have; the drawing in its middle stays small.
+# Without a size it fills the space that the picture would have; the drawing in its middle stays small.
 _PLACEHOLDER = b"""<svg xmlns="http://www.w3.org/2000/svg"><rect width="100%" height="100%" fill="#8882"/>\
 <svg x="50%" y="50%" overflow="visible"><g fill="none" stroke="#888" stroke-width="1.5" stroke-linejoin="round">\
 <rect x="-16" y="-13" width="32" height="26" rx="3"/><path d="m-16 7 9-9 8 8 5-5 10 9M-20-18 20 18"/></g></svg></svg>"""

@@ -8,11 +8,13 @@ from msgspec import Struct
 
 
 class MediaProxyMode(StrEnum):
-    """HTTP_ONLY: http addresses on https pages, which browsers would not load. ALL: the publisher sees no reader."""
+    """Which addresses of media the proxy fetches."""
 
     NONE = "none"
     HTTP_ONLY = "http-only"
+    """http addresses on https pages, which browsers would not load."""
     ALL = "all"
+    """All addresses, so that publishers do not see readers."""
 
 
 class MediaKind(StrEnum):
@@ -22,10 +24,12 @@ class MediaKind(StrEnum):
 
 
 class MediaPolicy(Struct, frozen=True):
-    """mode: for all users. kinds: the media that are proxied at all."""
+    """Which media are proxied."""
 
     mode: MediaProxyMode = MediaProxyMode.NONE
+    """For all users."""
     kinds: frozenset[MediaKind] = frozenset({MediaKind.IMAGE})
+    """The kinds of media that are proxied at all."""
 
     def with_wish(self, *, for_all: bool) -> MediaPolicy:
         """Returns the policy for one user. for_all: the user wants all media proxied; an operator's "none" stands."""
@@ -37,7 +41,7 @@ class MediaPolicy(Struct, frozen=True):
         return self.mode is MediaProxyMode.ALL and kind in self.kinds
 
     def applies_to(self, url: str, kind: MediaKind, *, on_https: bool) -> bool:
-        """on_https: whether the page that shows it is served over https."""
+        """Returns whether media are proxied. on_https: whether the page that shows them is served over https."""
         scheme = url.partition(":")[0].lower()
         if kind not in self.kinds or scheme not in ("http", "https"):
             return False

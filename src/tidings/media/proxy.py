@@ -32,12 +32,12 @@ log = structlog.get_logger()
 
 MAX_PICTURE_BYTES = 15 * 2**20
 TIMEOUT_S = 20.0
-# Pictures that one process fetches at the same time; the others wait.
+# Maximum number of pictures that one process fetches at the same time; others wait.
 MAX_CONCURRENT = 12
-# A picture is fetched again after this time. If it cannot be had any more, the old one is shown.
+# A picture is fetched again after this time. If that fails, the old one is shown.
 FRESH_S = 7 * 86_400
 
-# A picture that could not be had is not asked for again for this time, by one process.
+# Each process waits this long before it requests a picture again that could not be fetched.
 FAILED_FOR_S = 300
 MAX_FAILED = 1_000
 
@@ -45,7 +45,7 @@ _ACCEPT = "image/webp, image/png, image/jpeg, image/gif, image/svg+xml, image/*;
 
 
 class MediaProxy:
-    """Belongs to one event loop, as its fetcher does. policy: for all users."""
+    """Fetches media for pages. Belongs to one event loop, as its fetcher does. policy: for all users."""
 
     def __init__(
         self,
@@ -80,11 +80,11 @@ class MediaProxy:
     async def picture(self, url: str, size: PictureSize = PictureSize.ARTICLE) -> Picture:
         """Returns the picture at a URL, not larger than a size.
 
-        Raises FetchError or InvalidInput when there is none that can be shown.
+        Raises FetchError or InvalidInput when it cannot be shown.
         """
         if size is PictureSize.ARTICLE:
             return await self._article_picture(url)
-        # No URL has a blank, so that the two cannot be mistaken for each other.
+        # URLs do not contain spaces, so the two cannot be mistaken for each other.
         name = f"{size.name} {url}"
         now_s = self._clock() // SECOND
         cached = await asyncio.to_thread(self._cache.get, name, now=now_s)
@@ -95,7 +95,7 @@ class MediaProxy:
         return scaled
 
     async def stream(self, url: str, *, byte_range: str) -> MediaStream:
-        """Returns a sound or film as the publisher sends it. byte_range: the Range header of the reader.
+        """Returns audio or video as the publisher sends it. byte_range: the Range header of the reader.
 
         Raises Forbidden if the operator did not ask for it, FetchError and InvalidInput.
         """
@@ -128,7 +128,7 @@ class MediaProxy:
         if url not in self._fetches:
             task = self._fetches[url] = asyncio.create_task(self._fetch(url, now_s))
             task.add_done_callback(lambda done: self._forget(url, done))
-        # A reader who leaves must not cancel the fetch for the others.
+        # A client that disconnects must not cancel the fetch for others.
         return await asyncio.shield(self._fetches[url])
 
     def _remember(self, url: str, until_s: int, error: TidingsError) -> None:
@@ -140,7 +140,7 @@ class MediaProxy:
     def _forget(self, url: str, done: asyncio.Task[Picture]) -> None:
         self._fetches.pop(url, None)
         if not done.cancelled():
-            # Asked for, since all readers may have left: an error that is never asked for is logged as a defect.
+            # Retrieved here, since all clients may have disconnected: an unretrieved exception is logged as a defect.
             done.exception()
 
     async def _fetch(self, url: str, now_s: int) -> Picture:

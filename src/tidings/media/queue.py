@@ -1,4 +1,4 @@
-"""The queue of a user: sounds and films to play one after the other."""
+"""The queue of a user: audio and video to play one after the other."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ class MediaQueue:
             return media_queue.list_all(db, user_id)
 
     def add(self, user_id: int, enclosure_id: int, *, is_next: bool = False) -> None:
-        """Put an enclosure at the end of the queue, or at its beginning, also if it is in it already.
+        """Put an enclosure at the end of the queue, or at its beginning, even if it is already in it.
 
-        Raises NotFound, and InvalidInput if it is no sound or film, or if the queue is full.
+        Raises NotFound, and InvalidInput if it is not audio or video, or if the queue is full.
         """
         self._change(user_id, enclosure_id, lambda ids: _added(ids, enclosure_id, is_next=is_next))
 
     def remove(self, user_id: int, enclosure_id: int) -> None:
-        """Raises NotFound if the user has no such enclosure."""
+        """Raises NotFound if the user does not have this enclosure."""
         self._change(user_id, enclosure_id, lambda ids: [id_ for id_ in ids if id_ != enclosure_id])
 
     def move(self, user_id: int, enclosure_id: int, by: int) -> None:

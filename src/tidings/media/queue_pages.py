@@ -1,4 +1,4 @@
-"""The queue: sounds and films to play one after the other."""
+"""The queue: audio and video to play one after the other."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ routes = Routes()
 
 
 class QueueForm(Form, frozen=True):
-    """The id of an enclosure under what is done with it. back: the page to return to."""
+    """The form that changes the queue: one field for each action, with the id of an enclosure."""
 
     next: str = ""
     add: str = ""
@@ -30,14 +30,17 @@ class QueueForm(Form, frozen=True):
     up: str = ""
     down: str = ""
     back: str = ""
+    """The page to return to."""
 
 
 class QueueRow(Struct, frozen=True):
-    """media: from where the page plays it, "" if its feed has no players. kind: audio or video."""
+    """An enclosure in the list of the podcast queue."""
 
     queued: QueuedMedia
     kind: str
+    """audio or video."""
     media: str
+    """The URL from which the page plays it; empty if its feed has no players."""
 
 
 @routes.get("/queue")

@@ -1,7 +1,7 @@
 """Replaces the addresses of media in clean HTML.
 
-html: as `cleaning.clean` wrote it. Angle brackets and quotes inside of values are escaped there, so that tags and their
-attributes can be told without parsing.
+html: the output of `cleaning.clean`. Angle brackets and quotes inside of values are escaped there, so that tags and
+their attributes can be found without parsing.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _ADDRESS = re.compile(r' (src|srcset|poster)="([^"]*)"')
 
 
 def rewrite_media(html: str, address: Address) -> str:
-    """Returns the HTML with another address for each picture, sound and film."""
+    """Returns the HTML with another address for each picture, audio and video."""
     if "<img" not in html and "<source" not in html and "<audio" not in html and "<video" not in html:
         return html
     return _TAG.sub(_Rewriter(address), html)

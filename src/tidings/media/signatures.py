@@ -2,7 +2,7 @@
 
 /proxy/<signature>/<URL>            a picture
 /proxy/<signature>/<URL>?size=row   the same, for a row of a list
-/proxy/stream/<signature>/<URL>     a sound or film
+/proxy/stream/<signature>/<URL>     audio or video
 
 Both parts are in base64url without padding. The signature is an HMAC-SHA-256 of the URL, its first 16 bytes.
 """

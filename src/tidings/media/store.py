@@ -1,4 +1,4 @@
-"""The queue of a user: sounds and films to play one after the other."""
+"""The queue of a user: audio and video to play one after the other."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from tidings.storage.schema import enclosures, entries, feeds
 
 
 class QueuedMedia(Struct, frozen=True):
-    """An enclosure in the queue, with its entry and feed. media_progression: seconds."""
+    """An enclosure in the queue, with its entry and feed."""
 
     id: int
     entry_id: int
     url: str
     mime_type: str
     media_progression: int
+    """Seconds."""
     title: str
     feed_id: int
     feed_title: str
@@ -58,7 +59,7 @@ _set_position = (
 
 
 def list_all(db: Read, user_id: int) -> list[QueuedMedia]:
-    """Returns the queue in its order, without entries that were deleted."""
+    """Returns the queue in its order, without deleted entries."""
     return db.all(QueuedMedia, _select_queue, user=user_id)
 
 

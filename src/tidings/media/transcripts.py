@@ -38,15 +38,17 @@ _HTML = re.compile(r"\s*+<(?:!doctype|html|body|p|div|cite|time)\b", re.IGNORECA
 
 
 class TranscriptLine(Struct, frozen=True):
-    """start_s: from the beginning, None if the line has no time. speaker: "" when it is the same or unknown."""
+    """A line of a transcript."""
 
     start_s: float | None
+    """Seconds from the beginning; None if the line has no time."""
     speaker: str
+    """Empty when it is the same or unknown."""
     text: str
 
 
 class EpisodeTranscript(Struct, frozen=True):
-    """Either lines or html, which is clean."""
+    """The transcript of an episode, either as lines or as clean HTML."""
 
     lines: tuple[TranscriptLine, ...] = ()
     html: str = ""

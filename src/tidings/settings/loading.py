@@ -23,25 +23,24 @@ MAX_QUOTE_LENGTH = 80
 
 @dataclass(frozen=True, slots=True)
 class RawValue:
-    """The text of a setting. origin: the environment, or a file and line."""
+    """The text of a setting."""
 
     text: str
     origin: str
+    """The environment, or a file and line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """The settings, and the origin and text of each, by field name.
-
-    shown: the text of the value, with secrets masked; None for a setting without a value.
-    """
+    """The settings, and the origin and text of each, by field name."""
 
     settings: Settings
     origins: Mapping[str, str]
     shown: Mapping[str, str | None]
+    """Text of the value, with secrets masked; None for a setting without a value."""
 
     def is_default(self, field: str) -> bool:
-        """Returns whether nobody set this setting."""
+        """Returns whether this setting was not set anywhere."""
         return self.origins[field] == DEFAULT
 
 

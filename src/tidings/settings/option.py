@@ -15,23 +15,20 @@ Derive = Callable[[Mapping[str, Any]], str]
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One setting, with its documentation.
-
-    default: the text of the default value; a description if it depends on the machine or on another setting; None if
-    there is no default value.
-    derive: returns the default if it depends on something.
-    mask: returns the part of a secret that may be shown; None for a setting that is not secret.
-    has_file_variant: whether NAME_FILE may name a file that holds the value.
-    """
+    """One setting, with its documentation."""
 
     name: str
     parse: Callable[[str], Any]
     help: str
     allowed: str
     default: str | None
+    """Text of the default value; a description if it depends on the machine or on another setting; None without one."""
     derive: Derive | None
+    """Returns the default if it depends on something."""
     mask: Callable[[str], str] | None
+    """Returns the part of a secret that may be shown; None for a setting that is not secret."""
     has_file_variant: bool
+    """Whether NAME_FILE may name a file that contains the value."""
 
     @property
     def field(self) -> str:

@@ -1,4 +1,4 @@
-"""What a service manager (systemd) asks of this process: variables of the environment that are no settings."""
+"""What a service manager (systemd) asks of this process: environment variables that are not settings."""
 
 from __future__ import annotations
 

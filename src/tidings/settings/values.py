@@ -1,7 +1,7 @@
 """Parsers of settings: each returns the typed value of a text.
 
 A parser takes text that is not empty and raises InvalidValue if it does not fit. The message never quotes the text,
-since only the caller knows whether it is secret.
+since only the caller can tell whether it is secret.
 """
 
 from __future__ import annotations
@@ -40,9 +40,10 @@ class LogLevel(StrEnum):
 
 
 class WebSubMode(StrEnum):
-    """AUTO: on if a hub on the internet can reach `base_url`."""
+    """Whether feeds are pushed by hubs."""
 
     AUTO = "auto"
+    """On if a hub on the internet can reach `base_url`."""
     ON = "on"
     OFF = "off"
 
@@ -58,9 +59,10 @@ class DatabaseEngine(StrEnum):
 
 
 class ListenAddress(NamedTuple):
-    """host: a name or an address without brackets; empty for every address of the machine."""
+    """An address on which the service listens."""
 
     host: str
+    """A name or an address without brackets; empty for every address of the machine."""
     port: int
 
     def __str__(self) -> str:
@@ -130,7 +132,7 @@ def enum_values(kind: type[Kind]) -> Callable[[str], frozenset[Kind]]:
 
 def integer(lowest: int, highest: int) -> Callable[[str], int]:
     def parse(text: str) -> int:
-        # int() would also take "1_000", " 7 " and digits of other scripts.
+        # int() would accept "1_000", " 7 " and digits of other scripts as well.
         if not re.fullmatch(r"[0-9]{1,9}", text) or not lowest <= int(text) <= highest:
             raise InvalidValue
         return int(text)
@@ -309,5 +311,5 @@ def mask_all(_text: str) -> str:
 
 
 def engine_of(url: str) -> DatabaseEngine:
-    """Returns the engine of a database. url: as `database_url` returned it."""
+    """Returns the engine of a database. url: the result of `database_url`."""
     return DatabaseEngine(url.partition("://")[0])

@@ -38,7 +38,7 @@ from tidings.web.language import _, use_language
 from tidings.web.pages.pwa import HEADER, copies_name
 from tidings.web.rendering import Renderer
 
-# Enough for a form. Endpoints that take files set a limit of their own.
+# Enough for a form. Endpoints that accept files set their own limit.
 SMALL_BODY = 2**20
 
 _BROKEN = "Something went wrong on our side; the log of the server has the details."
@@ -50,7 +50,10 @@ _NOT_STORED = {"Cache-Control": "no-store"}
 
 
 class SignInRequired(Exception):
-    """The page needs a session. redirect: to the sign-in page, which leads back to the page afterwards."""
+    """The page needs a session.
+
+    redirect: leads to the sign-in page, which leads back to this page afterwards.
+    """
 
     def __init__(self, redirect: Redirect) -> None:
         super().__init__(redirect.path)
@@ -58,7 +61,10 @@ class SignInRequired(Exception):
 
 
 class Pages(Surface[RequestContext]):
-    """Serves the pages. trusted: proxies whose X-Forwarded-For header is used."""
+    """The surface that serves the pages.
+
+    trusted: proxies whose X-Forwarded-For header is used.
+    """
 
     body_limit = SMALL_BODY
     compressed = "text/"
@@ -129,7 +135,7 @@ class Pages(Surface[RequestContext]):
                 raise Forbidden(msg("This form is too old. Nothing was changed: open the page again, then repeat."))
 
     def refuse(self) -> Response:
-        # In English, since looking up the language of the user would have to wait as well.
+        # In English, since looking up the user's language would have to wait as well.
         return PlainTextResponse(BUSY, 503, {"Retry-After": str(BUSY_RETRY_AFTER_S)})
 
     def handling_context(self, context: RequestContext) -> AbstractContextManager[None]:

@@ -1,7 +1,7 @@
 """Serves our own style sheet, scripts and icons: read once, addressed by a fingerprint, cached by browsers for a year.
 
 The style sheet is one file for the browser: the files of `static/css`, joined in the order of STYLES. A script is one
-file, too: a module of SCRIPTS with all that it imports. Both are without comments and needless blanks. All URLs carry
+file, too: a module of SCRIPTS with all that it imports. Both are without comments and needless spaces. All URLs carry
 the same fingerprint, a hash of all files.
 """
 
@@ -24,7 +24,7 @@ from tidings.web.scripts import join_modules
 from tidings.web.security import SANDBOX_HEADERS
 
 STYLES = ("tokens", "base", "controls", "layout", "lists", "article", "reading", "feeds", "settings", "adapts", "print")
-# Pages without a session need none.
+# Pages without a session need no scripts.
 SCRIPTS = ("reading",)
 WORKER = "js/worker.js"
 PREFIX = "/static/"
@@ -35,14 +35,17 @@ _TYPES = {
     "png": "image/png",
     "webmanifest": "application/manifest+json",
 }
-# Strings are kept as they are; of everything else, blanks count only between words.
+# Strings are kept unchanged; everywhere else, white space matters only between words.
 _STYLE_PART = re.compile(r"""("[^"]*"|'[^']*')|/\*.*?\*/|\s*([{};,])\s*|(:)\s+|\s+""", re.DOTALL)
 _IMMUTABLE = "public, max-age=31536000, immutable"
 _REVALIDATED = "public, no-cache"
 
 
 class Assets:
-    """minify_script: returns a smaller script that does the same."""
+    """The static files of the pages, ready to send.
+
+    minify_script: returns a smaller script that does the same.
+    """
 
     def __init__(self, minify_script: Callable[[str], str] = str) -> None:
         folder = files("tidings.web").joinpath("static")
@@ -59,12 +62,12 @@ class Assets:
         self._ready: dict[tuple[str, str], bytes] = {}
 
     def path(self, name: str) -> str:
-        """Returns the path of a file, below the base path. Raises KeyError if there is no such file."""
+        """Returns the path of a file, below the base path. Raises KeyError if the file does not exist."""
         self._files[name]
         return f"{PREFIX}{self.fingerprint}/{name}"
 
     def content(self, name: str) -> bytes:
-        """Returns a file as it is served, uncompressed. Raises KeyError if there is no such file."""
+        """Returns a file as it is served, uncompressed. Raises KeyError if the file does not exist."""
         return self._files[name]
 
     def size(self, ending: str) -> int:
@@ -72,7 +75,7 @@ class Assets:
         return sum(len(content) for name, content in self._files.items() if name.endswith(ending))
 
     def response(self, request: Request) -> Response | None:
-        """Returns the response, or None if there is no such file.
+        """Returns the response, or None if the file does not exist.
 
         A URL with the fingerprint of another version gets the current file, which the browser must revalidate.
         """
@@ -98,7 +101,7 @@ class Assets:
 
 
 def strip_styles(source: str) -> str:
-    """Returns a style sheet without comments and needless blanks."""
+    """Returns a style sheet without comments and needless white space."""
     stripped = _STYLE_PART.sub(lambda part: part[1] or part[2] or part[3] or _blank_for(part[0]), source)
     return stripped.replace(";}", "}").strip()
 

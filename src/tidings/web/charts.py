@@ -8,10 +8,10 @@ from datetime import date, timedelta
 
 from msgspec import Struct
 
-# The bar chart is as wide as it has bars, and is stretched to fit.
+# Each bar of the bar chart is one unit wide; the chart is stretched to fit.
 HEIGHT = 100
 GAP = 0.25
-# Of the calendar, in pixels: the distance of two days, and the room for the months above.
+# Pixels of the calendar: the distance between two days, and the room for the months above.
 STEP = 13
 TOP = 18
 LEVELS = 4
@@ -27,20 +27,22 @@ class Bar(Struct, frozen=True):
 
 
 class Cell(Struct, frozen=True):
-    """level: 0 for nothing, up to LEVELS."""
+    """A day in the chart."""
 
     x: int
     y: int
     level: int
+    """0 for nothing, up to LEVELS."""
     day: date
     count: int
 
 
 class Month(Struct, frozen=True):
-    """day: its first that is shown."""
+    """The label of a month above the chart."""
 
     x: int
     day: date
+    """The month's first day in the chart."""
 
 
 class Calendar(Struct, frozen=True):

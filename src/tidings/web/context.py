@@ -25,53 +25,50 @@ from tidings.web.sidebar import Sidebar, SidebarState
 
 
 class PageResponse(Struct, frozen=True):
-    """A rendered template. template: below `templates/`. values: added to those that every page has (`rendering`).
-
-    problem: the error of a form; the field macros show it beside the field that it names.
-
-    has_secret: browsers do not store the page, so that their Back button does not show it either.
-    """
+    """A page to render from a template."""
 
     template: str
+    """Path below `templates/`."""
     values: dict[str, Any] = {}
+    """Added to the values that every page has (`rendering`)."""
     status: int = 200
     problem: InvalidInput | None = None
+    """The error of a form; the field macros show it next to the field that it names."""
     headers: dict[str, str] = {}
     has_secret: bool = False
+    """Browsers do not store the page, so their Back button does not show it either."""
 
 
 class Redirect(Struct, frozen=True):
-    """A redirect to one of our pages. path: below the base path, with query and fragment.
-
-    notice: shown on the next page.
-
-    undo: the moment to give to `services.read_marker.undo`, for the undo button beside the notice; 0 for none.
-    """
+    """A redirect to one of our pages."""
 
     path: str
+    """Below the base path, with query and fragment."""
     notice: str = ""
+    """A message that the next page shows."""
     undo: int = 0
+    """The moment to give to `services.read_marker.undo`, for the undo button next to the notice; 0 for none."""
     headers: dict[str, str] = {}
 
 
 class SiteConfig(Struct, frozen=True):
-    """The URLs of the service. base_path: "" or without a slash at its end. base_url: with scheme and host.
-
-    player_hosts: hosts whose frames entries may show, in addition to the built-in players.
-    """
+    """The URLs of the service."""
 
     base_path: str
+    """Empty, or without a slash at its end."""
     base_url: str
+    """With scheme and host."""
     is_secure: bool
     player_hosts: frozenset[str] = frozenset()
+    """Hosts whose frames entries may show, in addition to the built-in players."""
 
     def cookie(self, request: Request, name: str) -> str:
-        """Returns the value of a cookie of ours, "" when the browser sent none. name: as in `cookies`."""
+        """Returns the value of one of our cookies, "" if it was not sent. name: one of the names in `cookies`."""
         return request.cookies.get(cookies.cookie_name(name, self.base_path, is_secure=self.is_secure), "")
 
 
 class RequestContext:
-    """What handlers and templates know about a request; loaded on use. signed_in: None without a session."""
+    """What handlers and templates need of a request; loaded on use. signed_in: None without a session."""
 
     def __init__(
         self,
@@ -108,18 +105,18 @@ class RequestContext:
 
     @cached_property
     def media_policy(self) -> MediaPolicy:
-        """Which media of articles are loaded through us."""
+        """Which media of articles are loaded through this service."""
         is_wanted = self.user is not None and self.user.proxies_pictures
         return self.media_proxy.policy.with_wish(for_all=is_wanted)
 
     def media_address(self, url: str, kind: MediaKind) -> str:
-        """Returns the address from which a page loads a picture, sound or film: the publisher's, or one of ours."""
+        """Returns the address from which a page loads a picture, audio or video: the publisher's, or one of ours."""
         if not self.media_policy.applies_to(url, kind, on_https=self.site.is_secure):
             return url
         return self.url(self.media_proxy.path(url, kind))
 
     def prepare_copy(self) -> None:
-        """Make the page one that can be read without a connection: links and pictures lead to us as far as possible.
+        """Make the page readable without a connection: links and pictures lead to this service as far as possible.
 
         The notice and its undo button stay for the page that the user sees next.
         """
@@ -162,7 +159,7 @@ class RequestContext:
 
     @cached_property
     def undo(self) -> str:
-        """The moment that the undo button beside the notice sends; "" when there is none."""
+        """The moment that the undo button next to the notice sends; "" when there is none."""
         parameters = self.cookie(cookies.UNDO)
         if parameters:
             self.set_cookie(cookies.UNDO, "", lasts_s=0)
@@ -170,12 +167,12 @@ class RequestContext:
 
     @property
     def is_part(self) -> bool:
-        """Whether a script of ours asks only for the part of the page that changes from entry to entry."""
+        """Whether one of our scripts asks only for the part of the page that changes from entry to entry."""
         return "tidings-part" in self.request.headers
 
     @property
     def wants_json(self) -> bool:
-        """Whether a script of ours asks: it gets JSON instead of a redirect."""
+        """Whether one of our scripts sent the request: it gets JSON instead of a redirect."""
         return self.request.headers.get("accept", "") == "application/json"
 
     @cached_property
@@ -185,7 +182,7 @@ class RequestContext:
         return quote(self.request.path, safe="/:@!$&'()*+,;=~") + (f"?{query}" if query else "")
 
     def url(self, path: str, /, **query: Any) -> str:
-        """Returns the URL of a page of ours. Parameters that are None or "" are left out."""
+        """Returns the URL of one of our pages. Parameters that are None or "" are left out."""
         parameters = {name: value for name, value in query.items() if value not in (None, "")}
         if parameters:
             before, hash_, fragment = path.partition("#")

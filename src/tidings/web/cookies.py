@@ -15,7 +15,7 @@ KNOWN = "tidings_known"
 VISITOR = "tidings_visitor"
 # The notice that the next page shows.
 NOTICE = "tidings_notice"
-# What the undo button beside the notice undoes.
+# What the undo button next to the notice undoes.
 UNDO = "tidings_undo"
 # This browser is used by several people: the session ends with it, and nothing is kept for reading offline.
 SHARED = "tidings_shared"
@@ -30,11 +30,12 @@ KNOWN_LASTS_S = 400 * 86_400
 
 
 class Cookie(Struct, frozen=True):
-    """A cookie to set. lasts_s: None until the browser is closed, 0 to remove it."""
+    """A cookie to set."""
 
     name: str
     value: str
     lasts_s: int | None = None
+    """None until the browser is closed, 0 to remove it."""
 
     def add_to(self, response: Response, path: str, *, is_secure: bool) -> None:
         """Add the cookie to a response, HttpOnly. path: the browser sends it with requests below this path."""

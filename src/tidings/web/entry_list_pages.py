@@ -36,44 +36,39 @@ from tidings.web.language import _
 
 
 class ListQuery(Query, frozen=True):
-    """The query of a list page. after: the cursor of the last entry of the previous page. show: "all" or unread only.
-
-    q: the search query.
-
-    where: the only feed (f7) or category (c3) to search in.
-
-    tag: of the list of a tag.
-
-    newest: the newest entry (`Shown`) when the first page of the list was built.
-    """
+    """The query of a list page."""
 
     after: str = ""
+    """Cursor of the previous page's last entry."""
     show: str = ""
+    """"all", or empty for unread entries only."""
     q: str = ""
+    """The search query."""
     where: str = ""
+    """The only feed (f7) or category (c3) to search in."""
     tag: str = ""
+    """The tag whose entries are listed."""
     newest: int | None = None
+    """The newest entry (`Shown`) when the first page of the list was built."""
 
 
 class ListPage(Struct, frozen=True):
-    """A list of entries. path: of its page.
-
-    name: unread, starred, history, shared, tagged, label, category, feed or search.
-
-    total: number of entries, None when not counted.
-
-    query: parameters that belong to the list, not to one page of it. has_filter: it can show read entries as well.
-    """
+    """A list of entries, and how its page shows it."""
 
     name: str
+    """unread, starred, history, shared, tagged, label, category, feed or search."""
     title: str
     path: str
+    """Path of the list's page."""
     entry_filter: EntryFilter
     order: Order = Order.PUBLISHED_AT
     direction: Direction = Direction.DESC
     total: int | None = None
+    """Number of entries; None when not counted."""
     query: dict[str, str] = {}
+    """Parameters that belong to the list, not to one page of it."""
     has_filter: bool = False
+    """The list can show read entries as well."""
     feed_id: int | None = None
     category_id: int | None = None
     label_id: int | None = None
@@ -90,7 +85,7 @@ class ListPage(Struct, frozen=True):
 
     @property
     def refresh_path(self) -> str:
-        """Where a form refreshes the feeds of the list; "" for lists that no new entry gets into at once."""
+        """Where a form refreshes the feeds of the list; "" for lists that a new entry does not get into immediately."""
         if self.name == "unread":
             return "/feeds/refresh"
         return f"{self.path}/refresh" if self.name in ("category", "feed") else ""
@@ -124,7 +119,7 @@ class ListPage(Struct, frozen=True):
     def rows(
         self, lists: EntryLists, limit: int, cursor: EntryCursor | None, *, backwards: bool = False
     ) -> list[Entry]:
-        """Returns up to `limit` entries after a cursor. backwards: those before it, the nearest first."""
+        """Returns up to `limit` entries after a cursor. backwards: entries before it, the nearest first."""
         page = PageRequest(order=self.order, direction=self._order(backwards=backwards), limit=limit, cursor=cursor)
         return lists.rows(self.entry_filter, page)
 
@@ -142,7 +137,7 @@ def parse_cursor(text: str) -> EntryCursor | None:
     """Returns the cursor that `format_cursor` wrote; None for any other text."""
     moment, _dot, entry_id = text.partition(".")
     is_cursor = moment.lstrip("-").isdecimal() and entry_id.isdecimal() and len(text) < 40 and text.isascii()
-    # No entry has a value that does not fit its column.
+    # Values that do not fit their column do not occur in entries.
     if not is_cursor or not -(2**63) <= int(moment) < 2**63 or int(entry_id) >= 2**63:
         return None
     return EntryCursor(int(moment), int(entry_id))  # type: ignore[arg-type]

@@ -24,24 +24,24 @@ from tidings.web.articles.content import picture_address
 from tidings.web.context import RequestContext
 from tidings.web.entry_list_pages import ListPage
 
-# Characters of a body that are searched for an excerpt with the query's words.
+# Maximum number of characters of a body that are searched for an excerpt with the query's words.
 _EXCERPT_RANGE = 100_000
 
 
 class Row(Struct, frozen=True):
-    """A row of a list. excerpt: "" where the density shows none. picture: its address, or "".
-
-    is_external: path leads to the original, because the user wants that.
-    """
+    """A row in a list of entries."""
 
     entry: Entry
     feed: SidebarFeed | None
     path: str
     is_unread: bool
     is_external: bool = False
+    """`path` leads to the original, because the user wants that."""
     title: str | Markup = ""
     excerpt: str | Markup = ""
+    """Empty when the density shows no excerpts."""
     picture: str = ""
+    """The picture's URL; empty for none."""
 
 
 def rows(db: Read, context: RequestContext, listing: ListPage, entries: Sequence[Entry]) -> list[Row]:

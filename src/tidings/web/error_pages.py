@@ -1,4 +1,4 @@
-"""Error pages: what happened, what we do about it, what the user can do."""
+"""Error pages: what happened, what Tidings does about it, what the user can do."""
 
 from __future__ import annotations
 

@@ -45,16 +45,17 @@ LIMIT_NOTES = {
 
 
 class FeedRow(Struct, frozen=True):
-    """A row of the feeds page. trouble, advice: what is wrong and what to do about it, or "".
-
-    next_check: "" when none is scheduled."""
+    """A row of the feeds page."""
 
     feed: FeedHealthData
     category: str
     trouble: str
+    """What is wrong; empty if nothing is."""
     advice: str
+    """What to do about the trouble; may be empty."""
     rhythm: str
     next_check: str
+    """Empty when no check is scheduled."""
     chart: Markup
 
     @property

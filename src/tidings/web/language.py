@@ -3,7 +3,7 @@
 The source is English: `_("Mark all as read")`, `ngettext("%(count)d entry", "%(count)d entries", n, count=n)`, in
 templates as in code. `locale/` holds a catalogue for each other language, a `.po` file that is compiled when
 it is first used. The language of a request is set for the thread that answers it (`use_language`), so that functions
-do not have to pass it on. Numbers in messages (`%(count)d`) are grouped as the language groups them.
+do not have to pass it on. Numbers in messages (`%(count)d`) are grouped by the rules of the language.
 """
 
 from __future__ import annotations
@@ -52,7 +52,10 @@ _TRADITIONAL = frozenset({"hant", "tw", "hk", "mo"})
 
 
 class Language:
-    """A language with its catalogue. code: as in `<html lang>`. locale: for dates and numbers."""
+    """A language of the pages with its catalogue.
+
+    code: as in `<html lang>`. locale: for dates and numbers.
+    """
 
     def __init__(self, name: str) -> None:
         self.locale = Locale.parse(name)
@@ -117,7 +120,7 @@ def current() -> Language:
 
 
 def gettext(message: str, /, **values: Any) -> str:
-    """Returns the translation. values: for `%(name)s` and `%(name)d` in the message."""
+    """Returns the translation. values: replace `%(name)s` and `%(name)d` in the message."""
     return filled(current().translations.gettext(message), values)
 
 

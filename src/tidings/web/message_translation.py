@@ -19,7 +19,7 @@ def translated(message: Message) -> str:
 
 
 def join_sentences(first: str, rest: str) -> str:
-    """Join two sentences. Chinese ones have no blank between them."""
+    """Join two sentences. Chinese sentences have no space between them."""
     return f"{first}{rest}" if first.endswith(_FULL_WIDTH) else f"{first} {rest}"
 
 

@@ -115,7 +115,7 @@ def _known(context: RequestContext) -> dict[str, Any]:
 
 @lru_cache(maxsize=256)
 def _icon(sprite: str, name: str, *, is_button: bool = False) -> Markup:
-    """Returns an icon. It stands beside text or in a labelled element, so screen readers skip it.
+    """Returns an icon. It stands next to text or in a labelled element, so screen readers skip it.
 
     is_button: it is all that a labelled button contains, whose content screen readers skip anyway (WAI-ARIA 1.2,
     "Children Presentational"): lists are shorter without saying so twice for each entry.

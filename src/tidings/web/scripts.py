@@ -29,7 +29,7 @@ def join_modules(modules: Mapping[str, str], name: str) -> str:
 
 
 def _ordered(modules: Mapping[str, str], name: str, before: tuple[str, ...] = ()) -> list[str]:
-    """Returns the module's name after the names of those it needs."""
+    """Returns the module's name after the names of the modules that it needs."""
     if name in before:
         raise ValueError(f"{name}.js imports itself: {' → '.join((*before, name))}")
     needed = [

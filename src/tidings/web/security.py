@@ -20,7 +20,7 @@ def new_token() -> str:
 
 
 def csrf_token(secret: str) -> str:
-    """Returns the CSRF token for a secret that only this browser and we know. It does not reveal the secret."""
+    """Returns the CSRF token for a secret that only this browser and the server have. It does not reveal the secret."""
     return hmac.new(secret.encode("utf-8", "replace"), b"tidings form", hashlib.sha256).hexdigest()[:40]
 
 
@@ -44,7 +44,7 @@ def is_cross_site(request: Request, base_url: str) -> bool:
 
 
 def local_path(path: str) -> str:
-    """Returns the path if it leads to a page of ours, else ""."""
+    """Returns the path if it leads to one of our pages, else ""."""
     is_absolute = path.startswith("/") and not path.startswith("//")
     return path if is_absolute and path.isascii() and path.isprintable() and not set(path) & set('\\ "<>') else ""
 
@@ -62,12 +62,12 @@ def page_headers(
 ) -> Mapping[str, str]:
     """Returns the security headers of a page.
 
-    font_hosts: further hosts for styles and fonts, separated by blanks; validated when the user set them.
+    font_hosts: additional hosts for styles and fonts, separated by spaces; validated when the user set them.
 
-    player_hosts: further hosts whose frames may be shown.
+    player_hosts: additional hosts whose frames may be shown.
 
-    own_pictures: all pictures of articles come through the media proxy, so that none may come from elsewhere;
-    own_sounds: the same for sounds and films.
+    own_pictures: all pictures of articles come through the media proxy, so that other sources are not allowed;
+    own_sounds: the same for audio and video.
     """
     players = "".join(f" {host}:* www.{host}:*" for host in sorted(player_hosts))
     pictures = "'self'" if own_pictures else "*"

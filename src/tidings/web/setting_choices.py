@@ -41,7 +41,7 @@ _LABELS: dict[str, str] = {
 
 
 def of(name: str) -> Callable[[], Mapping[str, str]]:
-    """Returns a function that returns value and label of each choice. name: of a field."""
+    """Returns a function that returns value and label of each choice. name: the field's name."""
     return lambda: {value: _(_LABELS[value]) for value in CHOICES[name]}
 
 
@@ -49,7 +49,7 @@ def of(name: str) -> Callable[[], Mapping[str, str]]:
 def languages() -> dict[str, str]:
     """Returns code and name of each language that there is, named in that language."""
     named = {code: _own_name(code) for code in OFFERED}
-    # Decomposed, so that a letter with a mark is next to the one without.
+    # Decomposed, so that an accented letter is next to the plain one.
     return dict(sorted(named.items(), key=lambda item: normalize("NFKD", item[1]).casefold()))
 
 

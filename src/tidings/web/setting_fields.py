@@ -21,23 +21,23 @@ _TYPES = get_type_hints(User)
 
 
 class Field(Struct, frozen=True):
-    """A field of a form. kind: text, number, area, select, choice or check. label, help: message ids.
-
-    choices: returns value and label of each choice; None for other kinds.
-
-    more: further attributes of the input.
-    """
+    """A field of a form."""
 
     kind: str
+    """text, number, area, select, choice or check."""
     name: str
     label: str
+    """Message id."""
     help: str = ""
+    """Message id; empty for none."""
     choices: Callable[[], Mapping[str, str]] | None = None
+    """Returns value and label of each choice; None for other kinds."""
     more: Mapping[str, Any] = {}
+    """Additional attributes of the input element."""
 
 
 class Group(Struct, frozen=True):
-    """Fields under a heading of their own; "" for none."""
+    """Fields under a heading; "" for none."""
 
     title: str
     fields: tuple[Field, ...]

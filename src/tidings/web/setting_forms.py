@@ -136,7 +136,7 @@ READING = AccountForm(
     ),
 )
 
-# Its form is on the page of this device's appearance.
+# Its form is on the appearance page of this device.
 APPEARANCE = AccountForm(
     "/settings/appearance",
     N_("Appearance"),

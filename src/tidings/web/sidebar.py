@@ -18,20 +18,22 @@ from tidings.storage.entries import labels
 from tidings.storage.feeds import categories, sidebar
 from tidings.storage.feeds.sidebar import SidebarCounts, SidebarFeed
 
-# A page lists at most so many feeds: a thousand of them would be most of the page. Accounts with up to so many feeds
-# have all groups open at first. Scripts load the other feeds of a group when it is opened.
+# Maximum number of feeds that a page lists: a thousand of them would be most of the page. Accounts with at most this
+# many feeds have all groups open at first. Scripts load the other feeds of a group when it is opened.
 MAX_UNFOLDED_FEEDS = 120
-# A page lists at most so many labels; the page of labels has all of them.
+# Maximum number of labels that a page lists; the page of labels has all of them.
 MAX_LABELS = 30
-# Groups whose state a device remembers; those changed first are forgotten.
+# Groups whose state a device remembers; the least recently changed are dropped.
 MAX_REMEMBERED_GROUPS = 200
 
 
 class SidebarState(Struct, frozen=True):
-    """What a device remembers of its sidebar, in a cookie. opened, closed: ids of categories, the last changed last."""
+    """What a device remembers of its sidebar, in a cookie."""
 
     opened: tuple[int, ...] = ()
+    """Ids of categories, the last changed last."""
     closed: tuple[int, ...] = ()
+    """Ids of categories, the last changed last."""
     only_unread: bool = False
 
     @classmethod
@@ -65,20 +67,23 @@ class CategoryLine(Struct, frozen=True):
 
 
 class SidebarGroup(Struct, frozen=True):
-    """A category as the page shows it. feeds: those that the page lists. before, after: how many are left out there."""
+    """A category as the page shows it."""
 
     category: Category
     unread: int
     is_open: bool
     feeds: list[SidebarFeed]
+    """The feeds that the page lists."""
     before: int = 0
+    """How many feeds are left out before the listed ones."""
     after: int = 0
+    """How many feeds are left out after the listed ones."""
 
 
 class Sidebar:
     """The lists of a user with their counts. Feeds are read when a page shows them: of thousands, most pages show few.
 
-    categories: in the order of the sidebar. feed_count: of all feeds. unread: the count of the global list.
+    categories: in the order of the sidebar. feed_count: number of all feeds. unread: the count of the global list.
     labels: by name, without counts, which would take reading their entries.
     """
 
@@ -111,7 +116,7 @@ class Sidebar:
         return self.feeds_by_id([feed_id]).get(feed_id)
 
     def feeds_by_id(self, feed_ids: Collection[int]) -> dict[int, SidebarFeed]:
-        """Returns those of the feeds that belong to the user."""
+        """Returns the feeds that belong to the user."""
         with self._services.reading() as db:
             return sidebar.get_many(db, self._user_id, feed_ids)
 
@@ -139,7 +144,7 @@ class Sidebar:
         return sorted(found, key=lambda feed: places.get(feed.category_id, len(places)))
 
     def groups(self, state: SidebarState, feed_id: int | None, category_id: int | None) -> list[SidebarGroup]:
-        """Returns the groups as the page shows them. feed_id, category_id: of the current list.
+        """Returns the groups as the page shows them. feed_id, category_id: ids of the current list.
 
         The feeds of the current group come first when not all fit.
         """

@@ -16,7 +16,7 @@ from tidings.web.language import _, current, ngettext
 def ago(instant: Instant, now: Instant, zone_name: str) -> str:
     """Returns 12 min, 3 h, 21 Nov or 21 Nov 2023. Future times are shown as a date."""
     passed = now - instant
-    # The clock of the database may be a little ahead of ours.
+    # The database's clock may be a little ahead of this machine's.
     if -MINUTE < passed < MINUTE:
         return _("now")
     if 0 <= passed < HOUR:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tidings.web.language import _
 
-# The first match wins: most browsers also name others, which come later.
+# The first match wins: most browsers name others as well, which come later.
 _BROWSERS = (
     ("Edg", "Edge"),
     ("OPR/", "Opera"),

@@ -31,7 +31,7 @@ from tidings.websub.pushes import Pushes
 
 log = structlog.get_logger()
 
-# How many bodies are read at the same time, per hub and in all: limits the memory that hubs can occupy.
+# Maximum number of bodies read at the same time, per hub and in total: limits the memory that hubs can occupy.
 SLOTS_PER_HUB = 2
 SLOTS = 8
 # Of a push that is too large, this many times the limit is read and discarded.

@@ -40,7 +40,7 @@ VERIFICATION_WINDOW = DAY
 FIRST_RETRY = 5 * MINUTE
 MAX_RETRY = DAY
 RETRY_AFTER_DENIAL = 7 * DAY
-# Ended subscriptions are kept for longer than any lease, so that further pushes of the hub get the right response.
+# Ended subscriptions are kept for longer than any lease, so that later pushes of the hub get the right response.
 ENDED_RETENTION = MAX_LEASE + DAY
 
 _METHODS = frozenset({"sha1", "sha256", "sha384", "sha512"})
@@ -48,12 +48,14 @@ _FORBIDDEN_IN_URLS = re.compile(r"[\x00-\x20\x7f]")
 
 
 class SubscriptionState(StrEnum):
-    """requested: the hub has not verified it yet. ended: Tidings unsubscribed; it can be requested again."""
+    """The state of a subscription at a hub."""
 
     REQUESTED = "requested"
+    """The hub has not verified it yet."""
     ACTIVE = "active"
     DENIED = "denied"
     ENDED = "ended"
+    """Tidings unsubscribed; it can be requested again."""
 
 
 class HubMode(StrEnum):
@@ -63,24 +65,27 @@ class HubMode(StrEnum):
 
 
 class HubOffer(Struct, frozen=True):
-    """The hubs that push a document, and its topic URL. hubs: at least one."""
+    """The hubs that push a document, and its topic URL."""
 
     hubs: tuple[str, ...]
+    """At least one."""
     topic: str
 
 
 class HubSubscription(Struct, frozen=True):
-    """One for each hub and topic, shared by all users. token: part of the callback URL. asked_at: the last request."""
+    """A subscription to a topic at a hub: one for each hub and topic, shared by all users."""
 
     id: int
     hub: str
     topic: str
     token: str
+    """Part of the callback URL."""
     secret: str
     state: str
     next_attempt_at: Instant
     attempts: int = 0
     asked_at: Instant | None = None
+    """Time of the last request."""
 
     def __repr__(self) -> str:
         """Leaves out token and secret: subscriptions appear in logs and tracebacks."""
@@ -88,15 +93,14 @@ class HubSubscription(Struct, frozen=True):
 
 
 class SubscriptionStep(Struct, frozen=True):
-    """What to do next with a subscription.
-
-    request: the mode of the request to send to the hub, None for no request. changes: new values of its columns.
-    is_deleted: delete the subscription.
-    """
+    """What to do next with a subscription."""
 
     request: HubMode | None = None
+    """Mode of the request to send to the hub; None for no request."""
     changes: Mapping[str, Any] = {}
+    """New values of its columns."""
     is_deleted: bool = False
+    """Delete the subscription."""
 
 
 def find_offer(feed: Feed, links: Iterable[Link], document: ParsedFeed | None) -> HubOffer | None:
@@ -105,7 +109,7 @@ def find_offer(feed: Feed, links: Iterable[Link], document: ParsedFeed | None) -
     Link headers win over the document (section 4). Without a "self" link the topic is the feed's URL.
     document: None for a "not modified" response.
 
-    The topic may be on another host, as with feeds behind a feed service. A false topic does no harm: a push reaches
+    The topic may be on another host, as with feeds behind a feed service. A false topic is harmless: a push reaches
     only feeds that offered this hub and this topic themselves.
     """
     if not can_be_pushed(feed):
@@ -134,7 +138,7 @@ def next_step(
 ) -> SubscriptionStep:
     """Returns what to do at `next_attempt_at`, or earlier when no feed uses the subscription any more.
 
-    is_wanted: whether a feed uses it. random_fraction: from 0 to 1, so that not all requests are sent at once.
+    is_wanted: whether a feed uses it. random_fraction: from 0 to 1, so that not all requests are sent together.
     """
     is_known_to_hub = subscription.state in (SubscriptionState.REQUESTED, SubscriptionState.ACTIVE)
     if not is_wanted and not is_known_to_hub:
@@ -159,8 +163,9 @@ def retry_delay(attempts: int, random_fraction: float) -> int:
 
 
 def verified_columns(lease_s: str, *, now: Instant, random_fraction: float) -> Mapping[str, Any]:
-    """Returns the changed columns of a subscription that the hub verified. lease_s: as sent; some hubs leave it out.
+    """Returns the changed columns of a subscription that the hub verified.
 
+    lease_s: the hub's value; some hubs leave it out.
     It is renewed after three to four fifths of the lease, which leaves time for several attempts.
     """
     lease = int(lease_s) * SECOND if re.fullmatch(r"[0-9]{1,12}", lease_s, re.ASCII) else REQUESTED_LEASE
@@ -180,7 +185,7 @@ _NO_REASON = "The hub gave no reason."
 def denied_columns(reason: str, *, now: Instant, random_fraction: float) -> Mapping[str, Any]:
     """Returns the changed columns of a subscription that the hub denied.
 
-    It is requested again after a week, because some hubs deny topics that they do not know yet.
+    It is requested again after a week, because some hubs deny topics that are new to them.
     """
     return {
         "state": SubscriptionState.DENIED,
@@ -211,7 +216,7 @@ def is_genuine(secret: str, body: bytes, signature: str) -> bool:
 
 
 def display_text(text: str) -> str:
-    """Returns a text from a hub in a form fit for logs: one printable line of at most 200 characters."""
+    """Returns a text from a hub in a form suitable for logs: one printable line of at most 200 characters."""
     return " ".join(_printable(text).split())[:200]
 
 

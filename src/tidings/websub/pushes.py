@@ -45,18 +45,21 @@ from tidings.websub.pushes_store import Push
 
 log = structlog.get_logger()
 
-# Most pushes of one subscription that wait for a worker; after that the feeds are polled instead.
+# Maximum number of pushes of one subscription that wait for a worker; after that the feeds are polled instead.
 MAX_WAITING = 20
 # After this many attempts that crashed a worker, a push is deleted and the feeds are polled instead.
 MAX_ATTEMPTS = 3
 LEASE = 5 * MINUTE
-# The shortest time between two polls that pushes cause, so that a hub cannot make us overload the publisher.
+# Minimum time between two polls that pushes cause, so that a hub cannot make Tidings overload the publisher.
 MIN_POLL_INTERVAL = 5 * MINUTE
 MAX_CHALLENGE_LENGTH = 2048
 
 
 class Pushes:
-    """is_on: whether WebSub is switched on."""
+    """Accepts what hubs send, and stores the pushed entries.
+
+    is_on: whether WebSub is switched on.
+    """
 
     def __init__(
         self,
@@ -83,7 +86,7 @@ class Pushes:
         return self._is_on and subscription.state == SubscriptionState.ACTIVE
 
     def verify(self, token: str, parameters: Mapping[str, str]) -> str | None:
-        """Handle the verification of intent. Returns the body of the response, or None if we did not send the request.
+        """Handle the verification of intent. Returns the response's body, or None if Tidings did not send the request.
 
         parameters: hub.mode, hub.topic and so on, as received. A denial is answered with "".
         Source: WebSub, sections 5.2 and 5.3.

@@ -1,4 +1,4 @@
-"""Documents pushed by hubs, kept until a worker has stored them; those of a subscription one after the other."""
+"""Documents pushed by hubs, kept until a worker has stored them; a subscription's are stored one after the other."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tidings.storage.schema import websub_pushes
 
 
 class Push(Struct, frozen=True):
-    """A pushed document. attempts: how often it was claimed, this time included."""
+    """A pushed document."""
 
     id: int
     subscription_id: int
@@ -20,6 +20,7 @@ class Push(Struct, frozen=True):
     body: bytes
     received_at: Instant
     attempts: int
+    """How often it was claimed, including this time."""
 
 
 _earlier = websub_pushes.alias("earlier")

@@ -1,4 +1,4 @@
-"""Subscriptions at hubs, and the sources they are for. They belong to no user.
+"""Subscriptions at hubs, and the sources that use them. They do not belong to users.
 
 Pushes that wait to be stored are in `websub.pushes_store`.
 """
@@ -141,7 +141,7 @@ def offered_for(db: Read, feed_id: int) -> dict[tuple[str, str], int]:
 
 
 def offered_for_each(db: Read, feed_ids: Iterable[int]) -> dict[int, dict[tuple[str, str], int]]:
-    """As `offered_for`, by feed id; a feed without offers is missing."""
+    """Like `offered_for`, by feed id; a feed without offers is missing."""
     offered: defaultdict[int, dict[tuple[str, str], int]] = defaultdict(dict)
     for row in db.rows(_select_offers, feeds=sorted(feed_ids)):
         offered[row["feed_id"]][row["hub"], row["topic"]] = row["subscription_id"]
@@ -151,7 +151,7 @@ def offered_for_each(db: Read, feed_ids: Iterable[int]) -> dict[int, dict[tuple[
 def add_offer(db: Write, feed_id: int, hub: str, topic: str, *, token: str, secret: str, now: Instant) -> None:
     """Record that the feed's document names a hub and topic: add the subscription if needed, and link it to the source.
 
-    token, secret: of a new subscription, which is requested at once.
+    token, secret: for a new subscription, which is requested immediately.
     """
     source_id = db.scalar(_select_source_id, feed=feed_id)
     if source_id is None:

@@ -31,20 +31,24 @@ log = structlog.get_logger()
 CALLBACK = "/websub/"
 # Requests sent at the same time: few enough not to overload a hub, and enough for a thousand new feeds in some minutes.
 MAX_CONCURRENT_REQUESTS = 8
-# Most subscriptions that one search for unused ones returns.
+# Maximum number of subscriptions that one search for unused ones returns.
 MAX_EXPIRED = 200
 
 
 class HubRequest(Struct, frozen=True):
-    """A request to send to a hub. asked_at: when it was decided, as stored."""
+    """A request to send to a hub."""
 
     subscription: HubSubscription
     mode: HubMode
     asked_at: Instant
+    """When it was decided, as stored."""
 
 
 class WebSub:
-    """callback_base: the URL of this service as hubs reach it, without a trailing slash; "" if WebSub is off."""
+    """Subscribes to feeds at their hubs.
+
+    callback_base: the URL of this service as hubs reach it, without a trailing slash; "" if WebSub is off.
+    """
 
     def __init__(self, database: Database, hubs: HubClient, clock: Clock, *, callback_base: str) -> None:
         self._database = database

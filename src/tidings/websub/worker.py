@@ -9,7 +9,7 @@ from tidings.websub.pushes import Pushes
 from tidings.websub.subscriptions import WebSub
 from tidings.worker import loops
 
-# The longest time until a push is stored, or a due request is sent.
+# Maximum time until a push is stored, or a due request is sent.
 POLL_INTERVAL_S = 0.5
 # Time between two searches for subscriptions that no feed uses.
 EXPIRE_INTERVAL_S = 300.0

@@ -87,7 +87,7 @@ class Application:
         asyncio.run(self._poll(stop, name or worker_name(), lifetime))
 
     def release_leases(self, name: str) -> int:
-        """Release the leases of an ended worker, so that others can claim at once. Returns their number."""
+        """Release the leases of an ended worker, so that others can claim immediately. Returns their number."""
         return self.services.polling.claims.release_all(name) + self.services.deliveries.queue.release_all(name)
 
     def refresh(self, username: str | None, progress: Callable[[int, int], None]) -> RefreshSummary:
@@ -99,7 +99,7 @@ class Application:
         return run_cleanup(self.services.maintenance.cleanup, f"tidings cleanup {os.getpid()}", progress)
 
     def compact(self) -> None:
-        """Rewrite an SQLite file, as small as possible. Does nothing on PostgreSQL, which reuses space by itself."""
+        """Rewrite an SQLite file, as small as possible. Does nothing on PostgreSQL, which reuses free space."""
         with self.database.writing() as db:
             search_index_storage.compact(db)
         disk_space.vacuum(self.database)
@@ -126,12 +126,12 @@ class Application:
     def miniflux_source(self, url: str, api_key: str, *, is_operator: bool) -> MinifluxSource:
         """Returns a reader of an account, as a context manager.
 
-        url: in a private network only if the operator names it, or the settings allow that to users.
+        url: may be in a private network only if the operator names it, or the settings allow that to users.
         """
         return MinifluxSource(url, api_key, guard=self._guard_of_servers(is_operator=is_operator))
 
     def ttrss_source(self, url: str, username: str, password: str, *, is_operator: bool) -> TtrssSource:
-        """Returns a reader of an account, as a context manager. url: as in `miniflux_source`."""
+        """Returns a reader of an account, as a context manager. url: see `miniflux_source`."""
         return TtrssSource(url, username, password, guard=self._guard_of_servers(is_operator=is_operator))
 
     def _guard_of_servers(self, *, is_operator: bool) -> AddressGuard:
@@ -143,7 +143,7 @@ class Application:
         return database_source(dsn, reader, from_user)
 
     def file_source(self, path: Path, reader: str) -> FileSource:
-        """Returns the content of a file of another reader, as a context manager. reader: as named by the command."""
+        """Returns the content of a file of another reader, as a context manager. reader: its name in the command."""
         return file_source(path, reader, now=to_datetime(system_clock()))
 
     def problems(self, progress: Progress, *, repair: bool) -> Iterator[Problem]:

@@ -97,7 +97,7 @@ CLEANUP_TASKS = (
     CleanupTask("deliveries", delivery_queue.remove_finished),
     CleanupTask("receivers", delivery_queue.remove_idle_receivers),
 )
-# Folder of uploaded files, in that of the data.
+# Folder of uploaded files, inside the data folder.
 IMPORTS = "imports"
 
 
@@ -275,7 +275,7 @@ def build_websub(
 
 
 def build_maintenance(database: Database, settings: Settings, clock: Clock) -> MaintenanceServices:
-    """Return cleanup, backups and status; the cleanup also removes what other slices no longer need."""
+    """Return cleanup, backups and status; the cleanup includes what other slices no longer need."""
     cleaning, backups = cleanup_settings(settings), backup_settings(settings)
     limits = ScheduleLimits(
         schedule=check_schedule(settings),

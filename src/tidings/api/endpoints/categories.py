@@ -70,7 +70,7 @@ def list_categories(
         counts = categories.counts(db, caller.id)
     counted = [_counted(category, counts.get(category.id, CategoryCounts())) for category in listed]
     if caller.categories_sorting_order == "unread_count":
-        # A stable sort: equals stay in the order of their titles.
+        # The sort is stable: equal categories stay in the order of their titles.
         counted.sort(key=lambda category: -category.total_unread)
     return counted
 

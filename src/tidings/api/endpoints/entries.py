@@ -70,7 +70,7 @@ class EntryList(Struct, frozen=True):
 MAX_IDS = 100_000
 
 
-# Longer lists are streamed, with the bodies of so many entries in memory.
+# Longer lists are streamed, with the bodies of at most this many entries in memory.
 MAX_WHOLE = 1_000
 CHUNK = 200
 

@@ -97,7 +97,7 @@ class FeedOut(Struct, frozen=True):
 
 
 _copy = StructCopy(FeedOut, "checked_at", "next_check_at", "category", "icon")
-# The columns that it is made from, besides category and icon.
+# The columns from which it is built, in addition to category and icon.
 SHOWN = (*(name for name in FeedOut.__struct_fields__ if name not in ("category", "icon")), "icon_id")
 _kept = EncodedFeeds()
 
@@ -170,7 +170,7 @@ class FeedSerializer:
 
     def _serialize(self, feed: Feed) -> FeedOut | None:
         if feed.category_id not in self._categories:
-            # The category was made or deleted since they were read.
+            # The category was created or deleted since they were read.
             self._categories = self._read_categories()
             current = feeds.get(self._db, self._user_id, feed.id)
             if current is None or current.category_id not in self._categories:

@@ -9,7 +9,7 @@ from msgspec import Struct
 from tidings import __version__
 from tidings.http.endpoints import Routes
 
-# The version of Miniflux whose API this is. Clients compare it number by number: three numbers, nothing else.
+# The version of Miniflux whose API this is. Clients compare it number by number, so it must be exactly three numbers.
 API_LEVEL = "2.3.2"
 
 routes = Routes("Version")

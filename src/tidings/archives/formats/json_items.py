@@ -18,7 +18,7 @@ MAX_ITEM: Final = 2**26
 _CHUNK: Final = 2**16
 # A string without its end matches as a quote alone.
 _TOKEN: Final = re.compile(rb'[\s]*+("(?:[^"\\]++|\\.)*+"|[\[\]{}:,"]|[^\s\[\]{}:,"]++|\Z)', re.DOTALL)
-# Faster inside of an item, where only its end matters.
+# Faster inside an item, where only its end matters.
 _BRACKET: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[\[\]{}"]', re.DOTALL)
 _BYTE: Final = re.compile(r"\(byte (\d+)\)")
 
@@ -28,7 +28,7 @@ T = TypeVar("T")
 class JsonItems:
     """The objects in the array `name` of the document's object, or in the array that is the document.
 
-    chunks: the document, in pieces of any size. header: texts beside the array that were read so far, by name.
+    chunks: the document, in pieces of any size. header: texts next to the array that were read so far, by name.
     """
 
     def __init__(self, chunks: Iterable[bytes], name: str) -> None:
@@ -44,9 +44,9 @@ class JsonItems:
         self._last = b""
 
     def each(self, kind: type[T]) -> Iterator[tuple[int, T]]:
-        """Yields each item with the line in which it begins; none if there is no such array.
+        """Yields each item with the line in which it begins; nothing if the array is missing.
 
-        Raises InvalidInput, which names the line, for a document that breaks off or is of another form.
+        Raises InvalidInput, which names the line, for a document that is truncated or has another form.
         """
         decoder = msgspec.json.Decoder(kind)
         for line, item in self._items():
@@ -59,7 +59,7 @@ class JsonItems:
             yield line, decoded
 
     def items_if_present(self, kind: type[T]) -> Iterator[T] | None:
-        """Returns the items, None if there is no such array. Reads up to the first one. Raises as `each`."""
+        """Returns the items, None if the array is missing. Reads up to the first one. Raises like `each`."""
         remaining = self.each(kind)
         first = next(remaining, None)
         if not self.has_array:
@@ -132,7 +132,7 @@ class JsonItems:
         """Returns the next token, b"" at the end of the document."""
         while True:
             found = _TOKEN.match(self._buffer, self._at)
-            # A token at the end of the buffer may go on behind it.
+            # A token at the end of the buffer may continue after it.
             if found is not None and found[1] != b'"' and found.end() < len(self._buffer):
                 break
             if not self._fill(self._at):
@@ -154,7 +154,7 @@ class JsonItems:
             raise self._unexpected(token.decode())
 
     def _more(self, keep: int) -> int:
-        """Read more of a document that must go on. Returns by how much positions have moved."""
+        """Read more of a document that must continue. Returns by how much positions have moved."""
         if len(self._buffer) - keep > MAX_ITEM:
             raise InvalidInput(
                 verbatim(f"line {self._line_at(keep)}: expected are entries of {MAX_ITEM // 2**20} MB at most")

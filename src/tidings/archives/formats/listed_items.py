@@ -19,30 +19,33 @@ from tidings.domain.feeds import feed_changes
 from tidings.domain.feeds.feeds import EditedFeedField
 from tidings.domain.feeds.opml import OpmlDocument
 
-# Attributes of an outline that are columns of a feed, but no settings of it.
+# Attributes of an outline that are columns of a feed, but not settings.
 _DESCRIBING = frozenset({"feed_url", "site_url", "title", "description", "edited"})
-# Kinds of outlines whose feed is a document; other readers take web pages apart, too.
+# Kinds of outlines whose feed is a document; other readers extract entries from web pages as well.
 _DOCUMENTS = frozenset({"", "rss", "rss1", "rss2", "atom", "rdf", "jsonfeed", "json", "link"})
 
 
 class ItemFeed(Struct, frozen=True):
-    """The feed of an item. feed_url: "" if the file does not say it."""
+    """The feed of an item."""
 
     feed_url: str = ""
+    """Empty if the file does not name it."""
     title: str = ""
     site_url: str = ""
 
 
 class ListedItem(Struct, frozen=True):
-    """entry: with number 0 of its feed. labels: given by the user; may be names of folders of the feed."""
+    """An item of an export, as an entry of the archive."""
 
     origin: ItemFeed
     entry: ArchivedEntry
+    """With 0 as the number of its feed."""
     labels: tuple[str, ...] = ()
+    """Labels that the user gave; these may be names of the feed's folders."""
 
 
 class FeedList:
-    """The feeds of an export: those of its OPML file, and those that only items name.
+    """The feeds of an export: the ones in its OPML file, and the ones that only items name.
 
     The latter are disabled: the user kept an entry of such a feed, but is not subscribed to it.
     """
@@ -95,7 +98,7 @@ class FeedList:
 
 
 class NewItems:
-    """Leaves out items that were there before: files of one export overlap. Items are known by 8 bytes of a hash."""
+    """Leaves out items that were there before: files of one export overlap. 8 bytes of a hash identify an item."""
 
     def __init__(self) -> None:
         self._known: set[int] = set()
@@ -109,13 +112,13 @@ class NewItems:
 
 
 def identity_of(*candidates: str) -> str:
-    """Returns the hash of an entry from its id at the publisher, else from its URL, else from what else tells it."""
+    """Returns the hash of an entry from its id at the publisher, else its URL, else whatever else identifies it."""
     identity = next((text for text in candidates if text), "")
     return sha256(identity.encode("utf-8", "replace")).hexdigest()
 
 
 def moment(value: Any, unit: int) -> datetime | None:
-    """Returns a time after 1970. value: a number, or one as text. unit: in microseconds. None for any other value."""
+    """Returns a time after 1970, None for any other value. value: a number, or one as text. unit: in microseconds."""
     number = whole_number(value)
     if number is None or not 0 < number * unit <= LATEST:
         return None
@@ -130,7 +133,7 @@ def whole_number(value: Any) -> int | None:
 
 
 def _url_of(origin: ItemFeed) -> str:
-    """Returns the URL of the feed as it is stored, "" if it has none that can be used."""
+    """Returns the URL of the feed as it is stored, "" if it does not have a usable one."""
     try:
         values = feed_changes.validate({"feed_url": feed_changes.normalize_scheme(origin.feed_url)})
     except InvalidInput:
@@ -150,7 +153,7 @@ def _unsubscribed(origin: ItemFeed, number: int) -> ArchivedFeed:
 
 
 def unnamed_feed(application: str, number: int) -> ArchivedFeed:
-    """Returns the feed of items that name none. It is never fetched, and its entries are kept."""
+    """Returns the feed of items that do not name one. It is never fetched, and its entries are kept."""
     name = application.lower().replace(" ", "-")
     return ArchivedFeed(
         number=number,

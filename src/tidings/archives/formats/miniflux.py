@@ -1,6 +1,6 @@
 """Translates what the REST API of Miniflux returns, and what its tables hold, into the records of an archive.
 
-Checked with Miniflux 2.3.4; its entries have the hashes that ours have, so that the next poll recognises them.
+Checked with Miniflux 2.3.4; its entries have the same hashes as ours, so that the next poll recognises them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tidings.base.messages import verbatim
 from tidings.domain.entries.entries import STATUS_BY_NAME
 from tidings.domain.feeds.feeds import EditedFeedField, Feed
 
-# The most that Miniflux returns at once.
+# Maximum number of entries that Miniflux returns in one page.
 PAGE: Final = 1000
 _SETTINGS: Final = (*records.FEED_SETTINGS, *records.FEED_SECRETS)
 # Only the path tells: behind a reverse proxy the server may be known by another name.
@@ -88,10 +88,12 @@ class _Page(Struct):
 
 
 class MinifluxPage(Struct, frozen=True):
-    """total: of all entries that match the query, on this page or not. last_id: 0 if the page is empty."""
+    """A page of the entries of a Miniflux server."""
 
     total: int
+    """Number of all entries that match the query, on this page or not."""
     last_id: int
+    """0 if the page is empty."""
     entries: list[ArchivedEntry]
 
 
@@ -107,7 +109,7 @@ def read_categories(document: bytes) -> list[ArchivedCategory]:
 
 
 def read_feeds(document: bytes) -> list[ArchivedFeed]:
-    """Returns the feeds. Their titles stay as they are: Miniflux does not say which ones its user wrote."""
+    """Returns the feeds. Their titles stay unchanged: Miniflux does not say which ones its user wrote."""
     feeds: list[_Feed] = _decoded(document, list[_Feed], "/v1/feeds")
     members: list[dict[str, Any]] = _decoded(document, list[dict[str, Any]], "/v1/feeds")
     return [_feed(feed, values) for feed, values in zip(feeds, members, strict=True)]
@@ -193,7 +195,7 @@ def _entry(entry: _Entry) -> ArchivedEntry:
 
 
 def _original(text: str, *, in_html: bool) -> str:
-    """Returns the text with the URLs of media instead of those of the media proxy of Miniflux, which has a key."""
+    """Returns the text with the URLs of media instead of URLs of Miniflux's media proxy, which has a key."""
     if "/proxy/" not in text:
         return text
 
@@ -212,7 +214,7 @@ def _original(text: str, *, in_html: bool) -> str:
 
 
 def _proxied_url(match: re.Match[str]) -> str:
-    """Returns the URL of the original, "" if this is no URL of a media proxy."""
+    """Returns the URL of the original, "" if this is not a URL of a media proxy."""
     try:
         url = base64.b64decode(match[1], altchars="-_", validate=True).decode()
     except ValueError:

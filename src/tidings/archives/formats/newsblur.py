@@ -19,7 +19,7 @@ from tidings.base.times import EPOCH, SECOND
 
 
 class _Story(Struct):
-    """Times are seconds since 1970, as numbers or texts."""
+    """A saved story. Times are seconds since 1970, as numbers or texts."""
 
     story_title: str | None = ""
     story_permalink: str | None = ""
@@ -34,7 +34,7 @@ class _Story(Struct):
 
 
 def saved_stories(chunks: Iterable[bytes]) -> Iterator[ListedItem] | None:
-    """Returns the stories of a document, None if it has no list of them. Raises InvalidInput with the line."""
+    """Returns the stories of a document, None if it is not a list of stories. Raises InvalidInput with the line."""
     stories = JsonItems(chunks, "stories").items_if_present(_Story)
     return None if stories is None else map(_item, stories)
 

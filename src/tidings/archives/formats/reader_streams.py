@@ -23,7 +23,7 @@ READ_AFTER: Final = timedelta(days=30)
 # A category of an entry that the user or the reader gave; the others are tags of the publisher.
 _OWN: Final = re.compile(r"user/[^/]*/(state|label|source)/(.+)", re.DOTALL)
 _UNREAD: Final = frozenset({"com.google/unread", "com.google/kept-unread", "com.google/tracking-kept-unread"})
-# What users of Google Reader did with an entry besides reading and starring.
+# What users of Google Reader did with an entry apart from reading and starring.
 _DEEDS: Final = {"com.google/broadcast": "Shared", "com.google/like": "Liked", "com.google/created": "Note"}
 _MAX_SIZE: Final = 2**63 - 1
 
@@ -46,10 +46,11 @@ class _Origin(Struct, rename="camel"):
 
 
 class _Item(Struct, rename="camel"):
-    """guid, feed_url of the origin: FreshRSS only. Times may be texts."""
+    """An item as Google Reader and its successors export it. Times may be texts."""
 
     id: str = ""
     guid: str | None = ""
+    """Sent by FreshRSS only."""
     title: str | None = ""
     author: str | None = ""
     published: Any = None
@@ -66,13 +67,16 @@ class _Item(Struct, rename="camel"):
 
 
 class ReaderStreams:
-    """A format of item files. now: entries that are neither read nor unread are read if they are old."""
+    """The format of Google Reader's item files.
+
+    now: entries that are neither read nor unread are read if they are old.
+    """
 
     def __init__(self, now: datetime) -> None:
         self._now = now
 
     def items(self, chunks: Iterable[bytes]) -> Iterator[ListedItem] | None:
-        """Returns the items of a document, None if it is no list of entries. Raises InvalidInput with the line."""
+        """Returns the items of a document, None if it is not a list of entries. Raises InvalidInput with the line."""
         document = JsonItems(chunks, "items")
         found = document.items_if_present(_Item)
         return None if found is None else (self._listed_item(item, document.header.get("id", "")) for item in found)

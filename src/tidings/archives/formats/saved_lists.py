@@ -20,7 +20,7 @@ from tidings.base.errors import InvalidInput
 from tidings.base.messages import verbatim
 from tidings.domain.feeds.feeds import EditedFeedField
 
-# The one feed of the list within its archive.
+# Number of the list's only feed in the archive.
 FEED: Final = 1
 POCKET_COLUMNS: Final = ("title", "url", "time_added", "tags", "status")
 INSTAPAPER_COLUMNS: Final = ("URL", "Title", "Selection", "Folder", "Timestamp")
@@ -73,7 +73,7 @@ def read_instapaper(lines: Iterable[str]) -> Iterator[ArchivedEntry]:
 
 
 class OmnivoreItem(Struct, rename="camel"):
-    """An item of a file metadata_*.json. state: Active, Archived or Unknown."""
+    """An item of a file metadata_*.json."""
 
     slug: str
     url: str
@@ -82,6 +82,7 @@ class OmnivoreItem(Struct, rename="camel"):
     description: str | None = ""
     author: str | None = ""
     state: str = ""
+    """Active, Archived or Unknown."""
     labels: list[str] | None = None
     published_at: datetime | None = None
 
@@ -153,7 +154,7 @@ def _entry(
 def _rows(
     lines: Iterable[str], columns: tuple[str, ...], entry: Callable[[dict[str, str]], ArchivedEntry]
 ) -> Iterator[ArchivedEntry]:
-    """Yields the entry of each row. Columns may be in any order, and more than these."""
+    """Yields the entry of each row. Columns may be in any order, and there may be others."""
     reader = csv.reader(lines, strict=True)
     names: list[str] | None = None
     try:

@@ -19,10 +19,10 @@ from tidings.base.text import plain_line
 from tidings.base.times import LATEST, SECOND, Instant, to_datetime
 from tidings.domain.feeds.feeds import EditedFeedField
 
-# The most that it returns at once, since this level of its API.
+# Maximum number of headlines that it returns in one page, since this level of its API.
 PAGE: Final = 200
 MIN_LEVEL: Final = 6
-# Numbers with a meaning of their own: all feeds without virtual ones, and entries whose feed was removed.
+# Numbers with a special meaning: all feeds without virtual ones, and entries whose feed was removed.
 ALL_FEEDS: Final = -3
 ARCHIVED: Final = 0
 # What older versions wrote: the number of the user, and the id as in the feed.
@@ -42,10 +42,11 @@ class Login(Struct, frozen=True):
 
 
 class Headline(Struct, frozen=True):
-    """An entry with its id at the server. guid: as stored there, mostly a hash of the id in the feed."""
+    """An entry with its id at the server."""
 
     id: int
     guid: str
+    """As stored at the server, usually a hash of the id in the feed."""
     entry: ArchivedEntry
 
 
@@ -64,13 +65,14 @@ class _Category(Struct):
 
 
 class _Feed(Struct):
-    """update_interval: minutes, 0 for the default, negative if the feed is not updated."""
+    """A feed of Tiny Tiny RSS."""
 
     id: int
     feed_url: str
     title: str | None = ""
     cat_id: int | None = 0
     update_interval: int | None = 0
+    """Minutes, 0 for the default, negative if the feed is not updated."""
 
 
 class _Label(Struct):
@@ -83,7 +85,7 @@ class _Attachment(Struct):
 
 
 class _Headline(Struct):
-    """updated: seconds since 1970. labels: lists of number, name and colours."""
+    """An article of Tiny Tiny RSS."""
 
     id: int
     guid: str | None = ""
@@ -91,10 +93,12 @@ class _Headline(Struct):
     marked: bool = False
     published: bool = False
     updated: int = 0
+    """Seconds since 1970."""
     title: str | None = ""
     link: str | None = ""
     tags: list[str] | None = None
     labels: Any = None
+    """Lists of number, name and colours."""
     author: str | None = ""
     comments_link: str | None = ""
     lang: str | None = ""
@@ -103,7 +107,7 @@ class _Headline(Struct):
 
 
 def read_login(document: bytes) -> Login:
-    """Returns the session. Raises InvalidInput, also for a server that is too old."""
+    """Returns the session. Raises InvalidInput, including for a server that is too old."""
     login: Login = _content(document, Login, "login")
     if login.api_level < MIN_LEVEL:
         text = f"this Tiny Tiny RSS is too old: its API has level {login.api_level}, and {MIN_LEVEL} is needed"
@@ -112,7 +116,7 @@ def read_login(document: bytes) -> Login:
 
 
 def read_categories(document: bytes) -> dict[int, str]:
-    """Returns the titles of the user's categories by number; nested ones stand beside those that hold them."""
+    """Returns the titles of the user's categories by number; nested categories stand next to their parents."""
     categories: list[_Category] = _content(document, list[_Category], "getCategories")
     return {each.id: each.title.strip() for each in categories if each.id > 0}
 
@@ -122,7 +126,7 @@ def archived_categories(titles: dict[int, str]) -> list[ArchivedCategory]:
 
 
 def read_feeds(document: bytes, titles: dict[int, str]) -> list[ArchivedFeed]:
-    """Returns the feeds; those without a category have "". titles: of the categories."""
+    """Returns the feeds; feeds without a category have "". titles: titles of the categories."""
     feeds: list[_Feed] = _content(document, list[_Feed], "getFeeds")
     return [_feed(feed, titles.get(feed.cat_id or 0, "")) for feed in feeds]
 

@@ -1,4 +1,4 @@
-"""The files of an export: one file, all files of a folder, or those in a ZIP file."""
+"""The files of an export: one file, all files of a folder, or all files in a ZIP file."""
 
 from __future__ import annotations
 
@@ -13,12 +13,15 @@ from tidings.archives.archive_file import ZIP_DAMAGES
 from tidings.base.errors import InvalidInput
 from tidings.base.messages import verbatim
 
-# Bytes that are read at once.
+# Bytes that are read in one piece.
 _CHUNK: Final = 2**16
 
 
 class ExportFiles:
-    """Used as a context manager. Raises OSError for files that cannot be read, InvalidInput for damaged ZIP files."""
+    """Reads the files of an export; used as a context manager.
+
+    Raises OSError for files that cannot be read, InvalidInput for damaged ZIP files.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -44,7 +47,7 @@ class ExportFiles:
         return self._zip is None and not self._path.is_dir()
 
     def names(self) -> list[str]:
-        """Returns the names, with the folders inside the export, in alphabetical order; none of hidden files."""
+        """Returns the names, with the folders inside the export, in alphabetical order; hidden files are left out."""
         if self._zip is not None:
             names = [name for name in self._zip.namelist() if not name.endswith("/")]
         elif self._path.is_dir():
@@ -78,7 +81,7 @@ class ExportFiles:
 
 
 def first_character(content: bytes) -> bytes:
-    """Returns the first byte behind a byte order mark and blanks, which tells JSON and XML; b"" without one."""
+    """Returns the first byte after a byte order mark and white space, to tell JSON from XML; b"" if there is none."""
     return content.removeprefix(codecs.BOM_UTF8).lstrip()[:1]
 
 
@@ -88,6 +91,6 @@ def _pieces(file: IO[bytes]) -> Iterator[bytes]:
 
 
 def _is_hidden(name: str) -> bool:
-    """Returns whether this is a file that systems add to folders and ZIP files by themselves."""
+    """Returns whether this is a file that systems add to folders and ZIP files automatically."""
     parts = name.split("/")
     return parts[0] == "__MACOSX" or any(part.startswith(".") for part in parts)

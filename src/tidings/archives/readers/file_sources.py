@@ -20,13 +20,13 @@ from tidings.base.messages import verbatim
 DatabaseSource = MinifluxDatabase
 FileSource = FreshRssSource | ListedSource | SavedPagesSource
 
-# Bytes that tell JSON and XML from a database.
+# Bytes that distinguish JSON and XML from a database.
 _BEGINNING: Final = 64
 _LISTED: Final = {"freshrss": "FreshRSS", "google-reader": "Google Reader", "inoreader": "Inoreader"}
 
 
 def file_source(path: Path, reader: str, *, now: datetime) -> FileSource:
-    """Returns the content of an export, as a context manager. reader: in lower case.
+    """Returns the content of an export, as a context manager. reader: its name in lower case.
 
     The context manager raises OSError for a file that cannot be read, and InvalidInput for one of another kind.
     """
@@ -47,7 +47,7 @@ def database_source(dsn: str, reader: str, from_user: str) -> DatabaseSource:
 
 
 def _is_list(path: Path) -> bool:
-    """Returns whether this is what the page "Import / export" of FreshRSS writes, and not a database."""
+    """Returns whether this file is from the page "Import / export" of FreshRSS, and not a database."""
     if path.is_dir() or zipfile.is_zipfile(path):
         return True
     with path.open("rb") as file:

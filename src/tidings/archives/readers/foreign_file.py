@@ -1,4 +1,4 @@
-"""Reads an SQLite file that another program wrote, or that was made to keep this one busy."""
+"""Reads an SQLite file that another program wrote, or that was crafted to exhaust this one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tidings.engine.sqlite_file import UnreadableFile
 MAX_CPU_S: Final = 300.0
 # Steps of a statement between two looks at the clock: about a millisecond.
 _STEPS: Final = 10_000
-# Bytes of a text or a blob. No entry comes near it.
+# Maximum bytes of a text or a blob. Entries are much smaller.
 _MAX_VALUE: Final = 64 * 2**20
 # Depth of an expression, terms of a compound SELECT, columns: more than any table of a reader has.
 _LIMITS: Final = {
@@ -34,8 +34,9 @@ _STORED: Final = 0
 
 
 class ForeignFile:
-    """Open read-only. Texts may be damaged: bytes that are no UTF-8 are replaced. Raises UnreadableFile.
+    """A SQLite file of another reader, opened read-only.
 
+    Texts may be damaged: bytes that are not UTF-8 are replaced. Raises UnreadableFile.
     Only what tables store is read: views, virtual tables and computed columns can stand for any amount of work.
     cpu_s: seconds of processor time inside SQLite.
     """
@@ -79,9 +80,9 @@ class ForeignFile:
             yield dict(row)
 
     def columns(self, table: str) -> set[str]:
-        """Returns the names of a table's columns; none if there is no such table.
+        """Returns the names of a table's columns; none if the table does not exist.
 
-        Raises UnreadableFile, also for a view, a virtual table, or a table with computed columns.
+        Raises UnreadableFile, including for a view, a virtual table, or a table with computed columns.
         """
         columns = list(self.rows(f"PRAGMA table_xinfo({table})"))
         kinds = list(self.rows(f"SELECT type, rootpage FROM sqlite_schema WHERE lower(name) = '{table}'"))  # noqa: S608 - ours
@@ -97,7 +98,7 @@ class ForeignFile:
         return "" if found == "ok" else str(found)
 
     def _is_over(self) -> bool:
-        """Called by SQLite every some steps; True ends the statement."""
+        """Called by SQLite every few steps; True ends the statement."""
         return time.thread_time() - self._entered_s > self._left_s
 
     def _reason(self, error: sqlite3.Error) -> str:
@@ -107,6 +108,6 @@ class ForeignFile:
 
 
 def _authorize(action: int, name: str | None, _detail: str | None, _database: str | None, source: str | None) -> int:
-    """source: the view or trigger that causes the action."""
+    """Decide whether SQLite may run an action. source: the view or trigger that causes it."""
     is_allowed = source is None and (action in _ALLOWED or (action == sqlite3.SQLITE_PRAGMA and name in _PRAGMAS))
     return sqlite3.SQLITE_OK if is_allowed else sqlite3.SQLITE_DENY

@@ -1,4 +1,4 @@
-"""Reads a PostgreSQL database that another program keeps."""
+"""Reads the PostgreSQL database of another program."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from psycopg import IsolationLevel
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.rows import dict_row
 
-# Rows that are fetched at once.
+# Rows that are fetched together.
 _ROWS: Final = 500
 _CONNECT_TIMEOUT_S: Final = 10
 _ERRORS: Final = (psycopg.Error, UnicodeError)
@@ -22,10 +22,10 @@ class UnreadableServer(Exception):
 
 
 class ForeignServer:
-    """One read-only transaction, so that all queries see the same moment. Raises UnreadableServer.
+    """Reads another reader's database in one read-only transaction, so that queries agree. Raises UnreadableServer.
 
-    dsn: a URL that begins with postgres:// or postgresql://. libpq takes what it lacks from its own variables and
-    its password file.
+    dsn: a URL that begins with postgres:// or postgresql://. libpq takes missing parts from its own environment
+    variables and password file.
     """
 
     def __init__(self, dsn: str) -> None:
@@ -48,18 +48,18 @@ class ForeignServer:
         self._connection.close()
 
     def rows(self, statement: str, **parameters: Any) -> Iterator[Mapping[str, Any]]:
-        """Yields the rows of a query by the names of their columns; few are in memory at once."""
+        """Yields the rows of a query by the names of their columns; few are in memory at the same time."""
         name = f"rows_{next(self._numbers)}"
         try:
             with self._connection.cursor(name, row_factory=dict_row) as cursor:
                 cursor.itersize = _ROWS
-                # The text is one of ours; names of columns come from the catalogue of the database.
+                # The text is our own; names of columns come from the database's catalogue.
                 yield from cursor.execute(statement.encode(), parameters)
         except _ERRORS as error:
             raise _unreadable(error) from error
 
     def columns(self, table: str) -> set[str]:
-        """Returns the names of a table's columns; none if it cannot be found by its name alone."""
+        """Returns the names of a table's columns; nothing if it cannot be found by its name alone."""
         statement = (
             "SELECT attname AS name FROM pg_attribute"
             " WHERE attrelid = to_regclass(%(table)s) AND attnum > 0 AND NOT attisdropped"

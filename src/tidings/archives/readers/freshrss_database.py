@@ -1,4 +1,4 @@
-"""Reads the SQLite database of a user of FreshRSS: its own, or the one of its command export-sqlite-for-user.
+"""Reads the SQLite database of a user of FreshRSS: the original, or the output of the command export-sqlite-for-user.
 
 Tables and their meaning: https://github.com/FreshRSS/FreshRSS, app/SQL/install.sql.sqlite.php and app/Models, 1.25.
 Names and URLs are stored with the characters of HTML escaped.
@@ -26,7 +26,7 @@ from tidings.base.times import SECOND, Instant, to_datetime
 from tidings.domain.feeds.feeds import EditedFeedField
 from tidings.engine.sqlite_file import UnreadableFile
 
-# Kinds of feeds that are no documents of a feed, but pages that FreshRSS takes apart; 25 is JSON Feed.
+# Kinds of feeds that are not feed documents but pages from which FreshRSS extracts entries; 25 is JSON Feed.
 _DOCUMENTS: Final = frozenset({0, 2, 25})
 # Feeds with a lower priority are in their category only.
 _MAIN_STREAM: Final = 10
@@ -58,7 +58,7 @@ class _Attributes(Struct):
 
 
 class FreshRssSource:
-    """An `AccountSource`, used as a context manager. Raises InvalidInput if the file is no such database."""
+    """An `AccountSource`, used as a context manager. Raises InvalidInput if the file is not such a database."""
 
     application = "FreshRSS"
     username = ""
@@ -101,7 +101,7 @@ class FreshRssSource:
         ]
 
     def labels(self) -> list[ArchivedLabel]:
-        """Returns the labels that the user made. Databases before 1.12 have none."""
+        """Returns the labels that the user made. Databases before 1.12 do not have labels."""
         if not self._has_labels:
             return []
         return [ArchivedLabel(name) for name in self._names("tag").values()]

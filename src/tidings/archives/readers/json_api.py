@@ -28,10 +28,10 @@ PAUSES_S: Final = (1.0, 3.0)
 
 
 class JsonApi:
-    """A client with an event loop in a thread of its own, for callers that have none. Used as a context manager.
+    """A client with an event loop in its own thread, for callers without one. Used as a context manager.
 
-    base_url: in front of every path. headers: sent with each request, to this server only: redirects are not followed.
-    credential: what proves who asks, in words.
+    base_url: prepended to every path. headers: sent with each request, to this server only: redirects are not followed.
+    credential: the kind of credential, in words.
     """
 
     def __init__(
@@ -65,11 +65,11 @@ class JsonApi:
         return self.request(path).result()
 
     def request(self, path: str) -> Future[bytes]:
-        """Start a request in the background. The result is that of `get`."""
+        """Start a request in the background. Its result is what `get` returns."""
         return self._start("GET", path, None)
 
     def post(self, path: str, document: bytes) -> bytes:
-        """Send a JSON document, maybe more than once. Returns that of the response; raises as `get` does."""
+        """Send a JSON document, maybe more than once. Returns the document of the response; raises as `get` does."""
         return self._start("POST", path, document).result()
 
     def _start(self, method: str, path: str, body: bytes | None) -> Future[bytes]:

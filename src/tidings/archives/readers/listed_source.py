@@ -14,11 +14,11 @@ from tidings.base.errors import InvalidInput
 from tidings.base.messages import verbatim
 from tidings.domain.feeds import opml
 
-# Bytes of an OPML document.
+# Maximum bytes of an OPML document.
 _MAX_OPML: Final = 2**26
 _OPML_SUFFIXES: Final = (".opml", ".xml")
 
-# Returns the items of a document, None if it is no list of entries.
+# Returns the items of a document, None if it is not a list of entries.
 ItemFormat = Callable[[Iterable[bytes]], Iterator[ListedItem] | None]
 
 
@@ -76,7 +76,7 @@ class ListedSource:
                 yield from new.take(self._feeds.entry_of(item))
 
     def _is_outline(self, name: str) -> bool:
-        """Returns whether this should be OPML. A file alone may have any name: an upload has none of its own."""
+        """Returns whether this should be OPML. A single file may have any name: an upload does not keep its own."""
         if not self._files.is_one:
             return name.lower().endswith(_OPML_SUFFIXES)
         return first_character(next(self._files.chunks(name), b"")) == b"<"
@@ -105,7 +105,7 @@ class ListedSource:
             self._feeds.add_origin(item.origin)
 
     def _items_in(self, name: str) -> Iterator[ListedItem] | None:
-        """Returns the items of a file, None if it is no list of entries. Errors name the file."""
+        """Returns the items of a file, None if it is not a list of entries. Errors name the file."""
         try:
             items = self._items(self._files.chunks(name))
         except InvalidInput as error:

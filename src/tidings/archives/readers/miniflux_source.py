@@ -18,9 +18,9 @@ _ENTRIES: Final = "/v1/entries?order=id&direction=asc"
 
 
 class MinifluxSource:
-    """An `AccountSource`, used as a context manager. base_url: of the server, with or without /v1.
+    """An `AccountSource`, used as a context manager. base_url: the server's URL, with or without /v1.
 
-    page: the most entries of a request.
+    page: maximum number of entries of a request.
     """
 
     application = "Miniflux"
@@ -61,7 +61,7 @@ class MinifluxSource:
 
         A page is a range of ids, from the oldest to what is the newest at the start: Miniflux counts all entries that
         match, whatever the limit, so that 100,000 entries without an upper bound take twice as long. Entries that
-        arrive meanwhile shift nothing, and come last.
+        arrive during the import shift nothing, and come last.
         """
         oldest, newest = (miniflux.read_entries(self._api.get(path)) for path in (_OLDEST, _NEWEST))
         self.entry_count = newest.total
@@ -75,14 +75,14 @@ class MinifluxSource:
             if is_cut:
                 width = max(width // 2, self._limit)
             elif page.total <= self._limit // 2:
-                # Other users of the server have the ids between.
+                # The ids in between belong to other users of the server.
                 width *= 2
             after = (page.last_id or after) if is_cut or before is None else before - 1
             request, before = self._page(after, width, newest.last_id)
             yield from page.entries
 
     def _page(self, after: int, width: int, newest: int) -> tuple[Future[bytes], int | None]:
-        """Request the entries with ids behind `after`. Returns the request, and the id before which it ends, if any."""
+        """Request the entries with ids above `after`. Returns the request, and the id before which it ends, if any."""
         path = f"{_ENTRIES}&limit={self._limit}&after_entry_id={after}"
         if after >= newest:
             return self._api.request(path), None

@@ -15,7 +15,7 @@ from tidings.archives.records import ArchivedCategory, ArchivedEntry, ArchivedFe
 from tidings.base.errors import InvalidInput
 from tidings.base.messages import verbatim
 
-# Bytes of one document.
+# Maximum bytes of one document.
 MAX_DOCUMENT: Final = 2**28
 _SUFFIXES: Final = {"Pocket": ".csv", "Instapaper": ".csv", "Omnivore": ".json", "Feedbin": ".json"}
 
@@ -34,7 +34,7 @@ class SavedPagesSource:
 
     def __enter__(self) -> Self:
         self._files.__enter__()
-        # In alphabetical order; as keys, to find the contents of an item.
+        # A dictionary in alphabetical order: its keys are used to find the content of an item.
         self._names = dict.fromkeys(self._files.names())
         return self
 
@@ -85,7 +85,7 @@ class SavedPagesSource:
             yield name, self._files.content(name, MAX_DOCUMENT)
 
     def _content(self, item: OmnivoreItem) -> str:
-        """Returns the HTML of an item of Omnivore, "" if the file has none."""
+        """Returns the HTML of an item of Omnivore, "" if the file does not contain it."""
         name = f"content/{item.slug}.html"
         if name not in self._names:
             return ""

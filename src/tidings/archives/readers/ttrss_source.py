@@ -17,14 +17,14 @@ from tidings.archives.records import ArchivedCategory, ArchivedEntry, ArchivedFe
 from tidings.net.errors import FetchError
 from tidings.net.guard import AddressGuard
 
-# Entries that two pages share, to notice entries that were removed meanwhile, which moves all behind them.
+# Entries that two pages share, to notice when entries were removed, which moves all later ones.
 _OVERLAP: Final = 1
 
 
 class TtrssSource:
-    """An `AccountSource`, used as a context manager. base_url: of the server, with or without /api.
+    """An `AccountSource`, used as a context manager. base_url: the server's URL, with or without /api.
 
-    The password goes into the body of requests, so that no log of the server has it. The session is ended at the end.
+    The password goes into the body of requests, so that the server does not log it. The session is ended at the end.
     """
 
     application = "Tiny Tiny RSS"
@@ -53,7 +53,7 @@ class TtrssSource:
         self._api.__exit__(kind, error, trace)
 
     def settings(self) -> dict[str, Any]:
-        """Returns none: its preferences have no counterpart. Logs in."""
+        """Log in and return no settings: the server's preferences have no counterpart here."""
         login = ttrss.read_login(self._call("login", user=self.username, password=self._password))
         self._session_id = login.session_id
         return {}
@@ -73,7 +73,7 @@ class TtrssSource:
         return ttrss.read_labels(self._call("getLabels"))
 
     def entries(self) -> Iterator[ArchivedEntry]:
-        """Yields the entries feed by feed, so that the server has to sort those of one feed only for each page."""
+        """Yields the entries feed by feed, so that for each page the server sorts the entries of one feed only."""
         for feed in self._feeds:
             hashes: set[str] = set()
             for headline in self._headlines(feed):
@@ -82,7 +82,7 @@ class TtrssSource:
     def _headlines(self, feed: int) -> Iterator[Headline]:
         """Yields the entries of a feed once each.
 
-        Pages are counted by entries, so that those which arrive or are removed meanwhile move the others. Each page
+        Pages are counted by entries, so entries that arrive or are removed during the import move the others. Each page
         begins with the last entry of the page before; if that is another one, the page before is read again.
         """
         known: set[int] = set()
@@ -102,7 +102,7 @@ class TtrssSource:
                 furthest, skip = max(furthest, skip), skip + ttrss.PAGE - _OVERLAP
 
     def _page(self, feed: int, skip: int, *, limit: int = ttrss.PAGE) -> list[Headline]:
-        """Returns entries in the only order that has hardly any equals, behind the first `skip` ones."""
+        """Returns entries after the first `skip` ones, in the only order that has hardly any ties."""
         document = self._call(
             "getHeadlines",
             feed_id=feed, limit=limit, skip=skip, order_by="title", view_mode="all_articles", is_cat=False,

@@ -31,5 +31,5 @@ def receiver(settings: Settings, feed: Feed) -> str:
 
 
 def service_urls(text_of_urls: str) -> list[str]:
-    """Returns the URLs, which blanks or line breaks separate; many of them contain commas."""
+    """Returns the URLs, which are separated by spaces or line breaks; many of them contain commas."""
     return text_of_urls.split()

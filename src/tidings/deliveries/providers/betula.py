@@ -1,6 +1,6 @@
 """Betula keeps bookmarks and shares them with the Fediverse.
 
-It has no API for this: the provider submits its form, as the bookmarklets of https://betula.mycorrhiza.wiki/ do.
+It lacks an API for this: the provider submits its form, as the bookmarklets of https://betula.mycorrhiza.wiki/ do.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ def deliver(settings: Settings, event: Event) -> RequestSequence:
     saved = {
         "url": entry.url,
         "title": entry.title,
-        # Blanks separate the tags, so that none may contain one.
+        # Spaces separate the tags, so a tag must not contain one.
         "tags": " ".join(tag.replace(" ", "-") for tag in split_tags(settings.tags)),
         "private": settings.private,
         "toread": settings.unread,

@@ -29,7 +29,7 @@ def deliver(settings: Settings, event: Event) -> RequestSequence:
     saved = {
         "url": entry.url,
         "title": entry.title,
-        "tag_names": [tag.replace(" ", "-") for tag in split_tags(settings.tags)],  # its tags may not contain blanks
+        "tag_names": [tag.replace(" ", "-") for tag in split_tags(settings.tags)],  # its tags must not contain spaces
         "unread": settings.unread,
     }
     response = yield post_json(

@@ -37,7 +37,7 @@ def deliver(settings: Settings, event: Event) -> RequestSequence:
         "format": "json",
         "url": entry.url,
         "description": entry.title[:MAX_TITLE],
-        # Blanks separate the tags, so that none may contain one.
+        # Spaces separate the tags, so a tag must not contain one.
         "tags": " ".join(tag.replace(" ", "-") for tag in split_tags(settings.tags)),
         "toread": "yes" if settings.unread else "no",
         "shared": "yes" if settings.shared else "no",

@@ -37,7 +37,7 @@ def deliver(settings: Settings, event: Event) -> RequestSequence:
     saved = {
         "url": entry.url,
         "title": entry.title,
-        "tags": [tag.replace(" ", "-") for tag in split_tags(settings.tags)],  # its tags may not contain blanks
+        "tags": [tag.replace(" ", "-") for tag in split_tags(settings.tags)],  # its tags must not contain spaces
         "private": settings.private,
     }
     token = _token(settings.api_secret, event.at // SECOND)

@@ -27,10 +27,11 @@ _RECEIVER = msg("The receiver")
 
 
 class Settings(ServiceSettings, frozen=True, kw_only=True):
-    """secret: 64 hex digits."""
+    """The settings of the webhook."""
 
     url: Annotated[str, with_credentials(address("Address", "Where events are sent.", required=False))] = ""
     secret: Annotated[str, generated("Secret", "Used to sign what is sent.")] = ""
+    """64 hex digits."""
 
 
 def deliver(settings: Settings, event: Event) -> RequestSequence:
@@ -58,7 +59,7 @@ def deliver(settings: Settings, event: Event) -> RequestSequence:
 
 
 def sign(body: bytes, secret: str) -> str:
-    """Returns the HMAC-SHA256 of the raw body in lower-case hex, also for an empty secret (docs/webhooks.md)."""
+    """Returns the HMAC-SHA256 of the raw body in lower-case hex, even for an empty secret (docs/webhooks.md)."""
     return hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
 
 

@@ -17,19 +17,21 @@ from tidings.storage.schema import integrations, users
 
 
 class EnabledIntegration(Struct, frozen=True):
-    """settings: a JSON object."""
+    """An integration that is switched on."""
 
     name: str
     settings: str
+    """A JSON object."""
 
 
 class StoredIntegration(Struct, frozen=True):
-    """An integration that a user has configured. last_error: "" when there is none."""
+    """An integration that a user has configured."""
 
     name: str
     enabled: bool
     settings: str
     last_error: str
+    """Empty when there is none."""
     last_error_form: str = ""
 
     @property
@@ -66,13 +68,13 @@ _select_users_with = (
 
 
 def users_with_any(db: Read, user_ids: Iterable[int], names: Iterable[str]) -> set[int]:
-    """Returns those of the users who have enabled any of the integrations."""
+    """Returns the given users who have enabled any of the integrations."""
     users = sorted(user_ids)
     return set(db.scalars(_select_users_with, users=users, names=list(names))) if users else set()
 
 
 def list_enabled(db: Read, user_id: int, names: Iterable[str]) -> list[EnabledIntegration]:
-    """Returns those of the integrations that the user has enabled."""
+    """Returns the given integrations that the user has enabled."""
     return db.all(EnabledIntegration, _select_enabled, user=user_id, names=list(names))
 
 

@@ -21,7 +21,7 @@ from tidings.storage.schema import deliveries, delivery_bodies, receivers
 _insert_body = insert(delivery_bodies)
 _is_owned = (deliveries.c.user_id == bindparam("user"), deliveries.c.id == bindparam("delivery"))
 _fields = columns(deliveries, Delivery)
-# Only a pending delivery has a next attempt: that of its queue, or at once while it is in no queue.
+# Only a pending delivery has a next attempt: its queue's, or immediately while it is not in a queue.
 _next_attempt = case(
     (
         deliveries.c.state == DeliveryState.PENDING.value,
@@ -57,7 +57,7 @@ _select_finished = (
     .limit(bindparam("limit"))
 )
 _delete = delete(deliveries).where(in_list(deliveries.c.id, "ids"))
-# The receivers of an integration are those of this many newest deliveries.
+# The receivers of an integration are the receivers of this many newest deliveries.
 _RECEIVERS_FROM = 1_000
 _FILTERS = {
     "state": deliveries.c.state,
@@ -79,7 +79,7 @@ _newest = (
 _select_receivers = select(_newest.c.receiver).distinct()
 
 
-# As many failed deliveries are counted at most.
+# Maximum number of failed deliveries that are counted.
 _MAX_COUNTED = 10_000
 _newest_failed = (
     select(deliveries.c.integration)
@@ -92,10 +92,11 @@ _count_failed = select(_newest_failed.c.integration, func.count()).group_by(_new
 
 
 class ListedDelivery(Struct, frozen=True):
-    """A delivery in a list. next_attempt_at: None when no attempt will follow."""
+    """A delivery in a list."""
 
     delivery: Delivery
     next_attempt_at: Instant | None
+    """None when no attempt will follow."""
 
 
 def add(
@@ -110,7 +111,7 @@ def add(
     body: bytes,
     now: Instant,
 ) -> int:
-    """Add a delivery that is due at once, and return its id.
+    """Add a delivery that is due now, and return its id.
 
     receiver: deliveries to one receiver are sent in order. body: the bytes that are sent.
     """

@@ -33,7 +33,7 @@ from tidings.storage.schema import deliveries, delivery_bodies, receivers
 
 # How many new deliveries one transaction puts into queues.
 ENQUEUE_BATCH = 1_000
-# Advisory lock, any number: two workers that enqueue at once could change the order of deliveries.
+# Advisory lock, any number: two workers that enqueue at the same time could change the order of deliveries.
 _LOCK_ID = 7_430_510
 
 _PENDING = text("deliveries.state = 'pending'")
@@ -73,7 +73,7 @@ _lock_queues_of_user = (
     .with_for_update()
 )
 _is_waiting = (deliveries.c.receiver_id == bindparam("queue"), _PENDING)
-# Without the first, whose attempt may be running.
+# All but the first, whose attempt may be running.
 _select_oldest = (
     select(deliveries.c.id, deliveries.c.size).where(*_is_waiting).order_by(deliveries.c.id).limit(500).offset(1)
 )
@@ -163,29 +163,29 @@ _delete_idle = delete(receivers).where(receivers.c.id.in_(_select_idle))
 
 
 class AttemptRecord(Struct, frozen=True):
-    """The result of one attempt. state: of the delivery, afterwards. queue: the receiver, afterwards.
-
-    next_at: when the next delivery of the receiver is attempted.
-    """
+    """The result of one attempt, as it is stored."""
 
     queue: ReceiverQueue
+    """The receiver after the attempt."""
     delivery: Delivery
     next_at: Instant
+    """When the receiver's next delivery is attempted."""
     state: DeliveryState
+    """The delivery's state after the attempt."""
     status: int = 0
     error: Message | None = None
     response: str = ""
 
 
 class EnqueueResult(Struct, frozen=True):
-    """count: deliveries that were moved.
-
-    dropped: how many were given up because their queue was full, by user and integration. users: whose they are.
-    """
+    """What `enqueue` moved into queues."""
 
     count: int
+    """Number of deliveries that were moved."""
     dropped: Mapping[tuple[int, str], int]
+    """How many were given up because their queue was full, by user and integration."""
     users: frozenset[int] = frozenset()
+    """Users whose deliveries they are."""
 
 
 def has_work(db: Read, now: Instant) -> bool:
@@ -211,7 +211,7 @@ def enqueue(db: Write, *, now: Instant, limits: QueueLimits) -> EnqueueResult:
         [{"delivery": id_, "queue": receiver_id} for receiver_id, waiting in by_receiver.items() for id_, _ in waiting],
     )
     dropped: Counter[tuple[int, str]] = Counter()
-    # In the order of ids, against deadlocks: a worker that serves a receiver locks only that row.
+    # In the order of ids, to avoid deadlocks: a worker that serves a receiver locks only that row.
     for receiver_id, waiting in sorted(by_receiver.items()):
         db.run(_add_to_size, queue=receiver_id, more=len(waiting), bytes=sum(size for _, size in waiting), now=now)
         if count := _enforce_limits(db, receiver_id, limits, now):
@@ -220,7 +220,7 @@ def enqueue(db: Write, *, now: Instant, limits: QueueLimits) -> EnqueueResult:
 
 
 def users_over_limits(db: Read, user_ids: Collection[int], limits: QueueLimits) -> list[int]:
-    """Returns those of the users for whom more is pending, for all receivers together, than the limits allow."""
+    """Returns the given users for whom more is pending, for all receivers together, than the limits allow."""
     if not user_ids:
         return []
     number, size = limits.max_deliveries_of_user, limits.max_bytes_of_user
@@ -230,8 +230,8 @@ def users_over_limits(db: Read, user_ids: Collection[int], limits: QueueLimits) 
 def enforce_user_limits(db: Write, user_id: int, limits: QueueLimits, now: Instant) -> Mapping[str, int]:
     """Fail the oldest deliveries of the user's longest queues until all are within the limits of a user.
 
-    Each queue keeps at least one delivery. Returns how many were failed, by integration. Call it in a transaction of
-    its own: it locks the receivers in the order of their ids.
+    Each queue keeps at least one delivery. Returns how many were failed, by integration. Call it in a separate
+    transaction: it locks the receivers in the order of their ids.
     """
     queues = db.rows(_lock_queues_of_user, user=user_id)
     share = QueueLimits(
@@ -247,7 +247,7 @@ def enforce_user_limits(db: Write, user_id: int, limits: QueueLimits, now: Insta
 
 
 def claim(db: Write, worker: str, *, now: Instant, until: Instant, limit: int, max_failing: int) -> list[ReceiverQueue]:
-    """Claim the longest due receivers for `worker`. max_failing: most of them whose last attempt failed."""
+    """Claim the longest due receivers for `worker`. max_failing: how many may have failed last time."""
     claimed = db.all(ReceiverQueue, _claim_failing, now=now, limit=max_failing) if max_failing > 0 else []
     claimed += db.all(ReceiverQueue, _claim_succeeding, now=now, limit=limit - len(claimed))
     if claimed:
@@ -261,7 +261,7 @@ def renew(db: Write, receiver_id: int, worker: str, until: Instant) -> bool:
 
 
 def lock_claimed(db: Write, receiver_ids: Iterable[int], worker: str) -> set[int]:
-    """Lock and return those of the receivers that the worker still holds."""
+    """Lock and return the receivers that the worker still holds."""
     return set(db.scalars(_lock_held, ids=sorted(receiver_ids), worker=worker))
 
 
@@ -284,7 +284,7 @@ def first_pending(db: Read, receiver_id: int) -> tuple[Delivery, bytes | None] |
 
 def record_attempts(db: Write, attempts: Sequence[AttemptRecord], *, now: Instant, until: Instant) -> None:
     """Record attempts and renew the claims until `until`. The caller has locked the receivers; each occurs once."""
-    # A delivery given up meanwhile, because the queue was full, stays failed.
+    # A delivery that was given up in the meantime, because the queue was full, stays failed.
     pending = set(db.scalars(_select_still_pending, ids=[attempt.delivery.id for attempt in attempts]))
     counted = [attempt for attempt in attempts if attempt.delivery.id in pending]
     db.run_many(_record_attempt, [_attempt_row(attempt, now) for attempt in counted])

@@ -31,10 +31,10 @@ routes = Routes("Streams")
 
 USUAL_COUNT: Final = 20
 MOST_IDS: Final = 10_000
-# More than there can be.
+# More than can exist.
 ALL_IDS: Final = 2**31
 MOST_ITEMS: Final = 1_000
-# The most streams of one request.
+# Maximum number of streams in one request.
 MOST_STREAMS: Final = 100
 # Items that are read and encoded at a time.
 _AT_ONCE: Final = 500

@@ -92,7 +92,7 @@ def disable_tag(caller: User, services: Services, query: Disable) -> str:
         raise InvalidInput(verbatim(f"s: send {MOST_REMOVED} labels at most in one request."), field="s")
     with services.reading() as db:
         sent = [streams.folder_or_label(db, caller.id, name) for name in names]
-    # By kind and id: a name may be sent twice.
+    # Keyed by kind and id, since a name may be sent twice.
     for each in {(type(each), each.id): each for each in sent}.values():
         if isinstance(each, Label):
             services.entries.labels.delete(caller.id, each.id)

@@ -30,7 +30,7 @@ from tidings.services.feeds.typed_urls import complete_url, reach
 from tidings.storage.entries import counters, entry_lists, labels
 from tidings.storage.feeds import categories, feeds
 
-# Entries among which the newest of each feed is looked for.
+# Maximum number of entries among which each feed's newest is searched.
 _NEWEST: Final = 1_000
 # Feeds to subscribe to in one request, each of which is looked for and fetched. Apps send one.
 MOST_NEW: Final = 20
@@ -144,7 +144,7 @@ def count_unread(caller: User, services: Services) -> UnreadCounts:
         newest = entry_lists.newest_by_feed(db, caller.id, _NEWEST)
     parts: dict[str, tuple[int, int]] = {}
     for feed in mine:
-        # Exact for feeds with recent entries. The others have had none since, and about the time of the last is enough.
+        # Exact for feeds with recent entries. For others an approximate time of the last entry is enough.
         at = newest.get(feed.id) or max(feed.news_at or 0, feed.created_at)
         for stream in (f"{FEED}{feed.id}", LABEL + titles.get(feed.category_id, ""), READING_LIST):
             count, latest = parts.get(stream, (0, 0))

@@ -22,7 +22,7 @@ from tidings.storage import migrate, revision
 def copy_to(database: Database, path: Path, progress: Progress) -> int:
     """Write a consistent copy to a new file, which only its owner may read. Returns its size in bytes.
 
-    Other processes go on reading and writing. The file has its name only when it is complete. Raises StartError if it
+    Other processes continue to read and write. The file has its name only when it is complete. Raises StartError if it
     exists or cannot be written.
     """
     try:
@@ -38,11 +38,11 @@ def copy_to(database: Database, path: Path, progress: Progress) -> int:
 
 @contextmanager
 def _new_file(path: Path) -> Iterator[Path]:
-    """Yields an empty file beside `path`, which takes its name at the end. Raises FileExistsError."""
+    """Yields an empty file next to `path`, which takes its name at the end. Raises FileExistsError."""
     if path.exists():
         raise FileExistsError(0, "File exists; choose another name, or remove it")
     partial = path.with_name(f"{path.name}.partial")
-    sqlite_file.remove(partial)  # of a backup that was killed
+    sqlite_file.remove(partial)  # left by a backup that was killed
     # VACUUM INTO accepts an empty file, and keeps its permissions: a database holds API keys and sessions.
     os.close(os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     try:

@@ -21,11 +21,12 @@ from tidings.storage.schema import entries, feeds, users
 
 
 class ExpiredEntry(Struct, frozen=True):
-    """An entry to remove. at: its position in the search order, where the next page begins."""
+    """An entry to remove."""
 
     id: int
     feed_id: int
     at: Instant
+    """Its position in the search order, where the next page begins."""
 
 
 class RetentionOverride(Struct, frozen=True):
@@ -38,7 +39,7 @@ class RetentionOverride(Struct, frozen=True):
 
 _is_owned = entries.c.user_id == bindparam("user")
 _is_removable = (
-    # Without indexes: those of starred and shared entries, and those by status, have another order.
+    # Without indexes: the ones of starred and shared entries, and by status, have another order.
     without_index(entries.c.starred) == false(),
     without_index(entries.c.share_code) == "",
     without_index(entries.c.status) == bindparam("status"),
@@ -104,9 +105,9 @@ def find_expired(
     limit: int,
     overridden: Collection[int] = (),
 ) -> list[ExpiredEntry]:
-    """Returns entries not changed since `before`, oldest change first, without those of `overridden` feeds.
+    """Returns entries not changed since `before`, oldest change first, except entries of `overridden` feeds.
 
-    from_position: `at` of the last entry found. Starred, shared and labelled ones are left out.
+    from_position: `at` of the last entry found. Starred, shared and labelled entries are left out.
     """
     parameters = {"user": user_id, "status": int(status), "before": before, "reached": from_position, "limit": limit}
     return db.all(ExpiredEntry, _select_expired, overridden=sorted(overridden), **parameters)
@@ -115,7 +116,7 @@ def find_expired(
 def find_expired_of_feed(
     db: Read, user_id: int, feed_id: int, status: EntryStatus, *, before: Instant, from_position: Instant, limit: int
 ) -> list[ExpiredEntry]:
-    """As `find_expired`, of one feed, by publishing time."""
+    """Like `find_expired`, for one feed, by publishing time."""
     parameters = {"user": user_id, "status": int(status), "before": before, "reached": from_position, "limit": limit}
     return db.all(ExpiredEntry, _select_expired_of_feed, feed=feed_id, **parameters)
 

@@ -1,6 +1,6 @@
 """Finds and corrects times that lie further ahead than they can: a clock was wrong when they were written.
 
-The rows of all users are corrected, since a clock is wrong for all. A time that a correct clock wrote stays.
+The rows of all users are corrected, since a clock is wrong for all. Times written by a correct clock stay.
 """
 
 from __future__ import annotations
@@ -42,37 +42,43 @@ FEED_BATCH = 500
 
 
 class LatestTimes(Struct, frozen=True, kw_only=True):
-    """The latest times that rows can have if every clock is right.
-
-    now: the time itself; latest: with the difference that the clocks of several machines may have.
-    source_lease, receiver_lease, push_lease, job_lease: the end of a lease that starts now.
-    gap_end, closed_until: when a host is open again after a fetch, and after it asked for a pause.
-    next_check: of a feed that follows its publisher; the user's own interval and days without checks come on top.
-    next_attempt: of a delivery, with the longest Retry-After. next_job: the next run of a scheduled job.
-    """
+    """The latest times that rows can have if every clock is right."""
 
     now: Instant
+    """The time itself."""
     latest: Instant
+    """The time plus the difference that the clocks of several machines may have."""
     source_lease: Instant
+    """End of a lease that starts now."""
     receiver_lease: Instant
+    """End of a lease that starts now."""
     push_lease: Instant
+    """End of a lease that starts now."""
     job_lease: Instant
+    """End of a lease that starts now."""
     gap_end: Instant
+    """When a host is open again after a fetch."""
     closed_until: Instant
+    """When a host is open again after it asked for a pause."""
     next_check: Instant
+    """Next check of a feed that follows its publisher; the user's own interval and days without checks come on top."""
     next_attempt: Instant
+    """Next attempt of a delivery, with the longest Retry-After."""
     next_job: Instant
+    """Next run of a scheduled job."""
 
 
 class _Correction(Struct, frozen=True):
-    """find: whether a row is wrong; takes no lock. correct: skips rows that another transaction is writing."""
+    """Statements that find and correct the wrong rows of a table."""
 
     find: Executable
+    """Whether a row is wrong; takes no lock."""
     correct: Executable
+    """Skips rows that another transaction is writing."""
 
 
 def _correction(table: Table, wrong: ColumnElement[bool], **values: Any) -> _Correction:
-    """Without values the rows are deleted."""
+    """Returns a correction. Without values the rows are deleted."""
     (key,) = table.primary_key
     locked_rows = key.in_(select(key).where(wrong).order_by(key).with_for_update(skip_locked=True).scalar_subquery())
     correct = update(table).where(locked_rows).values(**values) if values else delete(table).where(locked_rows)
@@ -166,12 +172,12 @@ def has_wrong_rows(db: Read, times: LatestTimes, *, was_set_back: bool) -> bool:
 def correct_rows(db: Write, times: LatestTimes, *, was_set_back: bool) -> int:
     """Correct leases, pauses of hosts, queues and jobs. Returns the number of rows that were wrong.
 
-    was_set_back: this machine's clock was just set back: failing receivers are tried at once, whatever they asked for.
+    was_set_back: this machine's clock was just set back: failing receivers are tried now, whatever they asked for.
     """
     parameters = _parameters(times, was_set_back)
     set_next_check(db, db.scalars(_select_postponed_feeds, **parameters), times.now)
     corrected = sum(db.run(correction.correct, **parameters) for correction in _CORRECTIONS)
-    # Something else was wrong: so are the waits of failing receivers.
+    # Something else was wrong, so the waits of failing receivers are wrong too.
     return corrected + db.run(
         _FAILING_RECEIVERS.correct, **parameters | {"was_set_back": was_set_back or corrected > 0}
     )

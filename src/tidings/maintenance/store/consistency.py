@@ -53,21 +53,20 @@ from tidings.storage.schema import (
     sources,
 )
 
-# A body of no text, as `CompressedText` stores it.
+# An empty body, as `CompressedText` stores it.
 _EMPTY_BODY = b"\0"
 
 
 class Rule(Struct, frozen=True):
-    """Something that must hold.
-
-    area: the part of the report that it belongs to. problem: what is wrong with the rows that `count` counts.
-    repair: makes it right; None if it cannot be repaired.
-    """
+    """Something that must hold in a database."""
 
     area: str
+    """Part of the report to which the rule belongs."""
     problem: str
+    """What is wrong with the rows that `count` counts."""
     count: Callable[[Read], int]
     repair: Callable[[Write], object] | None
+    """Corrects the rows; None if they cannot be repaired."""
 
 
 def rules(db: Read) -> list[Rule]:
@@ -260,7 +259,7 @@ def _count_wrong_counters() -> Callable[[Read], int]:
 
 
 def _recount(db: Write) -> None:
-    # Changes of entries lock these rows first: afterwards nobody else changes a counter.
+    # Changes of entries lock these rows first: afterwards no other transaction changes a counter.
     db.scalars(select(feed_counters.c.feed_id).order_by(feed_counters.c.feed_id).with_for_update())
     of_feed = entries.c.feed_id == feed_counters.c.feed_id
     db.run(

@@ -1,4 +1,4 @@
-"""Moves everything into another database, of either engine. A move that was interrupted goes on where it stopped.
+"""Moves everything into another database, of either engine. A move that was interrupted continues where it stopped.
 
     empty target ─► schema, marked as moving ─► page after page, each in its transaction ─► digests equal ─► unmarked
 
@@ -58,7 +58,7 @@ def _prepare(target: Database, *, restart: bool) -> None:
                 f"The database {migrate.describe(target)} is not empty: make a new one, or remove what it holds"
             )
         for table in reversed(table_copy.tables()):
-            # What an unused service has written by itself, such as its scheduled jobs.
+            # What a new, unused service has written automatically, such as its scheduled jobs.
             db.run(table.delete())
         db.run(_set_revision, revision=_mark())
 
@@ -79,7 +79,7 @@ def _is_marked(target: Database) -> bool:
 
 
 def _copy(source: Read, target: Database, progress: Progress) -> None:
-    """Copy the rows behind the last one of each table that the target has. Each page is one transaction."""
+    """Copy the rows after the last one of each table that the target has. Each page is one transaction."""
     total = sum(table_copy.count_rows(source, table) for table in table_copy.tables())
     done = 0
     for table in table_copy.tables():

@@ -1,6 +1,6 @@
 """Restores a backup: the database of the settings becomes what the file holds, or stays as it is.
 
-FILE ─► copy beside the database ─► integrity ─► migrations ─► SQLite: takes the place of the old file
+FILE ─► copy next to the database ─► integrity ─► migrations ─► SQLite: takes the place of the old file
                                                              ─► PostgreSQL: all tables, in one transaction
 """
 
@@ -23,7 +23,7 @@ from tidings.storage import migrate
 from tidings.storage.schema import metadata, users
 
 _EXPECTED = "expected is a file that `tidings backup` wrote"
-# Beginnings of files that people may take for a backup of ours.
+# Beginnings of files that people may mistake for one of our backups.
 _FOREIGN = {
     b"PGDMP": "it is a dump of pg_dump: restore it with pg_restore",
     b"--": "it looks like SQL: restore it with psql",
@@ -36,8 +36,8 @@ _TABLES = frozenset({"alembic_version", "users", "feeds", "entries"})
 def restore(database: Database, path: Path, *, overwrite: bool, folder: Path, progress: Progress) -> int:
     """Replace the content of the database with a backup. Returns the number of users.
 
-    overwrite: also replace a database that holds something. folder: for a temporary copy of the file.
-    Raises StartError, with the database unchanged, if the file is no backup or damaged, if the database holds
+    overwrite: replace a database even if it is not empty. folder: for a temporary copy of the file.
+    Raises StartError, with the database unchanged, if the file is not a backup or damaged, if the database holds
     something and `overwrite` is not set, and if another process uses the database.
     """
     _require_backup(path)

@@ -15,33 +15,34 @@ from tidings.storage.schema import deliveries, feed_counters, feeds, receivers, 
 
 
 class PollQueueCounts(Struct, frozen=True):
-    """Sources (documents that are fetched for one feed or many) that are due or claimed.
-
-    overdue: due for longer than the time asked for. oldest_due_at: when the longest waiting source became due; None
-    when none is due. workers: how many workers hold claims.
-    """
+    """Sources (documents that are fetched for one feed or many) that are due or claimed."""
 
     due: int
     overdue: int
+    """Due for longer than the time asked for."""
     oldest_due_at: Instant | None
+    """When the longest waiting source became due; None when none is due."""
     claimed: int
     workers: int
+    """How many workers hold claims."""
 
 
 class FeedCounts(Struct, frozen=True):
-    """Feeds of all users. checked: since the time asked for."""
+    """Feeds of all users."""
 
     all: int
     disabled: int
     failing: int
     checked: int
+    """Feeds checked since the time asked for."""
 
 
 class DeliveryCounts(Struct, frozen=True):
-    """Deliveries of all users. failed: given up, and not yet deleted by cleanup."""
+    """Deliveries of all users."""
 
     pending: int
     failed: int
+    """Given up, and not yet deleted by the cleanup."""
     oldest_pending_at: Instant | None
 
 

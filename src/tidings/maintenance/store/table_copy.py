@@ -35,7 +35,7 @@ from tidings.storage.schema import (
 Progress = Callable[[int, int], None]
 
 PAGE_SIZE = 2_000
-# Of tables with large rows.
+# For tables with large rows.
 SMALL_PAGE_SIZE = 100
 _HAS_LARGE_ROWS = frozenset({delivery_bodies.name, entry_contents.name, icons.name, websub_pushes.name})
 
@@ -46,14 +46,15 @@ _insert_pending = insert(search_pending).from_select(
 
 
 class TableDigest(Struct, frozen=True):
-    """digest: SHA-256 of all rows in the order of the primary key, the same on both engines."""
+    """The content of a table, to compare two databases."""
 
     rows: int
     digest: bytes
+    """SHA-256 of all rows in the order of the primary key, the same on both engines."""
 
 
 def tables() -> list[Table]:
-    """Returns the tables that are copied, each after those that it refers to."""
+    """Returns the tables that are copied, each after the tables that it refers to."""
     return [one for one in metadata.sorted_tables if "engine" not in one.info and one is not search_pending]
 
 

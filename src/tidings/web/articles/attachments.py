@@ -13,7 +13,7 @@ from tidings.media.policy import MediaKind
 from tidings.web.context import RequestContext
 from tidings.web.language import _
 
-# Feeds declare no type for thumbnails and covers; ours for them says that they are pictures of some type.
+# Feeds do not declare a type for thumbnails and covers; this one says that they are pictures of some type.
 _THUMBNAIL = "image/*"
 _CHAPTERS = "application/json+chapters"
 _TRANSCRIPTS = frozenset({
@@ -22,31 +22,33 @@ _TRANSCRIPTS = frozenset({
 
 
 class AttachmentView(Struct, frozen=True):
-    """kind: audio, video, image or file. name: what it is, or the last part of its URL.
-
-    part: chapters or transcript if it is that of an episode, else "".
-    address: "" when no page may link to it. media: from where the page loads it, unless it is a file.
-    """
+    """An enclosure as the page of its entry shows it."""
 
     enclosure: Enclosure
     kind: str
+    """audio, video, image or file."""
     name: str
+    """The enclosure's title, or the last part of its URL."""
     address: str
+    """Empty when no page may link to it."""
     media: str = ""
+    """The URL from which the page loads it; empty for a file."""
     part: str = ""
+    """"chapters" or "transcript" if the file belongs to an episode, else ""."""
 
 
 class Attachments(Struct, frozen=True):
-    """players: sounds and films. beside_players: their chapters and transcripts. pictures: without a line of their own.
-
-    poster: the address of the picture that a film shows before it plays, or "".
-    """
+    """The attachments of an entry, sorted by how the page shows them."""
 
     players: tuple[AttachmentView, ...] = ()
+    """Audio and video."""
     beside_players: tuple[AttachmentView, ...] = ()
+    """Chapters and transcripts of the players."""
     pictures: tuple[AttachmentView, ...] = ()
+    """Pictures, which do not get separate lines."""
     others: tuple[AttachmentView, ...] = ()
     poster: str = ""
+    """URL of the picture that a video shows before it plays; empty for none."""
 
     @property
     def is_empty(self) -> bool:
@@ -58,7 +60,7 @@ def attachments(
 ) -> Attachments:
     """Returns the attachments of an entry. content: its HTML, as stored.
 
-    has_players: whether sounds and films get a player; otherwise they are links.
+    has_players: whether audio and video get a player; otherwise they are links.
     """
     shown = frozenset(MediaKind) if has_players else frozenset({MediaKind.IMAGE})
     views = [_view(context, one, shown) for one in enclosures]
@@ -75,7 +77,7 @@ def attachments(
 
 
 def _view(context: RequestContext, enclosure: Enclosure, shown: frozenset[MediaKind]) -> AttachmentView:
-    """shown: kinds that get a player or picture instead of a link."""
+    """Returns an enclosure as the page shows it. shown: kinds that get a player or picture instead of a link."""
     kind = enclosure.mime_type.partition("/")[0]
     path = enclosure.url.partition("?")[0].rstrip("/")
     url = safe_href(enclosure.url)
@@ -89,6 +91,6 @@ def _part(enclosure: Enclosure) -> str:
     kind = enclosure.mime_type.partition(";")[0].strip().lower()
     if kind == _CHAPTERS:
         return "chapters"
-    # Links to players have that type, too.
+    # Links to players have that type as well.
     is_page = kind == "text/html" and "transcript" in enclosure.url.lower()
     return "transcript" if kind in _TRANSCRIPTS or is_page else ""

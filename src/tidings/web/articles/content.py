@@ -14,7 +14,7 @@ from tidings.web.articles.embeds import defer_players, link_players
 from tidings.web.context import RequestContext
 from tidings.web.language import _
 
-# Links, and whole pictures: none of them contains another.
+# Links and whole pictures, which never contain one another.
 _PART = re.compile(r"<a [^>]*>|</a>|<picture[ >].*?</picture>|<img [^>]*>", re.DOTALL)
 _SOURCE = re.compile(r'<img [^>]*?src="((?:https?:/)?/[^"]+)"')
 _ALTERNATIVE = re.compile(r'<img [^>]*?alt="[^"]*[^"\s]')
@@ -22,19 +22,19 @@ _SIDE = re.compile(r' (?:width|height)="(\d+)"')
 _PICTURE = re.compile(r"<(?:img|source)\b[^>]*>")
 _CANDIDATES = re.compile(r' srcset="[^"]*"')
 _PLAYER = re.compile(r"<(audio|video)\b")
-# Pixels. Smaller pictures stand within the text and are no larger elsewhere.
+# Pixels. Smaller pictures stand within the text and are not larger elsewhere.
 _SMALL = 64
 
 
 def article_html(context: RequestContext, content: str, *, has_players: bool = True, poster: str = "") -> Markup:
-    """Returns the HTML of an article. content: as it is stored.
+    """Returns the HTML of an article. content: the stored HTML.
 
-    has_players: whether sounds, films and frames get a player; otherwise they are links.
+    has_players: whether audio, video and frames get a player; otherwise they are links.
     poster: the picture of its first player, or "".
     """
     stored = prefix_ids(content) if has_players else link_players(prefix_ids(content))
     one_file_each = _without_candidates(stored) if context.is_copy else stored
-    # A sound or film of the text tells its publisher who reads as soon as it is loaded: only when it is played.
+    # Loading audio or video tells its publisher who reads, so it is loaded only when it is played.
     quiet = _PLAYER.sub(r'<\1 preload="none"', one_file_each)
     prepared = rewrite_media(quiet, context.media_address)
     return Markup(defer_players(_link_pictures(prepared), poster=poster))  # noqa: S704 - cleaned when it was stored
@@ -56,7 +56,7 @@ def _without_candidates(html: str) -> str:
 
 
 def _link_pictures(html: str) -> str:
-    """Returns the HTML with a link around each picture that is in none, which leads to the picture alone."""
+    """Returns the HTML with a link to the picture alone around each picture that is not inside a link."""
     if "<img" not in html:
         return html
     label = escape(_("Enlarge picture"))

@@ -1,4 +1,4 @@
-"""Players in articles: those of other hosts load nothing before the user clicks; all of them can be links instead."""
+"""Players in articles: players of other hosts load nothing before the user clicks; all players can be links instead."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tidings.web.language import _
 
 # An empty iframe element, as the cleaner writes it.
 _FRAME = re.compile(r'<iframe [^>]*?src="([^"]+)"[^>]*></iframe>')
-# A sound or film with its alternatives, as the cleaner writes it: neither contains another.
+# An audio or video element with its alternatives, as the cleaner writes it: they are never nested.
 _PLAYER = re.compile(r"<(audio|video)\b[^>]*>.*?</\1>", re.DOTALL)
 _SOURCE = re.compile(r'<(?:audio|video|source)\b[^>]*? src="([^"]+)"')
 
@@ -18,7 +18,7 @@ _SOURCE = re.compile(r'<(?:audio|video|source)\b[^>]*? src="([^"]+)"')
 def defer_players(content: str, *, poster: str = "") -> str:
     """Returns cleaned HTML with each frame replaced by a link and a template element that keeps the frame.
 
-    poster: the address of a picture, behind which the first player is.
+    poster: URL of a picture that stands for the first player until the user clicks it.
     """
     if "<iframe" not in content:
         return content
@@ -27,7 +27,7 @@ def defer_players(content: str, *, poster: str = "") -> str:
 
 
 def link_players(content: str) -> str:
-    """Returns cleaned HTML with a link in place of each frame, sound and film."""
+    """Returns cleaned HTML with a link in place of each frame, audio and video element."""
     if "<iframe" not in content and "<audio" not in content and "<video" not in content:
         return content
     without_frames = _FRAME.sub(lambda match: _link(match[1], _label(match[1])), content)
@@ -44,7 +44,7 @@ def _link_to_player(match: re.Match[str], poster: str) -> str:
 
 
 def _label(url: str) -> str:
-    """url, result: escaped."""
+    """Returns the text of the link to a player. url, result: escaped."""
     host = (urlsplit(html.unescape(url)).hostname or "").removeprefix("www.").removeprefix("player.")
     return html.escape(_("Play from %(host)s", host=host))
 
@@ -55,5 +55,5 @@ def _file_link(url: str) -> str:
 
 
 def _link(url: str, label: str) -> str:
-    """url, label: escaped."""
+    """Returns a link to a media file or player. url, label: escaped."""
     return f'<a href="{url}" rel="noopener noreferrer" referrerpolicy="no-referrer">{label}</a>'

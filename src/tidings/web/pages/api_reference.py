@@ -18,7 +18,7 @@ from tidings.web.pages.api_reference_parts import ERRORS, OPERATION, PAGE, TYPE
 
 Json = Mapping[str, Any]
 
-# The page loads nothing and runs no script.
+# The page does not load anything or run scripts.
 _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",

@@ -35,9 +35,10 @@ def show_view(context: RequestContext) -> PageResponse:
 
 
 class OrderForm(Form, frozen=True):
-    """direction: as in the account's `entry_sorting_direction`."""
+    """The form that sets the order of entries."""
 
     direction: str = ""
+    """As in the account's `entry_sorting_direction`."""
     back: str = ""
 
 

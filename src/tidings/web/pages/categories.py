@@ -25,9 +25,10 @@ class CategoryForm(Form, frozen=True):
 
 
 class CategoryDeletionForm(Form, frozen=True):
-    """move_to: the category that gets its feeds; None deletes them too."""
+    """The form that deletes a category."""
 
     move_to: int | None = None
+    """The category that gets its feeds; None deletes them too."""
 
 
 @routes.get("/categories")
@@ -103,7 +104,7 @@ def _page(
     changing: int | None = None,
     problem: InvalidInput | None = None,
 ) -> PageResponse:
-    """changing: the id of the category that the form changes; None for a new one."""
+    """Returns the page of categories. changing: id of the category that the form changes; None for a new one."""
     with context.services.reading() as db:
         newest = entry_lists.newest_id(db, context.caller.id)
     values = {

@@ -109,7 +109,7 @@ def open_entry(
     if entry.status != EntryStatus.UNREAD or not user.mark_read_on_view or _is_prefetch(context):
         return entry
     services.entries.changes.update(user, [entry.id], status=EntryStatus.READ)
-    # changed_at stays as it was: the neighbours in the history list are those of the place where it was opened.
+    # changed_at stays as it was: its neighbours in the history list are the ones where it was opened.
     return msgspec.structs.replace(entry, status=int(EntryStatus.READ))
 
 
@@ -121,7 +121,7 @@ def entry_page(context: RequestContext, listing: ListPage, entry: Entry) -> Page
 def _page(lists: EntryLists, context: RequestContext, listing: ListPage, entry: Entry) -> PageResponse:
     user, db = context.caller, lists.db
     whole = entry_lists.with_bodies(db, [entry])
-    # A part that replaces another entry needs no list: it is on the page already.
+    # A part that replaces another entry does not need the list: it is already on the page.
     is_split = context.device.columns == "split" and not context.is_part
     place = listing.cursor(entry)
     newest = entry_lists.newest_id(db, user.id) if listing.mark_path else None

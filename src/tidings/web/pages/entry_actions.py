@@ -24,7 +24,7 @@ routes = Routes()
 
 
 class EntryActionForm(Form, frozen=True):
-    """Ids by action. back: the page to return to."""
+    """The form that changes entries: one field for each action, with the ids of its entries."""
 
     star: tuple[str, ...] = ()
     unstar: tuple[str, ...] = ()
@@ -32,23 +32,26 @@ class EntryActionForm(Form, frozen=True):
     unread: tuple[str, ...] = ()
     save: tuple[str, ...] = ()
     back: str = ""
+    """The page to return to."""
 
 
 class UndoForm(Form, frozen=True):
-    """moment: the value that came with the notice."""
+    """The form of the undo button."""
 
     moment: int | None = None
+    """The value that came with the notice."""
     back: str = ""
 
 
 class ShownForm(Form, frozen=True):
-    """What the page of the form has shown (`Shown`): what came later stays unread. Without newest, nothing did.
+    """What the page of the form has shown (`Shown`): entries that came later stay unread.
 
-    later: ids, separated by commas.
+    Without `newest`, no entry came later.
     """
 
     newest: str = ""
     later: str = ""
+    """Ids, separated by commas."""
 
     def shown(self) -> Shown | None:
         """Raises InvalidInput for what is not an id."""
@@ -73,7 +76,7 @@ def mark(caller: User, services: Services, form: EntryActionForm) -> Redirect:
     if not form.read:
         return Redirect(back, notice)
     marked = services.entries.read_marker.mark_read(caller.id, _ids(form.read))
-    # A single entry shows the change itself, beside the button that reverts it: no notice.
+    # A single entry shows the change itself, next to the button that reverts it, so it needs no notice.
     return (
         mark_read_redirect(back, marked)
         if len(form.read) > 1

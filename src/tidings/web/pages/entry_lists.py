@@ -103,7 +103,7 @@ def show_search(context: RequestContext, query: ListQuery) -> PageResponse:
 
 
 def show(context: RequestContext, listing: ListPage, query: ListQuery, *, max_rows: int | None = None) -> PageResponse:
-    """Returns a page of a list. max_rows: at most so many rows, if that is less than the user's setting."""
+    """Returns a page of a list. max_rows: maximum number of rows, if less than the user's setting."""
     user, after = context.caller, entry_list_pages.parse_cursor(query.after)
     limit = min(user.entries_per_page, max_rows or user.entries_per_page)
     with context.services.entries.listing.of(user.id, listing.entry_filter) as lists:
@@ -141,7 +141,7 @@ def next_page(context: RequestContext, listing: ListPage, after: str, newest: in
 
 
 def later_ids(found: Sequence[Entry], newest: int | None) -> list[int]:
-    """Returns those of the shown entries that were stored after the newest one."""
+    """Returns the shown entries that were stored after the newest one."""
     return [entry.id for entry in found if newest is not None and entry.id > newest]
 
 

@@ -62,10 +62,12 @@ SWITCH_LABELS: dict[str, tuple[tuple[str, str, str], ...]] = {
 
 
 class FeedFormBase(Form, frozen=True):
-    """The fixed fields of FeedForm. category_id: None keeps the category. forget_password: removes the stored one."""
+    """The fixed fields of FeedForm."""
 
     category_id: int | None = None
+    """None keeps the category."""
     forget_password: bool | None = None
+    """Remove the stored password."""
 
 
 if TYPE_CHECKING:
@@ -98,13 +100,13 @@ def change_feed(
     with services.reading() as db:
         feed = owned(db, caller.id, feed_id)
     fields, problems = _changes(feed, form)
-    # One by one, so that the page shows all that is wrong at once.
+    # One by one, so that the page shows all errors together.
     for name in fields.keys() - problems.keys():
         try:
             services.feeds.subscriptions.validate({name: fields[name]})
         except InvalidInput as error:
             problems[name] = field_error(error).message
-    # A stored rule that matches nothing does not stand in the way of other changes.
+    # A stored rule that matches nothing does not prevent other changes.
     problems |= {name: problem for name, problem in _rule_problems(form).items() if name in fields}
     if not problems:
         try:
@@ -144,7 +146,7 @@ def _changes(feed: Feed, form: FeedForm) -> tuple[dict[str, Any], dict[str, str]
     fields: dict[str, Any] = {name: getattr(form, name) for name in TEXTS}
     fields |= {name: bool(getattr(form, name)) for name in SWITCHES}
     fields["category_id"] = form.category_id or feed.category_id
-    # The page does not show the stored password, so that an empty field keeps it.
+    # The page does not show the stored password, so an empty field keeps it.
     fields["password"] = fields["password"] or ("" if form.forget_password else feed.password)
     problems = {}
     for name, empty in NUMBERS.items():
@@ -160,7 +162,7 @@ def _changes(feed: Feed, form: FeedForm) -> tuple[dict[str, Any], dict[str, str]
 
 
 def _with_shown(feed: Feed, form: FeedForm, fields: dict[str, Any]) -> dict[str, Any]:
-    """Returns the changes; with a new address also what the page shows and was left as it is: it is for that address.
+    """Returns the changes; with a new address, unchanged values that the page shows too: they are for that address.
 
     Raises InvalidInput if the stored password, which the page does not show, would go to another host.
     """

@@ -42,25 +42,29 @@ INTERVALS = (0, 15, 60, 360, 1440, 10_080)
 
 
 class FeedsQuery(Query, frozen=True):
-    """state: as in `FeedHealth`, or "" for all. q: words of title or URL. page: counted from 1."""
+    """The query of the list of feeds."""
 
     state: str = ""
+    """As in `FeedHealth`; empty for all."""
     category: int | None = None
     q: str = ""
+    """Words in the title or URL."""
     sort: str = ""
     page: int | None = None
+    """Counted from 1."""
 
 
 class BulkChangeForm(Form, frozen=True):
-    """feed: ids. whole: all feeds that match state, category and q, on every page. action: see `_apply`.
-
-    sure: the deletion was confirmed.
-    """
+    """The form that changes several feeds."""
 
     feed: tuple[str, ...] = ()
+    """Ids of the selected feeds."""
     whole: bool | None = None
+    """Change all feeds that match state, category and q, on every page."""
     action: str = ""
+    """One of the actions in `_apply`."""
     sure: bool | None = None
+    """The deletion was confirmed."""
     state: str = ""
     category: int | None = None
     q: str = ""
@@ -68,11 +72,14 @@ class BulkChangeForm(Form, frozen=True):
 
 
 class FilteredFeeds(Struct, frozen=True):
-    """ids: of the matching feeds, in order. counts: by state, before the filter by state. total: their sum."""
+    """The feeds that match a filter, and their number by state."""
 
     ids: list[int]
+    """Ids of the matching feeds, in order."""
     counts: Counter[FeedHealth]
+    """Feeds by state, before the filter by state."""
     total: int
+    """Sum of the counts."""
 
 
 @routes.get("/feeds")

@@ -40,14 +40,14 @@ _WORKER = {
 # What a browser may keep: the name of its copies, or NOTHING.
 HEADER = "Tidings-Offline"
 NOTHING = "none"
-# What changes no copy of an article. The list is copied anew all the time.
+# What does not change the copy of an article. The list is copied again all the time.
 _IRRELEVANT: dict[str, Any] = {
     "last_login_at": None,
     "entry_sorting_direction": "",
     "entry_sorting_order": "",
     "has_chosen_direction": False,
 }
-# Copies of so many articles are kept at most: the list has no more rows.
+# Maximum number of articles whose copies are kept: the list does not have more rows.
 MAX_ROWS = 100
 _REFUSED = {HEADER: NOTHING, "Cache-Control": "no-store", **SANDBOX_HEADERS}
 
@@ -60,12 +60,12 @@ def is_allowed(context: RequestContext) -> bool:
 def copies_name(context: RequestContext, release: str) -> str:
     """Returns the name of the copies that this browser may keep, for the header; NOTHING when it may keep none.
 
-    It changes with all that a copy depends on besides the entry, so that older copies are dropped, and does not reveal
-    the session. release: a fingerprint of our styles and scripts.
+    It changes with everything that a copy depends on except the entry, so that older copies are dropped, and does not
+    reveal the session. release: a fingerprint of our styles and scripts.
     """
     if context.signed_in is None or not is_allowed(context):
         return NOTHING
-    # As they were before the page of a copy changed them.
+    # The values as they were before the page of a copy changed them.
     user = msgspec.structs.replace(context.signed_in.user, **_IRRELEVANT)
     device = msgspec.structs.replace(Device.read(context.cookie(cookies.DEVICE)), density="")
     parts = (context.cookie(cookies.SESSION), device.packed(), release, __version__)
@@ -172,7 +172,7 @@ def copy_entry(context: RequestContext, entry_id: int) -> PageResponse | Redirec
 def _refusal(context: RequestContext, path: str) -> Redirect | Response | None:
     """Returns the response to a request that is not for a copy to keep, or None.
 
-    path: of the page itself, for people who open the address.
+    path: the page's own path, for people who open the address.
     """
     if context.request.headers.get("sec-fetch-mode", "") == "navigate":
         return Redirect(path)

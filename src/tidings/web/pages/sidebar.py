@@ -18,19 +18,25 @@ MAX_FOUND = 100
 
 
 class SidebarQuery(Query, frozen=True):
-    """category: list all its feeds. name: list the feeds with these words in their titles. feed: the current one."""
+    """The query for a part of the sidebar."""
 
     category: int | None = None
+    """List all feeds of this category."""
     name: str = ""
+    """List the feeds with these words in their titles."""
     feed: int | None = None
+    """The current feed."""
 
 
 class SidebarForm(Form, frozen=True):
-    """open, close: the id of a category. unread: "1" to list only feeds with unread entries, "0" to list all."""
+    """The form that changes what the sidebar shows."""
 
     open: int | None = None
+    """Id of the category to open."""
     close: int | None = None
+    """Id of the category to close."""
     unread: str = ""
+    """"1" to list only feeds with unread entries, "0" to list all."""
     back: str = ""
 
 

@@ -28,18 +28,20 @@ _threads = ThreadPoolExecutor(2, thread_name_prefix="passwords")
 
 
 class NextQuery(Query, frozen=True):
-    """next: the path to open after signing in."""
+    """The query of the sign-in page."""
 
     next: str = ""
+    """The path to open after signing in."""
 
 
 class SignInForm(Form, frozen=True):
-    """shared: other people use this browser, too."""
+    """The form with which a user signs in."""
 
     username: str = ""
     password: str = ""
     next: str = ""
     shared: bool | None = None
+    """Other people use this browser too."""
 
 
 @routes.get("/sign-in", is_public=True)

@@ -32,13 +32,12 @@ _URL = re.compile(r"https?://\S+", re.IGNORECASE)
 
 
 class AddQuery(Query, frozen=True):
-    """url: the initial value of the form, from a bookmark or another program.
-
-    text: what an app on a phone shares; many put the URL in here, behind some words.
-    """
+    """The query of the page that adds a feed."""
 
     url: str = ""
+    """Initial value of the form, from a bookmark or another program."""
     text: str = ""
+    """What an app on a phone shares; many put the URL in here, after some words."""
 
     @property
     def shared_url(self) -> str:
@@ -62,16 +61,17 @@ class SubscribeForm(Form, frozen=True):
 
 
 class AddFeedForm(SubscribeForm, frozen=True):
-    """url: the URL that was searched. feed_url: the chosen feed."""
+    """The form that subscribes to a feed. Its `url` is the one that was searched."""
 
     feed_url: str = ""
+    """URL of the chosen feed."""
     category_id: int | None = None
     crawler: bool | None = None
     hide_globally: bool | None = None
 
 
 class FeedOffer(Struct, frozen=True):
-    """A discovered feed. known_id: the id of the user's feed with that URL, or None."""
+    """A discovered feed."""
 
     url: str
     title: str
@@ -79,6 +79,7 @@ class FeedOffer(Struct, frozen=True):
     name: str
     newest: tuple[EntryPreview, ...]
     known_id: int | None
+    """Id of the user's feed with that URL; None if there is none."""
 
 
 @routes.get("/feeds/add")
@@ -126,7 +127,7 @@ async def add_feed(
     context: RequestContext, caller: User, services: Services, form: AddFeedForm
 ) -> PageResponse | Redirect:
     feed_url = complete_url(form.feed_url or form.url)
-    # What was typed for the page that was searched is not sent to the host of a feed that it links to.
+    # What the user typed for the searched page is not sent to the host of a feed that the page links to.
     options = options_elsewhere(_fetch_options(form), complete_url(form.url or feed_url), feed_url)
     fields = options | {"feed_url": feed_url}
     chosen = {"category_id": form.category_id, "crawler": form.crawler, "hide_globally": form.hide_globally}

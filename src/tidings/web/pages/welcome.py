@@ -21,9 +21,10 @@ routes = Routes()
 
 
 class StarterFeedsForm(Form, frozen=True):
-    """feed: URLs of starter feeds."""
+    """The form that subscribes to starter feeds."""
 
     feed: tuple[str, ...] = ()
+    """URLs of the chosen feeds."""
 
 
 @routes.get("/welcome")

@@ -16,11 +16,14 @@ routes = Routes()
 
 
 class EntryLabelsForm(Form, frozen=True):
-    """label: ids of the labels that the entry is to have. new: the name of one more. back: the page to return to."""
+    """The form that sets the labels of an entry."""
 
     label: tuple[str, ...] = ()
+    """Ids of the labels that the entry is to have."""
     new: str = ""
+    """Name of an additional label."""
     back: str = ""
+    """The page to return to."""
 
 
 @routes.post("/entries/{entry_id}/labels")

@@ -87,7 +87,7 @@ def _save(context: RequestContext, services: Services, form: AccountForm) -> Pag
 
 
 def _chosen(user: User, values: dict[str, Any]) -> dict[str, Any]:
-    """Returns the values without those that the form showed as a default and that stay one."""
+    """Returns the values except defaults that the form showed and that were not changed."""
     return {
         name: value
         for name, value in values.items()

@@ -1,4 +1,4 @@
-"""Connect an app: choose it, and see the address, the name and the password to enter, also as QR codes."""
+"""Connect an app: choose it, and see the address, the name and the password to enter, as text and as QR codes."""
 
 from __future__ import annotations
 
@@ -30,9 +30,10 @@ _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 class NewSecret(Struct, frozen=True):
-    """A password or a key that was just made. name: what it is called in the list of them."""
+    """A password or a key that was just created."""
 
     name: str
+    """Its name in the list of passwords or keys."""
     text: str
 
     def __repr__(self) -> str:

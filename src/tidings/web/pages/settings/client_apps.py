@@ -32,25 +32,26 @@ _DESKTOP: Final = ("Windows", "macOS", "Linux")
 
 
 class ClientApp(Struct, frozen=True, kw_only=True):
-    """slug: in the address of its page. platforms: names, or messages for those that are no names.
-
-    account_type: what the app calls it in its list of services, "" for an app that has no such list.
-    path: what follows the base URL; None for that of the API.
-    config_file, config: for an app without forms, the file and its text, with the placeholders of `fill_config`.
-    needs_icon_object: it fails at a feed whose icon is null. Keys for it get an object with icon_id 0.
-    hint: a message about this app alone.
-    """
+    """An app that reads entries through one of the APIs, and how to set it up."""
 
     slug: str
+    """Stands in the address of the app's page."""
     name: str
     platforms: tuple[str, ...] = ()
+    """Names, or messages where a platform has no name."""
     api: ClientApi
     account_type: str = ""
+    """What the app calls this API in its list of services; empty for an app without such a list."""
     path: str | None = None
+    """What follows the base URL; None for the API's own path."""
     config_file: str = ""
+    """Name of the file that sets up an app without forms."""
     config: str = ""
+    """The file's text, with the placeholders of `fill_config`."""
     needs_icon_object: bool = False
+    """The app fails at a feed whose icon is null. Keys for it get an object with icon_id 0."""
     hint: str = ""
+    """A message about this app alone."""
 
     def address(self, base_url: str) -> str:
         """Returns what to enter as the address of the server."""

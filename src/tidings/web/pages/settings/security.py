@@ -23,11 +23,13 @@ PATH = "/settings/security"
 
 
 class PasswordForm(Form, frozen=True):
-    """current: the password until now. repeated: the new password again."""
+    """The form that changes the user's password."""
 
     current: str = ""
+    """The password until now."""
     password: str = ""
     repeated: str = ""
+    """The new password again."""
 
 
 @routes.get(PATH)

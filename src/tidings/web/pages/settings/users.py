@@ -20,10 +20,11 @@ PATH = "/users"
 
 
 class UserForm(Form, frozen=True):
-    """password: "" keeps the password."""
+    """The form that creates or changes a user."""
 
     username: str = ""
     password: str = ""
+    """Empty to keep the password."""
     is_admin: bool | None = None
 
 
@@ -87,6 +88,6 @@ def _user(services: Services, user_id: int) -> User:
 
 
 def _form(user: User | None, form: UserForm, problem: InvalidInput | None = None) -> PageResponse:
-    """user: None for a new user."""
+    """Returns the page with the form of a user. user: None for a new user."""
     known = {"title": user.username if user else _("New user"), "other": user, "form": form}
     return PageResponse("settings/user.html", known, status=400 if problem else 200, problem=problem)
