@@ -48,10 +48,9 @@ from support.running import RunningService, environment_for, running
 from support.visitors import Visitor
 from tidings.base.times import DAY, MINUTE, Instant
 from tidings.content.model import ParsedEnclosure
-from tidings.domain.entries.entries import EntryStatus
-from tidings.domain.entries.ready import ReadyEntry
+from tidings.domain.entries.entries import EntryStatus, ReadyEntry
 from tidings.storage.feeds import feeds
-from tidings.storage.polling import feed_store
+from tidings.storage.polling import entry_writes
 from tidings.wiring.services import AllServices
 
 CATEGORIES, FEEDS, ENTRIES = 20, 500, 100_000
@@ -209,7 +208,7 @@ def _add_feed(services: AllServices, user_id: int, category_id: int, number: int
             next_check_at=now + DAY,
         )  # fmt: skip
         ready = [_entry(one, now) for one in range(number, ENTRIES, FEEDS)]
-        feed_store.add(db, user_id, feed_id, category_id, ready, now=now)
+        entry_writes.add(db, user_id, feed_id, category_id, ready, now=now)
 
 
 def _entry(number: int, now: Instant) -> ReadyEntry:

@@ -29,7 +29,7 @@ from benchmarks.reference import REFERENCE
 from support.people import Cast, Person
 from support.running import running_service
 from tidings.base.times import MINUTE, Instant
-from tidings.domain.entries.ready import ReadyEntry
+from tidings.domain.entries.entries import ReadyEntry
 
 ENTRIES = lists.ENTRIES
 ROUNDS = 25

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from benchmarks.schedule import DAYS, KINDS, Outcome, simulate
-from tidings.domain.polling.next_check import Schedule
+from tidings.domain.polling.check_times import Schedule
 
 SEED = 2026
 # Sources that are simulated; they stand for all.

@@ -17,10 +17,9 @@ from support.people import Cast, Person, call
 from support.postgres import postgres_server
 from support.running import running_service
 from tidings.base.times import MINUTE, Instant
-from tidings.domain.entries.entries import EntryStatus
-from tidings.domain.entries.ready import ReadyEntry
+from tidings.domain.entries.entries import EntryStatus, ReadyEntry
 from tidings.storage.feeds import feeds
-from tidings.storage.polling import feed_store
+from tidings.storage.polling import entry_writes
 
 FEEDS, ENTRIES = 100, 100_000
 ROUNDS = 60
@@ -86,7 +85,7 @@ def seeded(cast: Cast, make_entry: Callable[[int, Instant], ReadyEntry]) -> Pers
                 created_at=now, checked_at=now, next_check_at=now,
             )  # fmt: skip
             ready = [make_entry(number * 1000 + one, now) for one in range(ENTRIES // FEEDS)]
-            feed_store.add(db, person.id, feed_id, category, ready, now=now)
+            entry_writes.add(db, person.id, feed_id, category, ready, now=now)
     took = time.perf_counter() - started
     if not services.database.is_sqlite:
         # Autovacuum does the same soon after.

@@ -30,7 +30,7 @@ from tidings.deliveries import events
 from tidings.deliveries.store import outbox
 from tidings.engine.database import Database
 from tidings.storage.feeds import feeds
-from tidings.storage.polling import feed_store
+from tidings.storage.polling import entry_writes
 
 CATEGORIES, FEEDS, ENTRIES = 60, 3_000, 102_000
 ROUNDS, LOADS = 30, 5
@@ -128,7 +128,7 @@ def _seeded(cast: Cast) -> Person:
                 created_at=now, checked_at=now, next_check_at=now,
             )  # fmt: skip
             entries = [entry(number * (ENTRIES // FEEDS) + one, now) for one in range(ENTRIES // FEEDS)]
-            feed_store.add(db, person.id, feed_id, category, entries, now=now)
+            entry_writes.add(db, person.id, feed_id, category, entries, now=now)
     while services.entries.search.work():
         pass
     _vacuum(services.database)

@@ -22,8 +22,8 @@ from msgspec import Struct
 
 from benchmarks.plots import Axis, Curve, write_plot
 from tidings.base.times import DAY, HOUR, MINUTE, SECOND, Instant
-from tidings.domain.polling import next_check, publish_rate
-from tidings.domain.polling.next_check import Schedule, Scheduler
+from tidings.domain.polling import check_times
+from tidings.domain.polling.check_times import Schedule, Scheduler
 
 FEEDS = 100_000
 DAYS = 30
@@ -150,19 +150,21 @@ def _simulate_feed(kind: Kind, schedule: Schedule, outcome: Outcome, rng: random
         _simulate_hourly(kind, at, updates, outcome)
         return
     delays, load, checks, position = outcome.delays[kind.name], outcome.load, 0, 0
-    rate, since, is_first, first = publish_rate.PublishRate(), Instant(START), True, at
+    rate, since, is_first, first = check_times.PublishRate(), Instant(START), True, at
     while at < end:
         checks += 1
         load[(at - START) // MINUTE] += 1
         new_position = bisect.bisect_right(updates, at, lo=position)
         now, new = Instant(at), [Instant(update) for update in updates[position:new_position]]
         if is_first:
-            rate = publish_rate.rate_of_document([*map(Instant, past_updates[-DOCUMENT_ENTRIES:]), *new], now)
+            rate = check_times.rate_of_document([*map(Instant, past_updates[-DOCUMENT_ENTRIES:]), *new], now)
         elif new:
-            rate = publish_rate.update_rate(rate, new, since=since, now=now)
+            rate = check_times.update_rate(rate, new, since=since, now=now)
         delays.extend((at - published_at) // SECOND for published_at in new)
-        is_new = now - first < next_check.NEW_FOR
-        at = next_check.after_check(now, schedule, rate, random_fraction=rng.random(), is_first=is_first, is_new=is_new)
+        is_new = now - first < check_times.NEW_FOR
+        at = check_times.after_check(
+            now, schedule, rate, random_fraction=rng.random(), is_first=is_first, is_new=is_new
+        )
         position, since, is_first = new_position, now, False
     outcome.checks[kind.name] += checks
 

@@ -17,10 +17,9 @@ from support.memory_growth import watch_growth
 from support.people import HttpResponse, Person, call
 from support.publisher import Publisher
 from tidings.base.times import SECOND, Instant
-from tidings.domain.entries.entries import EntryStatus
-from tidings.domain.entries.ready import ReadyEntry
+from tidings.domain.entries.entries import EntryStatus, ReadyEntry
 from tidings.storage.entries import counters
-from tidings.storage.polling import feed_store
+from tidings.storage.polling import entry_writes
 
 MIB = 2**20
 COUNT = 10_050
@@ -35,7 +34,7 @@ def reader(alice: Person, site: Publisher) -> Person:
     given = [ready(number, Instant(now - number * SECOND)) for number in range(COUNT)]
     with services.database.writing() as db:
         counters.lock(db, alice.id, [feed["id"]])
-        feed_store.add(db, alice.id, feed["id"], feed["category"]["id"], given, now=now)
+        entry_writes.add(db, alice.id, feed["id"], feed["category"]["id"], given, now=now)
     return alice
 
 

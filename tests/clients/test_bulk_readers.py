@@ -10,7 +10,7 @@ from support.people import Person
 from support.publisher import Publisher
 from tidings.base.times import Instant
 from tidings.storage.entries import counters
-from tidings.storage.polling import feed_store
+from tidings.storage.polling import entry_writes
 
 # More than one page of newer versions of Miniflux, which refuse a limit above 1,000.
 COUNT = 1_100
@@ -23,7 +23,7 @@ def client(alice: Person, site: Publisher) -> miniflux.Client:
     entries = [ready(f"Rain {number}", f"<p>It rains on day {number}.</p>") for number in range(COUNT)]
     with alice.service.services.database.writing() as db:
         counters.lock(db, alice.id, [feed["id"]])
-        feed_store.add(db, alice.id, feed["id"], feed["category"]["id"], entries, now=Instant(1))
+        entry_writes.add(db, alice.id, feed["id"], feed["category"]["id"], entries, now=Instant(1))
     return miniflux.Client(alice.service.url, api_key=alice.token)
 
 

@@ -19,7 +19,7 @@ from support.people import Cast, Person
 from support.running import environment_for, running
 from tidings.base.times import DAY
 from tidings.storage.feeds import feeds
-from tidings.storage.polling import feed_store
+from tidings.storage.polling import entry_writes
 
 CLIENTS, KILLS, ACKNOWLEDGED_BEFORE_KILL = 8, 3, 400
 WAIT_S = 120
@@ -106,6 +106,8 @@ def clients_of(person: Person) -> Iterator[Client]:
             db, person.id, category_id=category_id, feed_url="http://127.0.0.1:1/feed", title="Feed",
             created_at=now, checked_at=now, next_check_at=now + DAY,
         )  # fmt: skip
-        ids = feed_store.add(db, person.id, feed_id, category_id, [ready(f"{n}") for n in range(CLIENTS // 2)], now=now)
+        ids = entry_writes.add(
+            db, person.id, feed_id, category_id, [ready(f"{n}") for n in range(CLIENTS // 2)], now=now
+        )
     for entry_id in ids:
         yield Client(person, entry_id)

@@ -11,7 +11,7 @@ from support.entry_fixtures import FeedFixture, ready
 from tidings.base.errors import InvalidInput
 from tidings.engine import bulk_insert
 from tidings.engine.database import Database
-from tidings.storage.polling import feed_store
+from tidings.storage.polling import entry_writes
 from tidings.storage.schema import entries, entry_contents, search_pending
 
 AWKWARD = [
@@ -73,7 +73,7 @@ def test_hashes_are_looked_up_per_feed(database: Database) -> None:
     other.add(wind)
 
     with database.reading() as db:
-        known = feed_store.look_up(
+        known = entry_writes.look_up(
             db, {one.feed_id: [rain.hash, wind.hash], other.feed_id: [rain.hash, wind.hash], 10**6: []}
         )
 
@@ -96,6 +96,6 @@ def test_very_many_hashes_can_be_looked_up(database: Database) -> None:
             assert isinstance(connection, sqlite3.Connection)
             # As SQLite is by itself; some who package it let it take more.
             connection.setlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER, 32_766)
-        known = feed_store.look_up(db, {feed_fixture.feed_id: [new[0].hash, *unknown, new[2].hash]})
+        known = entry_writes.look_up(db, {feed_fixture.feed_id: [new[0].hash, *unknown, new[2].hash]})
 
     assert set(known[feed_fixture.feed_id].ids) == {new[0].hash, new[2].hash}

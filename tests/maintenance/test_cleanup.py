@@ -27,7 +27,7 @@ from tidings.services.entries.search_index import SearchIndexer
 from tidings.storage import migrate
 from tidings.storage.entries import entries, labels
 from tidings.storage.feeds import feeds, icons
-from tidings.storage.polling import feed_store
+from tidings.storage.polling import entry_writes
 from tidings.storage.schema import deliveries as delivery_table
 from tidings.storage.schema import entries as entry_table
 from tidings.storage.schema import feed_counters, search_documents, search_vectors
@@ -313,14 +313,14 @@ def test_a_tombstone_is_kept_until_long_after_the_publisher_stopped_listing_the_
     for _ in range(10):
         clock.pass_days(20)
         with feed_fixture.database.writing() as db:
-            assert feed_store.look_up(db, {feed_fixture.feed_id: [listed.hash]})[feed_fixture.feed_id].deleted
-            feed_store.mark_seen(db, feed_fixture.feed_id, [listed.hash], now=clock.now)
+            assert entry_writes.look_up(db, {feed_fixture.feed_id: [listed.hash]})[feed_fixture.feed_id].deleted
+            entry_writes.mark_seen(db, feed_fixture.feed_id, [listed.hash], now=clock.now)
             feeds.change(db, feed_fixture.user_id, feed_fixture.feed_id, parsed_at=clock.now)
         clean_up(feed_fixture, clock)
 
     with feed_fixture.database.reading() as db:
         assert set(
-            feed_store.look_up(db, {feed_fixture.feed_id: [listed.hash, gone.hash]})[feed_fixture.feed_id].deleted
+            entry_writes.look_up(db, {feed_fixture.feed_id: [listed.hash, gone.hash]})[feed_fixture.feed_id].deleted
         ) == {listed.hash}
 
 
@@ -337,7 +337,7 @@ def test_tombstones_are_kept_while_the_document_was_not_parsed_since(
     clock.pass_days(4000)
     assert clean_up(feed_fixture, clock)["tombstones"] == 0
     with feed_fixture.database.reading() as db:
-        assert feed_store.look_up(db, {feed_fixture.feed_id: [entry.hash]})[feed_fixture.feed_id].deleted
+        assert entry_writes.look_up(db, {feed_fixture.feed_id: [entry.hash]})[feed_fixture.feed_id].deleted
 
 
 def test_tombstones_of_listed_entries_are_updated_once_a_month(feed_fixture: FeedFixture, clock: MovableClock) -> None:
@@ -350,7 +350,7 @@ def test_tombstones_of_listed_entries_are_updated_once_a_month(feed_fixture: Fee
     for _ in range(120):
         clock.pass_days(1)
         with feed_fixture.database.writing() as db:
-            written += feed_store.mark_seen(db, feed_fixture.feed_id, [entry.hash], now=clock.now)
+            written += entry_writes.mark_seen(db, feed_fixture.feed_id, [entry.hash], now=clock.now)
     assert 3 <= written <= 4
 
 

@@ -13,10 +13,10 @@ from support.publisher import Answer, Publisher
 from support.running import environment_for
 from tidings.base.times import DAY, HOUR, SECOND, Instant
 from tidings.domain.accounts.users import User
-from tidings.domain.polling.sources import SourceLease, host_of
+from tidings.domain.polling.shared_sources import SourceLease, host_of
 from tidings.engine.database import Database
 from tidings.net.fetch import FetchRequest
-from tidings.services.polling.claims import RefreshFailed
+from tidings.services.polling.lease import RefreshFailed
 from tidings.services.rate_limit import HostClosed
 from tidings.settings import load
 from tidings.storage.feeds import feeds

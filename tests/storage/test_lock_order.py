@@ -15,8 +15,9 @@ from sqlalchemy import select, text, update
 
 from support.entry_fixtures import NOW, FeedFixture, ready
 from tidings.base.times import Instant
+from tidings.domain.entries.entries import ReadyEntry
 from tidings.domain.feeds.feeds import Feed
-from tidings.domain.polling.changes import ChangeSet, PreparedFeedUpdate
+from tidings.domain.polling.changes import FeedUpdate
 from tidings.engine.database import Database, Write
 from tidings.services.entries.labels import Labels
 from tidings.services.listeners import Listeners
@@ -190,8 +191,10 @@ def test_tombstones_are_updated_in_order(postgresql: Database, feed_fixtures: li
         db.run_many(tombstone_table.insert(), rows)
         owner = users.get(db, feed_fixtures[0].user_id)
     assert owner is not None
-    later, changes = Instant(2 * NOW), ChangeSet({}, {}, deleted=frozenset(hashes))
-    batch = [PreparedFeedUpdate(owner, feed(one), None, later, {}, changes) for one in reversed(feed_fixtures)]
+    later, deleted = Instant(2 * NOW), frozenset(hashes)
+    batch: list[FeedUpdate[ReadyEntry]] = [
+        FeedUpdate(user=owner, feed=feed(one), now=later, deleted=deleted) for one in reversed(feed_fixtures)
+    ]
 
     ensure_order(
         postgresql,

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from tidings.base.times import SECOND, Instant
-from tidings.domain.entries.entries import EntryFilter, EntryStatus, PageRequest
-from tidings.domain.entries.ready import ReadyEntry
+from tidings.domain.entries.entries import EntryFilter, EntryStatus, PageRequest, ReadyEntry
 from tidings.engine.database import Database
 from tidings.storage.accounts import users
 from tidings.storage.entries import entry_lists
 from tidings.storage.feeds import categories, feeds
-from tidings.storage.polling import feed_store
+from tidings.storage.polling import entry_writes
 
 NOW = Instant(1_790_000_000 * SECOND)
 _numbers = itertools.count(1)
@@ -58,7 +57,7 @@ class FeedFixture:
 
     def add(self, *new: ReadyEntry) -> list[int]:
         with self.database.writing() as db:
-            return feed_store.add(db, self.user_id, self.feed_id, self.category_id, new, now=NOW)
+            return entry_writes.add(db, self.user_id, self.feed_id, self.category_id, new, now=NOW)
 
     def titles(self, search: str = "", page: PageRequest | None = None, **filters: Any) -> list[str]:
         with self.database.reading() as db:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from support.people import Person
-from tidings.domain.entries.entries import EntryStatus
-from tidings.domain.entries.ready import ReadyEntry
+from tidings.domain.entries.entries import EntryStatus, ReadyEntry
 from tidings.storage.feeds import feeds
-from tidings.storage.polling import feed_store
+from tidings.storage.polling import entry_writes
 
 
 def add_feeds(person: Person, categories: int, feeds_each: int, *, unread_every: int = 0) -> dict[str, int]:
@@ -31,5 +30,5 @@ def add_feeds(person: Person, categories: int, feeds_each: int, *, unread_every:
                         url=f"https://example.org/{feed_id}", comments_url="", content="<p>Rain.</p>",
                         published_at=now, status=EntryStatus.UNREAD,
                     )  # fmt: skip
-                    feed_store.add(db, person.id, feed_id, category, [entry], now=now)
+                    entry_writes.add(db, person.id, feed_id, category, [entry], now=now)
     return created

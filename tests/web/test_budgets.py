@@ -10,10 +10,9 @@ from support.many_feeds import add_feeds
 from support.people import Person
 from support.visitors import Visitor
 from tidings.base.times import MINUTE, Instant
-from tidings.domain.entries.entries import EntryStatus
-from tidings.domain.entries.ready import ReadyEntry
+from tidings.domain.entries.entries import EntryStatus, ReadyEntry
 from tidings.storage.feeds import feeds
-from tidings.storage.polling import feed_store
+from tidings.storage.polling import entry_writes
 from tidings.web.sidebar import MAX_UNFOLDED_FEEDS
 
 HTML, SIDEBAR, SCRIPT, STYLE = 150_000, 60_000, 40_000, 50_000
@@ -42,7 +41,7 @@ def add_many_feeds_and_entries(person: Person) -> None:
                 published_at=Instant(now - number * MINUTE),
                 status=EntryStatus.UNREAD,
             )
-            feed_store.add(db, person.id, feed_id, category, [entry], now=now)
+            entry_writes.add(db, person.id, feed_id, category, [entry], now=now)
 
 
 def test_a_page_of_a_hundred_entries_is_light(reader: Visitor, alice: Person) -> None:

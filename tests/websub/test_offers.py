@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from tidings.base.times import DAY, HOUR, MINUTE, Instant
 from tidings.content.model import FeedFormat, ParsedFeed
 from tidings.domain.feeds.feeds import Feed
-from tidings.domain.polling.next_check import Schedule, after_check
-from tidings.domain.polling.publish_rate import PublishRate
+from tidings.domain.polling.check_times import PublishRate, Schedule, after_check
 from tidings.net.cache_headers import Link
 from tidings.websub.model import (
     MAX_LEASE,

@@ -11,7 +11,7 @@ import pytest
 from support.people import PASSWORD, rss
 from support.publisher import Cut, Drip, Endless, Hang, Publisher
 from support.running import environment_for
-from tidings.domain.polling.sources import SourceLease
+from tidings.domain.polling.shared_sources import SourceLease
 from tidings.engine.database import Database
 from tidings.services.wakeup import FEEDS, WakeupEvent
 from tidings.settings import load

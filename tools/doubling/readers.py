@@ -60,7 +60,7 @@ from tidings.domain.entries import excerpts, reading_time
 from tidings.domain.entries.chapters import read_chapters
 from tidings.domain.entries.highlights import Highlighter
 from tidings.domain.feeds import feed_changes, opml
-from tidings.domain.polling.entry_identity import canonical_url
+from tidings.domain.polling.changes import canonical_url
 from tidings.greader import streams
 from tidings.http import forms, json_body
 from tidings.http.compression import coding_for

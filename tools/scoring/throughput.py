@@ -19,7 +19,7 @@ from tidings.content.formats import parse_feed
 from tidings.content.model import ParsedEntry
 from tidings.content.rules.pipeline import NO_RULES
 from tidings.domain.feeds.feeds import Feed
-from tidings.domain.polling.ingestion import EntryPolicy, fingerprint, prepare
+from tidings.domain.polling.entry_policy import EntryPolicy, fingerprint, prepare
 
 ARCHIVE: Final = "feeds-real"
 ADDRESS: Final = "https://example.org/feed"

@@ -11,7 +11,7 @@ from tidings.http.requests import RequestTooLarge
 from tidings.http.responses import COMMON_STATUSES, json
 from tidings.http.uploads import UploadTooLarge
 from tidings.net.errors import FetchError
-from tidings.services.polling.claims import RefreshFailed
+from tidings.services.polling.lease import RefreshFailed
 
 CHALLENGE = {"WWW-Authenticate": 'Basic realm="Tidings", charset="UTF-8"'}
 

@@ -44,7 +44,7 @@ from tidings.domain.accounts.users import User
 from tidings.domain.entries.chapters import chapters_text
 from tidings.domain.entries.entries import STATUS_BY_NAME, Enclosure, EntryStatus
 from tidings.domain.entries.labels import validate_name
-from tidings.domain.polling.ingestion import DEFAULT_INSTANCE, InstanceSettings
+from tidings.domain.polling.entry_policy import DEFAULT_INSTANCE, InstanceSettings
 from tidings.engine import notify
 from tidings.engine.database import Database, Write
 from tidings.services.clock import Clock
@@ -52,7 +52,7 @@ from tidings.storage.accounts import users
 from tidings.storage.entries import counters, entries, labels
 from tidings.storage.entries.contents import ContentExtras
 from tidings.storage.feeds import categories, feeds
-from tidings.storage.polling import feed_store
+from tidings.storage.polling import entry_writes
 
 Progress = Callable[[int, int], None]
 R = TypeVar("R", bound=Struct)
@@ -212,7 +212,7 @@ class AccountImport:
         for entries_ in entry_batches(content.entries()):
             by_feed = _by_feed_and_hash(entries_, targets)
             with self._database.reading() as db:
-                known = feed_store.look_up(db, by_feed)
+                known = entry_writes.look_up(db, by_feed)
             batch = ArchivedBatch([], [])
             for feed_id, by_hash in by_feed.items():
                 for hash_, entry in by_hash.items():
@@ -228,7 +228,7 @@ class AccountImport:
         stored: dict[int, ArchivedEntry] = {}
         with self._database.writing() as db:
             locked = set(counters.lock(db, user_id, by_feed))
-            known = feed_store.look_up(db, {feed_id: by_feed[feed_id] for feed_id in locked})
+            known = entry_writes.look_up(db, {feed_id: by_feed[feed_id] for feed_id in locked})
             for feed_id in sorted(locked):
                 ids, deleted = known[feed_id].ids, known[feed_id].deleted
                 for hash_, entry in by_feed[feed_id].items():
@@ -267,7 +267,7 @@ class AccountImport:
             by_feed[targets[deletion.feed].id].add(bytes.fromhex(deletion.hash))
         with self._database.writing() as db:
             locked = set(counters.lock(db, user_id, by_feed))
-            known = feed_store.look_up(db, {feed_id: by_feed[feed_id] for feed_id in locked})
+            known = entry_writes.look_up(db, {feed_id: by_feed[feed_id] for feed_id in locked})
             for feed_id in sorted(locked):
                 missing = by_feed[feed_id] - known[feed_id].ids.keys() - known[feed_id].deleted
                 archived_rows.add_deleted(db, feed_id, sorted(missing), now=self._clock())

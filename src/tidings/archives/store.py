@@ -15,7 +15,7 @@ from tidings.engine.database import Database, Read, Write, columns
 from tidings.engine.id_list import in_list
 from tidings.storage.entries import counters, labels, public_links, search_index
 from tidings.storage.entries.contents import ContentExtras
-from tidings.storage.polling import feed_store
+from tidings.storage.polling import entry_writes
 from tidings.storage.schema import enclosures, entries, entry_contents, entry_tags, feeds, tombstones
 
 BATCH = 500
@@ -136,7 +136,7 @@ def add_entries(db: Write, user_id: int, new: Sequence[NewEntry]) -> list[int]:
         contents.append(
             {"entry_id": id_, "user_id": user_id, "content": added.content} | msgspec.structs.asdict(added.extras)
         )
-        tags += feed_store.tag_rows(user_id, id_, added.tags)
+        tags += entry_writes.tag_rows(user_id, id_, added.tags)
         attached += [_enclosure_row(user_id, id_, enclosure) for enclosure in added.enclosures]
         delta.add(added.entry.feed_id, added.entry.status, starred=added.entry.starred)
     bulk_insert.add(db, entries, rows)

@@ -7,8 +7,8 @@ from datetime import timedelta
 from msgspec import Struct
 
 from tidings.base.times import DAY, MINUTE, Instant
-from tidings.domain.polling import next_check
-from tidings.domain.polling.next_check import Schedule
+from tidings.domain.polling import check_times
+from tidings.domain.polling.check_times import Schedule
 from tidings.engine import database_clock, notify
 from tidings.engine.database import Database
 from tidings.maintenance import cleanup
@@ -95,7 +95,7 @@ class ClockRepair:
             job_lease=after(cleanup.LEASE),
             gap_end=after(self._limits.host_gap),
             closed_until=after(DAY),
-            next_check=after(next_check.longest_wait(self._limits.schedule)),
+            next_check=after(check_times.longest_wait(self._limits.schedule)),
             next_attempt=after(self._limits.delivery_retry),
             next_job=after(max(self._limits.job_interval, timedelta(hours=1))),
         )

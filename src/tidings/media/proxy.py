@@ -16,7 +16,7 @@ from tidings.base.messages import msg
 from tidings.base.times import SECOND
 from tidings.content.pictures.formats import Picture, read_picture
 from tidings.content.pictures.scaling import PictureSize
-from tidings.domain.polling.sources import host_of
+from tidings.domain.polling.shared_sources import host_of
 from tidings.engine.database import Database
 from tidings.media.cache import CachedFile, MediaCache
 from tidings.media.policy import MediaKind, MediaPolicy

@@ -33,7 +33,7 @@ from tidings.services.feeds.feeds import Feeds
 from tidings.services.feeds.opml import Opml
 from tidings.services.feeds.rule_preview import RulePreviewer
 from tidings.services.pictures import PictureDecoder
-from tidings.services.polling.claims import Polling
+from tidings.services.polling.lease import Polling
 from tidings.services.rate_limit import PoliteFetcher
 
 

@@ -13,7 +13,7 @@ import structlog
 
 from tidings.base.messages import Message, msg
 from tidings.base.times import DAY, HOUR, SECOND, Instant
-from tidings.domain.polling.sources import host_of
+from tidings.domain.polling.shared_sources import host_of
 from tidings.engine.database import Database
 from tidings.net.errors import HttpError
 from tidings.net.fetch import Fetcher, FetchRequest, FetchResponse

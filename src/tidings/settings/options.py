@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from platformdirs import user_data_path
 
 from tidings import __version__
-from tidings.domain.polling.next_check import Scheduler
+from tidings.domain.polling.check_times import Scheduler
 from tidings.settings import values
 from tidings.settings.media import MediaSettings
 from tidings.settings.option import PREFIX, Option, option

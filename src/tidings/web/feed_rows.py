@@ -11,8 +11,8 @@ from tidings.base.times import DAY, HOUR, MINUTE, Instant
 from tidings.content.model import DocumentLimit
 from tidings.domain.feeds.feeds import WORSE_PAGES
 from tidings.domain.feeds.health import FeedHealth, FeedHealthData
-from tidings.domain.polling.redirects import CONFIRMATIONS
 from tidings.engine.database import Read
+from tidings.services.polling.decide import CONFIRMATIONS
 from tidings.storage.feeds import health as feed_health
 from tidings.web.language import N_, _, ngettext
 from tidings.web.message_translation import join_sentences, translated

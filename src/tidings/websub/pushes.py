@@ -20,14 +20,13 @@ from tidings.content import formats
 from tidings.content.errors import FeedError
 from tidings.content.model import ParsedFeed
 from tidings.domain.feeds.feeds import Feed
-from tidings.domain.polling.ingestion import DEFAULT_INSTANCE, InstanceSettings
+from tidings.domain.polling.entry_policy import DEFAULT_INSTANCE, InstanceSettings
 from tidings.engine.database import Database
 from tidings.services.clock import Clock
 from tidings.services.listeners import Listeners
-from tidings.services.polling.entry_builder import EntryBuilder
-from tidings.services.polling.ingest import find_changes
-from tidings.services.polling.next_check import after_push
-from tidings.services.polling.store import store
+from tidings.services.polling.decide import after_push
+from tidings.services.polling.prepare import EntryPreparer
+from tidings.services.polling.store import find_changes, store
 from tidings.services.rule_log import log_rule_errors
 from tidings.storage.accounts import users
 from tidings.websub import pushes_store as pushes
@@ -77,12 +76,12 @@ class Pushes:
         self._is_on = is_on
 
     def subscription(self, token: str) -> HubSubscription | None:
-        """Returns the subscription whose callback URL has this token, or None."""
+        """Return the subscription whose callback URL has this token, or None."""
         with self._database.reading() as db:
             return subscriptions.by_token(db, token)
 
     def accepts(self, subscription: HubSubscription) -> bool:
-        """Returns whether the hub may push. Pushes after the end of the lease are accepted too."""
+        """Return whether the hub may push. Pushes after the end of the lease are accepted too."""
         return self._is_on and subscription.state == SubscriptionState.ACTIVE
 
     def verify(self, token: str, parameters: Mapping[str, str]) -> str | None:
@@ -178,17 +177,17 @@ class Pushes:
                 log.warning("push not readable", subscription=push.subscription_id, reason=error.message)
                 self._make_due(feeds)
                 return False
-            builder = EntryBuilder(self._instance)
-            failed += [feed for feed in same_url if not self._store_for(feed, document, builder)]
+            preparer = EntryPreparer(self._instance)
+            failed += [feed for feed in same_url if not self._store_for(feed, document, preparer)]
         self._make_due(failed)
         return bool(feeds)
 
-    def _store_for(self, feed: Feed, document: ParsedFeed, builder: EntryBuilder) -> bool:
+    def _store_for(self, feed: Feed, document: ParsedFeed, preparer: EntryPreparer) -> bool:
         """Store the entries of one feed. Returns False if the feed has to be polled instead."""
         if feed.crawler:
             return False  # the poller has more time to fetch full content
         try:
-            new, changed = store_push(self._database, feed, document, builder, self._clock(), self._listeners)
+            new, changed = store_push(self._database, feed, document, preparer, self._clock(), self._listeners)
         except StoreUnavailable:
             raise
         except Exception:
@@ -209,13 +208,13 @@ class Pushes:
 
 
 def feeds_of(database: Database, subscription_id: int) -> list[Feed]:
-    """Returns the enabled feeds whose documents offer the subscription."""
+    """Return the enabled feeds whose documents offer the subscription."""
     with database.reading() as db:
         return subscriptions.feeds_of(db, subscription_id)
 
 
 def store_push(
-    database: Database, feed: Feed, document: ParsedFeed, builder: EntryBuilder, now: Instant, listeners: Listeners
+    database: Database, feed: Feed, document: ParsedFeed, preparer: EntryPreparer, now: Instant, listeners: Listeners
 ) -> tuple[int, int]:
     """Store the entries of a pushed document for one feed. Returns the numbers of new and of changed entries.
 
@@ -226,12 +225,12 @@ def store_push(
         user = users.get(db, feed.user_id)
         if user is None:
             return 0, 0
-        changes = find_changes(db, feed, document)
-    update = builder.update(user, feed, changes, now)
-    if not (update.new or update.changed or changes.renamed or changes.renamed_deleted):
+        decided = find_changes(db, user, feed, document, now=now)
+    update = preparer.prepare(decided)
+    if not (update.new or update.changed or update.renamed or update.renamed_deleted):
         return 0, 0
-    dates = [entry.published_at for entry in update.new]
-    update = replace(update, values=after_push(feed, dates, now) if dates else {})
+    dates = [entry.published_at for entry in update.new.values()]
+    update = replace(update, columns=after_push(feed, dates, now) if dates else {})
     with database.writing() as db:
         (result,) = store(db, [update], listeners=listeners)
     log_rule_errors(feed.id, update.rule_errors)

@@ -7,12 +7,11 @@ from urllib.parse import urlsplit
 
 from tidings.content.cleaning import CleaningPolicy
 from tidings.domain.entries.retention import Retention
-from tidings.domain.polling.ingestion import InstanceSettings
-from tidings.domain.polling.next_check import Schedule
+from tidings.domain.polling.check_times import Schedule
+from tidings.domain.polling.entry_policy import InstanceSettings
 from tidings.maintenance.cleanup import CleanupSettings
 from tidings.maintenance.metrics_endpoint import Access
 from tidings.maintenance.scheduled_backup import BackupSettings
-from tidings.services.polling.claims import HostLimits
 from tidings.settings import Settings
 from tidings.settings.values import WebSubMode
 from tidings.web.context import SiteConfig
@@ -88,11 +87,6 @@ def metrics_access(settings: Settings) -> Access | None:
         username=settings.metrics_username or "",
         password=settings.metrics_password or "",
     )
-
-
-def host_limits(settings: Settings) -> HostLimits:
-    """Return the limits for fetches from one host."""
-    return HostLimits(settings.polling_limit_per_host, settings.polling_gap_per_host)
 
 
 def source_lease(settings: Settings) -> timedelta:

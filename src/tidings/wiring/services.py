@@ -66,14 +66,13 @@ from tidings.services.feeds.discovery import Discovery
 from tidings.services.feeds.feeds import Feeds
 from tidings.services.feeds.icons import Icons
 from tidings.services.feeds.opml import Opml
+from tidings.services.feeds.recent_documents import RecentDocuments
 from tidings.services.feeds.rule_preview import RulePreviewer
 from tidings.services.listeners import Listeners
 from tidings.services.pictures import PictureDecoder
 from tidings.services.polling.check import FeedChecker
-from tidings.services.polling.claims import Polling
-from tidings.services.polling.fetched_documents import RecentDocuments
 from tidings.services.polling.full_content import FullContent
-from tidings.services.polling.ingest import IngestQueue
+from tidings.services.polling.lease import Polling
 from tidings.services.rate_limit import PoliteFetcher
 from tidings.settings import Settings
 from tidings.websub import pushes as push_queue
@@ -86,7 +85,6 @@ from tidings.wiring.arguments import (
     backup_settings,
     check_schedule,
     cleanup_settings,
-    host_limits,
     instance_settings,
     source_lease,
     websub_callback_base,
@@ -157,7 +155,6 @@ def build_services(database: Database, settings: Settings, *, clock: Clock = sys
         full_content=full_content,
         listeners=listeners,
         schedule=schedule,
-        ingest=IngestQueue(database, clock, listeners),
         instance=instance,
     )
     recent = RecentDocuments(clock)
@@ -214,7 +211,8 @@ def build_services(database: Database, settings: Settings, *, clock: Clock = sys
                 clock,
                 checker,
                 listeners,
-                host_limits=host_limits(settings),
+                per_host=settings.polling_limit_per_host,
+                gap=settings.polling_gap_per_host,
                 lease=source_lease(settings),
             ),
             fetcher=fetcher,

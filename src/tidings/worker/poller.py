@@ -14,8 +14,8 @@ import structlog
 
 from tidings.base.errors import LocalShortage, StoreUnavailable
 from tidings.base.shortages import is_shortage
-from tidings.domain.polling.sources import SourceLease
-from tidings.services.polling.claims import Polling
+from tidings.domain.polling.shared_sources import SourceLease
+from tidings.services.polling.lease import Polling
 from tidings.services.wakeup import WakeupEvent
 from tidings.worker import loops
 from tidings.worker.names import worker_name
@@ -26,7 +26,7 @@ log = structlog.get_logger()
 POLL_INTERVAL_S = 0.25
 # Claims are renewed after this fraction of their lease.
 RENEW_AFTER = 0.3
-# The claim of a check that hangs is no longer renewed after this time.
+# The claim of a check that hangs is not renewed any more after this time.
 MAX_CHECK_S = 15 * 60.0
 FORGET_HOSTS_INTERVAL_S = 3600.0
 # How long nothing is checked after this machine ran out of files, memory or threads.
@@ -34,11 +34,7 @@ SHORTAGE_PAUSE_S = 10.0
 
 
 class Poller:
-    """Claims and checks the sources that are due.
-
-    max_concurrent: maximum number of sources checked at the same time. wakeup: set when a user refreshes feeds.
-    on_full: called when more sources are due than this poller may claim.
-    """
+    """Keeps a number of checks running as long as sources are due."""
 
     def __init__(
         self,
@@ -49,6 +45,10 @@ class Poller:
         name: str = "",
         on_full: Callable[[], None] = lambda: None,
     ) -> None:
+        """max_concurrent: number of sources checked at the same time. wakeup: set when a user refreshes feeds.
+
+        on_full: called when more sources are due than this poller may claim.
+        """
         self.name = name or worker_name()
         self._polling = polling
         self._wakeup = wakeup
@@ -71,7 +71,7 @@ class Poller:
         return bool(self._running)
 
     def seconds_since_full(self) -> float:
-        """Returns how long ago as many sources were due as this poller may claim; since the first call at most."""
+        """Return how long ago as many sources were due as this poller may claim; since the first call at most."""
         now = asyncio.get_running_loop().time()
         if self._full_at is None:
             self._full_at = now
@@ -101,7 +101,7 @@ class Poller:
         log.info("poller stopped", worker=self.name)
 
     def _free(self) -> int:
-        """Returns how many sources may be claimed: half of them to check, half to wait in the queue."""
+        """Return how many sources may be claimed: half of them to check, half to wait in the queue."""
         return 2 * self._max_concurrent - len(self._running) - len(self._queue)
 
     async def _claim(self) -> None:

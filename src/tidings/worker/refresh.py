@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from tidings.domain.polling.sources import SourceLease
+from tidings.domain.polling.shared_sources import SourceLease
 from tidings.services import Services
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tidings.domain.polling.entry_identity import StoredIdentity, canonical_url, rehash_by_url, url_hash
+from tidings.domain.polling.changes import StoredIdentity, canonical_url, rehash_by_url, url_hash
 
 PAGE = "https://site.example/news?id=1#part"
 

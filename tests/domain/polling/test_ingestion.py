@@ -9,9 +9,9 @@ from tidings.base.times import Instant
 from tidings.content import cleaning
 from tidings.content.model import ParsedEntry
 from tidings.domain.accounts.users import User
-from tidings.domain.entries.ready import ReadyEntry
+from tidings.domain.entries.entries import ReadyEntry
 from tidings.domain.feeds.feeds import Feed
-from tidings.domain.polling.ingestion import EntryPolicy, pages_to_fetch, prepare
+from tidings.domain.polling.entry_policy import EntryPolicy, pages_to_fetch, prepare
 
 NOW = Instant(1_795_000_000_000_000)
 FEED = Feed(1, 1, 1, "https://Feeds.example/feed", "A feed", NOW, NOW, site_url="https://site.example/")

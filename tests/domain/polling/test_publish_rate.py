@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tidings.base.times import DAY, HOUR, MINUTE, SECOND, Instant
-from tidings.domain.polling.publish_rate import (
+from tidings.domain.polling.check_times import (
     DEFAULT_GAP_S,
     MAX_GAP_S,
     PublishRate,

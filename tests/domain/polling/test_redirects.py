@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from tidings.base.times import Instant
 from tidings.domain.feeds.feeds import Feed
-from tidings.domain.polling.redirects import redirect_columns
+from tidings.services.polling.decide import redirect_columns
 
 FEED = Feed(1, 1, 1, "http://old.test/feed", "Feed", Instant(0), Instant(0))
 NEW = "http://new.test/feed"

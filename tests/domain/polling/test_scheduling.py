@@ -10,11 +10,13 @@ from hypothesis import strategies as st
 
 from tidings.base.times import DAY, HOUR, MINUTE, SECOND, Instant, from_datetime
 from tidings.content.model import PublisherHints
-from tidings.domain.polling import polling_hints
-from tidings.domain.polling.next_check import (
+from tidings.domain.polling import check_times
+from tidings.domain.polling.check_times import (
     HINT_JITTER,
+    MAX_GAP_S,
     MAX_WAIT,
     PublisherRequest,
+    PublishRate,
     Schedule,
     Scheduler,
     after_check,
@@ -24,7 +26,6 @@ from tidings.domain.polling.next_check import (
     interval,
     skip_excluded_hours,
 )
-from tidings.domain.polling.publish_rate import MAX_GAP_S, PublishRate
 
 # A Wednesday, 10:15 in UTC.
 NOW = from_datetime(datetime(2026, 11, 18, 10, 15, tzinfo=UTC))
@@ -320,17 +321,17 @@ def test_a_time_outside_excluded_hours_is_not_moved(hints: PublisherHints, at: i
 @pytest.mark.slow
 @given(HINTS)
 def test_stored_hints_are_read_back_unchanged(hints: PublisherHints) -> None:
-    assert polling_hints.from_text(polling_hints.to_text(hints)) == hints
+    assert check_times.hints_from_text(check_times.hints_to_text(hints)) == hints
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"ttl_minutes": "soon"}', '{"skip_days": 7}'])
 def test_hints_that_cannot_be_read_are_none(text: str) -> None:
-    assert polling_hints.from_text(text) == PublisherHints()
+    assert check_times.hints_from_text(text) == PublisherHints()
 
 
 def test_absent_hints_are_stored_as_an_empty_text() -> None:
-    assert polling_hints.to_text(PublisherHints()) == ""
-    assert polling_hints.to_text(PublisherHints(ttl_minutes=60)) == '{"ttl_minutes":60}'
+    assert check_times.hints_to_text(PublisherHints()) == ""
+    assert check_times.hints_to_text(PublisherHints(ttl_minutes=60)) == '{"ttl_minutes":60}'
 
 
 def test_a_new_feed_is_checked_at_least_at_the_default_interval() -> None:

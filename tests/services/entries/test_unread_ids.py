@@ -13,7 +13,7 @@ from tidings.engine.database import Database, Read
 from tidings.services.entries import unread_ids
 from tidings.services.entries.unread_ids import UnreadIdTexts
 from tidings.storage.entries import entries, entry_lists
-from tidings.storage.polling import feed_store
+from tidings.storage.polling import entry_writes
 
 UNREAD = EntryFilter(statuses=(EntryStatus.UNREAD,))
 
@@ -82,7 +82,7 @@ def test_a_change_that_leaves_the_counts_as_they_were_is_seen(database: Database
     with database.writing() as db:
         states = [EntryStatus.UNREAD, EntryStatus.READ]
         new = [ready(number, status=status) for number, status in enumerate(states, start=1)]
-        first, second = feed_store.add(db, actor.user.id, actor.a_feed(), 1, new, now=NOW)
+        first, second = entry_writes.add(db, actor.user.id, actor.a_feed(), 1, new, now=NOW)
     with database.reading() as db:
         assert texts.joined(db, actor.user.id) == str(first)
 
@@ -103,7 +103,7 @@ def test_texts_unused_for_longest_are_dropped_above_the_limit(database: Database
     with database.writing() as db:
         for number, feed_id in enumerate(feed_ids):
             new = [ready(10 * number + one) for one in range(3)]
-            feed_store.add(db, actor.user.id, feed_id, 1, new, now=NOW)
+            entry_writes.add(db, actor.user.id, feed_id, 1, new, now=NOW)
 
     for _ in range(2):
         with database.reading() as db:
@@ -119,7 +119,7 @@ def test_a_few_unread_entries_of_a_large_archive_are_not_searched_feed_by_feed(
     actor, texts = create_actor(database, 1), UnreadIdTexts()
     with database.writing() as db:
         new = [ready(number, status=EntryStatus.READ) for number in range(20)] + [ready(50), ready(51)]
-        ids = feed_store.add(db, actor.user.id, actor.a_feed(), 1, new, now=NOW)
+        ids = entry_writes.add(db, actor.user.id, actor.a_feed(), 1, new, now=NOW)
 
     with database.reading() as db:
         assert texts.joined(db, actor.user.id) == f"{ids[-2]},{ids[-1]}"

@@ -15,7 +15,7 @@ from support.polling_fixtures import PollingFixture
 from support.publisher import Publisher
 from tidings.domain.feeds.feeds import Feed
 from tidings.engine.database import Database
-from tidings.services.polling import ingest
+from tidings.services.polling.run import MAX_FEEDS
 from tidings.storage.feeds import feeds
 from tidings.storage.schema import sources, websub_subscriptions
 from tidings.websub import store as subscriptions
@@ -136,7 +136,7 @@ def test_more_subscribers_than_fit_into_one_transaction_are_all_served(
     polling: PollingFixture, site: Publisher
 ) -> None:
     url = serve(site, 0, "Rain", "Wind")
-    feed_ids = [polling.subscribe(polling.user(f"user{number}"), url) for number in range(ingest.MAX_FEEDS + 5)]
+    feed_ids = [polling.subscribe(polling.user(f"user{number}"), url) for number in range(MAX_FEEDS + 5)]
 
     polling.poll()
 

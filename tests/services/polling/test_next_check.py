@@ -12,10 +12,10 @@ from support.publisher import Answer, Drop, Publisher, Reply
 from support.running import environment_for, free_port
 from tidings.base.times import DAY, HOUR, MINUTE, Instant
 from tidings.domain.feeds.feeds import Feed
-from tidings.domain.polling.next_check import HINT_JITTER
+from tidings.domain.polling.check_times import HINT_JITTER
 from tidings.engine.database import Database
-from tidings.services.polling.claims import RefreshFailed
-from tidings.services.polling.next_check import MAX_TEMPORARY_FAILURES, SWITCHED_OFF
+from tidings.services.polling.decide import MAX_TEMPORARY_FAILURES, SWITCHED_OFF
+from tidings.services.polling.lease import RefreshFailed
 from tidings.settings import load
 from tidings.storage.feeds import feeds
 from tidings.wiring.services import AllServices, build_services

@@ -11,16 +11,14 @@ from sqlalchemy import select
 from support.entry_fixtures import NOW, FeedFixture, ready
 from support.polling_fixtures import PollingFixture
 from support.publisher import Publisher
-from tidings.domain.entries.ready import ReadyEntry
+from tidings.domain.entries.entries import ReadyEntry
 from tidings.domain.feeds.feeds import Feed
-from tidings.domain.polling.changes import ChangeSet, PreparedFeedUpdate
-from tidings.domain.polling.next_check import Schedule
-from tidings.domain.polling.sources import SourceLease
+from tidings.domain.polling.changes import FeedUpdate
+from tidings.domain.polling.shared_sources import SourceLease
 from tidings.engine.database import Database
 from tidings.net.fetch import FetchResponse
 from tidings.services.listeners import Listeners
-from tidings.services.polling.ingest import FetchedDocument
-from tidings.services.polling.next_check import Timing
+from tidings.services.polling.run import CheckRun
 from tidings.services.polling.store import store
 from tidings.storage.accounts import users
 from tidings.storage.feeds import feeds
@@ -50,7 +48,9 @@ def test_entries_stored_by_a_concurrent_check_are_not_stored_again(feed_fixture:
     def store_new(*new: ReadyEntry) -> Sequence[int]:
         with database.writing() as db:
             (stored,) = store(
-                db, [PreparedFeedUpdate(owner, feed, None, NOW, {}, ChangeSet({}, {}), new)], listeners=Listeners()
+                db,
+                [FeedUpdate(user=owner, feed=feed, now=NOW, new={entry.hash: entry for entry in new})],
+                listeners=Listeners(),
             )
         return stored.new_ids
 
@@ -70,13 +70,16 @@ def test_two_documents_of_one_feed_are_ingested_one_after_the_other(
     user = polling.user("alice")
     feed = feed_of(database, user.id, polling.subscribe(user, site.url("/feed.xml")))
 
-    def document(title: str) -> FetchedDocument:
+    checker = polling.services.polling.claims._checker
+
+    def document(title: str) -> CheckRun:
         body = f"<rss version='2.0'><channel><item><title>{title}</title><guid>{title}</guid></item></channel></rss>"
-        response = FetchResponse(status=200, url=feed.feed_url, body=body.encode())
-        return FetchedDocument(SourceLease(0, [feed]), [feed], response, Timing.draw(Schedule()))
+        run = checker.start(SourceLease(0, [feed]))
+        run.response, run.changed = FetchResponse(status=200, url=feed.feed_url, body=body.encode()), [feed]
+        return run
 
     both = [document("Rain"), document("Wind")]
-    polling.services.polling.claims._checker._ingest._ingest(both)
+    checker.store_documents(both)
 
     assert polling.titles(feed.id) == ["Rain", "Wind"]
     assert [len(one.results[feed.id].new_ids) for one in both] == [1, 1]

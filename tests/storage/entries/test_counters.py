@@ -16,8 +16,7 @@ from sqlalchemy import select
 from tidings.base.errors import InvalidInput, NotFound
 from tidings.base.times import SECOND, Instant
 from tidings.domain.accounts.users import User
-from tidings.domain.entries.entries import EntryStatus
-from tidings.domain.entries.ready import ReadyEntry
+from tidings.domain.entries.entries import EntryStatus, ReadyEntry
 from tidings.engine.database import Database
 from tidings.services.accounts.users import Users
 from tidings.services.entries.entries import Entries
@@ -26,7 +25,7 @@ from tidings.services.feeds.feeds import Feeds
 from tidings.services.listeners import Listeners
 from tidings.storage.entries import counters, entries, history, read_state
 from tidings.storage.feeds import feeds
-from tidings.storage.polling import feed_store
+from tidings.storage.polling import entry_writes
 from tidings.storage.schema import entries as entry_table
 from tidings.storage.schema import feed_counters
 
@@ -125,7 +124,7 @@ class RandomActions:
 
     def is_deleted(self, feed_id: int, hash_: bytes) -> bool:
         with self.database.reading() as db:
-            return bool(feed_store.look_up(db, {feed_id: [hash_]})[feed_id].deleted)
+            return bool(entry_writes.look_up(db, {feed_id: [hash_]})[feed_id].deleted)
 
     def feed_ids(self) -> list[int]:
         with self.database.reading() as db:
@@ -170,7 +169,7 @@ class RandomActions:
             feed = feeds.get(db, self.user.id, feed_id)
             assert feed is not None
             new = [ready(number, status=status, starred=self.rng.random() < 0.3) for number in numbers]
-            feed_store.add(db, self.user.id, feed_id, feed.category_id, new, now=NOW)
+            entry_writes.add(db, self.user.id, feed_id, feed.category_id, new, now=NOW)
 
     def set_state(self) -> None:
         status = self.rng.choice([None, *EntryStatus])
@@ -291,12 +290,12 @@ def test_flushing_stores_each_hash_once_and_deletes_all_rows(
     feed_id = actor.a_feed()
     new = [ready(number, status=EntryStatus.READ, starred=number % 5 == 0) for number in range(1, 21)]
     with database.writing() as db:
-        feed_store.add(db, actor.user.id, feed_id, 1, new, now=NOW)
+        entry_writes.add(db, actor.user.id, feed_id, 1, new, now=NOW)
 
     actor.flush()
 
     flushed = {entry.hash for entry in new if not entry.starred}
     with database.reading() as db:
-        assert feed_store.look_up(db, {feed_id: [entry.hash for entry in new]})[feed_id].deleted == flushed
-        assert feed_store.look_up(db, {feed_id: list(flushed)})[feed_id].ids == {}
+        assert entry_writes.look_up(db, {feed_id: [entry.hash for entry in new]})[feed_id].deleted == flushed
+        assert entry_writes.look_up(db, {feed_id: list(flushed)})[feed_id].ids == {}
     assert kept(database, actor.user.id)[feed_id] == (0, 4, 0, 4)

@@ -18,7 +18,7 @@ from tidings.services.entries.search_index import SearchIndexer
 from tidings.storage.accounts import users
 from tidings.storage.entries import entries, search_index
 from tidings.storage.feeds import feeds
-from tidings.storage.polling import feed_store
+from tidings.storage.polling import entry_writes
 
 
 @pytest.fixture
@@ -201,8 +201,8 @@ def test_a_change_by_the_publisher_is_followed(feed_fixture: FeedFixture) -> Non
     feed_fixture.add(old)
     index(feed_fixture.database)
     with feed_fixture.database.writing() as db:
-        id_ = feed_store.look_up(db, {feed_fixture.feed_id: [old.hash]})[feed_fixture.feed_id].ids[old.hash]
-        feed_store.change(db, feed_fixture.user_id, {id_: ready("Sun", "parasol")}, now=NOW)
+        id_ = entry_writes.look_up(db, {feed_fixture.feed_id: [old.hash]})[feed_fixture.feed_id].ids[old.hash]
+        entry_writes.change(db, feed_fixture.user_id, {id_: ready("Sun", "parasol")}, now=NOW)
     index(feed_fixture.database)
 
     assert feed_fixture.titles("rain") == feed_fixture.titles("umbrella") == []
@@ -214,8 +214,8 @@ def test_writing_twice_before_it_is_indexed_indexes_the_last(feed_fixture: FeedF
     old = ready("Rain", "umbrella")
     feed_fixture.add(old)
     with feed_fixture.database.writing() as db:
-        id_ = feed_store.look_up(db, {feed_fixture.feed_id: [old.hash]})[feed_fixture.feed_id].ids[old.hash]
-        feed_store.change(db, feed_fixture.user_id, {id_: ready("Sun", "parasol")}, now=NOW)
+        id_ = entry_writes.look_up(db, {feed_fixture.feed_id: [old.hash]})[feed_fixture.feed_id].ids[old.hash]
+        entry_writes.change(db, feed_fixture.user_id, {id_: ready("Sun", "parasol")}, now=NOW)
     index(feed_fixture.database)
 
     assert feed_fixture.titles("umbrella") == []
@@ -425,9 +425,9 @@ def test_an_entry_that_changes_its_language_is_found_by_its_new_words(feed_fixtu
     feed_fixture.add(old)
     index(feed_fixture.database)
     with feed_fixture.database.writing() as db:
-        known = feed_store.look_up(db, {feed_fixture.feed_id: [old.hash]})[feed_fixture.feed_id]
+        known = entry_writes.look_up(db, {feed_fixture.feed_id: [old.hash]})[feed_fixture.feed_id]
         changed = {known.ids[old.hash]: ready("Häuser", "am See", language="de")}
-        feed_store.change(db, feed_fixture.user_id, changed, now=NOW)
+        entry_writes.change(db, feed_fixture.user_id, changed, now=NOW)
     index(feed_fixture.database)
 
     assert feed_fixture.titles("haus") == ["Häuser"]

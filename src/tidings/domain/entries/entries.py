@@ -1,4 +1,4 @@
-"""Stored entries, and the filters, orders and pages of lists of entries."""
+"""Entries, stored and ready to be stored, and the filters, orders and pages of lists of entries."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from tidings.base.text import normalize_for_search
 from tidings.base.times import DAY, Instant
+from tidings.content.model import Chapter, ParsedEnclosure
 
 # Longer tags are compared by this many characters: PostgreSQL limits the size of an index entry.
 TAG_LENGTH = 200
@@ -97,6 +98,29 @@ class Enclosure(Struct, frozen=True):
     media_progression: int
     queue_position: int | None = None
     """Position in the user's queue, None if it is not in the queue."""
+
+
+class ReadyEntry(Struct, frozen=True, kw_only=True):
+    """An entry that is ready to be stored: filtered, rewritten and cleaned."""
+
+    hash: bytes
+    fingerprint: bytes
+    """Changes when the publisher changes the entry."""
+    title: str
+    url: str
+    content: str
+    """Cleaned HTML."""
+    author: str = ""
+    comments_url: str = ""
+    language: str = ""
+    published_at: Instant
+    reading_time: int = 0
+    """Minutes."""
+    tags: tuple[str, ...] = ()
+    enclosures: tuple[ParsedEnclosure, ...] = ()
+    chapters: tuple[Chapter, ...] = ()
+    status: EntryStatus = EntryStatus.UNREAD
+    starred: bool = False
 
 
 def is_playable(mime_type: str) -> bool:

@@ -18,9 +18,8 @@ from tidings.base.times import LATEST, SECOND, Instant
 from tidings.base.url_schemes import is_executable_url
 from tidings.content import cleaning
 from tidings.domain.accounts.users import User
-from tidings.domain.entries.entries import STATUS_BY_NAME, EditedEntryField, Enclosure, Entry, EntryStatus
+from tidings.domain.entries.entries import STATUS_BY_NAME, EditedEntryField, Enclosure, Entry, EntryStatus, ReadyEntry
 from tidings.domain.entries.reading_time import may_be_duration, reading_minutes
-from tidings.domain.entries.ready import ReadyEntry
 
 # Characters. The content is limited by the size of the request alone.
 MAX_TEXT = 100_000

@@ -1,85 +1,98 @@
-"""Compares a parsed document with the stored entries of a feed, and returns what to write.
+"""What a parsed document changes in a feed, by comparison with the feed's stored entries. Everything here is pure.
 
-identified entries, known entries ─► diff_entries ─► ChangeSet ─► prepared entries ─► PreparedFeedUpdate
+document ─► identify_entries ─► (look up what is known) ─► diff_entries ─► FeedUpdate of parsed entries
+
+An entry is identified by the hash of its id (`formats.identity`) or, if the user chose so for a feed whose publisher
+puts new ids into every document, by the hash of its URL. An entry of a document has both hashes; a stored entry only
+has the one under which it was stored. An identified entry therefore comes with other hashes, under which it may have
+been stored before the user changed the setting.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
+from typing import Any, Final, Generic, TypeVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from tidings.base.times import Instant
-from tidings.content.model import ParsedEntry
+from tidings.content.cleaning import strip_tracking
+from tidings.content.model import ParsedEntry, ParsedFeed
+from tidings.content.rules import pipeline
+from tidings.content.rules.budget import MAX_CHECK_S, RuleBudget
 from tidings.domain.accounts.users import User
-from tidings.domain.entries.ready import ReadyEntry
 from tidings.domain.feeds.feeds import WORSE_PAGES, Feed
-from tidings.domain.polling.entry_identity import IdentifiedEntry
-from tidings.domain.polling.ingestion import fingerprint
-from tidings.domain.polling.sources import SourceLease
+from tidings.domain.polling.entry_policy import feed_hosts, fingerprint
+from tidings.domain.polling.shared_sources import SourceLease
+
+_WEB: Final = re.compile(r"https?://([^/?#]*)([^#]*)(#.*)?", re.DOTALL | re.IGNORECASE)
+_DEFAULT_PORT: Final = re.compile(r":(?:80|443)?$")
+# A fragment that AT Internet's tracker adds; many newspapers use it.
+_TRACKING_FRAGMENT: Final = re.compile(r"xtor=.*", re.DOTALL | re.IGNORECASE)
+
+EntryT = TypeVar("EntryT")
 
 
 class KnownEntries(Struct, frozen=True):
-    """The looked-up hashes that a feed has.
-
-    ids: ids of stored entries, by hash. fingerprints: of the same entries, as published when they were last written.
-    deleted: hashes of deleted entries, which must not be stored again.
-    """
+    """What a feed has of the hashes that were looked up."""
 
     ids: Mapping[bytes, int]
+    """Ids of stored entries by hash."""
     fingerprints: Mapping[bytes, bytes | None]
+    """The same entries' fingerprints, as published when they were last written."""
     deleted: frozenset[bytes]
+    """Hashes of deleted entries, which must not be stored again."""
 
     def __contains__(self, hash_: bytes) -> bool:
         return hash_ in self.ids or hash_ in self.deleted
 
     def __or__(self, other: KnownEntries) -> KnownEntries:
-        """Returns the result of both look-ups."""
+        """Return the result of both look-ups."""
         return KnownEntries(
             {**self.ids, **other.ids}, {**self.fingerprints, **other.fingerprints}, self.deleted | other.deleted
         )
 
 
-class ChangeSet(Struct, frozen=True):
-    """The changes that a document makes to a feed, oldest entries first.
+class FeedUpdate(Struct, Generic[EntryT], frozen=True, kw_only=True):
+    """The update of one feed by a document: decided with parsed entries, then prepared with entries ready to be stored.
 
-    new: by hash. changed: by id of the stored entry. deleted: hashes of deleted entries that the document still holds.
-    renamed: new hashes by id, for entries stored under another hash. renamed_deleted: old and new hashes.
-    """
-
-    new: Mapping[bytes, ParsedEntry]
-    changed: Mapping[int, ParsedEntry]
-    deleted: frozenset[bytes] = frozenset()
-    renamed: Mapping[int, bytes] = {}
-    renamed_deleted: Sequence[tuple[bytes, bytes]] = ()
-
-
-class PreparedFeedUpdate(Struct, frozen=True):
-    """The update of one feed by a document, ready to be written in one transaction.
-
-    lease: of the check; None for a push, which has no check. now: when the document was parsed.
-    values: new values of the feed's columns. new, changed: entries that pass the filter rules; changed: by id of the
-    stored entry. rule_errors: rules that could not be applied. skipped: the number of items that could not be parsed.
-    worse_pages: the number of new entries whose pages have far less text than the feed; None if no page was fetched.
+    It is written in one transaction. Entries come oldest first.
     """
 
     user: User
     feed: Feed
-    lease: SourceLease | None
+    """The feed as it was at the look-up."""
     now: Instant
-    values: dict[str, Any]
-    changes: ChangeSet
-    new: Sequence[ReadyEntry] = ()
-    changed: Mapping[int, ReadyEntry] = {}
+    """When the document was parsed."""
+    lease: SourceLease | None = None
+    """The check's lease; None for a push and for a new feed, which have no check."""
+    columns: Mapping[str, Any] = {}
+    """New values of the feed's columns."""
+    new: Mapping[bytes, EntryT] = {}
+    """New entries by hash."""
+    changed: Mapping[int, EntryT] = {}
+    """Changed entries by the id of the stored one."""
+    deleted: frozenset[bytes] = frozenset()
+    """Hashes of deleted entries that the document still holds."""
+    renamed: Mapping[int, bytes] = {}
+    """New hashes, by id, of entries stored under another hash."""
+    renamed_deleted: Sequence[tuple[bytes, bytes]] = ()
+    """Old and new hashes of deleted entries."""
     rule_errors: Sequence[str] = ()
+    """Rules that could not be applied, each with the reason."""
     skipped: int = 0
+    """Number of items that could not be parsed."""
     worse_pages: int | None = None
+    """Number of new entries whose pages have far less text than the feed; None if no page was fetched."""
 
     def with_page_note(self, columns: Mapping[str, Any]) -> dict[str, Any]:
-        """Returns columns of the feed in which `limits_reached` says whether pages have far less text than the feed.
+        """Return columns of the feed in which `limits_reached` says whether pages have far less text than the feed.
 
-        What is noted stays until pages are fetched again.
+        A noted value stays until pages are fetched again.
         """
         noted = dict(columns)
         words = set(str(noted.get("limits_reached", "")).split())
@@ -90,60 +103,196 @@ class PreparedFeedUpdate(Struct, frozen=True):
         return noted
 
 
-def diff_entries(feed: Feed, entries: Sequence[IdentifiedEntry], known: KnownEntries) -> ChangeSet:
-    """Returns which entries are new or changed.
+class StoredIdentity(Struct, frozen=True):
+    """The columns of a stored entry that identify it."""
 
-    entries: in document order, in which the oldest comes last. known: looked up by all hashes of `entries`.
+    id: int
+    hash: bytes
+    url: str
+    title: str
+
+
+def raw_hash(entry: ParsedEntry) -> bytes:
+    """Return the entry's hash as it is stored."""
+    return bytes.fromhex(entry.hash)
+
+
+def other_hashes(document: ParsedFeed, entry: ParsedEntry) -> list[bytes]:
+    """Return the raw hashes under which an entry of the document may be stored besides its own, likeliest first."""
+    return [bytes.fromhex(hash_) for hash_ in document.other_hashes.get(entry.hash, ())]
+
+
+def identify_entries(feed: Feed, document: ParsedFeed) -> ParsedFeed:
+    """Return the document with its entries, in its order, under the hashes by which the feed identifies them."""
+    if not (feed.match_entries_by_url or feed.once_matched_by_url):
+        return document
+    entries = document.entries
+    urls = [canonical_url(entry.url) for entry in entries]
+    by_url = _url_hashes(entries, urls)
+    candidates = [
+        (entry.hash, *hashes, *document.other_hashes.get(entry.hash, ()))
+        for entry, *hashes in zip(
+            entries,
+            by_url,
+            _url_hashes(entries, _rewritten_urls(feed, entries)),
+            _url_and_title_hashes(entries, urls),
+            _sole_url_hashes(urls),
+            strict=True,
+        )
+    ]
+    chosen = by_url if feed.match_entries_by_url else [entry.hash for entry in entries]
+    return replace(
+        document,
+        entries=tuple(replace(entry, hash=hash_) for entry, hash_ in zip(entries, chosen, strict=True)),
+        other_hashes={
+            hash_: tuple(dict.fromkeys(other for other in hashes if other not in ("", hash_)))
+            for hash_, hashes in zip(chosen, candidates, strict=True)
+        },
+    )
+
+
+def diff_entries(
+    user: User, feed: Feed, document: ParsedFeed, known: KnownEntries, *, now: Instant
+) -> FeedUpdate[ParsedEntry]:
+    """Return which entries of a document are new or changed in a feed of the user.
+
+    document: as `identify_entries` returns it; its oldest entry comes last. known: looked up by all of its hashes.
     """
-    has_others = any(identified.other_hashes for identified in entries)
-    renamed, renamed_deleted = _find_renamed(entries, known) if has_others else ({}, {})
+    renamed, renamed_deleted = _find_renamed(document, known) if document.other_hashes else ({}, {})
     new: dict[bytes, ParsedEntry] = {}
     changed: dict[int, ParsedEntry] = {}
     deleted = set()
     is_updated = not (feed.ignore_entry_updates or feed.crawler)
-    for identified in reversed(entries):
-        hash_ = identified.hash
+    for entry in reversed(document.entries):
+        hash_ = raw_hash(entry)
         stored_as = renamed.get(hash_, hash_)
         if (id_ := known.ids.get(stored_as)) is not None:
-            if is_updated and known.fingerprints[stored_as] != fingerprint(identified.entry):
-                changed[id_] = identified.entry
+            if is_updated and known.fingerprints[stored_as] != fingerprint(entry):
+                changed[id_] = entry
         elif renamed_deleted.get(hash_, hash_) in known.deleted:
             deleted.add(hash_)
         else:
-            new[hash_] = identified.entry
-    return ChangeSet(
-        new,
-        changed,
-        frozenset(deleted),
-        {known.ids[old]: hash_ for hash_, old in renamed.items()},
-        [(old, hash_) for hash_, old in renamed_deleted.items()],
+            new[hash_] = entry
+    return FeedUpdate(
+        user=user,
+        feed=feed,
+        now=now,
+        new=new,
+        changed=changed,
+        deleted=frozenset(deleted),
+        renamed={known.ids[old]: hash_ for hash_, old in renamed.items()},
+        renamed_deleted=[(old, hash_) for hash_, old in renamed_deleted.items()],
     )
 
 
-def _find_renamed(
-    entries: Sequence[IdentifiedEntry], known: KnownEntries
-) -> tuple[Mapping[bytes, bytes], Mapping[bytes, bytes]]:
-    """Returns, for stored and for deleted entries that the feed has under another hash, that old hash by the new."""
+def _find_renamed(document: ParsedFeed, known: KnownEntries) -> tuple[Mapping[bytes, bytes], Mapping[bytes, bytes]]:
+    """Return, for stored and for deleted entries that the feed has under another hash, that old hash by the new."""
     # The hash of another entry of the document belongs to that entry.
-    taken = {identified.hash for identified in entries}
+    taken = {raw_hash(entry) for entry in document.entries}
     renamed: dict[bytes, bytes] = {}
     renamed_deleted: dict[bytes, bytes] = {}
     unknown = [
-        identified for identified in reversed(entries) if identified.other_hashes and identified.hash not in known
+        (entry, hash_, others)
+        for entry in reversed(document.entries)
+        if (others := other_hashes(document, entry)) and (hash_ := raw_hash(entry)) not in known
     ]
     # Of several entries that may be the stored one, it is the unchanged one, else the oldest.
-    for identified in sorted(unknown, key=lambda identified: not _is_unchanged(identified, known)):
-        others = [other for other in identified.other_hashes if other not in taken]
-        if (old := next((other for other in others if other in known.ids), None)) is not None:
-            renamed[identified.hash] = old
-        elif (old := next((other for other in others if other in known.deleted), None)) is not None:
-            renamed_deleted[identified.hash] = old
+    for _, hash_, others in sorted(unknown, key=lambda one: not _is_unchanged(one[0], one[2], known)):
+        free = [other for other in others if other not in taken]
+        if (old := next((other for other in free if other in known.ids), None)) is not None:
+            renamed[hash_] = old
+        elif (old := next((other for other in free if other in known.deleted), None)) is not None:
+            renamed_deleted[hash_] = old
         else:
             continue
         taken.add(old)
     return renamed, renamed_deleted
 
 
-def _is_unchanged(entry: IdentifiedEntry, known: KnownEntries) -> bool:
-    stored = [known.fingerprints[other] for other in entry.other_hashes if other in known.ids]
-    return bool(stored) and fingerprint(entry.entry) in stored
+def _is_unchanged(entry: ParsedEntry, others: Sequence[bytes], known: KnownEntries) -> bool:
+    stored = [known.fingerprints[other] for other in others if other in known.ids]
+    return bool(stored) and fingerprint(entry) in stored
+
+
+def rehash_by_url(stored: Iterable[StoredIdentity]) -> dict[int, bytes]:
+    """Return the new hashes, by id, of a feed's stored entries, when its user chooses to identify them by URL.
+
+    stored: the newest first. Of several copies of one entry only the newest gets the new hash.
+    """
+    known = [(entry, canonical_url(entry.url)) for entry in stored]
+    titles: dict[str, set[str]] = {}
+    for entry, url in known:
+        titles.setdefault(url, set()).add(entry.title)
+    taken = {entry.hash for entry, _ in known}
+    hashes: dict[int, bytes] = {}
+    for entry, url in known:
+        if not url:
+            continue
+        hash_ = bytes.fromhex(_hash(url, entry.title if len(titles[url]) > 1 else ""))
+        if hash_ not in taken:
+            taken.add(hash_)
+            hashes[entry.id] = hash_
+    return hashes
+
+
+def url_hash(url: str) -> bytes:
+    """Return the raw hash of an entry that is identified by this URL alone."""
+    return bytes.fromhex(_hash(canonical_url(url)))
+
+
+def canonical_url(url: str) -> str:
+    """Return the part of the URL by which entries are compared; "" if the URL is empty.
+
+    Without the scheme, tracking parameters and a default port, and with the host in lower case. The fragment stays
+    unless it holds tracking parameters: pages that list releases, and routes of an application, differ only in it.
+    """
+    parts = _WEB.fullmatch(url)
+    if parts is None:
+        return url
+    host, path, fragment = parts.groups()
+    path = strip_tracking(path if path.startswith("/") else f"/{path}")
+    kept = strip_tracking(f"?{fragment[1:]}")[1:] if fragment else ""
+    if _TRACKING_FRAGMENT.fullmatch(kept):
+        kept = ""
+    return f"//{_DEFAULT_PORT.sub('', host).lower()}{path}{'#' if kept else ''}{kept}"
+
+
+def _url_hashes(entries: Sequence[ParsedEntry], urls: Sequence[str]) -> list[str]:
+    """Return one hash for each entry, the first that tells it apart from the others of the document.
+
+    It is the hash of the URL; of URL and title if several entries share the URL; of the id if they share both.
+    """
+    url_counts = Counter(urls)
+    counts = Counter(zip(urls, (entry.title for entry in entries), strict=True))
+    hashes = []
+    for entry, url in zip(entries, urls, strict=True):
+        if not url or counts[url, entry.title] > 1:
+            hashes.append(entry.hash)
+        else:
+            hashes.append(_hash(url, entry.title if url_counts[url] > 1 else ""))
+    return hashes
+
+
+def _url_and_title_hashes(entries: Sequence[ParsedEntry], urls: Sequence[str]) -> list[str]:
+    """Return the hashes of entries that were stored when their document had other entries of the same URL."""
+    return [_hash(url, entry.title) if url else "" for entry, url in zip(entries, urls, strict=True)]
+
+
+def _sole_url_hashes(urls: Sequence[str]) -> list[str]:
+    """Returns, for the oldest entry of each URL, its hash if it was stored when no other entry had this URL."""
+    last = {url: position for position, url in enumerate(urls)}
+    return [_hash(url) if url and last[url] == position else "" for position, url in enumerate(urls)]
+
+
+def _rewritten_urls(feed: Feed, entries: Sequence[ParsedEntry]) -> list[str]:
+    """Return the canonical URLs of the entries after the feed's URL rewrite rules, as they are stored."""
+    rules = pipeline.compile_rules(pipeline.RuleTexts(urlrewrite_rules=feed.urlrewrite_rules))
+    hosts = feed_hosts(feed)
+    stripped = (replace(entry, url=strip_tracking(entry.url, hosts=hosts)) for entry in entries)
+    budget = RuleBudget(MAX_CHECK_S)
+    return [canonical_url(pipeline.rewrite_url(entry, rules, budget.for_entry()).entry.url) for entry in stripped]
+
+
+def _hash(url: str, title: str = "") -> str:
+    # A canonical URL has no scheme, so that it differs from every id that is a URL.
+    return sha256(f"{url}\n{title}".encode("utf-8", "replace")).hexdigest()

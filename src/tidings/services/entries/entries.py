@@ -14,8 +14,8 @@ from tidings.domain.accounts.users import User
 from tidings.domain.entries import entry_changes
 from tidings.domain.entries.entries import EditedEntryField, Entry, EntryStatus
 from tidings.domain.entries.state_changes import StateChange
-from tidings.domain.polling.entry_identity import url_hash
-from tidings.domain.polling.ingestion import DEFAULT_INSTANCE, InstanceSettings
+from tidings.domain.polling.changes import url_hash
+from tidings.domain.polling.entry_policy import DEFAULT_INSTANCE, InstanceSettings
 from tidings.engine import locks
 from tidings.engine.database import Database, Read
 from tidings.services.clock import Clock
@@ -24,7 +24,7 @@ from tidings.services.group_commit import GroupCommit
 from tidings.services.listeners import Listeners
 from tidings.storage.entries import contents, counters, entries, entry_lists, history, tombstones
 from tidings.storage.feeds import feeds
-from tidings.storage.polling import feed_store
+from tidings.storage.polling import entry_writes
 
 # Entries that are changed in one transaction for several requests; a request for more has its own.
 MAX_GROUP_IDS = 1_000
@@ -135,7 +135,7 @@ class Entries:
             by_id = formats.id_hashes(fields.get("external_id", ""), fields["url"])
             hashes = [url_hash(ready.url)] if feed.match_entries_by_url else by_id
             ready = msgspec.structs.replace(ready, hash=hashes[0])
-            known = feed_store.look_up(db, {feed_id: hashes})[feed_id]
+            known = entry_writes.look_up(db, {feed_id: hashes})[feed_id]
             stored_id = next((known.ids[hash_] for hash_ in hashes if hash_ in known.ids), None)
             if stored_id is not None:
                 status, starred = entry_changes.import_status(fields), fields.get("starred") or None
@@ -145,7 +145,7 @@ class Entries:
                 tombstones.forget(db, feed_id, hashes)
             elif any(hash_ in known.deleted for hash_ in hashes):
                 raise InvalidField("url", msg("this entry was deleted from the feed and does not come back."))
-            return feed_store.add(db, user.id, feed_id, feed.category_id, [ready], now=now)[0], True
+            return entry_writes.add(db, user.id, feed_id, feed.category_id, [ready], now=now)[0], True
 
     def save(self, user: User, entry_id: int) -> None:
         """Write an event for every integration that saves entries; the deliverer sends it. Raises InvalidInput."""

@@ -1,6 +1,6 @@
 """Fetches the pages of entries and extracts their articles.
 
-fetch ─► is it HTML? ─► extract (`article_extraction`) ─► rules, cleaning, reading time (`domain.polling.ingestion`)
+fetch ─► is it HTML? ─► extract (`article_extraction`) ─► rules, cleaning, reading time (`domain.polling.entry_policy`)
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from tidings.domain.entries.entries import EditedEntryField
 from tidings.domain.entries.entry_changes import EntryEdit
 from tidings.domain.errors import NotAPage
 from tidings.domain.feeds.feeds import Feed
-from tidings.domain.polling import ingestion
-from tidings.domain.polling.ingestion import DEFAULT_INSTANCE, EntryPolicy, InstanceSettings, PreparedArticle
+from tidings.domain.polling import entry_policy
+from tidings.domain.polling.entry_policy import DEFAULT_INSTANCE, EntryPolicy, InstanceSettings, PreparedArticle
 from tidings.engine.database import Database
 from tidings.net.errors import EmptyBody
 from tidings.net.fetch import FetchResponse
@@ -181,13 +181,13 @@ def _read(
     """
     entry = page.entries[0]
     policy = EntryPolicy.for_feed(feed, user, instance)
-    read = ingestion.prepare_article(entry, page.enclosures.get(entry.id, []), article, policy)
+    read = entry_policy.prepare_article(entry, page.enclosures.get(entry.id, []), article, policy)
     log_rule_errors(feed.id, (*policy.rule_errors, *read.warnings))
     if not article.is_scraped:
         found = cleaning.clean(article.content, base_url=article.base_url, policy=policy.cleaning_policy)
-        if ingestion.is_far_shorter(found, [page.contents.get(entry.id, ""), other]):
+        if entry_policy.is_far_shorter(found, [page.contents.get(entry.id, ""), other]):
             return None
-    return read if ingestion.is_worth_reading(read.content) else None
+    return read if entry_policy.is_worth_reading(read.content) else None
 
 
 def _ensure_page(response: FetchResponse) -> None:

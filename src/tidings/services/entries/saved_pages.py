@@ -18,7 +18,7 @@ from tidings.domain.accounts.users import User
 from tidings.domain.errors import NotAPage
 from tidings.domain.feeds import feed_changes
 from tidings.domain.feeds.feeds import Feed
-from tidings.domain.polling.ingestion import is_worth_reading
+from tidings.domain.polling.entry_policy import is_worth_reading
 from tidings.engine.database import Database
 from tidings.net.targets import parse_target
 from tidings.services.clock import Clock

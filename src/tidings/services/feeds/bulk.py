@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Iterator, Sequence
 
 from tidings.domain.feeds import feed_changes
-from tidings.domain.polling.next_check import Schedule
+from tidings.domain.polling.check_times import Schedule
 from tidings.engine import notify
 from tidings.engine.database import Database, Write
 from tidings.services.clock import Clock
 from tidings.services.feeds.categories import owned as owned_category
-from tidings.services.polling.next_check import Timing
+from tidings.services.polling.decide import after_interval_change
 from tidings.storage.entries import counters
 from tidings.storage.feeds import bulk, feeds
 
@@ -54,13 +55,15 @@ class BulkFeedChanges:
     def set_interval(self, user_id: int, feed_ids: Sequence[int], minutes: int) -> int:
         """Set the check interval. minutes: 0 to derive it from how often each feed publishes. Raises InvalidInput."""
         feed_changes.validate({"check_interval_minutes": minutes})
-        timing, now = Timing.draw(self._schedule), self._clock()
+        now, random_fraction = self._clock(), random.random()  # noqa: S311 - nothing secret about it
 
         def set_interval(db: Write, ids: list[int]) -> int:
             selected = feeds.get_many(db, user_id, ids)
-            bulk.set_interval(
-                db, user_id, minutes, {feed.id: timing.after_change(feed, minutes, now) for feed in selected}
-            )
+            times = {
+                feed.id: after_interval_change(feed, minutes, self._schedule, now, random_fraction=random_fraction)
+                for feed in selected
+            }
+            bulk.set_interval(db, user_id, minutes, times)
             return len(selected)
 
         return self._in_batches(user_id, feed_ids, set_interval)

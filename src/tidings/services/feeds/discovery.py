@@ -26,7 +26,7 @@ from tidings.net.errors import FetchError
 from tidings.net.fetch import FetchRequest, FetchResponse
 from tidings.services.feed_requests import request_elsewhere
 from tidings.services.feeds.feed_preview import EntryPreview, newest
-from tidings.services.polling.fetched_documents import RecentDocuments
+from tidings.services.feeds.recent_documents import RecentDocuments
 from tidings.services.rate_limit import PoliteFetcher
 
 # A page may declare a feed for each of its tags: the first ones are fetched, the others are listed as declared.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -16,30 +17,28 @@ from tidings.content.model import ParsedEntry, ParsedFeed
 from tidings.domain.accounts.users import User
 from tidings.domain.feeds import feed_changes
 from tidings.domain.feeds.feeds import Feed
-from tidings.domain.polling.changes import ChangeSet
-from tidings.domain.polling.entry_identity import identify_entries
-from tidings.domain.polling.ingestion import DEFAULT_INSTANCE, InstanceSettings
-from tidings.domain.polling.next_check import Schedule
-from tidings.domain.polling.sources import NO_VALIDATORS, SHARED_OPTIONS, feed_fetch_key, fetch_key
-from tidings.engine.database import Database, Read
+from tidings.domain.polling.changes import FeedUpdate, identify_entries, raw_hash, rehash_by_url
+from tidings.domain.polling.check_times import Schedule
+from tidings.domain.polling.entry_policy import DEFAULT_INSTANCE, InstanceSettings
+from tidings.domain.polling.shared_sources import NO_VALIDATORS, SHARED_OPTIONS, feed_fetch_key, fetch_key
+from tidings.engine.database import Database, Read, Write
 from tidings.net.errors import EmptyBody
 from tidings.net.fetch import FetchRequest, FetchResponse
 from tidings.services.clock import Clock
 from tidings.services.concurrent_changes import repeat_if_concurrent
 from tidings.services.feed_requests import may_move, options_after_move
 from tidings.services.feeds.icons import Icons
+from tidings.services.feeds.recent_documents import RecentDocuments
 from tidings.services.listeners import CheckedDocument, Listeners
-from tidings.services.polling.entry_builder import EntryBuilder
-from tidings.services.polling.entry_identity import switched
-from tidings.services.polling.fetched_documents import RecentDocuments
+from tidings.services.polling.decide import after_interval_change, document_columns, first_columns
 from tidings.services.polling.full_content import USER_TIMEOUT_S, FullContent
-from tidings.services.polling.ingest import parse
-from tidings.services.polling.next_check import Timing, document_columns, first_columns
+from tidings.services.polling.prepare import EntryPreparer
+from tidings.services.polling.run import parse
 from tidings.services.rate_limit import PoliteFetcher
 from tidings.services.rule_log import log_rule_errors
 from tidings.storage.entries import counters, entries
 from tidings.storage.feeds import categories, feeds
-from tidings.storage.polling import feed_store
+from tidings.storage.polling import entry_writes
 
 _FETCH_FIELDS = (
     "user_agent",
@@ -155,8 +154,13 @@ class Feeds:
                 values |= {"moved_to": "", "moved_times": 0}
                 values |= {"next_check_at": self._clock(), "publisher_hints": "", "news_gap_s": 0, "news_at": None}
             elif values.get("check_interval_minutes", feed.check_interval_minutes) != feed.check_interval_minutes:
-                timing = Timing.draw(self._schedule)
-                values["next_check_at"] = timing.after_change(feed, values["check_interval_minutes"], self._clock())
+                values["next_check_at"] = after_interval_change(
+                    feed,
+                    values["check_interval_minutes"],
+                    self._schedule,
+                    self._clock(),
+                    random_fraction=random.random(),  # noqa: S311 - nothing secret about it
+                )
             if _is_fetched_differently(feed, values):
                 # The validators belong to another document; without them the next check reads the document, and its
                 # hubs too.
@@ -168,7 +172,7 @@ class Feeds:
                 values["icon_checked_at"] = None
             by_url = values.get("match_entries_by_url", feed.match_entries_by_url)
             if by_url != feed.match_entries_by_url:
-                values |= switched(db, feed, by_url=by_url)
+                values |= _identified_by(db, feed, by_url=by_url)
             if values.get("disabled", feed.disabled) != feed.disabled:
                 values["disabled_reason"] = ""
             values["edited"] = feed.edited | feed_changes.edited_fields(values)
@@ -213,32 +217,52 @@ class Feeds:
         if response.permanent_url and may_move(values, response.permanent_url):
             values = values | {"feed_url": response.permanent_url}
         values |= _from_publisher(document, response, values["feed_url"])
-        user_interval_minutes = values.get("check_interval_minutes", 0)
-        values |= first_columns(Timing.draw(self._schedule), response, document, user_interval_minutes, now)
+        values |= first_columns(
+            response,
+            document,
+            self._schedule,
+            now,
+            random_fraction=random.random(),  # noqa: S311 - nothing secret about it
+            user_interval_minutes=values.get("check_interval_minutes", 0),
+        )
         columns = {name: value for name, value in values.items() if name in Feed.__struct_fields__}
         feed = Feed(id=0, user_id=user.id, **columns)
         return _NewFeed(
             values,
             feed,
             document,
-            {identified.hash: identified.entry for identified in reversed(identify_entries(feed, document))},
+            {raw_hash(entry): entry for entry in reversed(identify_entries(feed, document).entries)},
         )
 
     def _store_new(self, user: User, new: _NewFeed, response: FetchResponse, articles: Mapping[bytes, Article]) -> int:
         now, feed = self._clock(), new.feed
-        changes = ChangeSet(new.entries, {})
-        update = EntryBuilder(self._instance).update(user, feed, changes, now, articles=articles)
+        decided = FeedUpdate(user=user, feed=feed, now=now, new=new.entries)
+        update = EntryPreparer(self._instance).prepare(decided, articles=articles)
         with self._database.writing() as db:
             _ensure_category(db, user.id, feed.category_id)
             for url in {feed.feed_url, response.url}:
                 _ensure_new(db, user.id, url)
-            feed_id = feeds.add(db, user.id, created_at=now, **update.with_page_note(new.values) | update.values)
-            feed_store.add(db, user.id, feed_id, feed.category_id, update.new, now=now)
+            feed_id = feeds.add(db, user.id, created_at=now, **update.with_page_note(new.values) | dict(update.columns))
+            entry_writes.add(db, user.id, feed_id, feed.category_id, list(update.new.values()), now=now)
         log_rule_errors(feed_id, update.rule_errors)
         self._listeners.tell_documents_checked(
             [CheckedDocument(structs.replace(feed, id=feed_id), response, new.document)]
         )
         return feed_id
+
+
+def _identified_by(db: Write, feed: Feed, *, by_url: bool) -> dict[str, Any]:
+    """Change how the feed identifies its entries: rename stored ones, and return the feed's columns to change.
+
+    The caller has locked the counters of the feed. URLs of stored entries are known, their ids are not: until a
+    document contains them again, entries are found by URL, because of `once_matched_by_url`. The validators are
+    cleared so that the next document is read even if it is unchanged: it may be the last with both id and URL.
+    """
+    if not by_url:
+        return {**NO_VALIDATORS, "once_matched_by_url": True}
+    hashes = rehash_by_url(entry_writes.stored(db, feed.user_id, feed.id))
+    entry_writes.rename(db, feed.user_id, feed.id, hashes)
+    return dict(NO_VALIDATORS)
 
 
 def _is_fetched_differently(feed: Feed, values: Mapping[str, Any]) -> bool:

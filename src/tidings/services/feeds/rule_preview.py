@@ -22,7 +22,7 @@ from tidings.content.rules.budget import MAX_TRY_S, RuleBudget
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.entries import Direction, Enclosure, Entry, EntryFilter, PageRequest
 from tidings.domain.feeds.feed_settings import RULES
-from tidings.domain.polling.ingestion import DEFAULT_INSTANCE, EntryPolicy, InstanceSettings
+from tidings.domain.polling.entry_policy import DEFAULT_INSTANCE, EntryPolicy, InstanceSettings
 from tidings.engine.database import Database
 from tidings.services.clock import Clock
 from tidings.services.feeds.feeds import owned

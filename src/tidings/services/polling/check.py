@@ -1,106 +1,62 @@
-"""Checks one source: the document is fetched and parsed once for all of its feeds.
+"""Checks sources: a document is fetched and parsed once for all of its feeds.
 
-fetch ─► unchanged? ─► full content ─► ingest ─► write remaining columns, release the lease ─► icons
-  └─ failed? write the error and the time of the next check to every feed
+    claim ─► fetch ─► parse ─► decide ─► prepare ─► store ─► next check, release the lease ─► icons
+    (lease)    │                                             ▲
+               ├─ unchanged? only the time of the next check ┤
+               └─ failed? the error, for every feed ─────────┘
+
+From "parse" on several documents go together: they share a look-up and a transaction. If one feed fails, its result
+holds the error, and the other feeds still get their entries. A failure to store anything lets the lease expire, so that
+the source is claimed again.
 """
 
 from __future__ import annotations
 
 import asyncio
+import random
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
 import structlog
-from msgspec import Struct
 
-from tidings import metrics
 from tidings.base.errors import LocalShortage, StoreUnavailable, TidingsError
-from tidings.base.messages import msg
-from tidings.base.times import SECOND, Instant
-from tidings.content.errors import FeedError
+from tidings.content.model import ParsedEntry, ParsedFeed
+from tidings.domain.entries.entries import ReadyEntry
 from tidings.domain.feeds.feeds import Feed
-from tidings.domain.polling.ingestion import DEFAULT_INSTANCE, InstanceSettings
-from tidings.domain.polling.next_check import Schedule
-from tidings.domain.polling.sources import SourceLease, Validators, host_of, shared_validators
+from tidings.domain.polling.changes import FeedUpdate, diff_entries, identify_entries
+from tidings.domain.polling.check_times import Schedule
+from tidings.domain.polling.entry_policy import DEFAULT_INSTANCE, InstanceSettings
+from tidings.domain.polling.shared_sources import SourceLease
 from tidings.engine.database import Database
 from tidings.net.errors import FetchError
-from tidings.net.fetch import FetchRequest, FetchResponse
 from tidings.services.batching import Batcher, write_batch
 from tidings.services.clock import Clock
 from tidings.services.feeds.icons import Icons
 from tidings.services.listeners import CheckedDocument, Listeners
+from tidings.services.polling import decide
 from tidings.services.polling.full_content import USER_TIMEOUT_S, WORKER_TIMEOUT_S, FullContent
-from tidings.services.polling.ingest import FetchedDocument, IngestQueue, as_feed_error
-from tidings.services.polling.next_check import Timing
-from tidings.services.polling.outages import FailedCheck, Outages
-from tidings.services.polling.store import CheckResult, FeedColumns, finish
+from tidings.services.polling.outages import Outages
+from tidings.services.polling.prepare import EntryPreparer
+from tidings.services.polling.run import CheckRun, Member, batches, failing
+from tidings.services.polling.store import CheckResult, FeedColumns, finish, look_up, other_feeds_at, size_of, store
 from tidings.services.rate_limit import HostClosed, PoliteFetcher
-from tidings.storage.feeds import feeds as stored_feeds
+from tidings.services.rule_log import log_rule_errors
+from tidings.storage.accounts import users
 
 log = structlog.get_logger()
 
-
-class AlreadySubscribed(FeedError):
-    code = "already-subscribed"
-    is_retryable = False
-
-
-class CheckRun(Struct):
-    """A running check.
-
-    status: of the response, or 0. results: by feed id, without feeds whose document is unchanged. columns: columns of
-    feeds to write at the end. is_lost: another worker claimed the source meanwhile. is_outage: the network is down.
-    """
-
-    lease: SourceLease
-    started: Instant
-    timing: Timing
-    status: int = 0
-    results: dict[int, CheckResult] = {}
-    columns: list[FeedColumns] = []
-    is_lost: bool = False
-    is_outage: bool = False
-
-    @property
-    def failed(self) -> dict[int, TidingsError]:
-        return {feed_id: one.error for feed_id, one in self.results.items() if one.error is not None}
-
-    @property
-    def stored(self) -> list[CheckResult]:
-        return [result for result in self.results.values() if result.error is None]
-
-    def fail(self, feeds: Sequence[Feed], error: TidingsError) -> None:
-        self.results |= {feed.id: CheckResult(error) for feed in feeds}
-
-    def log(self, *, took: int) -> None:
-        """Log the check and count it in the metrics. took: microseconds."""
-        stored, failed = self.stored, self.failed
-        ways = {"lost": self.is_lost, "outage": self.is_outage, "stored": stored, "failed": failed}
-        new = sum(len(result.new_ids) for result in stored)
-        metrics.record_poll(next((way for way, is_so in ways.items() if is_so), "unchanged"), took / SECOND, new)
-        about = {"source": self.lease.source_id, "feeds": len(self.lease.feeds), "took_ms": took // 1000}
-        if self.is_lost:
-            log.info("source claimed by another worker", **about)
-            return
-        # An outage of the network is logged once, not for each feed.
-        write = log.debug if self.is_outage else log.warning
-        for code, (count, reason) in _reasons(failed).items():
-            write("feed failed", feed=self.lease.lead.id, code=code, failed=count, reason=reason, **about)
-        if len(failed) < len(self.lease.feeds):
-            log.info(
-                "feed polled",
-                feed=self.lease.lead.id,
-                status=self.status,
-                parsed=len(stored),
-                new=new,
-                changed=sum(result.changed for result in stored),
-                skipped=max((result.skipped for result in stored), default=0),
-                **about,
-            )
+# Maximum number of bytes of the documents in one batch; a larger document is a batch of its own.
+MAX_BYTES = 2 * 2**20
+# Maximum number of documents in one batch: about half of what a worker fetches at the same time, so that the next ones
+# arrive while these are stored.
+MAX_DOCUMENTS = 8
 
 
 class FeedChecker:
+    """Takes a claimed source through all steps."""
+
     def __init__(
         self,
         database: Database,
@@ -111,7 +67,6 @@ class FeedChecker:
         full_content: FullContent,
         listeners: Listeners,
         schedule: Schedule,
-        ingest: IngestQueue,
         instance: InstanceSettings = DEFAULT_INSTANCE,
     ) -> None:
         self._database = database
@@ -121,153 +76,174 @@ class FeedChecker:
         self._full_content = full_content
         self._listeners = listeners
         self._schedule = schedule
-        self._ingest = ingest
         self._instance = instance
         self._outages = Outages(database, clock)
+        # The next batch is collected while one is stored.
+        self._documents: Batcher[CheckRun, None] = Batcher(
+            self.store_documents,
+            # One thread: parsing needs the interpreter, and several threads would hold the database while they wait for
+            # each other. Other workers use the other cores.
+            executor=ThreadPoolExecutor(1, thread_name_prefix="ingest"),
+            weight=lambda run: max(len(run.response.body), MAX_BYTES // MAX_DOCUMENTS),
+            max_weight=MAX_BYTES,
+        )
         self._finishing = Batcher(partial(write_batch, database, finish))
 
     async def check(self, lease: SourceLease) -> dict[int, CheckResult]:
         """Check a source and return the results by feed id. Each feed gets its next check, and the lease is released.
 
-        Raises StoreUnavailable if nothing could be written; the lease then expires.
+        Raises StoreUnavailable or LocalShortage if nothing could be written; the lease then expires.
         """
-        run = CheckRun(lease, self._clock(), Timing.draw(self._schedule, is_pushed=lease.is_pushed))
+        run = self.start(lease)
         try:
-            response = await self._fetcher.get(
-                request_for(lease.lead, shared_validators(lease.feeds)),
+            run.response = await self._fetcher.get(
+                decide.request_for(lease.feeds),
                 {feed.user_id for feed in lease.feeds},
                 requested_by=lease.requested_by,
                 is_cleared=bool(lease.worker),
             )
         except LocalShortage:
-            # As with a database that does not answer: the lease expires, and the source is checked again.
             raise
         except TidingsError as error:
-            self._record_outcome(run, error)
+            self._outages.record(lease, error)
             run.fail(lease.feeds, error)
         else:
-            self._record_outcome(run, None)
-            await self._process(run, response)
+            self._outages.record(lease, None)
+            await self._read(run)
         await self._finish(run)
-        failed = run.failed
         if not run.is_lost:
-            succeeded = [feed for feed in lease.feeds if feed.id not in failed]
+            succeeded = [feed for feed in lease.feeds if feed.id not in run.failed]
             await self._icons.update_due(succeeded, is_user_waiting=not lease.worker)
         return {feed.id: run.results.get(feed.id, CheckResult()) for feed in lease.feeds}
 
-    async def _process(self, run: CheckRun, response: FetchResponse) -> None:
-        run.status = response.status
-        feeds = await self._accepted(run, response)
-        changed = []
-        for feed in feeds:
-            if response.not_modified or response.digest == feed.body_digest:
-                run.columns.append((feed, run.timing.after_unchanged(feed, response, run.started)))
-            else:
-                changed.append(feed)
-        if changed:
-            document = FetchedDocument(run.lease, changed, response, run.timing, instance=self._instance)
-            timeout_s = WORKER_TIMEOUT_S if run.lease.worker else USER_TIMEOUT_S
-            if any(feed.crawler for feed in changed):
-                document.full_content = await self._full_content.of_document(document, timeout_s=timeout_s)
-            run.results |= await self._ingest.add(document)
-        elif feeds and response.links:
-            checked = CheckedDocument(run.lease.lead, response)
-            await asyncio.to_thread(self._listeners.tell_documents_checked, [checked])
+    def start(self, lease: SourceLease) -> CheckRun:
+        """Return a check of a source, which has not fetched anything yet."""
+        return CheckRun(lease, self._clock(), random.random(), EntryPreparer(self._instance))  # noqa: S311 - no secret
 
-    async def _accepted(self, run: CheckRun, response: FetchResponse) -> Sequence[Feed]:
-        """Returns the feeds of the source, except those redirected to another feed of the same user."""
-        feeds = run.lease.feeds
-        if response.url == run.lease.lead.feed_url:
+    async def _read(self, run: CheckRun) -> None:
+        """Send the document through the remaining steps for the feeds for which it has changed."""
+        feeds, response = await self._accepted(run), run.response
+        for feed in feeds:
+            if decide.is_unchanged(feed, response):
+                columns = decide.after_unchanged(
+                    feed, run.lease, response, self._schedule, run.started, random_fraction=run.random_fraction
+                )
+                run.columns.append((feed, columns))
+            else:
+                run.changed.append(feed)
+        if any(feed.crawler for feed in run.changed):
+            timeout_s = WORKER_TIMEOUT_S if run.lease.worker else USER_TIMEOUT_S
+            run.articles = await self._full_content.of_document(run, timeout_s=timeout_s)
+        if run.changed:
+            await self._documents.add(run)
+        elif feeds and response.links:
+            unread = CheckedDocument(run.lease.lead, response)
+            await asyncio.to_thread(self._listeners.tell_documents_checked, [unread])
+
+    async def _accepted(self, run: CheckRun) -> Sequence[Feed]:
+        """Return the feeds of the source, except those redirected to another feed of the same user."""
+        feeds, url = run.lease.feeds, run.response.url
+        if url == run.lease.lead.feed_url:
             return feeds
         try:
-            others = await asyncio.to_thread(self._others_at, response.url, feeds)
-        except Exception as error:  # noqa: BLE001 - `as_feed_error` logs unexpected errors
-            run.fail(feeds, as_feed_error(error, feeds))
+            others = await asyncio.to_thread(other_feeds_at, self._database, url, feeds)
+        except Exception as error:  # noqa: BLE001 - `CheckRun.fail` logs unexpected errors
+            run.fail(feeds, error)
             return []
-        for feed in feeds:
-            if feed.id in others:
-                run.fail([feed], _already_subscribed(response.url, others[feed.id]))
+        for feed_id, other in others.items():
+            run.fail([feed for feed in feeds if feed.id == feed_id], decide.AlreadySubscribed(url, other))
         return [feed for feed in feeds if feed.id not in others]
 
-    def _others_at(self, url: str, feeds: Sequence[Feed]) -> dict[int, int]:
-        """Returns other feeds of the same user at this URL, by feed id."""
+    def store_documents(self, runs: Sequence[CheckRun]) -> list[None]:
+        """Parse documents and store their entries; the results are in the runs."""
+        for batch in batches((run, feed) for run in runs for feed in run.changed):
+            documents: dict[int, ParsedFeed] = {}
+            for run, feed in batch:
+                with failing((run, feed)):
+                    documents[feed.id] = identify_entries(feed, run.parsed(self._clock()))
+            if readable := [(run, feed) for run, feed in batch if feed.id in documents]:
+                with failing(*readable):
+                    self._store_entries(readable, documents)
+        now = self._clock()
+        self._listeners.tell_documents_checked([run.checked(now) for run in runs if run.stored])
+        for run in runs:
+            run.free()
+        return [None] * len(runs)
+
+    def _store_entries(self, members: Sequence[Member], documents: Mapping[int, ParsedFeed]) -> None:
+        """documents: by feed id."""
         with self._database.reading() as db:
-            others = {feed.id: stored_feeds.id_by_url(db, feed.user_id, url) for feed in feeds}
-        return {feed_id: other for feed_id, other in others.items() if other not in (None, feed_id)}
+            known = look_up(db, documents)
+            owners = users.get_many(db, {feed.user_id for _, feed in members})
+        updates: list[tuple[Member, FeedUpdate[ReadyEntry]]] = []
+        size = 0
+        for run, feed in members:
+            if feed.user_id not in owners:
+                continue
+            with failing((run, feed)):
+                owner, now = owners[feed.user_id], self._clock()
+                decided = diff_entries(owner, feed, documents[feed.id], known[feed.id], now=now)
+                update = self._prepare(run, decided)
+                updates.append(((run, feed), update))
+                size += size_of(update)
+            if size > MAX_BYTES:
+                self._store(updates)
+                updates, size = [], 0
+        if updates:
+            self._store(updates)
+
+    def _prepare(self, run: CheckRun, decided: FeedUpdate[ParsedEntry]) -> FeedUpdate[ReadyEntry]:
+        """Return the update of one feed with its entries prepared and with the feed's columns."""
+        document = run.parsed(decided.now)
+        if document.limits_reached:
+            log.info("feed cut at a limit", feed=decided.feed.id, limits=sorted(document.limits_reached))
+        ready = run.preparer.prepare(decided, articles=run.articles.get(decided.feed.id))
+        return decide.after_document(
+            ready, run.lease, run.response, document, self._schedule, random_fraction=run.random_fraction
+        )
+
+    def _store(self, updates: Sequence[tuple[Member, FeedUpdate[ReadyEntry]]]) -> None:
+        write = partial(store, listeners=self._listeners)
+        outcomes = write_batch(self._database, write, [update for _, update in updates])
+        for ((run, feed), update), outcome in zip(updates, outcomes, strict=True):
+            with failing((run, feed)):
+                if isinstance(outcome, Exception):
+                    raise outcome
+                run.results[feed.id] = outcome
+                if not outcome.is_lost:
+                    log_rule_errors(feed.id, update.rule_errors)
 
     async def _finish(self, run: CheckRun) -> None:
         """Write the error and the next check of every failed feed, and the remaining columns."""
-        failed = run.failed
-        if unwritten := [error for error in failed.values() if isinstance(error, StoreUnavailable | LocalShortage)]:
-            # The lease expires, and the source is claimed again.
-            raise unwritten[0]
-        unreached = self._add_failures(run, failed)
-        stored = run.stored
-        if len(run.lease.feeds) == 1 and stored:
+        for error in run.failed.values():
+            if isinstance(error, StoreUnavailable | LocalShortage):
+                raise error
+        unreached = self._add_failures(run)
+        if len(run.lease.feeds) == 1 and run.stored:
             # `store` has written everything and released the lease.
-            run.is_lost = stored[0].is_lost
+            run.is_lost = run.stored[0].is_lost
         else:
             run.is_lost = not await self._finishing.add((run.lease, run.columns))
         run.log(took=self._clock() - run.started)
         if run.lease.worker and not run.is_lost:
             await self._outages.settle(unreached)
 
-    def _add_failures(self, run: CheckRun, failed: Mapping[int, TidingsError]) -> list[FailedCheck]:
-        """Add the columns of failed feeds to the run. Returns failures to reach a host, which an outage reverts."""
-        unreached = []
-        for feed in run.lease.feeds:
-            error = failed.get(feed.id)
-            if error is None:
-                continue
+    def _add_failures(self, run: CheckRun) -> list[FeedColumns]:
+        """Add the columns of failed feeds to the run. Return failures to reach a host, which an outage reverts."""
+        unreached: list[FeedColumns] = []
+        failed = run.failed
+        for feed in (feed for feed in run.lease.feeds if feed.id in failed):
+            error = failed[feed.id]
             columns: dict[str, Any] = {}
             if run.lease.worker and self._outages.explains(error):
                 run.is_outage = True
                 columns = {"next_check_at": self._outages.retry_at()}
             elif not isinstance(error, HostClosed):
-                columns = run.timing.after_failure(feed, error, self._clock())
+                columns = decide.after_failure(
+                    feed, error, self._schedule, self._clock(), random_fraction=run.random_fraction
+                )
                 if isinstance(error, FetchError) and not error.was_connected:
-                    unreached.append(FailedCheck(feed, columns["next_check_at"]))
+                    unreached.append((feed, columns))
             if columns:
                 run.columns.append((feed, columns))
         return unreached
-
-    def _record_outcome(self, run: CheckRun, error: TidingsError | None) -> None:
-        """Pass the outcome to the detection of outages. A refresh by a user contacts too few hosts to detect any."""
-        if run.lease.worker and not isinstance(error, HostClosed):
-            self._outages.record(host_of(run.lease.lead.feed_url), error)
-
-
-def request_for(feed: Feed, validators: Validators) -> FetchRequest:
-    """Returns the request for the document of a feed, with all of its fetch options."""
-    return FetchRequest(
-        url=feed.feed_url,
-        etag=validators.etag,
-        last_modified=validators.last_modified,
-        user_agent=feed.user_agent,
-        cookie=feed.cookie,
-        username=feed.username,
-        password=feed.password,
-        ignore_cache=feed.ignore_http_cache,
-        allow_self_signed_certificates=feed.allow_self_signed_certificates,
-        proxy_url=feed.proxy_url,
-        fetch_via_proxy=feed.fetch_via_proxy,
-    )
-
-
-def _already_subscribed(url: str, other: int) -> AlreadySubscribed:
-    return AlreadySubscribed(
-        msg(
-            "This address leads to {url}, which you are already subscribed to (feed {other}): delete one.",
-            url=url,
-            other=other,
-        )
-    )
-
-
-def _reasons(failed: Mapping[int, TidingsError]) -> dict[str, tuple[int, str]]:
-    """Returns the number of failed feeds and the message of the first one, by error code."""
-    reasons: dict[str, tuple[int, str]] = {}
-    for error in failed.values():
-        count, reason = reasons.get(error.code, (0, error.message))
-        reasons[error.code] = count + 1, reason
-    return reasons

@@ -19,11 +19,12 @@ from tidings.content.articles import Article
 from tidings.content.model import ParsedEntry
 from tidings.domain.accounts.users import User
 from tidings.domain.feeds.feeds import Feed
-from tidings.domain.polling.ingestion import DEFAULT_INSTANCE, EntryPolicy, InstanceSettings, pages_to_fetch
+from tidings.domain.polling.entry_policy import DEFAULT_INSTANCE, EntryPolicy, InstanceSettings, pages_to_fetch
 from tidings.engine.database import Database
 from tidings.services.clock import Clock
 from tidings.services.entries.fetch_content import ArticleFetcher
-from tidings.services.polling.ingest import FetchedDocument, find_changes
+from tidings.services.polling.run import CheckRun
+from tidings.services.polling.store import find_changes
 from tidings.storage.accounts import users
 
 log = structlog.get_logger()
@@ -36,6 +37,8 @@ USER_TIMEOUT_S = 20.0
 
 
 class FullContent:
+    """Fetches the articles of new entries."""
+
     def __init__(
         self,
         database: Database,
@@ -49,10 +52,10 @@ class FullContent:
         self._articles = articles
         self._clock = clock
 
-    async def of_document(self, document: FetchedDocument, *, timeout_s: float) -> dict[int, Mapping[bytes, Article]]:
-        """Returns articles of new entries by feed id and entry hash, for the feeds with the option."""
-        feeds = [feed for feed in document.feeds if feed.crawler]
-        new_entries = await asyncio.to_thread(self._new_entries, document, feeds)
+    async def of_document(self, run: CheckRun, *, timeout_s: float) -> dict[int, Mapping[bytes, Article]]:
+        """Return articles of new entries by feed id and entry hash, for the feeds with the option."""
+        feeds = [feed for feed in run.changed if feed.crawler]
+        new_entries = await asyncio.to_thread(self._new_entries, run, feeds)
         fetches = [self.articles(user, feed, entries, timeout_s=timeout_s) for user, feed, entries in new_entries]
         articles = await asyncio.gather(*fetches)
         return {feed.id: one for (_, feed, _), one in zip(new_entries, articles, strict=True)}
@@ -60,7 +63,7 @@ class FullContent:
     async def articles(
         self, user: User, feed: Feed, entries: Mapping[bytes, ParsedEntry], *, timeout_s: float
     ) -> dict[bytes, Article]:
-        """Returns articles by entry hash, of as many entries as possible in `timeout_s`, the newest first.
+        """Return articles by entry hash, of as many entries as possible in `timeout_s`, the newest first.
 
         entries: by hash, oldest first. Raises LocalShortage.
         """
@@ -103,17 +106,18 @@ class FullContent:
             return None
 
     def _new_entries(
-        self, document: FetchedDocument, feeds: Iterable[Feed]
+        self, run: CheckRun, feeds: Iterable[Feed]
     ) -> list[tuple[User, Feed, Mapping[bytes, ParsedEntry]]]:
-        """Returns users, feeds and new entries by hash; without feeds for which that fails."""
+        """Return users, feeds and new entries by hash; without feeds for which that fails."""
         new_entries = []
         for feed in feeds:
             try:
-                parsed = document.parsed(self._clock())
+                now = self._clock()
+                parsed = run.parsed(now)
                 with self._database.reading() as db:
                     user = users.get(db, feed.user_id)
                     if user is not None:
-                        new_entries.append((user, feed, find_changes(db, feed, parsed).new))
+                        new_entries.append((user, feed, find_changes(db, user, feed, parsed, now=now).new))
             except Exception as error:  # noqa: BLE001 - ingesting fails in the same way, and stores the error
                 log.debug("articles not fetched", feed=feed.id, reason=str(error))
         return new_entries

@@ -1,6 +1,6 @@
-"""Stores the updates of many feeds in one transaction.
+"""Looks up what feeds have stored, and stores the updates of many feeds in one transaction.
 
-lock counters ─► check leases ─► columns of feeds ─► renamed, new and changed entries ─► events ─► release leases
+lock counters ─► check leases ─► columns of feeds ─► renamed, new and changed entries ─► listeners ─► release leases
 """
 
 from __future__ import annotations
@@ -13,35 +13,92 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from tidings.base.errors import TidingsError
+from tidings.base.times import Instant
+from tidings.content.model import ParsedEntry, ParsedFeed
+from tidings.domain.accounts.users import User
+from tidings.domain.entries.entries import ReadyEntry
 from tidings.domain.feeds.feeds import Feed
-from tidings.domain.polling.changes import PreparedFeedUpdate
-from tidings.domain.polling.sources import NO_VALIDATORS, SourceLease
-from tidings.engine.database import Write
+from tidings.domain.polling.changes import (
+    FeedUpdate,
+    KnownEntries,
+    diff_entries,
+    identify_entries,
+    other_hashes,
+    raw_hash,
+)
+from tidings.domain.polling.shared_sources import NO_VALIDATORS, SourceLease
+from tidings.engine.database import Database, Read, Write
 from tidings.services.listeners import Listeners, StoredEntries
 from tidings.storage.entries import counters
 from tidings.storage.feeds import feeds
-from tidings.storage.polling import claims, feed_store, sources
-from tidings.storage.polling.feed_store import CurrentFeed
+from tidings.storage.polling import claims, entry_writes, sources
+from tidings.storage.polling.entry_writes import CurrentFeed
+
+# Writing the rows of an entry without content takes as long as writing this many characters of content.
+ENTRY_OVERHEAD_CHARACTERS = 1_000
 
 # A feed and the values of its columns to write.
 FeedColumns: TypeAlias = tuple[Feed, Mapping[str, Any]]
 
 
 class CheckResult(Struct, frozen=True):
-    """The result of a check for one feed. error: None if it succeeded.
-
-    changed: number of changed entries. skipped: number of items that could not be read. is_lost: nothing was written,
-    because the feed was deleted or another worker claimed its source.
-    """
+    """What a check did for one feed."""
 
     error: TidingsError | None = None
+    """None if the check succeeded."""
     new_ids: Sequence[int] = ()
     changed: int = 0
+    """Number of changed entries."""
     skipped: int = 0
+    """Number of items that could not be read."""
     is_lost: bool = False
+    """Nothing was written, because the feed was deleted or another worker claimed its source."""
 
 
-def store(db: Write, updates: Sequence[PreparedFeedUpdate], *, listeners: Listeners) -> list[CheckResult]:
+def look_up(db: Read, documents: Mapping[int, ParsedFeed]) -> dict[int, KnownEntries]:
+    """Return what is stored of the entries of each feed, by feed id.
+
+    documents: by feed id, as `identify_entries` returns them. Other hashes are looked up only for entries that are not
+    stored under their own: usually none, or a few new ones.
+    """
+    hashes = {feed_id: [raw_hash(entry) for entry in document.entries] for feed_id, document in documents.items()}
+    known = entry_writes.look_up(db, hashes)
+    others = {
+        feed_id: [
+            other
+            for entry, hash_ in zip(document.entries, hashes[feed_id], strict=True)
+            if hash_ not in known[feed_id]
+            for other in other_hashes(document, entry)
+        ]
+        for feed_id, document in documents.items()
+        if document.other_hashes
+    }
+    others = {feed_id: wanted for feed_id, wanted in others.items() if wanted}
+    for feed_id, found in entry_writes.look_up(db, others).items() if others else ():
+        known[feed_id] |= found
+    return known
+
+
+def find_changes(db: Read, user: User, feed: Feed, document: ParsedFeed, *, now: Instant) -> FeedUpdate[ParsedEntry]:
+    """Return what a document changes in one feed of the user."""
+    identified = identify_entries(feed, document)
+    return diff_entries(user, feed, identified, look_up(db, {feed.id: identified})[feed.id], now=now)
+
+
+def other_feeds_at(database: Database, url: str, batch: Sequence[Feed]) -> dict[int, int]:
+    """Return which of these feeds' users have another feed at this URL, and its id, by feed id."""
+    with database.reading() as db:
+        others = {feed.id: feeds.id_by_url(db, feed.user_id, url) for feed in batch}
+    return {feed_id: other for feed_id, other in others.items() if other not in (None, feed_id)}
+
+
+def size_of(update: FeedUpdate[ReadyEntry]) -> int:
+    """Return the size of an update, in about the number of characters to write."""
+    entries = (*update.new.values(), *update.changed.values())
+    return sum(ENTRY_OVERHEAD_CHARACTERS + len(entry.content) for entry in entries)
+
+
+def store(db: Write, updates: Sequence[FeedUpdate[ReadyEntry]], *, listeners: Listeners) -> list[CheckResult]:
     """Write updates of different feeds and return the results in the same order.
 
     Releases the lease of a source with a single feed, since nothing else of its check remains to be written.
@@ -49,12 +106,12 @@ def store(db: Write, updates: Sequence[PreparedFeedUpdate], *, listeners: Listen
     current = _lock(db, [update.feed for update in updates])
     # Transactions that lock rows of several feeds do so in this order.
     ours = sorted((update for update in updates if _holds_lease(update, current)), key=lambda update: update.feed.id)
-    record(db, [(update.feed, _columns(update, current[update.feed.id])) for update in ours if update.values])
+    record(db, [(update.feed, _columns(update, current[update.feed.id])) for update in ours if update.columns])
     _rename(db, ours)
     ids = _add_new(db, ours, current)
     for update in ours:
-        feed_store.change(db, update.feed.user_id, update.changed, now=update.now)
-        feed_store.mark_seen(db, update.feed.id, update.changes.deleted, now=update.now)
+        entry_writes.change(db, update.feed.user_id, update.changed, now=update.now)
+        entry_writes.mark_seen(db, update.feed.id, update.deleted, now=update.now)
     listeners.tell_entries_stored(
         db,
         [
@@ -73,7 +130,7 @@ def store(db: Write, updates: Sequence[PreparedFeedUpdate], *, listeners: Listen
 def finish(db: Write, checks: Sequence[tuple[SourceLease, Sequence[FeedColumns]]]) -> list[bool]:
     """Write the remaining columns of checks and release their leases.
 
-    Returns for each check whether it was written; False if it lost its lease.
+    Return for each check whether it was written; False if it lost its lease.
     """
     leased: defaultdict[str, list[int]] = defaultdict(list)
     for lease, _ in checks:
@@ -90,7 +147,7 @@ def finish(db: Write, checks: Sequence[tuple[SourceLease, Sequence[FeedColumns]]
 
 def record(db: Write, results: Sequence[FeedColumns]) -> None:
     """Write columns of feeds."""
-    feed_store.record(db, [(feed, _without_url(columns)) for feed, columns in results])
+    entry_writes.record(db, [(feed, _without_url(columns)) for feed, columns in results])
     # Rows of feeds are locked before those of sources, and all feeds are locked now.
     for feed, columns in results:
         if "feed_url" in columns:
@@ -108,47 +165,48 @@ def _lock(db: Write, batch: Sequence[Feed]) -> dict[int, CurrentFeed]:
     Omits deleted feeds, and feeds whose `match_entries_by_url` was changed, since their entries have other hashes now.
     """
     locked = counters.lock_each(db, ((feed.user_id, feed.id) for feed in batch))
-    current = feed_store.current(db, locked) if locked else {}
+    current = entry_writes.current(db, locked) if locked else {}
     by_url = {feed.id: feed.match_entries_by_url for feed in batch}
     return {id_: feed for id_, feed in current.items() if feed.match_entries_by_url == by_url[id_]}
 
 
-def _holds_lease(update: PreparedFeedUpdate, current: Mapping[int, CurrentFeed]) -> bool:
+def _holds_lease(update: FeedUpdate[ReadyEntry], current: Mapping[int, CurrentFeed]) -> bool:
     now, lease = current.get(update.feed.id), update.lease
     if now is None or lease is None or not lease.worker:
         return now is not None
     return (now.source_id, now.claimed_by) == (lease.source_id, lease.worker)
 
 
-def _columns(update: PreparedFeedUpdate, current: CurrentFeed) -> Mapping[str, Any]:
-    """Returns the columns to write. Rules that were changed during the check have removed the validators: they stay so,
+def _columns(update: FeedUpdate[ReadyEntry], current: CurrentFeed) -> Mapping[str, Any]:
+    """Return the columns to write. Rules that were changed during the check have removed the validators: they stay so,
     and the next check parses the document again.
     """
     were_removed = update.feed.body_digest is not None and current.body_digest is None
-    return {**update.values, **NO_VALIDATORS} if were_removed else update.values
+    return {**update.columns, **NO_VALIDATORS} if were_removed else update.columns
 
 
-def _rename(db: Write, updates: Iterable[PreparedFeedUpdate]) -> None:
+def _rename(db: Write, updates: Iterable[FeedUpdate[ReadyEntry]]) -> None:
     """Change the hashes of stored entries that their feed now identifies in another way."""
     for update in updates:
-        feed_store.rename(db, update.feed.user_id, update.feed.id, update.changes.renamed)
-        feed_store.rename_deleted(db, update.feed.id, update.changes.renamed_deleted)
+        entry_writes.rename(db, update.feed.user_id, update.feed.id, update.renamed)
+        entry_writes.rename_deleted(db, update.feed.id, update.renamed_deleted)
 
 
 def _add_new(
-    db: Write, updates: Sequence[PreparedFeedUpdate], current: Mapping[int, CurrentFeed]
+    db: Write, updates: Sequence[FeedUpdate[ReadyEntry]], current: Mapping[int, CurrentFeed]
 ) -> dict[int, list[int]]:
-    """Add new entries, except entries that another check has stored meanwhile. Returns their ids by feed id."""
-    known = feed_store.look_up(db, {update.feed.id: [entry.hash for entry in update.new] for update in updates})
+    """Add new entries, except entries that another check has stored since the look-up. Return their ids by feed id."""
+    known = entry_writes.look_up(db, {update.feed.id: update.new for update in updates})
     missing = [
-        replace(update, new=[entry for entry in update.new if entry.hash not in known[update.feed.id]])
+        replace(update, new={hash_: one for hash_, one in update.new.items() if hash_ not in known[update.feed.id]})
         for update in updates
     ]
-    return feed_store.add_all(db, missing, {feed_id: feed.category_id for feed_id, feed in current.items()})
+    return entry_writes.add_all(db, missing, {feed_id: feed.category_id for feed_id, feed in current.items()})
 
 
-def _release(db: Write, updates: Sequence[PreparedFeedUpdate], current: Mapping[int, CurrentFeed]) -> None:
-    """Release the leases of sources with a single feed, even lost ones, so that changes by users take effect at once.
+def _release(db: Write, updates: Sequence[FeedUpdate[ReadyEntry]], current: Mapping[int, CurrentFeed]) -> None:
+    """Release the leases of sources with a single feed, even lost ones, so that changes by users take effect
+    immediately.
 
     Sources that were checked without a lease get their next check from their feeds.
     """

@@ -1,6 +1,6 @@
 """Reads single entries and changes their state.
 
-Lists are in `storage.entries.entry_lists`; polled entries are stored by `storage.polling.feed_store`.
+Lists are in `storage.entries.entry_lists`; polled entries are stored by `storage.polling.entry_writes`.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from sqlalchemy import bindparam, delete, false, select, true, update
 
 from tidings.base.times import Instant
-from tidings.domain.polling.sources import NO_VALIDATORS
+from tidings.domain.polling.shared_sources import NO_VALIDATORS
 from tidings.engine.database import Write
 from tidings.storage.polling import sources
 from tidings.storage.schema import entries, feeds

@@ -14,7 +14,7 @@ from tidings.base.times import Instant
 from tidings.domain.feeds.feeds import Feed
 from tidings.domain.feeds.opml import OpmlFeed
 from tidings.domain.feeds.opml_settings import WRITTEN
-from tidings.domain.polling.sources import SHARED_OPTIONS
+from tidings.domain.polling.shared_sources import SHARED_OPTIONS
 from tidings.engine.database import Read, Write, columns
 from tidings.engine.id_list import in_list
 from tidings.storage.entries import counters

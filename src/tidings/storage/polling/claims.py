@@ -12,7 +12,7 @@ from sqlalchemy import bindparam, exists, false, func, or_, select, text, update
 
 from tidings.base.times import Instant
 from tidings.domain.feeds.feeds import Feed
-from tidings.domain.polling.sources import SourceLease
+from tidings.domain.polling.shared_sources import SourceLease
 from tidings.engine import locks
 from tidings.engine.database import Read, Write, columns
 from tidings.engine.id_list import in_list
@@ -70,7 +70,7 @@ _select_still_held = select(source_table.c.id).where(_is_listed, _is_held)
 
 
 def any_due(db: Read, now: Instant) -> bool:
-    """Returns whether a claim would find a source. Takes no lock."""
+    """Return whether a claim would find a source. Takes no lock."""
     return db.scalar(_any_due, now=now) is not None
 
 
@@ -100,7 +100,7 @@ def claim_due(
 
 
 def _choose(db: Write, *, now: Instant, limit: int, per_host: int, max_held: int) -> dict[int, str]:
-    """Returns the host by source id, the longest overdue source first."""
+    """Return the host by source id, the longest overdue source first."""
     chosen: dict[int, str] = {}
     taken: Counter[str] = Counter()
     full: set[str] = set()
@@ -126,13 +126,13 @@ def _choose(db: Write, *, now: Instant, limit: int, per_host: int, max_held: int
 
 
 def _claimed_by_host(db: Read, hosts: Collection[str], now: Instant) -> dict[str, int]:
-    """Returns how many sources of each host are claimed; a host without any is missing."""
+    """Return how many sources of each host are claimed; a host without any is missing."""
     rows = db.rows(_count_claimed_by_host, hosts=sorted(hosts), now=now) if hosts else ()
     return {row["host"]: row["claimed"] for row in rows}
 
 
 def renew(db: Write, worker: str, source_ids: Sequence[int], until: Instant) -> set[int]:
-    """Renew the claims that the worker still holds. Returns the renewed ids; rows that are locked are skipped."""
+    """Renew the claims that the worker still holds. Return the renewed ids; rows that are locked are skipped."""
     renewable = db.scalars(_lock_renewable, ids=list(source_ids), worker=worker)
     if renewable:
         db.run(_renew, ids=renewable, until=until)
@@ -140,13 +140,13 @@ def renew(db: Write, worker: str, source_ids: Sequence[int], until: Instant) -> 
 
 
 def release_all(db: Write, worker: str) -> int:
-    """Release all sources of a worker. Returns how many."""
+    """Release all sources of a worker. Return how many."""
     claimed = db.scalars(_lock_held, worker=worker)
     return db.run(_release_all, ids=claimed) if claimed else 0
 
 
 def release(db: Write, source_ids: Iterable[int], worker: str) -> None:
-    """Release those of the sources that the worker holds, and set their next check from their feeds."""
+    """Release the sources if the worker holds them, and set their next check from their feeds."""
     ids = sorted(set(source_ids))
     if ids:
         sources.lock(db, ids)
@@ -154,5 +154,5 @@ def release(db: Write, source_ids: Iterable[int], worker: str) -> None:
 
 
 def held(db: Read, source_ids: Iterable[int], worker: str) -> set[int]:
-    """Returns those of the sources that the worker still holds."""
+    """Return the ids of the sources that the worker still holds."""
     return set(db.scalars(_select_still_held, ids=sorted(set(source_ids)), worker=worker))

@@ -11,7 +11,7 @@ from tidings.engine.database import Read, Write
 from tidings.engine.upsert import upsert
 from tidings.storage.schema import host_attempts, hosts
 
-# How often a user may send a request by hand to a host that is paused.
+# How often a user may manually send a request to a host that is paused.
 ATTEMPT_GAP = MINUTE
 
 # The later time wins.
@@ -54,15 +54,15 @@ def pause(db: Write, host: str, *, until: Instant, asked_until: Instant) -> None
 
 
 def paused_until(db: Read, host: str) -> Instant | None:
-    """Returns when the pause ends that the host asked for; None if it asked for none. May be in the past."""
+    """Return when the pause ends that the host asked for; None if it asked for none. May be in the past."""
     until: Instant | None = db.scalar(_select_paused_until, host=host)
     return until
 
 
 def record_attempt(db: Write, user_id: int, host: str, now: Instant) -> Instant | None:
-    """Record that a user sends a request by hand to a host that is paused.
+    """Record that a user manually sends a request to a host that is paused.
 
-    Returns None, or when the user may do that again; then nothing was recorded.
+    Return None, or when the user may do that again; then nothing was recorded.
     """
     if db.scalar(_record_attempt, user_id=user_id, host=host, last_at=now) is not None:
         return None
@@ -71,7 +71,7 @@ def record_attempt(db: Write, user_id: int, host: str, now: Instant) -> Instant 
 
 
 def remove_expired(db: Write, before: Instant) -> int:
-    """Delete the limits that ended before `before`. Returns how many. Attempts by hand that no longer count go too."""
+    """Delete the limits that ended before `before`, and attempts that do not count any more. Return how many limits."""
     removed = db.run(_delete_expired, before=before)
     db.run(_delete_old_attempts, before=before - ATTEMPT_GAP)
     return removed

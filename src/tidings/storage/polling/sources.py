@@ -1,7 +1,7 @@
 """Sources: the documents that are fetched, and when each is due. Claims: `storage.polling.claims`.
 
 The next check of a source is the earliest of its enabled feeds. A transaction that changes when a feed is due, or
-whether it is enabled, also calls `touch`. Every transaction locks feeds before sources.
+whether it is enabled, calls `touch` as well. Every transaction locks feeds before sources.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from sqlalchemy import bindparam, delete, exists, false, func, or_, select, upda
 
 from tidings.base.times import Instant
 from tidings.domain.feeds.feeds import Feed
-from tidings.domain.polling.sources import fetch_key, host_of
+from tidings.domain.polling.shared_sources import fetch_key, host_of
 from tidings.engine import locks
 from tidings.engine.database import Read, Write
 from tidings.engine.id_list import in_list
@@ -39,7 +39,7 @@ _delete_unused = delete(sources).where(
 
 
 def ensure(db: Write, rows: Sequence[Mapping[str, Any]]) -> list[int]:
-    """Returns the ids of the sources of feeds, adding missing sources, in the order of `rows`.
+    """Return the ids of the sources of feeds, adding missing sources, in the order of `rows`.
 
     rows: columns of feeds; missing options have their defaults.
     """
@@ -63,12 +63,12 @@ def lock(db: Write, ids: list[int]) -> None:
 
 
 def of_feeds(db: Read, feed_ids: Iterable[int]) -> list[int]:
-    """Returns the ids of the sources of feeds."""
+    """Return the ids of the sources of feeds."""
     return db.scalars(_select_by_feeds, ids=list(feed_ids))
 
 
 def remove_unused(db: Write, source_ids: Iterable[int]) -> None:
-    """Delete those of the sources that have no feeds."""
+    """Delete the sources that have no feeds."""
     db.run(_delete_unused, ids=sorted(set(source_ids)))
 
 
@@ -101,7 +101,7 @@ def make_due(
     category_id: int | None = None,
     feed_ids: Sequence[int] | None = None,
 ) -> int:
-    """Make enabled feeds of the user due at once, unless they were checked after `checked_before`. Returns how many.
+    """Make enabled feeds of the user due now, unless they were checked after `checked_before`. Return how many.
 
     category_id, feed_ids: only feeds of this category, or only these.
     """

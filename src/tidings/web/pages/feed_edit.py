@@ -23,7 +23,7 @@ from tidings.services.entries.saved_pages import FEED_URL as SAVED_PAGES_URL
 from tidings.services.feed_requests import BOUND_TO_HOST, options_elsewhere
 from tidings.services.feeds.feeds import owned
 from tidings.services.feeds.rule_preview import RulePreview
-from tidings.services.polling.claims import RefreshFailed
+from tidings.services.polling.lease import RefreshFailed
 from tidings.storage.feeds import categories, health
 from tidings.web import security
 from tidings.web.context import PageResponse, Redirect, RequestContext

@@ -15,10 +15,11 @@ MAX_BYTES = 32 * 2**20
 
 
 class CacheEntry(Struct, frozen=True):
-    """until: when the entry expires."""
+    """A document in the cache."""
 
     response: FetchResponse
     until: Instant
+    """When the entry expires."""
 
 
 class RecentDocuments:

@@ -1,4 +1,4 @@
-"""Sources: documents that are fetched once for all feeds that show them.
+"""Which feeds share a source, a document that is fetched once for all of them, and the lease of a source.
 
 Feeds of any users share a source if they have the same URL and the same fetch options.
 """
@@ -31,19 +31,20 @@ _DEFAULTS = {field.name: field.default for field in msgspec.structs.fields(Feed)
 
 
 class SourceLease(Struct, frozen=True):
-    """A source to check, with the enabled feeds that show it; there is at least one.
-
-    worker: the id of the worker that holds the lease; "" for a check that needs no lease, such as a refresh that a
-    user waits for. requested_by: this user, or 0. is_pushed: a hub pushes its new entries. has_hub: a hub may be known
-    for it.
-    """
+    """A worker's claim on one source: until it expires, no other worker fetches the source."""
 
     source_id: int
+    """0 for a check without a claim."""
     feeds: Sequence[Feed]
+    """The enabled feeds that show the source; there is at least one."""
     worker: str = ""
+    """Id of the worker that holds the lease; "" for a check that needs none, such as a refresh a user waits for."""
     requested_by: int = 0
+    """Id of the user who waits for this check, or 0."""
     is_pushed: bool = False
+    """A hub pushes the source's new entries."""
     has_hub: bool = True
+    """A hub may be known for the source."""
 
     @property
     def lead(self) -> Feed:
@@ -55,15 +56,8 @@ class SourceLease(Struct, frozen=True):
 NO_VALIDATORS: Final[Mapping[str, Any]] = {"body_digest": None, "etag_header": "", "last_modified_header": ""}
 
 
-class Validators(Struct, frozen=True):
-    """What a conditional request sends."""
-
-    etag: str = ""
-    last_modified: str = ""
-
-
 def fetch_key(values: Mapping[str, Any]) -> bytes:
-    """Returns a digest of the options that a request depends on: feeds with the same key share a source.
+    """Return a digest of the options that a request depends on: feeds with the same key share a source.
 
     values: columns of a feed; those left out have the defaults of a new feed. The digest reveals no credentials.
     """
@@ -72,14 +66,14 @@ def fetch_key(values: Mapping[str, Any]) -> bytes:
 
 
 def feed_fetch_key(feed: Feed) -> bytes:
-    """Returns the `fetch_key` of a stored feed."""
+    """Return the `fetch_key` of a stored feed."""
     return fetch_key({name: getattr(feed, name) for name in SHARED_OPTIONS})
 
 
 def host_of(feed_url: str) -> str:
-    """Returns the host by which requests are limited, in lower case, with its port unless that is the default one.
+    """Return the host by which requests are limited, in lower case, with its port unless that is the default one.
 
-    Returns "" if the URL is not valid.
+    Return "" if the URL is not valid.
     """
     try:
         parts = urlsplit(feed_url)
@@ -91,13 +85,7 @@ def host_of(feed_url: str) -> str:
     return name if port in (None, default_port) else f"{name}:{port}"
 
 
-def shared_validators(feeds: Sequence[Feed]) -> Validators:
-    """Returns the validators of these feeds, which share a source.
-
-    They are empty if the feeds last stored different versions: "not modified" would be true of some of them only; and
-    without a digest: the document has to be parsed again (NO_VALIDATORS).
-    """
+def have_same_document(feeds: Sequence[Feed]) -> bool:
+    """Return whether these feeds, which share a source, last stored the same version of its document."""
     versions = {(feed.etag_header, feed.last_modified_header, feed.body_digest) for feed in feeds}
-    if len(versions) > 1 or feeds[0].body_digest is None:
-        return Validators()
-    return Validators(feeds[0].etag_header, feeds[0].last_modified_header)
+    return len(versions) == 1 and feeds[0].body_digest is not None

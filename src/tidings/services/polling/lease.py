@@ -1,4 +1,10 @@
-"""Selects the sources to check: due sources claimed by a worker, and sources a user refreshes."""
+"""Selects the sources to check: due sources, each leased to one worker, and sources that a user refreshes.
+
+due sources ─► within the limits of each host ─► claim (`storage.polling.claims`) ─► SourceLease ─► `check`
+                                                                                         └─ renewed while the check runs
+
+When a worker dies its leases expire, and other workers check the sources.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +13,12 @@ from collections import defaultdict
 from collections.abc import Sequence
 from datetime import timedelta
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from tidings.base.errors import TidingsError
 from tidings.base.times import SECOND, Instant
 from tidings.domain.feeds.feeds import Feed
-from tidings.domain.polling.sources import SourceLease, feed_fetch_key
+from tidings.domain.polling.shared_sources import SourceLease, feed_fetch_key
 from tidings.engine import notify
 from tidings.engine.database import Database
 from tidings.services.accounts.users import by_name
@@ -38,18 +43,8 @@ class RefreshFailed(TidingsError):
     code = "refresh-failed"
 
 
-class HostLimits(Struct, frozen=True):
-    """Limits for all workers of a database together.
-
-    per_host: fetches from one host at the same time. gap: time between the starts of two fetches from one host.
-    """
-
-    per_host: int = 2
-    gap: timedelta = timedelta(0)
-
-
 class Polling:
-    """lease: how long a claim lasts unless it is renewed."""
+    """Claims due sources for workers, and makes sources due or checks them when a user refreshes feeds."""
 
     def __init__(
         self,
@@ -58,18 +53,26 @@ class Polling:
         checker: FeedChecker,
         listeners: Listeners,
         *,
-        host_limits: HostLimits,
+        per_host: int,
+        gap: timedelta,
         lease: timedelta,
     ) -> None:
+        """Limits on hosts hold for all workers of a database together.
+
+        per_host: number of fetches from one host at the same time. gap: time between the starts of two fetches from one
+        host. lease: how long a claim lasts unless it is renewed.
+        """
         self._database = database
         self._clock = clock
         self._checker = checker
         self._listeners = listeners
-        self._host_limits = host_limits
+        self._per_host = per_host
+        self._gap = gap // timedelta(microseconds=1)
         self._lease = lease // timedelta(microseconds=1)
 
     @property
     def lease_s(self) -> float:
+        """How long a claim lasts unless it is renewed."""
         return self._lease / SECOND
 
     def claim(self, worker: str, limit: int, *, is_more: bool = False) -> list[SourceLease]:
@@ -89,8 +92,8 @@ class Polling:
                 now=now,
                 until=Instant(now + self._lease),
                 limit=limit,
-                per_host=self._host_limits.per_host,
-                gap=self._host_limits.gap // timedelta(microseconds=1),
+                per_host=self._per_host,
+                gap=self._gap,
             )
             hubs = self._listeners.hubs_of(db, [lease.source_id for lease in leases], now)
         return [
@@ -99,16 +102,17 @@ class Polling:
         ]
 
     def renew(self, worker: str, source_ids: Sequence[int]) -> set[int]:
-        """Renew leases. Returns the ids of the sources that the worker still holds."""
+        """Renew leases. Return the ids of the sources that the worker still holds."""
         with self._database.writing() as db:
             return claims.renew(db, worker, source_ids, Instant(self._clock() + self._lease))
 
     def release_all(self, worker: str) -> int:
+        """Release all sources that the worker holds. Return their number."""
         with self._database.writing() as db:
             return claims.release_all(db, worker)
 
     def forget_hosts(self) -> int:
-        """Delete hosts whose pause has ended. Returns their number."""
+        """Delete hosts whose pause has ended. Return their number."""
         with self._database.writing() as db:
             return host_limits.remove_expired(db, self._clock())
 
@@ -117,7 +121,7 @@ class Polling:
         return await self._checker.check(lease)
 
     async def refresh_now(self, user_id: int, feed_id: int) -> None:
-        """Check a feed at once, even if it is not due or disabled.
+        """Check a feed immediately, even if it is not due or disabled.
 
         Raises NotFound for a feed that is not the user's, and RefreshFailed if the check failed.
         """
@@ -129,21 +133,21 @@ class Polling:
             raise RefreshFailed(error.text) from error
 
     def refresh_all(self, user_id: int) -> int:
-        """Make all enabled feeds of the user due now. Returns their number; a worker claims them within a second."""
+        """Make all enabled feeds of the user due now. Return their number; a worker claims them within a second."""
         return self._make_due(user_id)
 
     def refresh_category(self, user_id: int, category_id: int) -> int:
-        """Make the enabled feeds of a category due now. Returns their number. Raises NotFound."""
+        """Make the enabled feeds of a category due now. Return their number. Raises NotFound."""
         with self._database.reading() as db:
             owned_category(db, user_id, category_id)
         return self._make_due(user_id, category_id)
 
     def refresh_feeds(self, user_id: int, feed_ids: Sequence[int]) -> int:
-        """Make these feeds of the user due now, except disabled and just checked ones. Returns their number."""
+        """Make these feeds of the user due now, except disabled and just checked ones. Return their number."""
         return self._make_due(user_id, feed_ids=feed_ids)
 
     def enabled(self, username: str | None = None) -> list[SourceLease]:
-        """Returns the sources of one user's enabled feeds, or of all users', for checks without a claim.
+        """Return the sources of one user's enabled feeds, or of all users', for checks without a claim.
 
         Raises NotFound for an unknown username.
         """

@@ -19,11 +19,9 @@ from tidings.content.model import ParsedEnclosure
 from tidings.domain.entries import retention
 from tidings.domain.entries.chapters import chapters_text
 from tidings.domain.entries.enclosures import match_enclosures
-from tidings.domain.entries.entries import EditedEntryField, tag_key
-from tidings.domain.entries.ready import ReadyEntry
+from tidings.domain.entries.entries import EditedEntryField, ReadyEntry, tag_key
 from tidings.domain.feeds.feeds import Feed
-from tidings.domain.polling.changes import KnownEntries, PreparedFeedUpdate
-from tidings.domain.polling.entry_identity import StoredIdentity
+from tidings.domain.polling.changes import FeedUpdate, KnownEntries, StoredIdentity
 from tidings.engine import bulk_insert
 from tidings.engine.database import Read, Write
 from tidings.engine.id_list import in_list
@@ -50,7 +48,7 @@ _LOOK_UP_BATCH = 10_000
 
 
 def look_up(db: Read, hashes: Mapping[int, Iterable[bytes]]) -> dict[int, KnownEntries]:
-    """Returns which hashes each feed has, as entries or as deleted ones; one statement for all feeds.
+    """Return which hashes each feed has, as entries or as deleted ones; one statement for all feeds.
 
     hashes: by feed id. The result is by feed id as well.
     """
@@ -72,7 +70,9 @@ def look_up(db: Read, hashes: Mapping[int, Iterable[bytes]]) -> dict[int, KnownE
     }
 
 
-def add_all(db: Write, updates: Sequence[PreparedFeedUpdate], category_ids: Mapping[int, int]) -> dict[int, list[int]]:
+def add_all(
+    db: Write, updates: Sequence[FeedUpdate[ReadyEntry]], category_ids: Mapping[int, int]
+) -> dict[int, list[int]]:
     """Add the new entries of each update, the first with the lowest id; return their ids by feed id.
 
     category_ids: by feed id. The caller has locked the counters of the feeds.
@@ -80,7 +80,7 @@ def add_all(db: Write, updates: Sequence[PreparedFeedUpdate], category_ids: Mapp
     rows = [
         (update.feed.user_id, update.feed.id, category_ids[update.feed.id], update.now, entry)
         for update in updates
-        for entry in update.new
+        for entry in update.new.values()
     ]
     ids = iter(_add(db, rows))
     return {update.feed.id: [next(ids) for _ in update.new] for update in updates}
@@ -89,7 +89,7 @@ def add_all(db: Write, updates: Sequence[PreparedFeedUpdate], category_ids: Mapp
 def add(
     db: Write, user_id: int, feed_id: int, category_id: int, new: Sequence[ReadyEntry], *, now: Instant
 ) -> list[int]:
-    """As `add_all`, for one feed. Returns the ids."""
+    """As `add_all`, for one feed. Return the ids."""
     return _add(db, [(user_id, feed_id, category_id, now, entry) for entry in new])
 
 
@@ -221,7 +221,7 @@ def _replace_details(db: Write, user_id: int, entry_id: int, entry: ReadyEntry) 
 
 
 def tag_rows(user_id: int, entry_id: int, tags: Iterable[str]) -> list[dict[str, Any]]:
-    """Returns the rows of `entry_tags` of an entry."""
+    """Return the rows of `entry_tags` of an entry."""
     keys = sorted({key for tag in tags if (key := tag_key(tag))})
     return [{"user_id": user_id, "tag": key, "entry_id": entry_id} for key in keys]
 
@@ -249,7 +249,7 @@ _set_seen = (
 
 
 def mark_seen(db: Write, feed_id: int, hashes: Collection[bytes], *, now: Instant) -> int:
-    """Record that deleted entries are still in the feed's document. Returns how many rows were written."""
+    """Record that deleted entries are still in the feed's document. Return how many rows were written."""
     if not hashes:
         return 0
     known = {row["hash"]: row["seen_at"] for row in db.rows(_select_last_seen, feed=feed_id, hashes=sorted(hashes))}
@@ -294,7 +294,7 @@ _rename_deleted = (
 
 
 def stored(db: Read, user_id: int, feed_id: int) -> list[StoredIdentity]:
-    """Returns all entries of the feed with any status, the newest first."""
+    """Return all entries of the feed with any status, the newest first."""
     return db.all(StoredIdentity, _select_stored, user=user_id, feed=feed_id)
 
 
@@ -327,7 +327,7 @@ _select_current = (
 
 
 class CurrentFeed(Struct, frozen=True):
-    """A feed as this transaction sees it. source_id, claimed_by: its source, and the worker that has claimed it."""
+    """The columns of a feed that a transaction reads again after it has locked the feed."""
 
     feed_id: int
     category_id: int
@@ -335,10 +335,11 @@ class CurrentFeed(Struct, frozen=True):
     body_digest: bytes | None
     source_id: int
     claimed_by: str
+    """The worker that has claimed the source, or ""."""
 
 
 def current(db: Read, owned: Collection[tuple[int, int]]) -> dict[int, CurrentFeed]:
-    """Returns feeds by id; they may differ from those at the claim. owned: user id and feed id of each."""
+    """Return feeds by id; they may differ from those at the claim. owned: user id and feed id of each."""
     users, ids = (sorted({pair[index] for pair in owned}) for index in (0, 1))
     return {feed.feed_id: feed for feed in db.all(CurrentFeed, _select_current, users=users, feeds=ids)}
 
@@ -358,6 +359,6 @@ def record(db: Write, results: Iterable[tuple[Feed, Mapping[str, Any]]]) -> None
 
 @lru_cache(maxsize=64)
 def _update_statement(names: tuple[str, ...]) -> Update:
-    """Returns an UPDATE of a feed. names: of parameters, `set_` and the column; a few dozen combinations occur."""
+    """Return an UPDATE of a feed. names: of parameters, `set_` and the column; a few dozen combinations occur."""
     changed: dict[str, Any] = {name.removeprefix("set_"): bindparam(name) for name in names}
     return update(feeds).where(feeds.c.id == bindparam("feed"), feeds.c.user_id == bindparam("user")).values(**changed)

@@ -1,4 +1,4 @@
-"""Turns a parsed entry into the entry that is stored.
+"""How a feed's entries are prepared for its user: turns a parsed entry into the entry that is stored.
 
 parsed ─► changed at all? ─► filter ─► rewrite URL ─► rewrite ─► filter ─► clean ─► reading time ─► ReadyEntry
             (fingerprint)                  └─► page ─► article ─┘    (again, if there is an article)
@@ -24,9 +24,8 @@ from tidings.content.rules.budget import MAX_CHECK_S, RuleBudget
 from tidings.content.rules.filters import FilterDecision
 from tidings.content.rules.rule_entry import DEFAULT_INVIDIOUS_HOST
 from tidings.domain.accounts.users import User
-from tidings.domain.entries.entries import Enclosure, Entry
+from tidings.domain.entries.entries import Enclosure, Entry, ReadyEntry
 from tidings.domain.entries.reading_time import may_be_duration, minutes_of
-from tidings.domain.entries.ready import ReadyEntry
 from tidings.domain.feeds.feeds import Feed
 
 # Used in the fingerprint of an entry without a date; other dates are not part of it.
@@ -57,29 +56,32 @@ class _EntryWithoutChapters(Struct, frozen=True):
 
 
 class PreparationResult(Struct, frozen=True):
-    """The result of `prepare`.
-
-    entry: None if a filter rule removes it. warnings: of rules that failed and changed nothing. is_page_worse: its page
-    was fetched and has far less text than the feed, whose text was kept.
-    """
+    """The result of `prepare`, which the preparation of a document keeps for feeds with the same rules."""
 
     entry: ReadyEntry | None
+    """None if a filter rule removes it."""
     warnings: tuple[str, ...] = ()
+    """About rules that failed and changed nothing."""
     is_page_worse: bool = False
+    """The entry's page was fetched and has far less text than the feed, whose text was kept."""
 
 
 class PreparedArticle(Struct, frozen=True):
-    """content: cleaned HTML. reading_time: minutes. warnings: see above."""
+    """The article of a stored entry, rewritten and cleaned."""
 
     content: str
+    """Cleaned HTML."""
     reading_time: int
+    """Minutes."""
     warnings: tuple[str, ...] = ()
+    """About rules that failed and changed nothing."""
 
 
 class InstanceSettings(Struct, frozen=True):
-    """The operator's settings, which apply to all users. policy: the part of the cleaning policy that is the same."""
+    """The operator's settings, which apply to all users."""
 
     policy: cleaning.CleaningPolicy = cleaning.DEFAULT_POLICY
+    """The part of the cleaning policy that is the same for all."""
     invidious_host: str = DEFAULT_INVIDIOUS_HOST
 
 
@@ -87,10 +89,7 @@ DEFAULT_INSTANCE = InstanceSettings()
 
 
 class EntryPolicy(Struct, frozen=True):
-    """How the entries of one feed are prepared for its user; created once per check.
-
-    key: equal for feeds that get equal entries from the same document.
-    """
+    """How the entries of one feed are prepared for its user; created once per check."""
 
     feed_rules: pipeline.CompiledRules
     user_rules: pipeline.CompiledRules
@@ -99,6 +98,7 @@ class EntryPolicy(Struct, frozen=True):
     words_per_minute: int
     cjk_per_minute: int
     key: Hashable
+    """Equal for feeds that get equal entries from the same document."""
 
     @classmethod
     def for_feed(cls, feed: Feed, user: User, instance: InstanceSettings = DEFAULT_INSTANCE) -> EntryPolicy:
@@ -124,7 +124,7 @@ class EntryPolicy(Struct, frozen=True):
 
 
 def fingerprint(entry: ParsedEntry) -> bytes:
-    """Returns 16 bytes that change when the publisher changes the entry.
+    """Return 16 bytes that change when the publisher changes the entry.
 
     Of the date it depends only on whether there is one, because only the first one is stored. The hash is left out,
     since it depends on a setting.
@@ -139,7 +139,7 @@ def fingerprint(entry: ParsedEntry) -> bytes:
 
 
 def pages_to_fetch(entries: Mapping[bytes, ParsedEntry], policy: EntryPolicy, *, now: Instant) -> dict[bytes, str]:
-    """Returns the URLs of articles by hash, without entries that a filter rule removes or that have no URL."""
+    """Return the URLs of articles by hash, without entries that a filter rule removes or that have no URL."""
     budget = RuleBudget(MAX_CHECK_S)
     pages = {hash_: _page_to_fetch(entry, policy, now, budget.for_entry()) for hash_, entry in entries.items()}
     return {hash_: url for hash_, url in pages.items() if url}
@@ -160,7 +160,7 @@ def prepare(
     article: Article | None = None,
     budget: RuleBudget | None = None,
 ) -> PreparationResult:
-    """Returns the entry after filters, rewrite rules and cleaning.
+    """Return the entry after filters, rewrite rules and cleaning.
 
     article: extracted from the entry's page, if that was fetched; it replaces the content of the feed, unless that has
     far more text, or nothing is left of the article after cleaning. budget: what all rules may use for the entry; those
@@ -209,7 +209,7 @@ def prepare(
 def prepare_article(
     entry: Entry, attached: Sequence[Enclosure], article: Article, policy: EntryPolicy
 ) -> PreparedArticle:
-    """Returns the article of a stored entry, rewritten by its feed's rules and cleaned. attached: its enclosures."""
+    """Return the article of a stored entry, rewritten by its feed's rules and cleaned. attached: its enclosures."""
     parsed = ParsedEntry(
         hash=entry.hash.hex(),
         url=entry.url,
@@ -225,17 +225,17 @@ def prepare_article(
 
 
 def _english(*warnings: Message) -> tuple[str, ...]:
-    """Returns the warnings in English, for the log. The page that previews rules shows translated ones."""
+    """Return the warnings in English, for the log. The page that previews rules shows translated ones."""
     return tuple(warning.english() for warning in warnings)
 
 
 def is_worth_reading(content: str) -> bool:
-    """Returns whether the content has any text, picture, audio or video. content: cleaned HTML."""
+    """Return whether the content has any text, picture, audio or video. content: cleaned HTML."""
     return bool(_VISIBLE_MEDIA.search(content) or cleaning.text_of(content))
 
 
 def is_far_shorter(article: str, others: Iterable[str]) -> bool:
-    """Returns whether an article has far less text than what it would replace, so that its page is none.
+    """Return whether an article has far less text than what it would replace, so that its page is none.
 
     Such pages ask for consent, a log-in or a subscription, show an error, or need a script. A picture may be all of an
     article of which the feed has a few words. article, others: cleaned HTML.
@@ -261,7 +261,7 @@ def _filtered(entry: ParsedEntry, policy: EntryPolicy, now: Instant, budget: Rul
 
 
 def feed_hosts(feed: Feed) -> frozenset[str]:
-    """Returns the hosts of the feed and its site. URL parameters that name them as the referrer are tracking."""
+    """Return the hosts of the feed and its site. URL parameters that name them as the referrer are tracking."""
     return frozenset(host for url in (feed.feed_url, feed.site_url) if (host := _host(url)))
 
 

@@ -1,0 +1,176 @@
+"""A check on its way through the steps of `check`, and its results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TypeAlias
+
+import structlog
+from msgspec import Struct
+
+from tidings import metrics
+from tidings.base.errors import InvalidInput, LocalShortage, TidingsError
+from tidings.base.messages import msg
+from tidings.base.shortages import is_shortage
+from tidings.base.times import SECOND, Instant
+from tidings.content import formats
+from tidings.content.articles import Article
+from tidings.content.errors import FeedError
+from tidings.content.model import ParsedFeed
+from tidings.domain.feeds.feeds import Feed
+from tidings.domain.polling.shared_sources import SourceLease
+from tidings.net.fetch import FetchResponse
+from tidings.services.listeners import CheckedDocument
+from tidings.services.polling.prepare import EntryPreparer
+from tidings.services.polling.store import CheckResult, FeedColumns
+
+log = structlog.get_logger()
+
+# Maximum number of feeds in one transaction: limits how long others wait for the database, and the memory used.
+MAX_FEEDS = 25
+
+
+class CheckRun(Struct, eq=False):
+    """A running check of one source: what the steps so far have found out, for all feeds of the source."""
+
+    lease: SourceLease
+    started: Instant
+    random_fraction: float
+    """0 to 1, drawn once for the check, so that the feeds of the source fall due together again."""
+    preparer: EntryPreparer
+    response: FetchResponse = FetchResponse(status=0, url="", body=b"")
+    """With status 0 until there is one."""
+    document: ParsedFeed | FeedError | None = None
+    """The parsed document, or why it cannot be parsed; None until `parsed` is called."""
+    changed: list[Feed] = []
+    """The feeds for which the document has changed."""
+    articles: Mapping[int, Mapping[bytes, Article]] = {}
+    """Full content of new entries, by feed id and entry hash."""
+    results: dict[int, CheckResult] = {}
+    """By feed id, without feeds whose document is unchanged."""
+    columns: list[FeedColumns] = []
+    """Columns of feeds to write at the end."""
+    is_lost: bool = False
+    """Another worker claimed the source during the check."""
+    is_outage: bool = False
+    """Our own network is down."""
+
+    @property
+    def failed(self) -> dict[int, TidingsError]:
+        """The errors of failed feeds by feed id."""
+        return {feed_id: one.error for feed_id, one in self.results.items() if one.error is not None}
+
+    @property
+    def stored(self) -> list[CheckResult]:
+        """The results of feeds whose entries were stored."""
+        return [result for result in self.results.values() if result.error is None]
+
+    def fail(self, feeds: Sequence[Feed], error: Exception) -> None:
+        """Record that the check of these feeds failed."""
+        reason = as_feed_error(error, feeds)
+        self.results |= {feed.id: CheckResult(reason) for feed in feeds}
+
+    def parsed(self, now: Instant) -> ParsedFeed:
+        """Return the parsed document; it is parsed once. Raises FeedError, each time, if it cannot be parsed."""
+        if self.document is None:
+            try:
+                self.document = parse(self.response, now)
+            except FeedError as error:
+                self.document = error
+        if isinstance(self.document, FeedError):
+            raise self.document
+        return self.document
+
+    def checked(self, now: Instant) -> CheckedDocument:
+        """Return what listeners get to know of the document after its entries were stored."""
+        # A feed that was never checked gets its first entries, which are not news.
+        has_news = any(
+            feed.checked_at and self.results[feed.id].new_ids for feed in self.changed if feed.id in self.results
+        )
+        return CheckedDocument(self.lease.lead, self.response, self.parsed(now), has_news, self.lease.has_hub)
+
+    def free(self) -> None:
+        """Free the memory of what only the steps until storing need."""
+        self.document, self.articles, self.preparer = None, {}, EntryPreparer()
+
+    def log(self, *, took: int) -> None:
+        """Log the check and count it in the metrics. took: microseconds."""
+        stored, failed = self.stored, self.failed
+        ways = {"lost": self.is_lost, "outage": self.is_outage, "stored": stored, "failed": failed}
+        new = sum(len(result.new_ids) for result in stored)
+        metrics.record_poll(next((way for way, is_so in ways.items() if is_so), "unchanged"), took / SECOND, new)
+        about = {"source": self.lease.source_id, "feeds": len(self.lease.feeds), "took_ms": took // 1000}
+        if self.is_lost:
+            log.info("source claimed by another worker", **about)
+            return
+        # An outage of the network is logged once, not for each feed.
+        write = log.debug if self.is_outage else log.warning
+        for code, (count, reason) in _reasons(failed).items():
+            write("feed failed", feed=self.lease.lead.id, code=code, failed=count, reason=reason, **about)
+        if len(failed) < len(self.lease.feeds):
+            log.info(
+                "feed polled",
+                feed=self.lease.lead.id,
+                status=self.response.status,
+                parsed=len(stored),
+                new=new,
+                changed=sum(result.changed for result in stored),
+                skipped=max((result.skipped for result in stored), default=0),
+                **about,
+            )
+
+
+# One feed of a check.
+Member: TypeAlias = tuple[CheckRun, Feed]
+
+
+def batches(members: Iterable[Member]) -> Iterator[list[Member]]:
+    """Yield batches of members for one transaction each; no feed occurs twice in a batch."""
+    batch: dict[int, Member] = {}
+    for run, feed in members:
+        if len(batch) == MAX_FEEDS or feed.id in batch:
+            yield list(batch.values())
+            batch = {}
+        batch[feed.id] = run, feed
+    yield list(batch.values())
+
+
+@contextmanager
+def failing(*members: Member) -> Iterator[None]:
+    """Turn an exception into failed results of these feeds, so that the other feeds of a batch go on."""
+    try:
+        yield
+    except Exception as error:  # noqa: BLE001 - `as_feed_error` logs unexpected errors
+        reason = as_feed_error(error, [feed for _, feed in members])
+        for run, feed in members:
+            run.fail([feed], reason)
+
+
+def as_feed_error(error: Exception, feeds: Sequence[Feed]) -> TidingsError:
+    """Return the error to store with the feeds. An unexpected exception is logged."""
+    if isinstance(error, TidingsError):
+        return error
+    if is_shortage(error):
+        return LocalShortage()
+    log.error("feed check crashed", feed=feeds[0].id, feeds=len(feeds), exc_info=error)
+    return InvalidInput(
+        msg(
+            "Tidings failed on this feed ({name}); please report it with the feed's address.",
+            name=type(error).__name__,
+        )
+    )
+
+
+def parse(response: FetchResponse, now: Instant) -> ParsedFeed:
+    """Return the parsed document of a response. Raises FeedError."""
+    return formats.parse_feed(response.body, url=response.url, charset=response.charset or None, now=now)
+
+
+def _reasons(failed: Mapping[int, TidingsError]) -> dict[str, tuple[int, str]]:
+    """Return the number of failed feeds and the message of the first one, by error code."""
+    reasons: dict[str, tuple[int, str]] = {}
+    for error in failed.values():
+        count, reason = reasons.get(error.code, (0, error.message))
+        reasons[error.code] = count + 1, reason
+    return reasons
