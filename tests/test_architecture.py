@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -117,6 +118,7 @@ NOT_IN_PURE = frozenset({
 NOT_CALLED_IN_PURE = frozenset({"open", "print", "input", "now", "utcnow", "today"})
 # (module, import): why it is right there all the same.
 EXCEPTIONS = {
+    ("tidings.content", "importlib"): "the front page loads each of its names when it is first used",
     ("tidings.content.search.stemming", "threading"): "a stemmer keeps its word: each thread has its own",
     ("tidings.content.rules.regex", "time"): "the processor time that an expression may take, not a clock",
     ("tidings.content.rules.budget", "time"): "the processor time that all rules may take, not a clock",
@@ -327,3 +329,22 @@ def test_a_module_that_leaves_its_room_is_found(module: str, text: str, says: st
 )
 def test_a_module_that_stays_in_its_room_breaks_no_rule(module: str, text: str) -> None:
     assert violations(module, text) == []
+
+
+# Third-party libraries that open connections or databases.
+OUTSIDE = frozenset({"aiohttp", "psycopg", "sqlalchemy", "starlette"})
+
+
+@pytest.mark.parametrize("library", sorted(LIBRARIES))
+def test_a_library_is_imported_without_the_core(library: str) -> None:
+    """In a fresh interpreter, so that what its dependencies import counts as well."""
+    names = [name_of(path) for path in modules() if part_of(name_of(path)) == library]
+    code = (
+        f"import sys; from importlib import import_module\nfor one in {names}: import_module(one)\nprint(*sys.modules)"
+    )
+
+    loaded = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
+
+    assert {part_of(one) for one in loaded if one.startswith("tidings.")} <= {library} | LIBRARIES[library]
+    if library in {"base", "content"}:
+        assert OUTSIDE & {one.partition(".")[0] for one in loaded} == set()

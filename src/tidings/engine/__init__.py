@@ -1,1 +1,34 @@
-"""Everything in which SQLite and PostgreSQL differ: each difference is a named function of one of these modules."""
+"""One statement for SQLite and PostgreSQL: connections, transactions, and everything in which the two engines differ.
+
+    from tidings.engine.database import Database
+
+    database = Database("sqlite:///notes.db")
+    with database.writing() as db:
+        note_id = db.insert(insert(notes), text="bread")
+    with database.reading() as db:
+        text = db.scalar(select(notes.c.text).where(notes.c.id == note_id))
+
+Statements are SQLAlchemy's. A write is one transaction: it commits when its block ends, and
+rolls back when the block raises. Each difference between the engines is a function of one of these modules:
+
+database          Database, Read, Write: connections, transactions, rows as structs
+columns           types of columns, and names of constraints
+upsert            INSERT … ON CONFLICT
+bulk_insert       many rows, ids reserved in advance
+id_list           a list of ids as one parameter
+full_text         search: FTS5, or tsvector; its tables are in search_tables
+locks             locks that PostgreSQL needs, and SQLite does not
+notify            wakes processes that wait for something to do
+row_text          tells whether anything in a row has changed
+sequences         ids that are never given out again
+partitions        tables divided by user
+replica           reads from a streaming replica
+integrity         what an engine says of its own files
+disk_space        the size of the database, and returning free space
+sqlite_file       an SQLite database as a file: copies and checks
+database_clock    the clock that all machines share
+errors            ConcurrentChange; an unavailable database raises StoreUnavailable of `tidings.base.errors`
+
+It never creates or knows the tables of an application, except those of the full-text index, and it has no settings:
+URLs and limits are arguments.
+"""
