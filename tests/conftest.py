@@ -71,7 +71,7 @@ LONG_RUNS = (
     "engine/test_replica.py", "storage/entries/test_frequent_words.py", "maintenance/test_move.py",
     "maintenance/test_restore.py", "storage/test_lock_order.py", "storage/test_plans.py",
     "storage/test_statement_ownership.py", "storage/test_upgrades.py", "surfaces/test_front_door.py", "test_abuse.py",
-    "test_connections.py", "test_loaded_modules.py", "test_names.py", "test_supervisor.py",
+    "test_connections.py", "test_loaded_modules.py", "test_supervisor.py",
     "archives/test_pages.py", "media/test_pages.py", "web/test_budgets.py", "web/test_catalogues.py",
     "worker/test_company.py", "deliveries/test_worker.py", "deliveries/test_worker_killed.py", "worker/test_killed.py",
     "worker/test_poller.py", "worker/test_shortages.py",
