@@ -27,13 +27,10 @@ def scale_to_png(body: bytes) -> bytes | None:
 
     from PIL import Image
 
-    # Only called with bytes in memory.
-    from PIL.Image import open as decoder
-
     # Also limits images inside others (ICO), whose size is only known when they are decoded.
     Image.MAX_IMAGE_PIXELS = MAX_SIDE * MAX_SIDE
     try:
-        with decoder(BytesIO(body), formats=_FORMATS) as image:
+        with Image.open(BytesIO(body), formats=_FORMATS) as image:
             if max(image.size) > MAX_SIDE:
                 return None
             # A JPEG can be decoded at a fraction of its size.

@@ -50,13 +50,10 @@ def _scaled(content: bytes, size: PictureSize) -> Picture | None:
 
     from PIL import Image, ImageOps
 
-    # Only called with bytes in memory.
-    from PIL.Image import open as decoder
-
     # Ours is the limit that counts. Beyond its own, Pillow warns, and raises an error at twice as many pixels.
     warnings.simplefilter("ignore", Image.DecompressionBombWarning)
     try:
-        with decoder(BytesIO(content), formats=_FORMATS) as image:
+        with Image.open(BytesIO(content), formats=_FORMATS) as image:
             is_animated = getattr(image, "is_animated", False) and size is PictureSize.ARTICLE
             if max(image.size) <= size or is_animated or image.mode not in _MODES:
                 return None
