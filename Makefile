@@ -42,7 +42,7 @@ format: $(VENV)/.dev ## fix lint and format the code
 	$(IN_VENV) -m ruff check --fix-only .
 	$(IN_VENV) -m ruff format .
 
-bench: $(VENV)/.dev ## measure performance (ARGS="lists" for one of ingest, lists, apps, first-sync, imports, pages, rendering, schedule, latency, deliveries, subscribers, connections, growth, capacity)
+bench: $(VENV)/.dev ## measure performance (ARGS="lists" for one of ingest, lists, apps, first-sync, imports, pages, schedule, latency, deliveries, connections, growth, capacity)
 	@exec $(IN_VENV) -m benchmarks $(ARGS)
 
 bench-api: $(VENV)/.dev ## measure the native API with eight connections, compared with the reference server if it is installed

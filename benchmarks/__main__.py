@@ -15,7 +15,6 @@ def main() -> int:
         capacity,
         connections,
         deliveries,
-        failover,
         first_sync,
         growth,
         imports,
@@ -23,9 +22,7 @@ def main() -> int:
         latency,
         lists,
         pages,
-        rendering,
         schedule,
-        subscribers,
     )
 
     known = {
@@ -35,15 +32,12 @@ def main() -> int:
         "first-sync": first_sync.run,
         "imports": imports.run,
         "pages": pages.run,
-        "rendering": rendering.run,
         "schedule": schedule.run,
         "latency": latency.run,
         "deliveries": deliveries.run,
-        "subscribers": subscribers.run,
         "connections": connections.run,
         "growth": growth.run,
         "capacity": capacity.run,
-        "failover": failover.run,
     }
     chosen = sys.argv[1:] or list(known)
     if unknown := [name for name in chosen if name not in known]:

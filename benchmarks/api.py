@@ -38,7 +38,6 @@ from msgspec import Struct
 from sqlalchemy import text
 
 from benchmarks import reference
-from benchmarks.bare_loop import bare_loop
 from benchmarks.lists import databases
 from benchmarks.memory import SETTLE_S, memory_mib, peak_of
 from benchmarks.plots import Bars, write_bars
@@ -66,8 +65,6 @@ ENGINES: Final = ("sqlite", "postgresql")
 RATE: Final = "requests a second"
 MARKED, IMPORTED = 10_000, 500
 STARTS: Final = 3
-# Cases that are also done in a loop without a service.
-BARE: Final = ("unread, 100", "one entry", "feeds", "counters")
 UPDATE: Final = "/v1/entries"
 
 Check = Callable[[Any], None]
@@ -113,10 +110,7 @@ class Case(Struct, frozen=True):
 
 
 class Result(Struct, frozen=True):
-    """rates: requests per second, by turn. ratio: median of the ratios of each turn, None without the reference.
-
-    bare: how often a second a loop does the same without a service (`bare_loop`), None where that was not measured.
-    """
+    """rates: requests per second, by turn. ratio: median of the ratios of each turn, None without the reference."""
 
     engine: str
     case: str
@@ -125,7 +119,6 @@ class Result(Struct, frozen=True):
     ratio: float | None = None
     minimum: float = 0
     unit: str = RATE
-    bare: float | None = None
 
     @property
     def is_too_slow(self) -> bool:
@@ -140,8 +133,7 @@ def run() -> int:
         for number, engine in enumerate(ENGINES):
             with tempfile.TemporaryDirectory() as folder, _service(engine, Path(folder)) as (service, ours):
                 with peak_of(service) as peak:
-                    compared = _compare(number, ours, other)
-                results += _with_bare_loop(service, ours, compared)
+                    results += _compare(number, ours, other)
                 results += _footprint(service, ours, peak.mib, other)
     _write(sender, results)
     return int(any(result.is_too_slow for result in results))
@@ -299,18 +291,6 @@ def _compare(engine: int, ours: Server, other: Server | None) -> list[Result]:
         turns = [[1 / time_once(server, f"{ours.name}-{turn}") for server in servers] for turn in range(TURNS)]
         results.append(_result(ours.name, name, 0, turns))
     return results
-
-
-def _with_bare_loop(service: RunningService, ours: Server, results: Sequence[Result]) -> list[Result]:
-    """Returns the results, those of BARE with the rate of a loop that does the same."""
-    cases = _cases(ours)
-    with bare_loop(service, ours.token) as loop:
-        bare = {name: loop.rate(cases[name].path) for name in BARE}
-    for result in results:
-        if rate := bare.get(result.case):
-            times = rate / median(result.rates)
-            sys.stdout.write(f"  {result.case:<28} {rate:9.1f} in a bare loop, {times:.1f} times the service\n")
-    return [msgspec.structs.replace(result, bare=bare.get(result.case)) for result in results]
 
 
 def _rate_of_turn(server: Server, name: str) -> float:

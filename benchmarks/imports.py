@@ -11,16 +11,18 @@ import base64
 import hashlib
 import json
 import os
+import re
 import resource
+import subprocess
 import sys
 import tempfile
+import time
 import urllib.request
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from benchmarks import reference
-from benchmarks.archive_memory import run_command
 from support.people import PASSWORD
 from support.postgres import create_database, postgres_server
 from support.running import environment_for, running
@@ -30,6 +32,7 @@ ENTRIES = int(os.environ.get("IMPORT_ENTRIES", "100000"))
 LIMIT_S = 60
 LIMIT_MIB = 200
 _PAGE = 1_000
+_POLL_S = 0.05
 _COMPARED = ("hash", "status", "starred", "title", "url", "author", "comments_url", "reading_time", "tags")
 
 
@@ -65,10 +68,10 @@ def run() -> int:
 
 def _measure(title: str, environment: dict[str, str], arguments: list[str]) -> bool:
     """Returns whether the import was within the limits."""
-    run_command(environment, "migrate")
-    run_command(environment, "user", "add", "alice", stdin=f"{PASSWORD}\n")
+    _run_command(environment, "migrate")
+    _run_command(environment, "user", "add", "alice", stdin=f"{PASSWORD}\n")
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    seconds, mib = run_command(environment, "import", "alice", *arguments)
+    seconds, mib = _run_command(environment, "import", "alice", *arguments)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     processor = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     sys.stdout.write(f"  {title:22} {seconds:6.0f} s {processor:6.0f} s {mib:6.0f} MiB\n")
@@ -108,6 +111,40 @@ def _compared(entry: dict[str, Any]) -> list[Any]:
     attached = [[one["url"], one["mime_type"], one["size"]] for one in entry.get("enclosures") or []]
     times = [datetime.fromisoformat(entry[name]).timestamp() for name in ("published_at", "created_at", "changed_at")]
     return [entry["feed"]["feed_url"], *(entry[name] for name in _COMPARED), times, attached]
+
+
+def _run_command(environment: dict[str, str], *arguments: str, stdin: str = "") -> tuple[float, float]:
+    """Run a command. Returns the seconds it took and the peak of its memory with its child processes, in MiB."""
+    started, peak_kb = time.monotonic(), 0
+    command = [sys.executable, "-m", "tidings", *arguments]
+    with subprocess.Popen(  # noqa: S603
+        command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
+    ) as process:
+        assert process.stdin is not None
+        process.stdin.write(stdin.encode())
+        process.stdin.close()
+        while process.poll() is None:
+            peak_kb = max(peak_kb, sum(map(_peak_kb, [process.pid, *_children(process.pid)])))
+            time.sleep(_POLL_S)
+    assert process.returncode == 0, f"{arguments[0]} failed"
+    return time.monotonic() - started, peak_kb / 1024
+
+
+def _children(pid: int) -> list[int]:
+    return [int(child) for thread in Path(f"/proc/{pid}/task").glob("*/children") for child in _text(thread).split()]
+
+
+def _peak_kb(pid: int) -> int:
+    match = re.search(r"^VmHWM:\s+(\d+)", _text(Path(f"/proc/{pid}/status")), re.MULTILINE)
+    return int(match[1]) if match else 0
+
+
+def _text(path: Path) -> str:
+    """Returns the text of a file of /proc, "" if the process has ended."""
+    try:
+        return path.read_text()
+    except OSError:
+        return ""
 
 
 def _database_url() -> str:
