@@ -254,7 +254,7 @@ READS: dict[str, Callable[[Read, Archive], object]] = {
         feed_texts.records(db, archive.user_id, ("title",), [archive.feed_id]),
         feeds.origins(db, archive.user_id, [archive.feed_id]),
     ),
-    "feeds of a category": lambda db, archive: feeds.of_category(db, archive.user_id, archive.category_id),
+    "feeds of a category": lambda db, archive: feeds.ids_of_category(db, archive.user_id, archive.category_id),
     "counts of categories": lambda db, archive: categories.counts(db, archive.user_id),
     "hidden feeds": lambda db, archive: feeds.hidden(db, archive.user_id),
     "when feeds of a list were checked": lambda db, archive: (

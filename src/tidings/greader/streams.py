@@ -278,7 +278,7 @@ def _without(db: Read, user_id: int, selection: EntryFilter, stream: Stream) -> 
         elif isinstance(found := folder_or_label(db, user_id, stream.name), Label):
             return structs.replace(selection, excluded_label_ids=(*selection.excluded_label_ids, found.id))
         else:
-            excluded = [feed.id for feed in feeds.of_category(db, user_id, found.id)]
+            excluded = feeds.ids_of_category(db, user_id, found.id)
     except NotFound:
         return selection
     return structs.replace(selection, excluded_feed_ids=(*selection.excluded_feed_ids, *excluded))

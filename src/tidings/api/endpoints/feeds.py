@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from typing import Annotated, Any
 
 import msgspec
@@ -25,10 +25,9 @@ from tidings.http.json_body import Int64, sent
 from tidings.net.errors import FetchError
 from tidings.services import Services
 from tidings.services.feeds.categories import owned as owned_category
-from tidings.services.feeds.feeds import owned
-from tidings.services.feeds.feeds import unknown as unknown_feed
+from tidings.services.feeds.feeds import unknown
 from tidings.storage.entries import counters
-from tidings.storage.feeds import categories, feed_texts, feeds
+from tidings.storage.feeds import feed_texts, feeds
 
 routes = Routes("Feeds")
 
@@ -143,44 +142,12 @@ def _show(feed: Feed, category: CategoryOut, icon: FeedIconOut | None, zone: Tim
     )
 
 
-class FeedSerializer:
-    """Makes the API's feed objects of one user; reads categories and icons once.
-
-    On PostgreSQL each statement sees the latest state: categories and feeds may change between two of them.
-    """
-
-    def __init__(self, db: Read, user: User, missing_icon: MissingIcon = MissingIcon.NULL) -> None:
-        self._db = db
-        self._missing_icon = missing_icon
-        self._user_id = user.id
-        self._zone = time_zone(user.timezone)
-        self._categories = self._read_categories()
-        self._icons = feeds.icon_names(db, user.id)
-
-    def serialize(self, feed: Feed) -> FeedOut:
-        """Raises NotFound if the feed was deleted since it was read."""
-        shown = self._serialize(feed)
-        if shown is None:
-            raise unknown_feed(feed.id)
-        return shown
-
-    def serialize_all(self, found: Iterable[Feed]) -> list[FeedOut]:
-        """Leaves out feeds that were deleted since they were read."""
-        return [shown for feed in found if (shown := self._serialize(feed))]
-
-    def _serialize(self, feed: Feed) -> FeedOut | None:
-        if feed.category_id not in self._categories:
-            # The category was created or deleted since they were read.
-            self._categories = self._read_categories()
-            current = feeds.get(self._db, self._user_id, feed.id)
-            if current is None or current.category_id not in self._categories:
-                return None
-            feed = current
-        icon = _icon(feed, self._icons.get(feed.id, ""), self._missing_icon)
-        return _show(feed, self._categories[feed.category_id], icon, self._zone)
-
-    def _read_categories(self) -> dict[int, CategoryOut]:
-        return {category.id: category_out(category) for category in categories.list_all(self._db, self._user_id)}
+def encoded_feed(db: Read, user: User, feed_id: int, missing_icon: MissingIcon) -> msgspec.Raw:
+    """Returns a feed as JSON of FeedOut. Raises NotFound if the user has no such feed."""
+    found = encoded_feeds(db, user, [feed_id], missing_icon=missing_icon)
+    if feed_id not in found:
+        raise unknown(feed_id)
+    return found[feed_id]
 
 
 class FeedFields(Struct, frozen=True, kw_only=True):
@@ -271,7 +238,10 @@ def list_category_feeds(caller: User, services: Services, missing_icon: MissingI
     """List the feeds of a category, ordered by enabled, failing and the number of unread entries."""
     with services.reading() as db:
         owned_category(db, caller.id, category_id)
-        return FeedSerializer(db, caller, missing_icon).serialize_all(feeds.of_category(db, caller.id, category_id))
+        feed_ids = feeds.ids_of_category(db, caller.id, category_id)
+        found = encoded_feeds(db, caller, feed_ids, missing_icon=missing_icon)
+        # On PostgreSQL a feed may be deleted between the two statements.
+        return [found[feed_id] for feed_id in feed_ids if feed_id in found]  # type: ignore[misc]
 
 
 @routes.get("/v1/feeds/counters")
@@ -289,7 +259,7 @@ def get_counters(caller: User, services: Services) -> CountersOut:
 def get_feed(caller: User, services: Services, missing_icon: MissingIcon, feed_id: int) -> FeedOut:
     """Get a feed."""
     with services.reading() as db:
-        return FeedSerializer(db, caller, missing_icon).serialize(owned(db, caller.id, feed_id))
+        return encoded_feed(db, caller, feed_id, missing_icon)  # type: ignore[return-value]
 
 
 @routes.post("/v1/feeds", status=201, raises=(InvalidInput, FetchError))
@@ -307,7 +277,7 @@ def update_feed(caller: User, services: Services, missing_icon: MissingIcon, fee
         values.setdefault("category_id", body.category.id)
     services.feeds.subscriptions.update(caller.id, feed_id, values)
     with services.reading() as db:
-        return FeedSerializer(db, caller, missing_icon).serialize(owned(db, caller.id, feed_id))
+        return encoded_feed(db, caller, feed_id, missing_icon)  # type: ignore[return-value]
 
 
 @routes.delete("/v1/feeds/{feed_id}", status=204, raises=(InvalidInput, NotFound))

@@ -64,7 +64,7 @@ class Categories:
             others = [category for category in categories.list_all(db, user_id) if category.id != category_id]
             if not others:
                 raise InvalidInput(msg("This is your only category: its feeds have nowhere to go."))
-            feed_ids = [feed.id for feed in feeds.of_category(db, user_id, category_id)]
+            feed_ids = feeds.ids_of_category(db, user_id, category_id)
             bulk.move(db, user_id, feed_ids, others[0].id)
             categories.remove(db, user_id, category_id)
 

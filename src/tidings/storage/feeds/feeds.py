@@ -52,8 +52,8 @@ _select_for_opml = (
     .where(feeds.c.user_id == bindparam("user"))
     .order_by(feeds.c.title_key, feeds.c.id)
 )
-_select_by_category = (
-    select(*columns(feeds, Feed))
+_select_ids_by_category = (
+    select(feeds.c.id)
     .select_from(feeds.join(feed_counters, feed_counters.c.feed_id == feeds.c.id))
     .where(feeds.c.user_id == bindparam("user"), feeds.c.category_id == bindparam("category"))
     .order_by(
@@ -116,9 +116,9 @@ def for_opml(db: Read, user_id: int) -> dict[int, list[OpmlFeed]]:
     return by_category
 
 
-def of_category(db: Read, user_id: int, category_id: int) -> list[Feed]:
-    """Returns the feeds of a category: enabled ones first, then failing ones, then those with most unread entries."""
-    return db.all(Feed, _select_by_category, user=user_id, category=category_id)
+def ids_of_category(db: Read, user_id: int, category_id: int) -> list[int]:
+    """Returns ids of a category's feeds: enabled ones first, then failing ones, then those with most unread entries."""
+    return db.scalars(_select_ids_by_category, user=user_id, category=category_id)
 
 
 def get(db: Read, user_id: int, feed_id: int) -> Feed | None:
