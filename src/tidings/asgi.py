@@ -18,6 +18,7 @@ from tidings.api.app import PREFIX, Api
 from tidings.fever.app import Fever
 from tidings.fever.routes import PATHS as FEVER_PATHS
 from tidings.greader.app import GoogleReader
+from tidings.http.password_gate import PasswordGate
 from tidings.http.responses import empty, send_response
 from tidings.maintenance.health_endpoints import ALIVE, READY, HealthCheck, WithinLimit, alive, why_not_ready
 from tidings.maintenance.services import MaintenanceServices
@@ -47,6 +48,7 @@ def application(
     pages: Pages,
     *,
     fever: Fever,
+    gate: PasswordGate,
     static: ASGIApp,
     websub: ASGIApp,
     metrics: ASGIApp,
@@ -83,11 +85,13 @@ def application(
         routes,
         redirect_slashes=False,
         default=_not_found if base_path else below_base,
-        lifespan=_lifespan(close, api, reader, fever, pages),
+        lifespan=_lifespan(close, gate, api, reader, fever, pages),
     )
 
 
-def _lifespan(close: Callable[[], Awaitable[None]], *surfaces: Api | GoogleReader | Fever | Pages) -> Lifespan[Any]:
+def _lifespan(
+    close: Callable[[], Awaitable[None]], gate: PasswordGate, *surfaces: Api | GoogleReader | Fever | Pages
+) -> Lifespan[Any]:
     @asynccontextmanager
     async def lifespan(_app: object) -> AsyncIterator[None]:
         """Close the connections and threads of this process when the server stops."""
@@ -95,6 +99,7 @@ def _lifespan(close: Callable[[], Awaitable[None]], *surfaces: Api | GoogleReade
         await close()
         for surface in surfaces:
             surface.close()
+        gate.close()
 
     return lifespan
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import structlog
@@ -28,6 +27,7 @@ from tidings.http import binding
 from tidings.http.binding import Call
 from tidings.http.endpoints import Endpoint
 from tidings.http.origins import is_foreign, is_sent_by_another_site
+from tidings.http.password_gate import PasswordGate
 from tidings.http.requests import Network, Request
 from tidings.http.responses import raw
 from tidings.http.surface import SAFE, Surface
@@ -37,8 +37,6 @@ from tidings.services.accounts.authentication import Credentials
 log = structlog.get_logger()
 
 PREFIX = "/v1"
-# Argon2 is slow on purpose: password guessing can occupy no more than these threads.
-PASSWORD_THREADS = 2
 
 
 class Caller(Struct, frozen=True):
@@ -73,6 +71,7 @@ class Api(Surface[Caller]):
         slices: Mapping[type, object],
         endpoints: Iterable[Endpoint],
         *,
+        gate: PasswordGate,
         at_once: int,
         trusted: Sequence[Network] = (),
         base_url: str = "",
@@ -87,11 +86,7 @@ class Api(Surface[Caller]):
         self._authentication = services.accounts.authentication
         self._trusted = trusted
         self._base_url = base_url
-        self._password_threads = ThreadPoolExecutor(PASSWORD_THREADS, thread_name_prefix="passwords")
-
-    def close(self) -> None:
-        super().close()
-        self._password_threads.shutdown(cancel_futures=True)
+        self._gate = gate
 
     def identify(self, request: Request, endpoint: Endpoint | None) -> Caller | None:
         if endpoint is not None and endpoint.is_public:
@@ -104,8 +99,7 @@ class Api(Surface[Caller]):
     async def identify_slowly(self, request: Request) -> Caller:
         credentials = credentials_of(request, self._trusted)
         await asyncio.sleep(await self._in_thread(request, self._authentication.start_attempt, credentials))
-        loop = asyncio.get_running_loop()
-        user = await loop.run_in_executor(self._password_threads, self._authentication.verify, credentials)
+        user = await self._gate.run(self._authentication.verify, credentials)
         return Caller(user, self._missing_icon(request))
 
     def user_id(self, context: Caller) -> int:

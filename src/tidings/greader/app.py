@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import structlog
@@ -24,6 +23,7 @@ from tidings.greader.credentials import PasswordCheck, PublicUrl, ReaderCaller, 
 from tidings.http import forms
 from tidings.http.binding import Call
 from tidings.http.endpoints import Endpoint
+from tidings.http.password_gate import PasswordGate
 from tidings.http.requests import Network, Request
 from tidings.http.responses import COMMON_STATUSES, raw
 from tidings.http.surface import Surface
@@ -33,8 +33,6 @@ from tidings.services.accounts.authentication import Credentials
 
 log = structlog.get_logger()
 
-# Argon2 is slow on purpose: guessing passwords may occupy this many threads and no more.
-PASSWORD_THREADS = 2
 BAD_TOKEN = {"X-Reader-Google-Bad-Token": "true", "Google-Bad-Token": "true"}
 
 # First match wins.
@@ -73,6 +71,7 @@ class GoogleReader(Surface[ReaderCaller]):
         services: Services,
         endpoints: Iterable[Endpoint],
         *,
+        gate: PasswordGate,
         at_once: int,
         trusted: Sequence[Network] = (),
         base_url: str = "",
@@ -88,11 +87,7 @@ class GoogleReader(Surface[ReaderCaller]):
         super().__init__(endpoints, sources, name="greader", at_once=at_once)
         self._logins = services.accounts.app_logins
         self._trusted = trusted
-        self._password_threads = ThreadPoolExecutor(PASSWORD_THREADS, thread_name_prefix="app-passwords")
-
-    def close(self) -> None:
-        super().close()
-        self._password_threads.shutdown(cancel_futures=True)
+        self._gate = gate
 
     def identify(self, request: Request, endpoint: Endpoint | None) -> ReaderCaller:
         address = request.address(self._trusted)
@@ -155,8 +150,7 @@ class GoogleReader(Surface[ReaderCaller]):
         if login is not None:
             return login
         await asyncio.sleep(await self._complete.run(self._logins.start_attempt, credentials))
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._password_threads, self._logins.verify, credentials)
+        return await self._gate.run(self._logins.verify, credentials)
 
 
 def _edit_token(call: Call[ReaderCaller]) -> str:

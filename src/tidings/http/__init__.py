@@ -20,6 +20,7 @@ uploads           bodies that are too large for memory
 responses         JSON, downloads, responses in pieces
 compression       zstd, br, gzip, deflate
 origins           requests that another site made the browser send (CSRF)
+password_gate     PasswordGate: few threads for what verifies passwords
 thread_queue      threads for handlers, and how many requests may wait for one
 openapi_schemas   JSON Schemas of structs and queries
 front_door        the outermost application: Host header, access log

@@ -23,6 +23,7 @@ from tidings.domain.accounts.users import User
 from tidings.http import binding, forms
 from tidings.http.binding import Call
 from tidings.http.endpoints import Endpoint
+from tidings.http.password_gate import PasswordGate
 from tidings.http.requests import Network, Request
 from tidings.http.responses import empty, json
 from tidings.http.surface import BUSY, BUSY_RETRY_AFTER_S, Surface
@@ -78,6 +79,7 @@ class Pages(Surface[RequestContext]):
         assets: Assets,
         *,
         media_proxy: MediaProxy,
+        gate: PasswordGate,
         at_once: int,
         trusted: Sequence[Network] = (),
     ) -> None:
@@ -86,6 +88,7 @@ class Pages(Surface[RequestContext]):
             User: lambda call: call.context.caller,
             Services: lambda _call: services,
             Assets: lambda _call: assets,
+            PasswordGate: lambda _call: gate,
             **binding.constants(slices),
         }
         super().__init__(endpoints, sources, name="pages", at_once=at_once)

@@ -16,6 +16,7 @@ from tidings.fever.routes import ROUTES as FEVER_ROUTES
 from tidings.greader.app import GoogleReader
 from tidings.greader.routes import ROUTES as READER_ROUTES
 from tidings.http.front_door import FrontDoor
+from tidings.http.password_gate import PasswordGate
 from tidings.http.uploads import UploadFolder
 from tidings.maintenance.metrics_endpoint import Metrics
 from tidings.runtime import allocator
@@ -34,7 +35,7 @@ from tidings.wiring.arguments import (
 from tidings.wiring.services import IMPORTS, AllServices, start_metrics
 
 
-def build_pages(services: AllServices, settings: Settings, assets: Assets) -> Pages:
+def build_pages(services: AllServices, settings: Settings, assets: Assets, gate: PasswordGate) -> Pages:
     """Return the web pages."""
     trusted = settings.trusted_reverse_proxy_networks
     at_once = services.database.best_concurrency
@@ -45,6 +46,7 @@ def build_pages(services: AllServices, settings: Settings, assets: Assets) -> Pa
         site_config(settings),
         assets,
         media_proxy=services.media.proxy,
+        gate=gate,
         at_once=at_once,
         trusted=trusted,
     )
@@ -58,10 +60,12 @@ def asgi_app(settings: Settings) -> ASGIApp:
     allocator.release_regularly(served.database.close_unused)
     services = served.services
     at_once = served.database.best_concurrency
+    gate = PasswordGate()
     api = Api(
         services,
         services.slices(),
         ROUTES,
+        gate=gate,
         at_once=at_once,
         trusted=settings.trusted_reverse_proxy_networks,
         base_url=settings.base_url,
@@ -69,6 +73,7 @@ def asgi_app(settings: Settings) -> ASGIApp:
     reader = GoogleReader(
         services,
         READER_ROUTES,
+        gate=gate,
         at_once=at_once,
         trusted=settings.trusted_reverse_proxy_networks,
         base_url=settings.base_url,
@@ -77,7 +82,7 @@ def asgi_app(settings: Settings) -> ASGIApp:
     base_path = urlsplit(settings.base_url).path.rstrip("/")
     limits = CallbackLimits(settings.http_client_max_body_size, settings.http_client_timeout.total_seconds())
     assets = Assets(minify_script)
-    pages = build_pages(services, settings, assets)
+    pages = build_pages(services, settings, assets, gate)
     uploads = UploadFolder(settings.data_dir / IMPORTS, settings.import_max_size)
     api.uploads = pages.uploads = uploads
     application = asgi.application(
@@ -86,6 +91,7 @@ def asgi_app(settings: Settings) -> ASGIApp:
         reader,
         pages,
         fever=fever,
+        gate=gate,
         static=StaticFiles(assets, pages),
         websub=Callbacks(services.websub.pushes, limits),
         metrics=Metrics(services.maintenance.status, metrics_access(settings)),

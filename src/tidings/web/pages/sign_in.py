@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from concurrent.futures import ThreadPoolExecutor
 
 from msgspec.structs import replace
 
@@ -14,6 +13,7 @@ from tidings.domain.accounts.sessions import SESSION_LIFETIME
 from tidings.domain.errors import SignInThrottled
 from tidings.http.binding import Form
 from tidings.http.endpoints import Routes
+from tidings.http.password_gate import PasswordGate
 from tidings.http.queries import Query
 from tidings.services import Services
 from tidings.services.accounts.authentication import Credentials
@@ -22,9 +22,6 @@ from tidings.web.context import PageResponse, Redirect, RequestContext, signed_o
 from tidings.web.language import _
 
 routes = Routes()
-
-# Argon2 is slow on purpose: guessing keeps at most this many threads busy.
-_threads = ThreadPoolExecutor(2, thread_name_prefix="passwords")
 
 
 class NextQuery(Query, frozen=True):
@@ -52,7 +49,9 @@ def show_sign_in(context: RequestContext, query: NextQuery) -> PageResponse | Re
 
 
 @routes.post("/sign-in", is_public=True)
-async def sign_in(context: RequestContext, services: Services, form: SignInForm) -> PageResponse | Redirect:
+async def sign_in(
+    context: RequestContext, services: Services, gate: PasswordGate, form: SignInForm
+) -> PageResponse | Redirect:
     username = form.username.strip()
     if not username or not form.password:
         field = "password" if username else "username"
@@ -62,9 +61,7 @@ async def sign_in(context: RequestContext, services: Services, form: SignInForm)
     credentials = Credentials(username=username, password=form.password, address=context.address, browser=browser)
     try:
         await asyncio.sleep(await asyncio.to_thread(services.accounts.authentication.start_attempt, credentials))
-        token, browser = await asyncio.get_running_loop().run_in_executor(
-            _threads, _start_session, context, services, credentials
-        )
+        token, browser = await gate.run(_start_session, context, services, credentials)
     except Unauthorized as error:
         return _page(form, InvalidInput(error.text, field="password"))
     except SignInThrottled as error:
