@@ -265,8 +265,8 @@ def redirect_columns(feed: Feed, permanent_url: str | None, *, may_move: bool = 
     permanent_url: the URL of the response, if every redirect that led there was permanent (301, 308: RFC 9110,
     section 15.4).
     may_move: False keeps the URL; `moved_times` then stays at CONFIRMATIONS, and the owner is told. A feed with a
-    cookie, credentials or a user agent of its own keeps its URL if the redirects lead to another host: with the new URL these
-    would go there, and whoever redirects is not always who was trusted with them.
+    cookie, credentials or a user agent of its own keeps its URL if the redirects lead to another host: with the new URL
+    these would go there, and the one who redirects is not always the one who was trusted with them.
     """
     if permanent_url is None or permanent_url == feed.feed_url:
         return {"moved_to": "", "moved_times": 0} if feed.moved_times else {}
