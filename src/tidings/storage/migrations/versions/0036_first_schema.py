@@ -123,6 +123,14 @@ def upgrade() -> None:
         sqlite_autoincrement=True,
     )
     op.create_index(
+        "ix_sources_due",
+        "sources",
+        ["next_check_at", "id"],
+        unique=False,
+        sqlite_where=sa.text("next_check_at IS NOT NULL"),
+        postgresql_where=sa.text("next_check_at IS NOT NULL"),
+    )
+    op.create_index(
         "ix_sources_claimed",
         "sources",
         ["host", "claimed_until"],
@@ -137,14 +145,6 @@ def upgrade() -> None:
         unique=False,
         sqlite_where=sa.text("claimed_by <> ''"),
         postgresql_where=sa.text("claimed_by <> ''"),
-    )
-    op.create_index(
-        "ix_sources_due",
-        "sources",
-        ["next_check_at", "id"],
-        unique=False,
-        sqlite_where=sa.text("next_check_at IS NOT NULL"),
-        postgresql_where=sa.text("next_check_at IS NOT NULL"),
     )
     op.create_index("ix_sources_host", "sources", ["host", "next_check_at"], unique=False)
     op.create_table(
@@ -477,6 +477,8 @@ def upgrade() -> None:
         sa.UniqueConstraint("delivery_id", name=op.f("uq_deliveries_delivery_id")),
         sqlite_autoincrement=True,
     )
+    op.create_index("ix_deliveries_user", "deliveries", ["user_id", "id"], unique=False)
+    op.create_index("ix_deliveries_user_state", "deliveries", ["user_id", "state", "id"], unique=False)
     op.create_index(
         "ix_deliveries_arriving",
         "deliveries",
@@ -486,6 +488,14 @@ def upgrade() -> None:
         postgresql_where=sa.text("receiver_id IS NULL AND state = 'pending'"),
     )
     op.create_index(
+        "ix_deliveries_waiting",
+        "deliveries",
+        ["receiver_id", "id"],
+        unique=False,
+        sqlite_where=sa.text("state = 'pending'"),
+        postgresql_where=sa.text("state = 'pending'"),
+    )
+    op.create_index(
         "ix_deliveries_finished",
         "deliveries",
         ["finished_at"],
@@ -493,6 +503,7 @@ def upgrade() -> None:
         sqlite_where=sa.text("finished_at IS NOT NULL"),
         postgresql_where=sa.text("finished_at IS NOT NULL"),
     )
+    op.create_index("ix_deliveries_user_integration", "deliveries", ["user_id", "integration", "id"], unique=False)
     op.create_index(
         "ix_deliveries_saved",
         "deliveries",
@@ -500,17 +511,6 @@ def upgrade() -> None:
         unique=False,
         sqlite_where=sa.text("event_type = 'save_entry'"),
         postgresql_where=sa.text("event_type = 'save_entry'"),
-    )
-    op.create_index("ix_deliveries_user", "deliveries", ["user_id", "id"], unique=False)
-    op.create_index("ix_deliveries_user_integration", "deliveries", ["user_id", "integration", "id"], unique=False)
-    op.create_index("ix_deliveries_user_state", "deliveries", ["user_id", "state", "id"], unique=False)
-    op.create_index(
-        "ix_deliveries_waiting",
-        "deliveries",
-        ["receiver_id", "id"],
-        unique=False,
-        sqlite_where=sa.text("state = 'pending'"),
-        postgresql_where=sa.text("state = 'pending'"),
     )
     op.create_table(
         "host_attempts",
@@ -638,14 +638,6 @@ def upgrade() -> None:
         sqlite_autoincrement=True,
     )
     op.create_index(
-        "ix_receivers_claimed",
-        "receivers",
-        ["claimed_by"],
-        unique=False,
-        sqlite_where=sa.text("claimed_by <> ''"),
-        postgresql_where=sa.text("claimed_by <> ''"),
-    )
-    op.create_index(
         "ix_receivers_due",
         "receivers",
         ["next_attempt_at", "id"],
@@ -660,6 +652,14 @@ def upgrade() -> None:
         unique=False,
         sqlite_where=sa.text("next_attempt_at IS NOT NULL AND failures > 0"),
         postgresql_where=sa.text("next_attempt_at IS NOT NULL AND failures > 0"),
+    )
+    op.create_index(
+        "ix_receivers_claimed",
+        "receivers",
+        ["claimed_by"],
+        unique=False,
+        sqlite_where=sa.text("claimed_by <> ''"),
+        postgresql_where=sa.text("claimed_by <> ''"),
     )
     op.create_table(
         "search_languages",
@@ -694,8 +694,8 @@ def upgrade() -> None:
         comment="Of browsers that are signed in.",
         sqlite_autoincrement=True,
     )
-    op.create_index("ix_sessions_expires", "sessions", ["expires_at"], unique=False)
     op.create_index("ix_sessions_user", "sessions", ["user_id", "last_seen_at"], unique=False)
+    op.create_index("ix_sessions_expires", "sessions", ["expires_at"], unique=False)
     op.create_table(
         "websub_pushes",
         sa.Column("id", sa.Integer(), nullable=False),
@@ -975,16 +975,9 @@ def upgrade() -> None:
         sa.UniqueConstraint("feed_id", "hash", name=op.f("uq_entries_feed_id_hash")),
         sqlite_autoincrement=True,
     )
+    # SQLite chooses between two indexes that fit equally by their order.
     op.create_index(
         "ix_entries_category_published", "entries", ["user_id", "category_id", "published_at", "id"], unique=False
-    )
-    op.create_index(
-        "ix_entries_category_unread",
-        "entries",
-        ["user_id", "category_id", "status", "published_at", "id"],
-        unique=False,
-        sqlite_where=sa.text("status = 0"),
-        postgresql_where=sa.text("status = 0"),
     )
     op.create_index("ix_entries_feed_published", "entries", ["feed_id", "published_at", "id", "status"], unique=False)
     op.create_index(
@@ -995,19 +988,20 @@ def upgrade() -> None:
         sqlite_where=sa.text("share_code <> ''"),
         postgresql_where=sa.text("share_code <> ''"),
     )
-    op.create_index("ix_entries_user_changed", "entries", ["user_id", "changed_at", "id", "status"], unique=False)
+    op.create_index(
+        "ix_entries_user_author",
+        "entries",
+        ["user_id", sa.literal_column("substr(author, 1, 100)"), "id"],
+        unique=False,
+    )
     op.create_index("ix_entries_user_created", "entries", ["user_id", "created_at", "id"], unique=False)
+    op.create_index("ix_entries_user_status", "entries", ["user_id", "status", "id"], unique=False)
+    op.create_index(
+        "ix_entries_user_title", "entries", ["user_id", sa.literal_column("substr(title, 1, 100)"), "id"], unique=False
+    )
     op.create_index("ix_entries_user_id", "entries", ["user_id", "id", "status"], unique=False)
     op.create_index("ix_entries_user_published", "entries", ["user_id", "published_at", "id", "status"], unique=False)
-    op.create_index(
-        "ix_entries_user_starred",
-        "entries",
-        ["user_id", "starred", "published_at", "id"],
-        unique=False,
-        sqlite_where=sa.text("starred = true"),
-        postgresql_where=sa.text("starred = true"),
-    )
-    op.create_index("ix_entries_user_status", "entries", ["user_id", "status", "id"], unique=False)
+    op.create_index("ix_entries_user_changed", "entries", ["user_id", "changed_at", "id", "status"], unique=False)
     op.create_index(
         "ix_entries_user_unread",
         "entries",
@@ -1015,6 +1009,22 @@ def upgrade() -> None:
         unique=False,
         sqlite_where=sa.text("status = 0"),
         postgresql_where=sa.text("status = 0"),
+    )
+    op.create_index(
+        "ix_entries_category_unread",
+        "entries",
+        ["user_id", "category_id", "status", "published_at", "id"],
+        unique=False,
+        sqlite_where=sa.text("status = 0"),
+        postgresql_where=sa.text("status = 0"),
+    )
+    op.create_index(
+        "ix_entries_user_starred",
+        "entries",
+        ["user_id", "starred", "published_at", "id"],
+        unique=False,
+        sqlite_where=sa.text("starred = true"),
+        postgresql_where=sa.text("starred = true"),
     )
     op.create_table(
         "feed_counters",
@@ -1158,15 +1168,6 @@ def upgrade() -> None:
     )
     op.create_index(op.f("ix_entry_tags_entry_id"), "entry_tags", ["entry_id"], unique=False)
 
-    op.create_index(
-        "ix_entries_user_author",
-        "entries",
-        ["user_id", sa.literal_column("substr(author, 1, 100)"), "id"],
-        unique=False,
-    )
-    op.create_index(
-        "ix_entries_user_title", "entries", ["user_id", sa.literal_column("substr(title, 1, 100)"), "id"], unique=False
-    )
     if op.get_bind().dialect.name == "sqlite":
         _create_for_sqlite()
     else:
