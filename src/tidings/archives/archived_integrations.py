@@ -42,7 +42,9 @@ def _set_up(
         try:
             integrations.update(user_id, {name: members})
         except InvalidInput as error:
-            report.problems.append(f"{name}: {error.message}")
+            # Switched off, it may be refused for the same reason again.
+            if (problem := f"{name}: {error.message}") not in report.problems:
+                report.problems.append(problem)
             member = error.field.partition(".")[2]
             if member in members and member != ENABLED:
                 members = {key: value for key, value in members.items() if key != member}
