@@ -19,7 +19,7 @@ from tidings.storage.schema import hosts as host_table
 
 SOURCE = Path(tidings.__file__).parent
 # A table declares what each engine needs of it beside its columns; migrations are history.
-FREE = ("storage/engine/", "storage/schema/", "storage/migrations/")
+FREE = ("engine/", "storage/schema/", "storage/migrations/", "archives/readers/")
 DRIVERS = ("psycopg", "sqlite3", "sqlalchemy.dialects")
 NAMES = {"dialect", "is_sqlite", "on_conflict_do_nothing", "on_conflict_do_update", "pg_advisory_xact_lock"}
 # SQL in text.

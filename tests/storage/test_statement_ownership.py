@@ -23,6 +23,7 @@ from sqlalchemy.sql import ClauseElement
 from sqlalchemy.sql.dml import UpdateBase
 from sqlalchemy.sql.selectable import CompoundSelect, Select
 
+import tidings
 from greader.apps import READING_LIST, STARRED, App, label
 from support.databases import Databases
 from support.people import Cast
@@ -30,7 +31,6 @@ from support.publisher import Publisher
 from support.resource_factory import BODIES, MAKERS, NAMES, ResourceFactory
 from support.running import RunningService, environment_for, running
 from support.visitors import Visitor
-from tidings import storage
 from tidings.api.openapi import operations_of
 from tidings.api.routes import ROUTES
 from tidings.engine import engines
@@ -42,20 +42,22 @@ from tidings.web.routes import ROUTES as PAGES
 RECORDER = Path(__file__).parents[1] / "support" / "recorder"
 OWNED = frozenset(table.name for table in metadata.tables.values() if "user_id" in table.c)
 _TABLE = re.compile(rf"(?:\b(?:FROM|JOIN|UPDATE|INTO)|,)\s+\"?({'|'.join(sorted(OWNED))})\b")
+# The rooms with SQL (tests/test_architecture.py), without migrations and without readers of foreign databases.
+_HAS_SQL = re.compile(r"tidings\.(?:(?:storage(?!\.migrations)|engine)(?:\.\w+)*|\w+\.(?:\w+_)?store(?:\.\w+)?)")
 _NAMES_THE_USER = re.compile(r"\buser_id (?:=|IN)|INSERT INTO \w+ \([^)]*\buser_id\b")
 
-# Statements of the worker, which serves all users at once: modules below tidings.storage.
+# Statements of the worker, which serves all users at the same time: modules with SQL, of the core and of slices.
 OF_ALL_USERS = {
-    "polling.claims": "a check serves every user that subscribes to the source",
-    "polling.sources": "a source belongs to no user; its feeds share its schedule",
-    "websub.subscriptions": "one subscription at a hub serves all users; a push is stored feed by feed",
-    "deliveries.queues": "the worker serves the queues of all users; a queue holds deliveries of one user",
-    "deliveries.outbox": "cleanup forgets old deliveries of all users",
-    "entries.search_index": "the worker indexes waiting entries of all users",
-    "entries.tombstones": "cleanup goes through the tombstones of all feeds",
+    "storage.polling.claims": "a check serves every user that subscribes to the source",
+    "storage.polling.sources": "a source belongs to no user; its feeds share its schedule",
+    "websub.store": "one subscription at a hub serves all users; a push is stored feed by feed",
+    "deliveries.store.queues": "the worker serves the queues of all users; a queue holds deliveries of one user",
+    "deliveries.store.outbox": "cleanup forgets old deliveries of all users",
+    "storage.entries.search_index": "the worker indexes waiting entries of all users",
+    "storage.entries.tombstones": "cleanup goes through the tombstones of all feeds",
     "engine.full_text": "the index is written for all users; a search matches only terms marked with the user's id",
-    "maintenance.clock_repair": "a wrong clock is wrong for all users; only times are changed",
-    "maintenance.status": "the operator sees totals, never rows",
+    "maintenance.store.clock_repair": "a wrong clock is wrong for all users; only times are changed",
+    "maintenance.store.status": "the operator sees totals, never rows",
 }
 # (table, condition of the statement): why this is enough.
 EXCEPTIONS = {
@@ -113,14 +115,14 @@ def dialect(engine: str) -> Dialect:
 
 
 def kept_statements() -> Iterator[tuple[str, str, ClauseElement]]:
-    """Yields (module below tidings.storage, name, statement) of what modules keep, also in dicts, lists and tuples."""
-    for found in pkgutil.walk_packages(storage.__path__, "tidings.storage."):
-        if ".migrations" in found.name:
+    """Yields (module, name, statement) of what modules with SQL keep, even in dicts, lists and tuples."""
+    for found in pkgutil.walk_packages(tidings.__path__, "tidings."):
+        if not _HAS_SQL.fullmatch(found.name):
             continue
         for name, value in vars(importlib.import_module(found.name)).items():
             for each in _inside(value):
                 if isinstance(each, Select | CompoundSelect | UpdateBase):
-                    yield found.name.removeprefix("tidings.storage."), name, each
+                    yield found.name.removeprefix("tidings."), name, each
 
 
 def _inside(value: Any) -> Iterable[Any]:
