@@ -55,7 +55,11 @@ class Person:
 
     def sign_in(self, headers: dict[str, str] | None = None) -> HttpResponse:
         """Sign in and keep the session. Raises RuntimeError if that is refused."""
-        form = pages.forms(self.get("/sign-in").text)[0]
+        page = self.get("/sign-in")
+        if page.status == 303:
+            # Signed in already.
+            return page
+        form = pages.forms(page.text)[0]
         body = urlencode({**form.values, "username": self.name, "password": self.password}).encode()
         answer = self.post(form.action, body, headers=headers)
         if answer.status >= 400:
