@@ -12,7 +12,7 @@ import msgspec
 from tidings.archives import records
 from tidings.archives import store as archived_rows
 from tidings.archives.archive_file import ArchiveWriter
-from tidings.archives.integration_settings import IntegrationSettings
+from tidings.archives.integration_settings import IntegrationArchiver
 from tidings.archives.records import (
     ArchivedCategory,
     ArchivedDeletion,
@@ -73,7 +73,7 @@ def _ignore(_done: int, _total: int) -> None:
 
 class AccountExport:
     def __init__(
-        self, database: Database, clock: Clock, integrations: IntegrationSettings, *, application: str
+        self, database: Database, clock: Clock, integrations: IntegrationArchiver, *, application: str
     ) -> None:
         """Write `application`, a name and version, to the manifest."""
         self._database = database

@@ -22,7 +22,7 @@ from tidings.archives.archive_file import ArchiveReader
 from tidings.archives.archived_integrations import planned_integrations, store_integrations
 from tidings.archives.entry_cleaner import BATCH, ArchivedBatch, EntryCleaner, entry_batches
 from tidings.archives.import_runs import AccountImportReport
-from tidings.archives.integration_settings import IntegrationSettings
+from tidings.archives.integration_settings import IntegrationArchiver
 from tidings.archives.parts import (
     DEFAULT_PARTS,
     MAX_CHANGES,
@@ -70,7 +70,7 @@ class AccountImport:
         self,
         database: Database,
         clock: Clock,
-        integrations: IntegrationSettings,
+        integrations: IntegrationArchiver,
         *,
         instance: InstanceSettings = DEFAULT_INSTANCE,
     ) -> None:

@@ -6,13 +6,13 @@ from collections.abc import Collection
 from typing import Any
 
 from tidings.archives.import_runs import AccountImportReport
-from tidings.archives.integration_settings import ADDRESS, ENABLED, IntegrationKind, IntegrationSettings
+from tidings.archives.integration_settings import ADDRESS, ENABLED, IntegrationArchiver, IntegrationKind
 from tidings.archives.parts import ArchivePart, LeftOff, PlannedChange, shown
 from tidings.base.errors import InvalidInput
 
 
 def store_integrations(
-    integrations: IntegrationSettings,
+    integrations: IntegrationArchiver,
     user_id: int,
     archived: dict[str, dict[str, Any]],
     parts: Collection[ArchivePart],
@@ -35,7 +35,7 @@ def store_integrations(
 
 
 def _set_up(
-    integrations: IntegrationSettings, user_id: int, name: str, members: dict[str, Any], report: AccountImportReport
+    integrations: IntegrationArchiver, user_id: int, name: str, members: dict[str, Any], report: AccountImportReport
 ) -> None:
     """Store an integration without unusable members. It is switched off if it cannot work without them."""
     while True:
@@ -57,7 +57,7 @@ def _set_up(
 
 
 def planned_integrations(
-    integrations: IntegrationSettings, user_id: int, archived: dict[str, dict[str, Any]]
+    integrations: IntegrationArchiver, user_id: int, archived: dict[str, dict[str, Any]]
 ) -> list[PlannedChange]:
     stored, kinds = integrations.for_archive(user_id, with_secrets=True), integrations.kinds
     return [

@@ -43,7 +43,7 @@ class IntegrationKind(Protocol):
         """Return the settings that this version has."""
 
 
-class IntegrationSettings(Protocol):
+class IntegrationArchiver(Protocol):
     """Exports and restores the settings of a user's integrations; `wiring` connects the slice that has them."""
 
     @property

@@ -8,7 +8,7 @@ from tidings.archives.account_export import AccountExport
 from tidings.archives.account_import import AccountImport
 from tidings.archives.background_imports import BackgroundImports
 from tidings.archives.foreign_import import ForeignImport
-from tidings.archives.integration_settings import IntegrationSettings
+from tidings.archives.integration_settings import IntegrationArchiver
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class ArchiveServices:
     account_import: AccountImport
     foreign_import: ForeignImport
     background_imports: BackgroundImports
-    integrations: IntegrationSettings
+    integrations: IntegrationArchiver
 
     def close(self) -> None:
         """Stop the child processes."""

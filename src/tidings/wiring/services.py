@@ -10,7 +10,7 @@ from tidings.archives.account_import import AccountImport
 from tidings.archives.background_imports import BackgroundImports
 from tidings.archives.foreign_import import ForeignImport
 from tidings.archives.import_runner import ProcessImportRunner
-from tidings.archives.integration_settings import IntegrationSettings
+from tidings.archives.integration_settings import IntegrationArchiver
 from tidings.archives.services import ArchiveServices
 from tidings.deliveries import outbox
 from tidings.deliveries import queue as delivery_queue
@@ -231,7 +231,7 @@ def build_services(database: Database, settings: Settings, *, clock: Clock = sys
 
 
 def build_archives(
-    database: Database, settings: Settings, clock: Clock, integrations: IntegrationSettings
+    database: Database, settings: Settings, clock: Clock, integrations: IntegrationArchiver
 ) -> ArchiveServices:
     """Return exports and imports of accounts."""
     account_import = AccountImport(database, clock, integrations, instance=instance_settings(settings))
