@@ -10,7 +10,6 @@ import gc
 import os
 import signal
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -51,31 +50,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 passwords.hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
 ENGINES = ("sqlite", "postgresql")
-FOLDER = Path(__file__).parent
-# Left out by --fast: browsers and other programs, much data, processes that are killed, fuzzing, all catalogues.
-LONG_RUNS = (
-    "browser", "cli", "clients", "corpus", "end_to_end", "release", "tools", "archives/test_endpoints_export.py",
-    "archives/test_endpoints_import.py", "api/test_discovery.py", "api/test_every_route.py", "api/test_fuzzing.py",
-    "api/test_icons.py", "api/test_long_lists.py", "maintenance/test_metrics_endpoint.py",
-    "api/test_private_addresses.py",
-    "api/test_readiness.py", "api/test_retention.py", "api/test_strangers.py", "api/test_unavailable.py",
-    "domain/accounts/test_throttle.py", "content/cleaning/test_hostile.py", "content/cleaning/test_real_feeds.py",
-    "content/formats/test_hostile.py", "content/rules/test_regex.py", "content/rules/test_rewriting.py",
-    "content/rules/test_selectors.py", "fever/test_fuzzing.py", "fever/test_login.py", "fever/test_marks.py",
-    "greader/test_base_path.py", "greader/test_every_route.py", "greader/test_login.py",
-    "greader/test_subscriptions.py", "net/test_timeout.py", "archives/test_miniflux_database.py",
-    "deliveries/test_apprise.py", "services/entries/test_article_extraction.py",
-    "services/feeds/test_icons.py", "maintenance/test_integrity.py", "services/polling/test_full_content.py",
-    "services/polling/test_memory.py", "deliveries/test_delivery_plans.py",
-    "engine/test_database_errors.py", "engine/test_failover.py", "engine/test_pooler.py",
-    "engine/test_replica.py", "storage/entries/test_frequent_words.py", "maintenance/test_move.py",
-    "maintenance/test_restore.py", "storage/test_lock_order.py", "storage/test_plans.py",
-    "storage/test_statement_ownership.py", "storage/test_upgrades.py", "surfaces/test_front_door.py", "test_abuse.py",
-    "test_connections.py", "test_loaded_modules.py", "test_supervisor.py",
-    "archives/test_pages.py", "media/test_pages.py", "web/test_budgets.py", "web/test_catalogues.py",
-    "worker/test_company.py", "deliveries/test_worker.py", "deliveries/test_worker_killed.py", "worker/test_killed.py",
-    "worker/test_poller.py", "worker/test_shortages.py",
-)  # fmt: skip
+SLOW_FILE = "\npytestmark = pytest.mark.slow\n"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -83,7 +58,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--without-postgresql", action="store_true", help="leave PostgreSQL out, where it cannot be had at all"
     )
     parser.addoption(
-        "--fast", action="store_true", help="leave out PostgreSQL, long runs and slow tests: `make test-fast`"
+        "--fast", action="store_true", help="leave out PostgreSQL and slow tests: `make test-fast`"
     )
     parser.addoption(
         "--write-contracts", action="store_true", help="write the files in contracts/ anew instead of comparing"
@@ -99,7 +74,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    return True if config.getoption("--fast") and collection_path in _long_runs() else None
+    """Leave out slow files before they are imported: their imports take longer than many fast tests."""
+    if not config.getoption("--fast") or not collection_path.name.startswith("test_"):
+        return None
+    return True if SLOW_FILE in collection_path.read_text(encoding="utf-8") else None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -109,14 +87,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if not item.get_closest_marker("slow")]
     # What is loaded by now stays until the end; the garbage collector need not look at it again and again.
     gc.freeze()
-
-
-@cache
-def _long_runs() -> frozenset[Path]:
-    found = frozenset(FOLDER / name for name in LONG_RUNS)
-    if missing := [str(path) for path in found if not path.exists()]:
-        raise pytest.UsageError(f"LONG_RUNS in tests/conftest.py names what does not exist: {', '.join(missing)}")
-    return found
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

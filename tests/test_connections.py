@@ -23,6 +23,8 @@ from tidings.http.front_door import FrontDoor
 from tidings.http.requests import BodyPace, Request, RequestTooSlow
 from tidings.runtime import file_limit
 
+pytestmark = pytest.mark.slow
+
 # More than the 1,024 that Granian takes unless it is told otherwise.
 SILENT, HALF_SENT = 1_200, 100
 # More than there are threads for API and pages together.

@@ -5,6 +5,10 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
+pytestmark = pytest.mark.slow
+
 # Migrations, push services, icons, QR codes.
 LOADED_WHEN_NEEDED = frozenset({"alembic", "mako", "apprise", "PIL", "segno"})
 

@@ -23,6 +23,8 @@ from tidings.runtime import preflight
 from tidings.runtime.children import Child, RestartWait
 from tidings.settings import ListenAddress
 
+pytestmark = pytest.mark.slow
+
 TESTS = Path(__file__).parent
 # A deadline that ends a test which would never end: what must not be waited for takes an hour.
 TIMEOUT_S = 60

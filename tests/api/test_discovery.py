@@ -11,6 +11,8 @@ import pytest
 from support.people import HttpResponse, Person, rss
 from support.publisher import Answer, Drip, Drop, Hang, Publisher, ReceivedRequest
 
+pytestmark = pytest.mark.slow
+
 ATOM = '<feed xmlns="http://www.w3.org/2005/Atom"><title>An Atom feed</title></feed>'
 RDF = '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="http://purl.org/rss/1.0/"></rdf:RDF>'
 JSON_FEED = '{"version": "https://jsonfeed.org/version/1.1", "title": "A JSON feed", "items": []}'

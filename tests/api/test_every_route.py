@@ -12,6 +12,8 @@ from tidings.api.openapi import operations_of
 from tidings.api.routes import ROUTES
 from tidings.http.queries import Query
 
+pytestmark = pytest.mark.slow
+
 OPERATIONS = operations_of(ROUTES)
 WITH_ID = {name: route for name, route in OPERATIONS.items() if "_id}" in route.path}
 WITH_QUERY = [

@@ -13,6 +13,8 @@ from support.people import Cast, Person
 from support.publisher import Publisher
 from support.running import RunningService, running_service
 
+pytestmark = pytest.mark.slow
+
 DEFAULT_PATHS = ("/v1/feeds", "/v1/feeds/{feed_id}", "/v1/categories", "/v1/entries")
 
 

@@ -16,6 +16,8 @@ from tidings.base.times import DAY, Instant
 from tidings.storage.feeds import feeds, icons
 from tidings.wiring.services import AllServices
 
+pytestmark = pytest.mark.slow
+
 SVG = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script><path d="M0 0h8v8z"/></svg>'
 
 

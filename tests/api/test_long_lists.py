@@ -21,6 +21,8 @@ from tidings.domain.entries.entries import EntryStatus, ReadyEntry
 from tidings.storage.entries import counters
 from tidings.storage.polling import entry_writes
 
+pytestmark = pytest.mark.slow
+
 MIB = 2**20
 COUNT = 10_050
 

@@ -12,6 +12,8 @@ from support.publisher import Publisher
 from support.running import running_service
 from tidings.storage.feeds import feeds
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def guarded(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cast]:

@@ -17,6 +17,8 @@ from tidings.api.openapi import operations_of
 from tidings.api.reference import documented_endpoints
 from tidings.engine.database import Database
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def url(databases: Databases) -> Iterator[str]:

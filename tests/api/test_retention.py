@@ -14,6 +14,8 @@ from tidings.maintenance.cleanup import Cleanup, CleanupSettings
 from tidings.maintenance.cleanup_worker import run_cleanup
 from tidings.storage.schema import feeds, tombstones
 
+pytestmark = pytest.mark.slow
+
 
 def clean_up(person: Person, *, in_days: int) -> None:
     services = person.service.services

@@ -16,6 +16,8 @@ from tidings.api.openapi import document, operations_of
 from tidings.api.routes import ROUTES
 from tidings.http.endpoints import Endpoint
 
+pytestmark = pytest.mark.slow
+
 OPERATIONS = operations_of(ROUTES)
 WITH_ID = {name: route for name, route in OPERATIONS.items() if "_id}" in route.path}
 # Accounts are what administrators are for; of what is inside of one they see nothing.

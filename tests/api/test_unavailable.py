@@ -15,6 +15,8 @@ from support.running import running_service
 from tidings.api.openapi import operations_of
 from tidings.api.reference import documented_endpoints
 
+pytestmark = pytest.mark.slow
+
 
 def test_every_route_is_503_while_the_database_is_unavailable(request: pytest.FixtureRequest, tmp_path: Path) -> None:
     if request.config.getoption("--without-postgresql"):

@@ -14,6 +14,8 @@ from support.publisher import Publisher
 from tidings.archives import account_export, records
 from tidings.wiring.services import AllServices
 
+pytestmark = pytest.mark.slow
+
 
 def _lines(archive: bytes, name: str) -> list[bytes]:
     with zipfile.ZipFile(io.BytesIO(archive)) as file:

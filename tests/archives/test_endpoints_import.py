@@ -26,6 +26,8 @@ from support.publisher import Answer, Publisher, ReceivedRequest, Reply, Wire
 from support.running import RunningService, running_service
 from support.ttrss import Ttrss
 
+pytestmark = pytest.mark.slow
+
 PATH = "/v1/import/archive"
 POCKET = "title,url,time_added,tags,status\nRain,https://example.org/rain,1600000000,weather,unread\n"
 

@@ -16,6 +16,8 @@ from tidings.archives.readers.file_sources import database_source
 from tidings.base.errors import InvalidInput
 from tidings.wiring.services import AllServices
 
+pytestmark = pytest.mark.slow
+
 # The columns of Miniflux 2.3.4 that matter here; our own words for the same tables.
 _TABLES = """
 CREATE TYPE entry_status AS ENUM ('unread', 'read', 'removed');

@@ -19,6 +19,8 @@ from support.ttrss import Ttrss
 from support.visitors import Visitor
 from tidings.wiring.services import AllServices
 
+pytestmark = pytest.mark.slow
+
 BOUNDARY = "----border"
 POCKET = b"title,url,time_added,tags,status\nRain,https://example.org/rain,1600000000,weather,unread\n"
 

@@ -19,6 +19,8 @@ from tidings.http.endpoints import Endpoint
 from tidings.storage.entries import labels
 from tidings.web.routes import ROUTES
 
+pytestmark = pytest.mark.slow
+
 # What these rules ask for is law in many places (WCAG 2.2 AA), or good practice that costs nothing.
 _RULES: Final = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 # What is well is not described, and our style sheets are not asked for again.

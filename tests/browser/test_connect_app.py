@@ -14,6 +14,8 @@ from greader.apps import App
 from support.people import Person
 from support.running import RunningService
 
+pytestmark = pytest.mark.slow
+
 PHONE, WIDE = {"width": 390, "height": 844}, {"width": 1440, "height": 900}
 
 

@@ -12,6 +12,8 @@ from browser.watched import observed_effects
 from content.cleaning.trees import FRAME, cleaned
 from scoring import hostile
 
+pytestmark = pytest.mark.slow
+
 # Each runs a script or sends something when it is not cleaned.
 HARMFUL: Final = {
     "script": "<script>window.x = 1</script>",

@@ -21,6 +21,8 @@ from support.people import Person
 from support.publisher import Publisher
 from support.running import RunningService
 
+pytestmark = pytest.mark.slow
+
 _BATCH = 60
 
 

@@ -19,6 +19,8 @@ from support.people import Person, call, rss
 from support.publisher import Publisher
 from support.running import RunningService
 
+pytestmark = pytest.mark.slow
+
 expect.set_options(timeout=TIMEOUT_MS)
 
 

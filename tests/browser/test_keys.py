@@ -14,6 +14,8 @@ from support.publisher import Publisher
 from support.running import RunningService
 from tidings.web.pages.json_endpoints import KEYS
 
+pytestmark = pytest.mark.slow
+
 expect.set_options(timeout=TIMEOUT_MS)
 
 # Here or in test_journeys.py.

@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from importlib.resources import files
 
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from browser.readers import TIMEOUT_MS, Reader
 from support.people import Person, rss
 from support.publisher import Publisher
+
+pytestmark = pytest.mark.slow
 
 expect.set_options(timeout=TIMEOUT_MS)
 

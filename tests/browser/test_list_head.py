@@ -15,6 +15,8 @@ from support.publisher import Publisher
 from support.running import RunningService
 from tidings.base.times import DAY, SECOND
 
+pytestmark = pytest.mark.slow
+
 expect.set_options(timeout=TIMEOUT_MS)
 
 

@@ -12,6 +12,8 @@ from support.people import Person
 from support.publisher import Publisher
 from support.running import RunningService
 
+pytestmark = pytest.mark.slow
+
 MAX_REQUESTS = 6
 
 

@@ -10,6 +10,8 @@ from support.people import Person
 from support.publisher import Publisher
 from support.running import RunningService
 
+pytestmark = pytest.mark.slow
+
 
 def arrives(person: Person, feed_id: int, title: str, published_at: int | None = None) -> None:
     entry = {"url": f"https://a.example/{title}", "title": title, "status": "unread"}

@@ -16,6 +16,8 @@ from support.publisher import Publisher
 from support.running import RunningService, running_service
 from tidings.content.icons import app_icon
 
+pytestmark = pytest.mark.slow
+
 expect.set_options(timeout=TIMEOUT_MS)
 
 PNG = app_icon.render_app_icon(192)

@@ -19,6 +19,8 @@ from support.relay import Relay
 from support.running import RunningService, running_service
 from tidings.content.icons import app_icon
 
+pytestmark = pytest.mark.slow
+
 expect.set_options(timeout=TIMEOUT_MS)
 
 PICTURE = app_icon.render_app_icon(192)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Browser, Locator, Page
 
 from browser.readers import reading
@@ -9,6 +10,8 @@ from cli.commands import eventually
 from support.people import Person
 from support.publisher import Publisher
 from support.running import RunningService
+
+pytestmark = pytest.mark.slow
 
 
 def sign_in(page: Page, person: Person) -> None:

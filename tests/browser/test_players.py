@@ -15,6 +15,8 @@ from support.people import Person
 from support.publisher import Answer, Publisher, ReceivedRequest
 from support.running import RunningService
 
+pytestmark = pytest.mark.slow
+
 expect.set_options(timeout=TIMEOUT_MS)
 
 SECONDS, RATE = 200, 8_000

@@ -14,6 +14,8 @@ from support.people import Person
 from support.publisher import Publisher
 from support.running import RunningService
 
+pytestmark = pytest.mark.slow
+
 expect.set_options(timeout=TIMEOUT_MS)
 
 PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}

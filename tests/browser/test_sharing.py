@@ -12,6 +12,8 @@ from browser.readers import Reader, reading
 from support.people import Person
 from support.publisher import Publisher
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def reader(browser: Browser, alice: Person) -> Iterator[Reader]:

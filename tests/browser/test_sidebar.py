@@ -13,6 +13,8 @@ from support.people import Person
 from support.publisher import Publisher
 from support.running import RunningService
 
+pytestmark = pytest.mark.slow
+
 expect.set_options(timeout=TIMEOUT_MS)
 
 CATEGORIES, FEEDS = 60, 50

@@ -16,6 +16,8 @@ from support.relay import Relay
 from support.running import RunningService
 from tidings.wiring.services import AllServices
 
+pytestmark = pytest.mark.slow
+
 expect.set_options(timeout=TIMEOUT_MS)
 
 # Bytes per second and milliseconds: a phone in a train.

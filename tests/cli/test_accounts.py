@@ -11,6 +11,8 @@ from tidings.services.accounts.authentication import Credentials
 from tidings.storage.feeds import categories
 from tidings.wiring.services import AllServices
 
+pytestmark = pytest.mark.slow
+
 
 def may_sign_in(services: AllServices, username: str, password: str) -> bool:
     try:

@@ -6,11 +6,15 @@ import json
 import stat
 import zipfile
 
+import pytest
+
 from cli.commands import Tidings, error_line
 from support.archives import HOSTILE_SETTINGS, hostile_archive
 from support.people import PASSWORD
 from support.publisher import Answer, Publisher
 from tidings.wiring.services import AllServices
+
+pytestmark = pytest.mark.slow
 
 
 def test_an_account_is_exported_and_imported(tidings: Tidings, services: AllServices) -> None:

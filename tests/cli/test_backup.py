@@ -17,6 +17,8 @@ from tidings.engine.database import Database
 from tidings.storage.accounts import users
 from tidings.wiring.services import AllServices
 
+pytestmark = pytest.mark.slow
+
 
 def usernames(database: Database) -> list[str]:
     with database.reading() as db:

@@ -14,6 +14,8 @@ from cli.commands import Tidings, error_line
 from tidings import __version__
 from tidings.settings import OPTIONS
 
+pytestmark = pytest.mark.slow
+
 COMMANDS = (
     ["serve"], ["web"], ["worker"], ["migrate"], ["refresh"], ["cleanup"], ["backup"], ["restore"], ["check"], ["move"],
     ["export"], ["import"],

@@ -17,6 +17,8 @@ import pytest
 from cli.commands import Tidings, error_line, eventually
 from support.running import free_port
 
+pytestmark = pytest.mark.slow
+
 CERTIFICATE = Path(__file__).parents[1] / "support" / "localhost.pem"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 
+import pytest
 from sqlalchemy import select
 
 from cli.commands import CTRL_C, Tidings, error_line, eventually
@@ -13,6 +14,8 @@ from support.publisher import Hang, Publisher
 from tidings.storage.feeds import feeds
 from tidings.storage.schema import entries
 from tidings.wiring.services import AllServices
+
+pytestmark = pytest.mark.slow
 
 # How long a fetch that hangs would be waited for.
 TEN_MINUTES = "600"

@@ -9,6 +9,7 @@ import secrets
 import signal
 from pathlib import Path
 
+import pytest
 from sqlalchemy import create_engine, make_url, text
 
 from cli.commands import eventually
@@ -16,6 +17,8 @@ from cli.subscriptions import subscribed
 from support.people import call, rss
 from support.publisher import Hang, Publisher
 from support.running import RunningService, environment_for, running
+
+pytestmark = pytest.mark.slow
 
 
 def children(pid: int) -> dict[int, str]:

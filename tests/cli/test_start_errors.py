@@ -18,6 +18,8 @@ from tidings.engine.database import Database
 from tidings.storage import migrate
 from tidings.wiring.services import AllServices
 
+pytestmark = pytest.mark.slow
+
 KEEPS_RUNNING = ["serve", "web", "worker"]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 
+import pytest
 from sqlalchemy import text
 
 from cli.commands import Tidings, error_line
@@ -14,6 +15,8 @@ from support.publisher import Publisher
 from tidings.base.times import DAY, MINUTE
 from tidings.maintenance.status import OVERDUE_AFTER, gauges
 from tidings.wiring.services import AllServices
+
+pytestmark = pytest.mark.slow
 
 
 def test_status_prints_the_same_values_as_text_and_as_json(

@@ -10,6 +10,8 @@ from clients.library import Library
 from clients.shapes import record, whole
 from support.people import Person
 
+pytestmark = pytest.mark.slow
+
 BROWSER = "https://app.example"
 
 

@@ -12,6 +12,8 @@ from tidings.base.times import Instant
 from tidings.storage.entries import counters
 from tidings.storage.polling import entry_writes
 
+pytestmark = pytest.mark.slow
+
 # More than one page of newer versions of Miniflux, which refuse a limit above 1,000.
 COUNT = 1_100
 

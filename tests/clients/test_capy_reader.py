@@ -25,6 +25,8 @@ from clients.shapes import (
 from support.people import Person
 from support.publisher import Publisher
 
+pytestmark = pytest.mark.slow
+
 CAPY = App(content_type="application/json; charset=UTF-8")
 
 # Only what may be null there is nullable here.

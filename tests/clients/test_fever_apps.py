@@ -16,6 +16,8 @@ from fever.apps import FORM, FeverApp, ids, sign_in
 from support.people import Person, call
 from support.publisher import Publisher
 
+pytestmark = pytest.mark.slow
+
 FEED = record(
     id=whole, favicon_id=whole, title=text, url=filled, site_url=text, is_spark=whole, last_updated_on_time=whole
 )

@@ -11,6 +11,8 @@ from clients.shapes import list_of, misfits
 from support.people import Person
 from support.publisher import Publisher
 
+pytestmark = pytest.mark.slow
+
 BY_TOKEN = App()
 BY_PASSWORD = App(credentials=by_password)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from clients.apps import App, Ask, fetch, play
 from clients.contract import (
     CATEGORY,
@@ -18,6 +20,8 @@ from clients.library import Library, document, numbered, saves_somewhere, subscr
 from clients.shapes import list_of
 from support.people import Person, call
 from support.publisher import Publisher
+
+pytestmark = pytest.mark.slow
 
 FLUX_NEWS = App()
 PAGE = (("limit", "100"), ("offset", "0"), ("order", "published_at"), ("direction", "desc"))

@@ -11,6 +11,8 @@ from clients.library import Library, create_library, numbered, subscribe
 from support.people import Person
 from support.publisher import Publisher
 
+pytestmark = pytest.mark.slow
+
 TESTED = {
     "get_feeds",
     "get_groups",

@@ -16,6 +16,8 @@ from clients.library import document, numbered
 from support.people import Person
 from support.publisher import Publisher
 
+pytestmark = pytest.mark.slow
+
 google_reader = pytest.importorskip("google_reader", reason="google-reader needs Python 3.12 or newer")
 
 READING_LIST, READ = "user/-/state/com.google/reading-list", "user/-/state/com.google/read"

@@ -13,6 +13,8 @@ from clients.shapes import misfits
 from support.people import Person
 from support.publisher import Publisher
 
+pytestmark = pytest.mark.slow
+
 APPS = {
     "Flux News": App(),
     "Capy Reader": App(),

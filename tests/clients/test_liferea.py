@@ -11,6 +11,8 @@ from clients.liferea import NEXT_UNREAD, TOGGLE_STAR, Liferea, liferea
 from support.people import Person
 from support.publisher import Publisher
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def _installed() -> None:

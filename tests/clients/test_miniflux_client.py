@@ -18,6 +18,8 @@ from clients.library import NEWS, Library, document, picture, saves_somewhere
 from support.people import Person
 from support.publisher import Publisher
 
+pytestmark = pytest.mark.slow
+
 OPML = """<?xml version="1.0"?><opml version="2.0"><body><outline text="Papers">
 <outline type="rss" text="The Daily" xmlUrl="http://papers.example/daily.xml" htmlUrl="http://papers.example/"/>
 </outline></body></opml>"""

@@ -15,6 +15,8 @@ from clients.terminal import ENTER, Terminal
 from support.people import Person
 from support.publisher import Publisher
 
+pytestmark = pytest.mark.slow
+
 BACK = "q"
 RELOAD_ALL = "R"
 MARK_FEED_READ = "A"

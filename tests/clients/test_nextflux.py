@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import time
 
+import pytest
+
 from clients.apps import App, Ask, fetch, play
 from clients.contract import CATEGORY, COUNTERS, ENTRIES, ENTRY, FEED, IMPORTED, INTEGRATIONS, USER
 from clients.library import Library, numbered, subscribe
 from clients.shapes import entry_page, list_of
 from support.people import Person
 from support.publisher import Publisher
+
+pytestmark = pytest.mark.slow
 
 NEXTFLUX = App(origin="https://nextflux.example")
 

@@ -36,6 +36,8 @@ from clients.shapes import (
 from support.people import Person
 from support.publisher import Publisher
 
+pytestmark = pytest.mark.slow
+
 # newsboat: whatever it sends is labelled as a form, because its HTTP library labels it so.
 
 FORM = "application/x-www-form-urlencoded"

@@ -27,6 +27,8 @@ from clients.shapes import entry_page, list_of, record, text, whole
 from support.people import Person
 from support.publisher import Publisher
 
+pytestmark = pytest.mark.slow
+
 REACTFLUX = App(origin="https://reactflux.example")
 BY_PASSWORD = App(origin="https://reactflux.example", credentials=by_password)
 

@@ -17,6 +17,8 @@ from tidings.archives.readers.miniflux_source import MinifluxSource
 from tidings.net.guard import AddressGuard
 from tidings.wiring.services import AllServices
 
+pytestmark = pytest.mark.slow
+
 SETTINGS = {
     "scraper_rules": "article > p",
     "rewrite_rules": "add_dynamic_image",

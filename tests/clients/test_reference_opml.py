@@ -11,6 +11,8 @@ from support.publisher import Publisher
 from support.reference import ReferenceMissing, reference_server
 from tidings.domain.feeds.feed_settings import FEED_SETTINGS, SettingType
 
+pytestmark = pytest.mark.slow
+
 SHARED = [setting for setting in FEED_SETTINGS if setting.opml and not setting.is_own]
 OWN = [setting for setting in FEED_SETTINGS if setting.is_own]
 _TEXTS = {

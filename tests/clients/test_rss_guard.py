@@ -23,6 +23,8 @@ from greader.apps import App, label
 from support.people import Person
 from support.publisher import Publisher
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def _installed() -> None:

@@ -22,6 +22,8 @@ from clients.shapes import (
     whole,
 )
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize(
     ("value", "shape"),

@@ -13,6 +13,8 @@ from support.people import Person
 from support.running import RunningService
 from support.visitors import Visitor
 
+pytestmark = pytest.mark.slow
+
 CATEGORY = record(id=small, title=text)
 FEED = record(id=small, title=text, site_url=text, feed_url=text, category=CATEGORY, icon=record(external_icon_id=text))
 ENCLOSURE = record(url=text, mime_type=text)

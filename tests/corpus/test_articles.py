@@ -7,7 +7,7 @@ import pytest
 from scoring import articles
 from support.corpora import needs
 
-pytestmark = needs(articles.ARCHIVE)
+pytestmark = [pytest.mark.slow, needs(articles.ARCHIVE)]
 
 
 @pytest.fixture(scope="module")

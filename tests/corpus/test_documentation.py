@@ -9,6 +9,8 @@ import pytest
 
 from scoring.floors import FLOORS
 
+pytestmark = pytest.mark.slow
+
 PAGE = (Path(__file__).parents[2] / "docs" / "ingestion.md").read_text(encoding="utf-8")
 ROWS = re.compile(r"^\|[^|]*\| ([a-z]+)s? \| ([0-9.]+) %", re.MULTILINE)
 

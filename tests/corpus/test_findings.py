@@ -10,6 +10,8 @@ import pytest
 
 from fuzz import cleaner, parser
 
+pytestmark = pytest.mark.slow
+
 FOLDER = Path(__file__).parent / "findings"
 
 

@@ -28,6 +28,8 @@ from tidings.content.formats import parse_feed
 from tidings.content.formats.limits import MAX_ENTRIES
 from tidings.content.model import ParsedEnclosure, ParsedEntry, ParsedFeed, PublisherHints
 
+pytestmark = pytest.mark.slow
+
 DOCUMENTS = Path(__file__).parent / "documents"
 ADDRESS = "https://feeds.example.net/feed"
 NOW = from_datetime(datetime(2026, 11, 20, tzinfo=UTC))

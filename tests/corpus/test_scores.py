@@ -14,6 +14,8 @@ from scoring.scores import of_claims
 from support.corpora import needs
 from tidings.content.formats.charset import decode
 
+pytestmark = pytest.mark.slow
+
 
 def assert_scores(part: str, claims: Iterable[Claim]) -> None:
     """As high as `floors` has it."""

@@ -27,6 +27,8 @@ from tidings.engine.database import Database
 from tidings.net.guard import AddressGuard
 from tidings.storage.feeds import feeds
 
+pytestmark = pytest.mark.slow
+
 SETTING = "TIDINGS_INTEGRATION_ALLOW_PRIVATE_NETWORKS"
 BASIC = "Basic YWRhOnBhc3M="
 

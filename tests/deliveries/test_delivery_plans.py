@@ -23,6 +23,8 @@ from tidings.deliveries.store import queues as queue_storage
 from tidings.deliveries.store.queues import AttemptRecord
 from tidings.engine.database import Database, Read, Write
 
+pytestmark = pytest.mark.slow
+
 RECEIVERS, EACH, IDLE, FINISHED = 100, 100, 4_000, 30_000
 TABLES = {"deliveries", "delivery_bodies", "receivers"}
 # Both indexes have new deliveries in order of ids; SQLite prefers the second.

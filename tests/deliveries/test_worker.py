@@ -24,6 +24,8 @@ from tidings.services.timestamps import time_zone
 from tidings.storage.schema import integrations
 from tidings.storage.schema import receivers as receiver_table
 
+pytestmark = pytest.mark.slow
+
 DAY = timedelta(days=1)
 
 

@@ -13,12 +13,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
 from sqlalchemy import func, select
 
 from support.outbox import Hook, hook, is_signed, text_of
 from support.publisher import Answer, Cut, Drop, Hang, Publisher, ReceivedRequest, Reply
 from tidings.engine.database import Database
 from tidings.storage.schema import deliveries, receivers
+
+pytestmark = pytest.mark.slow
 
 EVENTS = 2_000
 KILLS = 4

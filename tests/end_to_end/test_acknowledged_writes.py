@@ -14,12 +14,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import pytest
+
 from support.entry_fixtures import ready
 from support.people import Cast, Person
 from support.running import environment_for, running
 from tidings.base.times import DAY
 from tidings.storage.feeds import feeds
 from tidings.storage.polling import entry_writes
+
+pytestmark = pytest.mark.slow
 
 CLIENTS, KILLS, ACKNOWLEDGED_BEFORE_KILL = 8, 3, 400
 WAIT_S = 120

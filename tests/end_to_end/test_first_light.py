@@ -18,6 +18,8 @@ from support.publisher import Publisher
 from support.running import RunningService, environment_for, running
 from tidings.storage.feeds import feeds
 
+pytestmark = pytest.mark.slow
+
 
 def wait_for(condition: Callable[[], bool], within_s: float) -> None:
     deadline = time.monotonic() + within_s

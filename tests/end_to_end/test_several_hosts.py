@@ -11,6 +11,8 @@ from support.people import Person, rss
 from support.publisher import Publisher
 from support.replication import until
 
+pytestmark = pytest.mark.slow
+
 FEEDS = 6
 
 

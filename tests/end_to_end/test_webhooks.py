@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from support.outbox import is_signed
 from support.people import call, rss
 from support.publisher import Publisher
 from support.running import environment_for, running
 from tidings import __version__
+
+pytestmark = pytest.mark.slow
 
 
 def test_a_new_entry_is_sent_to_a_webhook(empty_database_url: str, site: Publisher, tmp_path: Path) -> None:

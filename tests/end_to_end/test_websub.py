@@ -20,6 +20,8 @@ from tidings.storage.polling import sources
 from tidings.storage.schema import websub_pushes, websub_subscriptions
 from tidings.websub import store as subscriptions
 
+pytestmark = pytest.mark.slow
+
 _numbers = itertools.count(1)
 Row = Any
 

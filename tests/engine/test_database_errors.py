@@ -18,6 +18,8 @@ from tidings.engine.database import Database
 from tidings.engine.database_errors import Cause, CauseLog
 from tidings.storage import migrate
 
+pytestmark = pytest.mark.slow
+
 USERS = text("SELECT count(*) FROM users")
 TABLE = "CREATE TABLE scratch (words BLOB)"
 SOME_MB = "INSERT INTO scratch VALUES (zeroblob(4000000))"

@@ -18,6 +18,8 @@ from tidings.base.times import Instant
 from tidings.engine.database import Database
 from tidings.storage.accounts import users
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def pair(request: pytest.FixtureRequest) -> Iterator[Pair]:

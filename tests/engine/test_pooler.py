@@ -26,6 +26,8 @@ from tidings.engine.database import Database
 from tidings.engine.notify import Listener
 from tidings.storage.accounts import users
 
+pytestmark = pytest.mark.slow
+
 CONFIGURATION = """
 [databases]
 * = host={server}

@@ -22,6 +22,8 @@ from tidings.base.errors import StartError, StoreUnavailable
 from tidings.engine import replica
 from tidings.engine.database import Database
 
+pytestmark = pytest.mark.slow
+
 _is_replica = text("SELECT pg_is_in_recovery()")
 _numbers = count()
 

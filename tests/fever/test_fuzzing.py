@@ -5,12 +5,15 @@ from __future__ import annotations
 from urllib.parse import quote_from_bytes, urlencode
 
 import hypothesis
+import pytest
 from hypothesis import HealthCheck
 from hypothesis import strategies as st
 
 from clients.library import Library
 from fever.apps import FORM, FeverApp
 from support.people import call
+
+pytestmark = pytest.mark.slow
 
 NAMES = (
     "api", "api_key", "items", "since_id", "max_id", "with_ids", "feed_ids", "group_ids", "groups", "feeds", "favicons",

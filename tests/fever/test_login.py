@@ -14,6 +14,8 @@ from tidings.domain.accounts.throttle import network_bucket
 from tidings.storage.accounts import sign_in_failures
 from tidings.storage.feeds import feeds
 
+pytestmark = pytest.mark.slow
+
 REFUSED = {"api_version": 3, "auth": 0}
 
 

@@ -13,6 +13,8 @@ from support.people import Person
 from tidings.base.times import SECOND
 from tidings.storage.schema import entries as rows
 
+pytestmark = pytest.mark.slow
+
 EARLY, LATE = 1_000_000_000, 4_000_000_000
 
 

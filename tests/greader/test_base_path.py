@@ -11,6 +11,8 @@ from support.databases import Databases
 from support.people import Cast, call
 from support.running import environment_for, running
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("mount", MOUNTS, ids=["root", "freshrss"])
 def test_the_api_is_below_the_base_path(databases: Databases, tmp_path: Path, mount: str) -> None:

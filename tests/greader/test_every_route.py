@@ -16,6 +16,8 @@ from support.publisher import Publisher
 from support.resource_factory import OPML, UNKNOWN
 from tidings.greader.routes import ROUTES
 
+pytestmark = pytest.mark.slow
+
 PREFIX = "/reader/api/0/"
 ALL = sorted({(route.method, route.path) for route in ROUTES if route.path.startswith(PREFIX)})
 OPEN = {route.path for route in ROUTES if route.is_public}

@@ -15,6 +15,8 @@ from tidings.domain.accounts.throttle import buckets_of
 from tidings.greader.app import BAD_TOKEN
 from tidings.storage.accounts import sign_in_failures
 
+pytestmark = pytest.mark.slow
+
 
 def is_refused(answer: HttpResponse) -> bool:
     """Check the header by which clients decide to request another token, or the password."""

@@ -15,6 +15,8 @@ from support.publisher import Publisher
 from support.resource_factory import OPML, ResourceFactory
 from tidings.greader.endpoints.subscriptions import MOST_NEW
 
+pytestmark = pytest.mark.slow
+
 
 def folders(person: Person) -> dict[str, str]:
     """The folder of each feed, by title."""

@@ -16,6 +16,8 @@ from tidings.engine.database import Database
 from tidings.maintenance.integrity import AREAS, IntegrityCheck, Problem
 from tidings.storage.entries import counters, labels, search_index
 
+pytestmark = pytest.mark.slow
+
 
 def problems(database: Database, *, repair: bool = False) -> list[Problem]:
     return list(IntegrityCheck(database).run(repair=repair, progress=lambda *_: None))

@@ -18,6 +18,8 @@ from support.running import RunningService, running, running_service
 from tidings import metrics
 from tidings.storage.feeds import feeds
 
+pytestmark = pytest.mark.slow
+
 Samples = dict[str, float]
 POLLED = 'tidings_polls_total{outcome="stored"}'
 

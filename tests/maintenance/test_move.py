@@ -20,6 +20,8 @@ from tidings.storage import migrate
 from tidings.storage.entries import search_index
 from tidings.storage.schema import categories, users
 
+pytestmark = pytest.mark.slow
+
 
 class Interrupted(Exception):
     pass

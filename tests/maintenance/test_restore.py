@@ -19,6 +19,8 @@ from tidings.maintenance.store import backup, table_copy
 from tidings.maintenance.store.restore import restore
 from tidings.storage import migrate
 
+pytestmark = pytest.mark.slow
+
 
 def no_progress(_done: int, _total: int) -> None:
     pass

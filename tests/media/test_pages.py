@@ -17,6 +17,8 @@ from support.visitors import Visitor
 from tidings.media.policy import MediaKind
 from web.pages.test_settings import sent
 
+pytestmark = pytest.mark.slow
+
 PNG = b"\x89PNG\r\n\x1a\n and so on"
 MIB = 2**20
 PROXIED = re.compile(r'="(/proxy/[\w-]+/[\w-]+)"')

@@ -13,6 +13,8 @@ from tidings.net.errors import FetchTimeout
 from tidings.net.fetch import Fetcher, FetchRequest, FetchResponse
 from tidings.net.timeout import STEP_S, SUSPENDED_S, timeout_excluding_suspend
 
+pytestmark = pytest.mark.slow
+
 FEED = "<rss><channel><title>Rain tomorrow</title></channel></rss>"
 STOP_S = STEP_S + SUSPENDED_S + 0.5
 

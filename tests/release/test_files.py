@@ -23,6 +23,8 @@ from tidings.maintenance.scheduled_backup import BackupSettings, ScheduledBackup
 from tidings.services.clock import system_clock
 from tidings.settings import OPTIONS
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 UNIT = ROOT / "packaging" / "systemd" / "tidings.service"
 CONTAINERFILE = (ROOT / "Containerfile").read_text(encoding="utf-8")

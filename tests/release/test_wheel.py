@@ -17,6 +17,8 @@ from cli.commands import eventually
 from support.running import free_port
 from tidings import __version__
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 
 

@@ -33,6 +33,8 @@ from tidings.storage.schema import labels as label_table
 from tidings.storage.schema import sources as source_table
 from tidings.storage.schema import tombstones as tombstone_table
 
+pytestmark = pytest.mark.slow
+
 WORKER = "worker"
 LATER = Instant(NOW + 10)
 _waiting = text("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'")

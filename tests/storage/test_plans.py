@@ -33,6 +33,8 @@ from tidings.storage.feeds import bulk, categories, feed_texts, feeds, health
 from tidings.storage.polling import claims, sources
 from tidings.websub import store as subscriptions
 
+pytestmark = pytest.mark.slow
+
 # Sorting more than this of what a filter lets through is no list of a page any more.
 MAX_SORTED = 7_000
 LARGE = {

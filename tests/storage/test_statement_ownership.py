@@ -39,6 +39,8 @@ from tidings.engine.postgresql import PostgresPool
 from tidings.greader.routes import ROUTES as READER_ROUTES
 from tidings.web.routes import ROUTES as PAGES
 
+pytestmark = pytest.mark.slow
+
 RECORDER = Path(__file__).parents[1] / "support" / "recorder"
 OWNED = frozenset(table.name for table in metadata.tables.values() if "user_id" in table.c)
 _TABLE = re.compile(rf"(?:\b(?:FROM|JOIN|UPDATE|INTO)|,)\s+\"?({'|'.join(sorted(OWNED))})\b")

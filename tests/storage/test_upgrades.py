@@ -18,6 +18,8 @@ from tidings.engine.database import Database
 from tidings.maintenance.integrity import IntegrityCheck
 from tidings.storage import migrate, revision
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 REVISIONS = sorted(path.name.split("_")[0] for path in (revision.MIGRATIONS / "versions").glob("[0-9]*_*.py"))
 # Kills itself with the given number of statements of the upgrade executed.

@@ -12,6 +12,8 @@ from support.running import RunningService, running_service
 from tidings.engine.database import Database
 from tidings.storage import migrate
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def logged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService]:

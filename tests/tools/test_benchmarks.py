@@ -9,6 +9,8 @@ import pytest
 from benchmarks import api, growth
 from benchmarks.plots import Axis, Bars, Curve, write_bars, write_plot
 
+pytestmark = pytest.mark.slow
+
 SVG = "{http://www.w3.org/2000/svg}"
 
 

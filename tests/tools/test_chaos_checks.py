@@ -21,6 +21,8 @@ from chaos.storm import KINDS, heard
 from chaos.writers import Api, make_session
 from loopback.receiver import Receiver
 
+pytestmark = pytest.mark.slow
+
 NOW_S = 1_790_000_000
 NOW = NOW_S * 1_000_000
 DAY = 86_400 * 1_000_000

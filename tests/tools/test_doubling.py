@@ -8,6 +8,8 @@ from doubling.growth import findings
 from doubling.readers import READERS, Reader
 from doubling.texts import PIECES
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.name)
 def test_a_reader_takes_linear_time_for_hostile_texts(reader: Reader) -> None:

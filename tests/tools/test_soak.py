@@ -14,6 +14,8 @@ from soak.breaches import Report
 from soak.clients import ResponseCounts, report_on
 from soak.polling import Measured
 
+pytestmark = pytest.mark.slow
+
 STEADY = [Usage(100_000_000, 100, 50, 5)] * 30
 
 

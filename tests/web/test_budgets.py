@@ -15,6 +15,8 @@ from tidings.storage.feeds import feeds
 from tidings.storage.polling import entry_writes
 from tidings.web.sidebar import MAX_UNFOLDED_FEEDS
 
+pytestmark = pytest.mark.slow
+
 HTML, SIDEBAR, SCRIPT, STYLE = 150_000, 60_000, 40_000, 50_000
 TITLE = "A title of eighty characters, as newspapers like to write them on a long weekend"
 BODY = "<p>" + "Lorem ipsum dolor sit amet, consectetur adipiscing elit. " * 50 + "</p>"

@@ -16,6 +16,8 @@ from markupsafe import Markup
 from support.catalogues import LOCALE, messages, read, strings, up_to_date, used_messages
 from tidings.web.language import CATALOGUES, filled, gettext, language, ngettext, use_language
 
+pytestmark = pytest.mark.slow
+
 _VALUE = re.compile(r"%\(\w+\)[a-z]|%%|\{\w+(?::,)?\}|</?[a-z]+[^>]*>")
 # A speaker of the language decides whether "now" is one word or four; some words are the same everywhere.
 MIN_DIFFERENT_SHARE = 0.85

@@ -26,6 +26,8 @@ from tidings.storage.schema import entries, feed_counters
 from tidings.storage.schema import feeds as feed_table
 from tidings.wiring.services import build_services
 
+pytestmark = pytest.mark.slow
+
 FEEDS = int(os.environ.get("COMPANY_FEEDS", "240"))
 DURATION_S = float(os.environ.get("COMPANY_S", "4"))
 ITEMS = [f"Item {number}" for number in range(5)]

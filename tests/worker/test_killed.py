@@ -22,6 +22,8 @@ from tidings.storage.schema import entries, feed_counters, sources
 from tidings.storage.schema import feeds as feed_table
 from tidings.wiring.services import build_services
 
+pytestmark = pytest.mark.slow
+
 FEEDS = 200
 ITEMS = [f"Item {number}" for number in range(5)]
 

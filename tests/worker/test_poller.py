@@ -20,6 +20,8 @@ from tidings.wiring.services import AllServices, build_services
 from tidings.worker import idle_end
 from tidings.worker.poller import Poller
 
+pytestmark = pytest.mark.slow
+
 SLOTS = 2
 WORDS = "<article>" + "<p>The rain came late, lasted long, and left by the evening.</p>" * 9 + "</article>"
 

@@ -32,6 +32,8 @@ from tidings.wiring.services import AllServices, build_services
 from tidings.worker import poller
 from tidings.worker.poller import Poller
 
+pytestmark = pytest.mark.slow
+
 
 @contextmanager
 def no_more_files() -> Iterator[None]:

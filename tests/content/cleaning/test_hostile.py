@@ -16,6 +16,8 @@ from support.scaling import TIMES, assert_linear
 from tidings.content.cleaning import clean, clean_with_text, text_of
 from tidings.content.cleaning.text import normalize_words
 
+pytestmark = pytest.mark.slow
+
 PAYLOADS = FOLDER / "hostile.json.xz"
 
 NAMES = """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
+import pytest
 from lxml import etree
 
 from content.cleaning.trees import PAGE, cleaned, dangers, tree
@@ -13,6 +14,8 @@ from tidings.content.cleaning import clean_with_text, text_of
 from tidings.content.cleaning.text import normalize_words
 from tidings.content.errors import FeedError
 from tidings.content.formats import parse_feed
+
+pytestmark = pytest.mark.slow
 
 ENOUGH = 2_000
 MAX_CHARS = 60_000  # characters; the longest ones would take most of the time

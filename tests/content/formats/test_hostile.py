@@ -12,6 +12,8 @@ from support.scaling import TIMES, assert_linear
 from tidings.content.errors import FeedError
 from tidings.content.formats import detect_format
 
+pytestmark = pytest.mark.slow
+
 # Of the larger one of two documents, in characters.
 SIZE = 600_000
 

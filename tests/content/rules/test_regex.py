@@ -13,6 +13,8 @@ from tidings.content.errors import InvalidRule
 from tidings.content.rules.budget import RuleBudget, RuleBudgetExceeded
 from tidings.content.rules.regex import MAX_RESULT_CHARS, compile_regex, parse_template
 
+pytestmark = pytest.mark.slow
+
 MEGABYTE = 1_000_000
 
 

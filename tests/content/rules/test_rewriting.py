@@ -17,6 +17,8 @@ from tidings.content.rules.rewrites.registry import NAMES, WITH_ARGUMENTS
 from tidings.content.rules.rule_entry import RuleEntry
 from tidings.content.rules.rule_errors import RuleErrors
 
+pytestmark = pytest.mark.slow
+
 
 def content(rule: str, before: str, *, url: str = "") -> str:
     changed, warnings = apply_rewrites(RuleEntry(url=url, content=before), parse_rewrites(rule))

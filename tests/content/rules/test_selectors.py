@@ -15,6 +15,8 @@ from tidings.content.rules.budget import RuleBudget, RuleBudgetExceeded
 from tidings.content.rules.scraper import scrape
 from tidings.content.rules.selectors import parse_selector, select
 
+pytestmark = pytest.mark.slow
+
 PAGE = """<body><main id="m"><h1>Rain</h1><article class="a b"><p>One</p><!-- x --><p class="ad">Two</p>
 <div><p lang="en">Three</p></div></article></main><p>Four</p></body>"""
 

@@ -20,6 +20,8 @@ from tidings.domain.accounts.throttle import (
     network_of,
 )
 
+pytestmark = pytest.mark.slow
+
 NOW = Instant(1_790_000_000_000_000)
 HOME = "192.0.2.1"
 ALICE = buckets_of("alice", HOME)

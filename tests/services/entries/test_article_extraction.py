@@ -16,6 +16,8 @@ from tidings.content.articles import Article, WebPage
 from tidings.domain.errors import PageTooDemanding
 from tidings.services.entries.article_extraction import ArticleExtractor, ExtractionLimits
 
+pytestmark = pytest.mark.slow
+
 WORDS = "<p>The rain came late, lasted long, and left by the evening.</p>"
 STORY = f"<article>{WORDS * 9}</article>"
 # Where every paragraph lies below two hundred elements, Readability looks at each of its words two hundred times.

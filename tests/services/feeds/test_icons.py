@@ -6,6 +6,8 @@ import asyncio
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from support.people import PASSWORD, rss
 from support.publisher import Hang, Publisher
 from support.running import environment_for
@@ -13,6 +15,8 @@ from tidings.engine.database import Database
 from tidings.settings import load
 from tidings.storage.feeds import feeds
 from tidings.wiring.services import AllServices, build_services
+
+pytestmark = pytest.mark.slow
 
 FEEDS = 20
 ICON = '<svg xmlns="http://www.w3.org/2000/svg"><path d="M0 0h8v8z"/></svg>'

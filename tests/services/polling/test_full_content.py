@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
 from support.people import rss
 from support.publisher import Answer, Hang, Publisher
 from tidings.base.times import Instant
@@ -17,6 +19,8 @@ from tidings.services.entries.article_extraction import ArticleExtractor
 from tidings.services.entries.fetch_content import ArticleFetcher
 from tidings.services.polling.full_content import FullContent
 from tidings.services.rate_limit import PoliteFetcher
+
+pytestmark = pytest.mark.slow
 
 NOW = Instant(1_800_000_000_000_000)
 WORDS = "<article>" + "<p>The rain came late, lasted long, and left by the evening.</p>" * 9 + "</article>"

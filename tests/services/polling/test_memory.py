@@ -16,6 +16,8 @@ from tidings.content.formats.limits import MAX_ENTRIES
 from tidings.engine.database import Database
 from tidings.storage import migrate
 
+pytestmark = pytest.mark.slow
+
 LIMIT = 15 * 2**20
 BOUND = 20 * LIMIT
 HEAD = '<rss version="2.0"><channel><title>Feed</title><link>https://site.example/</link>'

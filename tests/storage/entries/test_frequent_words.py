@@ -22,6 +22,8 @@ from tidings.storage.entries import entries, entry_lists, search_index
 from tidings.storage.schema import entries as entry_rows
 from tidings.storage.schema import entry_contents
 
+pytestmark = pytest.mark.slow
+
 COUNT = 600
 
 
