@@ -57,9 +57,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--without-postgresql", action="store_true", help="leave PostgreSQL out, where it cannot be had at all"
     )
-    parser.addoption(
-        "--fast", action="store_true", help="leave out PostgreSQL and slow tests: `make test-fast`"
-    )
+    parser.addoption("--fast", action="store_true", help="leave out PostgreSQL and slow tests: `make test-fast`")
     parser.addoption(
         "--write-contracts", action="store_true", help="write the files in contracts/ anew instead of comparing"
     )

@@ -179,7 +179,7 @@ def test_a_malformed_value_is_named_with_what_is_allowed(name: str, text: str) -
 
     assert f"TIDINGS_{name} " in message
     assert ascii(text) in message
-    assert "allowed is " in message
+    assert "allowed: " in message
 
 
 @pytest.mark.parametrize(

@@ -126,7 +126,7 @@ def test_another_database_is_no_freshrss(tmp_path: Path) -> None:
     with closing(sqlite3.connect(other)) as db, db:
         db.execute("CREATE TABLE category (id INT)")
 
-    with pytest.raises(InvalidInput, match="no SQLite database"), FreshRssSource(text):
+    with pytest.raises(InvalidInput, match="not an SQLite database"), FreshRssSource(text):
         pass
     with pytest.raises(InvalidInput, match="its table category lacks name"), FreshRssSource(other):
         pass
@@ -341,8 +341,8 @@ def test_starred_entries_of_feedbin_have_their_content(tmp_path: Path) -> None:
         ("Pocket", INSTAPAPER, "line 1: expected are the columns title, url"),
         ("Pocket", "", "line 1: expected are the columns"),
         ("Pocket", POCKET + "a,b\r\n", "line 4: expected are 6 fields instead of 2"),
-        ("Pocket", POCKET + "a,b,yesterday,1,,unread\r\n", "line 4: expected is a time in seconds"),
-        ("Pocket", POCKET + '"a', "line 4: expected is CSV"),
+        ("Pocket", POCKET + "a,b,yesterday,1,,unread\r\n", "line 4: expected a time in seconds"),
+        ("Pocket", POCKET + '"a', "line 4: expected CSV"),
         ("Instapaper", POCKET, "line 1: expected are the columns URL, Title"),
         ("Omnivore", '[\n{"slug": x}]', r"metadata\.txt: line 2: JSON is malformed"),
         ("Omnivore", '[{"slug": 1}]', r"\$\[0\]\.slug"),

@@ -74,14 +74,14 @@ def test_a_document_without_the_array_has_no_items() -> None:
     ("document", "problem"),
     [
         (b"", "line 1: the document breaks off"),
-        (b"hello", "line 1: expected is a JSON document"),
-        (b"[\n1]", "line 2: expected is an object for each entry"),
-        (b'{"items": [{"a": 1}\n {"a": 2}]}', "line 2: expected is a comma or the end of the list"),
+        (b"hello", "line 1: expected a JSON document"),
+        (b"[\n1]", "line 2: expected an object for each entry"),
+        (b'{"items": [{"a": 1}\n {"a": 2}]}', "line 2: expected a comma or the end of the list"),
         (b'{"items": [{"a": 1},\n{"a":\n b}]}', "line 3: JSON is malformed"),
         (b'{"items": [{"a": "\xff"}]}', "line 1: "),
-        (b"[{}] {}", "line 1: expected is the end"),
-        (b'{"items" [{}]}', "line 1: expected is :"),
-        (b"{1: 2}", "line 1: expected is a text in quotes"),
+        (b"[{}] {}", "line 1: expected the end"),
+        (b'{"items" [{}]}', "line 1: expected :"),
+        (b"{1: 2}", "line 1: expected a text in quotes"),
     ],
 )
 def test_the_line_of_a_mistake_is_named(document: bytes, problem: str) -> None:

@@ -96,7 +96,7 @@ def test_stars_and_labels_of_google_reader_come_along(alice: Person, services: A
     report = import_from(services, alice, path)
 
     assert (report.new_feeds, report.new_entries, report.known_entries) == (1, 2, 0)
-    assert report.problems == ["followers.json: this is no list of entries"]
+    assert report.problems == ["followers.json: this is not a list of entries"]
     (feed,) = alice.get("/v1/feeds")
     assert (feed["title"], feed["feed_url"], feed["category"]["title"]) == ("Rain", RAIN, "Weather")
     assert feed["disabled"] is False
@@ -251,9 +251,9 @@ def test_feeds_that_freshrss_takes_from_pages_are_disabled(
 @pytest.mark.parametrize(
     ("files", "problem"),
     [
-        ({"readme_txt": "hello"}, "this is nothing that Google Reader exported: expected is OPML, or a list"),
+        ({"readme_txt": "hello"}, "this is nothing that Google Reader exported: expected OPML, or a list"),
         ({"a_json": "{}"}, "this is nothing that Google Reader exported"),
-        ({"a_json": "hello"}, "a.json: line 1: expected is a JSON document"),
+        ({"a_json": "hello"}, "a.json: line 1: expected a JSON document"),
         ({"a_json": '{"items": [\n{"title": 1}]}'}, r"a.json: line 2: Expected `str . null`, got `int`"),
         ({"a_json": stream(item(1))[:-9]}, "a.json: line [0-9]+: the document breaks off"),
         ({"a_json": stream(item(1)), "b_xml": "<rss/>"}, "b.xml: Line 1: this is not an OPML document"),

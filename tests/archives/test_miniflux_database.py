@@ -159,7 +159,7 @@ def test_an_older_database_lacks_columns(alice: Person, services: AllServices, m
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        ("DROP TABLE feeds", "this is no database of Miniflux: its table feeds lacks category_id, feed_url"),
+        ("DROP TABLE feeds", "this is not a database of Miniflux: its table feeds lacks category_id, feed_url"),
         ("ALTER TABLE entries DROP COLUMN hash", "its table entries lacks hash"),
         ("UPDATE entries SET published_at = 'infinity' WHERE id = 5", "cannot be read: timestamp too large"),
         ("ALTER TABLE feeds ALTER title TYPE INT USING 1", r"row 1 of the table feeds is not as Miniflux writes it"),

@@ -122,7 +122,7 @@ def test_a_file_that_is_no_backup_is_refused_in_one_line(tidings: Tidings) -> No
     file = tidings.folder / "feeds.opml"
     file.write_text("<opml/>")
 
-    assert "expected is a file that `tidings backup` wrote" in error_line(tidings("restore", str(file), "--force"), 1)
+    assert "expected a file that `tidings backup` wrote" in error_line(tidings("restore", str(file), "--force"), 1)
 
 
 def test_check_lists_problems_with_exit_code_4_until_they_are_repaired(tidings: Tidings, database: Database) -> None:

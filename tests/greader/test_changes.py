@@ -158,7 +158,7 @@ def test_with_a_time_that_cannot_be_read_nothing_is_marked(app: App, alice: Pers
     alice.has_feed(site, TITLES)
 
     answer = app.call("POST", "mark-all-as-read", {"s": READING_LIST, "ts": ts})
-    assert (answer.status, answer.body) == (400, f"ts: {ts!r} is no time: send seconds since 1970.".encode())
+    assert (answer.status, answer.body) == (400, f"ts: {ts!r} is not a time: send seconds since 1970.".encode())
     assert {status for status, _ in states(alice).values()} == {"unread"}
 
 

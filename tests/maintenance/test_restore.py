@@ -140,9 +140,9 @@ def change(*statements: str) -> Callable[[Path], None]:
 @pytest.mark.parametrize(
     ("damage", "says"),
     [
-        (cut_short, "damaged: .* expected is a file that `tidings backup` wrote"),
-        (scramble, "damaged: .* expected is a file that `tidings backup` wrote"),
-        (replace_by(b""), "expected is a file that `tidings backup` wrote, but it is empty"),
+        (cut_short, "damaged: .* expected a file that `tidings backup` wrote"),
+        (scramble, "damaged: .* expected a file that `tidings backup` wrote"),
+        (replace_by(b""), "expected a file that `tidings backup` wrote, but it is empty"),
         (replace_by(b"PGDMP\x01"), "a dump of pg_dump: restore it with pg_restore"),
         (replace_by(b"--\n-- PostgreSQL database dump"), "restore it with psql"),
         (replace_by(b"<?xml version='1.0'?><opml/>"), "but it begins differently"),

@@ -37,7 +37,7 @@ def export_account(
     """Write the account of a user to a new file, which only its owner may read.
 
     The ZIP file holds settings, categories, feeds with their settings, all entries with content and state, and
-    integrations. Tidings may run meanwhile. docs/archive.md describes the format.
+    integrations. Tidings may keep running. docs/archive.md describes the format.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def import_account(
 ) -> int:
     """Add an archive, which `tidings export` wrote, or what another reader has, to the account of a user.
 
-    Tidings may run meanwhile. What is damaged or cannot be read changes nothing. An import that was interrupted can be
+    Tidings may keep running. What is damaged or cannot be read changes nothing. An import that was interrupted can be
     repeated: what is stored already is not stored twice. docs/moving.md says what comes along from other readers.
 
     Parameters

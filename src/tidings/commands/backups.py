@@ -17,7 +17,7 @@ _URLS = "use sqlite:///path/to/file or postgresql://user@host/name"
 
 
 def backup(path: Path, /, *, loaded: LoadedSettings) -> int:
-    """Copy the database to a new file, which only its owner may read. Tidings may run meanwhile.
+    """Copy the database to a new file, which only its owner may read. Tidings may keep running.
 
     The file is an SQLite database, also if Tidings uses PostgreSQL; `tidings restore` reads it into either. It holds
     everything that was written before the command began, and gets its name when it is complete.

@@ -17,7 +17,7 @@ def check(*, repair: Annotated[bool, Parameter(name="--repair", negative="")] = 
     """Check that the database is whole: its file, references between rows, counters, and the search index.
 
     Prints one line for each problem. The exit code is 0 if there is none or all were repaired, and 4 if problems are
-    left. Tidings may run meanwhile, but reading everything takes a while: some minutes for a million entries.
+    left. Tidings may keep running, but reading everything takes a while: some minutes for a million entries.
 
     Parameters
     ----------

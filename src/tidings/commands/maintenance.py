@@ -25,7 +25,7 @@ def migrate(
     ----------
     partitions
         Also divide the tables of entries, bodies, tags and counters into so many partitions by user. PostgreSQL only,
-        and for good. Stop Tidings before: the tables are written anew, which needs the same disk space again.
+        and permanently. Stop Tidings before: the tables are rewritten, which needs the same disk space again.
     """
     prepare(loaded.settings)
     with open_application(loaded.settings) as application:

@@ -109,7 +109,7 @@ def get_delivery(caller: User, services: Services, delivery_id: int) -> Delivery
 
 @routes.post("/v1/webhooks/deliveries/{delivery_id}/redeliver", status=202, raises=(InvalidInput, NotFound))
 def redeliver(caller: User, services: Services, deliveries: DeliveryServices, delivery_id: int) -> DeliveryOut:
-    """Send a delivery again, with the same delivery id. A delivery that is waiting is sent at once."""
+    """Send a delivery again, with the same delivery id. A delivery that is waiting is sent immediately."""
     deliveries.redelivery.redeliver(caller.id, delivery_id)
     with services.reading() as db:
         shown = outbox.get(db, caller.id, delivery_id)

@@ -39,7 +39,7 @@ def parse(text: str) -> int | None:
         unsigned = digits.removeprefix("-")
         number = int(digits) if unsigned.isascii() and unsigned.isdigit() and len(unsigned) < 20 else None
     if number is None:
-        raise InvalidInput(verbatim(f"i: {text[:80]!r} is no item id."), field="i")
+        raise InvalidInput(verbatim(f"i: {text[:80]!r} is not an item id."), field="i")
     return number if 0 < number < _LIMIT else None
 
 

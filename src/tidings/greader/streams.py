@@ -97,7 +97,7 @@ def label_name(text: str) -> str:
         return text
     stream = parse(text)
     if stream.kind != "label":
-        raise InvalidInput(verbatim(f"{text[:80]!r} is no label."), field="s")
+        raise InvalidInput(verbatim(f"{text[:80]!r} is not a label."), field="s")
     return stream.name
 
 
@@ -124,7 +124,7 @@ def stored_until(text: str, now: Instant) -> Instant:
         return now
     until = moment(text)
     if until is None:
-        raise InvalidInput(verbatim(f"ts: {text[:40]!r} is no time: send seconds since 1970."), field="ts")
+        raise InvalidInput(verbatim(f"ts: {text[:40]!r} is not a time: send seconds since 1970."), field="ts")
     return until or now
 
 

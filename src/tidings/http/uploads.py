@@ -238,4 +238,4 @@ class _FormSink:
 
 
 def _no_form() -> InvalidInput:
-    return InvalidInput(msg("This form cannot be read: it is damaged, or has too many fields beside its file."))
+    return InvalidInput(msg("This form cannot be read: it is damaged, or has too many fields besides its file."))

@@ -110,7 +110,7 @@ def _value(option: Option, raw: RawValue | None) -> Any:
 def _error_message(option: Option, raw: RawValue, reason: str) -> str:
     text = "" if option.is_secret else f" {_quoted(raw.text)}"
     details = f": {reason}" if reason else ""
-    return f"{option.name}{text} (from {raw.origin}) cannot be used{details}; allowed is {option.allowed}"
+    return f"{option.name}{text} (from {raw.origin}) cannot be used{details}; allowed: {option.allowed}"
 
 
 def _quoted(text: str) -> str:

@@ -205,7 +205,7 @@ def _chunks(
 ) -> Iterator[bytes]:
     """Yields an EntryList as JSON, with a transaction for the bodies of each chunk.
 
-    An entry that is deleted meanwhile is missing.
+    An entry that is deleted in the meantime is missing.
     """
     yield b'{"total":%d,"entries":[' % total
     is_first = True

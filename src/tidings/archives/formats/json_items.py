@@ -189,7 +189,7 @@ class JsonItems:
     def _unexpected(self, expected: str) -> InvalidInput:
         if not self._last:
             return self._broken_off()
-        return InvalidInput(verbatim(f"line {self._line_at(self._at)}: expected is {expected}"))
+        return InvalidInput(verbatim(f"line {self._line_at(self._at)}: expected {expected}"))
 
     def _broken_off(self) -> InvalidInput:
         line = self._line_at(len(self._buffer.rstrip()))

@@ -166,9 +166,9 @@ def _rows(
                 _require(len(row) == len(names), reader.line_num, f"{len(names)} fields instead of {len(row)}")
                 yield _converted(entry, dict(zip(names, row, strict=True)), reader.line_num)
     except csv.Error as error:
-        raise InvalidInput(verbatim(f"line {reader.line_num}: expected is CSV: {error}")) from error
+        raise InvalidInput(verbatim(f"line {reader.line_num}: expected CSV: {error}")) from error
     except UnicodeDecodeError as error:
-        raise InvalidInput(verbatim(f"line {reader.line_num + 1}: expected is text in UTF-8: {error}")) from error
+        raise InvalidInput(verbatim(f"line {reader.line_num + 1}: expected text in UTF-8: {error}")) from error
     _require(names is not None, 1, f"the columns {', '.join(columns)}")
 
 
@@ -176,7 +176,7 @@ def _converted(entry: Callable[[dict[str, str]], ArchivedEntry], row: dict[str, 
     try:
         return entry(row)
     except (ValueError, OverflowError, OSError) as error:
-        raise InvalidInput(verbatim(f"line {line}: expected is a time in seconds since 1970: {error}")) from error
+        raise InvalidInput(verbatim(f"line {line}: expected a time in seconds since 1970: {error}")) from error
 
 
 def _require(is_met: bool, line: int, expected: str) -> None:

@@ -31,7 +31,7 @@ _PUBLISHED: Final = "Published"
 _PROBLEMS: Final = {
     "LOGIN_ERROR": "the server does not accept this user and password",
     "API_DISABLED": "the API is off for this user: turn it on in the preferences of Tiny Tiny RSS",
-    "NOT_LOGGED_IN": "the server ended the session meanwhile: repeat the import",
+    "NOT_LOGGED_IN": "the server ended the session during the import: repeat the import",
 }
 T = TypeVar("T")
 

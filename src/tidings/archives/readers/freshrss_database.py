@@ -135,7 +135,7 @@ class FreshRssSource:
             for table, columns in _COLUMNS.items():
                 if missing := columns - self._file.columns(table):
                     lacks = f"its table {table} lacks {', '.join(sorted(missing))}"
-                    raise InvalidInput(verbatim(f"this is no database of FreshRSS: {lacks}"))
+                    raise InvalidInput(verbatim(f"this is not a database of FreshRSS: {lacks}"))
             self._has_labels = all([self._file.columns("tag"), self._file.columns("entrytag")])
             damage = self._file.damage()
         except UnreadableFile as error:
@@ -246,4 +246,4 @@ def _plain(text: str) -> str:
 
 
 def _unreadable(error: UnreadableFile) -> InvalidInput:
-    return InvalidInput(verbatim(f"this is no SQLite database that can be read: {error}"))
+    return InvalidInput(verbatim(f"this is not an SQLite database that can be read: {error}"))

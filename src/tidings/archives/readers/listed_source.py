@@ -65,7 +65,7 @@ class ListedSource:
             if name not in outlines and (name.lower().endswith(self._suffix) or self._files.is_one):
                 self._add_list(name)
         if not outlines and not self._lists:
-            expected = f"expected is OPML, or a list of entries that ends with {self._suffix}"
+            expected = f"expected OPML, or a list of entries that ends with {self._suffix}"
             raise InvalidInput(verbatim(f"this is nothing that {self.application} exported: {expected}"))
         return self._feeds.feeds()
 
@@ -97,7 +97,7 @@ class ListedSource:
     def _add_list(self, name: str) -> None:
         items = self._items_in(name)
         if items is None:
-            self.problems.append(f"{name}: this is no list of entries")
+            self.problems.append(f"{name}: this is not a list of entries")
             return
         self._lists.append(name)
         for item in items:

@@ -95,7 +95,7 @@ class MinifluxDatabase:
                 raise _unreadable(error) from error
             if missing := columns - found[table]:
                 lacks = f"its table {table} lacks {', '.join(sorted(missing))}"
-                raise InvalidInput(verbatim(f"this is no database of Miniflux: {lacks}"))
+                raise InvalidInput(verbatim(f"this is not a database of Miniflux: {lacks}"))
         return found
 
     def _find_user(self) -> Mapping[str, Any]:

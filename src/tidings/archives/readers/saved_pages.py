@@ -60,7 +60,7 @@ class SavedPagesSource:
             try:
                 yield from self._read(document)
             except InvalidInput as error:
-                text = f"this is no list that {self.application} exported: {name}: {error.message}"
+                text = f"this is not a list that {self.application} exported: {name}: {error.message}"
                 raise InvalidInput(verbatim(text)) from error
 
     def _read(self, document: bytes) -> Iterator[ArchivedEntry]:
@@ -79,7 +79,7 @@ class SavedPagesSource:
             suffix = _SUFFIXES[self.application]
             names = [name for name in names if name.lower().endswith(suffix)]
             if not names:
-                text = f"this is no list that {self.application} exported: the export has no {suffix} in it"
+                text = f"this is not a list that {self.application} exported: the export has no {suffix} in it"
                 raise InvalidInput(verbatim(text))
         for name in names:
             yield name, self._files.content(name, MAX_DOCUMENT)

@@ -54,7 +54,7 @@ def deliver(settings: Settings, event: Event) -> RequestSequence:
         event.body,
     )
     if response.status == 410:
-        raise DeliveryRefused(msg("The receiver answers that it is gone for good (410)."), disables_integration=True)
+        raise DeliveryRefused(msg("The receiver answers that it is permanently gone (410)."), disables_integration=True)
     raise_for_status(response, _RECEIVER)
 
 

@@ -149,7 +149,7 @@ class Throttle:
     ) -> ThrottleDecision:
         """Returns how long an attempt waits. It is in progress from now on, unless it is refused.
 
-        buckets: the first is that of the name at this network. counts: by the keys of the buckets; one without failures
+        buckets: the first is the name's at this network. counts: by the keys of the buckets; one without failures
         is missing.
         """
         own = buckets[0].key
@@ -169,7 +169,7 @@ class Throttle:
         return ThrottleDecision(starts_at - now)
 
     def end_attempt(self, buckets: Sequence[Bucket], now: Instant) -> dict[bytes, Instant]:
-        """The attempt is no longer in progress. Returns when the next attempt may run, by the key of each bucket."""
+        """End an attempt. Returns when the next attempt may run, by the key of each bucket."""
         if were_new := self._were_new.get(buckets[0].key):
             buckets = _for_newcomers(buckets) if were_new.pop(0) else buckets
             if not were_new:
@@ -186,7 +186,7 @@ class Throttle:
         self._next_attempt.pop(bucket.key, None)
 
     def _is_new(self, own: bytes, count: FailureCount | None, now: Instant) -> bool:
-        """Returns whether a network has hardly failed with this name. Many attempts sent at once are no newcomer's."""
+        """Returns whether a network has hardly failed with this name. Many attempts sent together are not a newcomer's."""
         return (count.failures if count else 0) < NEW_BELOW and self._recent(own, now) < FREE_CONCURRENT_ATTEMPTS
 
     def _recent(self, key: bytes, now: Instant) -> int:

@@ -205,7 +205,7 @@ def _chunks(
 ) -> Iterator[bytes]:
     """Yields StreamContents as JSON, with a transaction for the items of each chunk.
 
-    An entry that is deleted meanwhile is missing.
+    An entry that is deleted in the meantime is missing.
     """
     head = StreamContents(id=streams.READING_LIST, updated=services.clock() // SECOND, items=[])
     before, after = msgspec.json.encode(head).split(b"[]", 1)

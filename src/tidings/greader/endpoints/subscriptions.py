@@ -50,7 +50,7 @@ class Subscription(Struct, frozen=True):
 
     firstitemmsec: when the user subscribed.
 
-    priority: main, or category for a feed that is hidden in lists of all feeds. The names are those of FreshRSS.
+    priority: main, or category for a feed that is hidden in lists of all feeds. The names are FreshRSS's.
     """
 
     id: str
@@ -161,7 +161,7 @@ def count_unread(caller: User, services: Services) -> UnreadCounts:
 
 @routes.post("/reader/api/0/subscription/edit")
 async def edit_subscription(caller: User, services: Services, query: Edit) -> str:
-    """Subscribe, unsubscribe, rename, or move to a folder. Subscribing again is no error.
+    """Subscribe, unsubscribe, rename, or move to a folder. Subscribing again is not an error.
 
     What is sent is checked before the first change, so that a mistake changes nothing.
     """

@@ -22,7 +22,7 @@ from tidings.maintenance.store.table_copy import Progress
 from tidings.storage import migrate
 from tidings.storage.schema import metadata, users
 
-_EXPECTED = "expected is a file that `tidings backup` wrote"
+_EXPECTED = "expected a file that `tidings backup` wrote"
 # Beginnings of files that people may mistake for one of our backups.
 _FOREIGN = {
     b"PGDMP": "it is a dump of pg_dump: restore it with pg_restore",

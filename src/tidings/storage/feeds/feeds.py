@@ -148,7 +148,7 @@ def ids_by_url(db: Read, user_id: int, feed_urls: Iterable[str]) -> dict[str, in
 
 
 def owned_ids(db: Read, user_id: int, feed_ids: Iterable[int]) -> set[int]:
-    """Returns those of the ids that are feeds of the user."""
+    """Returns the ids of the list that are feeds of the user."""
     wanted = sorted(set(feed_ids))
     return set(db.scalars(_select_owned_ids, user=user_id, ids=wanted)) if wanted else set()
 

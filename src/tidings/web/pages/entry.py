@@ -76,7 +76,7 @@ def read_in_feed(context: RequestContext, query: ListQuery, feed_id: int, entry_
 
 @routes.get("/labels/{label_id}/entries/{entry_id}")
 def read_labelled(context: RequestContext, query: ListQuery, label_id: int, entry_id: int) -> PageResponse:
-    """Show an entry in the list of a label, also after the label was taken from it here."""
+    """Show an entry in the list of a label, even after the label was taken from it here."""
     entry = open_entry(context, entry_id)
     return entry_page(context, entry_list_pages.label(context, query, label_id), entry)
 

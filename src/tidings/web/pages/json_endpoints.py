@@ -54,7 +54,7 @@ KEYS = (
         ),
     ),
     (
-        N_("Show the article beside the list"),
+        N_("Show the article next to the list"),
         (
             (("Space",), N_("Scroll down, then open the next unread entry")),
             (("Shift+Space",), N_("Scroll up")),

@@ -1,4 +1,4 @@
-"""Settings pages: those of an account, and those of administrators."""
+"""The settings pages of an account, and the administrator's pages."""
 
 from tidings.deliveries import integration_pages as integrations
 from tidings.deliveries import pages as deliveries
