@@ -15,10 +15,10 @@ LOCKED := --quiet --universal --python-version 3.11 --generate-hashes --no-emit-
 COMPILE := $(VENV)/bin/uv pip compile pyproject.toml $(LOCKED)
 
 # Containers tend to set it; without compiled files, each process that the tests start compiles the code anew.
-test test-fast: export PYTHONDONTWRITEBYTECODE :=
+test test-fast test-long: export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test test-fast check format lock bench bench-api bench-memory bench-poll abuse corpus fuzz-ingestion fuzz chaos soak docs statuses contracts messages screenshots clean
+.PHONY: help serve test test-fast test-long check format lock bench bench-api bench-memory bench-poll abuse corpus fuzz-ingestion fuzz chaos soak docs statuses contracts messages screenshots clean
 
 help: ## show this list
 	@echo "Tidings, a self-hosted feed reader service."
@@ -32,6 +32,9 @@ test: $(VENV)/.dev ## run all tests on SQLite and PostgreSQL (ARGS are passed to
 
 test-fast: $(VENV)/.dev ## run the quick tests on SQLite: no browser, no fuzzing, nothing slow
 	@exec $(IN_VENV) -m pytest -q -n auto --dist worksteal --fast $(ARGS)
+
+test-long: $(VENV)/.dev ## run all tests with more random examples, and browsers on both engines and all screens
+	@exec $(IN_VENV) -m pytest -n auto --dist worksteal --long --fuzz-requests 3000 $(ARGS)
 
 check: $(VENV)/.dev ## check lint, formatting and types
 	$(IN_VENV) -m ruff check .

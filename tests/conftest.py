@@ -17,7 +17,10 @@ import structlog
 from argon2 import PasswordHasher
 from hypothesis import settings
 
-from support import postgres
+from support import (
+    postgres,
+    random_examples,  # noqa: F401 - registers the profiles of hypothesis
+)
 from support.databases import Databases, PostgresDatabases, SqliteDatabases
 from support.people import Cast, Person
 from support.publisher import Publisher
@@ -26,10 +29,6 @@ from support.visitors import Visitor
 from tidings.engine.database import Database
 from tidings.services.accounts import passwords
 from tidings.wiring.services import AllServices
-
-# Two busy cores make any single example slow now and then: what must not take long says so itself.
-settings.register_profile("tests", deadline=None)
-settings.load_profile("tests")
 
 # What is logged in the process of the tests. structlog's own way shows the variables of every frame, which takes
 # minutes where one of them is a document.
@@ -53,11 +52,22 @@ ENGINES = ("sqlite", "postgresql")
 SLOW_FILE = "\npytestmark = pytest.mark.slow\n"
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Run two tests per core: most of them wait for the processes that they started."""
+    return 2 * len(os.sched_getaffinity(0))
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--without-postgresql", action="store_true", help="leave PostgreSQL out, where it cannot be had at all"
     )
     parser.addoption("--fast", action="store_true", help="leave out PostgreSQL and slow tests: `make test-fast`")
+    parser.addoption(
+        "--long",
+        action="store_true",
+        help="more random examples, and browsers on both engines and all screens: `make test-long`",
+    )
     parser.addoption(
         "--write-contracts", action="store_true", help="write the files in contracts/ anew instead of comparing"
     )
@@ -69,6 +79,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     parser.addoption("--fuzz-requests", type=int, default=300, help="how many to make from the OpenAPI document")
     parser.addoption("--fuzz-seed", type=int, default=0, help="which ones; other than 0 it also tells what was done")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    settings.load_profile("long" if config.getoption("--long") else "tests")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -91,6 +105,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "engine" in metafunc.fixturenames:
         options = ("--without-postgresql", "--fast")
         left_out = {"postgresql"} if any(map(metafunc.config.getoption, options)) else set()
+        # What a page does in a browser does not depend on the engine, which the tests of its requests cover.
+        if "browser" in metafunc.fixturenames and not metafunc.config.getoption("--long"):
+            left_out = {"postgresql"}
         chosen = [engine for engine in ENGINES if engine not in left_out]
         metafunc.parametrize("engine", chosen, scope="session")
 

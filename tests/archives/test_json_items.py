@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tidings.archives.formats import json_items
@@ -31,7 +31,6 @@ def read(document: bytes, size: int = 2**16) -> list[tuple[int, dict[str, Any]]]
 
 
 @pytest.mark.slow
-@settings(max_examples=50)
 @given(items=ITEMS, before=VALUES, after=VALUES, indent=st.sampled_from([None, 1]), size=st.integers(1, 40))
 def test_items_are_those_of_the_whole_document(
     items: list[dict[str, Any]], before: Any, after: Any, indent: int | None, size: int
@@ -50,7 +49,6 @@ def test_items_are_those_of_the_whole_document(
 
 
 @pytest.mark.slow
-@settings(max_examples=50)
 @given(items=ITEMS, cut=st.integers(1, 400), size=st.integers(1, 40))
 def test_a_document_that_breaks_off_is_never_taken_for_whole(items: list[dict[str, Any]], cut: int, size: int) -> None:
     document = json.dumps({"items": items, "end": "x"}).encode()

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterator
 
 import pytest
@@ -21,11 +22,17 @@ def browser() -> Iterator[Browser]:
         pytest.skip(str(missing))
 
 
-@pytest.fixture(params=SCREENS)
-def reader(
-    browser: Browser, service: RunningService, alice: Person, request: pytest.FixtureRequest
-) -> Iterator[Reader]:
-    """Alice on a wide screen, and on a phone."""
-    with reading(browser, service, **SCREENS[request.param]) as created:
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run a test on one screen, half of the tests on each; with --long on both."""
+    if "screen_name" in metafunc.fixturenames:
+        names = list(SCREENS)
+        chosen = names[zlib.crc32(metafunc.function.__name__.encode()) % len(names)]
+        metafunc.parametrize("screen_name", names if metafunc.config.getoption("--long") else [chosen])
+
+
+@pytest.fixture
+def reader(browser: Browser, service: RunningService, alice: Person, screen_name: str) -> Iterator[Reader]:
+    """Alice on a wide screen, or on a phone."""
+    with reading(browser, service, **SCREENS[screen_name]) as created:
         created.set_session(alice)
         yield created

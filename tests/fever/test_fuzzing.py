@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from clients.library import Library
 from fever.apps import FORM, FeverApp
 from support.people import call
+from support.random_examples import examples
 
 pytestmark = pytest.mark.slow
 
@@ -28,7 +29,7 @@ PAIRS = st.lists(
 
 
 @hypothesis.settings(
-    max_examples=250,
+    max_examples=examples(62),
     database=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from greader.apps import KEPT_UNREAD, READ, READING_LIST, STARRED, App, label, long_id
 from support.people import Person, call
 from support.publisher import Publisher
+from support.random_examples import examples
 from support.resource_factory import OPML, UNKNOWN
 from tidings.greader.routes import ROUTES
 
@@ -134,7 +135,7 @@ def fuzzed(alice: Person, site: Publisher) -> App:
     return App(alice).sign_in()
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(75), suppress_health_check=list(HealthCheck))
 @given(
     route=st.sampled_from(ALL),
     query=_FIELDS,
@@ -181,7 +182,7 @@ def test_a_line_feed_in_a_path_causes_no_server_error(app: App, path: str) -> No
     assert app.call("GET", path).status in (200, 303, 404)
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(25), suppress_health_check=list(HealthCheck))
 @given(header=st.text(st.characters(max_codepoint=255, exclude_categories=["Cc"]), max_size=40), email=_TEXTS)
 def test_no_login_causes_a_server_error(fuzzed: App, header: str, email: str) -> None:
     sent = {"Authorization": f"GoogleLogin auth={header.strip()}"}

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from content.cleaning.trees import PAGE, cleaned, dangers, tree, words
 from scoring.archives import FOLDER
+from support.random_examples import examples
 from support.scaling import TIMES, assert_linear
 from tidings.content.cleaning import clean, clean_with_text, text_of
 from tidings.content.cleaning.text import normalize_words
@@ -90,20 +91,20 @@ def test_attacks_in_foreign_content_and_raw_text_are_removed(frame: str) -> None
 
 
 @given(html)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(100))
 def test_any_mixture_of_tags_is_made_safe(source: str) -> None:
     check(cleaned(source), source)
 
 
 @given(html)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(100))
 def test_the_text_of_any_mixture_is_the_one_on_the_page(source: str) -> None:
     page = clean_with_text(source, base_url=PAGE)
     assert normalize_words(page.text) == text_of(page.html)
 
 
 @given(st.text())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(75))
 def test_any_text_is_cleaned_without_errors(source: str) -> None:
     check(cleaned(source), source)
     assert text_of(cleaned(source)).split() == text_of(cleaned(cleaned(source))).split()

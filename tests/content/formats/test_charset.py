@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from content.formats.documents import feed, rss
@@ -141,13 +141,11 @@ def test_labels_that_are_not_for_documents_are_unknown(label: str | None) -> Non
     assert codec_for(label) is None
 
 
-@settings(deadline=None)
 @given(st.binary(), st.sampled_from([None, "utf-8", "gb2312", "utf-16", "nonsense"]))
 def test_any_bytes_become_text(body: bytes, charset: str | None) -> None:
     assert isinstance(decode(body, charset), str)
 
 
-@settings(deadline=None)
 @given(st.text(alphabet=st.characters(exclude_categories=["Cs"])))
 def test_utf8_with_a_byte_order_mark_is_decoded(text: str) -> None:
     assert decode(codecs.BOM_UTF8 + text.encode()) == text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tidings.base.times import DAY, HOUR, Instant, from_datetime, to_datetime
@@ -136,7 +136,6 @@ def test_a_date_more_than_a_day_ahead_becomes_the_time_of_fetching(ahead: int, i
     assert parse_date(written, NOON) == (NOON + ahead if is_believed else NOON)
 
 
-@settings(deadline=None)
 @given(st.datetimes(EARLIEST, LAST), st.integers(-14 * 60, 14 * 60))
 def test_a_date_in_a_standard_form_is_read_back(moment: datetime, offset: int) -> None:
     sign, hours, minutes = "-" if offset < 0 else "+", *divmod(abs(offset), 60)
@@ -148,7 +147,6 @@ def test_a_date_in_a_standard_form_is_read_back(moment: datetime, offset: int) -
         assert parse_date(f"{moment:%d %b %Y %H:%M:%S} {zone}") == (expected if expected >= 0 else None)
 
 
-@settings(deadline=None)
 @given(st.text(max_size=220))
 def test_any_text_is_parsed_as_a_date_or_none(text: str) -> None:
     found = parse_date(text, NOON)
@@ -156,7 +154,6 @@ def test_any_text_is_parsed_as_a_date_or_none(text: str) -> None:
     assert found is None or 0 <= found <= NOON + DAY
 
 
-@settings(deadline=None)
 @given(st.text(alphabet="0123456789 :-+/.,TZapmJanFebUTCESM年月日:", max_size=60))
 def test_any_scrambled_date_is_parsed_or_none(text: str) -> None:
     found = parse_date(text, NOON)

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from content.formats.documents import ADDRESS, feed
@@ -194,7 +194,6 @@ ODD_ITEMS = st.lists(JSON | st.dictionaries(st.sampled_from(KEYS), JSON), max_si
 
 
 @pytest.mark.slow
-@settings(deadline=None)
 @given(ODD_ITEMS, st.dictionaries(st.sampled_from(["title", "home_page_url", "authors", "hubs", "icon"]), JSON))
 def test_any_json_values_are_parsed_or_refused(items: list[Any], fields: dict[str, Any]) -> None:
     found = feed(document(**fields, items=items))
@@ -202,7 +201,6 @@ def test_any_json_values_are_parsed_or_refused(items: list[Any], fields: dict[st
     assert len(found.entries) + found.skipped <= len(items)
 
 
-@settings(deadline=None)
 @given(st.text(), st.integers(0, 400))
 def test_any_damaged_json_is_parsed_or_refused(noise: str, place: int) -> None:
     whole = document(items=[{"id": str(number), "title": "text"} for number in range(10)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from content.formats.documents import ADDRESS, atom, feed, rdf, rss
@@ -39,7 +39,6 @@ def summary(found: ParsedFeed) -> list[tuple[str, str, str]]:
     return [(entry.hash, entry.title, entry.content) for entry in found.entries]
 
 
-@settings(deadline=None)
 @given(st.binary(max_size=300))
 def test_any_bytes_are_read_or_refused(body: bytes) -> None:
     with suppress(FeedError):
@@ -47,7 +46,6 @@ def test_any_bytes_are_read_or_refused(body: bytes) -> None:
 
 
 @pytest.mark.slow
-@settings(deadline=None)
 @given(
     st.lists(PIECES, max_size=40).map("".join), st.sampled_from(["", "<rss>", "<feed>", "<rss><channel><item>", "{"])
 )
@@ -57,7 +55,6 @@ def test_any_pieces_are_read_or_refused(noise: str, start: str) -> None:
 
 
 @pytest.mark.slow
-@settings(deadline=None)
 @given(st.lists(PIECES, max_size=40).map("".join))
 def test_any_document_url_is_accepted(address: str) -> None:
     found = parse_feed(rss(ITEMS, site="").encode(), url=address)
@@ -66,7 +63,6 @@ def test_any_document_url_is_accepted(address: str) -> None:
 
 
 @pytest.mark.slow
-@settings(deadline=None)
 @given(st.sampled_from(ALL), st.integers(0, 10_000), st.lists(PIECES, max_size=3).map("".join), st.integers(0, 20))
 def test_items_before_the_damage_are_kept(kind: tuple[str, str], place: int, noise: str, lost: int) -> None:
     name, document = kind
@@ -79,7 +75,6 @@ def test_items_before_the_damage_are_kept(kind: tuple[str, str], place: int, noi
 
 
 @pytest.mark.slow
-@settings(deadline=None)
 @given(st.sampled_from(ALL), st.integers(0, 10_000))
 def test_a_document_cut_off_keeps_exactly_its_whole_items(kind: tuple[str, str], place: int) -> None:
     name, document = kind
@@ -90,7 +85,6 @@ def test_a_document_cut_off_keeps_exactly_its_whole_items(kind: tuple[str, str],
     assert summary(cut) == summary(feed(document))[: document[:place].count(f"</{name}>")]
 
 
-@settings(deadline=None)
 @given(st.sampled_from(ALL), st.sampled_from(["utf-8", "utf-16", "utf-32", "iso-8859-1", "cp1252"]))
 def test_the_encoding_changes_nothing(kind: tuple[str, str], codec: str) -> None:
     _, document = kind

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -131,7 +131,6 @@ texts = st.builds(RuleTexts, **{field: st.text(max_size=60) for field in RuleTex
 
 
 @pytest.mark.slow
-@settings(deadline=None)
 @given(texts=texts, title=st.text(), content=st.text(), url=st.text())
 def test_stored_texts_never_stop_a_feed(texts: RuleTexts, title: str, content: str, url: str) -> None:
     rules = compile_rules(texts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from support.scaling import TIMES, assert_linear, assert_squared
@@ -206,7 +206,6 @@ addresses = st.text() | st.sampled_from(
 )
 
 
-@settings(deadline=None)
 @given(rules=st.lists(st.sampled_from(ALL_RULES), min_size=1, max_size=4), html=pages, title=st.text(), url=addresses)
 def test_every_rule_takes_any_html(rules: list[str], html: str, title: str, url: str) -> None:
     entry = RuleEntry(url=url, title=title, content=html, enclosures=(ParsedEnclosure(url=url),))
@@ -217,7 +216,6 @@ def test_every_rule_takes_any_html(rules: list[str], html: str, title: str, url:
     assert not warnings
 
 
-@settings(deadline=None)
 @given(text=st.text() | st.lists(st.sampled_from([*ALL_RULES, '"', "|", "(", "replace", "\\"])).map(" ".join))
 def test_rules_are_refused_or_can_be_applied(text: str) -> None:
     try:

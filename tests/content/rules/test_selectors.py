@@ -11,6 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from support.random_examples import examples
 from tidings.content.rules.budget import RuleBudget, RuleBudgetExceeded
 from tidings.content.rules.scraper import scrape
 from tidings.content.rules.selectors import parse_selector, select
@@ -91,7 +92,7 @@ def related(node: LexborNode, combinator: str) -> list[LexborNode]:
     return found[:1] if combinator in (">", "+") else found
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(75))
 @given(html=trees, path=paths)
 @example(html="<b class=p><b class=p>x</b></b>", path=[(" ", ":not(.p)"), (" ", "b")])
 @example(html="<i class=p><b class=p>x</b></i>", path=[(" ", ":not(.p)"), (" > ", "b")])

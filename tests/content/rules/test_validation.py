@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tidings.content.errors import InvalidRule, UnmatchableRule
@@ -219,7 +219,6 @@ RULE_WORDS = [
 rule_texts = st.text() | st.lists(st.sampled_from(RULE_WORDS)).map("".join)
 
 
-@settings(deadline=None)
 @given(text=rule_texts, field=st.sampled_from(FIELDS))
 def test_any_text_is_accepted_or_refused_with_its_field(text: str, field: str) -> None:
     try:

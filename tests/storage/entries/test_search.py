@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from support.databases import Databases
 from support.entry_fixtures import NOW, FeedFixture, ready
+from support.random_examples import examples
 from tidings.base.times import SECOND, Instant
 from tidings.domain.entries.entries import Direction, EntryStatus, Order, PageRequest
 from tidings.engine.database import Database
@@ -152,7 +153,7 @@ def test_a_query_finds_the_same_entries_on_both_engines(library: FeedFixture, qu
 
 
 @pytest.mark.slow
-@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=examples(75), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     query=st.one_of(
         st.text(), st.text(alphabet="\"*-():^+&|!<>\\'{}[]:~/ aZ9é東\0\ud800", max_size=40), st.binary().map(bytes.hex)
@@ -171,7 +172,7 @@ def test_a_very_long_query_is_answered(library: FeedFixture, query: str) -> None
 
 
 @pytest.mark.slow
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=examples(15), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(title=st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])), body=st.text())
 def test_whatever_an_entry_says_can_be_indexed_changed_and_forgotten(
     library: FeedFixture, title: str, body: str

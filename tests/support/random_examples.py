@@ -1,0 +1,13 @@
+"""How many random examples a property is tried with: few in `make test`, many in `make test-long`."""
+
+from __future__ import annotations
+
+from hypothesis import settings
+
+settings.register_profile("tests", deadline=None, max_examples=50)
+settings.register_profile("long", deadline=None, max_examples=500)
+
+
+def examples(count: int) -> int:
+    """Returns `count`, or ten times as many in `make test-long`."""
+    return 10 * count if settings.get_current_profile_name() == "long" else count
