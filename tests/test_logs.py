@@ -15,7 +15,7 @@ import msgspec
 import pytest
 import structlog
 
-from tidings.runtime import logs
+from tidings.runtime import granian_internals, logs
 from tidings.settings import LogFormat, LogLevel
 
 
@@ -186,7 +186,7 @@ def test_granian_writes_no_log_lines_of_its_own() -> None:
     captured = CapturedLog(LogFormat.JSON)
     from granian.log import LogLevels, configure_logging
 
-    configure_logging(LogLevels.warning, logs.granian_config(LogLevel.INFO))
+    configure_logging(LogLevels.warning, granian_internals.logging_config(LogLevel.INFO))
     logging.getLogger("_granian").info("hello")
     logging.getLogger("_granian").error("worker lost")
 

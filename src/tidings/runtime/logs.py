@@ -92,13 +92,6 @@ def configure(level: LogLevel, log_format: LogFormat, stream: TextIO | None = No
     logging.captureWarnings(True)
 
 
-def granian_config(level: LogLevel) -> dict[str, Any]:
-    """Returns Granian's logging configuration for all its processes: lines go where `configure` says."""
-    granian_level = "DEBUG" if level is LogLevel.DEBUG else "WARNING"
-    propagate = {"handlers": [], "level": granian_level, "propagate": True}
-    return {"formatters": {}, "handlers": {}, "loggers": {"_granian": propagate, "granian.access": propagate}}
-
-
 def redact(_logger: Any, _method: str, event: Event) -> Event:
     """Hide the values of keys that name a secret, and credentials inside URLs."""
     for key, value in event.items():

@@ -9,9 +9,8 @@ from typing import Any
 from granian.constants import HTTPModes, Interfaces, RuntimeModes, SSLProtocols
 from granian.http import HTTP1Settings
 from granian.log import LogLevels
-from granian.server.mp import MPServer
 
-from tidings.runtime import logs
+from tidings.runtime import granian_internals
 from tidings.settings import LogLevel, Settings
 
 # A connection without a complete request header for this long is closed. Granian has one timeout for an incomplete
@@ -30,7 +29,7 @@ class WebServer:
 
     def __init__(self, settings: Settings, host: str, connections: int) -> None:
         """Configure the server. host: a numeric address. connections: maximum number of connections of a web worker."""
-        self._server = MPServer(
+        self._server = granian_internals.Server(
             "",
             address=host,
             port=settings.listen_addr.port,
@@ -49,32 +48,13 @@ class WebServer:
             backlog=BACKLOG,
             backpressure=connections,
             log_level=LogLevels.debug if settings.log_level is LogLevel.DEBUG else LogLevels.warning,
-            log_dictconfig=logs.granian_config(settings.log_level),
+            log_dictconfig=granian_internals.logging_config(settings.log_level),
         )
-        # On Linux each web worker binds a socket of its own with SO_REUSEPORT; elsewhere they inherit this one.
-        self._server._init_shared_socket()  # type: ignore[no-untyped-call]
+        granian_internals.bind(self._server)
 
     def run(self, load: Callable[[], Any]) -> None:
-        """Serve until a signal. load: returns the application; called in this process before it accepts connections.
-
-        Granian describes a worker as a process object of `multiprocessing`, whose `run` does in this process what
-        `start` would do in a new one.
-        """
-        worker = self._server._spawn_worker(0, _serve, load)
-        worker.inner.run()
-
-
-def _serve(worker_id: int, name: str, load: Any, sockets: Any, *rest: Any) -> None:
-    """Run Granian's worker on a socket whose connections have SLOW_READER_TIMEOUT_S.
-
-    sockets: as Granian passes them. On Linux it is the address, from which Granian would make the socket of this
-    worker; elsewhere a socket that all workers share.
-    """
-    (address, listener), shared = sockets
-    if address is not None:
-        listener = address.build()
-        _end_slow_readers(listener.get_fd())
-    MPServer._spawn_asgi_lifespan_worker(worker_id, name, load, ((None, listener), shared), *rest)
+        """Serve until a signal. load: returns the application; called in this process before it accepts connections."""
+        granian_internals.run_worker(self._server, load, _end_slow_readers)
 
 
 def _end_slow_readers(descriptor: int) -> None:
