@@ -18,7 +18,7 @@ COMPILE := $(VENV)/bin/uv pip compile pyproject.toml $(LOCKED)
 test test-fast test-long: export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test test-fast test-long check format lock bench bench-api bench-memory bench-poll abuse corpus fuzz-ingestion fuzz chaos soak docs statuses contracts messages screenshots clean
+.PHONY: help serve test test-fast test-long check format lock bench bench-api bench-memory bench-poll abuse corpus fuzz-ingestion fuzz chaos soak docs statuses contracts messages release-check screenshots clean
 
 help: ## show this list
 	@echo "Tidings, a self-hosted feed reader service."
@@ -85,8 +85,11 @@ statuses: $(VENV)/.dev ## run the tests of the API and write the statuses they r
 contracts: $(VENV)/.dev ## rewrite contracts/ from the code; review the diff before you commit it
 	@exec $(IN_VENV) -m pytest -q -k "reviewed" --write-contracts tests
 
-messages: $(VENV)/.dev ## update the message catalogues from the code; then translate new messages
+messages: $(VENV)/.dev ## update the message catalogues from the code, and list what has no translation
 	@PYTHONPATH=tests exec $(IN_VENV) -m support.catalogues
+
+release-check: $(VENV)/.dev ## check what only a release must have: each message in each language
+	@PYTHONPATH=tests exec $(IN_VENV) -m support.catalogues --release
 
 screenshots: $(VENV)/.dev ## save screenshots of the main pages in build/screenshots (ARGS="unread article" for some of them)
 	@PYTHONPATH=tests:tools exec $(IN_VENV) -m demo.screenshots $(ARGS)

@@ -1,7 +1,9 @@
 """Collects the messages of code and templates, and updates the catalogues of other languages.
 
-python -m support.catalogues      updates `src/tidings/web/locale`: new messages are added without a translation, and
-                                  unused ones are removed
+python -m support.catalogues             updates `src/tidings/web/locale`: new messages are added without a translation,
+                                         and unused ones are removed; lists what has no translation
+python -m support.catalogues --release   changes nothing; exits with 1 if a catalogue is not up to date or has a message
+                                         without a translation
 
 Babel finds messages of pages and those of the other rings (`tidings.base.messages`) by the name of the function that
 they are passed to.
@@ -85,14 +87,52 @@ def up_to_date(catalog: Catalog) -> bytes:
     return head.encode() + text.getvalue().rstrip(b"\n") + b"\n"
 
 
-def main() -> int:
+def untranslated(catalog: Catalog) -> list[str]:
+    """Returns the English text of the messages in use that a catalogue shows in English: each of them, or some forms.
+
+    Those that the catalogue does not have yet are among them.
+    """
+    stored = {(message.id, message.context): message for message in messages(catalog)}
+    shown = []
+    for used in messages(used_messages()):
+        found = stored.get((used.id, used.context))
+        expected = catalog.num_plurals if used.pluralizable else 1
+        if found is None or found.fuzzy or sum(bool(form.strip()) for form in strings(found)) < expected:
+            shown.append(used.id if isinstance(used.id, str) else used.id[0])
+    return shown
+
+
+def report(name: str, missing: list[str]) -> str:
+    """Returns the lines about one catalogue."""
+    head = f"{name}: {len(used_messages())} messages, {len(missing)} without a translation\n"
+    return head + "".join(f"    {text!r}\n" for text in missing)
+
+
+def update() -> int:
+    """Rewrite all catalogues and report what has no translation."""
     for name in CATALOGUES.values():
         text = up_to_date(read(name))
         (LOCALE / f"{name}.po").write_bytes(text)
-        missing = sum(not all(strings(message)) for message in messages(read(name)))
-        sys.stdout.write(f"{name}: {len(used_messages())} messages, {missing} without a translation\n")
+        sys.stdout.write(report(name, untranslated(read(name))))
     return 0
 
 
+def check_for_release() -> int:
+    """Report what a release must not have: an English text on a page in another language, or a stale catalogue."""
+    failures = 0
+    for name in CATALOGUES.values():
+        missing = untranslated(read(name))
+        is_stale = (LOCALE / f"{name}.po").read_bytes() != up_to_date(read(name))
+        sys.stdout.write(report(name, missing))
+        if is_stale:
+            sys.stdout.write("    not up to date: run `make messages`\n")
+        failures += bool(missing or is_stale)
+    return min(failures, 1)
+
+
+def main(arguments: list[str]) -> int:
+    return check_for_release() if "--release" in arguments else update()
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -62,7 +62,7 @@ class Language:
         self.code = str(self.locale).replace("_", "-")
         self.translations: NullTranslations = NullTranslations()
         if name != SOURCE:
-            self.translations = _compiled(_read(name))
+            self.translations = compiled(_read(name))
 
 
 @cache
@@ -94,7 +94,8 @@ def _read(name: str) -> Catalog:
     return read_po(io.BytesIO(text), locale=name, domain=DOMAIN)
 
 
-def _compiled(catalogue: Catalog) -> NullTranslations:
+def compiled(catalogue: Catalog) -> NullTranslations:
+    """Returns a catalogue ready for use. A message without a translation is shown in English."""
     compiled = io.BytesIO()
     write_mo(compiled, catalogue)
     compiled.seek(0)
