@@ -9,6 +9,8 @@ DURATION := $(if $(filter command environment,$(firstword $(origin SECONDS))),--
 SECONDS ?= 600
 PYTHON ?=
 VENV := .venv
+STATIC := src/tidings/web/static
+TEMPLATES := src/tidings/web/templates
 IN_VENV := $(VENV)/bin/python
 PIP := $(IN_VENV) -m pip --quiet --disable-pip-version-check
 LOCKED := --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate
@@ -36,14 +38,19 @@ test-fast: $(VENV)/.dev ## run the quick tests on SQLite: no browser, no fuzzing
 test-long: $(VENV)/.dev ## run all tests with more random examples, and browsers on both engines and all screens
 	@exec $(IN_VENV) -m pytest -n auto --dist worksteal --long --fuzz-requests 3000 $(ARGS)
 
-check: $(VENV)/.dev ## check lint, formatting and types
+check: $(VENV)/.dev ## check lint, formatting and types of Python, scripts, styles and templates
 	$(IN_VENV) -m ruff check .
 	$(IN_VENV) -m ruff format --check .
+	$(VENV)/bin/oxlint --deny-warnings $(STATIC)/js
+	$(VENV)/bin/oxfmt --check $(STATIC)
+	$(VENV)/bin/djangofmt check --profile jinja $(TEMPLATES)
 	$(IN_VENV) -m mypy
 
 format: $(VENV)/.dev ## fix lint and format the code
 	$(IN_VENV) -m ruff check --fix-only .
 	$(IN_VENV) -m ruff format .
+	-$(VENV)/bin/oxlint --quiet --fix $(STATIC)/js
+	$(VENV)/bin/oxfmt $(STATIC)
 
 bench: $(VENV)/.dev ## measure performance (ARGS="lists" for one of ingest, lists, apps, first-sync, imports, pages, schedule, latency, deliveries, connections, growth, capacity)
 	@exec $(IN_VENV) -m benchmarks $(ARGS)

@@ -58,7 +58,7 @@ async function resend() {
   if (!marks.length) return;
   localStorage.removeItem(KEPT);
   for (const [name, id] of marks) show(id, name);
-  const result = await post(`${base}/entries/marks`, marks, marks);
+  await post(`${base}/entries/marks`, marks, marks);
   refresh();
 }
 

@@ -76,7 +76,7 @@ addEventListener("touchend", (event) => {
   if (row) {
     settle(row);
     const id = row.id.slice(1);
-    if (kind === "swipe" && Math.abs(dx) >= MIN_SWIPE_PX && "swipe" in root) dx > 0 ? toggle(id, "read", "unread") : toggle(id, "star", "unstar");
+    if (kind === "swipe" && Math.abs(dx) >= MIN_SWIPE_PX && "swipe" in root) toggle(id, ...(dx > 0 ? ["read", "unread"] : ["star", "unstar"]));
   } else if (inside && kind === "swipe" && Math.abs(dx) >= MIN_SWIPE_PX) {
     if (root.gesture === "swipe" && !(dx > 0 && x < EDGE_PX)) click(`#pane .tools [rel=${dx < 0 ? "next" : "prev"}][href]`);
     else if (dx > 0) click(".to-list");
