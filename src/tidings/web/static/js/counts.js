@@ -27,7 +27,11 @@ function show(counts) {
   if (!("unread" in counts)) return;
   for (const shown of findAll("[data-count]")) {
     const count = counts[shown.dataset.count] ?? 0;
-    shown.textContent = count ? count.toLocaleString(document.documentElement.lang, { useGrouping: true }) : /^[cf]/.test(shown.dataset.count) ? 0 : "";
+    shown.textContent = count
+      ? count.toLocaleString(document.documentElement.lang, { useGrouping: true })
+      : /^[cf]/.test(shown.dataset.count)
+        ? 0
+        : "";
     shown.closest(".line")?.classList.toggle("no-unread", !count && /^[cf]/.test(shown.dataset.count));
   }
   paint(counts.unread);

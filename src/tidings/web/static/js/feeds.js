@@ -14,9 +14,12 @@ if (progress()) setTimeout(poll, 1000);
 
 // A button that waits for a publisher is pressed once.
 addEventListener("submit", ({ target, submitter, defaultPrevented }) => {
-  if (defaultPrevented || !target.matches("[action$='/feeds/find'], [action$='/feeds/add'], [data-slow]") || !submitter) return;
+  if (defaultPrevented || !target.matches("[action$='/feeds/find'], [action$='/feeds/add'], [data-slow]") || !submitter)
+    return;
   submitter.setAttribute("aria-busy", "true");
-  setTimeout(() => { submitter.disabled = true; });
+  setTimeout(() => {
+    submitter.disabled = true;
+  });
 });
 addEventListener("pageshow", () => {
   for (const button of findAll("[aria-busy]")) {
@@ -35,15 +38,20 @@ if (all) {
     all.indeterminate = ticked > 0 && !all.checked;
   };
   let last = null;
-  all.addEventListener("change", () => boxes.forEach((box) => { box.checked = all.checked; }));
+  all.addEventListener("change", () =>
+    boxes.forEach((box) => {
+      box.checked = all.checked;
+    }),
+  );
   // With Shift, tick all boxes between the last one and this one.
-  for (const box of boxes) box.addEventListener("click", (event) => {
-    if (event.shiftKey && last) {
-      const [from, to] = [boxes.indexOf(last), boxes.indexOf(box)].sort((a, b) => a - b);
-      for (const one of boxes.slice(from, to + 1)) one.checked = box.checked;
-    }
-    last = box;
-    count();
-  });
+  for (const box of boxes)
+    box.addEventListener("click", (event) => {
+      if (event.shiftKey && last) {
+        const [from, to] = [boxes.indexOf(last), boxes.indexOf(box)].sort((a, b) => a - b);
+        for (const one of boxes.slice(from, to + 1)) one.checked = box.checked;
+      }
+      last = box;
+      count();
+    });
   count();
 }

@@ -16,7 +16,8 @@ const link = (name) => find(`#pane .tools .${name}`)?.href ?? chosen()?.dataset[
 
 async function step(by) {
   const rows = findAll(isSplit() ? "#column .row" : "#column:not(.beside) .row");
-  if (pane() && !(isSplit() && rows.length)) return find(`#pane .tools [rel=${by > 0 ? "next" : "prev"}][href]`)?.click();
+  if (pane() && !(isSplit() && rows.length))
+    return find(`#pane .tools [rel=${by > 0 ? "next" : "prev"}][href]`)?.click();
   const at = rows.indexOf(chosen() ?? row(current()));
   const next = rows[at < 0 ? 0 : at + by];
   if (!next && by > 0) return rows.length && (await more()) && step(by);
@@ -40,7 +41,7 @@ function stepFeed(by) {
   const lines = findAll("#sidebar .group a.line").filter(
     (line) =>
       !line.closest(".more, details:not([open])") &&
-      (line.ariaCurrent || !(line.matches(".no-unread") || line.parentElement.querySelector("details[open]")))
+      (line.ariaCurrent || !(line.matches(".no-unread") || line.parentElement.querySelector("details[open]"))),
   );
   const at = lines.findIndex((line) => line.ariaCurrent);
   lines.at(at < 0 && by < 0 ? -1 : at + by < 0 ? lines.length : at + by)?.click();
@@ -52,7 +53,9 @@ function unsubscribe() {
   const form = document.createElement("form");
   Object.assign(form, { method: "post", action: `${base}/feeds/bulk`, hidden: true });
   const fields = { csrf: find("input[name=csrf]").value, action: "delete", feed: feedId() };
-  form.append(...Object.entries(fields).map(([name, value]) => Object.assign(document.createElement("input"), { name, value })));
+  form.append(
+    ...Object.entries(fields).map(([name, value]) => Object.assign(document.createElement("input"), { name, value })),
+  );
   document.body.append(form);
   form.submit();
 }

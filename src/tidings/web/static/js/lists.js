@@ -108,10 +108,14 @@ async function restorePosition() {
 }
 
 beforeLeaving(savePosition);
-addEventListener("scroll", () => {
-  clearTimeout(timer);
-  timer = setTimeout(markPassed, PASSING_MS);
-}, { capture: true, passive: true });
+addEventListener(
+  "scroll",
+  () => {
+    clearTimeout(timer);
+    timer = setTimeout(markPassed, PASSING_MS);
+  },
+  { capture: true, passive: true },
+);
 document.addEventListener("click", (event) => {
   if (event.target.closest?.(".to-list")) sessionStorage.setItem(`${STORAGE_KEY}:back`, "1");
   const opened = event.target.closest?.("#column .row");

@@ -48,7 +48,9 @@ const keptMarks = () => JSON.parse(localStorage.getItem(KEPT) ?? "[]");
 
 // A later mark of an entry replaces the earlier one.
 function keep(marks) {
-  const before = keptMarks().filter(([name, id]) => !marks.some((one) => one[1] === id && [name, OTHER[name]].includes(one[0])));
+  const before = keptMarks().filter(
+    ([name, id]) => !marks.some((one) => one[1] === id && [name, OTHER[name]].includes(one[0])),
+  );
   localStorage.setItem(KEPT, JSON.stringify([...before, ...marks]));
 }
 
@@ -131,7 +133,13 @@ export async function undo() {
   const change = last;
   const { moment, ids } = change;
   last = null;
-  const result = await postWithNotice(ids, "unread", `${base}/entries/undo`, { moment }, () => ((last = change), undo()));
+  const result = await postWithNotice(
+    ids,
+    "unread",
+    `${base}/entries/undo`,
+    { moment },
+    () => ((last = change), undo()),
+  );
   if (!result) return;
   if (!pane() && byId("column") && !ids.every(row)) await swap(location.href, ["list"]);
   if (!find("#list .row")) await swap(location.href, ["list"]);
@@ -172,7 +180,9 @@ export function opened(one) {
   if (one && isUnread(one) && "viewed" in document.documentElement.dataset) mark("read", [one.id.slice(1)]);
 }
 
-document.addEventListener("click", (event) => opened(event.target.closest?.(".row-title a[rel~=external]")?.closest(".row")));
+document.addEventListener("click", (event) =>
+  opened(event.target.closest?.(".row-title a[rel~=external]")?.closest(".row")),
+);
 
 // Add the buttons "above" and "below" to a row on hover, instead of a hundred times in the page.
 document.addEventListener("pointerover", (event) => {

@@ -18,14 +18,20 @@ function check() {
   for (const image of findAll(ALL)) {
     if (!image.complete) continue;
     if (image.naturalWidth) shrink(image);
-    else image.decode().then(() => shrink(image), () => leave(image));
+    else
+      image.decode().then(
+        () => shrink(image),
+        () => leave(image),
+      );
   }
 }
 
 // The placeholder of our proxy has no size, and its status is 404, which not every browser tells. Its link leads to the page
 // that says why the picture is missing.
 const isPlaceholder = (image) =>
-  image.currentSrc.includes("/proxy/") && [0, 300].includes(image.naturalWidth) && [0, 150].includes(image.naturalHeight) &&
+  image.currentSrc.includes("/proxy/") &&
+  [0, 300].includes(image.naturalWidth) &&
+  [0, 150].includes(image.naturalHeight) &&
   (performance.getEntriesByName(image.currentSrc).at(-1)?.responseStatus || 404) === 404;
 const shrink = (image) => image.classList.toggle("missing", isPlaceholder(image));
 

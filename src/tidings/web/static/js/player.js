@@ -46,7 +46,10 @@ function connect(media, rate) {
   media.addEventListener("loadedmetadata", () => {
     if (media.start > 0 && media.start < media.duration - 5) media.currentTime = media.start;
   });
-  media.addEventListener("timeupdate", () => Math.abs(media.currentTime - sent) >= INTERVAL_S && !media.paused && media.keep());
+  media.addEventListener(
+    "timeupdate",
+    () => Math.abs(media.currentTime - sent) >= INTERVAL_S && !media.paused && media.keep(),
+  );
   media.addEventListener("pause", media.keep);
   // After seeking while paused: save when the user has stopped seeking.
   media.addEventListener("seeked", () => {
@@ -59,7 +62,8 @@ function connect(media, rate) {
     if ("done" in media.dataset) mark("read", [entry]);
     playNext(enclosure);
   });
-  for (const name of ["timeupdate", "play", "pause", "ended", "ratechange", "durationchange"]) media.addEventListener(name, update);
+  for (const name of ["timeupdate", "play", "pause", "ended", "ratechange", "durationchange"])
+    media.addEventListener(name, update);
 }
 
 // Controls beside the media: in its article, or in the bar.
@@ -137,7 +141,13 @@ function update() {
   const at = position(current);
   const button = part("[data-play]");
   button.title = button.dataset[paused ? "play" : "pause"];
-  button.querySelector("use").setAttribute("href", button.querySelector("use").getAttribute("href").replace(/#.*/, paused ? "#play" : "#pause"));
+  button.querySelector("use").setAttribute(
+    "href",
+    button
+      .querySelector("use")
+      .getAttribute("href")
+      .replace(/#.*/, paused ? "#play" : "#pause"),
+  );
   part(".time").textContent = duration > 0 && duration < Infinity ? `${clock(at)} / ${clock(duration)}` : clock(at);
   part("progress").value = at / duration || 0;
   showRate(bar, current);

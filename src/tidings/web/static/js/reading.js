@@ -21,7 +21,8 @@ import { base } from "./page.js";
 
 // Keeps copies for reading offline, which it brings up to date when it gets a message.
 const workers = navigator.serviceWorker;
-workers?.register(`${base}/worker.js`)
+workers
+  ?.register(`${base}/worker.js`)
   .then(() => workers.ready)
   .then(({ active }) => active.postMessage(""))
   .catch(() => {});

@@ -17,7 +17,8 @@ function order(here) {
   const [old, now] = [known(), listed()];
   if (find("#column:not(.beside) .row")) return now;
   // Beyond the end of what was listed, the server's link led here.
-  if (old.length && old.at(-1) === sessionStorage.getItem(LAST_KEY) && !now.includes(old.at(-1)) && !old.includes(here)) old.push(here);
+  if (old.length && old.at(-1) === sessionStorage.getItem(LAST_KEY) && !now.includes(old.at(-1)) && !old.includes(here))
+    old.push(here);
   // What comes after the last common entry; what came before it arrived later.
   const common = now.findLastIndex((one) => old.includes(one));
   return old.includes(here) ? [...old, ...(common < 0 ? [] : now.slice(common + 1))] : now;
@@ -31,17 +32,25 @@ function linkNeighbours() {
   sessionStorage.setItem(STORAGE_KEY, JSON.stringify(paths));
   const at = paths.indexOf(here);
   if (at < 0) return;
-  for (const [rel, path] of [["prev", paths[at - 1]], ["next", paths[at + 1]]]) {
-    if (path) for (const link of findAll(`:is(#pane, .bottom) [rel=${rel}]`)) {
-      link.href = path;
-      link.removeAttribute("aria-disabled");
-    }
+  for (const [rel, path] of [
+    ["prev", paths[at - 1]],
+    ["next", paths[at + 1]],
+  ]) {
+    if (path)
+      for (const link of findAll(`:is(#pane, .bottom) [rel=${rel}]`)) {
+        link.href = path;
+        link.removeAttribute("aria-disabled");
+      }
   }
 }
 
 // The links of a list without an article: the order is stored when one of them is followed.
 document.addEventListener("click", (event) => {
-  if (event.target.closest?.("#column:not(.beside) .row-title a")) sessionStorage.setItem(STORAGE_KEY, JSON.stringify(listed()));
+  if (event.target.closest?.("#column:not(.beside) .row-title a"))
+    sessionStorage.setItem(STORAGE_KEY, JSON.stringify(listed()));
 });
-document.addEventListener("tidings:swapped", ({ detail }) => detail.ids.includes("pane") && find("#pane[data-entry]") && linkNeighbours());
+document.addEventListener(
+  "tidings:swapped",
+  ({ detail }) => detail.ids.includes("pane") && find("#pane[data-entry]") && linkNeighbours(),
+);
 if (find("#pane[data-entry]")) linkNeighbours();

@@ -28,7 +28,8 @@ export async function refreshFeeds(url) {
   shown.ariaBusy = "true";
   shown.hidden = false;
   const result = await post(url, {});
-  if (result && !/\/feeds\/\d+\/refresh$/.test(url)) await untilChecked(shown, /\/categories\/(\d+)\//.exec(url)?.[1] ?? "");
+  if (result && !/\/feeds\/\d+\/refresh$/.test(url))
+    await untilChecked(shown, /\/categories\/(\d+)\//.exec(url)?.[1] ?? "");
   shown.hidden = true;
   shown.ariaBusy = null;
   await reloadList();
@@ -54,4 +55,8 @@ document.addEventListener("submit", (event) => {
   refreshFeeds(event.target.action);
 });
 const total = find("[data-total]");
-if (total) getJson(total.dataset.total).then(({ text }) => (total.textContent = text), () => {});
+if (total)
+  getJson(total.dataset.total).then(
+    ({ text }) => (total.textContent = text),
+    () => {},
+  );

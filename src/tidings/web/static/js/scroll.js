@@ -58,7 +58,8 @@ function space(event) {
 // Returns true when the key was handled.
 export function scrollArticle(event) {
   const isSpace = event.key === " ";
-  if (!isSplit() || event.target.closest?.(`audio, video, input, :popover-open${isSpace ? ", button, summary" : ""}`)) return false;
+  if (!isSplit() || event.target.closest?.(`audio, video, input, :popover-open${isSpace ? ", button, summary" : ""}`))
+    return false;
   if (isSpace) space(event);
   else if (!pane() || event.shiftKey || !Object.hasOwn(SCROLLS, event.key)) return false;
   else SCROLLS[event.key](pane());

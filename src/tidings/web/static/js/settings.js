@@ -22,4 +22,5 @@ document.addEventListener("click", async ({ target }) => {
 
 const row = find(".settings-nav ul");
 const here = row?.querySelector("[aria-current]");
-if (here && row.scrollWidth > row.clientWidth) row.scrollLeft = here.offsetLeft - (row.clientWidth - here.offsetWidth) / 2;
+if (here && row.scrollWidth > row.clientWidth)
+  row.scrollLeft = here.offsetLeft - (row.clientWidth - here.offsetWidth) / 2;

@@ -27,7 +27,9 @@ async function fill(group) {
   list.ariaBusy = "true";
   const found = await ask({ category: group.dataset.group }).catch(() => null);
   if (!found) return (list.ariaBusy = null);
-  const before = [...list.querySelectorAll("a.line")].find((one) => one.getBoundingClientRect().bottom > box().getBoundingClientRect().top);
+  const before = [...list.querySelectorAll("a.line")].find(
+    (one) => one.getBoundingClientRect().bottom > box().getBoundingClientRect().top,
+  );
   const top = before?.getBoundingClientRect().top;
   list.replaceWith(found);
   const after = before && found.querySelector(`a[href="${before.getAttribute("href")}"]`);
@@ -45,7 +47,7 @@ function makeRoom() {
 function watch() {
   const seen = new IntersectionObserver(
     (all) => all.forEach((one) => one.isIntersecting && fill(one.target.closest("details"))),
-    { root: box(), rootMargin: "300px" }
+    { root: box(), rootMargin: "300px" },
   );
   for (const one of box().querySelectorAll(".more")) seen.observe(one);
 }

@@ -52,7 +52,8 @@ function put(pane) {
 
 document.addEventListener("tidings:swapped", ({ detail }) => detail.ids.includes("pane") && isSplit() && takeFocus());
 document.addEventListener("click", (event) => {
-  if (event.defaultPrevented || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+  if (event.defaultPrevented || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey)
+    return;
   const link = event.target.closest?.(".row-title a, :is(#pane, .bottom) :is([rel=next], [rel=prev])");
   if (!link?.href || link.relList.contains("external")) return;
   if (isSplit()) open(link.href);

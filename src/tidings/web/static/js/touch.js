@@ -23,25 +23,43 @@ function reveal(row, names, isAtEnd) {
   shown.title = button.title;
 }
 
-addEventListener("touchstart", (event) => {
-  const { clientX: x, clientY: y, target } = event.touches[0];
-  start = event.touches.length > 1 || target.closest(".sidebar, [popover], pre, table, input, audio, video, .bottom, .playing") ? null : { x, y, row: target.closest("#list .row"), inside: !!pane() && !target.closest("#column"), list: target.closest("#column:not(.beside)") && scroller().scrollTop <= 0 };
-}, { passive: true });
+addEventListener(
+  "touchstart",
+  (event) => {
+    const { clientX: x, clientY: y, target } = event.touches[0];
+    start =
+      event.touches.length > 1 ||
+      target.closest(".sidebar, [popover], pre, table, input, audio, video, .bottom, .playing")
+        ? null
+        : {
+            x,
+            y,
+            row: target.closest("#list .row"),
+            inside: !!pane() && !target.closest("#column"),
+            list: target.closest("#column:not(.beside)") && scroller().scrollTop <= 0,
+          };
+  },
+  { passive: true },
+);
 
-addEventListener("touchmove", (event) => {
-  if (!start) return;
-  const dx = event.touches[0].clientX - start.x;
-  const dy = event.touches[0].clientY - start.y;
-  if (!start.kind && Math.hypot(dx, dy) > 12) start.kind = Math.abs(dx) > 2 * Math.abs(dy) ? "swipe" : "scroll";
-  start.dx = dx;
-  start.dy = dy;
-  if (start.kind === "scroll" && start.list) pull(dy);
-  if (start.kind !== "swipe" || !start.row || !("swipe" in root)) return;
-  start.row.classList.add("is-swiped");
-  reveal(start.row, dx > 0 ? ["read", "unread"] : ["star", "unstar"], dx < 0);
-  start.row.dataset.far = Math.abs(dx) < MIN_SWIPE_PX ? "" : dx > 0 ? "read" : "star";
-  start.row.style.setProperty("--dx", `${Math.max(-1.5 * MIN_SWIPE_PX, Math.min(1.5 * MIN_SWIPE_PX, dx))}px`);
-}, { passive: true });
+addEventListener(
+  "touchmove",
+  (event) => {
+    if (!start) return;
+    const dx = event.touches[0].clientX - start.x;
+    const dy = event.touches[0].clientY - start.y;
+    if (!start.kind && Math.hypot(dx, dy) > 12) start.kind = Math.abs(dx) > 2 * Math.abs(dy) ? "swipe" : "scroll";
+    start.dx = dx;
+    start.dy = dy;
+    if (start.kind === "scroll" && start.list) pull(dy);
+    if (start.kind !== "swipe" || !start.row || !("swipe" in root)) return;
+    start.row.classList.add("is-swiped");
+    reveal(start.row, dx > 0 ? ["read", "unread"] : ["star", "unstar"], dx < 0);
+    start.row.dataset.far = Math.abs(dx) < MIN_SWIPE_PX ? "" : dx > 0 ? "read" : "star";
+    start.row.style.setProperty("--dx", `${Math.max(-1.5 * MIN_SWIPE_PX, Math.min(1.5 * MIN_SWIPE_PX, dx))}px`);
+  },
+  { passive: true },
+);
 
 // Pulling a list down from its beginning refreshes its feeds.
 function pull(by) {
@@ -60,29 +78,39 @@ function settle(row) {
   delete row?.dataset.far;
 }
 
-addEventListener("touchcancel", () => {
-  settle(start?.row);
-  if (start?.list) pull(0);
-  start = null;
-}, { passive: true });
+addEventListener(
+  "touchcancel",
+  () => {
+    settle(start?.row);
+    if (start?.list) pull(0);
+    start = null;
+  },
+  { passive: true },
+);
 
-addEventListener("touchend", (event) => {
-  const { row, kind, dx = 0, dy = 0, inside, x, list } = start ?? {};
-  start = null;
-  if (list && kind === "scroll") {
-    if (pull(dy)) byId("refresh").requestSubmit();
-    pull(0);
-  }
-  if (row) {
-    settle(row);
-    const id = row.id.slice(1);
-    if (kind === "swipe" && Math.abs(dx) >= MIN_SWIPE_PX && "swipe" in root) toggle(id, ...(dx > 0 ? ["read", "unread"] : ["star", "unstar"]));
-  } else if (inside && kind === "swipe" && Math.abs(dx) >= MIN_SWIPE_PX) {
-    if (root.gesture === "swipe" && !(dx > 0 && x < EDGE_PX)) click(`#pane .tools [rel=${dx < 0 ? "next" : "prev"}][href]`);
-    else if (dx > 0) click(".to-list");
-  } else if (inside && !kind && root.gesture === "tap" && !event.target.closest("a, button")) {
-    const isSecond = event.timeStamp - lastTap < DOUBLE_TAP_MS;
-    if (isSecond) click(`#pane .tools [rel=${x > innerWidth / 2 ? "next" : "prev"}][href]`);
-    lastTap = isSecond ? -Infinity : event.timeStamp;
-  }
-}, { passive: true });
+addEventListener(
+  "touchend",
+  (event) => {
+    const { row, kind, dx = 0, dy = 0, inside, x, list } = start ?? {};
+    start = null;
+    if (list && kind === "scroll") {
+      if (pull(dy)) byId("refresh").requestSubmit();
+      pull(0);
+    }
+    if (row) {
+      settle(row);
+      const id = row.id.slice(1);
+      if (kind === "swipe" && Math.abs(dx) >= MIN_SWIPE_PX && "swipe" in root)
+        toggle(id, ...(dx > 0 ? ["read", "unread"] : ["star", "unstar"]));
+    } else if (inside && kind === "swipe" && Math.abs(dx) >= MIN_SWIPE_PX) {
+      if (root.gesture === "swipe" && !(dx > 0 && x < EDGE_PX))
+        click(`#pane .tools [rel=${dx < 0 ? "next" : "prev"}][href]`);
+      else if (dx > 0) click(".to-list");
+    } else if (inside && !kind && root.gesture === "tap" && !event.target.closest("a, button")) {
+      const isSecond = event.timeStamp - lastTap < DOUBLE_TAP_MS;
+      if (isSecond) click(`#pane .tools [rel=${x > innerWidth / 2 ? "next" : "prev"}][href]`);
+      lastTap = isSecond ? -Infinity : event.timeStamp;
+    }
+  },
+  { passive: true },
+);

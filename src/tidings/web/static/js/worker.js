@@ -17,7 +17,8 @@ const PICTURE_BYTES = 500_000;
 const FRESH_MS = 60_000;
 // What a reverse proxy answers while the service is away.
 const AWAY = [502, 503, 504];
-const ENTRY = /^(?:unread|starred|history|shared|tagged|search|entries|(?:feeds|categories|labels)\/\d+\/entries)\/(\d+)$/;
+const ENTRY =
+  /^(?:unread|starred|history|shared|tagged|search|entries|(?:feeds|categories|labels)\/\d+\/entries)\/(\d+)$/;
 const COPY = /^offline\/\d+$/;
 // What a copy needs to look as it should. Sounds and films are too large.
 const FILE = new RegExp(`(?:href|src)="${ROOT}((?:static/|icons/|proxy/(?!stream)|custom[.])[^"#]+)`, "g");
@@ -58,7 +59,10 @@ async function keep(path) {
   const isNew = !(await caches.has(name));
   const cache = await caches.open(name);
   await cache.put(SCOPE + path, response);
-  await keepFiles(cache, filesOf(html).filter((file) => path !== LIST || !isPicture(file)));
+  await keepFiles(
+    cache,
+    filesOf(html).filter((file) => path !== LIST || !isPicture(file)),
+  );
   if (isNew) await cacheOfflinePage();
   if (name !== current) return void caches.delete(name);
   return html;
@@ -99,7 +103,10 @@ async function update() {
 }
 
 // A lost connection or a full disk ends it: what is kept by then stays.
-const sync = () => (syncing ??= update().catch(() => {}).finally(() => (syncing = null)));
+const sync = () =>
+  (syncing ??= update()
+    .catch(() => {})
+    .finally(() => (syncing = null)));
 
 async function note(name, entry, isNavigation) {
   if (name === undefined) return;
