@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Lifespan, Receive, Scope, Send
 from tidings.api import replies
 from tidings.api.app import PREFIX, Api
 from tidings.fever.app import Fever
-from tidings.fever.routes import PATHS as FEVER_PATHS
+from tidings.fever.routes import FEVER_PATHS
 from tidings.greader.app import GoogleReader
 from tidings.http.password_gate import PasswordGate
 from tidings.http.responses import empty, send_response

@@ -19,7 +19,7 @@ from tidings.api.missing_icon import MissingIcon
 from tidings.base.errors import NotFound
 from tidings.domain.entries.entries import EntryFilter, PageRequest
 from tidings.greader import items
-from tidings.services.entries.entries import owned
+from tidings.services.entries.entries import owned_entry
 from tidings.storage.feeds import feeds
 
 
@@ -62,7 +62,7 @@ def test_an_entry_whose_feed_is_deleted_meanwhile_is_not_found(alice: Person, si
     entry_id = alice.entries()[0]["id"]
 
     with alice.service.services.reading() as db:
-        entry = owned(db, alice.id, entry_id)
+        entry = owned_entry(db, alice.id, entry_id)
         alice.delete(f"/v1/feeds/{feed['id']}")
         with pytest.raises(NotFound):
             serialize_entry(db, alice.user, entry)

@@ -9,12 +9,12 @@ import pytest
 
 from support.people import Person, basic, call
 from tidings.api.openapi import operations_of
-from tidings.api.routes import ROUTES
+from tidings.api.routes import API_ROUTES
 from tidings.http.queries import Query
 
 pytestmark = pytest.mark.slow
 
-OPERATIONS = operations_of(ROUTES)
+OPERATIONS = operations_of(API_ROUTES)
 WITH_ID = {name: route for name, route in OPERATIONS.items() if "_id}" in route.path}
 WITH_QUERY = [
     name

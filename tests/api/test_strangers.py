@@ -13,12 +13,12 @@ from support.people import Person
 from support.publisher import Publisher
 from support.resource_factory import BODIES, UNKNOWN, ResourceFactory
 from tidings.api.openapi import document, operations_of
-from tidings.api.routes import ROUTES
+from tidings.api.routes import API_ROUTES
 from tidings.http.endpoints import Endpoint
 
 pytestmark = pytest.mark.slow
 
-OPERATIONS = operations_of(ROUTES)
+OPERATIONS = operations_of(API_ROUTES)
 WITH_ID = {name: route for name, route in OPERATIONS.items() if "_id}" in route.path}
 # Accounts are what administrators are for; of what is inside of one they see nothing.
 ADMINISTERED = {"get_user", "update_user", "delete_user"}
@@ -83,7 +83,7 @@ def resource_state(resources: ResourceFactory) -> list[Any]:
 
 def test_every_path_id_has_a_resource_in_these_tests(alice: Person, site: Publisher) -> None:
     resources = ResourceFactory(alice, site)
-    names = {name for route in ROUTES for name in re.findall(r"\{(\w+_id)\}", route.path)}
+    names = {name for route in API_ROUTES for name in re.findall(r"\{(\w+_id)\}", route.path)}
 
     assert {"feed_id", "entry_id", "category_id", "enclosure_id", "api_key_id", "api_password_id", "user_id"} <= names
     for name in names:

@@ -17,7 +17,7 @@ from support.databases import SqliteDatabases
 from support.people import rss
 from tidings.http.endpoints import Endpoint
 from tidings.storage.entries import labels
-from tidings.web.routes import ROUTES
+from tidings.web.routes import PAGE_ROUTES
 
 pytestmark = pytest.mark.slow
 
@@ -92,7 +92,7 @@ def _add_unusual_content(service: DemoService) -> None:
 @pytest.fixture(scope="module")
 def pages(demo: DemoService) -> dict[str, str]:
     """Every page that can be asked for, by its route; URLs with the ids of things that are there."""
-    found = {route.path: address(route, demo) for route in ROUTES if route.method == "GET"}
+    found = {route.path: address(route, demo) for route in PAGE_ROUTES if route.method == "GET"}
     return {path: url for path, url in found.items() if url}
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
-from deliveries.test_endpoints import save, wait_until
+from deliveries.test_delivery_endpoints import save, wait_until
 from support.people import Person
 from support.publisher import Answer, Publisher
 from support.running import RunningService

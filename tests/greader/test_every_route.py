@@ -15,13 +15,13 @@ from support.people import Person, call
 from support.publisher import Publisher
 from support.random_examples import examples
 from support.resource_factory import OPML, UNKNOWN
-from tidings.greader.routes import ROUTES
+from tidings.greader.routes import READER_ROUTES
 
 pytestmark = pytest.mark.slow
 
 PREFIX = "/reader/api/0/"
-ALL = sorted({(route.method, route.path) for route in ROUTES if route.path.startswith(PREFIX)})
-OPEN = {route.path for route in ROUTES if route.is_public}
+ALL = sorted({(route.method, route.path) for route in READER_ROUTES if route.path.startswith(PREFIX)})
+OPEN = {route.path for route in READER_ROUTES if route.is_public}
 # By the path of a route: forms in which things of another user are named.
 NAMED: dict[str, list[dict[str, str]]] = {
     "stream/contents": [{"s": "feed/{feed}"}, {"s": "feed/{url}"}, {"s": "user/{user}/label/{folder}"}],

@@ -200,7 +200,7 @@ def test_tombstones_are_updated_in_order(postgresql: Database, feed_fixtures: li
 
     ensure_order(
         postgresql,
-        lambda db: store.store(db, batch, listeners=Listeners()),
+        lambda db: store.store_updates(db, batch, listeners=Listeners()),
         held=(tombstone_table.c.feed_id, feed_fixtures[0].feed_id),
         then=(tombstone_table.c.feed_id, feed_fixtures[1].feed_id),
     )

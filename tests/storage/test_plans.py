@@ -258,7 +258,7 @@ READS: dict[str, Callable[[Read, Archive], object]] = {
     ),
     "feeds of a category": lambda db, archive: feeds.ids_of_category(db, archive.user_id, archive.category_id),
     "counts of categories": lambda db, archive: categories.counts(db, archive.user_id),
-    "hidden feeds": lambda db, archive: feeds.hidden(db, archive.user_id),
+    "hidden feeds": lambda db, archive: feeds.hidden_feed_ids(db, archive.user_id),
     "when feeds of a list were checked": lambda db, archive: (
         feeds.last_check(db, archive.user_id),
         feeds.last_check(db, archive.user_id, feed_id=archive.feed_id),

@@ -32,12 +32,12 @@ from support.resource_factory import BODIES, MAKERS, NAMES, ResourceFactory
 from support.running import RunningService, environment_for, running
 from support.visitors import Visitor
 from tidings.api.openapi import operations_of
-from tidings.api.routes import ROUTES
+from tidings.api.routes import API_ROUTES
 from tidings.engine import engines
 from tidings.engine.columns import metadata
 from tidings.engine.postgresql import PostgresPool
-from tidings.greader.routes import ROUTES as READER_ROUTES
-from tidings.web.routes import ROUTES as PAGES
+from tidings.greader.routes import READER_ROUTES
+from tidings.web.routes import PAGE_ROUTES
 
 pytestmark = pytest.mark.slow
 
@@ -192,7 +192,7 @@ def ask_everything(service: RunningService, site: Publisher) -> None:
     alice, bob = Cast(service).person("alice", is_admin=True), Cast(service).person("bob")
     resources = ResourceFactory(alice, site)
     for method in ("GET", "PUT", "POST"):
-        for name, route in operations_of(ROUTES).items():
+        for name, route in operations_of(API_ROUTES).items():
             if route.method == method:
                 path = re.sub(r"\{(\w+)\}", lambda match: resources.named(match[1]), route.path)
                 body = resources.body(name) if name in BODIES else None
@@ -202,7 +202,7 @@ def ask_everything(service: RunningService, site: Publisher) -> None:
     for person in (alice, bob):
         visitor = Visitor(service, person)
         visitor.sign_in()
-        for route in PAGES:
+        for route in PAGE_ROUTES:
             path = re.sub(r"\{(\w+)\}", lambda match: _in_path(resources, match[1]), route.path)
             if route.method == "GET":
                 visitor.get(path)

@@ -16,12 +16,12 @@ from support.every_table import described_tables, fill_described
 from tidings import __version__
 from tidings.engine.database import Database
 from tidings.maintenance.integrity import IntegrityCheck
-from tidings.storage import migrate, revision
+from tidings.storage import migrate, schema_revision
 
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
-REVISIONS = sorted(path.name.split("_")[0] for path in (revision.MIGRATIONS / "versions").glob("[0-9]*_*.py"))
+REVISIONS = sorted(path.name.split("_")[0] for path in (schema_revision.MIGRATIONS / "versions").glob("[0-9]*_*.py"))
 # Kills itself with the given number of statements of the upgrade executed.
 KILLED_UPGRADE = """
 import os, sys

@@ -13,12 +13,12 @@ from support.people import HttpResponse, Person, call
 from support.running import RunningService
 from support.visitors import Visitor
 from tidings.http.endpoints import Endpoint
-from tidings.web.routes import ROUTES
+from tidings.web.routes import PAGE_ROUTES
 
-CLOSED = [route for route in ROUTES if not route.is_public]
-POSTS = [route for route in ROUTES if route.method == "POST"]
-ADMINS = [route for route in ROUTES if route.admin]
-PAGES = [route for route in ROUTES if route.method == "GET" and "{" not in route.path]
+CLOSED = [route for route in PAGE_ROUTES if not route.is_public]
+POSTS = [route for route in PAGE_ROUTES if route.method == "POST"]
+ADMINS = [route for route in PAGE_ROUTES if route.admin]
+PAGES = [route for route in PAGE_ROUTES if route.method == "GET" and "{" not in route.path]
 
 
 def name(route: Endpoint) -> str:

@@ -14,7 +14,7 @@ from tidings.api.openapi import document
 from tidings.http.endpoints import Endpoint, Routes
 from tidings.http.requests import Request
 from tidings.http.responses import JSON
-from tidings.maintenance import health_endpoints as health
+from tidings.maintenance import health_endpoints
 
 routes = Routes("Version")
 
@@ -28,9 +28,9 @@ def get_openapi(request: Request) -> Response:
 
 def documented_endpoints() -> list[Endpoint]:
     """Returns the endpoints that the document describes."""
-    from tidings.api.routes import ROUTES
+    from tidings.api.routes import API_ROUTES
 
-    return [*ROUTES, *health.routes.all]
+    return [*API_ROUTES, *health_endpoints.routes.all]
 
 
 @cache

@@ -16,16 +16,15 @@ from tidings.api.endpoints import (
     users,
     version,
 )
-from tidings.archives import endpoints as archives
-from tidings.deliveries import endpoints as deliveries
-from tidings.deliveries import integration_endpoints as integrations
+from tidings.archives import archive_endpoints
+from tidings.deliveries import delivery_endpoints, integration_endpoints
 
-ROUTES = [
+API_ROUTES = [
     *users.routes.all,
     *api_keys.routes.all,
     *api_passwords.routes.all,
-    *integrations.routes.all,
-    *deliveries.routes.all,
+    *integration_endpoints.routes.all,
+    *delivery_endpoints.routes.all,
     *categories.routes.all,
     *discovery.routes.all,
     *feeds.routes.all,
@@ -35,9 +34,9 @@ ROUTES = [
     *fetch_content.routes.all,
     *enclosures.routes.all,
     *opml.routes.all,
-    *archives.routes.all,
+    *archive_endpoints.routes.all,
     *version.routes.all,
     *reference.routes.all,
 ]
 
-__all__ = ["ROUTES"]
+__all__ = ["API_ROUTES"]

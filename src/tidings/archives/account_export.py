@@ -9,8 +9,7 @@ from typing import IO, Any, Final, cast
 
 import msgspec
 
-from tidings.archives import records
-from tidings.archives import store as archived_rows
+from tidings.archives import records, store
 from tidings.archives.archive_file import ArchiveWriter
 from tidings.archives.integration_settings import IntegrationArchiver
 from tidings.archives.records import (
@@ -122,7 +121,7 @@ class AccountExport:
             folders = categories.list_all(db, user.id)
             owned = sorted(feeds.list_all(db, user.id), key=lambda feed: feed.id)
             own_labels = labels.list_all(db, user.id)
-            total = archived_rows.count_entries(db, user.id)
+            total = store.count_entries(db, user.id)
         archive.write_document(records.SETTINGS, _settings(user))
         archive.write_document(records.INTEGRATIONS, self._integrations.for_archive(user.id, with_secrets=with_secrets))
         archive.write_lines(
@@ -138,7 +137,7 @@ class AccountExport:
         yield from archive.each_line(records.DELETED_ENTRIES, self._deleted(user.id, sorted(known)))
 
     def _entries(self, user_id: int, feed_ids: set[int], total: int, progress: Progress) -> Iterator[ArchivedEntry]:
-        for number, stored in enumerate(archived_rows.each_entry(self._database, user_id), 1):
+        for number, stored in enumerate(store.each_entry(self._database, user_id), 1):
             if number % _STEP == 0:
                 progress(number, max(total, number))
             # An entry of a feed that was added during the export is not part of the archive.
@@ -148,7 +147,7 @@ class AccountExport:
 
     def _deleted(self, user_id: int, feed_ids: list[int]) -> Iterator[ArchivedDeletion]:
         for feed_id in feed_ids:
-            for hash_ in archived_rows.each_deleted(self._database, user_id, feed_id):
+            for hash_ in store.each_deleted(self._database, user_id, feed_id):
                 yield ArchivedDeletion(feed_id, hash_.hex())
 
 

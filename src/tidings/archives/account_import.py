@@ -15,8 +15,7 @@ from typing import IO, Any, TypeVar
 import msgspec
 from msgspec import Struct
 
-from tidings.archives import records
-from tidings.archives import store as archived_rows
+from tidings.archives import records, store
 from tidings.archives.archive_content import ArchiveContent
 from tidings.archives.archive_file import ArchiveReader
 from tidings.archives.archived_integrations import planned_integrations, store_integrations
@@ -240,7 +239,7 @@ class AccountImport:
                         new.append(entry)
             # All feeds together: entries of an archive alternate between them.
             rows = [_row(entry, targets[entry.feed], user_id) for entry in new]
-            new_ids = archived_rows.add_entries(db, user_id, rows)
+            new_ids = store.add_entries(db, user_id, rows)
             self._merge_state(db, user_id, stored)
             _add_labels(db, user_id, stored | dict(zip(new_ids, new, strict=True)))
         report.new_entries += len(new)
@@ -270,7 +269,7 @@ class AccountImport:
             known = entry_writes.look_up(db, {feed_id: by_feed[feed_id] for feed_id in locked})
             for feed_id in sorted(locked):
                 missing = by_feed[feed_id] - known[feed_id].ids.keys() - known[feed_id].deleted
-                archived_rows.add_deleted(db, feed_id, sorted(missing), now=self._clock())
+                store.add_deleted(db, feed_id, sorted(missing), now=self._clock())
 
 
 def _by_key(names: Iterable[str]) -> dict[str, str]:

@@ -25,9 +25,16 @@ from urllib.parse import urlsplit
 import msgspec
 import structlog
 
-from tidings.archives import import_runs_store as import_runs
+from tidings.archives import import_runs_store
 from tidings.archives.account_export import Progress
-from tidings.archives.import_runs import LEASE, TIME_TO_ANSWER, AccountImportReport, ImportRun, ImportState, ImportTask
+from tidings.archives.import_runs import (
+    IMPORT_LEASE,
+    TIME_TO_ANSWER,
+    AccountImportReport,
+    ImportRun,
+    ImportState,
+    ImportTask,
+)
 from tidings.archives.parts import DEFAULT_PARTS, ArchivePart, ImportReview
 from tidings.archives.source import SERVERS, ImportSource
 from tidings.base.errors import ImportRunning, InvalidInput, StoreUnavailable, TidingsError
@@ -47,7 +54,7 @@ STALE_S: Final = 3_600
 # Seconds between two renewals of an import that waits.
 _RENEW_S: Final = 10.0
 _TIME_TO_END_S: Final = 1.0
-_LEASE_US: Final = LEASE // timedelta(microseconds=1)
+_LEASE_US: Final = IMPORT_LEASE // timedelta(microseconds=1)
 _TIME_TO_ANSWER_US: Final = TIME_TO_ANSWER // timedelta(microseconds=1)
 _MAX_ORIGIN_CHARS: Final = 200
 
@@ -83,7 +90,7 @@ class BackgroundImports:
     def of_user(self, user_id: int) -> ImportRun | None:
         """Returns the user's last import, None if there was no import yet."""
         with self._database.reading() as db:
-            return import_runs.of_user(db, user_id)
+            return import_runs_store.of_user(db, user_id)
 
     def start_file(
         self,
@@ -136,8 +143,8 @@ class BackgroundImports:
         """Continue the import that asks and began then. Raises InvalidInput if it does not exist."""
         forgotten, now = self._forgotten(), self._clock()
         with self._database.writing() as db:
-            asked = import_runs.asked(db, user.id, started_at, forgotten=forgotten)
-            is_resumed = asked is not None and import_runs.resume(
+            asked = import_runs_store.asked(db, user.id, started_at, forgotten=forgotten)
+            is_resumed = asked is not None and import_runs_store.resume(
                 db, user.id, asked.token, started_at, now=now, forgotten=forgotten
             )
         if asked is None or not is_resumed:
@@ -150,8 +157,8 @@ class BackgroundImports:
         """Delete the import that asks and began then, with its file."""
         forgotten = self._forgotten()
         with self._database.writing() as db:
-            asked = import_runs.asked(db, user.id, started_at, forgotten=forgotten)
-            is_dropped = import_runs.drop(db, user.id, started_at, forgotten=forgotten)
+            asked = import_runs_store.asked(db, user.id, started_at, forgotten=forgotten)
+            is_dropped = import_runs_store.drop(db, user.id, started_at, forgotten=forgotten)
         if asked is not None and is_dropped:
             self._file(user.id, asked.token).unlink(missing_ok=True)
 
@@ -177,7 +184,9 @@ class BackgroundImports:
         if not owner.isdecimal():
             return False
         with self._database.reading() as db:
-            kept = import_runs.open_token(db, int(owner), abandoned=self._abandoned(), forgotten=self._forgotten())
+            kept = import_runs_store.open_token(
+                db, int(owner), abandoned=self._abandoned(), forgotten=self._forgotten()
+            )
         return kept == token
 
     def _file(self, user_id: int, token: str) -> Path:
@@ -186,8 +195,8 @@ class BackgroundImports:
     def _start(self, user: User, task: ImportTask, path: Path | None = None) -> None:
         token, now = secrets.token_hex(16), self._clock()
         with self._database.writing() as db:
-            replaced = import_runs.open_token(db, user.id, abandoned=now, forgotten=self._forgotten())
-            is_begun = import_runs.begin(
+            replaced = import_runs_store.open_token(db, user.id, abandoned=now, forgotten=self._forgotten())
+            is_begun = import_runs_store.begin(
                 db, user.id, token, source=task.source, origin=task.origin, now=now, abandoned=self._abandoned(),
             )  # fmt: skip
         if not is_begun:
@@ -283,7 +292,7 @@ class _Run:
 
     def renew(self, state: ImportState, done: int, total: int) -> None:
         with self._database.writing() as db:
-            is_ours = import_runs.renew(
+            is_ours = import_runs_store.renew(
                 db, self.user.id, self._token, state=state, steps_done=done, steps_total=total, now=self._clock()
             )
         if not is_ours:
@@ -291,7 +300,7 @@ class _Run:
 
     def ask(self, review: ImportReview) -> None:
         with self._database.writing() as db:
-            is_ours = import_runs.ask(
+            is_ours = import_runs_store.ask(
                 db, self.user.id, self._token, review=msgspec.json.encode(review).decode(), now=self._clock()
             )
         if not is_ours:
@@ -303,4 +312,4 @@ class _Run:
 
     def finish(self, state: ImportState, **more: str) -> None:
         with self._database.writing() as db:
-            import_runs.finish(db, self.user.id, self._token, state=state, now=self._clock(), **more)
+            import_runs_store.finish(db, self.user.id, self._token, state=state, now=self._clock(), **more)

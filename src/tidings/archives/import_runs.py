@@ -14,7 +14,7 @@ from tidings.base.messages import Message, decode_message
 from tidings.base.times import Instant
 
 # A run whose process has not renewed it for this long has ended without saying so.
-LEASE: Final = timedelta(seconds=60)
+IMPORT_LEASE: Final = timedelta(seconds=60)
 # The file of an import that asks is kept for this long.
 TIME_TO_ANSWER: Final = timedelta(days=1)
 
@@ -99,7 +99,7 @@ class ImportRun(Struct, frozen=True):
         idle = timedelta(microseconds=now - self.renewed_at)
         if state is ImportState.ASKING:
             return ImportState.EXPIRED if idle > TIME_TO_ANSWER else state
-        return ImportState.INTERRUPTED if state in UNFINISHED and idle > LEASE else state
+        return ImportState.INTERRUPTED if state in UNFINISHED and idle > IMPORT_LEASE else state
 
     def decoded_report(self) -> AccountImportReport | None:
         """Returns the report; None before the end, and after a failure."""

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from tidings.base.errors import InvalidField, InvalidInput
 from tidings.base.messages import Message
-from tidings.deliveries import integration_changes as changes
+from tidings.deliveries import integration_changes
 from tidings.deliveries.apprise import AppriseSender
 from tidings.deliveries.integration_changes import IntegrationSettings
 from tidings.deliveries.provider import Provider
@@ -75,7 +75,7 @@ class Integrations:
                 for field in provider.fields
                 if not field.is_generated and (with_secrets or not field.is_secret)
             ]
-            archived[name] = {changes.ENABLED: current.enabled} | {
+            archived[name] = {integration_changes.ENABLED: current.enabled} | {
                 member: getattr(current.settings, member) for member in names
             }
         return archived
@@ -86,7 +86,7 @@ class Integrations:
         fields: any part of what `get_all` returns. Raises InvalidInput with the integration and field.
         """
         changed = {name: members for name, members in fields.items() if members is not None}
-        providers = {name: changes.find_provider(name) for name in changed}
+        providers = {name: integration_changes.find_provider(name) for name in changed}
         self._check_service_urls(changed)
         with self._database.writing() as db:
             before = {stored.name: stored for stored in integrations.lock_all(db, user_id)}
@@ -113,7 +113,7 @@ class Integrations:
             self._apprise_sender.check_urls(urls, field="apprise_service_urls")
 
     def _save(self, db: Any, user_id: int, provider: Provider, before: StoredIntegration | None, fields: Any) -> None:
-        merged = changes.merge(
+        merged = integration_changes.merge(
             provider,
             _current(provider, before),
             fields,
@@ -148,7 +148,8 @@ def _shown(integrations: list[StoredIntegration]) -> dict[str, dict[str, Any]]:
 
 def _members(provider: Provider, stored: StoredIntegration | None) -> dict[str, Any]:
     last_error = stored.last_error if stored else ""
-    return changes.visible_settings(provider, _current(provider, stored)) | {changes.LAST_ERROR: last_error}
+    visible = integration_changes.visible_settings(provider, _current(provider, stored))
+    return visible | {integration_changes.LAST_ERROR: last_error}
 
 
 def _current(provider: Provider, stored: StoredIntegration | None) -> IntegrationSettings:

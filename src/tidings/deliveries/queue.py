@@ -32,7 +32,7 @@ from tidings.services.clock import Clock
 log = structlog.get_logger()
 
 # A claim lasts longer than one attempt and the write after it; each attempt renews it.
-LEASE = timedelta(seconds=30)
+RECEIVER_LEASE = timedelta(seconds=30)
 # A receiver with many deliveries is released after this time, so that other receivers are served.
 MAX_SERVE_S = 5.0
 # Maximum number of batches that one claim moves into queues before it claims; other writers run between batches.
@@ -54,7 +54,7 @@ class DeliveryQueue:
         *,
         retry_policy: RetryPolicy | None = None,
         limits: QueueLimits | None = None,
-        lease: timedelta = LEASE,
+        lease: timedelta = RECEIVER_LEASE,
         random_fraction: Callable[[], float] = random.random,
     ) -> None:
         self._database = database
@@ -169,7 +169,7 @@ class DeliveryQueue:
         metrics.record_delivery("retried" if result.state is DeliveryState.PENDING else result.state.value, took_s)
 
 
-def remove_finished(db: Write, now: Instant, limit: int) -> int:
+def remove_finished_deliveries(db: Write, now: Instant, limit: int) -> int:
     """Remove deliveries that ended more than FINISHED_RETENTION ago. Returns their number."""
     return outbox.delete_finished(db, before=Instant(now - FINISHED_RETENTION), limit=limit)
 

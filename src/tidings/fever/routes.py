@@ -1,7 +1,38 @@
-"""The routes of the Fever API."""
+"""The endpoint of the Fever API: every request is one call with any number of queries and one mark."""
 
-from tidings.fever.endpoint import PATHS, routes
+from __future__ import annotations
 
-ROUTES = routes.all
+from tidings.fever import reads, state_changes
+from tidings.fever.credentials import FeverCaller
+from tidings.fever.parameters import Parameters
+from tidings.fever.wire import FeverResponse
+from tidings.http.endpoints import Routes
+from tidings.http.requests import Request
+from tidings.services import Services
 
-__all__ = ["PATHS", "ROUTES"]
+# The paths of Miniflux, with and without the slash, and of FreshRSS.
+FEVER_PATHS = ("/fever", "/fever/", "/api/fever.php", "/api/fever.php/")
+
+routes = Routes("Fever API")
+
+
+def fever(caller: FeverCaller, services: Services, request: Request) -> FeverResponse:
+    """Apply the mark, then answer all queries from one state of the database.
+
+    Without a known key the answer says so and nothing else. Without `api` no query is answered; a
+    mark is applied nevertheless, since elfeed-protocol sends its marks like that.
+    """
+    if caller.login is None:
+        return FeverResponse(auth=0)
+    parameters = Parameters(request)
+    if request.method != "HEAD":
+        state_changes.apply(parameters, caller.login, services)
+    return reads.answer(parameters, caller.login.user, services)
+
+
+for _path in FEVER_PATHS:
+    routes.get(_path)(fever)
+    routes.post(_path)(fever)
+
+
+FEVER_ROUTES = routes.all

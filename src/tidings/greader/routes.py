@@ -2,7 +2,7 @@
 
 from tidings.greader.endpoints import account, changes, contents, folders, login, subscriptions
 
-ROUTES = [
+READER_ROUTES = [
     *login.routes.all,
     *account.routes.all,
     *subscriptions.routes.all,
@@ -11,4 +11,4 @@ ROUTES = [
     *changes.routes.all,
 ]
 
-__all__ = ["ROUTES"]
+__all__ = ["READER_ROUTES"]

@@ -8,8 +8,8 @@ from msgspec import Struct
 
 from tidings.base.errors import StoreUnavailable
 from tidings.engine import database_errors, full_text
-from tidings.engine import integrity as engine_integrity
 from tidings.engine.database import Database
+from tidings.engine.integrity import damages, rebuild_indexes
 from tidings.maintenance.store import consistency
 from tidings.maintenance.store.consistency import Rule
 
@@ -50,7 +50,7 @@ class IntegrityCheck:
         if damages and repair:
             try:
                 with database_errors.without_log(), self._database.writing() as db:
-                    engine_integrity.rebuild_indexes(db)
+                    rebuild_indexes(db)
                 is_repaired = not self._damages()
             except StoreUnavailable:
                 is_repaired = False
@@ -60,7 +60,7 @@ class IntegrityCheck:
     def _damages(self) -> list[str]:
         try:
             with database_errors.without_log(), self._database.reading() as db:
-                return engine_integrity.damages(db)
+                return damages(db)
         except StoreUnavailable as error:
             return [error.reason]
 

@@ -8,7 +8,7 @@ import time
 from tidings.engine.database import Database
 from tidings.maintenance.store import write_probe
 from tidings.services.clock import Clock
-from tidings.storage import revision
+from tidings.storage import schema_revision
 
 # A write that succeeded so recently is not repeated: monitors may ask often.
 WRITE_INTERVAL_S = 5.0
@@ -28,7 +28,7 @@ class Readiness:
         """
         with self._lock:
             with self._database.reading() as db:
-                revision.check(db)
+                schema_revision.check(db)
             if time.monotonic() - self._written_at > WRITE_INTERVAL_S:
                 with self._database.writing() as db:
                     write_probe.write(db, self._clock())

@@ -19,9 +19,8 @@ from tidings.domain.feeds.feeds import Feed
 from tidings.engine.database import Database
 from tidings.media.transcripts import EpisodeTranscript, read_transcript
 from tidings.net.fetch import FetchResponse
-from tidings.services.entries.enclosures import owned as owned_enclosure
-from tidings.services.entries.enclosures import unknown
-from tidings.services.entries.entries import owned
+from tidings.services.entries.enclosures import owned_enclosure, unknown_enclosure
+from tidings.services.entries.entries import owned_entry
 from tidings.services.feed_requests import linked_request
 from tidings.services.rate_limit import PoliteFetcher
 from tidings.storage.feeds import feeds
@@ -58,10 +57,10 @@ class EpisodeParts:
         """Returns an enclosure of the user. Raises NotFound."""
         with self._database.reading() as db:
             enclosure = owned_enclosure(db, user_id, enclosure_id)
-            entry = owned(db, user_id, enclosure.entry_id)
+            entry = owned_entry(db, user_id, enclosure.entry_id)
             feed = feeds.get(db, user_id, entry.feed_id)
         if feed is None:  # deleted since the entry was read
-            raise unknown(enclosure_id)
+            raise unknown_enclosure(enclosure_id)
         return EpisodePart(enclosure, entry, feed)
 
     async def chapters(self, part: EpisodePart) -> list[Chapter]:

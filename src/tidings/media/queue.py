@@ -8,9 +8,9 @@ from tidings.base.errors import InvalidInput
 from tidings.base.messages import msg
 from tidings.domain.entries.entries import is_playable
 from tidings.engine.database import Database
-from tidings.media import store as media_queue
+from tidings.media import store
 from tidings.media.store import QueuedMedia
-from tidings.services.entries.enclosures import owned
+from tidings.services.entries.enclosures import owned_enclosure
 
 MAX_QUEUED = 500
 
@@ -21,7 +21,7 @@ class MediaQueue:
 
     def list_all(self, user_id: int) -> list[QueuedMedia]:
         with self._database.reading() as db:
-            return media_queue.list_all(db, user_id)
+            return store.list_all(db, user_id)
 
     def add(self, user_id: int, enclosure_id: int, *, is_next: bool = False) -> None:
         """Put an enclosure at the end of the queue, or at its beginning, even if it is already in it.
@@ -40,12 +40,12 @@ class MediaQueue:
 
     def _change(self, user_id: int, enclosure_id: int, change: Callable[[list[int]], list[int]]) -> None:
         with self._database.writing() as db:
-            enclosure = owned(db, user_id, enclosure_id)
-            before = media_queue.list_ids(db, user_id)
+            enclosure = owned_enclosure(db, user_id, enclosure_id)
+            before = store.list_ids(db, user_id)
             after = change(before)
             if enclosure_id in after and not is_playable(enclosure.mime_type):
                 raise InvalidInput(msg("This attachment cannot be played."))
-            media_queue.replace(db, user_id, before, after)
+            store.replace(db, user_id, before, after)
 
 
 def _added(ids: list[int], added: int, *, is_next: bool) -> list[int]:

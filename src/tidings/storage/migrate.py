@@ -14,7 +14,7 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 from tidings.base.errors import StartError, StoreUnavailable
 from tidings.engine import database_errors, locks, partitions, sqlite_file
 from tidings.engine.database import Database, Read, Write
-from tidings.storage import revision as schema_revision
+from tidings.storage import schema_revision
 from tidings.storage.schema import entries, entry_contents, entry_tags, feed_counters
 
 if TYPE_CHECKING:

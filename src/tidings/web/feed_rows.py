@@ -13,7 +13,7 @@ from tidings.domain.feeds.feeds import WORSE_PAGES
 from tidings.domain.feeds.health import FeedHealth, FeedHealthData
 from tidings.engine.database import Read
 from tidings.services.polling.decide import CONFIRMATIONS
-from tidings.storage.feeds import health as feed_health
+from tidings.storage.feeds.health import entries_per_week
 from tidings.web.language import N_, _, ngettext
 from tidings.web.message_translation import join_sentences, translated
 
@@ -80,7 +80,7 @@ class FeedRow(Struct, frozen=True):
 def feed_rows(
     db: Read, user_id: int, feeds: Sequence[FeedHealthData], categories: dict[int, str], now: Instant
 ) -> list[FeedRow]:
-    weekly = feed_health.entries_per_week(db, user_id, [feed.id for feed in feeds], now, WEEKS)
+    weekly = entries_per_week(db, user_id, [feed.id for feed in feeds], now, WEEKS)
     return [
         FeedRow(
             feed,

@@ -1,9 +1,7 @@
 """The routes of the pages. Slices have their own, included here."""
 
-from tidings.archives import pages as imports
-from tidings.media import episode_pages as episode_parts
-from tidings.media import pages as media
-from tidings.media import queue_pages as queue
+from tidings.archives import archive_pages
+from tidings.media import episode_pages, proxy_pages, queue_pages
 from tidings.web.pages import (
     appearance,
     categories,
@@ -25,7 +23,7 @@ from tidings.web.pages import (
     welcome,
 )
 
-ROUTES = [
+PAGE_ROUTES = [
     *sign_in.routes.all,
     *home.routes.all,
     *entry_lists.routes.all,
@@ -34,10 +32,10 @@ ROUTES = [
     *pwa.routes.all,
     *feed_links.routes.all,
     *public_links.routes.all,
-    *media.routes.all,
+    *proxy_pages.routes.all,
     *entry.routes.all,
-    *episode_parts.routes.all,
-    *queue.routes.all,
+    *episode_pages.routes.all,
+    *queue_pages.routes.all,
     *appearance.routes.all,
     *sidebar.routes.all,
     *settings.ROUTES,
@@ -45,9 +43,9 @@ ROUTES = [
     *feeds.routes.all,
     *feed_edit.routes.all,
     *categories.routes.all,
-    *imports.routes.all,
+    *archive_pages.routes.all,
     *labels.ROUTES,
     *welcome.routes.all,
 ]
 
-__all__ = ["ROUTES"]
+__all__ = ["PAGE_ROUTES"]

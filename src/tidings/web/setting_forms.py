@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from tidings.domain.accounts.user_changes import RANGES
-from tidings.web import setting_choices as choices
+from tidings.web import setting_choices
 from tidings.web.language import N_
 from tidings.web.setting_fields import Field, Group
 
@@ -33,9 +33,9 @@ ACCOUNT = AccountForm(
             "",
             (
                 Field("text", "username", N_("Username"), more=_PLAIN_TEXT | {"autocomplete": "username"}),
-                Field("select", "language", N_("Language"), choices=choices.languages),
-                Field("select", "timezone", N_("Time zone"), choices=choices.zones),
-                Field("select", "default_home_page", N_("Home page"), choices=choices.of("default_home_page")),
+                Field("select", "language", N_("Language"), choices=setting_choices.languages),
+                Field("select", "timezone", N_("Time zone"), choices=setting_choices.zones),
+                Field("select", "default_home_page", N_("Home page"), choices=setting_choices.of("default_home_page")),
             ),
         ),
         Group(
@@ -64,19 +64,19 @@ READING = AccountForm(
                     "select",
                     "entry_sorting_order",
                     N_("Sort by"),
-                    choices=choices.of("entry_sorting_order"),
+                    choices=setting_choices.of("entry_sorting_order"),
                 ),
                 Field(
                     "choice",
                     "entry_sorting_direction",
                     N_("Sort order"),
-                    choices=choices.of("entry_sorting_direction"),
+                    choices=setting_choices.of("entry_sorting_direction"),
                 ),
                 Field(
                     "choice",
                     "categories_sorting_order",
                     N_("Categories"),
-                    choices=choices.of("categories_sorting_order"),
+                    choices=setting_choices.of("categories_sorting_order"),
                 ),
                 _number("entries_per_page", N_("Entries per page")),
             ),
@@ -123,13 +123,15 @@ READING = AccountForm(
             (
                 Field("check", "keyboard_shortcuts", N_("Keyboard shortcuts"), N_("Press ? to see them.")),
                 Field("check", "entry_swipe", N_("Swipe entries in lists"), N_("Right marks read, left stars.")),
-                Field("choice", "gesture_nav", N_("Go to the next entry by"), choices=choices.of("gesture_nav")),
+                Field(
+                    "choice", "gesture_nav", N_("Go to the next entry by"), choices=setting_choices.of("gesture_nav")
+                ),
                 Field(
                     "select",
                     "display_mode",
                     N_("Installed as an app"),
                     N_("Takes effect the next time it is installed."),
-                    choices=choices.of("display_mode"),
+                    choices=setting_choices.of("display_mode"),
                 ),
             ),
         ),
@@ -143,7 +145,8 @@ APPEARANCE = AccountForm(
     "",
     (
         Group(
-            N_("All your devices"), (Field("select", "theme", N_("Colours and typeface"), choices=choices.of("theme")),)
+            N_("All your devices"),
+            (Field("select", "theme", N_("Colours and typeface"), choices=setting_choices.of("theme")),),
         ),
     ),
 )

@@ -26,11 +26,10 @@ from tidings.services.clock import Clock
 from tidings.services.listeners import Listeners
 from tidings.services.polling.decide import after_push
 from tidings.services.polling.prepare import EntryPreparer
-from tidings.services.polling.store import find_changes, store
+from tidings.services.polling.store import find_changes, store_updates
 from tidings.services.rule_log import log_rule_errors
 from tidings.storage.accounts import users
-from tidings.websub import pushes_store as pushes
-from tidings.websub import store as subscriptions
+from tidings.websub import pushes_store, store
 from tidings.websub.model import (
     HubMode,
     HubSubscription,
@@ -48,7 +47,7 @@ log = structlog.get_logger()
 MAX_WAITING = 20
 # After this many attempts that crashed a worker, a push is deleted and the feeds are polled instead.
 MAX_ATTEMPTS = 3
-LEASE = 5 * MINUTE
+PUSH_LEASE = 5 * MINUTE
 # Minimum time between two polls that pushes cause, so that a hub cannot make Tidings overload the publisher.
 MIN_POLL_INTERVAL = 5 * MINUTE
 MAX_CHALLENGE_LENGTH = 2048
@@ -78,7 +77,7 @@ class Pushes:
     def subscription(self, token: str) -> HubSubscription | None:
         """Return the subscription whose callback URL has this token, or None."""
         with self._database.reading() as db:
-            return subscriptions.by_token(db, token)
+            return store.by_token(db, token)
 
     def accepts(self, subscription: HubSubscription) -> bool:
         """Return whether the hub may push. Pushes after the end of the lease are accepted too."""
@@ -103,7 +102,7 @@ class Pushes:
             lease_s = parameters.get("hub.lease_seconds", "")
             changes = verified_columns(lease_s, now=now, random_fraction=random.random())  # noqa: S311 - spreads load
             with self._database.writing() as db:
-                subscriptions.change(db, subscription.id, **changes)
+                store.change(db, subscription.id, **changes)
         log.info("hub verified", subscription=subscription.id, mode=mode)
         return challenge
 
@@ -112,7 +111,7 @@ class Pushes:
             return
         changes = denied_columns(reason, now=now, random_fraction=random.random())  # noqa: S311 - spreads load
         with self._database.writing() as db:
-            subscriptions.change(db, subscription.id, **changes)
+            store.change(db, subscription.id, **changes)
         log.warning("hub denied", subscription=subscription.id, reason=changes["last_error"])
 
     def receive(self, subscription: HubSubscription, body: bytes, *, signature: str, charset: str) -> bool:
@@ -126,9 +125,9 @@ class Pushes:
         now = self._clock()
         digest = hashlib.blake2b(body, digest_size=16).digest()
         with self._database.writing() as db:
-            is_stored = bool(body) and pushes.count(db, subscription.id) < MAX_WAITING
+            is_stored = bool(body) and pushes_store.count(db, subscription.id) < MAX_WAITING
             if is_stored:
-                pushes.add(db, subscription.id, body, digest=digest, charset=charset, now=now)
+                pushes_store.add(db, subscription.id, body, digest=digest, charset=charset, now=now)
         if not is_stored:
             # Some hubs push an empty body as a notification.
             self.poll_instead(subscription)
@@ -142,21 +141,21 @@ class Pushes:
         """Store the entries of one waiting push. Returns False if there is none."""
         now = self._clock()
         with self._database.reading() as db:
-            if not pushes.any_free(db, now):
+            if not pushes_store.any_free(db, now):
                 return False
         with self._database.writing() as db:
-            push = pushes.claim(db, now=now, until=Instant(now + LEASE))
+            push = pushes_store.claim(db, now=now, until=Instant(now + PUSH_LEASE))
         if push is None:
             return False
         feeds = feeds_of(self._database, push.subscription_id)
         is_document = self._store(push, feeds) if push.attempts <= MAX_ATTEMPTS else self._give_up(push, feeds)
         with self._database.writing() as db:
-            pushes.remove(db, push.id)
+            pushes_store.remove(db, push.id)
             if not feeds:
                 # No feed uses the subscription: unsubscribe now.
-                subscriptions.make_subscriptions_due(db, [push.subscription_id], now)
+                store.make_subscriptions_due(db, [push.subscription_id], now)
             elif is_document:
-                subscriptions.change(db, push.subscription_id, last_push_at=now)
+                store.change(db, push.subscription_id, last_push_at=now)
         return True
 
     def _give_up(self, push: Push, feeds: Sequence[Feed]) -> bool:
@@ -204,13 +203,13 @@ class Pushes:
             by_time[Instant(max(now, feed.checked_at + MIN_POLL_INTERVAL))].append(feed.id)
         for at, feed_ids in by_time.items():
             with self._database.writing() as db:
-                subscriptions.make_feeds_due(db, feed_ids, at)
+                store.make_feeds_due(db, feed_ids, at)
 
 
 def feeds_of(database: Database, subscription_id: int) -> list[Feed]:
     """Return the enabled feeds whose documents offer the subscription."""
     with database.reading() as db:
-        return subscriptions.feeds_of(db, subscription_id)
+        return store.feeds_of(db, subscription_id)
 
 
 def store_push(
@@ -232,6 +231,6 @@ def store_push(
     dates = [entry.published_at for entry in update.new.values()]
     update = replace(update, columns=after_push(feed, dates, now) if dates else {})
     with database.writing() as db:
-        (result,) = store(db, [update], listeners=listeners)
+        (result,) = store_updates(db, [update], listeners=listeners)
     log_rule_errors(feed.id, update.rule_errors)
     return len(result.new_ids), result.changed

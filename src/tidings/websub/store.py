@@ -215,7 +215,7 @@ def make_feeds_due(db: Write, feed_ids: Iterable[int], at: Instant) -> None:
     feeds_later = db.scalars(_select_due_after, ids=sorted(set(feed_ids)), at=at)
     if feeds_later:
         db.run(_set_next_check, ids=feeds_later, at=at)
-        sources.touch(db, sources.of_feeds(db, feeds_later))
+        sources.touch_sources(db, sources.of_feeds(db, feeds_later))
         notify.notify(db, notify.FEEDS)
 
 

@@ -21,7 +21,7 @@ from tidings.engine.database import Database, Write
 from tidings.net.errors import HttpError
 from tidings.services.clock import Clock
 from tidings.services.listeners import CheckedDocument
-from tidings.websub import store as subscriptions
+from tidings.websub import store
 from tidings.websub.hubs import HubClient
 from tidings.websub.model import HubMode, HubSubscription, find_offer, hub_topic_pairs, next_step, request_form
 
@@ -79,7 +79,7 @@ class WebSub:
             return
         with _logged_errors(relevant[0].feed):
             with self._database.reading() as db:
-                known = subscriptions.offered_for_each(db, [checked.feed.id for checked in relevant])
+                known = store.offered_for_each(db, [checked.feed.id for checked in relevant])
             for checked in relevant:
                 with _logged_errors(checked.feed):
                     self._store_offers(
@@ -92,28 +92,28 @@ class WebSub:
         feed_id = document.feed.id
         if document.has_news and known:
             with self._database.writing() as db:
-                subscriptions.stop_relying_on_pushes(db, feed_id)
+                store.stop_relying_on_pushes(db, feed_id)
         if offers == known.keys():
             return
         with self._database.writing() as db:
             for hub, topic in sorted(offers - known.keys()):
                 token, secret = secrets.token_urlsafe(32), secrets.token_hex(32)
-                subscriptions.add_offer(db, feed_id, hub, topic, token=token, secret=secret, now=self._clock())
-            subscriptions.remove_offers(db, feed_id, [id_ for url, id_ in known.items() if url not in offers])
+                store.add_offer(db, feed_id, hub, topic, token=token, secret=secret, now=self._clock())
+            store.remove_offers(db, feed_id, [id_ for url, id_ in known.items() if url not in offers])
 
     def disable(self) -> None:
         """Poll all feeds as often as feeds without a hub."""
         with self._database.writing() as db:
-            subscriptions.stop_relying_on_all_pushes(db)
+            store.stop_relying_on_all_pushes(db)
 
     def expire_unused(self) -> int:
         """Make subscriptions due that no feed uses any more, or that a feed uses again. Returns their number."""
         now = self._clock()
         with self._database.reading() as db:
-            orphaned = subscriptions.find_orphaned(db, now=now, limit=MAX_EXPIRED)
+            orphaned = store.find_orphaned(db, now=now, limit=MAX_EXPIRED)
         if orphaned:
             with self._database.writing() as db:
-                subscriptions.make_subscriptions_due(db, orphaned, now)
+                store.make_subscriptions_due(db, orphaned, now)
         return len(orphaned)
 
     async def send_due_requests(self) -> int:
@@ -129,10 +129,10 @@ class WebSub:
         """
         now = self._clock()
         with self._database.reading() as db:
-            if not subscriptions.any_due(db, now):
+            if not store.any_due(db, now):
                 return 0, []
         with self._database.writing() as db:
-            due = subscriptions.due(db, now=now, limit=MAX_CONCURRENT_REQUESTS)
+            due = store.due(db, now=now, limit=MAX_CONCURRENT_REQUESTS)
             decided = [_decide(db, subscription, now, is_wanted=is_read) for subscription, is_read in due]
         return len(due), [request for request in decided if request is not None]
 
@@ -155,7 +155,7 @@ class WebSub:
             wait = min(error.retry_after_s * SECOND, DAY)
             values["next_attempt_at"] = Instant(request.asked_at + max(wait, 60 * SECOND))
         with self._database.writing() as db:
-            subscriptions.change(db, request.subscription.id, if_asked_at=request.asked_at, **values)
+            store.change(db, request.subscription.id, if_asked_at=request.asked_at, **values)
 
 
 @contextmanager
@@ -172,7 +172,7 @@ def _logged_errors(feed: Feed) -> Iterator[None]:
 def _decide(db: Write, subscription: HubSubscription, now: Instant, *, is_wanted: bool) -> HubRequest | None:
     step = next_step(subscription, is_wanted=is_wanted, now=now, random_fraction=random.random())  # noqa: S311 - spreads load
     if step.is_deleted:
-        subscriptions.remove(db, subscription.id)
+        store.remove(db, subscription.id)
         return None
-    subscriptions.change(db, subscription.id, **step.changes)
+    store.change(db, subscription.id, **step.changes)
     return None if step.request is None else HubRequest(subscription, step.request, now)

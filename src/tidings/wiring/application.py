@@ -30,8 +30,8 @@ from tidings.services.clock import Clock, system_clock
 from tidings.services.entries.reading_times import ReadingTimes
 from tidings.services.wakeup import FEEDS, WakeupEvent
 from tidings.settings import Settings
-from tidings.storage import migrate, revision
-from tidings.storage.entries import search_index as search_index_storage
+from tidings.storage import migrate, schema_revision
+from tidings.storage.entries import search_index
 from tidings.websub.worker import Subscriber
 from tidings.wiring.services import build_services, start_metrics
 from tidings.worker.idle_end import end_when_idle
@@ -72,7 +72,7 @@ class Application:
 
     def expect_schema(self) -> None:
         """Refuse writes from now on when the SQLite file has another schema than this version of Tidings."""
-        self.database.expect_revision(revision.current())
+        self.database.expect_revision(schema_revision.current())
 
     def ping(self) -> None:
         """Raises StoreUnavailable if the database does not answer."""
@@ -101,7 +101,7 @@ class Application:
     def compact(self) -> None:
         """Rewrite an SQLite file, as small as possible. Does nothing on PostgreSQL, which reuses free space."""
         with self.database.writing() as db:
-            search_index_storage.compact(db)
+            search_index.compact(db)
         disk_space.vacuum(self.database)
 
     def backup(self, path: Path, progress: Progress) -> int:

@@ -13,12 +13,11 @@ from tidings.archives.import_runner import ProcessImportRunner
 from tidings.archives.integration_settings import IntegrationArchiver
 from tidings.archives.services import ArchiveServices
 from tidings.deliveries import outbox
-from tidings.deliveries import queue as delivery_queue
 from tidings.deliveries.apprise import AppriseSender
 from tidings.deliveries.attempts import EventSender
 from tidings.deliveries.integrations import Integrations
 from tidings.deliveries.providers import apprise
-from tidings.deliveries.queue import DeliveryQueue
+from tidings.deliveries.queue import RECEIVER_LEASE, DeliveryQueue, remove_finished_deliveries, remove_idle_receivers
 from tidings.deliveries.redelivery import Deliveries
 from tidings.deliveries.retries import RetryPolicy
 from tidings.deliveries.services import DeliveryServices
@@ -75,11 +74,10 @@ from tidings.services.polling.full_content import FullContent
 from tidings.services.polling.lease import Polling
 from tidings.services.rate_limit import PoliteFetcher
 from tidings.settings import Settings
-from tidings.websub import pushes as push_queue
-from tidings.websub import store as hub_subscriptions
 from tidings.websub.hubs import HubClient
-from tidings.websub.pushes import Pushes
+from tidings.websub.pushes import PUSH_LEASE, Pushes
 from tidings.websub.services import WebSubServices
+from tidings.websub.store import hubs_of
 from tidings.websub.subscriptions import WebSub
 from tidings.wiring.arguments import (
     backup_settings,
@@ -92,8 +90,8 @@ from tidings.wiring.arguments import (
 
 # What the cleanup removes for other slices.
 CLEANUP_TASKS = (
-    CleanupTask("deliveries", delivery_queue.remove_finished),
-    CleanupTask("receivers", delivery_queue.remove_idle_receivers),
+    CleanupTask("deliveries", remove_finished_deliveries),
+    CleanupTask("receivers", remove_idle_receivers),
 )
 # Folder of uploaded files, inside the data folder.
 IMPORTS = "imports"
@@ -267,7 +265,7 @@ def build_websub(
     """Return the subscriptions at hubs, which hear of every checked document."""
     websub = WebSub(database, HubClient(fetch_settings), clock, callback_base=websub_callback_base(settings))
     listeners.documents_checked.append(websub.record_offers)
-    listeners.hub_lookups.append(hub_subscriptions.hubs_of)
+    listeners.hub_lookups.append(hubs_of)
     pushes = Pushes(database, clock, listeners, is_on=websub.is_on, instance=instance_settings(settings))
     return WebSubServices(subscriptions=websub, pushes=pushes)
 
@@ -278,8 +276,8 @@ def build_maintenance(database: Database, settings: Settings, clock: Clock) -> M
     limits = ScheduleLimits(
         schedule=check_schedule(settings),
         source_lease=source_lease(settings),
-        receiver_lease=delivery_queue.LEASE,
-        push_lease=push_queue.LEASE,
+        receiver_lease=RECEIVER_LEASE,
+        push_lease=PUSH_LEASE,
         host_gap=settings.polling_gap_per_host,
         job_interval=max(cleaning.interval, backups.interval),
         delivery_retry=RetryPolicy().give_up_after,

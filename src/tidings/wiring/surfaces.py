@@ -10,11 +10,11 @@ from starlette.types import ASGIApp
 from tidings import asgi
 from tidings.api.app import Api
 from tidings.api.reference import openapi
-from tidings.api.routes import ROUTES
+from tidings.api.routes import API_ROUTES
 from tidings.fever.app import Fever
-from tidings.fever.routes import ROUTES as FEVER_ROUTES
+from tidings.fever.routes import FEVER_ROUTES
 from tidings.greader.app import GoogleReader
-from tidings.greader.routes import ROUTES as READER_ROUTES
+from tidings.greader.routes import READER_ROUTES
 from tidings.http.front_door import FrontDoor
 from tidings.http.password_gate import PasswordGate
 from tidings.http.uploads import UploadFolder
@@ -25,7 +25,7 @@ from tidings.settings import Settings
 from tidings.web.app import Pages
 from tidings.web.assets import Assets, StaticFiles
 from tidings.web.pages.api_reference import Reference
-from tidings.web.routes import ROUTES as PAGES
+from tidings.web.routes import PAGE_ROUTES
 from tidings.websub.endpoints import CallbackLimits, Callbacks
 from tidings.wiring.application import Application
 from tidings.wiring.arguments import (
@@ -42,7 +42,7 @@ def build_pages(services: AllServices, settings: Settings, assets: Assets, gate:
     return Pages(
         services,
         services.slices(),
-        PAGES,
+        PAGE_ROUTES,
         site_config(settings),
         assets,
         media_proxy=services.media.proxy,
@@ -64,7 +64,7 @@ def asgi_app(settings: Settings) -> ASGIApp:
     api = Api(
         services,
         services.slices(),
-        ROUTES,
+        API_ROUTES,
         gate=gate,
         at_once=at_once,
         trusted=settings.trusted_reverse_proxy_networks,

@@ -19,7 +19,7 @@ from tidings.engine.database import Database
 from tidings.net.fetch import FetchResponse
 from tidings.services.listeners import Listeners
 from tidings.services.polling.run import CheckRun
-from tidings.services.polling.store import store
+from tidings.services.polling.store import store_updates
 from tidings.storage.accounts import users
 from tidings.storage.feeds import feeds
 from tidings.storage.schema import entries, feed_counters
@@ -47,7 +47,7 @@ def test_entries_stored_by_a_concurrent_check_are_not_stored_again(feed_fixture:
 
     def store_new(*new: ReadyEntry) -> Sequence[int]:
         with database.writing() as db:
-            (stored,) = store(
+            (stored,) = store_updates(
                 db,
                 [FeedUpdate(user=owner, feed=feed, now=NOW, new={entry.hash: entry for entry in new})],
                 listeners=Listeners(),

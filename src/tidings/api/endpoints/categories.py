@@ -14,7 +14,7 @@ from tidings.http.binding import LazyBody
 from tidings.http.endpoints import Routes
 from tidings.http.queries import Query
 from tidings.services import Services
-from tidings.services.feeds.categories import owned
+from tidings.services.feeds.categories import owned_category
 from tidings.storage.feeds import categories
 
 routes = Routes("Categories")
@@ -91,7 +91,7 @@ def create_category(caller: User, services: Services, body: CategoryCreate) -> C
 def update_category(caller: User, services: Services, category_id: int, body: LazyBody[CategoryUpdate]) -> CategoryOut:
     """Rename a category, or hide it from the global lists. Members that are not sent keep their values."""
     with services.reading() as db:
-        owned(db, caller.id, category_id)
+        owned_category(db, caller.id, category_id)
     change = body.read()
     return category_out(
         services.feeds.categories.update(caller.id, category_id, title=change.title, hide_globally=change.hide_globally)

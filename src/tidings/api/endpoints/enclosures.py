@@ -11,7 +11,7 @@ from tidings.base.errors import InvalidInput, NotFound
 from tidings.domain.accounts.users import User
 from tidings.http.endpoints import Routes
 from tidings.services import Services
-from tidings.services.entries.enclosures import owned
+from tidings.services.entries.enclosures import owned_enclosure
 
 routes = Routes("Enclosures")
 
@@ -41,7 +41,7 @@ enclosure_out = StructCopy(EnclosureOut)
 def get_enclosure(caller: User, services: Services, enclosure_id: int) -> EnclosureOut:
     """Get an enclosure."""
     with services.reading() as db:
-        return enclosure_out(owned(db, caller.id, enclosure_id))
+        return enclosure_out(owned_enclosure(db, caller.id, enclosure_id))
 
 
 @routes.put("/v1/enclosures/{enclosure_id}", status=204, raises=(InvalidInput, NotFound))

@@ -26,8 +26,7 @@ from tidings.http.endpoints import Routes
 from tidings.http.json_body import Int64
 from tidings.http.responses import ChunkedJson, json
 from tidings.services import Services
-from tidings.services.entries.entries import owned
-from tidings.services.entries.entries import unknown as unknown_entry
+from tidings.services.entries.entries import owned_entry, unknown_entry
 from tidings.storage.entries import entries, entry_lists
 from tidings.storage.entries.entry_lists import EntryPage
 
@@ -235,7 +234,7 @@ def list_entry_ids(caller: User, services: Services, query: IdsQuery) -> EntryId
 def get_entry(caller: User, services: Services, missing_icon: MissingIcon, entry_id: int) -> EntryOut:
     """Get an entry. This does not mark it as read."""
     with services.reading() as db:
-        return serialize_entry(db, caller, owned(db, caller.id, entry_id), missing_icon)
+        return serialize_entry(db, caller, owned_entry(db, caller.id, entry_id), missing_icon)
 
 
 @routes.get("/v1/feeds/{feed_id}/entries/{entry_id}", raises=(InvalidInput, NotFound))
@@ -244,7 +243,7 @@ def get_feed_entry(
 ) -> EntryOut:
     """Get an entry of a feed."""
     with services.reading() as db:
-        entry = owned(db, caller.id, entry_id)
+        entry = owned_entry(db, caller.id, entry_id)
         if entry.feed_id != feed_id:
             raise NotFound(verbatim(f"There is no entry {entry_id} in feed {feed_id}."))
         return serialize_entry(db, caller, entry, missing_icon)
@@ -256,7 +255,7 @@ def get_category_entry(
 ) -> EntryOut:
     """Get an entry of a category."""
     with services.reading() as db:
-        entry = owned(db, caller.id, entry_id)
+        entry = owned_entry(db, caller.id, entry_id)
         if entry.category_id != category_id:
             raise NotFound(verbatim(f"There is no entry {entry_id} in category {category_id}."))
         return serialize_entry(db, caller, entry, missing_icon)

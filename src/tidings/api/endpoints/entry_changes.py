@@ -18,7 +18,7 @@ from tidings.http.endpoints import Routes
 from tidings.http.json_body import Int64, sent
 from tidings.http.responses import json
 from tidings.services import Services
-from tidings.services.entries.entries import owned, unknown_feed
+from tidings.services.entries.entries import invalid_feed_id, owned_entry
 from tidings.storage.feeds import feeds
 
 routes = Routes("Entries")
@@ -60,7 +60,7 @@ def update_entry(
     """Change the title or content of an entry. Later changes of the publisher do not overwrite them."""
     services.entries.changes.edit(caller, entry_id, title=body.title, content=body.content)
     with services.reading() as db:
-        return serialize_entry(db, caller, owned(db, caller.id, entry_id), missing_icon)
+        return serialize_entry(db, caller, owned_entry(db, caller.id, entry_id), missing_icon)
 
 
 @routes.post(
@@ -72,7 +72,7 @@ def import_entry(caller: User, services: Services, feed_id: int, body: LazyBody[
     """Add an entry to a feed. Returns 200 if the feed has the entry: then only its status and star are set."""
     with services.reading() as db:
         if feeds.get(db, caller.id, feed_id) is None:
-            raise unknown_feed(feed_id)
+            raise invalid_feed_id(feed_id)
     entry_id, is_new = services.entries.changes.import_one(caller, feed_id, sent(body.read()))
     return json(EntryImported(entry_id), 201 if is_new else 200)
 

@@ -24,8 +24,8 @@ from tidings.http.endpoints import Routes
 from tidings.http.json_body import Int64, sent
 from tidings.net.errors import FetchError
 from tidings.services import Services
-from tidings.services.feeds.categories import owned as owned_category
-from tidings.services.feeds.feeds import unknown
+from tidings.services.feeds.categories import owned_category
+from tidings.services.feeds.feeds import unknown_feed
 from tidings.storage.entries import counters
 from tidings.storage.feeds import feed_texts, feeds
 
@@ -146,7 +146,7 @@ def encoded_feed(db: Read, user: User, feed_id: int, missing_icon: MissingIcon) 
     """Returns a feed as JSON of FeedOut. Raises NotFound if the user has no such feed."""
     found = encoded_feeds(db, user, [feed_id], missing_icon=missing_icon)
     if feed_id not in found:
-        raise unknown(feed_id)
+        raise unknown_feed(feed_id)
     return found[feed_id]
 
 

@@ -12,7 +12,7 @@ from tidings.content.icons import Icon
 from tidings.domain.accounts.users import User
 from tidings.http.endpoints import Routes
 from tidings.services import Services
-from tidings.services.feeds.feeds import owned
+from tidings.services.feeds.feeds import owned_feed
 from tidings.storage.feeds import icons
 
 routes = Routes("Icons")
@@ -30,7 +30,7 @@ class IconOut(Struct, frozen=True):
 def get_feed_icon(caller: User, services: Services, feed_id: int) -> IconOut:
     """Get the icon of a feed. Returns 404 while none is known."""
     with services.reading() as db:
-        feed = owned(db, caller.id, feed_id)
+        feed = owned_feed(db, caller.id, feed_id)
         icon = icons.of_feed(db, caller.id, feed_id)
     if icon is None:
         raise NotFound(verbatim(f"No icon is known for feed {feed.id}."))

@@ -13,7 +13,7 @@ from typing import Final
 from msgspec import Struct
 from selectolax.lexbor import LexborNode
 
-from tidings.content.cleaning.attributes import Attributes, escape_text, escape_value
+from tidings.content.cleaning.attribute_checks import Attributes, escape_text, escape_value
 from tidings.content.cleaning.name_sets import name_set
 
 # Drawings with a smaller side are icons.

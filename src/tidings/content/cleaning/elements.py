@@ -8,11 +8,11 @@ from typing import Final
 from msgspec import Struct
 from selectolax.lexbor import LexborHTMLParser
 
-from tidings.content.cleaning import attributes as check
-from tidings.content.cleaning.attributes import AttributeCheck
+from tidings.content.cleaning import attribute_checks
+from tidings.content.cleaning.attribute_checks import AttributeCheck
 from tidings.content.cleaning.name_sets import name_set
 
-COMMON_ATTRIBUTES: Mapping[str, AttributeCheck] = {"dir": check.direction, "lang": check.language}
+COMMON_ATTRIBUTES: Mapping[str, AttributeCheck] = {"dir": attribute_checks.direction, "lang": attribute_checks.language}
 
 HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 VOID: Final = frozenset({"br", "col", "hr", "img", "source", "wbr"})
@@ -85,37 +85,42 @@ WITHIN_WORDS: Final = name_set("""
     a abbr acronym b bdi bdo cite code del dfn em i ins kbd mark q s samp small span strong sub sup time u var wbr
 """)
 
-_ID = {"id": check.identifier}
-_CELL = {"rowspan": check.span, "colspan": check.span}
-_COLUMNS = {"span": check.span}
-_EDIT = {"cite": check.link, "datetime": check.text}
-_QUOTE = {"cite": check.link}
-_CODE = {"class": check.code_language}
+_ID = {"id": attribute_checks.identifier}
+_CELL = {"rowspan": attribute_checks.span, "colspan": attribute_checks.span}
+_COLUMNS = {"span": attribute_checks.span}
+_EDIT = {"cite": attribute_checks.link, "datetime": attribute_checks.text}
+_QUOTE = {"cite": attribute_checks.link}
+_CODE = {"class": attribute_checks.code_language}
 
 _OWN: Mapping[str, Mapping[str, AttributeCheck]] = {
-    "a": {"title": check.text, "id": check.identifier},
-    "abbr": {"title": check.text},
-    "acronym": {"title": check.text},
+    "a": {"title": attribute_checks.text, "id": attribute_checks.identifier},
+    "abbr": {"title": attribute_checks.text},
+    "acronym": {"title": attribute_checks.text},
     "blockquote": _QUOTE,
     "code": _CODE,
     "col": _COLUMNS,
     "colgroup": _COLUMNS,
     "dd": _ID,
     "del": _EDIT,
-    "details": {"open": check.always},
-    "dfn": {"title": check.text},
+    "details": {"open": attribute_checks.always},
+    "dfn": {"title": attribute_checks.text},
     "dl": _ID,
     "dt": _ID,
     **dict.fromkeys(HEADINGS, _ID),
     "ins": _EDIT,
-    "li": {"id": check.identifier, "value": check.integer},
-    "ol": {"id": check.identifier, "start": check.integer, "reversed": check.always, "type": check.list_type},
+    "li": {"id": attribute_checks.identifier, "value": attribute_checks.integer},
+    "ol": {
+        "id": attribute_checks.identifier,
+        "start": attribute_checks.integer,
+        "reversed": attribute_checks.always,
+        "type": attribute_checks.list_type,
+    },
     "pre": _CODE,
     "q": _QUOTE,
     "sup": _ID,
     "td": _CELL,
-    "th": {**_CELL, "scope": check.one_of("row", "col", "rowgroup", "colgroup")},
-    "time": {"datetime": check.text},
+    "th": {**_CELL, "scope": attribute_checks.one_of("row", "col", "rowgroup", "colgroup")},
+    "time": {"datetime": attribute_checks.text},
     "ul": _ID,
 }
 

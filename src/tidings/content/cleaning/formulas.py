@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from tidings.content.cleaning import attributes as check
-from tidings.content.cleaning.attributes import AttributeCheck, Attributes
+from tidings.content.cleaning import attribute_checks
+from tidings.content.cleaning.attribute_checks import AttributeCheck, Attributes
 from tidings.content.cleaning.links import LinkCleaner
 from tidings.content.cleaning.name_sets import name_set
 
@@ -24,7 +24,7 @@ DROPPED: Final = frozenset(
     {"script", "style", "template", "title", "desc", "metadata", "iframe", "noembed", "noframes"}
 )
 
-_LAYOUT_VALUE = check.matching(re.compile(r"[a-zA-Z0-9#%.+ -]{1,60}"))
+_LAYOUT_VALUE = attribute_checks.matching(re.compile(r"[a-zA-Z0-9#%.+ -]{1,60}"))
 _LAYOUT_ATTRIBUTES = name_set("""
     accent accentunder columnalign columnlines columnspacing columnspan depth display displaystyle fence form
     frame height largeop linethickness lspace mathcolor mathsize mathvariant maxsize minsize movablelimits
@@ -33,16 +33,18 @@ _LAYOUT_ATTRIBUTES = name_set("""
 """)
 _CHECKS: dict[str, AttributeCheck] = {
     **dict.fromkeys(_LAYOUT_ATTRIBUTES, _LAYOUT_VALUE),
-    "dir": check.direction,
-    "alttext": check.text,
+    "dir": attribute_checks.direction,
+    "alttext": attribute_checks.text,
 }
 
 
 def math_start_tag(attributes: Attributes, links: LinkCleaner) -> str:
     """Returns the start tag of a `math` element."""
-    return check.open_tag("math", attributes, _CHECKS, links) + ' xmlns="http://www.w3.org/1998/Math/MathML">'
+    return (
+        attribute_checks.open_tag("math", attributes, _CHECKS, links) + ' xmlns="http://www.w3.org/1998/Math/MathML">'
+    )
 
 
 def element_start_tag(name: str, attributes: Attributes, links: LinkCleaner) -> str:
     """Returns the start tag of an element inside a formula."""
-    return check.start_tag(name, attributes, _CHECKS, links)
+    return attribute_checks.start_tag(name, attributes, _CHECKS, links)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from tidings.content.cleaning import attributes as check
-from tidings.content.cleaning.attributes import Attributes, escape_value
+from tidings.content.cleaning import attribute_checks
+from tidings.content.cleaning.attribute_checks import Attributes, escape_value
 from tidings.content.cleaning.links import LinkCleaner
 from tidings.content.cleaning.policy import CleaningPolicy
 from tidings.content.cleaning.urls import host_of
@@ -38,10 +38,10 @@ _ORIGIN = re.compile(r"https?://[^/?#]*")
 _YOUTUBE_EMBED = re.compile(r"^https://[^/?#]*/embed/")
 
 _CHECKS = {
-    "width": check.length,
-    "height": check.length,
-    "frameborder": check.matching(re.compile("[01]")),
-    "allowfullscreen": check.always,
+    "width": attribute_checks.length,
+    "height": attribute_checks.length,
+    "frameborder": attribute_checks.matching(re.compile("[01]")),
+    "allowfullscreen": attribute_checks.always,
 }
 
 
@@ -61,7 +61,7 @@ def iframe_html(attributes: Attributes, src: str, links: LinkCleaner, policy: Cl
         own_origin = True
     else:
         return ""
-    start = check.open_tag("iframe", attributes, _CHECKS, links)
+    start = attribute_checks.open_tag("iframe", attributes, _CHECKS, links)
     sandbox = _SANDBOX_OWN_ORIGIN if own_origin else _SANDBOX
     referrer = _YOUTUBE_REFERRER if host_of(url).removeprefix("www.") in _YOUTUBE else ""
     return f'{start} src="{escape_value(url)}" sandbox="{sandbox}" loading="lazy"{referrer}></iframe>'

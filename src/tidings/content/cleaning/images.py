@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from tidings.content.cleaning import attributes as check
-from tidings.content.cleaning.attributes import AttributeCheck, Attributes, escape_value
+from tidings.content.cleaning import attribute_checks
+from tidings.content.cleaning.attribute_checks import AttributeCheck, Attributes, escape_value
 from tidings.content.cleaning.links import LinkCleaner, image_data_url
 from tidings.content.cleaning.srcset import clean_srcset
 
@@ -28,7 +28,7 @@ LAZY_SRCSET = ("data-srcset", "data-lazy-srcset")
 # As sets, because most images have none of them.
 _ANY_LAZY_SRC, _ANY_LAZY_SRCSET = frozenset(LAZY_SRC), frozenset(LAZY_SRCSET)
 # Without these an image is neither hidden nor lazy and has at most one URL: `plain_image_tag` handles it.
-SPECIAL_ATTRIBUTES = check.HIDING_ATTRIBUTES | _ANY_LAZY_SRC | _ANY_LAZY_SRCSET | {"srcset"}
+SPECIAL_ATTRIBUTES = attribute_checks.HIDING_ATTRIBUTES | _ANY_LAZY_SRC | _ANY_LAZY_SRCSET | {"srcset"}
 
 # An image file with the name of a placeholder. Two expressions, each linear in the length of the URL: a single one
 # would read the rest of the URL again at every match. Most images need only the first.
@@ -48,21 +48,21 @@ _INVISIBLE_HEIGHT = re.compile(r"(?:^|;)\s*height\s*:\s*[01](?:px)?\s*(?:!import
 _MINIMAL_SIZE = re.compile(r"(?:^|[;\s])min-(?:width|height)\s*:\s*0*[1-9]", re.IGNORECASE)
 _CHECKS: dict[str, AttributeCheck] = {
     "alt": lambda value, _: value,
-    "title": check.text,
-    "sizes": check.text,
-    "width": check.matching(_SIZE),
-    "height": check.matching(_SIZE),
-    "fetchpriority": check.one_of("high", "low", "auto"),
-    "decoding": check.one_of("sync", "async", "auto"),
-    "dir": check.direction,
-    "lang": check.language,
+    "title": attribute_checks.text,
+    "sizes": attribute_checks.text,
+    "width": attribute_checks.matching(_SIZE),
+    "height": attribute_checks.matching(_SIZE),
+    "fetchpriority": attribute_checks.one_of("high", "low", "auto"),
+    "decoding": attribute_checks.one_of("sync", "async", "auto"),
+    "dir": attribute_checks.direction,
+    "lang": attribute_checks.language,
 }
 _SOURCE_CHECKS: dict[str, AttributeCheck] = {
-    "type": check.text,
-    "media": check.text,
-    "sizes": check.text,
-    "width": check.matching(_SIZE),
-    "height": check.matching(_SIZE),
+    "type": attribute_checks.text,
+    "media": attribute_checks.text,
+    "sizes": attribute_checks.text,
+    "width": attribute_checks.matching(_SIZE),
+    "height": attribute_checks.matching(_SIZE),
 }
 
 
@@ -82,7 +82,7 @@ def plain_image_tag(attributes: Attributes, links: LinkCleaner) -> str:
     src = links.image_url(written.strip()) or links.image_url(written)
     if not src:
         return ""
-    return f'{check.open_tag("img", attributes, _CHECKS, links)} src="{escape_value(src)}" loading="lazy">'
+    return f'{attribute_checks.open_tag("img", attributes, _CHECKS, links)} src="{escape_value(src)}" loading="lazy">'
 
 
 def is_placeholder_tag(tag: str, attributes: Attributes) -> bool:
@@ -130,7 +130,7 @@ def _write_with_sources(
         srcset = clean_srcset(srcset, links.media_url)
     if not src and not srcset:
         return ""
-    written = check.open_tag(name, attributes, checks, links)
+    written = attribute_checks.open_tag(name, attributes, checks, links)
     if src:
         written += f' src="{escape_value(src)}"'
     if srcset:

@@ -7,14 +7,23 @@ from typing import Final
 
 from selectolax.lexbor import LexborNode
 
-from tidings.content.cleaning import attributes as check
-from tidings.content.cleaning import drawings, frames, images, plugins
-from tidings.content.cleaning.attributes import HIDING_ATTRIBUTES, AttributeCheck, Attributes, escape_value, open_tag
+from tidings.content.cleaning import attribute_checks, drawings, frames, images, plugins
+from tidings.content.cleaning.attribute_checks import (
+    HIDING_ATTRIBUTES,
+    AttributeCheck,
+    Attributes,
+    escape_value,
+    open_tag,
+)
 from tidings.content.cleaning.elements import COMMON_ATTRIBUTES, LINK, tag_ids
 from tidings.content.cleaning.urls import host_of
 from tidings.content.cleaning.writer import CleanHtmlWriter, ElementHandler
 
-_VIDEO_CHECKS: Mapping[str, AttributeCheck] = {"width": check.length, "height": check.length, **COMMON_ATTRIBUTES}
+_VIDEO_CHECKS: Mapping[str, AttributeCheck] = {
+    "width": attribute_checks.length,
+    "height": attribute_checks.length,
+    **COMMON_ATTRIBUTES,
+}
 _RELEVANT_LINK_ATTRIBUTES = HIDING_ATTRIBUTES.union(LINK.checks)
 
 # The end of the start tag of an external link.

@@ -9,7 +9,7 @@ from urllib.parse import quote
 from selectolax.lexbor import LexborNode
 
 from tidings.content.cleaning import frames
-from tidings.content.cleaning.attributes import Attributes, escape_value
+from tidings.content.cleaning.attribute_checks import Attributes, escape_value
 from tidings.content.cleaning.links import LinkCleaner
 from tidings.content.cleaning.policy import CleaningPolicy
 

@@ -13,9 +13,8 @@ from collections.abc import Mapping
 
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode
 
-from tidings.content.cleaning import attributes as check
-from tidings.content.cleaning import elements, formulas
-from tidings.content.cleaning.attributes import HIDING_ATTRIBUTES, Attributes, start_tag
+from tidings.content.cleaning import attribute_checks, elements, formulas
+from tidings.content.cleaning.attribute_checks import HIDING_ATTRIBUTES, Attributes, start_tag
 from tidings.content.cleaning.links import LinkCleaner
 from tidings.content.cleaning.media_handlers import MEDIA_HANDLERS, handle_amp
 from tidings.content.cleaning.policy import CleaningPolicy
@@ -118,7 +117,7 @@ def _handle_unknown(writer: CleanHtmlWriter, node: LexborNode) -> str | None:
         if (
             "dir" in attributes
             and writer.has_common_attributes
-            and check.direction(attributes["dir"] or "", writer.links)
+            and attribute_checks.direction(attributes["dir"] or "", writer.links)
         ):
             return _keep_direction(writer, number, attributes)
     # Elements unknown to the parser have numbers of their own in each document.

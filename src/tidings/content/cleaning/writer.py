@@ -10,7 +10,7 @@ from typing import Final
 from selectolax.lexbor import LexborNode
 
 from tidings.content.cleaning import elements
-from tidings.content.cleaning.attributes import Attributes, escape_text, is_hidden
+from tidings.content.cleaning.attribute_checks import Attributes, escape_text, is_hidden
 from tidings.content.cleaning.images import is_placeholder_tag
 from tidings.content.cleaning.links import LinkCleaner
 from tidings.content.cleaning.policy import CleaningPolicy

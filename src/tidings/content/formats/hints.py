@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tidings.content.dates.dates import parse_date as read_date
+from tidings.content.dates.dates import parse_date
 from tidings.content.model import PublisherHints
 from tidings.content.xml.elements import ElementFields
 from tidings.content.xml.namespaces import TagNames
@@ -25,7 +25,7 @@ def read_hints(channel: ElementFields, names: TagNames) -> PublisherHints:
     return PublisherHints(
         ttl_minutes=_number(channel.text("ttl")),
         update_minutes=_update_minutes(channel),
-        update_base=read_date(channel.text("sy:updatebase")),
+        update_base=parse_date(channel.text("sy:updatebase")),
         skip_hours=frozenset(_skipped_hours(channel, names)),
         skip_days=frozenset(
             _DAYS.index(day)

@@ -16,7 +16,7 @@ from tidings.engine import sqlite_file
 from tidings.engine.database import Database
 from tidings.maintenance.store import table_copy
 from tidings.maintenance.store.table_copy import Progress
-from tidings.storage import migrate, revision
+from tidings.storage import migrate, schema_revision
 
 
 def copy_to(database: Database, path: Path, progress: Progress) -> int:
@@ -58,7 +58,7 @@ def _copy_tables(database: Database, partial: Path, progress: Progress) -> None:
     copy = sqlite_file.open_file(partial)
     try:
         with database.snapshot() as source:
-            revision.check(source)
+            schema_revision.check(source)
             migrate.upgrade(copy)
             with copy.writing() as target:
                 table_copy.copy_all(source, target, progress)

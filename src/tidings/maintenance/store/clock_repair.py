@@ -34,8 +34,16 @@ from sqlalchemy import (
 from tidings.base.times import DAY, MINUTE, Instant
 from tidings.engine.database import Read, Write
 from tidings.storage.polling.sources import set_next_check
-from tidings.storage.schema import chores, feeds, hosts, receivers, sign_in_failures, sources, websub_pushes
-from tidings.storage.schema import websub_subscriptions as subscriptions
+from tidings.storage.schema import (
+    chores,
+    feeds,
+    hosts,
+    receivers,
+    sign_in_failures,
+    sources,
+    websub_pushes,
+    websub_subscriptions,
+)
 
 # How many feeds one transaction makes due.
 FEED_BATCH = 500
@@ -117,8 +125,8 @@ _CORRECTIONS = (
     _correction(websub_pushes, websub_pushes.c.claimed_until > bindparam("push_lease"), claimed_until=None),
     _correction(chores, chores.c.next_at > bindparam("next_job"), next_at=_now),
     _correction(
-        subscriptions,
-        and_(subscriptions.c.next_attempt_at > _latest, subscriptions.c.asked_at > _latest),
+        websub_subscriptions,
+        and_(websub_subscriptions.c.next_attempt_at > _latest, websub_subscriptions.c.asked_at > _latest),
         next_attempt_at=_now,
     ),
     _correction(sign_in_failures, sign_in_failures.c.last_at > _latest),

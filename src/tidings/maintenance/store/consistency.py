@@ -36,7 +36,7 @@ from tidings.engine.columns import CompressedText
 from tidings.engine.database import Read, Write
 from tidings.maintenance.store import table_copy
 from tidings.storage.entries import counters
-from tidings.storage.polling import sources as source_rows
+from tidings.storage.polling.sources import ensure_sources, touch_sources
 from tidings.storage.schema import (
     categories,
     deliveries,
@@ -105,10 +105,10 @@ def _reference_rules() -> Iterator[Rule]:
 
 def _find_sources(db: Write) -> None:
     rows = db.rows(select(feeds).where(_lacks_source()))
-    ids = source_rows.ensure(db, [dict(row) for row in rows])
+    ids = ensure_sources(db, [dict(row) for row in rows])
     for row, source_id in zip(rows, ids, strict=True):
         db.run(update(feeds).where(feeds.c.id == row["id"]).values(source_id=source_id))
-    source_rows.touch(db, ids)
+    touch_sources(db, ids)
 
 
 def _lacks_source() -> ColumnElement[bool]:

@@ -14,8 +14,7 @@ from tidings.engine import full_text, sequences
 from tidings.engine.database import Database, Read
 from tidings.maintenance.store import table_copy
 from tidings.maintenance.store.table_copy import Progress, TableDigest
-from tidings.storage import migrate
-from tidings.storage import revision as schema_revision
+from tidings.storage import migrate, schema_revision
 from tidings.storage.schema import metadata, users
 
 _set_revision = text("UPDATE alembic_version SET version_num = :revision").bindparams(bindparam("revision"))

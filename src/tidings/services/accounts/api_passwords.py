@@ -8,7 +8,15 @@ from msgspec import Struct
 
 from tidings.base.errors import InvalidField, InvalidInput, NotFound
 from tidings.base.messages import msg
-from tidings.domain.accounts import api_passwords as decisions
+from tidings.domain.accounts.api_passwords import (
+    MAX_PASSWORDS,
+    fever_key,
+    fever_key_digest,
+    format_password,
+    name_key,
+    password_digest,
+    validate_name,
+)
 from tidings.domain.accounts.users import User
 from tidings.engine.database import Database
 from tidings.services.accounts.server_secret import ServerSecret
@@ -38,22 +46,22 @@ class ApiPasswords:
 
     def create(self, user: User, name: str) -> NewApiPassword:
         """Make a password for an app. Raises InvalidInput for a name that is used already, or for too many."""
-        name = decisions.validate_name(name)
-        name_key = decisions.name_key(name)
-        password = decisions.format_password(secrets.token_bytes(RANDOM_BYTES))
+        name = validate_name(name)
+        key = name_key(name)
+        password = format_password(secrets.token_bytes(RANDOM_BYTES))
         secret = self._secret.get()
         with self._database.writing() as db:
-            if api_passwords.name_taken(db, user.id, name_key):
+            if api_passwords.name_taken(db, user.id, key):
                 raise InvalidField("name", msg("you already have a password for {name}.", name=repr(name[:60])))
-            if api_passwords.count(db, user.id) >= decisions.MAX_PASSWORDS:
-                raise InvalidInput(msg("You have {max} API passwords: delete one first.", max=decisions.MAX_PASSWORDS))
+            if api_passwords.count(db, user.id) >= MAX_PASSWORDS:
+                raise InvalidInput(msg("You have {max} API passwords: delete one first.", max=MAX_PASSWORDS))
             stored = api_passwords.add(
                 db,
                 user.id,
                 name=name,
-                name_key=name_key,
-                password_digest=decisions.password_digest(secret, user.id, password),
-                fever_key_digest=decisions.fever_key_digest(secret, decisions.fever_key(user.username, password)),
+                name_key=key,
+                password_digest=password_digest(secret, user.id, password),
+                fever_key_digest=fever_key_digest(secret, fever_key(user.username, password)),
                 now=self._clock(),
             )
         return NewApiPassword(stored, password)

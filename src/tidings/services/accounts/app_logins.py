@@ -15,7 +15,7 @@ from msgspec import Struct
 from tidings.base.errors import Unauthorized
 from tidings.base.messages import msg
 from tidings.base.times import Instant
-from tidings.domain.accounts import api_passwords as decisions
+from tidings.domain.accounts.api_passwords import fever_key_digest, password_digest, reader_token
 from tidings.domain.accounts.users import User
 from tidings.engine.database import Database, Read
 from tidings.services.accounts.authentication import WRITE_LOGIN_EVERY, WRONG_PASSWORD, Authentication, Credentials
@@ -99,7 +99,7 @@ class AppLogins:
 
         key: as the client sent it: the MD5 of username and API password, in hex digits.
         """
-        digest = decisions.fever_key_digest(self._secret.get(), key)
+        digest = fever_key_digest(self._secret.get(), key)
         with self._database.reading() as db:
             api_password = api_passwords.by_fever_key(db, digest)
             user = users.get(db, api_password.user_id) if api_password else None
@@ -114,7 +114,7 @@ class AppLogins:
         return self._authentication.throttle_unknown_key(address)
 
     def _api_password(self, db: Read, secret: bytes, user: User, password: str) -> ApiPassword | None:
-        digest = decisions.password_digest(secret, user.id, password.strip())
+        digest = password_digest(secret, user.id, password.strip())
         stored = api_passwords.list_all(db, user.id)
         return next(
             (api_password for api_password in stored if hmac.compare_digest(api_password.password_digest, digest)), None
@@ -123,16 +123,16 @@ class AppLogins:
     def _of_token(self, db: Read, secret: bytes, user: User, digits: str) -> tuple[AppLogin | None, ApiPassword | None]:
         """Returns the login with this token, and its API password; None for the password of the account."""
         for api_password in api_passwords.list_all(db, user.id):
-            token = decisions.reader_token(secret, user.username, user.id, api_password.password_digest)
+            token = reader_token(secret, user.username, user.id, api_password.password_digest)
             if _is_same(token, digits):
                 return AppLogin(user, token), api_password
-        token = decisions.reader_token(secret, user.username, user.id, users.password_hash(db, user.id).encode())
+        token = reader_token(secret, user.username, user.id, users.password_hash(db, user.id).encode())
         if user.allow_account_password_in_apps and _is_same(token, digits):
             return AppLogin(user, token), None
         return None, None
 
     def _login(self, user: User, stored: bytes) -> AppLogin:
-        return AppLogin(user, decisions.reader_token(self._secret.get(), user.username, user.id, stored))
+        return AppLogin(user, reader_token(self._secret.get(), user.username, user.id, stored))
 
     def _login_of_account(self, user: User) -> AppLogin:
         with self._database.reading() as db:

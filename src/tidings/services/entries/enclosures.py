@@ -17,16 +17,16 @@ class Enclosures:
         """Store the position in seconds. Raises NotFound."""
         with self._database.writing() as db:
             if not enclosures.set_progression(db, user_id, enclosure_id, position_s):
-                raise unknown(enclosure_id)
+                raise unknown_enclosure(enclosure_id)
 
 
-def owned(db: Read, user_id: int, enclosure_id: int) -> Enclosure:
+def owned_enclosure(db: Read, user_id: int, enclosure_id: int) -> Enclosure:
     """Returns an enclosure of the user. Raises NotFound."""
     enclosure = enclosures.get(db, user_id, enclosure_id)
     if enclosure is None:
-        raise unknown(enclosure_id)
+        raise unknown_enclosure(enclosure_id)
     return enclosure
 
 
-def unknown(enclosure_id: int) -> NotFound:
+def unknown_enclosure(enclosure_id: int) -> NotFound:
     return NotFound(msg("There is no enclosure {id}.", id=enclosure_id))

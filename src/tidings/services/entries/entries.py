@@ -71,7 +71,7 @@ class Entries:
     def toggle_star(self, user: User, entry_id: int) -> None:
         """Reverse the star of an entry, as the API requires. Raises NotFound."""
         if not self._change(user, StateChange(user.id, [entry_id], toggles_star=True)):
-            raise unknown(entry_id)
+            raise unknown_entry(entry_id)
 
     def _change(self, user: User, change: StateChange) -> int:
         """Returns how many of the entries belong to the user."""
@@ -89,13 +89,13 @@ class Entries:
     def edit(self, user: User, entry_id: int, *, title: str | None = None, content: str | None = None) -> None:
         """Replace the title or the content; later changes by the publisher do not replace them. None keeps a value."""
         with self._database.reading() as db:
-            entry = owned(db, user.id, entry_id)
+            entry = owned_entry(db, user.id, entry_id)
         change = entry_changes.prepare_edit(entry, user, title=title, content=content, policy=self._policy)
         if not change.edited:
             return
         with self._database.writing() as db:
             counters.lock(db, user.id, [entry.feed_id])
-            entries.edit(db, owned(db, user.id, entry_id), change)
+            entries.edit(db, owned_entry(db, user.id, entry_id), change)
 
     def switch_content(self, user: User, entry_id: int) -> None:
         """Show the content of the feed instead of the whole article that was fetched, or the reverse.
@@ -104,8 +104,8 @@ class Entries:
         nothing to switch to.
         """
         with self._database.writing() as db:
-            counters.lock(db, user.id, [owned(db, user.id, entry_id).feed_id])
-            entry, extras = owned(db, user.id, entry_id), contents.extras(db, user.id, entry_id)
+            counters.lock(db, user.id, [owned_entry(db, user.id, entry_id).feed_id])
+            entry, extras = owned_entry(db, user.id, entry_id), contents.extras(db, user.id, entry_id)
             if extras.other_content is None:
                 raise InvalidInput(msg("This entry has only one version: fetch the full article first."))
             page = entry_lists.with_bodies(db, [entry])
@@ -131,7 +131,7 @@ class Entries:
             counters.lock(db, user.id, [feed_id])
             feed = feeds.get(db, user.id, feed_id)
             if feed is None:
-                raise unknown_feed(feed_id)
+                raise invalid_feed_id(feed_id)
             by_id = formats.id_hashes(fields.get("external_id", ""), fields["url"])
             hashes = [url_hash(ready.url)] if feed.match_entries_by_url else by_id
             ready = msgspec.structs.replace(ready, hash=hashes[0])
@@ -153,8 +153,8 @@ class Entries:
             if not self._listeners.can_save(db, user.id):
                 raise InvalidInput(msg("No service to save entries to is switched on: set one up, such as a webhook."))
             # Lock first, so that the feed is not deleted before the event is written.
-            counters.lock(db, user.id, [owned(db, user.id, entry_id).feed_id])
-            self._listeners.save(db, user, owned(db, user.id, entry_id), self._clock())
+            counters.lock(db, user.id, [owned_entry(db, user.id, entry_id).feed_id])
+            self._listeners.save(db, user, owned_entry(db, user.id, entry_id), self._clock())
 
     def flush_history(self, user_id: int) -> None:
         """Delete read entries, except starred, shared and labelled ones. Checks do not store them again."""
@@ -168,18 +168,18 @@ class Entries:
             reached = flushed
 
 
-def owned(db: Read, user_id: int, entry_id: int) -> Entry:
+def owned_entry(db: Read, user_id: int, entry_id: int) -> Entry:
     """Returns an entry of the user. Raises NotFound."""
     entry = entries.get(db, user_id, entry_id)
     if entry is None:
-        raise unknown(entry_id)
+        raise unknown_entry(entry_id)
     return entry
 
 
-def unknown(entry_id: int) -> NotFound:
+def unknown_entry(entry_id: int) -> NotFound:
     return NotFound(msg("There is no entry {id}.", id=entry_id))
 
 
-def unknown_feed(feed_id: int) -> InvalidInput:
+def invalid_feed_id(feed_id: int) -> InvalidInput:
     """Returns the error of lists and imports: in the API it is a 400, not a 404."""
     return InvalidInput(msg("There is no feed {id}.", id=feed_id), field="feed_id")

@@ -13,9 +13,8 @@ from msgspec.structs import replace
 
 from tidings.base.errors import InvalidInput, LocalShortage, TidingsError
 from tidings.base.messages import msg
-from tidings.content import articles as pages
 from tidings.content import cleaning
-from tidings.content.articles import Article, WebPage
+from tidings.content.articles import HTML_TYPES, TEXT_TYPES, Article, WebPage, is_same_host
 from tidings.content.articles.page_joining import MAX_PAGES, is_repeated
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.entries import EditedEntryField
@@ -28,7 +27,7 @@ from tidings.engine.database import Database
 from tidings.net.errors import EmptyBody
 from tidings.net.fetch import FetchResponse
 from tidings.services.entries.article_extraction import ArticleExtractor
-from tidings.services.entries.entries import owned, unknown
+from tidings.services.entries.entries import owned_entry, unknown_entry
 from tidings.services.feed_requests import linked_request
 from tidings.services.rate_limit import PoliteFetcher
 from tidings.services.rule_log import log_rule_errors
@@ -101,8 +100,8 @@ class ArticleFetcher:
             raise NotAPage(msg("This entry has no address to fetch an article from."))
         async with self._slots:
             response = await self._get(feed, url, requested_by)
-            rules = feed.scraper_rules if pages.is_same_host(url, response.url) else ""
-            is_text = response.content_type in pages.TEXT_TYPES
+            rules = feed.scraper_rules if is_same_host(url, response.url) else ""
+            is_text = response.content_type in TEXT_TYPES
             page = WebPage(response.body, response.charset, response.url, rules, is_text=is_text)
             first = await self._extraction.article(page)
             return await self._with_next_pages(feed, first, response.url, rules) if first.next_url else first
@@ -112,11 +111,11 @@ class ArticleFetcher:
         contents, next_url, seen = [first.content], first.next_url, {url}
         try:
             async with asyncio.timeout(NEXT_PAGES_TIMEOUT_S):
-                while next_url not in seen and len(contents) < MAX_PAGES and pages.is_same_host(next_url, url):
+                while next_url not in seen and len(contents) < MAX_PAGES and is_same_host(next_url, url):
                     response = await self._get(feed, next_url, 0)
-                    if response.url in seen or not pages.is_same_host(response.url, url):
+                    if response.url in seen or not is_same_host(response.url, url):
                         break
-                    if response.content_type in pages.TEXT_TYPES:
+                    if response.content_type in TEXT_TYPES:
                         break
                     page = WebPage(response.body, response.charset, response.url, rules, is_continuation=True)
                     article = await self._extraction.article(page)
@@ -147,18 +146,18 @@ class ArticleFetcher:
     def _look_up(self, user_id: int, entry_id: int) -> tuple[Feed, EntryPage, str]:
         """Returns the feed, the entry with its content, and the content that the user can switch to."""
         with self._database.reading() as db:
-            entry = owned(db, user_id, entry_id)
+            entry = owned_entry(db, user_id, entry_id)
             feed = feeds.get(db, user_id, entry.feed_id)
             if feed is None:  # deleted with its entries since the entry was read
-                raise unknown(entry_id)
+                raise unknown_entry(entry_id)
             other = contents.extras(db, user_id, entry_id).other_content or ""
             return feed, entry_lists.with_bodies(db, [entry]), other
 
     def _store(self, user_id: int, entry_id: int, read: PreparedArticle) -> None:
         with self._database.writing() as db:
-            entry = owned(db, user_id, entry_id)
+            entry = owned_entry(db, user_id, entry_id)
             counters.lock(db, user_id, [entry.feed_id])
-            entry, extras = owned(db, user_id, entry_id), contents.extras(db, user_id, entry_id)
+            entry, extras = owned_entry(db, user_id, entry_id), contents.extras(db, user_id, entry_id)
             # The content of the feed is kept, so that the user can switch back to it.
             stored = (
                 None if extras.is_whole_article else entry_lists.bodies(db, [user_id], [entry_id]).get(entry_id, "")
@@ -195,10 +194,10 @@ def _ensure_page(response: FetchResponse) -> None:
     if not body:
         raise EmptyBody(msg("This page is empty. Only its publisher can fix that; try again later."), url=response.url)
     looks_like_html = body[:20].lower().startswith(_HTML_STARTS)
-    if kind in pages.HTML_TYPES or (not kind and looks_like_html):
+    if kind in HTML_TYPES or (not kind and looks_like_html):
         return
     # Browsers show the source of a page that is sent as text, which is not an article.
-    if kind in pages.TEXT_TYPES and not looks_like_html:
+    if kind in TEXT_TYPES and not looks_like_html:
         return
     message = (
         msg("This is not a web page but {kind}: there is no article to look for.", kind=kind[:60])

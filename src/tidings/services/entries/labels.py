@@ -10,7 +10,7 @@ from tidings.base.text import normalize_for_search
 from tidings.domain.entries.labels import Label, validate_name
 from tidings.engine.database import Database, Read, Write
 from tidings.services.clock import Clock
-from tidings.services.entries.entries import owned as owned_entry
+from tidings.services.entries.entries import owned_entry
 from tidings.storage.entries import counters, entries, labels
 from tidings.storage.feeds import categories
 
@@ -31,7 +31,7 @@ class Labels:
         """Rename a label and return it. Raises NotFound, and InvalidInput for a name that is invalid or taken."""
         name = validate_name(name)
         with self._database.writing() as db:
-            known = owned(db, user_id, label_id)
+            known = owned_label(db, user_id, label_id)
             if normalize_for_search(name) != normalize_for_search(known.name):
                 _ensure_free(db, user_id, name)
             labels.rename(db, user_id, label_id, name, normalize_for_search(name))
@@ -42,7 +42,7 @@ class Labels:
         with self._database.writing() as db:
             # In the same order as changes of entries: in another order, the two transactions would deadlock.
             counters.lock_all(db, user_id)
-            owned(db, user_id, label_id)
+            owned_label(db, user_id, label_id)
             labels.detach_all(db, user_id, label_id, now=self._clock())
             labels.remove(db, user_id, label_id)
 
@@ -96,7 +96,7 @@ def _id_of(db: Write, user_id: int, name: str) -> int:
     return label.id
 
 
-def owned(db: Read, user_id: int, label_id: int) -> Label:
+def owned_label(db: Read, user_id: int, label_id: int) -> Label:
     """Returns a label of the user. Raises NotFound."""
     label = labels.get(db, user_id, label_id)
     if label is None:

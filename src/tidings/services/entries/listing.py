@@ -11,7 +11,7 @@ from tidings.base.errors import InvalidInput
 from tidings.base.messages import msg
 from tidings.domain.entries.entries import Direction, Entry, EntryFilter, Order, PageRequest
 from tidings.engine.database import Database, Read
-from tidings.services.entries.entries import unknown_feed
+from tidings.services.entries.entries import invalid_feed_id
 from tidings.services.entries.search_index import SearchIndexer
 from tidings.storage.entries import entry_lists
 from tidings.storage.entries.entry_lists import EntryPage
@@ -79,7 +79,7 @@ class EntryListReader:
         with self._database.reading() as db:
             for feed_id in feed_ids:
                 if feeds.get(db, user_id, feed_id) is None:
-                    raise unknown_feed(feed_id)
+                    raise invalid_feed_id(feed_id)
             for category_id in category_ids:
                 if categories.get(db, user_id, category_id) is None:
                     raise InvalidInput(msg("There is no category {id}.", id=category_id), field="category_id")

@@ -10,7 +10,7 @@ from tidings.base.errors import NotFound
 from tidings.base.messages import msg
 from tidings.domain.entries.entries import Entry
 from tidings.engine.database import Database
-from tidings.services.entries.entries import owned
+from tidings.services.entries.entries import owned_entry
 from tidings.storage.entries import counters, entry_lists, public_links
 from tidings.storage.feeds import feeds
 
@@ -35,8 +35,8 @@ class PublicLinks:
     def create(self, user_id: int, entry_id: int) -> str:
         """Returns the code of the link of an entry, a new one if it has none. Raises NotFound."""
         with self._database.writing() as db:
-            counters.lock(db, user_id, [owned(db, user_id, entry_id).feed_id])
-            entry = owned(db, user_id, entry_id)
+            counters.lock(db, user_id, [owned_entry(db, user_id, entry_id).feed_id])
+            entry = owned_entry(db, user_id, entry_id)
             code = entry.share_code or secrets.token_urlsafe(CODE_BYTES)
             if not entry.share_code:
                 public_links.set_code(db, user_id, entry_id, code)
@@ -45,7 +45,7 @@ class PublicLinks:
     def revoke(self, user_id: int, entry_id: int) -> None:
         """Delete the link of an entry; `create` makes another one later. Raises NotFound."""
         with self._database.writing() as db:
-            owned(db, user_id, entry_id)
+            owned_entry(db, user_id, entry_id)
             public_links.set_code(db, user_id, entry_id, "")
 
     def find(self, code: str) -> PublicEntry:

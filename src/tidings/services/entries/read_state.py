@@ -60,7 +60,7 @@ class ReadMarker:
                 category_id=filter_.category_id,
                 label_ids=filter_.label_ids,
                 published_before=min(now, filter_.published_before or now),
-                except_feed_ids=feeds.hidden(db, user_id) if filter_.globally_visible else (),
+                except_feed_ids=feeds.hidden_feed_ids(db, user_id) if filter_.globally_visible else (),
                 page=page,
                 shown=shown,
                 now=now,

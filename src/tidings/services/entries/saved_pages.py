@@ -27,7 +27,7 @@ from tidings.services.entries.fetch_content import ArticleFetcher
 from tidings.storage.feeds import categories, feeds
 
 # No host can have this name (RFC 6761, section 6.4). The feed is disabled, so that nothing looks for it.
-FEED_URL = "https://saved-pages.invalid/"
+SAVED_PAGES_URL = "https://saved-pages.invalid/"
 FEED_TITLE = "Saved pages"
 
 
@@ -69,7 +69,7 @@ class SavedPages:
     def _feed_id(self, user_id: int, title: str, now: Instant) -> int:
         """Returns the id of the feed of saved pages, which is created if there is none."""
         with self._database.writing() as db:
-            known = feeds.id_by_url(db, user_id, FEED_URL)
+            known = feeds.id_by_url(db, user_id, SAVED_PAGES_URL)
             if known is not None:
                 return known
             category = categories.first(db, user_id)
@@ -77,5 +77,5 @@ class SavedPages:
                 raise InvalidInput(msg("You have no category for saved pages: create one first."))
             times = {"created_at": now, "checked_at": now, "next_check_at": now}
             return feeds.add(
-                db, user_id, category_id=category.id, feed_url=FEED_URL, title=title, disabled=True, **times
+                db, user_id, category_id=category.id, feed_url=SAVED_PAGES_URL, title=title, disabled=True, **times
             )

@@ -10,7 +10,7 @@ from tidings.domain.polling.check_times import Schedule
 from tidings.engine import notify
 from tidings.engine.database import Database, Write
 from tidings.services.clock import Clock
-from tidings.services.feeds.categories import owned as owned_category
+from tidings.services.feeds.categories import owned_category
 from tidings.services.polling.decide import after_interval_change
 from tidings.storage.entries import counters
 from tidings.storage.feeds import bulk, feeds

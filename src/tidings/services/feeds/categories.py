@@ -33,7 +33,7 @@ class Categories:
     ) -> Category:
         """Change a category and return it; None keeps a value. Raises NotFound and InvalidInput."""
         with self._database.writing() as db:
-            category = owned(db, user_id, category_id)
+            category = owned_category(db, user_id, category_id)
             new_title = category.title if title is None else validate_title(title)
             if normalize_for_search(new_title) != normalize_for_search(category.title):
                 _ensure_free(db, user_id, new_title)
@@ -54,13 +54,13 @@ class Categories:
             # Polls lock counters first too: in another order, the two transactions would deadlock.
             counters.lock_all(db, user_id)
             if not categories.remove(db, user_id, category_id):
-                raise unknown(category_id)
+                raise unknown_category(category_id)
 
     def dissolve(self, user_id: int, category_id: int) -> None:
         """Delete a category; its feeds move to the first of the others. Raises InvalidInput for the only one."""
         with self._database.writing() as db:
             counters.lock_all(db, user_id)
-            owned(db, user_id, category_id)
+            owned_category(db, user_id, category_id)
             others = [category for category in categories.list_all(db, user_id) if category.id != category_id]
             if not others:
                 raise InvalidInput(msg("This is your only category: its feeds have nowhere to go."))
@@ -87,19 +87,19 @@ class Categories:
         """Mark entries read, except those dated in the future. Returns their number. Raises NotFound."""
         now = self._clock()
         with self._database.writing() as db:
-            owned(db, user_id, category_id)
+            owned_category(db, user_id, category_id)
             return entries.mark_read(db, user_id, category_id=category_id, published_before=now, now=now)
 
 
-def owned(db: Read, user_id: int, category_id: int) -> Category:
+def owned_category(db: Read, user_id: int, category_id: int) -> Category:
     """Returns a category of the user. Raises NotFound."""
     category = categories.get(db, user_id, category_id)
     if category is None:
-        raise unknown(category_id)
+        raise unknown_category(category_id)
     return category
 
 
-def unknown(category_id: int) -> NotFound:
+def unknown_category(category_id: int) -> NotFound:
     return NotFound(msg("There is no category {id}.", id=category_id))
 
 

@@ -141,11 +141,11 @@ class Feeds:
         were given for the host before.
         """
         with self._database.reading() as db:
-            owned(db, user_id, feed_id)
+            owned_feed(db, user_id, feed_id)
         values = self.validate(fields)
         with self._database.writing() as db:
             counters.lock(db, user_id, [feed_id])
-            feed = owned(db, user_id, feed_id)
+            feed = owned_feed(db, user_id, feed_id)
             if "category_id" in values:
                 _ensure_category(db, user_id, values["category_id"])
             values = options_after_move(feed, values)
@@ -190,13 +190,13 @@ class Feeds:
             # Polls lock counters first too: in another order, the two transactions would deadlock.
             counters.lock(db, user_id, [feed_id])
             if not feeds.remove(db, user_id, feed_id):
-                raise unknown(feed_id)
+                raise unknown_feed(feed_id)
 
     def mark_read(self, user_id: int, feed_id: int) -> int:
         """Mark entries read, except those dated in the future. Returns their number. Raises NotFound."""
         now = self._clock()
         with self._database.writing() as db:
-            owned(db, user_id, feed_id)
+            owned_feed(db, user_id, feed_id)
             return entries.mark_read(db, user_id, feed_id=feed_id, published_before=now, now=now)
 
     def _checked_new(self, user_id: int, fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -270,15 +270,15 @@ def _is_fetched_differently(feed: Feed, values: Mapping[str, Any]) -> bool:
     return fetch_key({name: values.get(name, getattr(feed, name)) for name in SHARED_OPTIONS}) != feed_fetch_key(feed)
 
 
-def owned(db: Read, user_id: int, feed_id: int) -> Feed:
+def owned_feed(db: Read, user_id: int, feed_id: int) -> Feed:
     """Returns a feed of the user. Raises NotFound."""
     feed = feeds.get(db, user_id, feed_id)
     if feed is None:
-        raise unknown(feed_id)
+        raise unknown_feed(feed_id)
     return feed
 
 
-def unknown(feed_id: int) -> NotFound:
+def unknown_feed(feed_id: int) -> NotFound:
     return NotFound(msg("There is no feed {id}.", id=feed_id))
 
 

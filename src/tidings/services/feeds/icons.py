@@ -18,9 +18,8 @@ from msgspec import Struct
 
 from tidings.base.errors import InvalidInput, StoreUnavailable
 from tidings.base.times import Instant
-from tidings.content import icons as rules
 from tidings.content.discovery import page_links
-from tidings.content.icons import IconImage
+from tidings.content.icons import IconImage, declared_icons, decode_data_url, favicon_url, icon_pages, is_due
 from tidings.domain.feeds.feeds import Feed
 from tidings.engine.database import Database
 from tidings.net.errors import FetchError
@@ -134,7 +133,7 @@ class Icons:
 
 
 def _is_due(feed: Feed, now: Instant) -> bool:
-    return rules.is_due(feed.icon_checked_at, has_icon=feed.icon_id is not None, now=now)
+    return is_due(feed.icon_checked_at, has_icon=feed.icon_id is not None, now=now)
 
 
 async def _find(feed: Feed, cache: _DocumentCache) -> IconImage | None:
@@ -152,7 +151,7 @@ async def _candidates(feed: Feed, cache: _DocumentCache) -> AsyncIterator[str]:
     if feed.icon_url:
         yield feed.icon_url
     found_at = feed.site_url
-    for page_url in rules.icon_pages(feed.site_url, feed.feed_url):
+    for page_url in icon_pages(feed.site_url, feed.feed_url):
         page = await cache.page(
             linked_request(
                 feed, page_url, accept=_PAGE_ACCEPT, max_body_size=MAX_PAGE_BYTES, timeout_s=FETCH_TIMEOUT_S
@@ -164,7 +163,7 @@ async def _candidates(feed: Feed, cache: _DocumentCache) -> AsyncIterator[str]:
             for url in page.icons:
                 yield url
     for site_url in (found_at, feed.site_url or feed.feed_url):
-        if favicon := rules.favicon_url(site_url):
+        if favicon := favicon_url(site_url):
             yield favicon
 
 
@@ -216,7 +215,7 @@ class _DocumentCache:
 
     async def data_image(self, url: str) -> IconImage | None:
         """Returns the image of a `data:` URL."""
-        return await self._pictures.read_icon(await asyncio.to_thread(rules.decode_data_url, url))
+        return await self._pictures.read_icon(await asyncio.to_thread(decode_data_url, url))
 
     async def _get(self, request: FetchRequest, user_id: int, read: Reader) -> Any:
         now = asyncio.get_running_loop().time()
@@ -244,7 +243,7 @@ async def _read_page(page: FetchResponse) -> _Page:
 
 def _links_of(page: FetchResponse) -> _Page:
     links = page_links.read_page_links(page.body, url=page.url, charset=page.charset or None)
-    return _Page(page.url, rules.declared_icons(links)[:MAX_DECLARED])
+    return _Page(page.url, declared_icons(links)[:MAX_DECLARED])
 
 
 def _digest(image: IconImage) -> str:

@@ -25,7 +25,7 @@ from tidings.domain.feeds.feed_settings import RULES
 from tidings.domain.polling.entry_policy import DEFAULT_INSTANCE, EntryPolicy, InstanceSettings
 from tidings.engine.database import Database
 from tidings.services.clock import Clock
-from tidings.services.feeds.feeds import owned
+from tidings.services.feeds.feeds import owned_feed
 from tidings.storage.entries import entry_lists
 
 MAX_ENTRIES = 50
@@ -95,7 +95,7 @@ class RulePreviewer:
         Raises NotFound for a feed that is not the user's.
         """
         with self._database.reading() as db:
-            feed = owned(db, user.id, feed_id)
+            feed = owned_feed(db, user.id, feed_id)
             filter_, page = EntryFilter(feed_id=feed_id), PageRequest(direction=Direction.DESC, limit=MAX_ENTRIES)
             stored = entry_lists.with_bodies(db, entry_lists.rows(db, user.id, filter_, page))
         new_rules = {name: text for name, text in rules.items() if name in RULES}

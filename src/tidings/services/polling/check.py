@@ -40,7 +40,15 @@ from tidings.services.polling.full_content import USER_TIMEOUT_S, WORKER_TIMEOUT
 from tidings.services.polling.outages import Outages
 from tidings.services.polling.prepare import EntryPreparer
 from tidings.services.polling.run import CheckRun, Member, batches, failing
-from tidings.services.polling.store import CheckResult, FeedColumns, finish, look_up, other_feeds_at, size_of, store
+from tidings.services.polling.store import (
+    CheckResult,
+    FeedColumns,
+    finish,
+    look_up,
+    other_feeds_at,
+    size_of,
+    store_updates,
+)
 from tidings.services.rate_limit import HostClosed, PoliteFetcher
 from tidings.services.rule_log import log_rule_errors
 from tidings.storage.accounts import users
@@ -203,7 +211,7 @@ class FeedChecker:
         )
 
     def _store(self, updates: Sequence[tuple[Member, FeedUpdate[ReadyEntry]]]) -> None:
-        write = partial(store, listeners=self._listeners)
+        write = partial(store_updates, listeners=self._listeners)
         outcomes = write_batch(self._database, write, [update for _, update in updates])
         for ((run, feed), update), outcome in zip(updates, outcomes, strict=True):
             with failing((run, feed)):
@@ -220,7 +228,7 @@ class FeedChecker:
                 raise error
         unreached = self._add_failures(run)
         if len(run.lease.feeds) == 1 and run.stored:
-            # `store` has written everything and released the lease.
+            # `store_updates` has written everything and released the lease.
             run.is_lost = run.stored[0].is_lost
         else:
             run.is_lost = not await self._finishing.add((run.lease, run.columns))

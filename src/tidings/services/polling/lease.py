@@ -23,9 +23,9 @@ from tidings.engine import notify
 from tidings.engine.database import Database
 from tidings.services.accounts.users import by_name
 from tidings.services.clock import Clock
-from tidings.services.entries.saved_pages import FEED_URL as SAVED_PAGES_URL
-from tidings.services.feeds import feeds as feed_service
-from tidings.services.feeds.categories import owned as owned_category
+from tidings.services.entries.saved_pages import SAVED_PAGES_URL
+from tidings.services.feeds.categories import owned_category
+from tidings.services.feeds.feeds import owned_feed
 from tidings.services.listeners import Listeners
 from tidings.services.polling.check import FeedChecker
 from tidings.services.polling.store import CheckResult
@@ -172,4 +172,4 @@ class Polling:
 
     def _owned_feed(self, user_id: int, feed_id: int) -> Feed:
         with self._database.reading() as db:
-            return feed_service.owned(db, user_id, feed_id)
+            return owned_feed(db, user_id, feed_id)

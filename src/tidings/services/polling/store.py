@@ -98,7 +98,7 @@ def size_of(update: FeedUpdate[ReadyEntry]) -> int:
     return sum(ENTRY_OVERHEAD_CHARACTERS + len(entry.content) for entry in entries)
 
 
-def store(db: Write, updates: Sequence[FeedUpdate[ReadyEntry]], *, listeners: Listeners) -> list[CheckResult]:
+def store_updates(db: Write, updates: Sequence[FeedUpdate[ReadyEntry]], *, listeners: Listeners) -> list[CheckResult]:
     """Write updates of different feeds and return the results in the same order.
 
     Releases the lease of a source with a single feed, since nothing else of its check remains to be written.
@@ -220,9 +220,9 @@ def _release(db: Write, updates: Sequence[FeedUpdate[ReadyEntry]], current: Mapp
             leased[update.lease.worker].append(update.lease.source_id)
     for worker, source_ids in leased.items():
         claims.release(db, source_ids, worker)
-    sources.touch(db, unleased)
+    sources.touch_sources(db, unleased)
 
 
 def _touch(db: Write, feed_ids: Sequence[int]) -> None:
     if feed_ids:
-        sources.touch(db, sources.of_feeds(db, feed_ids))
+        sources.touch_sources(db, sources.of_feeds(db, feed_ids))

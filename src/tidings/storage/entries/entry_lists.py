@@ -35,7 +35,7 @@ from tidings.storage.entries.list_statements import (
     select_removed,
 )
 from tidings.storage.entries.search_plan import SearchMatches, find_matches
-from tidings.storage.feeds import feeds as feed_rows
+from tidings.storage.feeds.feeds import hidden_feed_ids
 from tidings.storage.schema import enclosures, entries, entry_contents, entry_labels, feed_counters, feeds
 
 
@@ -141,7 +141,7 @@ def _bound_query(db: Read, user_id: int, entry_filter: EntryFilter) -> _BoundQue
     """Returns None if nothing can match."""
     hidden = [
         *entry_filter.excluded_feed_ids,
-        *(feed_rows.hidden(db, user_id) if entry_filter.globally_visible else ()),
+        *(hidden_feed_ids(db, user_id) if entry_filter.globally_visible else ()),
     ]
     search_queries = search_index.parse_queries(db, user_id, entry_filter.search)
     search_query = search_queries[""]

@@ -13,9 +13,8 @@ from collections.abc import Iterable, Sequence
 from sqlalchemy import RowMapping, bindparam, delete, exists, select
 
 from tidings.content.cleaning import text_of
-from tidings.content.search import terms as search
 from tidings.content.search.stemming import group_of
-from tidings.content.search.terms import SearchQuery
+from tidings.content.search.terms import SearchQuery, parse_query, terms
 from tidings.engine import bulk_insert, full_text
 from tidings.engine.database import Read, Write
 from tidings.engine.full_text import Document
@@ -58,7 +57,7 @@ _select_texts = (
 def parse_queries(db: Read, user_id: int, text: str) -> dict[str, SearchQuery]:
     """Returns the parsed search by language group, for the groups that the user has; "" is the group without one."""
     groups = ["", *db.scalars(_select_languages, user=user_id)] if text else [""]
-    return {group: search.parse_query(text, group) for group in groups}
+    return {group: parse_query(text, group) for group in groups}
 
 
 def note_changed(db: Write, user_id: int, entry_ids: Iterable[int]) -> None:
@@ -115,7 +114,7 @@ def _document(row: RowMapping) -> Document:
     return Document(
         entry_id=row["id"],
         user_id=row["user_id"],
-        title=search.terms(row["title"], group)[:MAX_TITLE_TERMS],
-        body=search.terms(text_of(row["content"] or ""), group),
+        title=terms(row["title"], group)[:MAX_TITLE_TERMS],
+        body=terms(text_of(row["content"] or ""), group),
         group=group,
     )

@@ -76,7 +76,7 @@ def _set_enabled(db: Write, user_id: int, feed_ids: list[int], *, now: Instant |
             db.run(_disable, user=user_id, ids=feed_ids)
         else:
             db.run(_enable, user=user_id, ids=feed_ids, now=now)
-        sources.touch(db, sources.of_feeds(db, feed_ids))
+        sources.touch_sources(db, sources.of_feeds(db, feed_ids))
     return len(feed_ids)
 
 
@@ -87,7 +87,7 @@ def set_interval(db: Write, user_id: int, minutes: int, next_checks: Mapping[int
         for feed_id, moment in sorted(next_checks.items())
     ]
     db.run_many(_set_interval, rows)
-    sources.touch(db, sources.of_feeds(db, next_checks))
+    sources.touch_sources(db, sources.of_feeds(db, next_checks))
 
 
 def forget_documents(db: Write, user_id: int) -> None:
@@ -100,6 +100,6 @@ def remove(db: Write, user_id: int, feed_ids: Sequence[int]) -> int:
     owned = db.scalars(_lock, user=user_id, ids=list(feed_ids))
     source_ids = sources.of_feeds(db, owned)
     count = db.run(_delete, user=user_id, ids=owned)
-    sources.touch(db, source_ids)
-    sources.remove_unused(db, source_ids)
+    sources.touch_sources(db, source_ids)
+    sources.remove_unused_sources(db, source_ids)
     return count

@@ -181,7 +181,7 @@ def count_due(db: Read, user_id: int, now: Instant, *, category_id: int | None =
     return cast("int", db.scalar(_count_due_in_category, user=user_id, now=now, category=category_id))
 
 
-def hidden(db: Read, user_id: int) -> list[int]:
+def hidden_feed_ids(db: Read, user_id: int) -> list[int]:
     """Returns the ids of feeds that are hidden globally, by themselves or by their category."""
     return db.scalars(_select_hidden, user=user_id)
 
@@ -189,10 +189,10 @@ def hidden(db: Read, user_id: int) -> list[int]:
 def add(db: Write, user_id: int, **values: Any) -> int:
     """Add a feed and return its id. values: columns; `category_id`, `feed_url` and `title` are required."""
     values["title_key"] = normalize_for_search(values["title"])
-    (source_id,) = sources.ensure(db, [values])
+    (source_id,) = sources.ensure_sources(db, [values])
     feed_id = db.insert(insert(feeds).values(user_id=user_id, source_id=source_id, **values))
     counters.add(db, user_id, feed_id)
-    sources.touch(db, [source_id])
+    sources.touch_sources(db, [source_id])
     return feed_id
 
 
@@ -201,7 +201,7 @@ def add_many(db: Write, user_id: int, rows: Sequence[Mapping[str, Any]]) -> list
     owned = [{**row, "user_id": user_id, "title_key": normalize_for_search(row["title"])} for row in rows]
     # All rows of one statement have the same columns.
     names = {name for row in owned for name in row}
-    source_ids = sources.ensure(db, owned)
+    source_ids = sources.ensure_sources(db, owned)
     ids = db.insert_many(
         _insert_many,
         [
@@ -210,7 +210,7 @@ def add_many(db: Write, user_id: int, rows: Sequence[Mapping[str, Any]]) -> list
         ],
     )
     counters.add_many(db, user_id, ids)
-    sources.touch(db, source_ids)
+    sources.touch_sources(db, source_ids)
     return ids
 
 
@@ -234,10 +234,10 @@ def _update_source(db: Write, user_id: int, feed_id: int) -> None:
     if feed is None:
         return
     before = sources.of_feeds(db, [feed_id])
-    after = sources.ensure(db, [msgspec.structs.asdict(feed)])
+    after = sources.ensure_sources(db, [msgspec.structs.asdict(feed)])
     if before != after:
         db.run(_set_source, user=user_id, feed=feed_id, source=after[0])
-    sources.touch(db, before + after)
+    sources.touch_sources(db, before + after)
 
 
 def set_icon(db: Write, user_id: int, feed_id: int, *, icon_id: int | None, checked_at: Instant) -> None:
@@ -253,6 +253,6 @@ def remove(db: Write, user_id: int, feed_id: int) -> bool:
     source_ids = sources.of_feeds(db, [feed_id])
     is_removed = db.run(delete(feeds).where(feeds.c.user_id == user_id, feeds.c.id == feed_id)) > 0
     if is_removed:
-        sources.touch(db, source_ids)
-        sources.remove_unused(db, source_ids)
+        sources.touch_sources(db, source_ids)
+        sources.remove_unused_sources(db, source_ids)
     return is_removed

@@ -16,57 +16,54 @@ from tidings.domain.polling.shared_sources import SourceLease
 from tidings.engine import locks
 from tidings.engine.database import Read, Write, columns
 from tidings.engine.id_list import in_list
-from tidings.storage.polling import host_limits, sources
-from tidings.storage.schema import feeds
-from tidings.storage.schema import hosts as host_table
-from tidings.storage.schema import sources as source_table
+from tidings.storage.polling import host_limits
+from tidings.storage.polling.sources import earliest_check, lock_sources, remove_unused_sources
+from tidings.storage.schema import feeds, hosts, sources
 
 # How often a claim searches again past hosts that are busy, before it returns fewer sources than the limit.
 MAX_SEARCHES = 4
 # Advisory lock, any number: two simultaneous claims would not count each other's sources of a host.
 _LOCK_ID = 7_430_212
 
-_is_free = or_(source_table.c.claimed_until.is_(None), source_table.c.claimed_until <= bindparam("now"))
-_is_closed = exists().where(host_table.c.host == source_table.c.host, host_table.c.closed_until > bindparam("now"))
-_is_due = (source_table.c.next_check_at.is_not(None), source_table.c.next_check_at <= bindparam("now"))
+_is_free = or_(sources.c.claimed_until.is_(None), sources.c.claimed_until <= bindparam("now"))
+_is_closed = exists().where(hosts.c.host == sources.c.host, hosts.c.closed_until > bindparam("now"))
+_is_due = (sources.c.next_check_at.is_not(None), sources.c.next_check_at <= bindparam("now"))
 _select_due = (
-    select(source_table.c.id, source_table.c.host)
-    .where(*_is_due, _is_free, ~_is_closed, source_table.c.host.not_in(bindparam("busy", expanding=True)))
-    .order_by(source_table.c.next_check_at, source_table.c.id)
+    select(sources.c.id, sources.c.host)
+    .where(*_is_due, _is_free, ~_is_closed, sources.c.host.not_in(bindparam("busy", expanding=True)))
+    .order_by(sources.c.next_check_at, sources.c.id)
     .limit(bindparam("limit"))
-    .with_for_update(skip_locked=True, of=source_table)
+    .with_for_update(skip_locked=True, of=sources)
 )
-_any_due = select(source_table.c.id).where(*_is_due, _is_free, ~_is_closed).limit(1)
+_any_due = select(sources.c.id).where(*_is_due, _is_free, ~_is_closed).limit(1)
 _count_claimed_by_host = (
-    select(source_table.c.host, func.count().label("claimed"))
+    select(sources.c.host, func.count().label("claimed"))
     .where(
         text("claimed_by <> ''"),
-        in_list(source_table.c.host, "hosts"),
-        source_table.c.claimed_until > bindparam("now"),
+        in_list(sources.c.host, "hosts"),
+        sources.c.claimed_until > bindparam("now"),
     )
-    .group_by(source_table.c.host)
+    .group_by(sources.c.host)
 )
-_is_listed = in_list(source_table.c.id, "ids")
-_claim = update(source_table).where(_is_listed).values(claimed_until=bindparam("until"), claimed_by=bindparam("worker"))
+_is_listed = in_list(sources.c.id, "ids")
+_claim = update(sources).where(_is_listed).values(claimed_until=bindparam("until"), claimed_by=bindparam("worker"))
 _select_feeds = (
     select(feeds.c.source_id, *columns(feeds, Feed))
     .where(in_list(feeds.c.source_id, "ids"), feeds.c.disabled == false())
     .order_by(feeds.c.id)
 )
-_is_held = source_table.c.claimed_by == bindparam("worker")
-_select_held = select(source_table.c.id).where(_is_held, text("claimed_by <> ''")).order_by(source_table.c.id)
+_is_held = sources.c.claimed_by == bindparam("worker")
+_select_held = select(sources.c.id).where(_is_held, text("claimed_by <> ''")).order_by(sources.c.id)
 # In the order of ids, as every release locks them, or two releases would wait for each other.
 _lock_held = _select_held.with_for_update()
 # A source that is being released needs no renewal, so a renewal never waits.
 _lock_renewable = _select_held.where(_is_listed).with_for_update(skip_locked=True)
-_renew = update(source_table).where(_is_listed).values(claimed_until=bindparam("until"))
-_release_all = update(source_table).where(_is_listed).values(claimed_until=None, claimed_by="")
+_renew = update(sources).where(_is_listed).values(claimed_until=bindparam("until"))
+_release_all = update(sources).where(_is_listed).values(claimed_until=None, claimed_by="")
 _release = (
-    update(source_table)
-    .where(_is_listed, _is_held)
-    .values(next_check_at=sources.earliest_check, claimed_until=None, claimed_by="")
+    update(sources).where(_is_listed, _is_held).values(next_check_at=earliest_check, claimed_until=None, claimed_by="")
 )
-_select_still_held = select(source_table.c.id).where(_is_listed, _is_held)
+_select_still_held = select(sources.c.id).where(_is_listed, _is_held)
 
 
 def any_due(db: Read, now: Instant) -> bool:
@@ -95,7 +92,7 @@ def claim_due(
         feeds_by_source[row.source_id].append(feed)
     if unused := chosen.keys() - feeds_by_source.keys():
         release(db, unused, worker)
-        sources.remove_unused(db, unused)
+        remove_unused_sources(db, unused)
     return [SourceLease(id_, feeds_by_source[id_], worker) for id_ in chosen if id_ in feeds_by_source]
 
 
@@ -125,9 +122,9 @@ def _choose(db: Write, *, now: Instant, limit: int, per_host: int, max_held: int
     return chosen
 
 
-def _claimed_by_host(db: Read, hosts: Collection[str], now: Instant) -> dict[str, int]:
+def _claimed_by_host(db: Read, names: Collection[str], now: Instant) -> dict[str, int]:
     """Return how many sources of each host are claimed; a host without any is missing."""
-    rows = db.rows(_count_claimed_by_host, hosts=sorted(hosts), now=now) if hosts else ()
+    rows = db.rows(_count_claimed_by_host, hosts=sorted(names), now=now) if names else ()
     return {row["host"]: row["claimed"] for row in rows}
 
 
@@ -149,7 +146,7 @@ def release(db: Write, source_ids: Iterable[int], worker: str) -> None:
     """Release the sources if the worker holds them, and set their next check from their feeds."""
     ids = sorted(set(source_ids))
     if ids:
-        sources.lock(db, ids)
+        lock_sources(db, ids)
         db.run(_release, ids=ids, worker=worker)
 
 

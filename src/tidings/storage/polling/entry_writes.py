@@ -28,8 +28,7 @@ from tidings.engine.id_list import in_list
 from tidings.storage.entries import counters, labels, search_index
 from tidings.storage.entries.contents import set_of_feed
 from tidings.storage.polling.sources import lock_feeds
-from tidings.storage.schema import enclosures, entries, entry_contents, entry_tags, feeds, tombstones
-from tidings.storage.schema import sources as source_table
+from tidings.storage.schema import enclosures, entries, entry_contents, entry_tags, feeds, sources, tombstones
 
 _SELECT_KNOWN = """
     SELECT wanted.feed_id, wanted.hash, entries.id, entries.fingerprint
@@ -319,9 +318,9 @@ _select_current = (
         feeds.c.match_entries_by_url,
         feeds.c.body_digest,
         feeds.c.source_id,
-        source_table.c.claimed_by,
+        sources.c.claimed_by,
     )
-    .select_from(feeds.join(source_table, source_table.c.id == feeds.c.source_id))
+    .select_from(feeds.join(sources, sources.c.id == feeds.c.source_id))
     .where(in_list(feeds.c.user_id, "users"), in_list(feeds.c.id, "feeds"))
 )
 
@@ -345,7 +344,7 @@ def current(db: Read, owned: Collection[tuple[int, int]]) -> dict[int, CurrentFe
 
 
 def record(db: Write, results: Iterable[tuple[Feed, Mapping[str, Any]]]) -> None:
-    """Write columns of feeds that were checked. The next check of their sources is written by `sources.touch`."""
+    """Write columns of feeds that were checked. The next check of their sources is written by `touch_sources`."""
     by_columns: defaultdict[tuple[str, ...], list[dict[str, Any]]] = defaultdict(list)
     for feed, columns in sorted(results, key=lambda pair: pair[0].id):
         values = {f"set_{name}": value for name, value in sorted(columns.items())}

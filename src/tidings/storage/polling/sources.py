@@ -1,7 +1,7 @@
 """Sources: the documents that are fetched, and when each is due. Claims: `storage.polling.claims`.
 
 The next check of a source is the earliest of its enabled feeds. A transaction that changes when a feed is due, or
-whether it is enabled, calls `touch` as well. Every transaction locks feeds before sources.
+whether it is enabled, calls `touch_sources` as well. Every transaction locks feeds before sources.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _delete_unused = delete(sources).where(
 )
 
 
-def ensure(db: Write, rows: Sequence[Mapping[str, Any]]) -> list[int]:
+def ensure_sources(db: Write, rows: Sequence[Mapping[str, Any]]) -> list[int]:
     """Return the ids of the sources of feeds, adding missing sources, in the order of `rows`.
 
     rows: columns of feeds; missing options have their defaults.
@@ -49,15 +49,15 @@ def ensure(db: Write, rows: Sequence[Mapping[str, Any]]) -> list[int]:
     return [ids[fetch_key(row)] for row in rows]
 
 
-def touch(db: Write, source_ids: Iterable[int]) -> None:
+def touch_sources(db: Write, source_ids: Iterable[int]) -> None:
     """Set the next check of sources to the earliest of their enabled feeds."""
     ids = sorted(set(source_ids))
     if ids:
-        lock(db, ids)
+        lock_sources(db, ids)
         db.run(_set_next_check, ids=ids)
 
 
-def lock(db: Write, ids: list[int]) -> None:
+def lock_sources(db: Write, ids: list[int]) -> None:
     """Lock sources in the order of ids; later statements see what others committed before."""
     locks.lock_rows(db, _lock, ids=ids)
 
@@ -67,7 +67,7 @@ def of_feeds(db: Read, feed_ids: Iterable[int]) -> list[int]:
     return db.scalars(_select_by_feeds, ids=list(feed_ids))
 
 
-def remove_unused(db: Write, source_ids: Iterable[int]) -> None:
+def remove_unused_sources(db: Write, source_ids: Iterable[int]) -> None:
     """Delete the sources that have no feeds."""
     db.run(_delete_unused, ids=sorted(set(source_ids)))
 
@@ -82,7 +82,7 @@ def revert_failure(db: Write, feed: Feed, *, written: Instant, next_check_at: In
     # A later change of the feed must not be overwritten.
     is_unchanged = (feeds.c.id == feed.id, feeds.c.user_id == feed.user_id, feeds.c.next_check_at == written)
     if db.run(update(feeds).where(*is_unchanged, feeds.c.failed_checks == feed.failed_checks + 1).values(**values)):
-        touch(db, of_feeds(db, [feed.id]))
+        touch_sources(db, of_feeds(db, [feed.id]))
 
 
 def postpone_host(db: Write, host: str, until: Instant, *, user_ids: Collection[int], users_until: Instant) -> None:
@@ -133,7 +133,7 @@ def set_next_checks(db: Write, moments: Mapping[int, Instant]) -> None:
     db.scalars(lock_feeds, ids=sorted(moments))
     for moment in set(moments.values()):
         db.run(_set_next_check_of_feeds, ids=sorted(id_ for id_ in moments if moments[id_] == moment), moment=moment)
-    touch(db, of_feeds(db, moments))
+    touch_sources(db, of_feeds(db, moments))
 
 
 _select_due_before = select(feeds.c.id).where(

@@ -9,8 +9,7 @@ from tidings.http import forms
 from tidings.http.binding import Form
 from tidings.http.endpoints import Routes
 from tidings.services import Services
-from tidings.web import cookies, security
-from tidings.web import setting_fields as fields
+from tidings.web import cookies, security, setting_fields
 from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.devices import CHOICES
 from tidings.web.language import _
@@ -29,7 +28,7 @@ def show_view(context: RequestContext) -> PageResponse:
         "choices": CHOICES,
         "chosen": context.device,
         "account": APPEARANCE,
-        "values": fields.form_values(context.caller, APPEARANCE.groups),
+        "values": setting_fields.form_values(context.caller, APPEARANCE.groups),
     }
     return PageResponse("view.html", known)
 

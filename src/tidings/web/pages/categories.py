@@ -8,7 +8,7 @@ from tidings.domain.entries.entries import EntryFilter
 from tidings.http.binding import Form
 from tidings.http.endpoints import Routes
 from tidings.services import Services
-from tidings.services.feeds.categories import owned, unknown
+from tidings.services.feeds.categories import owned_category, unknown_category
 from tidings.storage.entries import entry_lists
 from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.field_errors import field_error
@@ -64,7 +64,7 @@ def change_category(
 def mark_category_read(caller: User, services: Services, category_id: int, form: ShownForm) -> Redirect:
     """Mark the category read and return to this page."""
     with services.reading() as db:
-        owned(db, caller.id, category_id)
+        owned_category(db, caller.id, category_id)
     marked = services.entries.read_marker.mark_list_read(
         caller.id, EntryFilter(category_id=category_id), shown=form.shown()
     )
@@ -76,7 +76,7 @@ def confirm_deletion(context: RequestContext, category_id: int) -> PageResponse:
     """Show what would be deleted with the category, and where its feeds could move instead."""
     line = context.sidebar.category(category_id)
     if line is None:
-        raise unknown(category_id)
+        raise unknown_category(category_id)
     return PageResponse("category_delete.html", {"title": _("Delete a category"), "place": "categories", "line": line})
 
 
@@ -86,7 +86,7 @@ def delete_category(
 ) -> Redirect:
     line = context.sidebar.category(category_id)
     if line is None:
-        raise unknown(category_id)
+        raise unknown_category(category_id)
     if form.move_to is not None and form.move_to != category_id:
         try:
             services.feeds.bulk.move(

@@ -13,7 +13,7 @@ from tidings.domain.entries.chapters import stored_chapters
 from tidings.domain.entries.entries import Entry, EntryStatus
 from tidings.domain.entries.reading_time import reading_minutes
 from tidings.http.endpoints import Routes
-from tidings.services.entries.entries import owned
+from tidings.services.entries.entries import owned_entry
 from tidings.services.entries.listing import EntryLists
 from tidings.storage.entries import contents, entry_lists, labels
 from tidings.storage.feeds import feeds, sidebar
@@ -103,7 +103,7 @@ def open_entry(
     """
     user, services = context.caller, context.services
     with services.reading() as db:
-        entry = owned(db, user.id, entry_id)
+        entry = owned_entry(db, user.id, entry_id)
     if entry.feed_id != (feed_id or entry.feed_id) or entry.category_id != (category_id or entry.category_id):
         raise NotFound(verbatim(f"Entry {entry_id} is somewhere else."))
     if entry.status != EntryStatus.UNREAD or not user.mark_read_on_view or _is_prefetch(context):

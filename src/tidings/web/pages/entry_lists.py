@@ -13,7 +13,7 @@ from tidings.engine.database import Read
 from tidings.http.endpoints import Routes
 from tidings.http.responses import json
 from tidings.services import Services
-from tidings.services.entries.entries import owned
+from tidings.services.entries.entries import owned_entry
 from tidings.storage.entries import entry_lists, search_index
 from tidings.storage.feeds import health
 from tidings.web import entry_list_pages, security
@@ -209,7 +209,7 @@ def _mark(context: RequestContext, listing: ListPage, form: MarkReadForm) -> Red
     user, page, entry_id = context.caller, None, form.above or form.below
     if entry_id:
         with context.services.reading() as db:
-            page = listing.page_from(owned(db, user.id, entry_id), backwards=form.above is not None)
+            page = listing.page_from(owned_entry(db, user.id, entry_id), backwards=form.above is not None)
     marked = context.services.entries.read_marker.mark_list_read(user.id, listing.entry_filter, page, form.shown())
     path = security.local_path(form.back) if entry_id else ""
     return mark_read_redirect(path or listing.path, marked)

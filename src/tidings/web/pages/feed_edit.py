@@ -19,9 +19,9 @@ from tidings.http.endpoints import Routes
 from tidings.http.requests import run_while_connected
 from tidings.net.errors import FetchError
 from tidings.services import Services
-from tidings.services.entries.saved_pages import FEED_URL as SAVED_PAGES_URL
+from tidings.services.entries.saved_pages import SAVED_PAGES_URL
 from tidings.services.feed_requests import BOUND_TO_HOST, options_elsewhere
-from tidings.services.feeds.feeds import owned
+from tidings.services.feeds.feeds import owned_feed
 from tidings.services.feeds.rule_preview import RulePreview
 from tidings.services.polling.lease import RefreshFailed
 from tidings.storage.feeds import categories, health
@@ -98,7 +98,7 @@ def change_feed(
 ) -> PageResponse | Redirect:
     """Write only changed fields: an unchanged title still follows the publisher's."""
     with services.reading() as db:
-        feed = owned(db, caller.id, feed_id)
+        feed = owned_feed(db, caller.id, feed_id)
     fields, problems = _changes(feed, form)
     # One by one, so that the page shows all errors together.
     for name in fields.keys() - problems.keys():
@@ -195,7 +195,7 @@ def _page(
     """problems: why the form was not saved, by field; otherwise the rules that are left out are marked."""
     user, now = context.caller, context.now
     with context.services.reading() as db:
-        feed = owned(db, user.id, feed_id)
+        feed = owned_feed(db, user.id, feed_id)
         checked = health.get(db, user.id, feed_id, now)
         if checked is None:
             raise NotFound(verbatim(f"There is no feed {feed_id}."))

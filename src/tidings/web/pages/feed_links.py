@@ -14,11 +14,10 @@ from tidings.base.messages import verbatim
 from tidings.domain.accounts.users import User
 from tidings.domain.entries import atom_feed
 from tidings.domain.entries.atom_feed import AtomItem
-from tidings.domain.entries.entries import Direction, EntryFilter, EntryStatus
-from tidings.domain.entries.entries import PageRequest as EntryPage
+from tidings.domain.entries.entries import Direction, EntryFilter, EntryStatus, PageRequest
 from tidings.http.endpoints import Routes
 from tidings.services import Services
-from tidings.services.entries.entries import unknown_feed
+from tidings.services.entries.entries import invalid_feed_id
 from tidings.storage.entries import entry_lists
 from tidings.storage.feeds import categories, sidebar
 from tidings.storage.feeds.sidebar import SidebarFeed
@@ -87,7 +86,7 @@ def _feed(context: RequestContext, token: str, path: str, entry_filter: EntryFil
                 lines,
                 {category.id: category.title for category in categories.list_all(lists.db, user.id)},
             )
-            rows = lists.rows(entry_filter, EntryPage(direction=Direction.DESC, limit=MAX_ENTRIES))
+            rows = lists.rows(entry_filter, PageRequest(direction=Direction.DESC, limit=MAX_ENTRIES))
             bodies = entry_lists.bodies(lists.db, [user.id], [row.id for row in rows])
     except InvalidInput as unknown:
         raise NotFound(verbatim("There is no list at this address.")) from unknown
@@ -119,7 +118,7 @@ def _name(entry_filter: EntryFilter, feeds: dict[int, SidebarFeed], titles: dict
     if entry_filter.feed_id is not None:
         # It may have been deleted since the list was opened.
         if entry_filter.feed_id not in feeds:
-            raise unknown_feed(entry_filter.feed_id)
+            raise invalid_feed_id(entry_filter.feed_id)
         return feeds[entry_filter.feed_id].title
     if entry_filter.category_id is not None:
         return titles.get(entry_filter.category_id, "")

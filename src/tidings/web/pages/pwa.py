@@ -14,7 +14,7 @@ from starlette.responses import Response
 from tidings import __version__
 from tidings.content.icons import app_icon
 from tidings.http.endpoints import Routes
-from tidings.services.entries.entries import owned
+from tidings.services.entries.entries import owned_entry
 from tidings.web import cookies, entry_list_pages
 from tidings.web.assets import WORKER, Assets
 from tidings.web.context import PageResponse, Redirect, RequestContext
@@ -163,7 +163,7 @@ def copy_entry(context: RequestContext, entry_id: int) -> PageResponse | Redirec
     if refusal := _refusal(context, path):
         return refusal
     with context.services.reading() as db:
-        entry = owned(db, context.caller.id, entry_id)
+        entry = owned_entry(db, context.caller.id, entry_id)
     context.prepare_copy()
     context.device = msgspec.structs.replace(context.device, columns="list")
     return _copy(context, entry_page(context, entry_list_pages.unread(context, ListQuery()), entry), path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from importlib.resources import files
 
-from tidings.archives.pages import progress
+from tidings.archives.archive_pages import progress
 from tidings.base.errors import InvalidInput
 from tidings.domain.accounts.users import User
 from tidings.domain.feeds import opml

@@ -8,7 +8,7 @@ from tidings.domain.entries.labels import Label, LabelCounts
 from tidings.http.binding import Form
 from tidings.http.endpoints import Routes
 from tidings.services import Services
-from tidings.services.entries.labels import owned
+from tidings.services.entries.labels import owned_label
 from tidings.storage.entries import labels
 from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.field_errors import field_error
@@ -48,7 +48,7 @@ def rename_label(context: RequestContext, label_id: int, form: LabelForm) -> Pag
 def confirm_deletion(context: RequestContext, label_id: int) -> PageResponse:
     """Ask first, with the number of entries that have the label."""
     with context.services.reading() as db:
-        label = owned(db, context.caller.id, label_id)
+        label = owned_label(db, context.caller.id, label_id)
         count = labels.counts(db, context.caller.id, [label_id]).get(label_id, LabelCounts()).entries
     values = {"title": _("Delete a label"), "place": "labels", "label": label, "count": count}
     return PageResponse("label_delete.html", values)
@@ -57,7 +57,7 @@ def confirm_deletion(context: RequestContext, label_id: int) -> PageResponse:
 @routes.post("/labels/{label_id}/delete")
 def delete_label(caller: User, services: Services, label_id: int) -> Redirect:
     with services.reading() as db:
-        label = owned(db, caller.id, label_id)
+        label = owned_label(db, caller.id, label_id)
     services.entries.labels.delete(caller.id, label_id)
     return Redirect("/labels", notice=_("%(title)s deleted.", title=label.name))
 

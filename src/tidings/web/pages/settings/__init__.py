@@ -1,8 +1,7 @@
 """The settings pages of an account, and the administrator's pages."""
 
-from tidings.deliveries import integration_pages as integrations
-from tidings.deliveries import pages as deliveries
-from tidings.maintenance import pages as instance
+from tidings.deliveries import delivery_pages, integration_pages
+from tidings.maintenance import instance_pages
 from tidings.web.pages.settings import account, api_keys, api_passwords, apps, security, statistics, users
 
 ROUTES = [
@@ -11,10 +10,10 @@ ROUTES = [
     *api_keys.routes.all,
     *apps.routes.all,
     *api_passwords.routes.all,
-    *integrations.routes.all,
-    *deliveries.routes.all,
+    *integration_pages.routes.all,
+    *delivery_pages.routes.all,
     *users.routes.all,
-    *instance.routes.all,
+    *instance_pages.routes.all,
     *statistics.routes.all,
 ]
 

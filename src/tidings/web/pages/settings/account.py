@@ -12,7 +12,7 @@ from tidings.domain.accounts.users import User
 from tidings.http import forms
 from tidings.http.endpoints import Routes
 from tidings.services import Services
-from tidings.web import setting_fields as fields
+from tidings.web import setting_fields
 from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.field_errors import field_error
 from tidings.web.language import _
@@ -73,14 +73,16 @@ def change_custom(context: RequestContext, services: Services) -> PageResponse |
 
 
 def _save(context: RequestContext, services: Services, form: AccountForm) -> PageResponse | Redirect:
-    values = fields.sent_values(dict(forms.fields(context.request)), form.groups)
-    stored = fields.form_values(context.caller, form.groups)
+    values = setting_fields.sent_values(dict(forms.fields(context.request)), form.groups)
+    stored = setting_fields.form_values(context.caller, form.groups)
     try:
         # A stored rule that cannot be used does not prevent other changes.
         for error in _rule_errors(form, values):
             if values[error.field] != stored[error.field]:
                 raise error
-        services.accounts.users.update(context.caller, context.caller.id, _chosen(context.caller, fields.parse(values)))
+        services.accounts.users.update(
+            context.caller, context.caller.id, _chosen(context.caller, setting_fields.parse(values))
+        )
     except InvalidInput as error:
         return _page(form, values, field_error(error))
     return Redirect(form.path, notice=_("Saved."))
@@ -96,7 +98,7 @@ def _chosen(user: User, values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _show(context: RequestContext, form: AccountForm) -> PageResponse:
-    return _page(form, fields.form_values(context.caller, form.groups))
+    return _page(form, setting_fields.form_values(context.caller, form.groups))
 
 
 def _page(form: AccountForm, values: dict[str, Any], problem: InvalidInput | None = None) -> PageResponse:

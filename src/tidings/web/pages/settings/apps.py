@@ -10,8 +10,8 @@ from msgspec import Struct
 
 from tidings.base.errors import InvalidInput, NotFound
 from tidings.base.messages import msg
-from tidings.domain.accounts import api_keys as key_decisions
-from tidings.domain.accounts import api_passwords as password_decisions
+from tidings.domain.accounts.api_keys import description_key
+from tidings.domain.accounts.api_passwords import name_key
 from tidings.http.endpoints import Routes
 from tidings.services import Services
 from tidings.storage.accounts import api_keys
@@ -75,7 +75,7 @@ def _takes_key(app: ClientApp) -> bool:
 
 def _new_key(context: RequestContext, services: Services, app: ClientApp) -> NewSecret:
     with services.reading() as db:
-        taken = {key_decisions.description_key(one.description) for one in api_keys.list_all(db, context.caller.id)}
+        taken = {description_key(one.description) for one in api_keys.list_all(db, context.caller.id)}
     created = services.accounts.api_keys.create(
         context.caller.id, _free_name(app.name, taken), needs_icon_object=app.needs_icon_object
     )
@@ -83,9 +83,7 @@ def _new_key(context: RequestContext, services: Services, app: ClientApp) -> New
 
 
 def _new_password(context: RequestContext, services: Services, app: ClientApp) -> NewSecret:
-    taken = {
-        password_decisions.name_key(one.name) for one in services.accounts.api_passwords.list_all(context.caller.id)
-    }
+    taken = {name_key(one.name) for one in services.accounts.api_passwords.list_all(context.caller.id)}
     created = services.accounts.api_passwords.create(context.caller, _free_name(app.name, taken))
     return NewSecret(created.stored.name, created.password)
 
@@ -93,7 +91,7 @@ def _new_password(context: RequestContext, services: Services, app: ClientApp) -
 def _free_name(name: str, taken: Collection[str]) -> str:
     """Returns the name of the app, with a number if there is one of that name. taken: keys of names."""
     names = [name, *(f"{name} {number}" for number in range(2, len(taken) + 3))]
-    return next(one for one in names if key_decisions.description_key(one) not in taken)
+    return next(one for one in names if description_key(one) not in taken)
 
 
 def _page(
