@@ -13,9 +13,9 @@ from sqlalchemy import event
 
 from support.people import Person
 from support.publisher import Publisher
+from tidings.api.encoded_feeds import MissingIcon
 from tidings.api.endpoints.entries import serialize_entry, serialize_page
 from tidings.api.endpoints.feeds import encoded_feed, encoded_feeds
-from tidings.api.missing_icon import MissingIcon
 from tidings.base.errors import NotFound
 from tidings.domain.entries.entries import EntryFilter, PageRequest
 from tidings.greader import items

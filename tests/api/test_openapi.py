@@ -20,8 +20,7 @@ from support.databases import Databases
 from support.people import Person, call
 from support.publisher import Publisher
 from support.running import RunningService, running_service
-from tidings.api.openapi import document, operations_of
-from tidings.api.reference import documented_endpoints, openapi
+from tidings.api.openapi import document, documented_endpoints, openapi, operations_of
 from tidings.api.schema_annotations import Required, Timestamp, one_of
 from tidings.base.errors import InvalidInput, NotFound
 from tidings.domain.accounts.users import User

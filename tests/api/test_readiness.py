@@ -13,8 +13,7 @@ from sqlalchemy import text
 from support.databases import Databases
 from support.people import Cast, HttpResponse, Person, call
 from support.running import running_service
-from tidings.api.openapi import operations_of
-from tidings.api.reference import documented_endpoints
+from tidings.api.openapi import documented_endpoints, operations_of
 from tidings.engine.database import Database
 
 pytestmark = pytest.mark.slow

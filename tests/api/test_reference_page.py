@@ -10,8 +10,7 @@ import pytest
 from support.databases import Databases
 from support.people import Person, call
 from support.running import environment_for, running
-from tidings.api.openapi import operations_of
-from tidings.api.reference import documented_endpoints
+from tidings.api.openapi import documented_endpoints, operations_of
 
 
 class PageParser(HTMLParser):

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from support.statuses import BEGIN, END, PAGE, documented
-from tidings.api.openapi import operations_of
-from tidings.api.reference import documented_endpoints
+from tidings.api.openapi import documented_endpoints, operations_of
 
 
 def test_the_table_of_statuses_lists_every_documented_status() -> None:

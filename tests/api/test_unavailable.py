@@ -12,8 +12,7 @@ from sqlalchemy import make_url
 from support.databases import PostgresDatabases
 from support.people import Cast
 from support.running import running_service
-from tidings.api.openapi import operations_of
-from tidings.api.reference import documented_endpoints
+from tidings.api.openapi import documented_endpoints, operations_of
 
 pytestmark = pytest.mark.slow
 

@@ -15,8 +15,7 @@ from support.people import Cast, HttpResponse, Person, answers_to, basic, call
 from support.publisher import Publisher
 from support.resource_factory import BODIES, UNKNOWN, ResourceFactory
 from support.running import RunningService
-from tidings.api.openapi import operations_of, successes
-from tidings.api.reference import documented_endpoints
+from tidings.api.openapi import documented_endpoints, operations_of, successes
 from tidings.archives import import_runs_store as import_runs
 from tidings.archives.import_runs import UNFINISHED, AccountImportReport, ImportState
 from tidings.http.endpoints import Endpoint

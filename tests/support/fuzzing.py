@@ -26,8 +26,7 @@ from schemathesis.core.result import Ok
 from support.people import Person, rss
 from support.publisher import Publisher
 from support.resource_factory import FEED, ICON, OPML, UNKNOWN
-from tidings.api.openapi import operations_of
-from tidings.api.reference import documented_endpoints, openapi
+from tidings.api.openapi import documented_endpoints, openapi, operations_of
 from tidings.engine.database import Database
 from tidings.net.errors import FetchError
 from tidings.settings import load

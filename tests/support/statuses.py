@@ -12,8 +12,7 @@ from pathlib import Path
 
 from starlette.routing import Match, Route
 
-from tidings.api.openapi import failures, operations_of, successes
-from tidings.api.reference import documented_endpoints
+from tidings.api.openapi import documented_endpoints, failures, operations_of, successes
 from tidings.http.endpoints import Endpoint
 
 PAGE = Path(__file__).parents[2] / "docs" / "api.md"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from support.visitors import Visitor
-from tidings.web.scripts import join_modules
+from tidings.web.assets import join_modules
 
 MODULES = {
     "page": '// A page.\nimport { add as sum } from "./sums.js";\nimport "./notes.js";\n  run(sum(1, 2));\n',

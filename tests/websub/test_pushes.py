@@ -27,8 +27,7 @@ from tidings.settings import load
 from tidings.storage.feeds import categories, feeds
 from tidings.storage.polling import claims, sources
 from tidings.storage.schema import entries, websub_subscriptions
-from tidings.websub import pushes_store as pushes
-from tidings.websub import store as subscriptions
+from tidings.websub import store
 from tidings.websub.model import HubSubscription
 from tidings.websub.pushes import MAX_ATTEMPTS, MAX_WAITING
 from tidings.websub.worker import Subscriber
@@ -71,7 +70,7 @@ class WebSubFixture:
 
     def offered(self, feed: Feed, hub: str = "https://hub.example/", topic: str = TOPIC, token: str = TOKEN) -> None:
         with self.database.writing() as db:
-            subscriptions.add_offer(db, feed.id, hub, topic, token=token, secret="secret", now=self.now)
+            store.add_offer(db, feed.id, hub, topic, token=token, secret="secret", now=self.now)
 
     def active(self, token: str = TOKEN, **changes: Any) -> HubSubscription:
         values: dict[str, Any] = {
@@ -80,10 +79,10 @@ class WebSubFixture:
             "next_attempt_at": self.now + DAY,
         } | changes
         with self.database.writing() as db:
-            found = subscriptions.by_token(db, token)
+            found = store.by_token(db, token)
             assert found is not None
-            subscriptions.change(db, found.id, **values)
-            changed = subscriptions.by_token(db, token)
+            store.change(db, found.id, **values)
+            changed = store.by_token(db, token)
         assert changed is not None
         return changed
 
@@ -108,7 +107,7 @@ class WebSubFixture:
 
     def pushed(self, feed: Feed) -> bool:
         with self.database.reading() as db:
-            return any(subscriptions.hubs_of(db, sources.of_feeds(db, [feed.id]), self.now).values())
+            return any(store.hubs_of(db, sources.of_feeds(db, [feed.id]), self.now).values())
 
 
 @pytest.fixture
@@ -121,7 +120,7 @@ def test_pushes_claimed_by_a_killed_worker_are_claimed_again(websub: WebSubFixtu
     websub.offered(feed)
     websub.push(websub.active(), ["One"])
     with websub.database.writing() as db:
-        assert pushes.claim(db, now=websub.now, until=Instant(websub.now + 5 * MINUTE)) is not None
+        assert store.claim_push(db, now=websub.now, until=Instant(websub.now + 5 * MINUTE)) is not None
 
     assert websub.store_all() == 0
     websub.now = Instant(websub.now + 5 * MINUTE)
@@ -135,7 +134,7 @@ def test_a_push_that_kills_workers_is_given_up_and_the_feed_polled(websub: WebSu
     websub.push(websub.active(), ["One"])
     for _ in range(MAX_ATTEMPTS):
         with websub.database.writing() as db:
-            assert pushes.claim(db, now=websub.now, until=websub.now) is not None
+            assert store.claim_push(db, now=websub.now, until=websub.now) is not None
 
     assert websub.store_all() == 1
     assert websub.titles(feed) == []
@@ -149,10 +148,10 @@ def test_pushes_of_one_subscription_are_stored_in_their_order(websub: WebSubFixt
     websub.push(subscription, ["One"])
     websub.push(subscription, ["Two"])
     with websub.database.writing() as db:
-        first = pushes.claim(db, now=websub.now, until=Instant(websub.now + MINUTE))
+        first = store.claim_push(db, now=websub.now, until=Instant(websub.now + MINUTE))
         assert first is not None
-        assert pushes.claim(db, now=websub.now, until=Instant(websub.now + MINUTE)) is None
-        pushes.remove(db, first.id)
+        assert store.claim_push(db, now=websub.now, until=Instant(websub.now + MINUTE)) is None
+        store.remove_push(db, first.id)
 
     assert websub.store_all() == 1
     assert websub.titles(feed) == ["Two"]
@@ -167,7 +166,7 @@ def test_the_number_of_stored_pushes_is_limited(websub: WebSubFixture) -> None:
         assert websub.push(subscription, [f"Item {number}"])
 
     with websub.database.reading() as db:
-        assert pushes.count(db, subscription.id) == MAX_WAITING
+        assert store.count_pushes(db, subscription.id) == MAX_WAITING
     assert websub.reloaded(feed).next_check_at == feed.checked_at + 5 * MINUTE
 
 
@@ -291,7 +290,7 @@ def test_a_moved_hub_is_followed(websub: WebSubFixture) -> None:
     )
 
     with websub.database.reading() as db:
-        assert set(subscriptions.offered_for(db, feed.id)) == {("https://new.example/", TOPIC)}
+        assert set(store.offered_for(db, feed.id)) == {("https://new.example/", TOPIC)}
 
 
 def test_subscriptions_over_months(websub: WebSubFixture) -> None:

@@ -17,8 +17,7 @@ from tidings.services.wakeup import FEEDS, WakeupEvent
 from tidings.settings import load
 from tidings.storage.feeds import feeds
 from tidings.wiring.services import AllServices, build_services
-from tidings.worker import idle_end
-from tidings.worker.poller import Poller
+from tidings.worker.poller import Poller, end_when_idle
 
 pytestmark = pytest.mark.slow
 
@@ -142,15 +141,15 @@ def test_a_poller_says_when_more_may_be_due_than_it_can_claim(
 def test_a_worker_that_is_not_needed_ends(
     database: Database, database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(idle_end, "IDLE_S", 0.1)
-    monkeypatch.setattr(idle_end, "CHECK_INTERVAL_S", 0.01)
+    monkeypatch.setattr("tidings.worker.poller.IDLE_S", 0.1)
+    monkeypatch.setattr("tidings.worker.poller.IDLE_CHECK_INTERVAL_S", 0.01)
     services = opened(database, database_url, tmp_path)
     stop = threading.Event()
 
     async def rest() -> None:
         wakeup = WakeupEvent(database, FEEDS)
         poller = Poller(services.polling.claims, wakeup, max_concurrent=SLOTS)
-        await idle_end.end_when_idle(poller, lambda: False, stop, asyncio.Event())
+        await end_when_idle(poller, lambda: False, stop, asyncio.Event())
         await wakeup.close()
         await services.disconnect()
 

@@ -73,9 +73,9 @@ from tidings.net.targets import parse_target
 from tidings.runtime.logs import without_secrets
 from tidings.services.feeds.typed_urls import complete_url
 from tidings.web.articles import content, embeds
-from tidings.web.articles.direction import text_direction
 from tidings.web.language import language_of_header
-from tidings.web.user_agents import browser_name
+from tidings.web.pages.settings.security import browser_name
+from tidings.web.rendering import text_direction
 from tidings.websub import model as subscriptions
 
 _URL: Final = "https://blog.example/posts/1"

@@ -19,7 +19,7 @@ from starlette.responses import Response
 
 from tidings.api import replies
 from tidings.api.credentials import credentials_of
-from tidings.api.missing_icon import MissingIcon
+from tidings.api.encoded_feeds import MissingIcon
 from tidings.base.errors import Forbidden, TidingsError
 from tidings.base.messages import verbatim
 from tidings.domain.accounts.users import User

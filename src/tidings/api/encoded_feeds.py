@@ -5,12 +5,21 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable
+from enum import Enum
 from typing import Final
-
-from tidings.api.missing_icon import MissingIcon
 
 # Bytes of texts and JSON: some 5,000 feeds.
 LIMIT: Final = 8 * 2**20
+
+
+class MissingIcon(Enum):
+    """The value of `icon` of a feed that has none. Handlers that return feeds have a parameter of this type."""
+
+    NULL = "null"
+    """As the contract says."""
+    OBJECT = "object"
+    """An object with icon_id 0, as Miniflux sends it, for apps that fail at null."""
+
 
 # Time zone of the user, what a missing icon is for the client, and text of the feed (`storage.feeds.feed_texts`).
 Key = tuple[str, MissingIcon, str]

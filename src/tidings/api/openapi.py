@@ -6,10 +6,14 @@ route ─► path, statuses │ signature ─► parameters, bodies │ docstrin
 from __future__ import annotations
 
 import inspect
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from importlib.resources import files
 from typing import Any, get_args, get_origin, get_type_hints
 
+import msgspec
 from msgspec import Struct
 from starlette.responses import Response
 
@@ -19,10 +23,14 @@ from tidings.base.errors import StoreUnavailable, Unauthorized
 from tidings.domain.accounts.users import User
 from tidings.domain.errors import SignInThrottled
 from tidings.http.binding import LazyBody
-from tidings.http.endpoints import Endpoint, Media
+from tidings.http.endpoints import Endpoint, Media, Routes
 from tidings.http.openapi_schemas import PATH_ID, Schema, Schemas, is_nothing, parameters
 from tidings.http.queries import Query
+from tidings.http.requests import Request
 from tidings.http.responses import JSON
+from tidings.maintenance import health_endpoints
+
+routes = Routes("Version")
 
 Examples = Mapping[str, Mapping[str, Any]]
 
@@ -210,3 +218,30 @@ def _summary(handler: Callable[..., Any]) -> tuple[str, str]:
 
 def _is(hint: Any, kind: type) -> bool:
     return isinstance(hint, type) and issubclass(hint, kind)
+
+
+@routes.get("/v1/openapi.json", is_public=True, responses={200: dict[str, Any]})
+def get_openapi(request: Request) -> Response:
+    """Get this document."""
+    base_path = request.scope["root_path"].removesuffix("/v1")
+    return Response(_encoded(base_path or "/"), media_type=JSON)
+
+
+def documented_endpoints() -> list[Endpoint]:
+    """Returns the endpoints that the document describes."""
+    from tidings.api.routes import API_ROUTES
+
+    return [*API_ROUTES, *health_endpoints.routes.all]
+
+
+@cache
+def openapi(server: str = "/") -> dict[str, Any]:
+    """Returns the document. server: the URL below which the paths lie."""
+    # Recorded from a running service by `make contracts`.
+    examples = json.loads(files("tidings.api").joinpath("examples.json").read_bytes())
+    return document(documented_endpoints(), server=server, examples=examples)
+
+
+@cache
+def _encoded(server: str) -> bytes:
+    return msgspec.json.encode(openapi(server))

@@ -1,6 +1,6 @@
 """The routes of the API, in the order in which its reference shows them. Slices have their own, included here."""
 
-from tidings.api import reference
+from tidings.api import openapi
 from tidings.api.endpoints import (
     api_keys,
     api_passwords,
@@ -36,7 +36,7 @@ API_ROUTES = [
     *opml.routes.all,
     *archive_endpoints.routes.all,
     *version.routes.all,
-    *reference.routes.all,
+    *openapi.routes.all,
 ]
 
 __all__ = ["API_ROUTES"]

@@ -15,7 +15,7 @@ from tidings.base.errors import LocalShortage, StoreUnavailable
 from tidings.deliveries.model import ReceiverQueue
 from tidings.deliveries.queue import DeliveryQueue
 from tidings.worker import loops
-from tidings.worker.names import worker_name
+from tidings.worker.loops import worker_name
 
 log = structlog.get_logger()
 

@@ -20,8 +20,7 @@ from starlette.responses import Response
 from tidings.base.errors import TidingsError
 from tidings.domain.errors import SignInThrottled
 from tidings.fever import state_changes
-from tidings.fever.credentials import FeverCaller, key_of
-from tidings.fever.parameters import Parameters
+from tidings.fever.parameters import FeverCaller, Parameters, key_of
 from tidings.fever.wire import FeverError
 from tidings.http.binding import Call
 from tidings.http.endpoints import Endpoint

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
+from msgspec import Struct
+
 from tidings.base.errors import InvalidInput
 from tidings.base.messages import verbatim
 from tidings.http import forms
 from tidings.http.queries import INT64
 from tidings.http.requests import Request
+from tidings.services.accounts.app_logins import FeverLogin
 
 # Numbers with more digits are limited without parsing, since int() takes quadratic time.
 _MAX_DIGITS: Final = 30
@@ -53,3 +56,14 @@ def _number(name: str, text: str) -> int:
         raise InvalidInput(verbatim(f"{name}: {text[:40]!r} is not a whole number."), field=name)
     value = int(digits) if len(digits) <= _MAX_DIGITS else INT64 - 1
     return max(-value, -INT64) if text.startswith("-") else min(value, INT64 - 1)
+
+
+class FeverCaller(Struct, frozen=True):
+    """login: None without a key, or with an unknown one."""
+
+    login: FeverLogin | None = None
+
+
+def key_of(request: Request) -> str:
+    """Returns the key, which is in the form or, from clients that mark with GET, in the query; "" without one."""
+    return Parameters(request).text("api_key")

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from tidings.fever import reads, state_changes
-from tidings.fever.credentials import FeverCaller
-from tidings.fever.parameters import Parameters
+from tidings.fever.parameters import FeverCaller, Parameters
 from tidings.fever.wire import FeverResponse
 from tidings.http.endpoints import Routes
 from tidings.http.requests import Request

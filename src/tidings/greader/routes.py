@@ -1,9 +1,9 @@
 """The routes of the Google Reader API."""
 
-from tidings.greader.endpoints import account, changes, contents, folders, login, subscriptions
+from tidings.greader.endpoints import account, changes, contents, folders, subscriptions
 
 READER_ROUTES = [
-    *login.routes.all,
+    *account.routes.all,
     *account.routes.all,
     *subscriptions.routes.all,
     *folders.routes.all,

@@ -6,7 +6,7 @@ import threading
 import time
 
 from tidings.engine.database import Database
-from tidings.maintenance.store import write_probe
+from tidings.maintenance.store import scheduled_jobs
 from tidings.services.clock import Clock
 from tidings.storage import schema_revision
 
@@ -31,5 +31,5 @@ class Readiness:
                 schema_revision.check(db)
             if time.monotonic() - self._written_at > WRITE_INTERVAL_S:
                 with self._database.writing() as db:
-                    write_probe.write(db, self._clock())
+                    scheduled_jobs.write_probe(db, self._clock())
                 self._written_at = time.monotonic()

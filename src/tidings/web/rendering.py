@@ -13,11 +13,12 @@ url|page_link        a URL of a publisher as `href` or `src` may hold it, or ""
 from __future__ import annotations
 
 import hashlib
+import re
 import sys
 from contextlib import suppress
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import jinja2
 from babel.numbers import format_decimal
@@ -29,7 +30,6 @@ from markupsafe import Markup
 from tidings import __version__
 from tidings.base.url_schemes import safe_href
 from tidings.web import language
-from tidings.web.articles.direction import text_direction
 from tidings.web.assets import Assets
 from tidings.web.context import PageResponse, RequestContext
 from tidings.web.message_translation import translated
@@ -144,3 +144,23 @@ def _shown(translate: Any) -> Any:
         return Markup(language.filled(text, values))  # noqa: S704 - values were escaped
 
     return shown
+
+
+# Languages that are written from right to left (CLDR, characterOrder).
+_RIGHT_TO_LEFT: Final = frozenset({
+    "ar", "arc", "ckb", "dv", "fa", "he", "iw", "ji", "ks", "lrc",
+    "mzn", "nqo", "pnb", "ps", "sd", "syr", "ug", "ur", "yi"
+})  # fmt: skip
+# Hebrew, Arabic, Syriac, Thaana, N'Ko and their presentation forms.
+_LETTER: Final = re.compile("[\u05d0-\u07ff\u0860-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
+
+
+def text_direction(language: str, text: str) -> str:
+    """Returns the value of the attribute `dir`.
+
+    auto: the first letter decides, which is wrong for an Arabic text that begins with a Latin name. So texts of a
+    feed in such a language are rtl if they have a letter of such a script: the language of some feeds is wrong.
+    language: the feed's language code, such as "ar-EG".
+    """
+    is_right_to_left = language.lower().replace("_", "-").partition("-")[0] in _RIGHT_TO_LEFT
+    return "rtl" if is_right_to_left and _LETTER.search(text) else "auto"

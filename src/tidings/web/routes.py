@@ -44,7 +44,7 @@ PAGE_ROUTES = [
     *feed_edit.routes.all,
     *categories.routes.all,
     *archive_pages.routes.all,
-    *labels.ROUTES,
+    *labels.routes.all,
     *welcome.routes.all,
 ]
 

@@ -2,12 +2,69 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from unicodedata import normalize
+
+from babel import Locale
 from msgspec import Struct
 
-from tidings.domain.accounts.user_changes import RANGES
-from tidings.web import setting_choices
-from tidings.web.language import N_
+from tidings.domain.accounts.user_changes import CHOICES, RANGES, selectable_zones
+from tidings.services.accounts.users import known_zones
+from tidings.web.language import N_, OFFERED, _
 from tidings.web.setting_fields import Field, Group
+
+_LABELS: dict[str, str] = {
+    "light_serif": N_("Light, serif"),
+    "light_sans_serif": N_("Light, sans serif"),
+    "dark_serif": N_("Dark, serif"),
+    "dark_sans_serif": N_("Dark, sans serif"),
+    "system_serif": N_("Same as the system, serif"),
+    "system_sans_serif": N_("Same as the system, sans serif"),
+    "asc": N_("Oldest first"),
+    "desc": N_("Newest first"),
+    "published_at": N_("Date published"),
+    "created_at": N_("Date received"),
+    "alphabetical": N_("By name"),
+    "unread_count": N_("By unread entries"),
+    "unread": N_("Unread"),
+    "starred": N_("Starred"),
+    "history": N_("History"),
+    "feeds": N_("Feeds"),
+    "categories": N_("Categories"),
+    "fullscreen": N_("Full screen"),
+    "standalone": N_("Own window"),
+    "minimal-ui": N_("Own window with a few buttons"),
+    "browser": N_("In the browser"),
+    "none": N_("Nothing"),
+    "tap": N_("Double tap"),
+    "swipe": N_("Swipe"),
+}
+
+
+def choices_of(name: str) -> Callable[[], Mapping[str, str]]:
+    """Returns a function that returns value and label of each choice. name: the field's name."""
+    return lambda: {value: _(_LABELS[value]) for value in CHOICES[name]}
+
+
+@lru_cache(maxsize=1)
+def languages() -> dict[str, str]:
+    """Returns code and name of each language that there is, named in that language."""
+    named = {code: _own_name(code) for code in OFFERED}
+    # Decomposed, so that an accented letter is next to the plain one.
+    return dict(sorted(named.items(), key=lambda item: normalize("NFKD", item[1]).casefold()))
+
+
+@lru_cache(maxsize=1)
+def zones() -> dict[str, str]:
+    return {name: name.replace("_", " ") for name in selectable_zones(known_zones())}
+
+
+def _own_name(code: str) -> str:
+    locale = Locale.parse(code)
+    alone = code.partition("_")[0] not in ("zh", "pt")
+    name = (Locale(locale.language).get_language_name() if alone else locale.get_display_name()) or code
+    return name[:1].upper() + name[1:]
 
 
 class AccountForm(Struct, frozen=True):
@@ -33,9 +90,9 @@ ACCOUNT = AccountForm(
             "",
             (
                 Field("text", "username", N_("Username"), more=_PLAIN_TEXT | {"autocomplete": "username"}),
-                Field("select", "language", N_("Language"), choices=setting_choices.languages),
-                Field("select", "timezone", N_("Time zone"), choices=setting_choices.zones),
-                Field("select", "default_home_page", N_("Home page"), choices=setting_choices.of("default_home_page")),
+                Field("select", "language", N_("Language"), choices=languages),
+                Field("select", "timezone", N_("Time zone"), choices=zones),
+                Field("select", "default_home_page", N_("Home page"), choices=choices_of("default_home_page")),
             ),
         ),
         Group(
@@ -64,19 +121,19 @@ READING = AccountForm(
                     "select",
                     "entry_sorting_order",
                     N_("Sort by"),
-                    choices=setting_choices.of("entry_sorting_order"),
+                    choices=choices_of("entry_sorting_order"),
                 ),
                 Field(
                     "choice",
                     "entry_sorting_direction",
                     N_("Sort order"),
-                    choices=setting_choices.of("entry_sorting_direction"),
+                    choices=choices_of("entry_sorting_direction"),
                 ),
                 Field(
                     "choice",
                     "categories_sorting_order",
                     N_("Categories"),
-                    choices=setting_choices.of("categories_sorting_order"),
+                    choices=choices_of("categories_sorting_order"),
                 ),
                 _number("entries_per_page", N_("Entries per page")),
             ),
@@ -123,15 +180,13 @@ READING = AccountForm(
             (
                 Field("check", "keyboard_shortcuts", N_("Keyboard shortcuts"), N_("Press ? to see them.")),
                 Field("check", "entry_swipe", N_("Swipe entries in lists"), N_("Right marks read, left stars.")),
-                Field(
-                    "choice", "gesture_nav", N_("Go to the next entry by"), choices=setting_choices.of("gesture_nav")
-                ),
+                Field("choice", "gesture_nav", N_("Go to the next entry by"), choices=choices_of("gesture_nav")),
                 Field(
                     "select",
                     "display_mode",
                     N_("Installed as an app"),
                     N_("Takes effect the next time it is installed."),
-                    choices=setting_choices.of("display_mode"),
+                    choices=choices_of("display_mode"),
                 ),
             ),
         ),
@@ -146,7 +201,7 @@ APPEARANCE = AccountForm(
     (
         Group(
             N_("All your devices"),
-            (Field("select", "theme", N_("Colours and typeface"), choices=setting_choices.of("theme")),),
+            (Field("select", "theme", N_("Colours and typeface"), choices=choices_of("theme")),),
         ),
     ),
 )

@@ -29,7 +29,7 @@ from tidings.services.polling.prepare import EntryPreparer
 from tidings.services.polling.store import find_changes, store_updates
 from tidings.services.rule_log import log_rule_errors
 from tidings.storage.accounts import users
-from tidings.websub import pushes_store, store
+from tidings.websub import store
 from tidings.websub.model import (
     HubMode,
     HubSubscription,
@@ -39,7 +39,7 @@ from tidings.websub.model import (
     is_genuine,
     verified_columns,
 )
-from tidings.websub.pushes_store import Push
+from tidings.websub.store import Push
 
 log = structlog.get_logger()
 
@@ -125,9 +125,9 @@ class Pushes:
         now = self._clock()
         digest = hashlib.blake2b(body, digest_size=16).digest()
         with self._database.writing() as db:
-            is_stored = bool(body) and pushes_store.count(db, subscription.id) < MAX_WAITING
+            is_stored = bool(body) and store.count_pushes(db, subscription.id) < MAX_WAITING
             if is_stored:
-                pushes_store.add(db, subscription.id, body, digest=digest, charset=charset, now=now)
+                store.add_push(db, subscription.id, body, digest=digest, charset=charset, now=now)
         if not is_stored:
             # Some hubs push an empty body as a notification.
             self.poll_instead(subscription)
@@ -141,16 +141,16 @@ class Pushes:
         """Store the entries of one waiting push. Returns False if there is none."""
         now = self._clock()
         with self._database.reading() as db:
-            if not pushes_store.any_free(db, now):
+            if not store.any_free_push(db, now):
                 return False
         with self._database.writing() as db:
-            push = pushes_store.claim(db, now=now, until=Instant(now + PUSH_LEASE))
+            push = store.claim_push(db, now=now, until=Instant(now + PUSH_LEASE))
         if push is None:
             return False
         feeds = feeds_of(self._database, push.subscription_id)
         is_document = self._store(push, feeds) if push.attempts <= MAX_ATTEMPTS else self._give_up(push, feeds)
         with self._database.writing() as db:
-            pushes_store.remove(db, push.id)
+            store.remove_push(db, push.id)
             if not feeds:
                 # No feed uses the subscription: unsubscribe now.
                 store.make_subscriptions_due(db, [push.subscription_id], now)

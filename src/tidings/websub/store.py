@@ -1,6 +1,6 @@
-"""Subscriptions at hubs, and the sources that use them. They do not belong to users.
+"""Subscriptions at hubs, the sources that use them, and the documents that hubs pushed. They do not belong to users.
 
-Pushes that wait to be stored are in `websub.pushes_store`.
+A pushed document is kept until a worker has stored it; a subscription's are stored one after the other.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable
 from typing import Any
 
-from sqlalchemy import and_, bindparam, delete, exists, false, or_, select, update
+from msgspec import Struct
+from sqlalchemy import and_, bindparam, delete, exists, false, func, or_, select, update
 
 from tidings.base.times import Instant
 from tidings.domain.feeds.feeds import Feed
@@ -18,7 +19,7 @@ from tidings.engine.database import Read, Write, columns
 from tidings.engine.id_list import in_list
 from tidings.engine.upsert import upsert
 from tidings.storage.polling import sources
-from tidings.storage.schema import feeds, websub_subscriptions, websub_topics
+from tidings.storage.schema import feeds, websub_pushes, websub_subscriptions, websub_topics
 from tidings.websub.model import HubSubscription, SubscriptionState
 
 _select_all = select(*columns(websub_subscriptions, HubSubscription))
@@ -235,3 +236,60 @@ def stop_relying_on_pushes(db: Write, feed_id: int) -> None:
 def stop_relying_on_all_pushes(db: Write) -> None:
     """Poll all feeds at their usual rate until their next push."""
     db.run(_clear_last_push_of_all)
+
+
+class Push(Struct, frozen=True):
+    """A pushed document."""
+
+    id: int
+    subscription_id: int
+    charset: str
+    body: bytes
+    received_at: Instant
+    attempts: int
+    """How often it was claimed, including this time."""
+
+
+_earlier = websub_pushes.alias("earlier")
+_is_first = ~exists().where(
+    _earlier.c.subscription_id == websub_pushes.c.subscription_id, _earlier.c.id < websub_pushes.c.id
+)
+_is_free_push = or_(websub_pushes.c.claimed_until.is_(None), websub_pushes.c.claimed_until <= bindparam("now"))
+_select_free = select(websub_pushes.c.id).where(_is_first, _is_free_push)
+_has_free = select(exists(_select_free))
+_select_next = _select_free.order_by(websub_pushes.c.id).limit(1).with_for_update(of=websub_pushes, skip_locked=True)
+_claim_push = (
+    update(websub_pushes)
+    .where(websub_pushes.c.id.in_(_select_next.scalar_subquery()))
+    .values(claimed_until=bindparam("until"), attempts=websub_pushes.c.attempts + 1)
+    .returning(*columns(websub_pushes, Push))
+)
+_is_push_of_subscription = websub_pushes.c.subscription_id == bindparam("subscription")
+_count_pushes = select(func.count()).select_from(websub_pushes).where(_is_push_of_subscription)
+_insert_push = upsert(websub_pushes, ["subscription_id", "digest"])
+_delete_push = delete(websub_pushes).where(websub_pushes.c.id == bindparam("push"))
+
+
+def count_pushes(db: Read, subscription_id: int) -> int:
+    """Returns how many pushes of a subscription are waiting."""
+    return int(db.scalar(_count_pushes, subscription=subscription_id))
+
+
+def add_push(db: Write, subscription_id: int, body: bytes, *, digest: bytes, charset: str, now: Instant) -> None:
+    """Add a push, unless one with the same body is waiting."""
+    row = {"subscription_id": subscription_id, "body": body, "digest": digest, "charset": charset, "received_at": now}
+    db.run(_insert_push.values(**row))
+
+
+def any_free_push(db: Read, now: Instant) -> bool:
+    """Returns whether `claim_push` would find a push. Takes no lock."""
+    return bool(db.scalar(_has_free, now=now))
+
+
+def claim_push(db: Write, *, now: Instant, until: Instant) -> Push | None:
+    """Claim the longest waiting free push until `until`. Returns None if there is none."""
+    return db.one(Push, _claim_push, now=now, until=until)
+
+
+def remove_push(db: Write, push_id: int) -> None:
+    db.run(_delete_push, push=push_id)

@@ -34,10 +34,9 @@ from tidings.storage import migrate, schema_revision
 from tidings.storage.entries import search_index
 from tidings.websub.worker import Subscriber
 from tidings.wiring.services import build_services, start_metrics
-from tidings.worker.idle_end import end_when_idle
 from tidings.worker.indexer import Indexer
-from tidings.worker.names import worker_name
-from tidings.worker.poller import Poller
+from tidings.worker.loops import worker_name
+from tidings.worker.poller import Poller, end_when_idle
 from tidings.worker.reading_times import ReadingTimeWorker
 from tidings.worker.refresh import RefreshSummary, refresh
 

@@ -9,7 +9,7 @@ from starlette.types import ASGIApp
 
 from tidings import asgi
 from tidings.api.app import Api
-from tidings.api.reference import openapi
+from tidings.api.openapi import openapi
 from tidings.api.routes import API_ROUTES
 from tidings.fever.app import Fever
 from tidings.fever.routes import FEVER_ROUTES

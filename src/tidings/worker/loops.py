@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import secrets
+import socket
 from collections.abc import Awaitable, Callable, Collection
 from contextlib import suppress
 from typing import TypeVar
@@ -64,3 +67,8 @@ async def finish(running: Collection[asyncio.Task[None]], release: Callable[[], 
     with suppress(StoreUnavailable):
         released = await asyncio.to_thread(release)
         log.debug("leases released", count=released)
+
+
+def worker_name() -> str:
+    """Returns a name that no other worker has or had. Process ids alone repeat, as in each new container."""
+    return f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"

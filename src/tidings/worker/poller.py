@@ -6,6 +6,7 @@ claim ahead, up to as many again as there are slots ─► wait for a free slot 
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
@@ -18,7 +19,7 @@ from tidings.domain.polling.shared_sources import SourceLease
 from tidings.services.polling.lease import Polling
 from tidings.services.wakeup import WakeupEvent
 from tidings.worker import loops
-from tidings.worker.names import worker_name
+from tidings.worker.loops import worker_name
 
 log = structlog.get_logger()
 
@@ -213,3 +214,21 @@ class Poller:
             await asyncio.sleep(FORGET_HOSTS_INTERVAL_S)
             with suppress(StoreUnavailable):
                 await asyncio.to_thread(self._polling.forget_hosts)
+
+
+# Starting a worker again takes a moment in which the others are alone, so it stays for the next round of checks.
+IDLE_S = 300.0
+IDLE_CHECK_INTERVAL_S = 1.0
+
+
+async def end_when_idle(
+    poller: Poller, is_delivering: Callable[[], bool], stop: threading.Event, stopping: asyncio.Event
+) -> None:
+    """Set `stop` when no claim was full for IDLE_S and nothing is running, so that no delivery is cut off."""
+    while not stopping.is_set():
+        await loops.pause(stopping, IDLE_CHECK_INTERVAL_S)
+        is_resting = not poller.is_running and not is_delivering()
+        if is_resting and poller.seconds_since_full() > IDLE_S:
+            log.info("worker ends until there is more to do", worker=poller.name)
+            stop.set()
+            return

@@ -9,10 +9,10 @@ import msgspec
 from msgspec import Struct
 from starlette.responses import Response
 
+from tidings.api.encoded_feeds import MissingIcon
 from tidings.api.endpoints.enclosures import EnclosureOut, enclosure_out
 from tidings.api.endpoints.feeds import FeedOut, encoded_feeds
 from tidings.api.entry_filters import EntriesQuery, IdsQuery
-from tidings.api.missing_icon import MissingIcon
 from tidings.api.schema_annotations import Required, Timestamp, one_of
 from tidings.api.struct_copy import StructCopy
 from tidings.api.timestamps import TimeZone, time_zone

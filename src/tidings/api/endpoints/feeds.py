@@ -8,9 +8,8 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
-from tidings.api.encoded_feeds import EncodedFeeds
+from tidings.api.encoded_feeds import EncodedFeeds, MissingIcon
 from tidings.api.endpoints.categories import CategoryOut, category_out
-from tidings.api.missing_icon import MissingIcon
 from tidings.api.schema_annotations import Required, Timestamp, up_to
 from tidings.api.struct_copy import StructCopy
 from tidings.api.timestamps import TimeZone, time_zone

@@ -9,10 +9,10 @@ from lxml import etree
 from lxml.etree import _Element
 from msgspec import Struct
 
+from tidings.base.text import unescape_html
 from tidings.content.formats.charset import DecodedText
 from tidings.content.formats.detect import DocumentRoot
 from tidings.content.formats.limits import is_certainly_within_limits, limit_damaged_xml, limit_xml
-from tidings.content.xml.doctype import declared_entities
 from tidings.content.xml.parser import xml_parser
 from tidings.content.xml.repair import repair_xml
 
@@ -94,3 +94,26 @@ def _windows_character(match: re.Match[str]) -> str:
 
 def _windows_control(match: re.Match[bytes]) -> bytes:
     return match[1].decode("cp1252", "ignore").encode()
+
+
+_DECLARATION: Final = re.compile(
+    r"""<!ENTITY\s+([A-Za-z_][\w.-]{0,63})\s+(?:"([^"<]{0,2000})"|'([^'<]{0,2000})')\s*>"""
+)
+_ANY_REFERENCE: Final = re.compile(r"&[\w#]+;")
+_MAX_ENTITIES: Final = 500
+
+
+def declared_entities(prolog: str) -> dict[str, str]:
+    """Returns names and texts of the internal entities declared in a DOCTYPE.
+
+    Only plain text counts. An entity that holds elements, refers to other entities (entity expansion attacks) or is
+    external is treated as undeclared.
+    """
+    entities: dict[str, str] = {}
+    for declaration in _DECLARATION.finditer(prolog):
+        value = unescape_html(declaration[2] or declaration[3] or "")
+        if not _ANY_REFERENCE.search(value):
+            entities.setdefault(declaration[1], value)
+        if len(entities) >= _MAX_ENTITIES:
+            break
+    return entities

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -15,7 +15,15 @@ from tidings.base.errors import InvalidInput
 from tidings.base.messages import msg
 from tidings.base.url_schemes import safe_href
 from tidings.content.model import MAX_CHAPTERS, Chapter, chapter_title
-from tidings.domain.entries.start_times import start_seconds
+
+_MAX_START_S: Final = 10**7
+
+
+def start_seconds(value: Any) -> float | None:
+    """Returns the seconds; None unless `value` is a number from 0 to several hundred days."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= _MAX_START_S:
+        return None
+    return float(value)
 
 
 def read_chapters(body: bytes) -> list[Chapter]:

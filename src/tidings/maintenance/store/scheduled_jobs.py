@@ -75,3 +75,11 @@ def finished_at(db: Read, name: str) -> Instant | None:
     """Returns when the job last finished; None if never."""
     moment: Instant | None = db.scalar(_select_finished_at, chore=name)
     return moment
+
+
+# Another value each time: SQLite writes nothing when a row stays the same.
+_write_probe = upsert(chores, ["name"], update=["finished_at"])
+
+
+def write_probe(db: Write, now: Instant) -> None:
+    db.run(_write_probe.values(name="write probe", next_at=Instant(0), finished_at=now))

@@ -6,6 +6,9 @@ goes through `start_attempt` and `verify`, which cost time on purpose.
 
 from __future__ import annotations
 
+import hashlib
+import hmac
+import secrets
 import threading
 from collections.abc import Sequence
 
@@ -18,7 +21,7 @@ from tidings.domain.accounts.throttle import FORGET_AFTER, Bucket, Throttle, buc
 from tidings.domain.accounts.users import User
 from tidings.domain.errors import SignInThrottled, UnknownApiKey
 from tidings.engine.database import Database, Read
-from tidings.services.accounts import known_browsers, passwords
+from tidings.services.accounts import passwords
 from tidings.services.accounts.refusal_log import RefusalLog
 from tidings.services.clock import Clock
 from tidings.storage.accounts import api_keys, sign_in_failures, users
@@ -133,11 +136,7 @@ class Authentication:
         """Returns the token that a browser stores after a sign-in and sends as `Credentials.browser` the next time."""
         with self._database.reading() as db:
             _, stored = self._stored(db, credentials)
-        return (
-            credentials.browser
-            if known_browsers.known_id(credentials.browser, stored)
-            else known_browsers.new_token(stored)
-        )
+        return credentials.browser if known_browser_id(credentials.browser, stored) else new_browser_token(stored)
 
     def _stored(self, db: Read, credentials: Credentials) -> tuple[User | None, str]:
         """Returns the user with this name and the hash of the password; None and a dummy hash for an unknown name."""
@@ -145,7 +144,7 @@ class Authentication:
         return user, users.password_hash(db, user.id) if user else passwords.UNKNOWN_USER_HASH
 
     def _buckets(self, credentials: Credentials, stored: str) -> tuple[Bucket, ...]:
-        browser = known_browsers.known_id(credentials.browser, stored) if credentials.browser else ""
+        browser = known_browser_id(credentials.browser, stored) if credentials.browser else ""
         return buckets_of(credentials.username, credentials.address, browser)
 
     def _failed(self, credentials: Credentials, buckets: Sequence[Bucket]) -> None:
@@ -211,3 +210,26 @@ THROTTLED = msg(
     "which you have signed in before keep working."
 )
 WRONG_PASSWORD = msg("The username or the password is wrong.")
+
+
+# Tokens of browsers in which a user has signed in before, so that attackers who have the name do not lock them out.
+# A token is an id and a signature of it. The key is the stored hash of the password, which every process can read and
+# only the service has: a new password invalidates all tokens, and no table of browsers is needed.
+BROWSER_ID_BYTES = 12
+
+
+def new_browser_token(password_hash: str) -> str:
+    """Returns a new token for a browser in which the user signed in with this password."""
+    browser = secrets.token_urlsafe(BROWSER_ID_BYTES)
+    return f"{browser}.{_browser_signature(password_hash, browser)}"
+
+
+def known_browser_id(token: str, password_hash: str) -> str:
+    """Returns the id of the browser if the token is genuine, else ""."""
+    browser, _, signature = token.partition(".")
+    is_genuine = hmac.compare_digest(signature.encode(), _browser_signature(password_hash, browser).encode())
+    return browser if is_genuine else ""
+
+
+def _browser_signature(password_hash: str, browser: str) -> str:
+    return hmac.new(password_hash.encode(), f"known browser {browser}".encode(), hashlib.sha256).hexdigest()

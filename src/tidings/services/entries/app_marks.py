@@ -14,7 +14,7 @@ from tidings.domain.entries.state_changes import StateChange
 from tidings.engine.database import Database
 from tidings.services.accounts.app_logins import FeverLogin
 from tidings.services.clock import Clock
-from tidings.services.entries import starring
+from tidings.services.entries.entries import write_states
 from tidings.services.listeners import Listeners
 from tidings.storage.accounts import api_passwords
 from tidings.storage.entries import entries, read_state
@@ -45,7 +45,7 @@ class AppMarks:
         with self._database.writing() as db:
             changed = read_state.differing_from(db, user_id, entry_ids, starred=starred)
             if changed:
-                starring.write(db, login.user, StateChange(user_id, changed, starred=starred), now, self._listeners)
+                write_states(db, login.user, StateChange(user_id, changed, starred=starred), now, self._listeners)
 
     def mark_list_read(self, login: FeverLogin, entry_filter: EntryFilter, stored_until: Instant) -> None:
         """Mark the unread entries of a feed, a category or all feeds read.

@@ -9,6 +9,7 @@ import msgspec
 
 from tidings.base.errors import InvalidField, InvalidInput, NotFound
 from tidings.base.messages import msg
+from tidings.base.times import Instant
 from tidings.content import formats
 from tidings.domain.accounts.users import User
 from tidings.domain.entries import entry_changes
@@ -17,12 +18,11 @@ from tidings.domain.entries.state_changes import StateChange
 from tidings.domain.polling.changes import url_hash
 from tidings.domain.polling.entry_policy import DEFAULT_INSTANCE, InstanceSettings
 from tidings.engine import locks
-from tidings.engine.database import Database, Read
+from tidings.engine.database import Database, Read, Write
 from tidings.services.clock import Clock
-from tidings.services.entries import starring
 from tidings.services.group_commit import GroupCommit
 from tidings.services.listeners import Listeners
-from tidings.storage.entries import contents, counters, entries, entry_lists, history, tombstones
+from tidings.storage.entries import contents, counters, entries, entry_lists, history, read_state, tombstones
 from tidings.storage.feeds import feeds
 from tidings.storage.polling import entry_writes
 
@@ -75,10 +75,10 @@ class Entries:
 
     def _change(self, user: User, change: StateChange) -> int:
         """Returns how many of the entries belong to the user."""
-        if not starring.may_save(user, change):
+        if not may_save_starred(user, change):
             return self._state_changes.write(change)
         with self._database.writing() as db:
-            return starring.write(db, user, change, self._clock(), self._listeners)
+            return write_states(db, user, change, self._clock(), self._listeners)
 
     def _write_changes(self, changes: Sequence[StateChange]) -> Sequence[int]:
         with self._database.writing() as db:
@@ -183,3 +183,35 @@ def unknown_entry(entry_id: int) -> NotFound:
 def invalid_feed_id(feed_id: int) -> InvalidInput:
     """Returns the error of lists and imports: in the API it is a 400, not a 404."""
     return InvalidInput(msg("There is no feed {id}.", id=feed_id), field="feed_id")
+
+
+# A change of more entries comes from an app that copies the stars of another account, not from a reader.
+MAX_SAVED = 100
+
+
+def may_save_starred(user: User, change: StateChange) -> bool:
+    """Returns whether entries may be saved because of the change."""
+    stars = bool(change.starred) or change.toggles_star
+    return user.saves_starred and stars and len(change.entry_ids) <= MAX_SAVED
+
+
+def write_states(db: Write, user: User, change: StateChange, now: Instant, listeners: Listeners) -> int:
+    """Apply a change. Entries that become starred are saved to services, if the user wants that.
+
+    Returns how many of the entries belong to the user.
+    """
+    starred = _not_starred(db, user, change, listeners) if may_save_starred(user, change) else []
+    (found,) = entries.change_states(db, [change], now=now)
+    # The event has the entry as it is now, with its star.
+    for entry in entries.get_many(db, user.id, starred) if starred else ():
+        listeners.save(db, user, entry, now)
+    return found
+
+
+def _not_starred(db: Write, user: User, change: StateChange, listeners: Listeners) -> list[int]:
+    """Returns the ids of the entries that the change stars, if there is a service to save them to."""
+    if not listeners.can_save(db, user.id):
+        return []
+    # Lock first, so that two requests do not both find an entry without a star.
+    counters.lock(db, user.id, (feed_id for _id, feed_id in entries.feeds_of(db, user.id, change.entry_ids)))
+    return read_state.differing_from(db, user.id, change.entry_ids, starred=True)

@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from tidings.base.errors import InvalidField, InvalidInput, NotFound
 from tidings.base.messages import msg
+from tidings.base.times import Instant
 from tidings.content import discovery
 from tidings.content.discovery import FeedCandidate, page_links
 from tidings.content.discovery.page_links import PageLinks
@@ -25,7 +26,6 @@ from tidings.domain.feeds import feed_changes
 from tidings.net.errors import FetchError
 from tidings.net.fetch import FetchRequest, FetchResponse
 from tidings.services.feed_requests import request_elsewhere
-from tidings.services.feeds.feed_preview import EntryPreview, newest
 from tidings.services.feeds.recent_documents import RecentDocuments
 from tidings.services.rate_limit import PoliteFetcher
 
@@ -191,7 +191,7 @@ class _Search:
         if kind:
             with contextlib.suppress(FeedUnreadable, NotAFeed):
                 document = _parsed(response)
-        title, entries = (document.title, newest(document)) if document else ("", ())
+        title, entries = (document.title, newest_entries(document)) if document else ("", ())
         return ProbeResult(kind, title, response.digest, response.permanent_url, entries)
 
 
@@ -242,3 +242,26 @@ def _discovered_feed(candidate: FeedCandidate, result: ProbeResult) -> Discovere
 def _final_url(candidate: FeedCandidate, result: ProbeResult) -> str:
     """Returns the target of a permanent redirect, or else the URL of the candidate."""
     return result.permanent_url or candidate.url
+
+
+MAX_PREVIEW_ENTRIES = 5
+MAX_PREVIEW_TITLE_LENGTH = 200
+
+
+class EntryPreview(Struct, frozen=True):
+    """An entry in the preview of a feed."""
+
+    title: str
+    url: str
+    """The link, "" if the entry has none."""
+    published_at: Instant | None
+    """None if the document gives no usable date."""
+
+
+def newest_entries(document: ParsedFeed) -> tuple[EntryPreview, ...]:
+    """Returns the latest entries; those without a date come last, in the order of the document."""
+    by_date = sorted(document.entries, key=lambda entry: -(entry.published_at or 0))
+    return tuple(
+        EntryPreview(entry.title[:MAX_PREVIEW_TITLE_LENGTH], entry.url, entry.published_at)
+        for entry in by_date[:MAX_PREVIEW_ENTRIES]
+    )

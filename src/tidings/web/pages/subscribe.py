@@ -18,8 +18,7 @@ from tidings.http.queries import Query
 from tidings.net.errors import FetchError, HttpError, TlsError
 from tidings.services import Services
 from tidings.services.feed_requests import options_elsewhere
-from tidings.services.feeds.discovery import DiscoveredFeed
-from tidings.services.feeds.feed_preview import EntryPreview
+from tidings.services.feeds.discovery import DiscoveredFeed, EntryPreview
 from tidings.services.feeds.typed_urls import complete_url, reach
 from tidings.storage.feeds import feeds
 from tidings.web.context import PageResponse, Redirect, RequestContext

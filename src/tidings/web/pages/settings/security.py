@@ -12,7 +12,7 @@ from tidings.http.binding import Form
 from tidings.http.endpoints import Routes
 from tidings.services import Services
 from tidings.services.accounts.authentication import Credentials
-from tidings.web import cookies, user_agents
+from tidings.web import cookies
 from tidings.web.context import PageResponse, Redirect, RequestContext, signed_out
 from tidings.web.field_errors import field_error
 from tidings.web.language import _, ngettext
@@ -100,9 +100,41 @@ def _page(context: RequestContext, problem: InvalidInput | None = None) -> PageR
     known = {
         "title": _("Password and sessions"),
         "sessions": [
-            (session, user_agents.browser_name(session.user_agent))
+            (session, browser_name(session.user_agent))
             for session in context.services.accounts.sessions.list_all(context.caller.id)
         ],
         "here": _session_id(context),
     }
     return PageResponse("settings/security.html", known, status=400 if problem else 200, problem=problem)
+
+
+# The first match wins: most browsers name others as well, which come later.
+_BROWSERS = (
+    ("Edg", "Edge"),
+    ("OPR/", "Opera"),
+    ("Vivaldi", "Vivaldi"),
+    ("SamsungBrowser", "Samsung Internet"),
+    ("Firefox", "Firefox"),
+    ("FxiOS", "Firefox"),
+    ("CriOS", "Chrome"),
+    ("Chrome", "Chrome"),
+    ("Safari", "Safari"),
+)
+_SYSTEMS = (
+    ("iPhone", "iPhone"),
+    ("iPad", "iPad"),
+    ("Android", "Android"),
+    ("CrOS", "ChromeOS"),
+    ("Windows", "Windows"),
+    ("Macintosh", "macOS"),
+    ("Linux", "Linux"),
+)
+
+
+def browser_name(user_agent: str) -> str:
+    """Returns for example "Firefox, Linux", or the User-Agent itself when it is not known."""
+    browser = next((name for mark, name in _BROWSERS if mark in user_agent), "")
+    system = next((name for mark, name in _SYSTEMS if mark in user_agent), "")
+    if browser:
+        return _("%(browser)s, %(system)s", browser=browser, system=system) if system else browser
+    return user_agent[:60] or _("Unknown browser")

@@ -1,18 +1,20 @@
-"""The page of labels, which adds, renames and deletes them."""
+"""The page of labels, which adds, renames and deletes them, and the form that gives labels to an entry."""
 
 from __future__ import annotations
 
 from tidings.base.errors import InvalidInput
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.labels import Label, LabelCounts
-from tidings.http.binding import Form
+from tidings.http.binding import Form, parse_id
 from tidings.http.endpoints import Routes
 from tidings.services import Services
 from tidings.services.entries.labels import owned_label
 from tidings.storage.entries import labels
+from tidings.web import security
 from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.field_errors import field_error
 from tidings.web.language import _
+from tidings.web.message_translation import translated
 
 routes = Routes()
 
@@ -60,6 +62,29 @@ def delete_label(caller: User, services: Services, label_id: int) -> Redirect:
         label = owned_label(db, caller.id, label_id)
     services.entries.labels.delete(caller.id, label_id)
     return Redirect("/labels", notice=_("%(title)s deleted.", title=label.name))
+
+
+class EntryLabelsForm(Form, frozen=True):
+    """The form that sets the labels of an entry."""
+
+    label: tuple[str, ...] = ()
+    """Ids of the labels that the entry is to have."""
+    new: str = ""
+    """Name of an additional label."""
+    back: str = ""
+    """The page to return to."""
+
+
+@routes.post("/entries/{entry_id}/labels")
+def set_labels(caller: User, services: Services, entry_id: int, form: EntryLabelsForm) -> Redirect:
+    """Give an entry the chosen labels and no others."""
+    back = security.local_path(form.back) or f"/entries/{entry_id}"
+    chosen = [parse_id("label", text) for text in form.label]
+    try:
+        services.entries.labels.set_of_entry(caller.id, entry_id, chosen, form.new)
+    except InvalidInput as error:
+        return Redirect(back, translated(error.text))
+    return Redirect(back, _("Labels saved."))
 
 
 def _page(
