@@ -18,7 +18,8 @@ from PIL import Image
 from support.hostile_pictures import picture, progressive_jpeg
 from tidings.content.pictures.formats import Picture
 from tidings.content.pictures.scaling import PictureSize
-from tidings.services.pictures import DecodingLimits, PictureDecoder
+from tidings.services.pictures import PictureDecoder
+from tidings.services.worker_pool import ProcessLimits
 
 PHOTO = Picture("image/png", picture("PNG", 3000, 1500))
 # A picture that takes a while: PNG filters and a large side, decoded and encoded completely.
@@ -30,7 +31,7 @@ def pool() -> Iterator[Callable[..., PictureDecoder]]:
     created: list[PictureDecoder] = []
 
     def make(**limits: float) -> PictureDecoder:
-        created.append(PictureDecoder(DecodingLimits(**limits)))  # type: ignore[arg-type]
+        created.append(PictureDecoder(ProcessLimits(**{"cpu_s": 6, "idle_s": 30} | limits)))  # type: ignore[arg-type]
         return created[-1]
 
     yield make
@@ -111,7 +112,7 @@ def test_a_picture_made_for_the_memory_costs_neither_memory_nor_time(pool: Calla
 
 
 def test_a_picture_that_takes_too_much_memory_is_given_up(pool: Callable[..., PictureDecoder]) -> None:
-    decoder = pool(memory=120 * 2**20)
+    decoder = pool(memory_bytes=120 * 2**20)
 
     assert scaled(decoder, SLOW) is SLOW
     assert works(decoder)

@@ -7,7 +7,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import pickle
 import resource
@@ -29,6 +28,7 @@ from tidings.base.errors import TidingsError
 from tidings.base.ipc import framed, read_message
 from tidings.base.messages import Message, msg
 from tidings.runtime import allocator, logs, parent_watch
+from tidings.runtime.limited_process import limit_resources
 from tidings.settings import Settings
 
 # Data memory of the process in bytes. Large accounts take 200 MB; a document at a reader's limit a few times its size.
@@ -60,9 +60,7 @@ class ImportMessage(Struct, frozen=True, omit_defaults=True):
 def main() -> None:
     # Ctrl-C is for the parent, which then ends this process.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    for limit, amount in ((resource.RLIMIT_CORE, 0), (resource.RLIMIT_DATA, MAX_MEMORY_BYTES)):
-        with contextlib.suppress(ValueError, OSError):
-            resource.setrlimit(limit, (amount, amount))
+    limit_resources({resource.RLIMIT_CORE: 0, resource.RLIMIT_DATA: MAX_MEMORY_BYTES})
     # Other output must not get between the messages.
     messages = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())

@@ -9,7 +9,6 @@ process that any library asks for, and permits only what `Sandbox` allows. The p
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import mimetypes
 import os
@@ -32,6 +31,7 @@ from tidings.base.ipc import framed, read_message
 from tidings.base.messages import Message, msg, verbatim
 from tidings.deliveries.notification_text import AppriseReport, AppriseRequest, UrlProblem
 from tidings.net.guard import AddressGuard
+from tidings.runtime.limited_process import limit_resources
 
 MAX_MEMORY_BYTES = 768 * 2**20
 # It sends mail through sockets, which the sandbox checks like the connections of the others.
@@ -246,9 +246,7 @@ def main() -> None:
     guard = AddressGuard(allow_private_networks=sys.argv[1] == "1", setting=sys.argv[2])
     logging.getLogger().addHandler(logging.NullHandler())
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which then closes the pipe
-    for limit, amount in ((resource.RLIMIT_CORE, 0), (resource.RLIMIT_AS, MAX_MEMORY_BYTES)):
-        with contextlib.suppress(ValueError, OSError):
-            resource.setrlimit(limit, (amount, amount))
+    limit_resources({resource.RLIMIT_CORE: 0, resource.RLIMIT_AS: MAX_MEMORY_BYTES})
     # Read files now that the sandbox would deny later.
     sys.dont_write_bytecode = True
     mimetypes.init()

@@ -7,11 +7,8 @@ picture ─► small or too demanding? ─► `services.worker_pool` ─► `tid
 from __future__ import annotations
 
 import asyncio
-from concurrent.futures import ThreadPoolExecutor
 
-import msgspec
 import structlog
-from msgspec import Struct
 
 from tidings.content import icons
 from tidings.content.icons import IconImage
@@ -20,41 +17,19 @@ from tidings.content.pictures.decoding import DecodingRequest, DecodingResult, P
 from tidings.content.pictures.formats import SVG, Picture
 from tidings.content.pictures.headers import read_header
 from tidings.content.pictures.scaling import SCALED_TYPE, PictureSize
-from tidings.services.worker_pool import WorkerDied, WorkerPool
+from tidings.services.worker_pool import LimitedWorkers, ProcessLimits, WorkerDied
 
 log = structlog.get_logger()
 
-_decoder = msgspec.msgpack.Decoder(DecodingResult)
 
-
-class DecodingLimits(Struct, frozen=True, kw_only=True):
-    """What the process that decodes pictures may use."""
-
-    cpu_s: int = 6
-    """Whole seconds of processor time for a picture."""
-    wall_s: float = 30
-    """The timeout, longer for a busy machine."""
-    memory: int = 512 * 2**20
-    """Bytes of address space of the process."""
-    pictures: int = 200
-    """The process is replaced after this many pictures."""
-    idle_s: float = 30
-    """The process ends after this time without a picture."""
+LIMITS = ProcessLimits(cpu_s=6, idle_s=30)
 
 
 class PictureDecoder:
     """A decoded picture is large, so one is decoded at a time."""
 
-    def __init__(self, limits: DecodingLimits = DecodingLimits()) -> None:  # noqa: B008 - immutable
-        self._limits = limits
-        self._threads = ThreadPoolExecutor(1, thread_name_prefix="pictures")
-        self._pool = WorkerPool(
-            "tidings.runtime.picture_process",
-            [str(limits.cpu_s), str(limits.memory)],
-            idle_s=limits.idle_s,
-            max_requests=limits.pictures,
-        )
-        self._closed = False
+    def __init__(self, limits: ProcessLimits = LIMITS) -> None:
+        self._workers = LimitedWorkers("tidings.runtime.picture_process", limits, max_concurrent=1)
 
     async def scale_down(self, picture: Picture, size: PictureSize) -> Picture:
         """Returns the picture as WebP within a size.
@@ -77,26 +52,21 @@ class PictureDecoder:
     @property
     def processes(self) -> list[int]:
         """Process ids of the running child processes."""
-        return self._pool.pids
+        return self._workers.pids
 
     def close(self) -> None:
         """End the process, a busy one too. Repeating it does nothing."""
-        self._closed = True
-        self._pool.close()
-        self._threads.shutdown(cancel_futures=True)
+        self._workers.close()
 
     async def _decode(self, purpose: Purpose, content: bytes) -> bytes | None:
         request = DecodingRequest(purpose, content)
-        return await asyncio.get_running_loop().run_in_executor(self._threads, self._decode_now, request)
-
-    def _decode_now(self, request: DecodingRequest) -> bytes | None:
         try:
-            response = self._pool.request(msgspec.msgpack.encode(request), timeout_s=self._limits.wall_s)
+            result = await self._workers.request(request, DecodingResult, keeps_worker=lambda _result: True)
         except WorkerDied as error:
-            if not self._closed:
-                log.warning("picture too demanding", size=len(request.content), reason=str(error))
+            if not self._workers.is_closed:
+                log.warning("picture too demanding", size=len(content), reason=str(error))
             return None
-        return _decoder.decode(response).content
+        return result.content
 
 
 def _fits(picture: Picture, size: PictureSize) -> bool:

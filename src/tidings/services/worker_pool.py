@@ -8,14 +8,23 @@ Workers start on demand and end after `idle_s` without a request.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import TypeVar
+
+import msgspec
+from msgspec import Struct
 
 from tidings.base.ipc import LENGTH_BYTES, framed
+
+R = TypeVar("R")
 
 
 class WorkerDied(Exception):
@@ -109,6 +118,62 @@ class WorkerPool:
         process.end()
         with self._lock:
             self._all.discard(process)
+
+
+class ProcessLimits(Struct, frozen=True, kw_only=True):
+    """What a process of `runtime.limited_process` may use."""
+
+    cpu_s: int
+    """Whole seconds of processor time for a request."""
+    wall_s: float = 30
+    """The timeout, longer for a busy machine."""
+    memory_bytes: int = 512 * 2**20
+    """Address space of the process."""
+    requests: int = 200
+    """The process is replaced after this many requests."""
+    idle_s: float = 60
+    """The process ends after this time without a request."""
+
+
+class LimitedWorkers:
+    """Worker processes with limits on time and memory, and the threads that wait for them."""
+
+    def __init__(self, module: str, limits: ProcessLimits, *, max_concurrent: int) -> None:
+        self._timeout_s = limits.wall_s
+        self._threads = ThreadPoolExecutor(max_concurrent, thread_name_prefix=module)
+        self._pool = WorkerPool(
+            module,
+            [str(limits.cpu_s), str(limits.memory_bytes)],
+            idle_s=limits.idle_s,
+            max_requests=limits.requests,
+        )
+        self.is_closed = False
+
+    @property
+    def pids(self) -> list[int]:
+        """Process ids of the running workers."""
+        return self._pool.pids
+
+    async def request(self, request: object, response_type: type[R], *, keeps_worker: Callable[[R], bool]) -> R:
+        """Send a request when a worker is free, and return its response. Raises WorkerDied, as `WorkerPool.request`."""
+        send = partial(self._send, request, msgspec.msgpack.Decoder(response_type), keeps_worker)
+        return await asyncio.get_running_loop().run_in_executor(self._threads, send)
+
+    def close(self) -> None:
+        """End every worker, busy ones too. Repeating it does nothing."""
+        self.is_closed = True
+        self._pool.close()
+        self._threads.shutdown(cancel_futures=True)
+
+    def _send(self, request: object, decoder: msgspec.msgpack.Decoder[R], keeps_worker: Callable[[R], bool]) -> R:
+        decoded: list[R] = []
+
+        def is_kept(response: bytes) -> bool:
+            decoded.append(decoder.decode(response))
+            return keeps_worker(decoded[0])
+
+        self._pool.request(msgspec.msgpack.encode(request), timeout_s=self._timeout_s, keeps_worker=is_kept)
+        return decoded[0]
 
 
 class _Worker:

@@ -14,7 +14,8 @@ import pytest
 
 from tidings.content.articles import Article, WebPage
 from tidings.domain.errors import PageTooDemanding
-from tidings.services.entries.article_extraction import ArticleExtractor, ExtractionLimits
+from tidings.services.entries.article_extraction import ArticleExtractor
+from tidings.services.worker_pool import ProcessLimits
 
 pytestmark = pytest.mark.slow
 
@@ -49,7 +50,7 @@ def pool() -> Iterator[Callable[..., ArticleExtractor]]:
     created: list[ArticleExtractor] = []
 
     def make(max_concurrent: int = 1, **limits: float) -> ArticleExtractor:
-        created.append(ArticleExtractor(max_concurrent=max_concurrent, limits=ExtractionLimits(**limits)))  # type: ignore[arg-type]
+        created.append(ArticleExtractor(max_concurrent=max_concurrent, limits=ProcessLimits(**{"cpu_s": 10} | limits)))  # type: ignore[arg-type]
         return created[-1]
 
     yield make
@@ -114,7 +115,7 @@ def test_a_page_also_has_a_wall_clock_limit(pool: Callable[..., ArticleExtractor
 
 
 def test_a_page_that_takes_too_much_memory_is_given_up(pool: Callable[..., ArticleExtractor]) -> None:
-    extraction = pool(memory=160 * 2**20)
+    extraction = pool(memory_bytes=160 * 2**20)
 
     (found,) = read(extraction, page(MANY))
 
@@ -192,7 +193,7 @@ def test_an_idle_process_ends(pool: Callable[..., ArticleExtractor]) -> None:
 
 
 def test_a_process_is_replaced_after_some_pages(pool: Callable[..., ArticleExtractor]) -> None:
-    extraction = pool(pages=2)
+    extraction = pool(requests=2)
     assert reads(extraction)
     first = extraction.processes
     assert reads(extraction)
