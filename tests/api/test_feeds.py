@@ -8,23 +8,13 @@ import pytest
 
 from support.people import Person, rss
 from support.publisher import Endless, Publisher
+from tidings.domain.feeds.feed_settings import ALL_FEED_SETTINGS, SWITCHES
 
 FIELDS = {
     "id", "user_id", "feed_url", "site_url", "title", "description", "language", "checked_at", "next_check_at",
-    "etag_header", "last_modified_header", "parsing_error_message", "parsing_error_count", "scraper_rules",
-    "rewrite_rules", "blocklist_rules", "keeplist_rules", "block_filter_entry_rules", "keep_filter_entry_rules",
-    "urlrewrite_rules", "user_agent", "cookie", "username", "password", "disabled", "no_media_player",
-    "ignore_http_cache", "allow_self_signed_certificates", "fetch_via_proxy", "hide_globally", "disable_http2",
-    "pushover_enabled", "ntfy_enabled", "crawler", "ignore_entry_updates", "apprise_service_urls", "webhook_url",
-    "ntfy_priority", "ntfy_topic", "pushover_priority", "proxy_url", "category", "icon", "match_entries_by_url",
-    "keep_read_days", "keep_unread_days",
-    "check_interval_minutes",
+    "etag_header", "last_modified_header", "parsing_error_message", "parsing_error_count", "category", "icon",
+    *(one.name for one in ALL_FEED_SETTINGS),
 }  # fmt: skip
-
-FLAGS = (
-    "crawler", "ignore_entry_updates", "disabled", "no_media_player", "ignore_http_cache",
-    "allow_self_signed_certificates", "fetch_via_proxy", "hide_globally", "disable_http2", "match_entries_by_url",
-)  # fmt: skip
 
 GOOD_RULES = {
     "scraper_rules": "article, .content",
@@ -204,7 +194,7 @@ def test_credentials_in_the_url_move_out_of_it(alice: Person, site: Publisher) -
 
 
 def test_all_settings_given_at_creation_are_stored(alice: Person, site: Publisher) -> None:
-    flags = dict.fromkeys(FLAGS, True)
+    flags = dict.fromkeys(SWITCHES, True)
     wanted = {**flags, **GOOD_RULES, "user_agent": "Me/1", "cookie": "a=b", "username": "u", "password": "p"}
 
     feed = alice.has_feed(site, **wanted)

@@ -11,38 +11,10 @@ import pytest
 
 from support.people import HttpResponse, Person, basic, call
 from support.publisher import Publisher
+from tidings.domain.accounts.users import USER_SETTINGS
 
-DEFAULTS = {
-    "theme": "light_serif",
-    "language": "en_US",
-    "timezone": "UTC",
-    "entry_sorting_direction": "asc",
-    "entry_sorting_order": "published_at",
-    "categories_sorting_order": "unread_count",
-    "entries_per_page": 100,
-    "default_home_page": "unread",
-    "display_mode": "standalone",
-    "gesture_nav": "tap",
-    "keyboard_shortcuts": True,
-    "show_reading_time": True,
-    "entry_swipe": True,
-    "default_reading_speed": 265,
-    "cjk_reading_speed": 500,
-    "media_playback_rate": 1,
-    "mark_read_on_view": True,
-    "mark_read_on_media_player_completion": False,
-    "always_open_external_links": False,
-    "open_external_links_in_new_tab": True,
-    "stylesheet": "",
-    "custom_js": "",
-    "external_font_hosts": "",
-    "block_filter_entry_rules": "",
-    "keep_filter_entry_rules": "",
-    "allow_account_password_in_apps": True,
-    "proxies_pictures": False,
-    "saves_starred": False,
-    "last_login_at": None,
-}
+# Their values are in the reviewed schema.
+DEFAULTS = {one.name: one.default for one in USER_SETTINGS} | {"last_login_at": None}
 
 
 def new_name(beginning: str = "dora") -> str:
@@ -81,8 +53,6 @@ def test_a_new_user_has_the_defaults(charlie: Person) -> None:
         "id": user["id"],
         "username": name,
         "is_admin": True,
-        "google_id": "",
-        "openid_connect_id": "",
         **DEFAULTS,
     }
 
@@ -182,7 +152,7 @@ def test_users_are_listed_by_username_for_administrators(charlie: Person, alice:
     names = [user["username"] for user in found]
     assert names == sorted(names)
     assert {alice.user.username, charlie.user.username} <= set(names)
-    assert set(found[0]) == {"id", "username", "is_admin", "google_id", "openid_connect_id", *DEFAULTS}
+    assert set(found[0]) == {"id", "username", "is_admin", *DEFAULTS}
     assert alice.call("GET", "/v1/users").status == 403
 
 
@@ -313,16 +283,7 @@ ACCEPTED = {
     "external_font_hosts": ("fonts.example.org", "A.example B.example.com", ""),
     "stylesheet": ("body { color: red }", ""),
     "custom_js": ("alert('<hello>')", ""),
-    "keyboard_shortcuts": (False, True),
-    "show_reading_time": (False, True),
-    "entry_swipe": (False, True),
-    "mark_read_on_view": (False, True),
-    "mark_read_on_media_player_completion": (True, False),
-    "always_open_external_links": (True, False),
-    "open_external_links_in_new_tab": (False, True),
-    "allow_account_password_in_apps": (False, True),
-    "proxies_pictures": (True, False),
-    "saves_starred": (True, False),
+    **{one.name: (not one.default, one.default) for one in USER_SETTINGS if one.type is bool},
 }
 
 

@@ -9,12 +9,12 @@ import pytest
 from support.people import Person
 from support.publisher import Publisher
 from support.reference import ReferenceMissing, reference_server
-from tidings.domain.feeds.feed_settings import FEED_SETTINGS, SettingType
+from tidings.domain.feeds.feed_settings import FEED_SETTINGS, SWITCHES
 
 pytestmark = pytest.mark.slow
 
-SHARED = [setting for setting in FEED_SETTINGS if setting.opml and not setting.is_own]
-OWN = [setting for setting in FEED_SETTINGS if setting.is_own]
+SHARED = [one for one in FEED_SETTINGS if one.setting.opml and not one.setting.is_own]
+OWN = [one for one in FEED_SETTINGS if one.setting.is_own]
 _TEXTS = {
     "scraper_rules": "article > p, div.text",
     "rewrite_rules": 'add_dynamic_image,replace("a & b"|"<b>")',
@@ -28,7 +28,7 @@ _TEXTS = {
 
 
 def all_settings() -> dict[str, Any]:
-    return {one.name: True if one.type is SettingType.SWITCH else _TEXTS[one.name] for one in SHARED}
+    return {one.name: True if one.name in SWITCHES else _TEXTS[one.name] for one in SHARED}
 
 
 def settings_of(feeds: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
@@ -72,8 +72,8 @@ def test_subscriptions_go_to_the_reference_and_back_with_every_setting(
 
 def test_settings_that_only_we_have_come_back_from_our_own_export(alice: Person, bob: Person, site: Publisher) -> None:
     feed = alice.has_feed(site)
-    values = {"check_interval_minutes": 30, "keep_read_days": 9, "keep_unread_days": -1, "match_entries_by_url": True}
-    assert values.keys() == {setting.name for setting in OWN}
+    numbers = {"check_interval_minutes": 30, "keep_read_days": 9, "keep_unread_days": -1}
+    values = {one.name: True if one.name in SWITCHES else numbers[one.name] for one in OWN}
     alice.put(f"/v1/feeds/{feed['id']}", values, status=201)
 
     assert bob.call("POST", "/v1/import", raw=alice.call("GET", "/v1/export").body).status == 201

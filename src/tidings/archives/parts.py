@@ -15,7 +15,11 @@ from msgspec import Struct
 
 from tidings.base.errors import InvalidInput
 from tidings.base.messages import verbatim
+from tidings.domain.accounts.user_changes import CHOSEN
+from tidings.domain.accounts.users import USER_SETTINGS
+from tidings.domain.feeds.feed_settings import ALL_FEED_SETTINGS
 from tidings.domain.feeds.feeds import Feed
+from tidings.domain.setting_declarations import Risk
 
 
 class ArchivePart(StrEnum):
@@ -37,36 +41,21 @@ ALL_PARTS: Final = frozenset(ArchivePart)
 # Applied unless the user chooses otherwise.
 DEFAULT_PARTS: Final = frozenset({ArchivePart.SETTINGS})
 
-_HARMLESS: Final = (
-    "theme", "language", "timezone", "entry_sorting_direction", "entry_sorting_order", "categories_sorting_order",
-    "entries_per_page", "default_home_page", "display_mode", "gesture_nav", "keyboard_shortcuts", "show_reading_time",
-    "entry_swipe", "default_reading_speed", "cjk_reading_speed", "media_playback_rate", "mark_read_on_view",
-    "mark_read_on_media_player_completion", "always_open_external_links", "open_external_links_in_new_tab",
-    "has_chosen_theme", "has_chosen_direction",
-)  # fmt: skip
+_PART_OF_RISK: Final[Mapping[Risk, str]] = {
+    Risk.NONE: ArchivePart.SETTINGS,
+    Risk.HIDES_ENTRIES: ArchivePart.RULES,
+    Risk.RUNS_ON_PAGES: ArchivePart.SCRIPTS,
+    Risk.SENDS_DATA: ArchivePart.INTEGRATIONS,
+    Risk.WEAKENS_SECURITY: SECURITY,
+}
 # Every setting of a user in an archive; one that is missing here is never applied.
 PART_OF_SETTING: Final[Mapping[str, str]] = {
-    **dict.fromkeys(_HARMLESS, ArchivePart.SETTINGS),
-    "block_filter_entry_rules": ArchivePart.RULES,
-    "keep_filter_entry_rules": ArchivePart.RULES,
-    "stylesheet": ArchivePart.SCRIPTS,
-    "custom_js": ArchivePart.SCRIPTS,
-    "external_font_hosts": ArchivePart.SCRIPTS,
-    # Stars are sent to services.
-    "saves_starred": ArchivePart.INTEGRATIONS,
-    "allow_account_password_in_apps": SECURITY,
-    # Without it, publishers see the reader's address.
-    "proxies_pictures": SECURITY,
+    **{one.name: _PART_OF_RISK[one.setting.risk] for one in USER_SETTINGS if one.setting.risk in _PART_OF_RISK},
+    **dict.fromkeys(CHOSEN.values(), ArchivePart.SETTINGS),
 }
-# Settings of a feed that send entries or requests to another host. The topic and priorities of notifications are
-# stored in any case: they have no effect until notifications are on.
+# Settings of a feed that are not stored with it in any case: they send entries or requests to another host, or protect.
 PART_OF_FEED_SETTING: Final[Mapping[str, str]] = {
-    "webhook_url": ArchivePart.INTEGRATIONS,
-    "apprise_service_urls": ArchivePart.INTEGRATIONS,
-    "ntfy_enabled": ArchivePart.INTEGRATIONS,
-    "pushover_enabled": ArchivePart.INTEGRATIONS,
-    "proxy_url": ArchivePart.INTEGRATIONS,
-    "allow_self_signed_certificates": SECURITY,
+    one.name: _PART_OF_RISK[one.setting.risk] for one in ALL_FEED_SETTINGS if one.setting.risk is not Risk.NONE
 }
 _FEED_DEFAULTS: Final = {field.name: field.default for field in msgspec.structs.fields(Feed)}
 

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Final
 from msgspec import Meta, Struct
 
 from tidings.content.model import Chapter
+from tidings.domain.feeds.feed_settings import ALL_FEED_SETTINGS
 
 FORMAT: Final = "tidings-archive"
 VERSION: Final = 1
@@ -27,15 +28,9 @@ DELETED_ENTRIES: Final = "deleted_entries.jsonl"
 MEMBERS: Final = frozenset({MANIFEST, SETTINGS, INTEGRATIONS, CATEGORIES, FEEDS, ENTRIES, LABELS, DELETED_ENTRIES})
 
 # Fields of a feed that its user chose, by which it is stored again.
-FEED_SETTINGS: Final = (
-    "disabled", "check_interval_minutes", "user_agent", "fetch_via_proxy", "ignore_http_cache",
-    "allow_self_signed_certificates", "disable_http2", "crawler", "ignore_entry_updates", "match_entries_by_url",
-    "keep_read_days", "keep_unread_days", "hide_globally", "no_media_player", "scraper_rules", "rewrite_rules",
-    "urlrewrite_rules", "blocklist_rules", "keeplist_rules", "block_filter_entry_rules", "keep_filter_entry_rules",
-    "ntfy_enabled", "ntfy_priority", "ntfy_topic", "pushover_enabled", "pushover_priority",
-)  # fmt: skip
+FEED_SETTINGS: Final = tuple(one.name for one in ALL_FEED_SETTINGS if not one.setting.is_secret)
 # Fields that only an archive with secrets has.
-FEED_SECRETS: Final = ("username", "password", "cookie", "proxy_url", "apprise_service_urls", "webhook_url")
+FEED_SECRETS: Final = tuple(one.name for one in ALL_FEED_SETTINGS if one.setting.is_secret)
 
 
 # As large as the columns.

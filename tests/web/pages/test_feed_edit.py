@@ -12,6 +12,7 @@ import pytest
 from support.people import Person, rss
 from support.publisher import Publisher
 from support.visitors import Visitor
+from tidings.domain.feeds.feed_settings import SWITCHES
 from tidings.storage.feeds import feeds
 from tidings.wiring.services import AllServices
 
@@ -53,16 +54,7 @@ WHOLE: dict[str, Any] = {
     "keeplist_rules": ".*",
     "block_filter_entry_rules": "EntryTitle=a\nEntryTitle=b",
     "keep_filter_entry_rules": "EntryTitle=.",
-    "disabled": True,
-    "crawler": True,
-    "hide_globally": True,
-    "no_media_player": True,
-    "ignore_entry_updates": True,
-    "match_entries_by_url": True,
-    "fetch_via_proxy": True,
-    "ignore_http_cache": True,
-    "allow_self_signed_certificates": True,
-    "disable_http2": True,
+    **dict.fromkeys(SWITCHES, True),
     "check_interval_minutes": 90,
     "keep_read_days": 7,
     "keep_unread_days": -1,

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import Struct
 
 from tidings.api.encoded_feeds import EncodedFeeds, MissingIcon
 from tidings.api.endpoints.categories import CategoryOut, category_out
-from tidings.api.schema_annotations import Required, Timestamp, up_to
+from tidings.api.schema_annotations import Required, Timestamp
+from tidings.api.setting_members import accepts, shows
 from tidings.api.struct_copy import StructCopy
 from tidings.api.timestamps import TimeZone, time_zone
 from tidings.base.errors import InvalidInput, NotFound
 from tidings.domain.accounts.users import User
-from tidings.domain.entries.retention import MAX_DAYS, NEVER
-from tidings.domain.feeds.feed_settings import NUMBERS
-from tidings.domain.feeds.feeds import MAX_USER_INTERVAL_MINUTES, Feed
+from tidings.domain.feeds.feed_settings import ALL_FEED_SETTINGS, FEED_SETTINGS, NUMBERS
+from tidings.domain.feeds.feeds import Feed
 from tidings.engine.database import Read
 from tidings.http.endpoints import Routes
 from tidings.http.json_body import Int64, sent
@@ -37,6 +37,7 @@ class FeedIconOut(Struct, frozen=True):
     external_icon_id: str
 
 
+@shows(ALL_FEED_SETTINGS, before="checked_at")
 class FeedOut(Struct, frozen=True):
     """Times are in the time zone of the user. icon: null while none is known, or icon_id 0 for apps
     that fail at null.
@@ -56,38 +57,6 @@ class FeedOut(Struct, frozen=True):
     last_modified_header: str
     parsing_error_message: str
     parsing_error_count: int
-    scraper_rules: str
-    rewrite_rules: str
-    blocklist_rules: str
-    keeplist_rules: str
-    block_filter_entry_rules: str
-    keep_filter_entry_rules: str
-    urlrewrite_rules: str
-    user_agent: str
-    cookie: str
-    username: str
-    password: str
-    disabled: bool
-    no_media_player: bool
-    ignore_http_cache: bool
-    allow_self_signed_certificates: bool
-    fetch_via_proxy: bool
-    hide_globally: bool
-    disable_http2: bool
-    pushover_enabled: bool
-    ntfy_enabled: bool
-    crawler: bool
-    ignore_entry_updates: bool
-    match_entries_by_url: bool
-    apprise_service_urls: str
-    webhook_url: str
-    ntfy_priority: int
-    ntfy_topic: str
-    pushover_priority: int
-    proxy_url: str
-    check_interval_minutes: int
-    keep_read_days: int | None
-    keep_unread_days: int | None
     checked_at: Timestamp
     next_check_at: Timestamp
     category: CategoryOut
@@ -149,7 +118,8 @@ def encoded_feed(db: Read, user: User, feed_id: int, missing_icon: MissingIcon) 
     return found[feed_id]
 
 
-class FeedFields(Struct, frozen=True, kw_only=True):
+@accepts(FEED_SETTINGS, nullable=NUMBERS)
+class FeedFields(Struct, frozen=True):
     """Settings of new and existing feeds.
 
     check_interval_minutes: 5 to 43,200, or 0 or null: as often as the feed publishes. keep_read_days,
@@ -159,36 +129,9 @@ class FeedFields(Struct, frozen=True, kw_only=True):
 
     feed_url: str | None = None
     category_id: Int64 | None = None
-    username: str | None = None
-    password: str | None = None
-    crawler: bool | None = None
-    user_agent: str | None = None
-    cookie: str | None = None
-    ignore_entry_updates: bool | None = None
-    match_entries_by_url: bool | None = None
-    disabled: bool | None = None
-    no_media_player: bool | None = None
-    ignore_http_cache: bool | None = None
-    allow_self_signed_certificates: bool | None = None
-    fetch_via_proxy: bool | None = None
-    hide_globally: bool | None = None
-    disable_http2: bool | None = None
-    scraper_rules: str | None = None
-    rewrite_rules: str | None = None
-    blocklist_rules: str | None = None
-    keeplist_rules: str | None = None
-    block_filter_entry_rules: str | None = None
-    keep_filter_entry_rules: str | None = None
-    urlrewrite_rules: str | None = None
-    proxy_url: str | None = None
-    webhook_url: str | None = None
-    apprise_service_urls: str | None = None
-    check_interval_minutes: Annotated[Int64 | UnsetType | None, up_to(MAX_USER_INTERVAL_MINUTES)] = UNSET
-    keep_read_days: Annotated[Int64 | UnsetType | None, up_to(MAX_DAYS, minimum=NEVER)] = UNSET
-    keep_unread_days: Annotated[Int64 | UnsetType | None, up_to(MAX_DAYS, minimum=NEVER)] = UNSET
 
 
-class FeedCreate(FeedFields, frozen=True, kw_only=True):
+class FeedCreate(FeedFields, frozen=True):
     """category_id: missing, null or 0 for your first category by title."""
 
     feed_url: Required[str] = None
@@ -198,7 +141,7 @@ class CategoryReference(Struct, frozen=True):
     id: Int64 | None = None
 
 
-class FeedUpdate(FeedFields, frozen=True, kw_only=True):
+class FeedUpdate(FeedFields, frozen=True):
     """category: an older name of category_id; category_id takes precedence."""
 
     title: str | None = None

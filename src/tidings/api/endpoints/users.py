@@ -2,61 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from msgspec import Struct
 
-from msgspec import Meta, Struct
-
-from tidings.api.schema_annotations import Required, Timestamp, one_of, up_to
+from tidings.api.schema_annotations import Required, Timestamp
+from tidings.api.setting_members import accepts, shows
 from tidings.api.struct_copy import StructCopy
 from tidings.api.timestamps import time_zone
 from tidings.base.errors import Forbidden, InvalidInput, NotFound
 from tidings.base.messages import verbatim
-from tidings.domain.accounts.user_changes import CHOICES, RANGES
-from tidings.domain.accounts.users import User
+from tidings.domain.accounts.users import USER_SETTINGS, User
 from tidings.http.endpoints import Routes
-from tidings.http.json_body import Int64, sent
+from tidings.http.json_body import sent
 from tidings.services import Services
 from tidings.services.accounts.users import by_id_or_name
 
 routes = Routes("Users")
 
 
+@shows(USER_SETTINGS, before="last_login_at")
 class UserOut(Struct, frozen=True):
     """The password is never shown."""
 
     id: int
     username: str
     is_admin: bool
-    theme: str
-    language: str
-    timezone: str
-    entry_sorting_direction: str
-    entry_sorting_order: str
-    categories_sorting_order: str
-    entries_per_page: int
-    default_home_page: str
-    display_mode: str
-    gesture_nav: str
-    keyboard_shortcuts: bool
-    show_reading_time: bool
-    entry_swipe: bool
-    default_reading_speed: int
-    cjk_reading_speed: int
-    media_playback_rate: float
-    mark_read_on_view: bool
-    mark_read_on_media_player_completion: bool
-    always_open_external_links: bool
-    open_external_links_in_new_tab: bool
-    stylesheet: str
-    custom_js: str
-    external_font_hosts: str
-    google_id: str
-    openid_connect_id: str
-    block_filter_entry_rules: str
-    keep_filter_entry_rules: str
-    allow_account_password_in_apps: bool
-    proxies_pictures: bool
-    saves_starred: bool
     last_login_at: Timestamp | None
 
 
@@ -83,51 +52,13 @@ class UserCreate(Struct, frozen=True):
     openid_connect_id: str | None = None
 
 
-def _choice(name: str) -> Meta:
-    return one_of(CHOICES[name])
-
-
-def _range(name: str) -> Meta:
-    minimum, maximum = RANGES[name]
-    return up_to(maximum, minimum=minimum)
-
-
+@accepts(USER_SETTINGS)
 class UserUpdate(Struct, frozen=True):
     """Members that are not sent keep their values."""
 
     username: str | None = None
     password: str | None = None
     is_admin: bool | None = None
-    theme: Annotated[str | None, _choice("theme")] = None
-    language: Annotated[str | None, _choice("language")] = None
-    timezone: str | None = None
-    entry_sorting_direction: Annotated[str | None, _choice("entry_sorting_direction")] = None
-    entry_sorting_order: Annotated[str | None, _choice("entry_sorting_order")] = None
-    categories_sorting_order: Annotated[str | None, _choice("categories_sorting_order")] = None
-    entries_per_page: Annotated[Int64 | None, _range("entries_per_page")] = None
-    default_home_page: Annotated[str | None, _choice("default_home_page")] = None
-    display_mode: Annotated[str | None, _choice("display_mode")] = None
-    gesture_nav: Annotated[str | None, _choice("gesture_nav")] = None
-    keyboard_shortcuts: bool | None = None
-    show_reading_time: bool | None = None
-    entry_swipe: bool | None = None
-    default_reading_speed: Annotated[Int64 | None, _range("default_reading_speed")] = None
-    cjk_reading_speed: Annotated[Int64 | None, _range("cjk_reading_speed")] = None
-    media_playback_rate: Annotated[float | None, _range("media_playback_rate")] = None
-    mark_read_on_view: bool | None = None
-    mark_read_on_media_player_completion: bool | None = None
-    always_open_external_links: bool | None = None
-    open_external_links_in_new_tab: bool | None = None
-    stylesheet: str | None = None
-    custom_js: str | None = None
-    external_font_hosts: str | None = None
-    google_id: str | None = None
-    openid_connect_id: str | None = None
-    block_filter_entry_rules: str | None = None
-    keep_filter_entry_rules: str | None = None
-    allow_account_password_in_apps: bool | None = None
-    proxies_pictures: bool | None = None
-    saves_starred: bool | None = None
 
 
 @routes.get("/v1/users", admin=True, raises=(Forbidden,))

@@ -10,42 +10,16 @@ from tidings.base.errors import InvalidField
 from tidings.base.messages import msg
 from tidings.base.text import reject_nul
 from tidings.content.rules.validation import validate_user_rules
-from tidings.domain.accounts.users import validate_password, validate_username
+from tidings.domain.accounts.users import USER_SETTINGS, validate_password, validate_username
+from tidings.domain.setting_declarations import Risk
 
-CHOICES: dict[str, tuple[str, ...]] = {
-    "theme": (
-        "light_serif",
-        "light_sans_serif",
-        "dark_serif",
-        "dark_sans_serif",
-        "system_serif",
-        "system_sans_serif",
-    ),
-    "language": (
-        *("ar_SA", "cs_CZ", "de_DE", "el_EL", "en_US", "es_ES", "fi_FI", "fr_FR", "gl_ES", "hi_IN", "id_ID", "it_IT"),
-        *("ja_JP", "ko_KR", "nan_Latn_pehoeji", "nl_NL", "pl_PL", "pt_BR", "ro_RO", "ru_RU", "tr_TR", "uk_UA"),
-        *("zh_CN", "zh_TW"),
-    ),
-    "entry_sorting_direction": ("asc", "desc"),
-    "entry_sorting_order": ("published_at", "created_at"),
-    "categories_sorting_order": ("alphabetical", "unread_count"),
-    "default_home_page": ("unread", "starred", "history", "feeds", "categories"),
-    "display_mode": ("fullscreen", "standalone", "minimal-ui", "browser"),
-    "gesture_nav": ("none", "tap", "swipe"),
-}
+CHOICES = {one.name: one.setting.choices for one in USER_SETTINGS if one.setting.choices}
 # For each field, the column that records that the user has chosen a value.
 CHOSEN = {"theme": "has_chosen_theme", "entry_sorting_direction": "has_chosen_direction"}
-# The largest value of the column.
-MAX_READING_SPEED = 2**31 - 1
-RANGES: dict[str, tuple[float, float]] = {
-    "entries_per_page": (1, 1000),
-    "default_reading_speed": (1, MAX_READING_SPEED),
-    "cjk_reading_speed": (1, MAX_READING_SPEED),
-    "media_playback_rate": (0.25, 4),
-}
+RANGES = {one.name: one.setting.range for one in USER_SETTINGS if one.setting.range}
 RULES = ("block_filter_entry_rules", "keep_filter_entry_rules")
 # The user's ids at other services; each belongs to one account.
-FOREIGN_IDS = ("google_id", "openid_connect_id")
+FOREIGN_IDS = tuple(one.name for one in USER_SETTINGS if one.setting.risk is Risk.NAMES_USER)
 
 MAX_TEXT = 100_000
 # Characters. The ids are indexed, and PostgreSQL limits an index entry to 2,704 bytes.

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import unicodedata
+from typing import Annotated, Final
 
 from msgspec import Struct, structs
 
 from tidings.base.errors import InvalidInput
 from tidings.base.messages import msg
 from tidings.base.times import Instant
+from tidings.domain.setting_declarations import Risk, Setting, declared
 
 MIN_PASSWORD = 6
 MAX_PASSWORD = 1024
@@ -21,9 +23,27 @@ _WITHOUT_LOOKALIKES = {"LATIN", "CJK"}
 _WRITTEN_WITH_CJK = {"CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "HANGUL", "BOPOMOFO", "IDEOGRAPHIC"}
 
 
+THEMES = (
+    "light_serif",
+    "light_sans_serif",
+    "dark_serif",
+    "dark_sans_serif",
+    "system_serif",
+    "system_sans_serif",
+)
+LANGUAGES = (
+    *("ar_SA", "cs_CZ", "de_DE", "el_EL", "en_US", "es_ES", "fi_FI", "fr_FR", "gl_ES", "hi_IN", "id_ID", "it_IT"),
+    *("ja_JP", "ko_KR", "nan_Latn_pehoeji", "nl_NL", "pl_PL", "pt_BR", "ro_RO", "ru_RU", "tr_TR", "uk_UA"),
+    *("zh_CN", "zh_TW"),
+)
+# Words or characters a minute. The upper end is the largest value of the column.
+READING_SPEEDS = (1, 2**31 - 1)
+
+
 class User(Struct, frozen=True):
     """A user without the password. The table and the API use the same field names.
 
+    Fields annotated with `Setting` are the user's settings, in the order of the API: see `setting_declarations`.
     has_chosen_theme and has_chosen_direction are in the table only; see `with_page_defaults`.
     """
 
@@ -31,38 +51,62 @@ class User(Struct, frozen=True):
     username: str
     is_admin: bool
     last_login_at: Instant | None
-    theme: str
-    language: str
-    timezone: str
-    entry_sorting_direction: str
-    entry_sorting_order: str
-    categories_sorting_order: str
-    entries_per_page: int
-    default_home_page: str
-    display_mode: str
-    gesture_nav: str
-    keyboard_shortcuts: bool
-    show_reading_time: bool
-    entry_swipe: bool
-    default_reading_speed: int
-    cjk_reading_speed: int
-    media_playback_rate: float
-    mark_read_on_view: bool
-    mark_read_on_media_player_completion: bool
-    always_open_external_links: bool
-    open_external_links_in_new_tab: bool
-    stylesheet: str
-    custom_js: str
-    external_font_hosts: str
-    google_id: str
-    openid_connect_id: str
-    block_filter_entry_rules: str
-    keep_filter_entry_rules: str
-    allow_account_password_in_apps: bool
-    proxies_pictures: bool
-    saves_starred: bool
+    theme: Annotated[str, Setting(Risk.NONE, choices=THEMES)] = "light_serif"
+    language: Annotated[str, Setting(Risk.NONE, choices=LANGUAGES)] = "en_US"
+    timezone: Annotated[str, Setting(Risk.NONE, comment="IANA name; every time the API shows this user is in it.")] = (
+        "UTC"
+    )
+    entry_sorting_direction: Annotated[str, Setting(Risk.NONE, choices=("asc", "desc"))] = "asc"
+    entry_sorting_order: Annotated[str, Setting(Risk.NONE, choices=("published_at", "created_at"))] = "published_at"
+    categories_sorting_order: Annotated[str, Setting(Risk.NONE, choices=("alphabetical", "unread_count"))] = (
+        "unread_count"
+    )
+    entries_per_page: Annotated[int, Setting(Risk.NONE, range=(1, 1000))] = 100
+    default_home_page: Annotated[
+        str, Setting(Risk.NONE, choices=("unread", "starred", "history", "feeds", "categories"))
+    ] = "unread"
+    display_mode: Annotated[str, Setting(Risk.NONE, choices=("fullscreen", "standalone", "minimal-ui", "browser"))] = (
+        "standalone"
+    )
+    gesture_nav: Annotated[str, Setting(Risk.NONE, choices=("none", "tap", "swipe"))] = "tap"
+    keyboard_shortcuts: Annotated[bool, Setting(Risk.NONE)] = True
+    show_reading_time: Annotated[bool, Setting(Risk.NONE)] = True
+    entry_swipe: Annotated[bool, Setting(Risk.NONE)] = True
+    default_reading_speed: Annotated[int, Setting(Risk.NONE, range=READING_SPEEDS, comment="Words a minute.")] = 265
+    cjk_reading_speed: Annotated[int, Setting(Risk.NONE, range=READING_SPEEDS, comment="Characters a minute.")] = 500
+    media_playback_rate: Annotated[float, Setting(Risk.NONE, range=(0.25, 4))] = 1.0
+    mark_read_on_view: Annotated[bool, Setting(Risk.NONE)] = True
+    mark_read_on_media_player_completion: Annotated[bool, Setting(Risk.NONE)] = False
+    always_open_external_links: Annotated[bool, Setting(Risk.NONE)] = False
+    open_external_links_in_new_tab: Annotated[bool, Setting(Risk.NONE)] = True
+    stylesheet: Annotated[str, Setting(Risk.RUNS_ON_PAGES)] = ""
+    custom_js: Annotated[str, Setting(Risk.RUNS_ON_PAGES)] = ""
+    external_font_hosts: Annotated[str, Setting(Risk.RUNS_ON_PAGES)] = ""
+    google_id: Annotated[str, Setting(Risk.NAMES_USER)] = ""
+    openid_connect_id: Annotated[str, Setting(Risk.NAMES_USER)] = ""
+    block_filter_entry_rules: Annotated[str, Setting(Risk.HIDES_ENTRIES)] = ""
+    keep_filter_entry_rules: Annotated[str, Setting(Risk.HIDES_ENTRIES)] = ""
+    allow_account_password_in_apps: Annotated[
+        bool,
+        Setting(
+            Risk.WEAKENS_SECURITY,
+            comment="The Google Reader API accepts password_hash, not only API passwords.",
+        ),
+    ] = True
+    # Without it, publishers see the reader's address.
+    proxies_pictures: Annotated[
+        bool,
+        Setting(Risk.WEAKENS_SECURITY, comment="Pages load all pictures of articles through the media proxy."),
+    ] = False
+    # Stars are sent to services.
+    saves_starred: Annotated[
+        bool, Setting(Risk.SENDS_DATA, comment="Entries that become starred are saved to services.")
+    ] = False
     has_chosen_theme: bool = False
     has_chosen_direction: bool = False
+
+
+USER_SETTINGS: Final = declared(User, Setting)
 
 
 def with_page_defaults(user: User) -> User:

@@ -1,15 +1,12 @@
-"""The fields of a feed that a user may set, each declared once.
-
-The form of the web pages, the attributes in OPML and the checks of values derive from this list. The wire structs of
-the API spell their fields out, since their order and their descriptions are the contract; a test compares them with it.
-"""
+"""The settings of a feed by kind, from their declarations in `Feed`; forms, OPML and archives are made from them."""
 
 from __future__ import annotations
 
 from enum import Enum
 from typing import Final
 
-from msgspec import Struct
+from tidings.domain.feeds.feeds import Feed, FeedSetting
+from tidings.domain.setting_declarations import Declared, declared
 
 
 class SettingType(Enum):
@@ -25,60 +22,27 @@ class SettingType(Enum):
     DAYS = "days"
 
 
-class FeedSetting(Struct, frozen=True):
-    """A setting of a feed, in the database, in the API and forms, and in OPML."""
-
-    name: str
-    """The name of the column; the same in the API and the form."""
-    type: SettingType
-    opml: str = ""
-    """The name of the OPML attribute; "" if it stays out of OPML."""
-    is_own: bool = False
-    """Whether Miniflux does not have it: then its attribute is in our namespace instead of Miniflux's."""
+# Including those that only an archive sets.
+ALL_FEED_SETTINGS: Final = declared(Feed, FeedSetting)
+FEED_SETTINGS: Final = tuple(one for one in ALL_FEED_SETTINGS if one.setting.is_settable)
+# The user may change these too. They are the publisher's until then, so that a new feed has no settings for them.
+DESCRIPTION: Final = ("title", "feed_url", "site_url", "description")
 
 
-FEED_SETTINGS: Final = (
-    FeedSetting("title", SettingType.TEXT),
-    FeedSetting("feed_url", SettingType.TEXT),
-    FeedSetting("site_url", SettingType.TEXT),
-    FeedSetting("description", SettingType.TEXT),
-    FeedSetting("cookie", SettingType.TEXT),
-    FeedSetting("username", SettingType.TEXT),
-    FeedSetting("password", SettingType.TEXT),
-    FeedSetting("proxy_url", SettingType.TEXT),
-    FeedSetting("webhook_url", SettingType.TEXT),
-    FeedSetting("apprise_service_urls", SettingType.TEXT),
-    FeedSetting("scraper_rules", SettingType.RULE, "scraperRules"),
-    FeedSetting("rewrite_rules", SettingType.RULE, "rewriteRules"),
-    FeedSetting("urlrewrite_rules", SettingType.RULE, "urlRewriteRules"),
-    FeedSetting("blocklist_rules", SettingType.RULE, "blocklistRules"),
-    FeedSetting("keeplist_rules", SettingType.RULE, "keeplistRules"),
-    FeedSetting("block_filter_entry_rules", SettingType.RULE, "blockFilterEntryRules"),
-    FeedSetting("keep_filter_entry_rules", SettingType.RULE, "keepFilterEntryRules"),
-    FeedSetting("user_agent", SettingType.TEXT, "userAgent"),
-    FeedSetting("crawler", SettingType.SWITCH, "crawler"),
-    FeedSetting("ignore_http_cache", SettingType.SWITCH, "ignoreHTTPCache"),
-    FeedSetting("fetch_via_proxy", SettingType.SWITCH, "fetchViaProxy"),
-    FeedSetting("disabled", SettingType.SWITCH, "disabled"),
-    FeedSetting("no_media_player", SettingType.SWITCH, "noMediaPlayer"),
-    FeedSetting("hide_globally", SettingType.SWITCH, "hideGlobally"),
-    FeedSetting("allow_self_signed_certificates", SettingType.SWITCH, "allowSelfSignedCertificates"),
-    FeedSetting("disable_http2", SettingType.SWITCH, "disableHTTP2"),
-    FeedSetting("ignore_entry_updates", SettingType.SWITCH, "ignoreEntryUpdates"),
-    FeedSetting("check_interval_minutes", SettingType.NUMBER, "checkIntervalMinutes", is_own=True),
-    FeedSetting("keep_read_days", SettingType.DAYS, "keepReadDays", is_own=True),
-    FeedSetting("keep_unread_days", SettingType.DAYS, "keepUnreadDays", is_own=True),
-    FeedSetting("match_entries_by_url", SettingType.SWITCH, "matchEntriesByURL", is_own=True),
-)
+def type_of(declared: Declared[FeedSetting]) -> SettingType:
+    """Returns the kind of a setting."""
+    if declared.type is str:
+        return SettingType.RULE if declared.setting.is_rule else SettingType.TEXT
+    return {bool: SettingType.SWITCH, int: SettingType.NUMBER}.get(declared.type, SettingType.DAYS)
 
 
 def names_of(*types: SettingType) -> tuple[str, ...]:
-    """Returns the names of all settings of these types, in the order of the declaration."""
-    return tuple(setting.name for setting in FEED_SETTINGS if setting.type in types)
+    """Returns the names of all settings of these types, in the order of the declarations."""
+    return tuple(one.name for one in FEED_SETTINGS if type_of(one) in types)
 
 
 RULES: Final = names_of(SettingType.RULE)
-TEXTS: Final = names_of(SettingType.TEXT, SettingType.RULE)
+TEXTS: Final = (*DESCRIPTION, *names_of(SettingType.TEXT, SettingType.RULE))
 SWITCHES: Final = names_of(SettingType.SWITCH)
 DAYS: Final = names_of(SettingType.DAYS)
 # Numbers, with the value that null in the API and an empty field in a form stand for.

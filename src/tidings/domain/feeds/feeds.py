@@ -1,15 +1,15 @@
-"""Parsed documents, in the same structs for every format, and stored feeds.
-
-Strings are never None: absent is "". Parsed values are not yet cleaned, filtered or rewritten.
-"""
+"""Stored feeds, with the declarations of their settings."""
 
 from __future__ import annotations
 
 from enum import IntFlag
+from typing import Annotated
 
 from msgspec import Struct
 
 from tidings.base.times import Instant
+from tidings.domain.entries.retention import MAX_DAYS, NEVER
+from tidings.domain.setting_declarations import Risk, Setting
 
 # In the column `limits_reached` of a feed: pages of its newest entries have far less text than the feed itself.
 WORSE_PAGES = "pages"
@@ -28,8 +28,30 @@ class EditedFeedField(IntFlag):
     DESCRIPTION = 4
 
 
+class FeedSetting(Setting, frozen=True, kw_only=True):
+    """What is declared about a setting of a feed."""
+
+    risk: Risk = Risk.NONE
+    opml: str = ""
+    """The name of the attribute in OPML; "" if the setting stays out of OPML."""
+    is_own: bool = False
+    """Whether Miniflux does not have it: then its attribute is in our namespace instead of Miniflux's."""
+    is_rule: bool = False
+    """Whether it is text that is compiled."""
+    is_secret: bool = False
+    """Whether only archives with secrets contain it."""
+    is_settable: bool = True
+    """Whether the API accepts it; otherwise only an archive sets it."""
+
+
+_DAYS = (NEVER, MAX_DAYS)
+
+
 class Feed(Struct, frozen=True):
-    """A subscription as stored. The table and the API use the same field names."""
+    """A subscription as stored. The table and the API use the same field names.
+
+    Fields annotated with `FeedSetting` are the feed's settings, in the order of the API: see `setting_declarations`.
+    """
 
     id: int
     user_id: int
@@ -52,45 +74,74 @@ class Feed(Struct, frozen=True):
     parsing_error_message: str = ""
     parsing_error_count: int = 0
     failed_checks: int = 0
-    check_interval_minutes: int = 0
     publisher_hints: str = ""
     news_gap_s: int = 0
     news_at: Instant | None = None
     moved_to: str = ""
     moved_times: int = 0
-    disabled: bool = False
     disabled_reason: str = ""
-    user_agent: str = ""
-    cookie: str = ""
-    username: str = ""
-    password: str = ""
-    proxy_url: str = ""
-    fetch_via_proxy: bool = False
-    ignore_http_cache: bool = False
-    allow_self_signed_certificates: bool = False
-    disable_http2: bool = False
-    crawler: bool = False
-    ignore_entry_updates: bool = False
-    keep_read_days: int | None = None
-    keep_unread_days: int | None = None
-    match_entries_by_url: bool = False
     once_matched_by_url: bool = False
-    hide_globally: bool = False
-    no_media_player: bool = False
-    scraper_rules: str = ""
-    rewrite_rules: str = ""
-    urlrewrite_rules: str = ""
-    blocklist_rules: str = ""
-    keeplist_rules: str = ""
-    block_filter_entry_rules: str = ""
-    keep_filter_entry_rules: str = ""
-    apprise_service_urls: str = ""
-    webhook_url: str = ""
-    ntfy_enabled: bool = False
-    ntfy_priority: int = 3
-    ntfy_topic: str = ""
-    pushover_enabled: bool = False
-    pushover_priority: int = 0
+    scraper_rules: Annotated[str, FeedSetting(opml="scraperRules", is_rule=True)] = ""
+    rewrite_rules: Annotated[str, FeedSetting(opml="rewriteRules", is_rule=True)] = ""
+    blocklist_rules: Annotated[str, FeedSetting(opml="blocklistRules", is_rule=True)] = ""
+    keeplist_rules: Annotated[str, FeedSetting(opml="keeplistRules", is_rule=True)] = ""
+    block_filter_entry_rules: Annotated[str, FeedSetting(opml="blockFilterEntryRules", is_rule=True)] = ""
+    keep_filter_entry_rules: Annotated[str, FeedSetting(opml="keepFilterEntryRules", is_rule=True)] = ""
+    urlrewrite_rules: Annotated[str, FeedSetting(opml="urlRewriteRules", is_rule=True)] = ""
+    user_agent: Annotated[str, FeedSetting(opml="userAgent")] = ""
+    cookie: Annotated[str, FeedSetting(is_secret=True)] = ""
+    username: Annotated[str, FeedSetting(is_secret=True)] = ""
+    password: Annotated[str, FeedSetting(is_secret=True)] = ""
+    disabled: Annotated[bool, FeedSetting(opml="disabled")] = False
+    no_media_player: Annotated[bool, FeedSetting(opml="noMediaPlayer")] = False
+    ignore_http_cache: Annotated[bool, FeedSetting(opml="ignoreHTTPCache")] = False
+    allow_self_signed_certificates: Annotated[
+        bool, FeedSetting(opml="allowSelfSignedCertificates", risk=Risk.WEAKENS_SECURITY)
+    ] = False
+    fetch_via_proxy: Annotated[bool, FeedSetting(opml="fetchViaProxy")] = False
+    hide_globally: Annotated[bool, FeedSetting(opml="hideGlobally")] = False
+    disable_http2: Annotated[bool, FeedSetting(opml="disableHTTP2")] = False
+    pushover_enabled: Annotated[bool, FeedSetting(risk=Risk.SENDS_DATA, is_settable=False)] = False
+    ntfy_enabled: Annotated[bool, FeedSetting(risk=Risk.SENDS_DATA, is_settable=False)] = False
+    crawler: Annotated[bool, FeedSetting(opml="crawler")] = False
+    ignore_entry_updates: Annotated[bool, FeedSetting(opml="ignoreEntryUpdates")] = False
+    match_entries_by_url: Annotated[
+        bool,
+        FeedSetting(
+            opml="matchEntriesByURL",
+            is_own=True,
+            comment="Entries are known by their address: the publisher's ids change.",
+        ),
+    ] = False
+    apprise_service_urls: Annotated[str, FeedSetting(risk=Risk.SENDS_DATA, is_secret=True)] = ""
+    webhook_url: Annotated[str, FeedSetting(risk=Risk.SENDS_DATA, is_secret=True)] = ""
+    # Topic and priorities have no effect until notifications are on.
+    ntfy_priority: Annotated[int, FeedSetting(is_settable=False)] = 3
+    ntfy_topic: Annotated[str, FeedSetting(is_settable=False)] = ""
+    pushover_priority: Annotated[int, FeedSetting(is_settable=False)] = 0
+    proxy_url: Annotated[str, FeedSetting(risk=Risk.SENDS_DATA, is_secret=True)] = ""
+    check_interval_minutes: Annotated[
+        int,
+        FeedSetting(
+            opml="checkIntervalMinutes",
+            is_own=True,
+            range=(0, MAX_USER_INTERVAL_MINUTES),
+            comment="As the user set it; 0: as the feed publishes.",
+        ),
+    ] = 0
+    keep_read_days: Annotated[
+        int | None,
+        FeedSetting(
+            opml="keepReadDays",
+            is_own=True,
+            range=_DAYS,
+            comment="After these, read entries go; -1: never; null: as the settings say.",
+        ),
+    ] = None
+    keep_unread_days: Annotated[
+        int | None,
+        FeedSetting(opml="keepUnreadDays", is_own=True, range=_DAYS, comment="As keep_read_days, of unread ones."),
+    ] = None
 
     def __repr__(self) -> str:
         """Leaves out credentials: feeds appear in logs and tracebacks."""

@@ -14,14 +14,21 @@ from tidings.domain.feeds.feed_settings import FEED_SETTINGS, NUMBERS, TEXTS
 # Miniflux reads settings in its own namespace only; ours has what Miniflux does not have.
 MINIFLUX_NAMESPACE: Final = "https://miniflux.app/opml"
 OWN_NAMESPACE: Final = "urn:tidings:opml"
+# The order of attributes in the files of Miniflux, and in ours since before. Others follow as they are declared.
+_ORDER: Final = (
+    "scraperRules", "rewriteRules", "urlRewriteRules", "blocklistRules", "keeplistRules", "blockFilterEntryRules",
+    "keepFilterEntryRules", "userAgent", "crawler", "ignoreHTTPCache", "fetchViaProxy", "disabled", "noMediaPlayer",
+    "hideGlobally", "allowSelfSignedCertificates", "disableHTTP2", "ignoreEntryUpdates", "checkIntervalMinutes",
+    "keepReadDays", "keepUnreadDays", "matchEntriesByURL",
+)  # fmt: skip
+_PLACES: Final = {attribute: place for place, attribute in enumerate(_ORDER)}
+IN_OPML: Final = sorted(
+    (one for one in FEED_SETTINGS if one.setting.opml), key=lambda one: _PLACES.get(one.setting.opml, len(_ORDER))
+)
 # The attributes without their namespace, which differs between forks of Miniflux, and the feed's field that each sets.
-SETTINGS: Final = {setting.opml: setting.name for setting in FEED_SETTINGS if setting.opml}
+SETTINGS: Final = {one.setting.opml: one.name for one in IN_OPML}
 # The fields that are written, with the attribute of each.
-WRITTEN: Final = {
-    setting.name: f"{'tidings' if setting.is_own else 'miniflux'}:{setting.opml}"
-    for setting in FEED_SETTINGS
-    if setting.opml
-}
+WRITTEN: Final = {one.name: f"{'tidings' if one.setting.is_own else 'miniflux'}:{one.setting.opml}" for one in IN_OPML}
 _BOOLEANS: Final = dict.fromkeys(("true", "1", "t", "yes"), True) | dict.fromkeys(("false", "0", "f", "no", ""), False)
 
 

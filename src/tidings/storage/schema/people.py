@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Column, Float, ForeignKey, Index, Integer, LargeBinary, Table, UniqueConstraint, text
+from sqlalchemy import Column, ForeignKey, Index, Integer, LargeBinary, Table, UniqueConstraint
 
+from tidings.domain.accounts.users import USER_SETTINGS
 from tidings.engine.columns import Words, flag, instant, key, metadata, number, owner, partial_index, words
+from tidings.storage.schema.setting_columns import setting_columns
 
 users = Table(
     "users",
@@ -15,44 +17,13 @@ users = Table(
     flag("is_admin"),
     instant("created_at"),
     instant("last_login_at", nullable=True, comment="Written at most once a minute; null until the first call."),
-    words("theme", "light_serif"),
+    *setting_columns(USER_SETTINGS),
     flag("has_chosen_theme", comment="False: pages show the theme of the system, and the API the default."),
-    words("language", "en_US"),
-    words("timezone", "UTC", "IANA name; every time the API shows this user is in it."),
-    words("entry_sorting_direction", "asc"),
     flag("has_chosen_direction", comment="False: pages show the newest entries first, and the API the default."),
-    words("entry_sorting_order", "published_at"),
-    words("categories_sorting_order", "unread_count"),
-    number("entries_per_page", 100),
-    words("default_home_page", "unread"),
-    words("display_mode", "standalone"),
-    words("gesture_nav", "tap"),
-    flag("keyboard_shortcuts", True),
-    flag("show_reading_time", True),
-    flag("entry_swipe", True),
-    number("default_reading_speed", 265, "Words a minute."),
-    number("cjk_reading_speed", 500, "Characters a minute."),
     Column(
         "reading_times_after",
         Integer,
         comment="Entries with a greater id have reading times of an earlier speed; null: none.",
-    ),
-    Column("media_playback_rate", Float(53), nullable=False, server_default=text("1")),
-    flag("mark_read_on_view", True),
-    flag("mark_read_on_media_player_completion"),
-    flag("always_open_external_links"),
-    flag("open_external_links_in_new_tab", True),
-    flag("proxies_pictures", comment="Pages load all pictures of articles through the media proxy."),
-    flag("saves_starred", comment="Entries that become starred are saved to services."),
-    words("stylesheet"),
-    words("custom_js"),
-    words("external_font_hosts"),
-    words("google_id"),
-    words("openid_connect_id"),
-    words("block_filter_entry_rules"),
-    words("keep_filter_entry_rules"),
-    flag(
-        "allow_account_password_in_apps", True, "The Google Reader API accepts password_hash, not only API passwords."
     ),
     UniqueConstraint("username"),
     sqlite_autoincrement=True,

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from sqlalchemy import Column, ForeignKey, Index, Integer, LargeBinary, PrimaryKeyConstraint, Table, UniqueConstraint
 
+from tidings.domain.feeds.feed_settings import ALL_FEED_SETTINGS
 from tidings.engine.columns import Words, flag, instant, key, metadata, number, owner, partial_index, words
+from tidings.storage.schema.setting_columns import setting_columns
 
 categories = Table(
     "categories",
@@ -119,52 +121,18 @@ feeds = Table(
     ),
     number("parsing_error_count"),
     number("failed_checks", 0, "In a row, whatever the reason: how long the next wait is. 0 after a success."),
-    number("check_interval_minutes", 0, "As the user set it; 0: as the feed publishes."),
     words("publisher_hints", comment="JSON: what the last document asked of its readers."),
     number("news_gap_s", 0, "Seconds between news, on average, as of news_at; 0: not known."),
     instant("news_at", nullable=True, comment="When there was news last; null: not known."),
     number("took_ms", 0, "Milliseconds until the last answer was there, body and all; 0: not known."),
     words("moved_to", comment="Where permanent redirects lead; followed once they are confirmed."),
     number("moved_times", 0, "How often in a row they led there."),
-    flag("disabled"),
     words(
         "disabled_reason",
         comment="Why a check disabled it: gone (410) or failed; empty: its user did, or it is not.",
     ),
-    # how it is fetched
-    words("user_agent"),
-    words("cookie"),
-    words("username"),
-    words("password"),
-    words("proxy_url"),
-    flag("fetch_via_proxy"),
-    flag("ignore_http_cache"),
-    flag("allow_self_signed_certificates"),
-    flag("disable_http2"),
-    # what is done with its entries
-    flag("crawler"),
-    flag("ignore_entry_updates"),
-    flag("match_entries_by_url", comment="Entries are known by their address: the publisher's ids change."),
     flag("once_matched_by_url", comment="They were, before: some may still be stored under its hash."),
-    Column("keep_read_days", Integer, comment="After these, read entries go; -1: never; null: as the settings say."),
-    Column("keep_unread_days", Integer, comment="As keep_read_days, of unread ones."),
-    flag("hide_globally"),
-    flag("no_media_player"),
-    words("scraper_rules"),
-    words("rewrite_rules"),
-    words("urlrewrite_rules"),
-    words("blocklist_rules"),
-    words("keeplist_rules"),
-    words("block_filter_entry_rules"),
-    words("keep_filter_entry_rules"),
-    # where its new entries are announced
-    words("apprise_service_urls"),
-    words("webhook_url"),
-    flag("ntfy_enabled"),
-    number("ntfy_priority", 3),
-    words("ntfy_topic"),
-    flag("pushover_enabled"),
-    number("pushover_priority", 0),
+    *setting_columns(ALL_FEED_SETTINGS),
     UniqueConstraint("user_id", "feed_url"),
     Index("ix_feeds_category", "category_id"),
     Index("ix_feeds_icon", "icon_id"),
