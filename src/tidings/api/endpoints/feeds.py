@@ -77,7 +77,7 @@ def encoded_feeds(
     missing_icon: MissingIcon = MissingIcon.NULL,
     kept: EncodedFeeds = _kept,
 ) -> dict[int, msgspec.Raw]:
-    """Returns the feeds of the list that belong to the user as JSON of FeedOut, by id; None: all, in the order of the API.
+    """Returns the user's feeds of the list as JSON of FeedOut, by id; None: all, in the order of the API.
 
     Reads and encodes only feeds that are not kept in their present state. On PostgreSQL each statement sees the latest
     state: a feed that is deleted between the two is left out.
