@@ -186,7 +186,7 @@ class Throttle:
         self._next_attempt.pop(bucket.key, None)
 
     def _is_new(self, own: bytes, count: FailureCount | None, now: Instant) -> bool:
-        """Returns whether a network has hardly failed with this name. A newcomer does not send many attempts together."""
+        """Returns whether a network has hardly failed with this name. Newcomers do not send many at a time."""
         return (count.failures if count else 0) < NEW_BELOW and self._recent(own, now) < FREE_CONCURRENT_ATTEMPTS
 
     def _recent(self, key: bytes, now: Instant) -> int:
