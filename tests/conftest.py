@@ -93,10 +93,14 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if config.getoption("--fast"):
-        slow = [item for item in items if item.get_closest_marker("slow")]
-        config.hook.pytest_deselected(items=slow)
-        items[:] = [item for item in items if not item.get_closest_marker("slow")]
+    left_out = [
+        marker
+        for marker, runs in (("slow", not config.getoption("--fast")), ("long", config.getoption("--long")))
+        if not runs
+    ]
+    deselected = [item for item in items if any(map(item.get_closest_marker, left_out))]
+    config.hook.pytest_deselected(items=deselected)
+    items[:] = [item for item in items if not any(map(item.get_closest_marker, left_out))]
     # What is loaded by now stays until the end; the garbage collector need not look at it again and again.
     gc.freeze()
 

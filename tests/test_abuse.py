@@ -14,14 +14,14 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[1]
 # Those that share a service, so that it is started once.
+# Each of their attempts is also a test of what it attacks.
+LONG_GROUPS = (("parser_bombs", "doubling", "throttling"), ("rules", "expensive_files"))
 GROUPS = (
     ("ssrf",),
     ("xss",),
     ("authorisation", "traversal", "smuggling"),
     ("csrf", "header_injection"),
     ("connections",),
-    ("parser_bombs", "doubling", "throttling"),
-    ("rules", "expensive_files"),
     ("archives",),
     ("secrets_in_logs",),
     ("foreign_hosts",),
@@ -46,7 +46,9 @@ def abuse(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("themes", GROUPS, ids="-".join)
+@pytest.mark.parametrize(
+    "themes", [*GROUPS, *(pytest.param(themes, marks=pytest.mark.long) for themes in LONG_GROUPS)], ids="-".join
+)
 def test_a_few_attempts_of_each_theme_are_prevented(themes: tuple[str, ...]) -> None:
     done = abuse(*themes)
     if done.returncode == 3:
@@ -58,7 +60,9 @@ def test_a_few_attempts_of_each_theme_are_prevented(themes: tuple[str, ...]) -> 
 def test_each_theme_is_in_one_group() -> None:
     listed = re.search(r"THEME +of (.*?); all", abuse("--help").stdout, re.DOTALL)
     assert listed
-    assert sorted(listed[1].replace(",", " ").split()) == sorted(theme for themes in GROUPS for theme in themes)
+    assert sorted(listed[1].replace(",", " ").split()) == sorted(
+        theme for themes in (*GROUPS, *LONG_GROUPS) for theme in themes
+    )
 
 
 def test_a_successful_attack_is_reported_and_fails_the_run() -> None:

@@ -221,7 +221,7 @@ _AFTER_A_CLICK: Final[dict[str, Callable[[Page, DemoService], None]]] = {
 }
 
 
-@pytest.mark.parametrize("screen", [_WIDE, _PHONE], ids=["wide", "phone"])
+@pytest.mark.parametrize("screen", [pytest.param(_WIDE, marks=pytest.mark.long), _PHONE], ids=["wide", "phone"])
 def test_axe_finds_nothing_on_any_page(
     browser: Browser, demo: DemoService, pages: dict[str, str], screen: ViewportSize
 ) -> None:
