@@ -12,8 +12,9 @@
     ├── LocalShortage           this machine is short of files, memory or threads
     └── StartError              the service cannot start with its settings
 
-Each library and each slice adds its own in a module `errors`. A message says what happened and what to do next. Users
-see it, so it contains no SQL, no traceback and no secrets.
+`content`, `net`, `engine` and `domain` add theirs in a module `errors`; a slice defines its own where it
+raises them. A message says what happened and what to do next. Users see it, so it contains no SQL, no traceback
+and no secrets.
 """
 
 from __future__ import annotations

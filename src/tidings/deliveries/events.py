@@ -1,7 +1,7 @@
 """Events sent to other services, and the registry of event types.
 
-A new event is a value in `EVENTS` below with the function that writes its body, and a call of
-`deliveries.outbox` where it happens. The registry decides which receivers get it (`Provider.events`; the
+A new event is a value in `EVENTS` below with the function that writes its body, and a listener in
+`deliveries.outbox` that `wiring` registers. The registry decides which receivers get it (`Provider.events`; the
 webhook gets all), its name on the deliveries page, and the sample event of a test.
 docs/webhooks.md describes the events for receivers.
 """

@@ -29,4 +29,3 @@ PROVIDERS_BY_EVENT: Final = {
     event: frozenset(name for name, provider in REGISTRY.items() if event in provider.events) for event in EVENTS
 }
 WEBHOOK: Final = webhook.NAME
-WebhookSettings = webhook.Settings

@@ -29,6 +29,6 @@ sqlite_file       an SQLite database as a file: copies and checks
 database_clock    the clock that all machines share
 errors            ConcurrentChange; an unavailable database raises StoreUnavailable of `tidings.base.errors`
 
-It never creates or knows the tables of an application, except those of the full-text index, and it has no settings:
-URLs and limits are arguments.
+It never creates or knows the tables of an application, except the full-text index and `user_writes`, which name the
+tables `users` and `entries`, and it has no settings: URLs and limits are arguments.
 """

@@ -50,7 +50,7 @@ user_writes = Table(
 MAX_LAG_S = 10.0
 # How often the positions of both servers are compared while there are requests.
 SAMPLE_INTERVAL_S = 1.0
-# After a replica did not answer, it is left alone for so long.
+# How long a replica that did not answer is not tried again.
 RETRY_AFTER_S = 5.0
 
 # Positions in the log as whole numbers of bytes, which Python can compare.

@@ -116,7 +116,7 @@ def moment(text: str) -> Instant | None:
 
 
 def stored_until(text: str, now: Instant) -> Instant:
-    """Returns the time up to which entries were stored that a client has seen; `now` for "" and 0.
+    """Returns the time until which the client has seen all stored entries; `now` for "" and 0.
 
     Raises InvalidInput for any other text that is not a time: as "now" it would mark entries that the client never saw.
     """

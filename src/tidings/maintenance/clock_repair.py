@@ -1,4 +1,4 @@
-"""Corrects what was written while a clock was ahead: feeds would not be polled, and leases be held, until then."""
+"""Corrects times written while a clock was ahead: until then, feeds would not be polled and leases be held."""
 
 from __future__ import annotations
 

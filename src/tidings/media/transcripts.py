@@ -25,8 +25,8 @@ MAX_CHARS = 5_000_000
 # Lines between two looks at the clock.
 _LINES_PER_LOOK = 256
 
-# No expression may begin or go on at a place that another match of it has read: possessive quantifiers, no blanks
-# across lines, and tags that end where another one begins.
+# All expressions run in linear time, because no match starts or backtracks in text that an earlier match has read.
+# Hence possessive quantifiers, blanks within one line only, and tags that end where the next one begins.
 
 # The line of a cue that has its times; hours may be missing, and SubRip writes a comma.
 _TIMES = re.compile(r"^[^\S\n]*+((?:\d{1,3}:)?\d{1,2}:\d{2}(?:[.,]\d{1,3})?)[^\S\n]*+-->", re.MULTILINE)

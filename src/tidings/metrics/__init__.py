@@ -1,11 +1,11 @@
-"""Counts what a process does, for Prometheus: functions that every ring but the domain may call.
+"""Counts what a process does, for Prometheus. `base`, `content` and `domain` do not use it.
 
     metrics.start(Path("metrics"))
     metrics.record_poll("stored", 0.118, new_entries=5)
     text, media_type = metrics.exposition({"users": ("Number of users", 3.0)})
 
 Before `start` a call costs one comparison and records nothing. Several processes count into one folder, and any of them
-can answer for all: `metrics` declares what is counted, `values` counts, `multiprocess` keeps and merges the files.
+can answer for all: `metrics` declares and counts, `multiprocess` keeps and merges the files.
 
 A call never raises. Labels come from small fixed sets (a declared route, an outcome), never from URLs or names, so
 their number does not depend on stored data.

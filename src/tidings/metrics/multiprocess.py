@@ -52,7 +52,7 @@ class MetricFiles:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._folder = folder
         # Every process holds a shared lock of this file: an exclusive one proves that no other process runs.
-        self._folder_lock = (folder / "company.lock").open("a+b")
+        self._folder_lock = (folder / "folder.lock").open("a+b")
         if _try_lock(self._folder_lock, fcntl.LOCK_EX):
             for old_file in (*folder.glob("*.db"), *folder.glob("*.jsonl")):
                 old_file.unlink()
@@ -102,7 +102,7 @@ class MetricFiles:
     def _lock_slot(self) -> tuple[int, BufferedRandom]:
         """Returns the number and the lock file of the first free slot."""
         for number in range(1, MAX_PROCESSES):
-            lock_file = (self._folder / f"place-{number}.lock").open("a+b")
+            lock_file = (self._folder / f"slot-{number}.lock").open("a+b")
             if _try_lock(lock_file, fcntl.LOCK_EX):
                 return number, lock_file
             lock_file.close()

@@ -45,7 +45,10 @@ class MediaStream(Struct, frozen=True):
 
 
 class MediaRelay:
-    """A client for one event loop. guard: the default has the settings' option."""
+    """Streams audio and video from publishers, in one event loop.
+
+    guard: without one, the settings decide about private networks.
+    """
 
     def __init__(self, settings: FetchSettings, *, guard: AddressGuard | None = None) -> None:
         self._settings = settings

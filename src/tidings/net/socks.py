@@ -20,7 +20,6 @@ from yarl import URL
 from tidings.net.guard import GuardedResolver
 
 DEFAULT_PORT = 1080
-SCHEMES = ("socks5", "socks5h")
 
 
 class SocksProxy(Struct, frozen=True):

@@ -68,8 +68,8 @@ class Settings:
     )
     database_read_url: str | None = option(
         values.replica_url,
-        "A streaming replica of the PostgreSQL server, for what pages and APIs read. Who has written reads from the"
-        " main server until the replica has it; a replica that is more than ten seconds behind is not read.",
+        "A streaming replica of the PostgreSQL server, for what pages and APIs read. A user who has just written reads"
+        " from the main server until the replica has it; a replica that is more than ten seconds behind is not read.",
         allowed="postgresql://user:password@host:port/database, with one host",
         mask=values.mask_password,
     )
@@ -101,7 +101,7 @@ class Settings:
     tls_certificate: Path | None = option(
         values.folder,
         "File with the certificate (PEM, followed by those of its issuers) for serving https without a reverse proxy."
-        " Restart Tidings after it was renewed.",
+        " Restart Tidings after it is renewed.",
         allowed="a path; ~ is your home folder",
     )
     tls_key: Path | None = option(

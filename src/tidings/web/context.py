@@ -47,7 +47,7 @@ class Redirect(Struct, frozen=True):
     notice: str = ""
     """A message that the next page shows."""
     undo: int = 0
-    """The moment to give to `services.read_marker.undo`, for the undo button next to the notice; 0 for none."""
+    """The moment to give to `services.entries.read_marker.undo`, for the undo button next to the notice; 0 for none."""
     headers: dict[str, str] = {}
 
 

@@ -24,7 +24,7 @@ def join_sentences(first: str, rest: str) -> str:
 
 
 class _Translated:
-    """The style of a language (`base.messages.Style`)."""
+    """Renders messages in one language; a `base.messages.MessageStyle`."""
 
     def __init__(self, language: Language) -> None:
         self._language = language

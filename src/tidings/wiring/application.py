@@ -194,7 +194,7 @@ class Application:
 
 @contextmanager
 def build(settings: Settings) -> Iterator[Application]:
-    """Yields the application, and close it at the end."""
+    """Yields the application, and closes it at the end."""
     application = Application(settings)
     try:
         yield application

@@ -72,7 +72,7 @@ class Poller:
         return bool(self._running)
 
     def seconds_since_full(self) -> float:
-        """Return how long ago as many sources were due as this poller may claim; since the first call at most."""
+        """Return the seconds since a claim last returned as many sources as it asked for, or since the first call."""
         now = asyncio.get_running_loop().time()
         if self._full_at is None:
             self._full_at = now

@@ -91,7 +91,7 @@ def id_hashes(id_: str, link: str) -> list[bytes]:
 
 
 class _Shared(Struct, frozen=True):
-    """How many different entries have an id, or an id and URL, if it is not one only; or a link without an id."""
+    """Numbers of distinct entries with the same id, with the same id and URL, and without an id with the same link."""
 
     ids: Counter[str]
     urls: Counter[tuple[str, str]]

@@ -100,6 +100,7 @@ class FeedHealthData(Struct, frozen=True):
     last_entry_at: Instant | None
     """None if it has no stored entries."""
     error_form: str = ""
+    """The last error's message as `encode_message` stored it; "" if it cannot be translated."""
     limits_reached: str = ""
     """Values of `DocumentLimit` at which the last document was cut, and WORSE_PAGES, separated by blanks."""
 

@@ -29,7 +29,7 @@ class FeedCounters(Struct, frozen=True):
 def new_version() -> int:
     """Returns a random version.
 
-    A number that is counted up would come again with another content after a backup was restored.
+    A sequential number could be issued again, for other content, after a backup is restored.
     """
     return secrets.randbits(53)
 

@@ -22,7 +22,7 @@ from tidings.storage.schema import feeds, hosts, sources
 
 # How often a claim searches again past hosts that are busy, before it returns fewer sources than the limit.
 MAX_SEARCHES = 4
-# Advisory lock, any number: two simultaneous claims would not count each other's sources of a host.
+# Id of an advisory lock, chosen arbitrarily. Without it, two claims would not count each other's sources of a host.
 _LOCK_ID = 7_430_212
 
 _is_free = or_(sources.c.claimed_until.is_(None), sources.c.claimed_until <= bindparam("now"))
