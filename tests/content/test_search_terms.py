@@ -7,11 +7,20 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from tidings.content.search.stemming import group_of, stem
-from tidings.content.search.terms import MAX_QUERY_TERMS, MAX_TERMS, MAX_WORD, Phrase, SearchQuery, parse_query, terms
+from tidings.content.search.terms import (
+    MAX_QUERY_TERMS,
+    MAX_TERMS,
+    MAX_WORD,
+    MIN_STEM,
+    Phrase,
+    SearchQuery,
+    parse_query,
+    terms,
+)
 
 
 def words(*each: str) -> tuple[tuple[Phrase, ...], ...]:
@@ -93,6 +102,8 @@ def test_a_prefix_of_a_word_finds_the_word(start: str, ending: str) -> None:
     word = start + ending
 
     assert is_found(word, word + "*")
+    # "inned" is stored as "in", which too many texts have to be searched for in place of "inn*".
+    assume(len(terms(word)[0]) >= MIN_STEM)
     assert is_found(word, start + "*")
 
 
