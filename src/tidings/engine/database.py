@@ -195,9 +195,10 @@ class Database:
         metrics.record_database_read(time.perf_counter() - started)
 
     def _read_connection(self) -> Connection:
-        request = replica.current_request()
-        if self._replica is not None and request is not None and (connection := self._replica.connect(request)):
-            return connection
+        if self._replica is not None and (request := replica.current_request()) is not None:
+            connection = self._replica.connect(request)
+            if connection is not None:
+                return connection
         return self._engines.reader.connect()
 
     @property
@@ -238,7 +239,7 @@ class Database:
     def writing(self) -> Iterator[Write]:
         requested = begun = time.perf_counter()
         self._uses += 1
-        if request := replica.current_request():
+        if self._replica is not None and (request := replica.current_request()):
             request.has_written = True
         try:
             with self._write_lock(), _translated_errors(), self._engines.writer.begin() as connection:

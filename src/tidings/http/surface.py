@@ -190,7 +190,8 @@ class Surface(Generic[C]):
         if request.method not in SAFE:
             await request.receive_small(self.body_pace)
         response = self.refuse() if self._queue(request).is_full else await self._answer(request, target)
-        uploads.remove(request.upload)
+        if request.upload is not None:
+            uploads.remove(request.upload)
         await send_response(response, scope, receive, send, self.headers)
         route = "none" if isinstance(target, HTTPException) else target[0].declared.path
         metrics.record_request(route, request.method, response.status_code, time.perf_counter() - started)

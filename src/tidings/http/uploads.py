@@ -128,11 +128,10 @@ def has_space(folder: Path, size: int = 0) -> bool:
     return shutil.disk_usage(folder).free >= size + RESERVE
 
 
-def remove(upload: Upload | None) -> None:
+def remove(upload: Upload) -> None:
     """Remove the file of an upload, unless it was moved."""
-    if upload is not None:
-        with suppress(OSError):
-            upload.path.unlink(missing_ok=True)
+    with suppress(OSError):
+        upload.path.unlink(missing_ok=True)
 
 
 def _full() -> InsufficientStorage:

@@ -143,14 +143,14 @@ def _bound_query(db: Read, user_id: int, entry_filter: EntryFilter) -> _BoundQue
         *entry_filter.excluded_feed_ids,
         *(hidden_feed_ids(db, user_id) if entry_filter.globally_visible else ()),
     ]
+    parameters = _parameters(user_id, entry_filter, hidden)
+    if not entry_filter.search:
+        return _BoundQuery(EntryListQuery.of(entry_filter, hidden=bool(hidden)), parameters, 0)
     search_queries = search_index.parse_queries(db, user_id, entry_filter.search)
     search_query = search_queries[""]
-    if entry_filter.search and search_query == EMPTY_QUERY:
+    if search_query == EMPTY_QUERY:
         return None
     query = EntryListQuery.of(entry_filter, hidden=bool(hidden), search_query=search_query)
-    parameters = _parameters(user_id, entry_filter, hidden)
-    if not query.search:
-        return _BoundQuery(query, parameters, 0)
     parameters["match_expression"] = full_text.match_expression(db, user_id, search_queries)
     return _BoundQuery(query, parameters, full_text.max_single_matches(db, search_queries))
 

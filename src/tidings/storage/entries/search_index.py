@@ -56,7 +56,7 @@ _select_texts = (
 
 def parse_queries(db: Read, user_id: int, text: str) -> dict[str, SearchQuery]:
     """Returns the parsed search by language group, for the groups that the user has; "" is the group without one."""
-    groups = ["", *db.scalars(_select_languages, user=user_id)] if text else [""]
+    groups = ["", *db.scalars(_select_languages, user=user_id)]
     return {group: parse_query(text, group) for group in groups}
 
 
