@@ -18,7 +18,7 @@ from tidings.deliveries.events import EVENTS, NewEntriesPayload
 from tidings.deliveries.model import FINISHED_RETENTION, QueueLimits
 from tidings.deliveries.providers.webhook import sign
 from tidings.deliveries.retries import RetryPolicy
-from tidings.services.timestamps import time_zone
+from tidings.services.clock import time_zone
 
 HANDBOOK = (Path(__file__).parents[1] / "docs" / "webhooks.md").read_text()
 SECRET = "5e" * 32

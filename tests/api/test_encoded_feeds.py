@@ -10,8 +10,7 @@ from sqlalchemy import event, select, update
 
 from support.people import Person
 from support.publisher import Publisher
-from tidings.api.encoded_feeds import EncodedFeeds, MissingIcon
-from tidings.api.endpoints.feeds import encoded_feeds
+from tidings.api.endpoints.feeds import EncodedFeeds, MissingIcon, encoded_feeds
 from tidings.engine.database import Read
 from tidings.storage.feeds import feed_texts
 from tidings.storage.schema import feeds as feed_table

@@ -10,7 +10,7 @@ import pytest
 from support.people import Person, basic, call
 from tidings.api.openapi import operations_of
 from tidings.api.routes import API_ROUTES
-from tidings.http.queries import Query
+from tidings.http.binding import Query
 
 pytestmark = pytest.mark.slow
 

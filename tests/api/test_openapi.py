@@ -24,9 +24,8 @@ from tidings.api.openapi import document, documented_endpoints, openapi, operati
 from tidings.api.schema_annotations import Required, Timestamp, one_of
 from tidings.base.errors import InvalidInput, NotFound
 from tidings.domain.accounts.users import User
-from tidings.http.binding import LazyBody
+from tidings.http.binding import LazyBody, Query
 from tidings.http.endpoints import Media, Routes
-from tidings.http.queries import Query
 from tidings.net.errors import FetchError
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"

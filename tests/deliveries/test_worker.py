@@ -19,8 +19,7 @@ from tidings.deliveries.model import QueueLimits, fair_share
 from tidings.deliveries.retries import RetryPolicy
 from tidings.deliveries.store import outbox, queues
 from tidings.engine.database import Database
-from tidings.services.clock import system_clock
-from tidings.services.timestamps import time_zone
+from tidings.services.clock import system_clock, time_zone
 from tidings.storage.schema import integrations
 from tidings.storage.schema import receivers as receiver_table
 

@@ -18,9 +18,8 @@ from starlette.testclient import TestClient
 
 from tidings.base.errors import NotFound, TidingsError, Unauthorized
 from tidings.base.messages import verbatim
-from tidings.http.binding import Form, QueryOrForm
+from tidings.http.binding import Form, Query, QueryOrForm
 from tidings.http.endpoints import Endpoint, Routes
-from tidings.http.queries import Query
 from tidings.http.requests import SMALL_BODY_SIZE, BodyPace, Request, RequestTooSlow
 from tidings.http.surface import Surface
 

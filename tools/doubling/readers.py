@@ -63,8 +63,8 @@ from tidings.domain.feeds import feed_changes, opml
 from tidings.domain.polling.changes import canonical_url
 from tidings.greader import streams
 from tidings.http import forms, json_body
-from tidings.http.compression import coding_for
 from tidings.http.requests import Request, parse_pairs
+from tidings.http.responses import coding_for
 from tidings.media.rewrite import rewrite_media
 from tidings.media.transcripts import read_transcript
 from tidings.net import cache_headers

@@ -9,6 +9,8 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import binascii
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -18,9 +20,8 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from tidings.api import replies
-from tidings.api.credentials import credentials_of
-from tidings.api.encoded_feeds import MissingIcon
-from tidings.base.errors import Forbidden, TidingsError
+from tidings.api.endpoints.feeds import MissingIcon
+from tidings.base.errors import Forbidden, TidingsError, Unauthorized
 from tidings.base.messages import verbatim
 from tidings.domain.accounts.users import User
 from tidings.http import binding
@@ -32,7 +33,7 @@ from tidings.http.requests import Network, Request
 from tidings.http.responses import raw
 from tidings.http.surface import SAFE, Surface
 from tidings.services import Services
-from tidings.services.accounts.authentication import Credentials
+from tidings.services.accounts.authentication import WRONG_PASSWORD, Credentials
 
 log = structlog.get_logger()
 
@@ -141,3 +142,23 @@ def _no_such_route(error: HTTPException, request: Request) -> Response:
     if error.status_code == 404:
         return replies.failure(404, "There is nothing at this address: see /docs/api for what there is.")
     return replies.failure(405, f"This address does not take {request.method}.", dict(error.headers or {}))
+
+
+def credentials_of(request: Request, trusted: Sequence[Network]) -> Credentials:
+    """Returns the credentials of a request. Raises Unauthorized if they cannot be decoded.
+
+    trusted: proxies whose X-Forwarded-For is used.
+    """
+    address = request.address(trusted)
+    if token := request.headers.get("x-auth-token", "").strip():
+        return Credentials(token=token, address=address)
+    scheme, _, encoded = request.headers.get("authorization", "").partition(" ")
+    if scheme.lower() != "basic":
+        return Credentials(address=address)
+    try:
+        username, _, password = base64.b64decode(encoded.strip(), validate=True).decode().partition(":")
+    except (binascii.Error, UnicodeDecodeError) as error:
+        raise Unauthorized(WRONG_PASSWORD) from error
+    if "\0" in username:
+        raise Unauthorized(WRONG_PASSWORD)  # such a user name cannot exist, and PostgreSQL refuses the parameter
+    return Credentials(username=username, password=password, address=address)

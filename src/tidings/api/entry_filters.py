@@ -18,7 +18,7 @@ from tidings.domain.entries.entries import (
     PageRequest,
     tag_key,
 )
-from tidings.http.queries import Query, boolean
+from tidings.http.binding import Query, boolean
 
 DEFAULT_LIMIT = 100
 MAX_ENTRIES = 10_000

@@ -22,10 +22,9 @@ from tidings.api.replies import ErrorBody, status_of
 from tidings.base.errors import StoreUnavailable, Unauthorized
 from tidings.domain.accounts.users import User
 from tidings.domain.errors import SignInThrottled
-from tidings.http.binding import LazyBody
+from tidings.http.binding import LazyBody, Query
 from tidings.http.endpoints import Endpoint, Media, Routes
 from tidings.http.openapi_schemas import PATH_ID, Schema, Schemas, is_nothing, parameters
-from tidings.http.queries import Query
 from tidings.http.requests import Request
 from tidings.http.responses import JSON
 from tidings.maintenance import health_endpoints

@@ -9,7 +9,6 @@ from starlette.responses import Response
 
 from tidings.api.schema_annotations import FILE_FORM, Required, Timestamp, one_of
 from tidings.api.struct_copy import StructCopy
-from tidings.api.timestamps import time_zone
 from tidings.archives.import_runs import AccountImportReport, ImportState
 from tidings.archives.parts import SECURITY, ArchivePart, chosen_parts
 from tidings.archives.services import ArchiveServices
@@ -17,13 +16,14 @@ from tidings.archives.source import SERVERS, ImportSource
 from tidings.base.errors import ImportRunning, InsufficientStorage, InvalidInput, NotFound
 from tidings.base.messages import msg, verbatim
 from tidings.domain.accounts.users import User
+from tidings.http.binding import Query
 from tidings.http.endpoints import Media, Routes
-from tidings.http.queries import Query
 from tidings.http.requests import Request
 from tidings.http.responses import Download
 from tidings.http.uploads import UploadTooLarge
 from tidings.net.errors import FetchError
 from tidings.services import Services
+from tidings.services.clock import time_zone
 
 routes = Routes("Archives")
 

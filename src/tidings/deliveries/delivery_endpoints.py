@@ -7,7 +7,6 @@ from typing import Annotated
 from msgspec import Struct, structs
 
 from tidings.api.schema_annotations import Timestamp, one_of, up_to
-from tidings.api.timestamps import TimeZone, time_zone
 from tidings.base.errors import InvalidInput, NotFound
 from tidings.base.messages import verbatim
 from tidings.deliveries.model import DeliveryState
@@ -17,9 +16,10 @@ from tidings.deliveries.services import DeliveryServices
 from tidings.deliveries.store import outbox
 from tidings.deliveries.store.outbox import ListedDelivery
 from tidings.domain.accounts.users import User
+from tidings.http.binding import Query
 from tidings.http.endpoints import Routes
-from tidings.http.queries import Query
 from tidings.services import Services
+from tidings.services.clock import TimeZone, time_zone
 
 routes = Routes("Integrations")
 

@@ -16,8 +16,8 @@ from tidings.deliveries.services import DeliveryServices
 from tidings.deliveries.store import outbox
 from tidings.deliveries.store.outbox import ListedDelivery
 from tidings.domain.accounts.users import User
+from tidings.http.binding import Query
 from tidings.http.endpoints import Routes
-from tidings.http.queries import Query
 from tidings.services import Services
 from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.language import N_, _

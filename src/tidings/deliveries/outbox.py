@@ -18,12 +18,11 @@ from tidings.deliveries.registry import PROVIDERS_BY_EVENT, REGISTRY
 from tidings.deliveries.store import integrations, outbox
 from tidings.deliveries.store.integrations import EnabledIntegration
 from tidings.domain.accounts.users import User
-from tidings.domain.entries.entries import Enclosure, Entry
-from tidings.domain.entries.reading_time import shown_minutes
+from tidings.domain.entries.entries import Enclosure, Entry, shown_minutes
 from tidings.domain.feeds.feeds import Feed
 from tidings.engine.database import Read, Write
+from tidings.services.clock import time_zone
 from tidings.services.listeners import StoredEntries
-from tidings.services.timestamps import time_zone
 from tidings.storage.entries import entries, entry_lists
 from tidings.storage.feeds import categories, feeds
 

@@ -18,8 +18,7 @@ from tidings.deliveries.provider import Provider
 from tidings.deliveries.registry import REGISTRY
 from tidings.deliveries.store import integrations, outbox
 from tidings.engine.database import Database
-from tidings.services.clock import Clock
-from tidings.services.timestamps import time_zone
+from tidings.services.clock import Clock, time_zone
 from tidings.storage.accounts import users
 
 log = structlog.get_logger()

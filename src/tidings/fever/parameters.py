@@ -9,7 +9,7 @@ from msgspec import Struct
 from tidings.base.errors import InvalidInput
 from tidings.base.messages import verbatim
 from tidings.http import forms
-from tidings.http.queries import INT64
+from tidings.http.binding import INT64
 from tidings.http.requests import Request
 from tidings.services.accounts.app_logins import FeverLogin
 

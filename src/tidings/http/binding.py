@@ -3,7 +3,7 @@
 request: Request      the request itself, for the few that need its raw form
 <name>_id: int        from the path; InvalidPathId unless a whole number of 1 to 2^63 - 1
 <name>: str           from the path; of a path that ends with {name:path}, all of the rest
-query: Query          from the query string
+query: Query          from the query string; a value that cannot be parsed counts as not sent (docs/api.md)
 query: QueryOrForm    from the query string and the body, a form
 form: Form            from the body, a form; a value that cannot be parsed counts as not sent
 body: Struct          from the body, JSON
@@ -15,20 +15,29 @@ A surface adds sources of its own by type, such as the user and the services.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any, Generic, TypeVar, get_args, get_origin, get_type_hints
 
 from msgspec import Struct
 
 from tidings.base.errors import InvalidInput
 from tidings.base.messages import msg
-from tidings.http import forms, json_body, queries
+from tidings.http import forms, json_body
 from tidings.http.endpoints import Endpoint
-from tidings.http.queries import INT64, Query
 from tidings.http.requests import Request
 
 C = TypeVar("C")
 T = TypeVar("T", bound=Struct)
+Q = TypeVar("Q", bound="Query")
+INT64 = 2**63
+
+
+class Query(Struct, frozen=True):
+    """Parameters of an endpoint: fields of type `int | None`, `bool | None`, `str`, or `tuple[str, ...]` (repeatable).
+
+    Numbers are whole and not negative. If a parameter that is not repeatable is sent twice, the first counts.
+    """
 
 
 class InvalidPathId(InvalidInput):
@@ -106,11 +115,11 @@ def _source(name: str, hint: Any, sources: Mapping[Any, Source[C]]) -> tuple[int
         shape = get_args(hint)[0]
         return 2, lambda call: LazyBody(call.request.content, shape)
     if issubclass(hint, Form):
-        return 2, lambda call: queries.read(hint, forms.fields(call.request))
+        return 2, lambda call: read_query(hint, forms.fields(call.request))
     if issubclass(hint, QueryOrForm):
-        return 2, lambda call: queries.read(hint, [*call.request.query, *forms.fields(call.request)])
+        return 2, lambda call: read_query(hint, [*call.request.query, *forms.fields(call.request)])
     if issubclass(hint, Query):
-        return 2, lambda call: queries.read(hint, call.request.query)
+        return 2, lambda call: read_query(hint, call.request.query)
     if issubclass(hint, Struct):
         return 3, lambda call: json_body.decode(call.request.content, hint)
     raise TypeError(f"an endpoint has no use for a parameter {name}: {hint}")
@@ -127,3 +136,40 @@ def parse_id(name: str, text: str, *, error: type[InvalidInput] = InvalidInput) 
         ),
         field=name,
     )
+
+
+def read_query(shape: type[Q], pairs: Sequence[tuple[str, str]]) -> Q:
+    """Returns the parameters. pairs: names and values, in the order sent."""
+    sent: dict[str, list[str]] = {}
+    for name, value in pairs:
+        sent.setdefault(name, []).append(value)
+    values = {name: parse(sent[name]) for name, parse in _parsers(shape).items() if name in sent}
+    return shape(**{name: value for name, value in values.items() if value is not None})
+
+
+@cache
+def _parsers(shape: type[Query]) -> dict[str, Callable[[list[str]], Any]]:
+    return {name: _PARSERS[hint] for name, hint in get_type_hints(shape).items() if name in shape.__struct_fields__}
+
+
+def _number(values: list[str]) -> int | None:
+    text = values[0].strip()
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 20 and int(text) < INT64 else None
+
+
+_BOOLEANS = dict.fromkeys(("1", "t", "T", "true", "TRUE", "True"), True) | dict.fromkeys(
+    ("0", "f", "F", "false", "FALSE", "False"), False
+)
+
+
+def boolean(values: list[str]) -> bool | None:
+    """Returns the first value as a boolean; None if it is none."""
+    return _BOOLEANS.get(values[0].strip())
+
+
+_PARSERS: dict[Any, Callable[[list[str]], Any]] = {
+    int | None: _number,
+    bool | None: boolean,
+    str: lambda values: values[0],
+    tuple[str, ...]: tuple,
+}

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 import msgspec
 from msgspec import Meta, Struct
 
-from tidings.http.queries import Query
+from tidings.http.binding import Query
 
 Schema = dict[str, Any]
 

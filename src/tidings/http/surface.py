@@ -30,10 +30,9 @@ from tidings import metrics
 from tidings.base.errors import TidingsError
 from tidings.http import uploads
 from tidings.http.binding import ArgumentSources, Call, Source, argument_sources, arguments
-from tidings.http.compression import compress
 from tidings.http.endpoints import Endpoint
 from tidings.http.requests import BODY_PACE, BodyPace, Request
-from tidings.http.responses import RawHeaders, empty, json, send_response
+from tidings.http.responses import RawHeaders, compress, empty, json, send_response
 from tidings.http.thread_queue import ThreadQueue
 from tidings.http.uploads import UploadFolder
 

@@ -13,7 +13,7 @@ from starlette.types import Receive, Scope, Send
 
 from tidings import metrics
 from tidings.api import replies
-from tidings.api.credentials import credentials_of
+from tidings.api.app import credentials_of
 from tidings.base.errors import StoreUnavailable, Unauthorized
 from tidings.http.requests import Network, Request, is_within
 from tidings.http.responses import send_response

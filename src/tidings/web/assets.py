@@ -26,9 +26,8 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tidings import metrics
-from tidings.http.compression import SMALLEST, coding_for
 from tidings.http.requests import Request
-from tidings.http.responses import send_response
+from tidings.http.responses import SMALLEST, coding_for, send_response
 from tidings.web.security import SANDBOX_HEADERS
 
 STYLES = ("tokens", "base", "controls", "layout", "lists", "article", "reading", "feeds", "settings", "adapts", "print")

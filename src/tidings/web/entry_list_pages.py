@@ -28,7 +28,7 @@ from tidings.domain.entries.entries import (
     tag_key,
 )
 from tidings.engine.database import Read
-from tidings.http.queries import Query
+from tidings.http.binding import Query
 from tidings.services.entries.listing import EntryLists
 from tidings.storage.feeds import feeds
 from tidings.web.context import RequestContext

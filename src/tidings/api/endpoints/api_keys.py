@@ -6,11 +6,11 @@ from msgspec import Struct
 
 from tidings.api.schema_annotations import Required, Timestamp
 from tidings.api.struct_copy import StructCopy
-from tidings.api.timestamps import TimeZone, time_zone
 from tidings.base.errors import InvalidInput, NotFound
 from tidings.domain.accounts.users import User
 from tidings.http.endpoints import Routes
 from tidings.services import Services
+from tidings.services.clock import TimeZone, time_zone
 from tidings.storage.accounts import api_keys
 from tidings.storage.accounts.api_keys import ApiKey
 

@@ -10,9 +10,8 @@ from tidings.base.errors import InvalidInput, NotFound
 from tidings.base.messages import verbatim
 from tidings.domain.accounts.users import User
 from tidings.domain.feeds.categories import Category, CategoryCounts
-from tidings.http.binding import LazyBody
+from tidings.http.binding import LazyBody, Query
 from tidings.http.endpoints import Routes
-from tidings.http.queries import Query
 from tidings.services import Services
 from tidings.services.feeds.categories import owned_category
 from tidings.storage.feeds import categories

@@ -9,23 +9,21 @@ import msgspec
 from msgspec import Struct
 from starlette.responses import Response
 
-from tidings.api.encoded_feeds import MissingIcon
 from tidings.api.endpoints.enclosures import EnclosureOut, enclosure_out
-from tidings.api.endpoints.feeds import FeedOut, encoded_feeds
+from tidings.api.endpoints.feeds import FeedOut, MissingIcon, encoded_feeds
 from tidings.api.entry_filters import EntriesQuery, IdsQuery
 from tidings.api.schema_annotations import Required, Timestamp, one_of
 from tidings.api.struct_copy import StructCopy
-from tidings.api.timestamps import TimeZone, time_zone
 from tidings.base.errors import InvalidInput, NotFound
 from tidings.base.messages import verbatim
 from tidings.domain.accounts.users import User
-from tidings.domain.entries.entries import STATUS_BY_NAME, Enclosure, Entry, EntryStatus
-from tidings.domain.entries.reading_time import shown_minutes
+from tidings.domain.entries.entries import STATUS_BY_NAME, Enclosure, Entry, EntryStatus, shown_minutes
 from tidings.engine.database import Read
 from tidings.http.endpoints import Routes
 from tidings.http.json_body import Int64
 from tidings.http.responses import ChunkedJson, json
 from tidings.services import Services
+from tidings.services.clock import TimeZone, time_zone
 from tidings.services.entries.entries import owned_entry, unknown_entry
 from tidings.storage.entries import entries, entry_lists
 from tidings.storage.entries.entry_lists import EntryPage

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import Any
+import threading
+from collections import OrderedDict
+from collections.abc import Collection, Iterable
+from enum import Enum
+from typing import Any, Final
 
 import msgspec
 from msgspec import Struct
 
-from tidings.api.encoded_feeds import EncodedFeeds, MissingIcon
 from tidings.api.endpoints.categories import CategoryOut, category_out
 from tidings.api.schema_annotations import Required, Timestamp
 from tidings.api.setting_members import accepts, shows
 from tidings.api.struct_copy import StructCopy
-from tidings.api.timestamps import TimeZone, time_zone
 from tidings.base.errors import InvalidInput, NotFound
 from tidings.domain.accounts.users import User
 from tidings.domain.feeds.feed_settings import ALL_FEED_SETTINGS, FEED_SETTINGS, NUMBERS
@@ -23,12 +24,24 @@ from tidings.http.endpoints import Routes
 from tidings.http.json_body import Int64, sent
 from tidings.net.errors import FetchError
 from tidings.services import Services
+from tidings.services.clock import TimeZone, time_zone
 from tidings.services.feeds.categories import owned_category
 from tidings.services.feeds.feeds import unknown_feed
 from tidings.storage.entries import counters
 from tidings.storage.feeds import feed_texts, feeds
 
 routes = Routes("Feeds")
+# Texts and JSON of feeds that are kept encoded: some 5,000 feeds.
+MAX_KEPT_BYTES: Final = 8 * 2**20
+
+
+class MissingIcon(Enum):
+    """The value of `icon` of a feed that has none. Handlers that return feeds have a parameter of this type."""
+
+    NULL = "null"
+    """As the contract says."""
+    OBJECT = "object"
+    """An object with icon_id 0, as Miniflux sends it, for apps that fail at null."""
 
 
 class FeedIconOut(Struct, frozen=True):
@@ -61,6 +74,47 @@ class FeedOut(Struct, frozen=True):
     next_check_at: Timestamp
     category: CategoryOut
     icon: FeedIconOut | None
+
+
+# Time zone of the user, what a missing icon is for the client, and text of the feed (`storage.feeds.feed_texts`).
+Key = tuple[str, MissingIcon, str]
+
+
+class EncodedFeeds:
+    """The JSON of feeds by what it was made from, up to `limit` bytes; what was unused for longest goes first.
+
+    The text of a feed is all that its JSON shows, as the database has it. So what is found for a text is never out of
+    date, whichever process wrote last, and nothing has to be removed when a feed changes.
+    """
+
+    def __init__(self, limit: int = MAX_KEPT_BYTES) -> None:
+        self._limit = limit
+        self._by_key: OrderedDict[Key, bytes] = OrderedDict()
+        self._lock = threading.Lock()
+        self.size_bytes = 0
+
+    def get_many(self, keys: Iterable[Key]) -> list[bytes | None]:
+        """Returns the JSON for each key, None where it is missing."""
+        found: list[bytes | None] = []
+        with self._lock:
+            for key in keys:
+                encoded = self._by_key.get(key)
+                if encoded is not None:
+                    self._by_key.move_to_end(key)
+                found.append(encoded)
+        return found
+
+    def add(self, key: Key, encoded: bytes) -> None:
+        with self._lock:
+            if key not in self._by_key:
+                self._by_key[key] = encoded
+                self.size_bytes += _size(key, encoded)
+            while self.size_bytes > self._limit:
+                self.size_bytes -= _size(*self._by_key.popitem(last=False))
+
+
+def _size(key: Key, encoded: bytes) -> int:
+    return len(key[2]) + len(encoded)
 
 
 _copy = StructCopy(FeedOut, "checked_at", "next_check_at", "category", "icon")

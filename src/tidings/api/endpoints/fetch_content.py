@@ -8,9 +8,9 @@ from starlette.responses import Response
 from tidings.api.schema_annotations import Required
 from tidings.base.errors import InvalidInput, NotFound
 from tidings.domain.accounts.users import User
-from tidings.domain.entries.reading_time import shown_minutes
+from tidings.domain.entries.entries import shown_minutes
+from tidings.http.binding import Query
 from tidings.http.endpoints import Routes
-from tidings.http.queries import Query
 from tidings.http.responses import json
 from tidings.net.errors import FetchError
 from tidings.services import Services

@@ -7,7 +7,6 @@ from msgspec import Struct
 from tidings.api.schema_annotations import Required, Timestamp
 from tidings.api.setting_members import accepts, shows
 from tidings.api.struct_copy import StructCopy
-from tidings.api.timestamps import time_zone
 from tidings.base.errors import Forbidden, InvalidInput, NotFound
 from tidings.base.messages import verbatim
 from tidings.domain.accounts.users import USER_SETTINGS, User
@@ -15,6 +14,7 @@ from tidings.http.endpoints import Routes
 from tidings.http.json_body import sent
 from tidings.services import Services
 from tidings.services.accounts.users import by_id_or_name
+from tidings.services.clock import time_zone
 
 routes = Routes("Users")
 

@@ -10,6 +10,7 @@ from msgspec import Struct
 from tidings.base.text import normalize_for_search
 from tidings.base.times import DAY, Instant
 from tidings.content.model import Chapter, ParsedEnclosure
+from tidings.domain.accounts.users import User
 
 # Longer tags are compared by this many characters: PostgreSQL limits the size of an index entry.
 TAG_LENGTH = 200
@@ -200,3 +201,8 @@ class PageRequest(Struct, frozen=True, kw_only=True):
     offset: int = 0
     cursor: EntryCursor | None = None
     """The entry after which the page begins; only in an order by time."""
+
+
+def shown_minutes(minutes: int, user: User) -> int:
+    """Returns a reading time as API and receivers show it: 0 if the user hides reading times."""
+    return minutes if user.show_reading_time else 0

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from itertools import islice
 
 from tidings.content.cleaning.text import count_words, normalize_words, strip_tags, unescape_text
-from tidings.domain.accounts.users import User
 from tidings.domain.entries.entries import Enclosure, is_playable
 
 # The number of letters from which the language of a long article is guessed.
@@ -30,11 +29,6 @@ def reading_minutes(text_or_html: str, *, words_per_minute: int = 265, cjk_per_m
 def may_be_duration(reading_time: int, enclosures: Iterable[Enclosure]) -> bool:
     """Returns whether a reading time may be the duration of an episode, which does not depend on its text."""
     return reading_time > 0 and any(is_playable(enclosure.mime_type) for enclosure in enclosures)
-
-
-def shown_minutes(minutes: int, user: User) -> int:
-    """Returns a reading time as API and receivers show it: 0 if the user hides reading times."""
-    return minutes if user.show_reading_time else 0
 
 
 def minutes_of(text: str, *, words_per_minute: int, cjk_per_minute: int) -> int:

@@ -15,9 +15,8 @@ from tidings.base.times import Instant
 from tidings.domain.accounts.users import User
 from tidings.domain.feeds.health import FeedHealth, FeedHealthSummary, FeedOrder
 from tidings.engine.database import Read
-from tidings.http.binding import Form
+from tidings.http.binding import Form, Query
 from tidings.http.endpoints import Routes
-from tidings.http.queries import Query
 from tidings.services import Services
 from tidings.storage.feeds import categories, health
 from tidings.web import security

@@ -5,9 +5,8 @@ from __future__ import annotations
 from starlette.responses import Response
 
 from tidings.domain.accounts.users import User
-from tidings.http.binding import Form
+from tidings.http.binding import Form, Query
 from tidings.http.endpoints import Routes
-from tidings.http.queries import Query
 from tidings.http.responses import json
 from tidings.services import Services
 from tidings.storage.feeds import feeds

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from tidings.base.errors import NotFound
 from tidings.base.messages import verbatim
-from tidings.http.binding import Form
+from tidings.http.binding import Form, Query
 from tidings.http.endpoints import Routes
-from tidings.http.queries import Query
 from tidings.web import cookies, security
 from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.language import _

@@ -11,10 +11,9 @@ from tidings.base.messages import verbatim
 from tidings.base.times import SECOND
 from tidings.domain.accounts.sessions import SESSION_LIFETIME
 from tidings.domain.errors import SignInThrottled
-from tidings.http.binding import Form
+from tidings.http.binding import Form, Query
 from tidings.http.endpoints import Routes
 from tidings.http.password_gate import PasswordGate
-from tidings.http.queries import Query
 from tidings.services import Services
 from tidings.services.accounts.authentication import Credentials
 from tidings.web import cookies, security

@@ -12,9 +12,8 @@ from msgspec import Struct
 from tidings.base.errors import InvalidInput, NotFound, TidingsError
 from tidings.content.errors import FeedError
 from tidings.domain.accounts.users import User
-from tidings.http.binding import Form
+from tidings.http.binding import Form, Query
 from tidings.http.endpoints import Routes
-from tidings.http.queries import Query
 from tidings.net.errors import FetchError, HttpError, TlsError
 from tidings.services import Services
 from tidings.services.feed_requests import options_elsewhere
