@@ -70,6 +70,8 @@ class RuleResult(Struct, frozen=True):
 
 def compile_rules(texts: RuleTexts) -> CompiledRules:
     """Returns the compiled rules of a feed or user. Never raises: unusable rules are in `errors`."""
+    if texts == RuleTexts():
+        return NO_RULES
     errors = RuleErrors()
     return CompiledRules(
         filters=_read_filters(texts, errors),
