@@ -9,7 +9,7 @@ import pytest
 
 from deliveries.test_integrations import IntegrationsFixture
 from tidings.base.errors import InvalidInput
-from tidings.deliveries.fields import FieldKind, SettingField
+from tidings.deliveries.provider import FieldKind, SettingField
 from tidings.deliveries.registry import REGISTRY
 from tidings.engine.database import Database
 

@@ -12,8 +12,7 @@ from msgspec import Struct
 from tidings.base.errors import InvalidField, InvalidInput
 from tidings.base.messages import Message, msg
 from tidings.deliveries import templates
-from tidings.deliveries.fields import FieldKind, SettingField
-from tidings.deliveries.provider import Provider
+from tidings.deliveries.provider import FieldKind, Provider, SettingField
 from tidings.deliveries.registry import REGISTRY
 from tidings.domain.feeds.feed_changes import has_credentials
 

@@ -10,8 +10,8 @@ from starlette.responses import Response
 from tidings.base.errors import InvalidInput
 from tidings.deliveries import outbox
 from tidings.deliveries.events import SAVE_ENTRY
-from tidings.deliveries.fields import FieldKind, SettingField
 from tidings.deliveries.integration_changes import ENABLED, HAS_PREFIX, LAST_ERROR, find_provider
+from tidings.deliveries.provider import FieldKind, SettingField
 from tidings.deliveries.registry import REGISTRY
 from tidings.deliveries.services import DeliveryServices
 from tidings.domain.accounts.users import User

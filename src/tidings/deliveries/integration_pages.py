@@ -1,4 +1,4 @@
-"""The integrations pages: a form for each provider, from the fields that it declares (`deliveries.fields`)."""
+"""The integrations pages: a form for each provider, from the fields that it declares (`deliveries.provider`)."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from tidings.base.errors import InvalidInput, NotFound
 from tidings.base.messages import msg, verbatim
 from tidings.deliveries.attempts import DeliveryOutcome
 from tidings.deliveries.events import SAVE_ENTRY
-from tidings.deliveries.fields import FieldKind, SettingField
 from tidings.deliveries.integration_changes import ENABLED, HAS_PREFIX
 from tidings.deliveries.integrations import DeliveryProblems
-from tidings.deliveries.provider import Provider
+from tidings.deliveries.provider import FieldKind, Provider, SettingField
 from tidings.deliveries.registry import REGISTRY, WEBHOOK
 from tidings.deliveries.services import DeliveryServices
 from tidings.deliveries.templates import PLACEHOLDERS

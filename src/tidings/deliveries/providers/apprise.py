@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from tidings.deliveries.events import NEW_ENTRIES
-from tidings.deliveries.fields import ServiceSettings, text
+from tidings.deliveries.provider import ServiceSettings, text
 from tidings.domain.feeds.feeds import Feed
 
 NAME = "apprise"

@@ -9,8 +9,7 @@ from typing import Annotated
 
 from tidings.base.messages import msg
 from tidings.deliveries.events import SAVE_ENTRY, Event
-from tidings.deliveries.fields import ServiceSettings, address, choice, secret, tags
-from tidings.deliveries.provider import DeliveryRefused, RequestSequence
+from tidings.deliveries.provider import DeliveryRefused, RequestSequence, ServiceSettings, address, choice, secret, tags
 from tidings.deliveries.requests import entry_with_url, expect_success, join_path, post_form, split_tags
 
 NAME = "betula"

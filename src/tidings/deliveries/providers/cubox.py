@@ -9,8 +9,7 @@ from typing import Annotated
 
 from tidings.base.messages import msg
 from tidings.deliveries.events import SAVE_ENTRY, Event
-from tidings.deliveries.fields import ServiceSettings, address, line, tags
-from tidings.deliveries.provider import DeliveryRefused, RequestSequence
+from tidings.deliveries.provider import DeliveryRefused, RequestSequence, ServiceSettings, address, line, tags
 from tidings.deliveries.requests import entry_with_url, error_text, expect_success, post_json, split_tags, without_empty
 
 NAME = "cubox"

@@ -11,8 +11,7 @@ from typing import Annotated
 from tidings.base.errors import InvalidField
 from tidings.base.messages import msg
 from tidings.deliveries.events import SAVE_ENTRY, Event
-from tidings.deliveries.fields import ServiceSettings, address, choice, template, text
-from tidings.deliveries.provider import RequestSequence
+from tidings.deliveries.provider import RequestSequence, ServiceSettings, address, choice, template, text
 from tidings.deliveries.requests import expect_success
 from tidings.deliveries.templates import (
     FILTERS,

@@ -9,8 +9,7 @@ from typing import Annotated
 
 from tidings.base.messages import msg
 from tidings.deliveries.events import SAVE_ENTRY, Event
-from tidings.deliveries.fields import ServiceSettings, line, secret
-from tidings.deliveries.provider import DeliveryRefused, RequestSequence
+from tidings.deliveries.provider import DeliveryRefused, RequestSequence, ServiceSettings, line, secret
 from tidings.deliveries.requests import basic_auth, entry_with_url, expect_success, post_form
 
 NAME = "instapaper"

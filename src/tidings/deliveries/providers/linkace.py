@@ -9,8 +9,7 @@ from typing import Annotated
 
 from tidings.base.messages import msg
 from tidings.deliveries.events import SAVE_ENTRY, Event
-from tidings.deliveries.fields import ServiceSettings, address, choice, flag, line, secret, tags
-from tidings.deliveries.provider import RequestSequence
+from tidings.deliveries.provider import RequestSequence, ServiceSettings, address, choice, flag, line, secret, tags
 from tidings.deliveries.requests import (
     Undeliverable,
     bearer_auth,

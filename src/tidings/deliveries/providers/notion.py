@@ -10,8 +10,7 @@ from urllib.parse import quote
 
 from tidings.base.messages import msg
 from tidings.deliveries.events import SAVE_ENTRY, Event
-from tidings.deliveries.fields import ServiceSettings, line, secret
-from tidings.deliveries.provider import DeliveryRefused, RequestSequence
+from tidings.deliveries.provider import DeliveryRefused, RequestSequence, ServiceSettings, line, secret
 from tidings.deliveries.requests import bearer_auth, entry_with_url, expect_success, post_json
 
 NAME = "notion"

@@ -8,9 +8,8 @@ from __future__ import annotations
 from typing import Annotated
 
 from tidings.deliveries.events import NEW_ENTRIES, Event
-from tidings.deliveries.fields import ServiceSettings, address, choice, flag, line, secret
 from tidings.deliveries.notification_text import notification
-from tidings.deliveries.provider import RequestSequence
+from tidings.deliveries.provider import RequestSequence, ServiceSettings, address, choice, flag, line, secret
 from tidings.deliveries.requests import basic_auth, bearer_auth, expect_success, join_path, post_json, without_empty
 from tidings.domain.feeds.feeds import Feed
 

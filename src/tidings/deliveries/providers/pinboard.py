@@ -10,8 +10,7 @@ from urllib.parse import urlencode
 
 from tidings.base.messages import msg
 from tidings.deliveries.events import SAVE_ENTRY, Event
-from tidings.deliveries.fields import ServiceSettings, flag, secret, tags
-from tidings.deliveries.provider import DeliveryRefused, RequestSequence
+from tidings.deliveries.provider import DeliveryRefused, RequestSequence, ServiceSettings, flag, secret, tags
 from tidings.deliveries.requests import entry_with_url, error_text, expect_success, split_tags
 from tidings.net.post import ServiceRequest
 

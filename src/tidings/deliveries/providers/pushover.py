@@ -9,9 +9,8 @@ from typing import Annotated
 
 from tidings.base.messages import msg
 from tidings.deliveries.events import NEW_ENTRIES, Event
-from tidings.deliveries.fields import ServiceSettings, choice, flag, line, secret
 from tidings.deliveries.notification_text import notification
-from tidings.deliveries.provider import DeliveryRefused, RequestSequence
+from tidings.deliveries.provider import DeliveryRefused, RequestSequence, ServiceSettings, choice, flag, line, secret
 from tidings.deliveries.requests import error_text, expect_success, post_json, without_empty
 from tidings.domain.feeds.feeds import Feed
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from tidings.deliveries.events import SAVE_ENTRY, Event
-from tidings.deliveries.fields import ServiceSettings, number, secret, tags
-from tidings.deliveries.provider import RequestSequence
+from tidings.deliveries.provider import RequestSequence, ServiceSettings, number, secret, tags
 from tidings.deliveries.requests import bearer_auth, entry_with_url, expect_success, post_json, split_tags
 
 NAME = "raindrop"

@@ -14,8 +14,7 @@ import msgspec
 
 from tidings.base.times import SECOND
 from tidings.deliveries.events import SAVE_ENTRY, Event
-from tidings.deliveries.fields import ServiceSettings, address, flag, secret, tags
-from tidings.deliveries.provider import RequestSequence
+from tidings.deliveries.provider import RequestSequence, ServiceSettings, address, flag, secret, tags
 from tidings.deliveries.requests import bearer_auth, entry_with_url, expect_success, join_path, post_json, split_tags
 
 NAME = "shaarli"

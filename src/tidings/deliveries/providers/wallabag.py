@@ -9,8 +9,16 @@ from typing import Annotated
 
 from tidings.base.messages import msg
 from tidings.deliveries.events import SAVE_ENTRY, Event
-from tidings.deliveries.fields import ServiceSettings, address, flag, line, secret, tags
-from tidings.deliveries.provider import DeliveryRefused, RequestSequence
+from tidings.deliveries.provider import (
+    DeliveryRefused,
+    RequestSequence,
+    ServiceSettings,
+    address,
+    flag,
+    line,
+    secret,
+    tags,
+)
 from tidings.deliveries.requests import (
     bearer_auth,
     entry_with_url,

@@ -14,8 +14,15 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 from tidings.base.messages import Message, msg, verbatim
 from tidings.deliveries import events
 from tidings.deliveries.events import Event
-from tidings.deliveries.fields import ServiceSettings, address, generated, with_credentials
-from tidings.deliveries.provider import DeliveryRefused, RequestSequence, raise_for_status
+from tidings.deliveries.provider import (
+    DeliveryRefused,
+    RequestSequence,
+    ServiceSettings,
+    address,
+    generated,
+    raise_for_status,
+    with_credentials,
+)
 from tidings.domain.feeds.feeds import Feed
 from tidings.net.post import ServiceRequest
 
