@@ -111,7 +111,7 @@ def test_a_shared_device_keeps_nothing_and_its_session_ends_with_the_browser(vis
 
 def test_the_worker_knows_the_address_of_every_entry() -> None:
     source = files("tidings.web").joinpath("static", "js", "worker.js").read_text(encoding="utf-8")
-    known = re.search(r"const ENTRY = /(.*)/;", source)
+    known = re.search(r"const ENTRY =\s+/(.*)/;", source)
     assert known
     pattern = known[1].replace(r"\/", "/")
 
