@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -135,6 +136,11 @@ EXCEPTIONS = {
 ENVIRONMENT = frozenset({"environ", "environb", "getenv", "putenv", "unsetenv"})
 
 
+@cache
+def parsed(text: str) -> ast.Module:
+    return ast.parse(text)
+
+
 def part_of(module: str) -> str:
     """`tidings.api.endpoints.feeds` is part of `api`; `tidings` itself of nothing."""
     return [*module.split("."), ""][1]
@@ -156,7 +162,7 @@ def imported(tree: ast.AST) -> Iterator[str]:
 
 def violations(module: str, text: str) -> list[str]:
     """Returns every rule that a module breaks, in words."""
-    tree = ast.parse(text)
+    tree = parsed(text)
     room = part_of(module)
     found = []
     if room and room not in ROOMS and room not in OUTERMOST:
@@ -258,7 +264,7 @@ def test_themes_of_one_room_depend_on_each_other_in_at_most_two_cases() -> None:
     known: set[tuple[str, str, str]] = set()
     for path in modules():
         module = name_of(path)
-        for name in imported(ast.parse(path.read_text(encoding="utf-8"))):
+        for name in imported(parsed(path.read_text(encoding="utf-8"))):
             one, other = theme_of(module), theme_of(name)
             if one and other and one != other and part_of(module) == part_of(name):
                 known.add((part_of(module), one, other))
@@ -275,7 +281,7 @@ def aliases(tree: ast.AST) -> Iterator[str]:
 
 def test_imports_need_aliases_in_at_most_ten_places() -> None:
     """A name is the same wherever it is used: what is called otherwise at each import has the wrong name."""
-    found = [f"{name_of(path)}: {one}" for path in modules() for one in aliases(ast.parse(path.read_text("utf-8")))]
+    found = [f"{name_of(path)}: {one}" for path in modules() for one in aliases(parsed(path.read_text("utf-8")))]
     assert len(found) <= MAX_ALIASES, found
 
 

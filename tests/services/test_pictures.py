@@ -21,6 +21,8 @@ from tidings.content.pictures.scaling import PictureSize
 from tidings.services.pictures import PictureDecoder
 from tidings.services.worker_pool import ProcessLimits
 
+pytestmark = pytest.mark.slow
+
 PHOTO = Picture("image/png", picture("PNG", 3000, 1500))
 # A picture that takes a while: PNG filters and a large side, decoded and encoded completely.
 SLOW = Picture("image/png", picture("PNG", 4090, 4090))

@@ -14,6 +14,8 @@ from tidings.content.rules.pipeline import RuleTexts, apply_rules, compile_rules
 from tidings.content.rules.regex import MAX_REPLACE_S, MAX_RESULT_CHARS
 from tidings.content.rules.validation import validate_feed_rules
 
+pytestmark = pytest.mark.slow
+
 NOW = Instant(0)
 LOREM = ParsedEntry(
     hash="0" * 64, url="https://example.org/1", title="Rain", content="<p>" + "lorem " * 10_000 + "</p>"

@@ -215,6 +215,7 @@ def test_rules_that_cannot_be_used_are_left_out_of_the_preview(reader: Visitor, 
     assert "Rule 2: " in error(page, "block_filter_entry_rules")
 
 
+@pytest.mark.slow
 def test_a_try_of_rules_without_end_says_how_many_entries_are_left(
     reader: Visitor, alice: Person, site: Publisher
 ) -> None:
