@@ -1,4 +1,4 @@
-"""Sends requests to the services that users have configured; redirects are not followed."""
+"""Sends requests to the services that users have configured; redirects are left to the caller."""
 
 from __future__ import annotations
 
@@ -42,12 +42,21 @@ class ServiceResponse(Struct, frozen=True):
     """Names are in lower case."""
     body: bytes = b""
     """Its beginning, at most MAX_READ bytes."""
+    url: str = ""
+    """The URL that was requested, without credentials."""
 
 
 class Sender:
-    """A client for one event loop. lookup: see `Connections`."""
+    """A client for one event loop. connect_timeout_s, lookup: see `Connections`."""
 
-    def __init__(self, *, user_agent: str, allow_private_networks: bool = False, lookup: Lookup | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        user_agent: str,
+        allow_private_networks: bool = False,
+        connect_timeout_s: float = 10,
+        lookup: Lookup | None = None,
+    ) -> None:
         self._headers = {
             "User-Agent": user_agent,
             "Accept": "*/*",
@@ -56,6 +65,7 @@ class Sender:
         }
         self._connections = Connections(
             AddressGuard(allow_private_networks=allow_private_networks, setting=SETTING),
+            connect_timeout_s=connect_timeout_s,
             lookup=lookup,
             # On a kept connection that the server has just closed, a POST would fail, and it could not be known whether
             # the server processed it.
@@ -81,6 +91,7 @@ class Sender:
                     response.status,
                     {name.lower(): clean(value) for name, value in response.headers.items()},
                     await _read_beginning(response),
+                    str(target),
                 )
         except ValueError as error:
             # A header contains a line break.

@@ -242,6 +242,13 @@ class Settings:
         allowed="1, true, yes, on or 0, false, no, off",
         default="0",
     )
+    integration_timeout: timedelta = option(
+        values.seconds(1, 300),
+        "Seconds after which an attempt to deliver to a webhook or another integration fails if its response is not"
+        " complete.",
+        allowed="a whole number from 1 to 300",
+        default="10",
+    )
     http_client_timeout: timedelta = option(
         values.seconds(1, 600),
         "Seconds after which the fetch of a feed or page fails if it is not complete.",

@@ -247,8 +247,12 @@ def build_archives(
 def build_deliveries(database: Database, settings: Settings, clock: Clock, listeners: Listeners) -> DeliveryServices:
     """Return integrations and their deliveries, and register the outbox."""
     guard = AddressGuard(allow_private_networks=settings.integration_allow_private_networks, setting=SETTING)
-    apprise_sender = AppriseSender(database, guard=guard)
-    event_sender = EventSender(build_sender(settings), clock, thread_senders={apprise.NAME: apprise_sender.send})
+    timeout_s = round(settings.integration_timeout.total_seconds())
+    # Shorter than the timeout of the attempt, so that this one reports first.
+    apprise_sender = AppriseSender(database, guard=guard, timeout_s=round(timeout_s * 0.9, 1))
+    event_sender = EventSender(
+        build_sender(settings), clock, thread_senders={apprise.NAME: apprise_sender.send}, timeout_s=timeout_s
+    )
     listeners.entries_stored.append(outbox.post_stored_entries)
     listeners.savers.append(outbox.OutboxSaver())
     return DeliveryServices(
@@ -307,7 +311,10 @@ def build_media_proxy(database: Database, settings: Settings, pictures: PictureD
 def build_sender(settings: Settings) -> Sender:
     """Return the client that sends events."""
     return Sender(
-        user_agent=f"Tidings/{__version__}", allow_private_networks=settings.integration_allow_private_networks
+        user_agent=f"Tidings/{__version__}",
+        allow_private_networks=settings.integration_allow_private_networks,
+        # Shorter than the timeout of the attempt: a receiver that takes no connection is told from a slow one.
+        connect_timeout_s=0.8 * settings.integration_timeout.total_seconds(),
     )
 
 
