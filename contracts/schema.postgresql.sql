@@ -92,16 +92,19 @@ TABLE deliveries
     size integer NOT NULL DEFAULT 0 -- Bytes of the body.
     redelivered_at bigint -- When its owner last asked for it again.
     last_error_form text COLLATE "C" NOT NULL DEFAULT ''::text -- JSON: template and values of last_error; empty: English alone.
+    failed_tries integer NOT NULL DEFAULT 0 -- Attempts that failed because of this event, since its owner last asked for it.
+    retry_at bigint -- When it is tried again, after later ones; null: in order.
     fk_deliveries_user_id_users FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
     pk_deliveries PRIMARY KEY (id)
     uq_deliveries_delivery_id UNIQUE (delivery_id)
     CREATE INDEX ix_deliveries_arriving ON public.deliveries USING btree (id) WHERE ((receiver_id IS NULL) AND (state = 'pending'::text))
     CREATE INDEX ix_deliveries_finished ON public.deliveries USING btree (finished_at) WHERE (finished_at IS NOT NULL)
+    CREATE INDEX ix_deliveries_retrying ON public.deliveries USING btree (receiver_id, retry_at) WHERE ((retry_at IS NOT NULL) AND (state = 'pending'::text))
     CREATE INDEX ix_deliveries_saved ON public.deliveries USING btree (user_id, id) WHERE (event_type = 'save_entry'::text)
     CREATE INDEX ix_deliveries_user ON public.deliveries USING btree (user_id, id)
     CREATE INDEX ix_deliveries_user_integration ON public.deliveries USING btree (user_id, integration, id)
     CREATE INDEX ix_deliveries_user_state ON public.deliveries USING btree (user_id, state, id)
-    CREATE INDEX ix_deliveries_waiting ON public.deliveries USING btree (receiver_id, id) WHERE (state = 'pending'::text)
+    CREATE INDEX ix_deliveries_waiting ON public.deliveries USING btree (receiver_id, id, retry_at) WHERE (state = 'pending'::text)
     CREATE UNIQUE INDEX pk_deliveries ON public.deliveries USING btree (id)
     CREATE UNIQUE INDEX uq_deliveries_delivery_id ON public.deliveries USING btree (delivery_id)
 

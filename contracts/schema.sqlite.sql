@@ -84,7 +84,7 @@ CREATE TABLE deliveries (
     receiver_id INTEGER,
     size INTEGER DEFAULT 0 NOT NULL,
     redelivered_at BIGINT,
-    last_error_form TEXT DEFAULT '' NOT NULL,
+    last_error_form TEXT DEFAULT '' NOT NULL, failed_tries INTEGER DEFAULT 0 NOT NULL, retry_at BIGINT,
     CONSTRAINT fk_deliveries_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
     CONSTRAINT uq_deliveries_delivery_id UNIQUE (delivery_id)
 );
@@ -92,6 +92,8 @@ CREATE TABLE deliveries (
 CREATE INDEX ix_deliveries_arriving ON deliveries (id) WHERE receiver_id IS NULL AND state = 'pending';
 
 CREATE INDEX ix_deliveries_finished ON deliveries (finished_at) WHERE finished_at IS NOT NULL;
+
+CREATE INDEX ix_deliveries_retrying ON deliveries (receiver_id, retry_at) WHERE retry_at IS NOT NULL AND state = 'pending';
 
 CREATE INDEX ix_deliveries_saved ON deliveries (user_id, id) WHERE event_type = 'save_entry';
 
@@ -101,7 +103,7 @@ CREATE INDEX ix_deliveries_user_integration ON deliveries (user_id, integration,
 
 CREATE INDEX ix_deliveries_user_state ON deliveries (user_id, state, id);
 
-CREATE INDEX ix_deliveries_waiting ON deliveries (receiver_id, id) WHERE state = 'pending';
+CREATE INDEX ix_deliveries_waiting ON deliveries (receiver_id, id, retry_at) WHERE state = 'pending';
 
 CREATE TABLE delivery_bodies (
     delivery_id INTEGER NOT NULL,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import subprocess
@@ -14,6 +15,7 @@ import pytest
 from support.outbox import SHORT_WAITS
 from tidings.base.times import DAY, Instant
 from tidings.deliveries import sample_events
+from tidings.deliveries.attempts import MAX_REDIRECTS
 from tidings.deliveries.events import EVENTS, NewEntriesPayload
 from tidings.deliveries.model import FINISHED_RETENTION, QueueLimits
 from tidings.deliveries.providers.webhook import sign
@@ -77,4 +79,7 @@ def test_the_documented_numbers_are_those_of_the_code() -> None:
     assert (QueueLimits().max_deliveries_of_user, QueueLimits().max_bytes_of_user) == (50_000, 256 * 2**20)
     assert RetryPolicy().first_wait.total_seconds() == 10 > SHORT_WAITS.first_wait.total_seconds()
     assert RetryPolicy().max_wait.total_seconds() == 3600
+    assert [wait.total_seconds() / 60 for wait in itertools.accumulate(RetryPolicy().event_waits)] == [1, 5, 15]
+    assert RetryPolicy().failures_before_pause == 10
+    assert MAX_REDIRECTS == 5
     assert FINISHED_RETENTION == 7 * DAY

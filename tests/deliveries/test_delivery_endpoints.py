@@ -78,17 +78,22 @@ def test_a_delivery_is_shown_from_waiting_to_delivered(alice: Person, site: Publ
 
 
 def test_a_failed_delivery_shows_its_error_here_and_in_the_settings(alice: Person, site: Publisher) -> None:
-    switch_on(alice, site.serve("/hook", "who are you?", status=401))
+    switch_on(alice, site.script("/hook", Answer("upgrading", status=503), Answer("who are you?", status=401)))
     save(alice, site, "One")
 
-    run(alice, lambda: list_deliveries(alice)[0]["attempts"] > 0)
+    run(alice, lambda: list_deliveries(alice)[0]["attempts"] == 1)
 
     (waiting,) = list_deliveries(alice)
-    assert (waiting["state"], waiting["last_status"]) == ("pending", 401)
-    assert "does not accept the credentials" in waiting["last_error"]
+    assert (waiting["state"], waiting["last_status"]) == ("pending", 503)
     assert waiting["next_attempt_at"] > waiting["created_at"]
-    assert alice.get(f"{PATH}/{waiting['id']}")["last_response"] == "who are you?"
-    assert alice.get("/v1/integrations")["webhook"]["last_error"] == waiting["last_error"]
+
+    wait_until(alice, "failed")
+
+    (refused,) = list_deliveries(alice)
+    assert (refused["attempts"], refused["last_status"], refused["next_attempt_at"]) == (2, 401, None)
+    assert "does not accept the credentials" in refused["last_error"]
+    assert alice.get(f"{PATH}/{refused['id']}")["last_response"] == "who are you?"
+    assert alice.get("/v1/integrations")["webhook"]["last_error"] == refused["last_error"]
 
 
 def test_deliveries_are_listed_newest_first_in_pages_and_by_state(alice: Person, site: Publisher) -> None:
@@ -183,3 +188,12 @@ def test_a_test_event_returns_the_response_and_stores_nothing(alice: Person, sit
     assert seen.json()["event_type"] == seen.headers["x-service-event-type"] == "save_entry"
     assert seen.headers["x-service-signature"] == hmac.new(secret.encode(), seen.body, hashlib.sha256).hexdigest()
     assert list_deliveries(alice) == []
+
+
+def test_a_test_event_names_the_address_that_the_receiver_redirects_to(alice: Person, site: Publisher) -> None:
+    switch_on(alice, site.serve("/hook", status=302, headers={"Location": "/login"}))
+
+    outcome = alice.post("/v1/integrations/webhook/test", status=200)
+
+    assert (outcome["works"], outcome["status"]) == (False, 302)
+    assert site.url("/login") in outcome["error"]

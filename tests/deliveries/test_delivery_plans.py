@@ -88,6 +88,10 @@ READS: dict[str, tuple[Callable[[Read, int], object], set[str]]] = {
         {ARRIVING, "ix_receivers_due", "ix_receivers_failing"},
     ),
     "the first of a queue": (lambda db, _: first(db, 7), {"ix_deliveries_waiting"}),
+    "the first that stepped aside": (
+        lambda db, _: queue_storage.first_retry(db, 7, LATER) is None,
+        {"ix_deliveries_retrying"},
+    ),
     "a list": (lambda db, user: outbox.list_deliveries(db, user, limit=100), {"ix_deliveries_user"}),
     "a list further down": (
         lambda db, user: outbox.list_deliveries(db, user, limit=100, before_id=35_000),
@@ -175,6 +179,10 @@ WRITES: dict[str, tuple[Callable[[Write, int], object], set[str]]] = {
         {"ix_deliveries_waiting"},
     ),
     "counting": (lambda db, _: queue_storage.recount(db, 7), {"ix_deliveries_waiting"}),
+    "waiting for what stepped aside": (
+        lambda db, _: queue_storage.wait_for_retries(db, 7),
+        {"ix_deliveries_waiting", "ix_deliveries_retrying"},
+    ),
     "giving up": (
         lambda db, _: queue_storage.give_up_pending(db, 7, verbatim("gone"), now=LATER),
         {"ix_deliveries_waiting"},

@@ -96,10 +96,12 @@ def test_concurrent_changes_are_all_stored(guarded: IntegrationsFixture) -> None
 
 
 @pytest.mark.slow
-def test_a_saved_entry_waits_while_its_service_refuses(unguarded: IntegrationsFixture, site: Publisher) -> None:
+def test_a_saved_entry_waits_while_its_service_is_down(
+    unguarded: IntegrationsFixture, site: Publisher
+) -> None:
     database, feed_fixture = unguarded.feed_fixture.database, unguarded.feed_fixture
     (entry_id,) = feed_fixture.add(ready("Rain tomorrow"))
-    site.script("/api/bookmarks/", says({"detail": "Invalid token."}, 401), says({"id": 1}, 201))
+    site.script("/api/bookmarks/", says({"detail": "Upgrading."}, 503), says({"id": 1}, 201))
     site.serve("/hook")
     unguarded.put(
         linkding={"enabled": True, "url": site.origin, "token": "8c1f"},
@@ -119,7 +121,7 @@ def test_a_saved_entry_waits_while_its_service_refuses(unguarded: IntegrationsFi
     assert len(site.requests_for("/api/bookmarks/")) == 2
     assert len(site.requests_for("/hook")) == 1
     assert unguarded.shown("linkding")["last_error"] == ""
-    assert errors <= {"", "Linkding does not accept the credentials (401). Check its settings."}
+    assert errors <= {"", "Linkding is not available at the moment (503)."}
 
 
 def test_an_entry_that_a_service_cannot_take_does_not_delay_the_next(

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tidings.base.times import DAY, HOUR, SECOND, Instant
-from tidings.deliveries.retries import JITTER, RetryPolicy
+from tidings.deliveries.model import FailureKind
+from tidings.deliveries.retries import JITTER, RetryPolicy, failure_kind
 
 NOW = Instant(1_790_000_000 * SECOND)
 POLICY = RetryPolicy()
@@ -67,3 +68,36 @@ def test_32_attempts_fit_into_a_day() -> None:
         tries += 1
         moment = POLICY.next_attempt_at(moment, tries, random_fraction=0.5)
     assert tries == 32
+
+
+@pytest.mark.parametrize(
+    ("kind", "statuses"),
+    [
+        (FailureKind.RECEIVER, [429, 502, 503, 504, 521, 522, 523, 530]),
+        (FailureKind.EVENT, [302, 408, 425, 500, 501, 505, 507, 520, 599]),
+        (FailureKind.REFUSED, [400, 401, 403, 404, 409, 410, 413, 422, 499]),
+    ],
+)
+def test_the_status_tells_what_failed(kind: FailureKind, statuses: list[int]) -> None:
+    assert {failure_kind(status) for status in statuses} == {kind}
+
+
+def test_an_event_that_fails_alone_has_three_waits() -> None:
+    ends = [POLICY.retry_event_at(NOW, tries, random_fraction=0.5) for tries in range(1, 5)]
+
+    assert [end and (end - NOW) / SECOND for end in ends] == [60, 240, 600, None]
+    assert POLICY.retry_event_at(NOW, 1, random_fraction=0.5, retry_after_s=7200) == NOW + 2 * HOUR
+    assert POLICY.retry_event_at(NOW, 4, random_fraction=0.5, retry_after_s=7200) is None
+
+
+@pytest.mark.parametrize("before", range(5))
+def test_a_timeout_leaves_at_most_one_attempt(before: int) -> None:
+    tries = POLICY.failed_tries(before, FailureKind.TIMEOUT)
+
+    assert POLICY.retry_event_at(NOW, POLICY.failed_tries(tries, FailureKind.EVENT), random_fraction=0.5) is None
+
+
+def test_events_behind_one_that_fails_alone_wait_only_when_ten_failed_in_a_row() -> None:
+    waits = [(POLICY.next_event_at(NOW, failures, random_fraction=0.5) - NOW) / SECOND for failures in range(1, 16)]
+
+    assert waits == [0] * 10 + [10, 20, 40, 60, 60]

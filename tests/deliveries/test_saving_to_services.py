@@ -13,6 +13,7 @@ import pytest
 
 from support.provider_fixtures import AT, DELIVERY, SHOWN, TITLE, URL, SentRequest, hand_over, saved, says
 from support.publisher import Answer, Publisher, Reply
+from tidings.deliveries.model import FailureKind
 from tidings.deliveries.registry import PROVIDERS_BY_EVENT, REGISTRY
 
 
@@ -315,7 +316,7 @@ def test_a_refusal_has_an_error_message(case: Case, status: int, site: Publisher
 def test_an_entry_without_a_url_is_given_up_at_once(case: Case, site: Publisher) -> None:
     outcome, requests = hand_over(site, case.name, settings_of(case, site), saved(url=""))
 
-    assert outcome.is_undeliverable
+    assert outcome.failure is FailureKind.REFUSED
     assert "no address" in outcome.error_text
     assert requests == []
 

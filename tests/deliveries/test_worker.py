@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
@@ -28,8 +29,22 @@ pytestmark = pytest.mark.slow
 DAY = timedelta(days=1)
 
 
+# Long enough that what waits goes out in between, on a busy machine, too.
+AFTER_A_SECOND = RetryPolicy(first_wait=timedelta(seconds=0.05), event_waits=(timedelta(seconds=1),) * 3)
+
+
 def all_are(webhook: Hook, state: str) -> bool:
     return set(webhook.states()) == {state}
+
+
+def attempts_of(webhook: Hook) -> list[int]:
+    """Return how often each delivery was attempted, oldest first."""
+    return [shown.delivery.attempts for shown in webhook.all()]
+
+
+def fail_at(text: str, reply: Reply) -> Callable[[ReceivedRequest], Reply]:
+    """Return a receiver that takes every event except this one."""
+    return lambda seen: reply if text_of(seen) == text else Answer()
 
 
 def test_events_arrive_in_order_and_signed(database: Database, site: Publisher) -> None:
@@ -78,45 +93,247 @@ def test_openssl_computes_the_same_signature(database: Database, site: Publisher
 @pytest.mark.parametrize(
     "trouble",
     [
-        Answer("no", status=500),
-        Answer("no", status=404),
-        Answer("no", status=401),
         Answer("wait", status=429, headers={"Retry-After": "1"}),
+        Answer("no", status=502),
+        Answer("no", status=503),
+        Answer("no", status=504),
+        Answer("no", status=521),
         Cut("half an answer", after=3),
         Drop(),
+    ],
+    ids=lambda reply: str(reply)[:40],
+)
+def test_events_wait_in_order_for_a_receiver_that_takes_nothing(
+    database: Database, site: Publisher, trouble: Reply
+) -> None:
+    webhook = hook(database, site.script("/hook", trouble, Answer("thanks")))
+    webhook.post("first", "second")
+
+    deliver(delivery_queue(database), lambda: all_are(webhook, "delivered"))
+
+    assert [text_of(seen) for seen in site.requests] == ["first", "first", "second"]
+    assert len({seen.headers["x-service-delivery"] for seen in site.requests}) == 2
+    first, second = (shown.delivery for shown in webhook.all())
+    assert (first.attempts, second.attempts, first.failed_tries) == (2, 1, 0)
+    assert (first.last_status, first.last_error, first.last_response) == (200, "", "thanks")
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        Answer("no", status=500),
+        Answer("no", status=501),
+        Answer("no", status=507),
+        Answer("no", status=408),
+        Answer("no", status=425),
         Hang(),
         Hang(after_head=True),
     ],
     ids=lambda reply: str(reply)[:40],
 )
-def test_a_failed_event_is_retried_with_the_same_id(database: Database, site: Publisher, trouble: Reply) -> None:
+def test_an_event_that_fails_alone_is_repeated_after_the_events_behind_it(
+    database: Database, site: Publisher, trouble: Reply
+) -> None:
     webhook = hook(database, site.script("/hook", trouble, Answer("thanks")))
-    webhook.post("first", "second")
+    webhook.post("first", "second", "third")
 
-    deliver(delivery_queue(database, within_s=0.4), lambda: all_are(webhook, "delivered"))
+    deliver(delivery_queue(database, within_s=0.4, retry_policy=AFTER_A_SECOND), lambda: all_are(webhook, "delivered"))
 
-    said = [text_of(seen) for seen in site.requests]
-    assert said[:2] == ["first", "first"]
-    assert list(dict.fromkeys(said)) == ["first", "second"]
-    assert len({seen.headers["x-service-delivery"] for seen in site.requests}) == 2
-    first, second = (shown.delivery for shown in webhook.all())
-    assert first.attempts >= 2
-    assert (first.last_status, first.last_error, first.last_response) == (200, "", "thanks")
-    assert second.attempts >= 1
+    assert [text_of(seen) for seen in site.requests] == ["first", "second", "third", "first"]
+    ids = [seen.headers["x-service-delivery"] for seen in site.requests]
+    assert ids[3] == ids[0]
+    first = webhook.all()[0].delivery
+    assert (first.attempts, first.failed_tries, first.retry_at) == (2, 1 if isinstance(trouble, Answer) else 3, None)
+    assert webhook.settings()["last_error"] == ""
 
 
-@pytest.mark.parametrize("status", [201, 204, 301, 302, 307, 308, 399])
-def test_a_status_below_400_is_a_success_and_redirects_are_not_followed(
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 405, 409, 413, 415, 422])
+def test_an_event_that_is_refused_is_given_up_after_one_attempt(
     database: Database, site: Publisher, status: int
 ) -> None:
-    site.serve("/hook", status=status, headers={"Location": site.url("/elsewhere")})
+    webhook = hook(database, site.script("/hook", Answer("not this one", status=status), Answer()))
+    webhook.post("bad", "good")
+
+    deliver(delivery_queue(database), lambda: webhook.states() == ["failed", "delivered"])
+
+    assert [text_of(seen) for seen in site.requests] == ["bad", "good"]
+    bad = webhook.all()[0]
+    assert (bad.delivery.last_status, bad.delivery.last_response, bad.next_attempt_at) == (status, "not this one", None)
+
+
+def test_an_event_that_fails_alone_is_tried_four_times_in_fifteen_minutes(database: Database, site: Publisher) -> None:
+    clock = MovableClock()
+    webhook = hook(database, site.script("/hook", fail_at("bad", Answer("oops", status=500))))
+    webhook.post("bad", "good", now=clock())
+    queue = delivery_queue(database, clock=clock, retry_policy=RetryPolicy())
+
+    begun, waits = clock(), []
+    for attempt in range(1, 4):
+        deliver(queue, lambda attempt=attempt: attempts_of(webhook) == [attempt, 1])  # type: ignore[misc]
+        next_at = webhook.all()[0].next_attempt_at
+        assert next_at is not None
+        waits.append((next_at - begun) // SECOND)
+        clock.move(timedelta(microseconds=next_at - clock()))
+    deliver(queue, lambda: webhook.states() == ["failed", "delivered"])
+
+    assert waits == [60, 300, 900]
+    assert attempts_of(webhook) == [4, 1]
+    assert webhook.all()[0].next_attempt_at is None
+    with database.reading() as db:
+        assert outbox.failed_counts(db, webhook.user_id) == {"webhook": 1}
+
+
+def test_an_event_is_repeated_once_after_a_timeout(database: Database, site: Publisher) -> None:
+    webhook = hook(database, site.script("/hook", fail_at("slow", Hang())))
+    webhook.post("slow", "quick")
+
+    deliver(delivery_queue(database, within_s=0.4), lambda: webhook.states() == ["failed", "delivered"])
+
+    assert attempts_of(webhook) == [2, 1]
+    assert "did not finish" in webhook.all()[0].delivery.last_error
+
+
+def test_an_event_that_was_given_up_is_tried_as_often_when_its_user_sends_it_again(
+    database: Database, site: Publisher
+) -> None:
+    webhook = hook(database, site.script("/hook", fail_at("bad", Answer(status=500))))
+    (id_,) = webhook.post("bad")
+    queue = delivery_queue(database)
+    deliver(queue, lambda: all_are(webhook, "failed"))
+
+    with database.writing() as db:
+        outbox.redeliver(db, webhook.user_id, id_, now=system_clock())
+    deliver(queue, lambda: all_are(webhook, "failed"))
+
+    assert attempts_of(webhook) == [8]
+
+
+def test_a_user_can_have_an_event_that_stepped_aside_sent_now(database: Database, site: Publisher) -> None:
+    clock = MovableClock()
+    webhook = hook(database, site.script("/hook", Answer(status=500), Answer()))
+    (id_,) = webhook.post("one", now=clock())
+    queue = delivery_queue(database, clock=clock, retry_policy=RetryPolicy())
+    deliver(queue, lambda: attempts_of(webhook) == [1])
+
+    with database.writing() as db:
+        outbox.redeliver(db, webhook.user_id, id_, now=clock())
+    assert webhook.all()[0].next_attempt_at == clock()
+
+    deliver(queue, lambda: all_are(webhook, "delivered"))
+
+
+def test_a_new_event_does_not_wait_for_one_that_stepped_aside(database: Database, site: Publisher) -> None:
+    clock = MovableClock()
+    webhook = hook(database, site.script("/hook", fail_at("bad", Answer(status=500))))
+    webhook.post("bad", now=clock())
+    queue = delivery_queue(database, clock=clock, retry_policy=RetryPolicy())
+    deliver(queue, lambda: attempts_of(webhook) == [1])
+
+    webhook.post("good", now=clock())
+    deliver(queue, lambda: webhook.states() == ["pending", "delivered"])
+
+    assert attempts_of(webhook) == [1, 1]
+
+
+def test_an_event_that_stepped_aside_waits_with_the_others_when_its_receiver_is_down(
+    database: Database, site: Publisher
+) -> None:
+    site.script("/hook", Answer(status=500), Answer(), Answer(status=503), Answer(status=503), Answer())
+    webhook = hook(database, site.url("/hook"))
+    webhook.post("first", "second")
+
+    deliver(delivery_queue(database, retry_policy=AFTER_A_SECOND), lambda: all_are(webhook, "delivered"))
+
+    assert [text_of(seen) for seen in site.requests] == ["first", "second", "first", "first", "first"]
+    assert webhook.all()[0].delivery.failed_tries == 1
+
+
+def test_a_receiver_that_fails_at_every_event_gets_a_pause(database: Database, site: Publisher) -> None:
+    clock = MovableClock()
+    webhook = hook(database, site.script("/hook", Answer(status=500)))
+    webhook.post(*(f"{number}" for number in range(40)), now=clock())
+    queue = delivery_queue(database, clock=clock, retry_policy=RetryPolicy())
+
+    deliver(queue, lambda: sum(attempts_of(webhook)) == 11)
+    clock.move(timedelta(seconds=9))
+    with database.reading() as db:
+        assert not queues.has_work(db, clock())
+    clock.move(timedelta(seconds=1))
+    deliver(queue, lambda: sum(attempts_of(webhook)) == 12)
+
+    # It works again: nothing waits any more, except for the times of those that stepped aside.
+    site.serve("/hook")
+    clock.move(timedelta(minutes=1))
+    deliver(queue, lambda: all_are(webhook, "delivered"))
+
+
+@pytest.mark.parametrize("status", [201, 204, 300, 304, 399])
+def test_a_status_below_400_is_a_success_unless_it_redirects(database: Database, site: Publisher, status: int) -> None:
+    site.serve("/hook", status=status)
     webhook = hook(database, site.url("/hook"))
     webhook.post("one")
 
     deliver(delivery_queue(database), lambda: all_are(webhook, "delivered"))
 
-    assert [seen.path for seen in site.requests] == ["/hook"]
     assert webhook.all()[0].delivery.last_status == status
+
+
+@pytest.mark.parametrize("status", [307, 308])
+def test_a_redirect_that_keeps_the_method_is_followed_on_the_same_host(
+    database: Database, site: Publisher, status: int
+) -> None:
+    site.serve("/hook", status=status, headers={"Location": "/moved?to=here"})
+    site.serve("/moved", status=status, headers={"Location": site.url("/here")})
+    site.serve("/here", "thanks")
+    webhook = hook(database, site.url("/hook").replace("//", "//ada:hush@"))
+    webhook.post("one")
+
+    deliver(delivery_queue(database), lambda: all_are(webhook, "delivered"))
+
+    assert [seen.path for seen in site.requests] == ["/hook", "/moved?to=here", "/here"]
+    assert {(seen.method, text_of(seen), seen.headers["authorization"]) for seen in site.requests} == {
+        ("POST", "one", "Basic YWRhOmh1c2g=")
+    }
+    assert all(is_signed(seen) for seen in site.requests)
+    assert webhook.all()[0].delivery.last_response == "thanks"
+
+
+@pytest.mark.parametrize("status", [301, 302, 303])
+def test_a_redirect_that_changes_the_method_fails_and_names_the_new_address(
+    database: Database, site: Publisher, status: int
+) -> None:
+    site.serve("/hook", status=status, headers={"Location": "/elsewhere"})
+    webhook = hook(database, site.url("/hook"))
+    webhook.post("one")
+
+    deliver(delivery_queue(database), lambda: all_are(webhook, "failed"))
+
+    assert {seen.path for seen in site.requests} == {"/hook"}
+    assert site.url("/elsewhere") in webhook.all()[0].delivery.last_error
+    assert site.url("/elsewhere") in webhook.settings()["last_error"]
+
+
+@pytest.mark.parametrize("status", [302, 307, 308])
+def test_a_redirect_to_another_host_is_not_followed(database: Database, site: Publisher, status: int) -> None:
+    with Publisher() as other:
+        site.serve("/hook", status=status, headers={"Location": other.serve("/elsewhere")})
+        webhook = hook(database, site.url("/hook"))
+        webhook.post("one")
+
+        deliver(delivery_queue(database), lambda: all_are(webhook, "failed"))
+
+        assert other.requests == []
+        assert other.url("/elsewhere") in webhook.all()[0].delivery.last_error
+
+
+def test_redirects_in_a_loop_end(database: Database, site: Publisher) -> None:
+    site.serve("/hook", status=308, headers={"Location": "/hook"})
+    webhook = hook(database, site.url("/hook"))
+    webhook.post("one")
+
+    deliver(delivery_queue(database), lambda: attempts_of(webhook)[0] > 0)
+
+    assert "308" in webhook.all()[0].delivery.last_error
 
 
 def test_a_receiver_that_was_down_gets_all_events_when_it_is_back(database: Database) -> None:
@@ -157,11 +374,7 @@ def test_retry_after_of_a_receiver_is_honoured(database: Database, site: Publish
 
 def test_an_event_is_given_up_after_a_day_and_the_next_one_is_sent(database: Database, site: Publisher) -> None:
     clock = MovableClock()
-
-    def refuse_one(seen: ReceivedRequest) -> Reply:
-        return Answer("not this one", status=422) if text_of(seen) == "bad" else Answer()
-
-    webhook = hook(database, site.script("/hook", refuse_one))
+    webhook = hook(database, site.script("/hook", fail_at("bad", Answer("not now", status=503))))
     webhook.post("bad", "good", now=clock())
     queue = delivery_queue(database, clock=clock)
 
@@ -173,13 +386,13 @@ def test_an_event_is_given_up_after_a_day_and_the_next_one_is_sent(database: Dat
     deliver(queue, lambda: webhook.states() == ["failed", "delivered"])
 
     bad = webhook.all()[0].delivery
-    assert (bad.attempts, bad.last_status, bad.last_response) == (3, 422, "not this one")
+    assert (bad.attempts, bad.last_status, bad.last_response) == (3, 503, "not now")
     assert webhook.all()[0].next_attempt_at is None
 
 
 def test_a_receiver_that_was_down_for_a_day_loses_only_events_of_that_age(database: Database, site: Publisher) -> None:
     clock = MovableClock()
-    webhook = hook(database, site.script("/hook", Answer(status=500)))
+    webhook = hook(database, site.script("/hook", Answer(status=503)))
     webhook.post(*(f"old {number}" for number in range(50)), now=clock())
     queue = delivery_queue(database, clock=clock)
     deliver(queue, lambda: webhook.all()[0].delivery.attempts == 1)
@@ -198,7 +411,7 @@ def test_a_receiver_that_was_down_for_a_day_loses_only_events_of_that_age(databa
 
 def test_time_without_a_worker_does_not_count_towards_the_day(database: Database, site: Publisher) -> None:
     clock = MovableClock()
-    webhook = hook(database, site.script("/hook", Answer(status=500), Answer()))
+    webhook = hook(database, site.script("/hook", Answer(status=503), Answer()))
     webhook.post("one", now=clock())
     clock.move(2 * DAY)
 
@@ -275,11 +488,11 @@ def test_a_full_queue_drops_the_oldest_events_and_their_bodies(database: Databas
 def test_the_queues_of_a_user_are_limited_together_and_the_longest_give_up_first(
     database: Database, site: Publisher
 ) -> None:
-    webhook = hook(database, site.script("/hook", Answer(status=500)))
+    webhook = hook(database, site.script("/hook", Answer(status=503)))
     for number in range(4):
-        webhook.post(*("x" for _ in range(10)), receiver=site.script(f"/long/{number}", Answer(status=500)))
-    short = webhook.post("a", "b", receiver=site.script("/short", Answer(status=500)))
-    others = hook(database, site.script("/others", Answer(status=500)))
+        webhook.post(*("x" for _ in range(10)), receiver=site.script(f"/long/{number}", Answer(status=503)))
+    short = webhook.post("a", "b", receiver=site.script("/short", Answer(status=503)))
+    others = hook(database, site.script("/others", Answer(status=503)))
     others.post(*("x" for _ in range(12)))
 
     with capture_logs() as logged:
@@ -296,9 +509,9 @@ def test_the_queues_of_a_user_are_limited_together_and_the_longest_give_up_first
 
 
 def test_the_queues_of_a_user_are_limited_together_in_bytes(database: Database, site: Publisher) -> None:
-    webhook = hook(database, site.script("/hook", Answer(status=500)))
+    webhook = hook(database, site.script("/hook", Answer(status=503)))
     for number in range(2):
-        webhook.post(*("x" * 10_000 for _ in range(5)), receiver=site.script(f"/{number}", Answer(status=500)))
+        webhook.post(*("x" * 10_000 for _ in range(5)), receiver=site.script(f"/{number}", Answer(status=503)))
 
     deliver(
         delivery_queue(database, limits=QueueLimits(max_bytes_of_user=65_000)),

@@ -20,7 +20,7 @@ from tidings.services.clock import system_clock
 from tidings.settings import load
 from tidings.storage.accounts import sign_in_failures
 from tidings.storage.feeds import feeds
-from tidings.storage.schema import chores, hosts, receivers, sources, websub_pushes, websub_subscriptions
+from tidings.storage.schema import chores, deliveries, hosts, receivers, sources, websub_pushes, websub_subscriptions
 from tidings.storage.schema import sign_in_failures as failure_table
 from tidings.wiring.services import AllServices, build_services
 
@@ -202,6 +202,21 @@ def test_when_the_clock_was_set_back_every_failing_receiver_is_tried_at_once(mac
     assert machine.repair(was_set_back=True) == 1
 
     assert machine.column(receivers.c.next_attempt_at) == [NOW]
+
+
+@pytest.mark.parametrize(("ahead", "was_set_back", "due"), [(HOUR, False, HOUR), (HOUR, True, 0), (2 * DAY, False, 0)])
+def test_a_delivery_that_stepped_aside_waits_unless_the_clock_was_wrong(
+    machine: Machine, ahead: int, was_set_back: bool, due: int
+) -> None:
+    with machine.database.writing() as db:
+        queue = {"user_id": machine.user.id, "integration": "webhook", "address_digest": b"1"}
+        db.run(insert(receivers).values(**queue, pending=1, failures=1, next_attempt_at=NOW + ahead))
+        delivery = {"user_id": machine.user.id, "delivery_id": "1", "integration": "webhook", "receiver": "one"}
+        db.run(insert(deliveries).values(**delivery, event_type="save_entry", created_at=NOW, retry_at=NOW + ahead))
+
+    machine.repair(was_set_back=was_set_back)
+
+    assert machine.column(deliveries.c.retry_at) == machine.column(receivers.c.next_attempt_at) == [NOW + due]
 
 
 @pytest.mark.slow

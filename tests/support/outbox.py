@@ -35,7 +35,12 @@ from tidings.storage.accounts import users
 from tidings.storage.schema import integrations
 
 SECRET = "0123456789abcdef" * 4
-SHORT_WAITS = RetryPolicy(first_wait=timedelta(seconds=0.05), max_wait=timedelta(seconds=0.4), min_failures=1)
+SHORT_WAITS = RetryPolicy(
+    first_wait=timedelta(seconds=0.05),
+    max_wait=timedelta(seconds=0.4),
+    min_failures=1,
+    event_waits=(timedelta(seconds=0.05), timedelta(seconds=0.1), timedelta(seconds=0.2)),
+)
 _numbers = itertools.count(1)
 
 

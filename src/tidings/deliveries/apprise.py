@@ -10,6 +10,7 @@ import msgspec
 from tidings.base.errors import InvalidField
 from tidings.base.messages import join_sentences, msg
 from tidings.deliveries.events import NEW_ENTRIES, Event
+from tidings.deliveries.model import FailureKind
 from tidings.deliveries.notification_text import AppriseReport, AppriseRequest, UrlProblem, notification
 from tidings.deliveries.provider import DeliveryRefused
 from tidings.deliveries.providers import apprise
@@ -75,7 +76,8 @@ class AppriseSender:
             problems = self._request(_apprise_request(left, event), self._timeout_s)
         except WorkerDied as error:
             raise DeliveryRefused(
-                msg("{title} did not finish within {seconds} seconds.", title=apprise.TITLE, seconds=self._timeout_s)
+                msg("{title} did not finish within {seconds} seconds.", title=apprise.TITLE, seconds=self._timeout_s),
+                kind=FailureKind.TIMEOUT,
             ) from error
         failed = {left[problem.number - 1] for problem in problems}
         self._remember(event.delivery_id, [url for url in urls if url not in failed] if failed else [])
@@ -85,7 +87,11 @@ class AppriseSender:
                 msgspec.structs.replace(problem, number=urls.index(left[problem.number - 1]) + 1)
                 for problem in problems
             )
-            raise DeliveryRefused(join_sentences(*(problem.message for problem in numbered)))
+            is_unreachable = all(problem.is_unreachable for problem in problems)
+            raise DeliveryRefused(
+                join_sentences(*(problem.message for problem in numbered)),
+                kind=FailureKind.RECEIVER if is_unreachable else FailureKind.EVENT,
+            )
 
     def close(self) -> None:
         """End every process. Repeating it does nothing."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 import logging
 import mimetypes
 import os
+import re
 import resource
 import signal
 import sys
@@ -36,6 +37,8 @@ from tidings.runtime.limited_process import limit_resources
 MAX_MEMORY_BYTES = 768 * 2**20
 # It sends mail through sockets, which the sandbox checks like the connections of the others.
 NON_HTTP_PLUGINS = frozenset({"NotifyEmail"})
+# How the warnings of Apprise's plugins begin when `requests` or a socket fails.
+_NO_CONNECTION = re.compile("connection error", re.IGNORECASE)
 
 
 class AccessDenied(PermissionError):
@@ -163,7 +166,9 @@ class AppriseRunner:
             *self._sandbox.denied_operations,
             msg("It did not get through."),
         )
-        return UrlProblem(number, scheme, next(reason for reason in reasons if reason is not None))
+        reason = next(reason for reason in reasons if reason is not None)
+        is_unreachable = bool(self._sandbox.denied_connections or _NO_CONNECTION.search(reason.english()))
+        return UrlProblem(number, scheme, reason, is_unreachable=is_unreachable)
 
     def _service(self, url: str) -> NotifyBase | None:
         try:

@@ -12,18 +12,20 @@ from typing import Any
 from urllib.parse import unquote
 
 import structlog
-from msgspec import MsgspecError, Struct
+from msgspec import MsgspecError, Struct, structs
 
-from tidings.base.errors import LocalShortage, TidingsError
+from tidings.base.errors import InvalidInput, LocalShortage, TidingsError
 from tidings.base.messages import Message, msg
 from tidings.base.shortages import is_shortage
 from tidings.base.times import Instant
 from tidings.deliveries.events import Event
-from tidings.deliveries.model import MAX_ERROR_LENGTH, MAX_EXCERPT_LENGTH
+from tidings.deliveries.model import MAX_ERROR_LENGTH, MAX_EXCERPT_LENGTH, FailureKind
 from tidings.deliveries.provider import DeliveryRefused, Provider
+from tidings.deliveries.retries import failure_kind
 from tidings.net import cache_headers
-from tidings.net.errors import TlsError
+from tidings.net.errors import FetchError, TlsError
 from tidings.net.post import Sender, ServiceRequest, ServiceResponse
+from tidings.net.targets import parse_target
 from tidings.services.clock import Clock
 
 log = structlog.get_logger()
@@ -33,6 +35,10 @@ ThreadSender = Callable[[Any, Event], None]
 
 # Threads for such calls; with the default threads, calls that hang would delay access to the database.
 MAX_CONCURRENT_CALLS = 4
+
+# Redirects of one request that are followed.
+MAX_REDIRECTS = 5
+_REPEATING = frozenset({307, 308})
 
 # A shorter secret occurs in texts by chance.
 _MIN_SECRET_CHARS = 4
@@ -52,10 +58,10 @@ class DeliveryOutcome(Struct, frozen=True):
     """The beginning of the last response."""
     retry_after_s: int | None = None
     """How many seconds the service asked to wait, if it did."""
+    failure: FailureKind | None = None
+    """What failed; None when the event was delivered."""
     disables_integration: bool = False
     """The service asks for no more requests."""
-    is_undeliverable: bool = False
-    """The service will never accept this event."""
 
     @property
     def error_text(self) -> str:
@@ -91,7 +97,7 @@ class Transcript:
         return text
 
     def outcome(
-        self, error: Message | None, *, disables_integration: bool, is_undeliverable: bool, now: Instant
+        self, error: Message | None, failure: FailureKind | None, *, disables_integration: bool, now: Instant
     ) -> DeliveryOutcome:
         retry_after = self.response.headers.get("retry-after", "")
         excerpt = _INVISIBLE.sub(" ", self.redact(self.response.body.decode("utf-8", "replace")))
@@ -100,8 +106,8 @@ class Transcript:
             error=error and error.with_texts(lambda text: _INVISIBLE.sub(" ", self.redact(text))),
             response=excerpt[:MAX_EXCERPT_LENGTH],
             retry_after_s=cache_headers.retry_after_s(retry_after, now) if retry_after else None,
+            failure=failure,
             disables_integration=disables_integration,
-            is_undeliverable=is_undeliverable,
         )
 
 
@@ -140,34 +146,33 @@ class EventSender:
             parsed = provider.read_settings(settings)
         except MsgspecError:
             return DeliveryOutcome(
-                error=msg("The settings of {title} cannot be read: set it up again.", title=provider.title)
+                error=msg("The settings of {title} cannot be read: set it up again.", title=provider.title),
+                failure=FailureKind.RECEIVER,
             )
-        transcript, error = Transcript(provider, parsed, event.receiver), None
-        disables_integration = is_undeliverable = False
+        transcript, error, failure = Transcript(provider, parsed, event.receiver), None, None
+        disables_integration = False
         try:
             # The timeout starts when a slot is free.
             async with self._slot(provider), asyncio.timeout(self._timeout_s):
                 await self._deliver(provider, parsed, event, transcript)
         except TimeoutError:
-            error = _timeout_message(provider, self._timeout_s)
+            error, failure = _timeout_message(provider, self._timeout_s), FailureKind.TIMEOUT
         except DeliveryRefused as refusal:
-            error, disables_integration, is_undeliverable = (
-                refusal.text,
-                refusal.disables_integration,
-                not refusal.is_retryable,
-            )
+            error, disables_integration = refusal.text, refusal.disables_integration
+            failure = refusal.kind or failure_kind(transcript.response.status)
         except LocalShortage:
             raise
-        except TidingsError as failure:
-            error = _message(failure)
-        except Exception as failure:
-            if is_shortage(failure):
-                raise LocalShortage from failure
+        except FetchError as unreachable:
+            # There is no complete response: the connection or its setup failed.
+            error, failure = _message(unreachable), FailureKind.RECEIVER
+        except TidingsError as problem:
+            error, failure = problem.text, FailureKind.EVENT
+        except Exception as crash:
+            if is_shortage(crash):
+                raise LocalShortage from crash
             log.exception("delivery crashed", integration=provider.name, delivery=event.delivery_id)
-            error = _crash_message(failure)
-        return transcript.outcome(
-            error, disables_integration=disables_integration, is_undeliverable=is_undeliverable, now=self._clock()
-        )
+            error, failure = _crash_message(crash), FailureKind.EVENT
+        return transcript.outcome(error, failure, disables_integration=disables_integration, now=self._clock())
 
     def _slot(self, provider: Provider) -> AbstractAsyncContextManager[None]:
         return self._calls if provider.deliver is None else nullcontext()
@@ -182,12 +187,37 @@ class EventSender:
         try:
             outgoing = next(steps)
             while True:
-                transcript.add_request(outgoing)
-                transcript.response = ServiceResponse(0, {})
-                transcript.response = await self._sender.send(outgoing)
+                await self._send(outgoing, transcript)
                 outgoing = steps.send(transcript.response)
         except StopIteration:
             return
+
+    async def _send(self, outgoing: ServiceRequest, transcript: Transcript) -> None:
+        """Send a request, and again where 307 and 308 lead on the same host. The last response is in `transcript`."""
+        for _ in range(MAX_REDIRECTS + 1):
+            transcript.add_request(outgoing)
+            transcript.response = ServiceResponse(0, {})
+            transcript.response = await self._sender.send(outgoing)
+            url = _redirected_url(transcript.response)
+            if not url:
+                return
+            outgoing = structs.replace(outgoing, url=url)
+
+
+def _redirected_url(response: ServiceResponse) -> str:
+    """Returns the URL at which the request has to be repeated; "" if it must not be.
+
+    Source: RFC 9110, section 15.4: only 307 and 308 keep the method and the body. Body and headers go to the same
+    host alone, since they have secrets.
+    """
+    if response.status not in _REPEATING:
+        return ""
+    try:
+        target = parse_target(response.url)
+        new = target.follow(response.headers.get("location", ""))
+    except InvalidInput:
+        return ""
+    return str(new) if target.trusts(new) else ""
 
 
 def _timeout_message(provider: Provider, timeout_s: float) -> Message:
@@ -198,7 +228,7 @@ def _crash_message(failure: Exception) -> Message:
     return msg("Tidings failed on this delivery ({name}); please report it.", name=type(failure).__name__)
 
 
-def _message(error: TidingsError) -> Message:
+def _message(error: FetchError) -> Message:
     # The text of a TlsError names a setting of feeds, to accept bad certificates, which integrations do not have.
     return error.failure if isinstance(error, TlsError) else error.text
 

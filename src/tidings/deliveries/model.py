@@ -33,6 +33,19 @@ class DeliveryState(StrEnum):
     """Given up, by default after a day of failed attempts."""
 
 
+class FailureKind(StrEnum):
+    """The part that an attempt failed at, which decides what happens next."""
+
+    RECEIVER = "receiver"
+    """The receiver takes nothing at the moment: its whole queue waits, in order."""
+    EVENT = "event"
+    """The receiver fails at this event: it steps aside for a few more attempts, and later events go on."""
+    TIMEOUT = "timeout"
+    """As EVENT, but the receiver may have done its work already: at most one more attempt."""
+    REFUSED = "refused"
+    """The receiver will never take this event: no more attempts."""
+
+
 class Delivery(Struct, frozen=True):
     """One row of `deliveries`, without its body."""
 
@@ -53,6 +66,10 @@ class Delivery(Struct, frozen=True):
     last_error: str
     last_response: str
     last_error_form: str = ""
+    failed_tries: int = 0
+    """Attempts that failed because of this event."""
+    retry_at: Instant | None = None
+    """When it is attempted again, if it stepped aside."""
 
     @property
     def error(self) -> Message:

@@ -42,6 +42,8 @@ class UrlProblem(Struct, frozen=True):
     reason: Message
     is_url_invalid: bool = False
     """A retry does not help."""
+    is_unreachable: bool = False
+    """No connection to the service was possible."""
 
     @property
     def message(self) -> Message:

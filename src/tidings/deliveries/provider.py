@@ -16,9 +16,10 @@ A provider is a module in `providers/` with
     def deliver(settings: Settings, event: Event) -> RequestSequence: …
 
 `deliver` yields requests and is sent the responses; when it returns, the event is delivered. It raises
-`DeliveryRefused` if the service does not accept the event. The caller sets time limits, does not follow redirects, and
-applies the address guard. A provider whose service is not called by HTTP requests leaves `deliver` out; then
-`deliveries.attempts` calls a function for it in a thread.
+`DeliveryRefused` if the service does not accept the event. The caller sets time limits, applies the address guard, and
+repeats a request that is redirected on its own host by 307 or 308; other redirects are responses. A provider whose
+service is not called by HTTP requests leaves `deliver` out; then `deliveries.attempts` calls a function for it in a
+thread.
 
 Optional functions:
 
@@ -31,6 +32,7 @@ Optional functions:
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
+from contextlib import suppress
 from enum import StrEnum
 from types import ModuleType
 from typing import Any, get_args, get_type_hints
@@ -38,11 +40,17 @@ from typing import Any, get_args, get_type_hints
 import msgspec
 from msgspec import Struct
 
-from tidings.base.errors import TidingsError
+from tidings.base.errors import InvalidInput, TidingsError
 from tidings.base.messages import Message, msg, verbatim
 from tidings.deliveries.events import Event
+from tidings.deliveries.model import FailureKind
 from tidings.domain.feeds.feeds import Feed
+from tidings.net.fetch import REDIRECTS
 from tidings.net.post import ServiceRequest, ServiceResponse
+from tidings.net.targets import parse_target
+
+# Characters of an address in an error message.
+MAX_SHOWN_URL = 300
 
 MAX_LINE_LENGTH = 2_000
 MAX_TEXT_LENGTH = 20_000
@@ -170,15 +178,18 @@ class DeliveryRefused(TidingsError):
     """The service responded, and did not accept the event.
 
     message: for the user, without secrets. disables_integration: the service will never accept an event again, so
-    the integration must be disabled.
+    the integration must be disabled. kind: what failed; None if the status of the last response tells.
     """
 
     code = "refused"
     is_retryable = True
 
-    def __init__(self, message: Message, *, disables_integration: bool = False) -> None:
+    def __init__(
+        self, message: Message, *, disables_integration: bool = False, kind: FailureKind | None = None
+    ) -> None:
         super().__init__(message)
         self.disables_integration = disables_integration
+        self.kind = kind
 
 
 class Provider(Struct, frozen=True):
@@ -218,10 +229,27 @@ def provider_from_module(module: ModuleType) -> Provider:
 
 
 def raise_for_status(response: ServiceResponse, title: str | Message) -> None:
-    """Raises DeliveryRefused for a status of 400 or above. title: the service's name for the user."""
+    """Raises DeliveryRefused for a redirect and a status of 400 or above. title: the service's name for the user."""
+    if response.status in REDIRECTS:
+        raise DeliveryRefused(_redirect_message(response, title))
     if response.status >= 400:
         message = _STATUS_MESSAGES.get(response.status, msg("{title} responds with status {status}."))
         raise DeliveryRefused(message.with_values(title=title, status=response.status))
+
+
+def _redirect_message(response: ServiceResponse, title: str | Message) -> Message:
+    """Names the new address, since the user has to set it."""
+    location = response.headers.get("location", "").strip()
+    if not location:
+        return msg("{title} redirects ({status}) without an address.", title=title, status=response.status)
+    with suppress(InvalidInput):
+        location = str(parse_target(response.url).follow(location))
+    return msg(
+        "{title} redirects to {url} ({status}). Set that address instead.",
+        title=title,
+        url=location[:MAX_SHOWN_URL],
+        status=response.status,
+    )
 
 
 _STATUS_MESSAGES: dict[int, Message] = {

@@ -1,7 +1,8 @@
-"""Delivers events from the outbox, in order for each receiver, until they are delivered or a day has passed.
+"""Delivers events from the outbox, in order for each receiver, until they are delivered or given up.
 
-outbox ─► enqueue ─► claim a receiver ─► attempt its first delivery ─┬─ delivered ─► the next delivery
-                                                                     ├─ not delivered ─► release the receiver, wait
+outbox ─► enqueue ─► claim a receiver ─► attempt its first delivery ─┬─ delivered, refused ─► the next delivery
+                                                                     ├─ fails alone ─► steps aside; the next delivery
+                                                                     ├─ unreachable ─► release the receiver, wait
                                                                      └─ not for a day ─► failed; the next delivery
 """
 
@@ -21,7 +22,14 @@ from tidings.base.errors import StoreUnavailable
 from tidings.base.times import SECOND, Instant
 from tidings.deliveries.attempts import DeliveryOutcome, EventSender
 from tidings.deliveries.events import Event
-from tidings.deliveries.model import FINISHED_RETENTION, QUEUE_OVERFLOWED, DeliveryState, QueueLimits, ReceiverQueue
+from tidings.deliveries.model import (
+    FINISHED_RETENTION,
+    QUEUE_OVERFLOWED,
+    DeliveryState,
+    FailureKind,
+    QueueLimits,
+    ReceiverQueue,
+)
 from tidings.deliveries.registry import REGISTRY
 from tidings.deliveries.results import Attempt, AttemptResult, DeliveryJob, ResultWriter, log_given_up
 from tidings.deliveries.retries import RetryPolicy
@@ -101,7 +109,7 @@ class DeliveryQueue:
                 log_given_up(user_id, integration, count, QUEUE_OVERFLOWED, reason="overflow")
 
     async def serve(self, queue: ReceiverQueue, worker: str) -> int:
-        """Deliver what waits for the receiver, in order, until an attempt fails. Returns the number delivered."""
+        """Deliver what waits for the receiver, in order, until it cannot be reached. Returns the number delivered."""
         delivered, until = 0, time.monotonic() + MAX_SERVE_S
         job = await asyncio.to_thread(self._results.begin, queue, worker)
         while job is not None:
@@ -161,8 +169,8 @@ class DeliveryQueue:
             log.info("delivered", **fields)
         elif result.state is DeliveryState.FAILED:
             log.warning("delivery given up", **fields, reason=outcome.error_text)
-            is_refused = outcome.is_undeliverable or outcome.disables_integration
-            metrics.record_deliveries_given_up("refused" if is_refused else "expired", 1)
+            is_expired = outcome.failure is FailureKind.RECEIVER and not outcome.disables_integration
+            metrics.record_deliveries_given_up("expired" if is_expired else "refused", 1)
         else:
             next_s = (result.next_at - self._clock()) // SECOND
             log.info("not delivered", **fields, reason=outcome.error_text, next_s=next_s)

@@ -11,6 +11,7 @@ import msgspec
 
 from tidings.base.messages import Message, msg
 from tidings.deliveries.events import EntryPayload, Event
+from tidings.deliveries.model import FailureKind
 from tidings.deliveries.provider import DeliveryRefused, raise_for_status
 from tidings.net.post import ServiceRequest, ServiceResponse
 
@@ -23,6 +24,9 @@ class Undeliverable(DeliveryRefused):
 
     code = "unsendable"
     is_retryable = False
+
+    def __init__(self, message: Message) -> None:
+        super().__init__(message, kind=FailureKind.REFUSED)
 
 
 def entry_with_url(event: Event) -> EntryPayload:
@@ -73,7 +77,7 @@ def expect_success(response: ServiceResponse, title: str | Message, *also: int) 
     if response.status >= 300:
         raise DeliveryRefused(
             msg(
-                "{title} redirects to another address ({status}). Set that address instead.",
+                "{title} responds with status {status}.",
                 title=title,
                 status=response.status,
             )

@@ -14,7 +14,7 @@ from tidings import metrics
 from tidings.base.messages import Message, join_sentences, msg
 from tidings.base.times import Instant
 from tidings.deliveries.attempts import DeliveryOutcome
-from tidings.deliveries.model import GIVEN_UP_TOGETHER, Delivery, DeliveryState, ReceiverQueue
+from tidings.deliveries.model import GIVEN_UP_TOGETHER, Delivery, DeliveryState, FailureKind, ReceiverQueue
 from tidings.deliveries.registry import REGISTRY
 from tidings.deliveries.retries import GIVE_UP_ALL_AFTER, RetryPolicy
 from tidings.deliveries.store import integrations, queues
@@ -53,7 +53,7 @@ class AttemptResult(Struct, frozen=True):
     state: DeliveryState
     """The delivery's state."""
     next_at: Instant
-    """When the receiver is attempted next."""
+    """When this delivery is attempted next, if it is pending."""
     claim_lost: bool = False
     """Another worker holds the receiver, and nothing was written."""
     next_job: DeliveryJob | None = None
@@ -96,7 +96,7 @@ class ResultWriter:
         with self._database.writing() as db:
             if not queues.renew(db, queue.id, worker, self.lease_end(now)):
                 return None
-            return self._next_job(db, queue, worker, now)
+            return self._next_job(db, queue, worker, now, is_first=True)
 
     async def write(self, attempt: Attempt) -> AttemptResult:
         """Store an attempt and return its result.
@@ -131,28 +131,50 @@ class ResultWriter:
         return [_result(records.get(attempt.job.queue.id), next_job.get(attempt.job.queue.id)) for attempt in batch]
 
     def _evaluate(self, attempt: Attempt, now: Instant) -> AttemptRecord:
-        outcome, queue, delivery = attempt.outcome, attempt.job.queue, attempt.job.delivery
-        state, next_at = DeliveryState.DELIVERED, now
-        if outcome.is_delivered or outcome.is_undeliverable:
+        outcome, delivery = attempt.outcome, attempt.job.delivery
+        if outcome.is_delivered or outcome.disables_integration or outcome.failure is FailureKind.REFUSED:
             # A service that rejects this event permanently is reachable, so it gets the next one.
             state = DeliveryState.DELIVERED if outcome.is_delivered else DeliveryState.FAILED
-            queue = structs.replace(queue, failures=0, failing_since=None, given_up=0)
+            queue = structs.replace(attempt.job.queue, failures=0, failing_since=None, given_up=0)
+            record = AttemptRecord(queue, structs.replace(delivery, retry_at=None), now, state)
+        elif outcome.failure is FailureKind.RECEIVER:
+            record = self._after_unreachable_receiver(attempt, now)
         else:
-            state = DeliveryState.PENDING
-            failing_since = queue.failing_since or now
-            queue = structs.replace(queue, failures=queue.failures + 1, failing_since=failing_since)
-            next_at = self._retry_policy.next_attempt_at(
-                now, queue.failures, random_fraction=self._random_fraction(), retry_after_s=outcome.retry_after_s
-            )
-            is_exhausted = self._retry_policy.is_exhausted(
-                now, queued_at=delivery.queued_at, failing_since=failing_since, failures=queue.failures
-            )
-            if outcome.disables_integration or is_exhausted:
-                state = DeliveryState.FAILED
-                queue = structs.replace(queue, given_up=queue.given_up + 1)
-                # The cause may be this event alone: try the next one now, but only GIVE_UP_ALL_AFTER times in a row.
-                next_at = now if queue.given_up < GIVE_UP_ALL_AFTER else next_at
-        return AttemptRecord(queue, delivery, next_at, state, outcome.status, outcome.error, outcome.response)
+            record = self._after_failed_event(attempt, now)
+        return structs.replace(record, status=outcome.status, error=outcome.error, response=outcome.response)
+
+    def _after_unreachable_receiver(self, attempt: Attempt, now: Instant) -> AttemptRecord:
+        """Returns the record of an attempt at a receiver that takes nothing: the queue waits."""
+        queue, delivery = attempt.job.queue, attempt.job.delivery
+        # `failing_since` tells failures of the receiver from failures of events, which the same counter counts.
+        failures = queue.failures + 1 if queue.failing_since is not None else 1
+        failing_since = queue.failing_since or now
+        queue = structs.replace(queue, failures=failures, failing_since=failing_since)
+        next_at = self._retry_policy.next_attempt_at(
+            now, failures, random_fraction=self._random_fraction(), retry_after_s=attempt.outcome.retry_after_s
+        )
+        if not self._retry_policy.is_exhausted(
+            now, queued_at=delivery.queued_at, failing_since=failing_since, failures=failures
+        ):
+            return AttemptRecord(queue, delivery, next_at, DeliveryState.PENDING)
+        queue = structs.replace(queue, given_up=queue.given_up + 1)
+        # The cause may be this event alone: try the next one now, but only GIVE_UP_ALL_AFTER times in a row.
+        next_at = now if queue.given_up < GIVE_UP_ALL_AFTER else next_at
+        return AttemptRecord(queue, delivery, next_at, DeliveryState.FAILED)
+
+    def _after_failed_event(self, attempt: Attempt, now: Instant) -> AttemptRecord:
+        """Returns the record of an attempt that failed at this event: it steps aside, and the queue goes on."""
+        queue, delivery, kind = attempt.job.queue, attempt.job.delivery, attempt.outcome.failure
+        failures = queue.failures + 1 if queue.failing_since is None else 1
+        queue = structs.replace(queue, failures=failures, failing_since=None, given_up=0)
+        tries = self._retry_policy.failed_tries(delivery.failed_tries, kind or FailureKind.EVENT)
+        retry_at = self._retry_policy.retry_event_at(
+            now, tries, random_fraction=self._random_fraction(), retry_after_s=attempt.outcome.retry_after_s
+        )
+        state = DeliveryState.FAILED if retry_at is None else DeliveryState.PENDING
+        delivery = structs.replace(delivery, failed_tries=tries, retry_at=retry_at)
+        next_at = self._retry_policy.next_event_at(now, failures, random_fraction=self._random_fraction())
+        return AttemptRecord(queue, delivery, next_at, state)
 
     def _give_up(self, db: Write, outcome: DeliveryOutcome, queue: ReceiverQueue, now: Instant) -> None:
         if outcome.disables_integration:
@@ -167,9 +189,14 @@ class ResultWriter:
         if count:
             log_given_up(queue.user_id, queue.integration, count, message, reason=reason)
 
-    def _next_job(self, db: Write, queue: ReceiverQueue, worker: str, now: Instant) -> DeliveryJob | None:
-        """Returns the first waiting delivery; None, with the receiver released, if there is none."""
-        while (pending := queues.first_pending(db, queue.id)) is not None:
+    def _next_job(
+        self, db: Write, queue: ReceiverQueue, worker: str, now: Instant, *, is_first: bool = False
+    ) -> DeliveryJob | None:
+        """Returns the next due delivery; None, with the receiver released, if there is none.
+
+        is_first: after the claim. Only then, and when nothing else waits, deliveries that stepped aside are looked up.
+        """
+        while (pending := _next_pending(db, queue, now, with_retries=is_first)) is not None:
             delivery, body = pending
             integration = integrations.get(db, queue.user_id, queue.integration)
             if integration is None or not integration.enabled or queue.integration not in REGISTRY:
@@ -180,9 +207,22 @@ class ResultWriter:
             lost = AttemptRecord(queue, delivery, now, DeliveryState.FAILED, error=msg("Its body was not kept."))
             queues.record_attempts(db, [lost], now=now, until=self.lease_end(now))
         else:
-            queues.recount(db, queue.id)
+            queues.wait_for_retries(db, queue.id)
         queues.release(db, queue.id)
         return None
+
+
+def _next_pending(
+    db: Write, queue: ReceiverQueue, now: Instant, *, with_retries: bool
+) -> tuple[Delivery, bytes | None] | None:
+    """Returns the delivery that has been due for the longest, with its body. with_retries: even if others wait."""
+    first = queues.first_pending(db, queue.id)
+    if first is not None and not with_retries:
+        return first
+    retry = queues.first_retry(db, queue.id, now)
+    if first is None or retry is None:
+        return first or retry
+    return min(retry, first, key=lambda pending: pending[0].retry_at or pending[0].queued_at)
 
 
 def log_given_up(user_id: int, integration: str, count: int, message: Message, *, reason: str) -> None:
@@ -194,7 +234,8 @@ def log_given_up(user_id: int, integration: str, count: int, message: Message, *
 def _result(record: AttemptRecord | None, next_job: DeliveryJob | None) -> AttemptResult:
     if record is None:
         return AttemptResult(DeliveryState.PENDING, Instant(0), claim_lost=True)
-    return AttemptResult(record.state, record.next_at, next_job=next_job)
+    next_at = max(record.next_at, record.delivery.retry_at or record.next_at)
+    return AttemptResult(record.state, next_at, next_job=next_job)
 
 
 def _record_error(db: Write, attempt: Attempt) -> None:

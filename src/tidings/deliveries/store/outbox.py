@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from msgspec import Struct
-from sqlalchemy import Select, bindparam, case, delete, func, insert, literal_column, select, update
+from sqlalchemy import Select, bindparam, case, delete, func, insert, literal_column, null, select, update
 
 from tidings.base.times import Instant
 from tidings.deliveries.events import SAVE_ENTRY
@@ -21,12 +21,12 @@ from tidings.storage.schema import deliveries, delivery_bodies, receivers
 _insert_body = insert(delivery_bodies)
 _is_owned = (deliveries.c.user_id == bindparam("user"), deliveries.c.id == bindparam("delivery"))
 _fields = columns(deliveries, Delivery)
-# Only a pending delivery has a next attempt: its queue's, or immediately while it is not in a queue.
+# Only a pending delivery has a next attempt: its queue's, or its own if that is later, or immediately while it is not
+# in a queue.
 _next_attempt = case(
-    (
-        deliveries.c.state == DeliveryState.PENDING.value,
-        func.coalesce(receivers.c.next_attempt_at, deliveries.c.redelivered_at, deliveries.c.created_at),
-    ),
+    (deliveries.c.state != DeliveryState.PENDING.value, null()),
+    (deliveries.c.retry_at > receivers.c.next_attempt_at, deliveries.c.retry_at),
+    else_=func.coalesce(receivers.c.next_attempt_at, deliveries.c.redelivered_at, deliveries.c.created_at),
 )
 _queue = deliveries.outerjoin(receivers, receivers.c.id == deliveries.c.receiver_id)
 _select_listed = select(*_fields, _next_attempt.label("next_attempt_at")).select_from(_queue)
@@ -36,7 +36,17 @@ _select_body = (
 _reopen = (
     update(deliveries)
     .where(*_is_owned, deliveries.c.state != DeliveryState.PENDING.value)
-    .values(state=DeliveryState.PENDING.value, receiver_id=None, finished_at=None, redelivered_at=bindparam("now"))
+    .values(
+        state=DeliveryState.PENDING.value,
+        receiver_id=None,
+        finished_at=None,
+        redelivered_at=bindparam("now"),
+        failed_tries=0,
+        retry_at=None,
+    )
+)
+_retry_now = (
+    update(deliveries).where(*_is_owned, deliveries.c.retry_at > bindparam("now")).values(retry_at=bindparam("now"))
 )
 _make_queue_due = (
     update(receivers)
@@ -191,7 +201,9 @@ def receivers_of(db: Read, user_id: int, integration: str) -> list[str]:
 def redeliver(db: Write, user_id: int, id_: int, *, now: Instant) -> None:
     """Enqueue a finished delivery again; a pending one becomes due now."""
     if not db.run(_reopen, user=user_id, delivery=id_, now=now):
+        # The queue first: a worker that stores a result locks the receiver before the delivery.
         db.run(_make_queue_due, user=user_id, delivery=id_, now=now)
+        db.run(_retry_now, user=user_id, delivery=id_, now=now)
 
 
 def delete_finished(db: Write, *, before: Instant, limit: int) -> int:

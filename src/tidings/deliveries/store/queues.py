@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
-from sqlalchemy import bindparam, case, delete, func, insert, literal, or_, select, text, update
+from sqlalchemy import Select, and_, bindparam, case, delete, func, insert, literal, or_, select, text, update
 
 from tidings.base.messages import Message
 from tidings.base.times import Instant
@@ -55,7 +55,14 @@ _add_to_size = (
     .values(
         pending=receivers.c.pending + bindparam("more"),
         pending_bytes=receivers.c.pending_bytes + bindparam("bytes"),
-        next_attempt_at=func.coalesce(receivers.c.next_attempt_at, bindparam("now")),
+        next_attempt_at=case(
+            # It waits only for deliveries that stepped aside, which do not hold back a new one.
+            (
+                and_(receivers.c.failing_since.is_(None), receivers.c.next_attempt_at > bindparam("now")),
+                bindparam("now"),
+            ),
+            else_=func.coalesce(receivers.c.next_attempt_at, bindparam("now")),
+        ),
     )
 )
 _select_size = select(receivers.c.pending, receivers.c.pending_bytes).where(receivers.c.id == bindparam("queue"))
@@ -126,13 +133,18 @@ _release_all = (
     .where(receivers.c.claimed_by == bindparam("worker"), text("claimed_by <> ''"))
     .values(claimed_until=None, claimed_by="")
 )
-_select_first = (
+_select_waiting = (
     select(*columns(deliveries, Delivery), delivery_bodies.c.body)
     .select_from(deliveries.outerjoin(delivery_bodies))
     .where(*_is_waiting)
-    .order_by(deliveries.c.id)
     .limit(1)
 )
+_select_first = _select_waiting.where(deliveries.c.retry_at.is_(None)).order_by(deliveries.c.id)
+_HAS_RETRY = text("deliveries.retry_at IS NOT NULL")
+_select_first_retry = _select_waiting.where(_HAS_RETRY, deliveries.c.retry_at <= bindparam("now")).order_by(
+    deliveries.c.retry_at
+)
+_next_retry = select(func.min(deliveries.c.retry_at)).where(*_is_waiting, _HAS_RETRY).scalar_subquery()
 _record_attempt = (
     update(deliveries)
     .where(deliveries.c.id == bindparam("delivery"))
@@ -144,6 +156,8 @@ _record_attempt = (
         last_error=bindparam("error"),
         last_error_form=bindparam("error_form"),
         last_response=bindparam("response"),
+        failed_tries=bindparam("tries"),
+        retry_at=bindparam("retry"),
     )
 )
 _select_still_pending = select(deliveries.c.id).where(in_list(deliveries.c.id, "ids"), _PENDING)
@@ -158,6 +172,11 @@ _set_size = _update_queue.values(
     pending_bytes=bindparam("bytes"),
     next_attempt_at=case((literal(0) < bindparam("number"), receivers.c.next_attempt_at)),
 )
+_wait_for_retries = _update_queue.values(
+    next_attempt_at=_next_retry,
+    # The delivery that it waits for has failed before, and must not take the place of a receiver that works.
+    failures=case((and_(receivers.c.failures == 0, receivers.c.pending > 0), 1), else_=receivers.c.failures),
+)
 _select_idle = select(receivers.c.id).where(receivers.c.next_attempt_at.is_(None), _is_free).limit(bindparam("limit"))
 _delete_idle = delete(receivers).where(receivers.c.id.in_(_select_idle))
 
@@ -168,6 +187,7 @@ class AttemptRecord(Struct, frozen=True):
     queue: ReceiverQueue
     """The receiver after the attempt."""
     delivery: Delivery
+    """With `failed_tries` and `retry_at` after the attempt."""
     next_at: Instant
     """When the receiver's next delivery is attempted."""
     state: DeliveryState
@@ -276,8 +296,17 @@ def release_all(db: Write, worker: str) -> int:
 
 
 def first_pending(db: Read, receiver_id: int) -> tuple[Delivery, bytes | None] | None:
-    """Returns the first waiting delivery, with its body if that is still stored."""
-    for delivery, row in db.joined(Delivery, _select_first, queue=receiver_id):
+    """Returns the first waiting delivery that has not stepped aside, with its body if that is still stored."""
+    return _waiting(db, _select_first, queue=receiver_id)
+
+
+def first_retry(db: Read, receiver_id: int, now: Instant) -> tuple[Delivery, bytes | None] | None:
+    """Returns the delivery that stepped aside and has been due again for the longest."""
+    return _waiting(db, _select_first_retry, queue=receiver_id, now=now)
+
+
+def _waiting(db: Read, statement: Select[Any], **parameters: Any) -> tuple[Delivery, bytes | None] | None:
+    for delivery, row in db.joined(Delivery, statement, **parameters):
         return delivery, None if row.body is None else row.body.encode()
     return None
 
@@ -319,6 +348,8 @@ def _attempt_row(attempt: AttemptRecord, now: Instant) -> dict[str, Any]:
         "error": error["last_error"],
         "error_form": error["last_error_form"],
         "response": attempt.response,
+        "tries": attempt.delivery.failed_tries,
+        "retry": attempt.delivery.retry_at,
     }
 
 
@@ -338,6 +369,15 @@ def recount(db: Write, receiver_id: int) -> None:
     """Write the number and size of the waiting deliveries, after deliveries were failed. The caller has the lock."""
     measured = db.rows(_measure, queue=receiver_id)[0]
     db.run(_set_size, queue=receiver_id, number=measured["number"], bytes=int(measured["bytes"]))
+
+
+def wait_for_retries(db: Write, receiver_id: int) -> None:
+    """Recount the waiting deliveries when all have stepped aside, and make the queue due with the first of them.
+
+    The caller has the lock.
+    """
+    recount(db, receiver_id)
+    db.run(_wait_for_retries, queue=receiver_id)
 
 
 def remove_idle(db: Write, *, now: Instant, limit: int) -> int:

@@ -36,6 +36,7 @@ from tidings.engine.database import Read, Write
 from tidings.storage.polling.sources import set_next_check
 from tidings.storage.schema import (
     chores,
+    deliveries,
     feeds,
     hosts,
     receivers,
@@ -139,6 +140,17 @@ _FAILING_RECEIVERS = _correction(
     next_attempt_at=_now,
     failing_since=case((receivers.c.failing_since > _now, _now), else_=receivers.c.failing_since),
 )
+# Deliveries that stepped aside; a queue that waits for one of them counts as failing.
+_RETRIES = _correction(
+    deliveries,
+    and_(
+        text("deliveries.retry_at IS NOT NULL"),
+        text("deliveries.state = 'pending'"),
+        deliveries.c.retry_at > _latest,
+        or_(deliveries.c.retry_at > bindparam("next_attempt"), bindparam("was_set_back") == true()),
+    ),
+    retry_at=_now,
+)
 # As `polling.sources.postpone_host` left them.
 _select_postponed_feeds = (
     select(feeds.c.id)
@@ -173,7 +185,7 @@ def has_wrong_rows(db: Read, times: LatestTimes, *, was_set_back: bool) -> bool:
     """Returns whether `correct_rows` has something to do. Takes no lock."""
     return any(
         db.scalar(correction.find, **_parameters(times, was_set_back))
-        for correction in (*_CORRECTIONS, _FAILING_RECEIVERS)
+        for correction in (*_CORRECTIONS, _FAILING_RECEIVERS, _RETRIES)
     )
 
 
@@ -186,9 +198,8 @@ def correct_rows(db: Write, times: LatestTimes, *, was_set_back: bool) -> int:
     set_next_check(db, db.scalars(_select_postponed_feeds, **parameters), times.now)
     corrected = sum(db.run(correction.correct, **parameters) for correction in _CORRECTIONS)
     # Something else was wrong, so the waits of failing receivers are wrong too.
-    return corrected + db.run(
-        _FAILING_RECEIVERS.correct, **parameters | {"was_set_back": was_set_back or corrected > 0}
-    )
+    parameters["was_set_back"] = was_set_back or corrected > 0
+    return corrected + sum(db.run(correction.correct, **parameters) for correction in (_FAILING_RECEIVERS, _RETRIES))
 
 
 def make_feeds_due(db: Write, feed_ids: Sequence[int], times: LatestTimes) -> None:

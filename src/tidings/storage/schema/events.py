@@ -43,6 +43,8 @@ deliveries = Table(
     Column("receiver_id", Integer, comment="In whose queue it is; null until a worker has put it there."),
     number("size", 0, "Bytes of the body."),
     instant("redelivered_at", nullable=True, comment="When its owner last asked for it again."),
+    number("failed_tries", 0, "Attempts that failed because of this event, since its owner last asked for it."),
+    instant("retry_at", nullable=True, comment="When it is tried again, after later ones; null: in order."),
     UniqueConstraint("delivery_id"),
     Index("ix_deliveries_user", "user_id", "id"),
     Index("ix_deliveries_user_state", "user_id", "state", "id"),
@@ -52,7 +54,20 @@ deliveries = Table(
 # Partial indexes for few rows among many: entries that users save, and states of delivery.
 partial_index("ix_deliveries_saved", deliveries.c.user_id, deliveries.c.id, where="event_type = 'save_entry'")
 partial_index("ix_deliveries_arriving", deliveries.c.id, where="receiver_id IS NULL AND state = 'pending'")
-partial_index("ix_deliveries_waiting", deliveries.c.receiver_id, deliveries.c.id, where="state = 'pending'")
+# With retry_at, so that deliveries that stepped aside are skipped without reading their rows.
+partial_index(
+    "ix_deliveries_waiting",
+    deliveries.c.receiver_id,
+    deliveries.c.id,
+    deliveries.c.retry_at,
+    where="state = 'pending'",
+)
+partial_index(
+    "ix_deliveries_retrying",
+    deliveries.c.receiver_id,
+    deliveries.c.retry_at,
+    where="retry_at IS NOT NULL AND state = 'pending'",
+)
 partial_index("ix_deliveries_finished", deliveries.c.finished_at, where="finished_at IS NOT NULL")
 
 delivery_bodies = Table(
