@@ -23,7 +23,10 @@ MOST_REMOVED = 100
 
 
 class Tag(Struct, frozen=True):
-    """type: folder for a category, tag for a label, none for a state. unread_count: of a folder or a label."""
+    """type: folder for a category, tag for a label, none for a state. unread_count: of a label.
+
+    Folders have no `unread_count`: google-reader, a library, fails at it. `unread-count` has their counts.
+    """
 
     id: str
     type: str | UnsetType = UNSET
@@ -52,14 +55,12 @@ def list_tags(caller: User, services: Services) -> Tags:
     """List the starred state, a folder for each category, and the labels."""
     with services.reading() as db:
         folders = categories.list_all(db, caller.id)
-        counts = categories.counts(db, caller.id)
         own = streams.visible_labels(db, caller.id)
         of_labels = labels.counts(db, caller.id, [label.id for label in own])
-    unread = {folder_id: count.total_unread for folder_id, count in counts.items()}
     return Tags([
         Tag(id=STARRED),
         *(
-            Tag(id=LABEL + folder.title, type="folder", unread_count=unread.get(folder.id, 0))
+            Tag(id=LABEL + folder.title, type="folder")
             for folder in folders
         ),
         *(
