@@ -132,7 +132,7 @@ def test_keys_open_what_belongs_to_an_entry(reader: Reader, alice: Person, talks
     reader.press("d")
     expect(page.get_by_role("article").get_by_text("The whole article, from its own page.").first).to_be_visible()
     reader.press("s")
-    reader.wait_for_text("No service to save entries to is switched on")
+    reader.wait_for_text("no third-party integration enabled")
     assert set(statuses(alice).values()) == {"read"}
 
 

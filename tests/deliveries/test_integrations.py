@@ -96,9 +96,7 @@ def test_concurrent_changes_are_all_stored(guarded: IntegrationsFixture) -> None
 
 
 @pytest.mark.slow
-def test_a_saved_entry_waits_while_its_service_is_down(
-    unguarded: IntegrationsFixture, site: Publisher
-) -> None:
+def test_a_saved_entry_waits_while_its_service_is_down(unguarded: IntegrationsFixture, site: Publisher) -> None:
     database, feed_fixture = unguarded.feed_fixture.database, unguarded.feed_fixture
     (entry_id,) = feed_fixture.add(ready("Rain tomorrow"))
     site.script("/api/bookmarks/", says({"detail": "Upgrading."}, 503), says({"id": 1}, 201))

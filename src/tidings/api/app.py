@@ -58,6 +58,7 @@ class Api(Surface[Caller]):
         "Access-Control-Allow-Origin": "*",
         "Access-Control-Allow-Methods": "GET, POST, PUT, DELETE, OPTIONS",
         "Access-Control-Allow-Headers": "X-Auth-Token, Authorization, Content-Type, Accept",
+        "Access-Control-Expose-Headers": replies.CODE_HEADER,
         "X-Content-Type-Options": "nosniff",
         "X-Frame-Options": "DENY",
         "Referrer-Policy": "no-referrer",
@@ -120,7 +121,8 @@ class Api(Surface[Caller]):
         if isinstance(error, HTTPException):
             return _no_such_route(error, request)
         log.error("request failed", method=request.method, path=request.scope["path"], exc_info=error)
-        return replies.failure(500, "Something went wrong on our side; the log of the server has the details.")
+        message = "Something went wrong on our side; the log of the server has the details."
+        return replies.failure(500, message, code="internal-error")
 
     def _missing_icon(self, request: Request, needs_object: bool = False) -> MissingIcon:
         """Apps in a browser are pages of other origins. ReactFlux fails once the icon of a feed is null."""
@@ -140,8 +142,11 @@ class Api(Surface[Caller]):
 
 def _no_such_route(error: HTTPException, request: Request) -> Response:
     if error.status_code == 404:
-        return replies.failure(404, "There is nothing at this address: see /docs/api for what there is.")
-    return replies.failure(405, f"This address does not take {request.method}.", dict(error.headers or {}))
+        return replies.failure(
+            404, "There is nothing at this address: see /docs/api for what there is.", code="not-found"
+        )
+    message = f"This address does not take {request.method}."
+    return replies.failure(405, message, dict(error.headers or {}), code="method-not-allowed")
 
 
 def credentials_of(request: Request, trusted: Sequence[Network]) -> Credentials:

@@ -18,7 +18,7 @@ from msgspec import Struct
 from starlette.responses import Response
 
 from tidings.api.endpoints.version import API_LEVEL
-from tidings.api.replies import ErrorBody, status_of
+from tidings.api.replies import CODE_HEADER, ErrorBody, status_of
 from tidings.base.errors import StoreUnavailable, Unauthorized
 from tidings.domain.accounts.users import User
 from tidings.domain.errors import SignInThrottled
@@ -192,9 +192,10 @@ def _answer(status: int, hint: Any, schemas: Schemas, example: Any) -> dict[str,
 def _error(status: int, schemas: Schemas, examples: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     name, meaning = ERRORS[status]
     content = {JSON: _content(schemas.of(ErrorBody), examples.get(str(status)))}
-    created: dict[str, Any] = {"description": meaning, "content": content}
+    headers: dict[str, Any] = {CODE_HEADER: {"description": "What went wrong.", "schema": {"type": "string"}}}
     if status == 401:
-        created["headers"] = {"WWW-Authenticate": {"schema": {"type": "string"}}}
+        headers["WWW-Authenticate"] = {"schema": {"type": "string"}}
+    created: dict[str, Any] = {"description": meaning, "headers": headers, "content": content}
     return name, created
 
 

@@ -11,6 +11,8 @@ from tidings.http.requests import RequestTooLarge
 from tidings.http.responses import COMMON_STATUSES, json
 from tidings.http.uploads import UploadTooLarge
 from tidings.net.errors import FetchError
+from tidings.services.feeds.categories import CategoryExists
+from tidings.services.feeds.feeds import SubscriptionExists
 from tidings.services.polling.lease import RefreshFailed
 
 CHALLENGE = {"WWW-Authenticate": 'Basic realm="Tidings", charset="UTF-8"'}
@@ -30,26 +32,32 @@ STATUSES: tuple[tuple[type[TidingsError], int], ...] = (
 )
 
 
+# The stable code of the error, for programs; the body has one field, as clients expect.
+CODE_HEADER = "X-Error-Code"
+# Apps compare these messages as a whole: they do not begin with the name of the field.
+_COMPARED = (CategoryExists, SubscriptionExists)
+
+
 class ErrorBody(Struct, frozen=True):
     error_message: str
 
 
-def failure(status: int, message: str, headers: dict[str, str] | None = None) -> Response:
-    """Returns an error response."""
-    return json(ErrorBody(message), status, headers)
+def failure(status: int, message: str, headers: dict[str, str] | None = None, *, code: str = "") -> Response:
+    """Returns an error response. code: for programs; health checks and hubs read the status alone."""
+    return json(ErrorBody(message), status, {CODE_HEADER: code, **(headers or {})} if code else headers)
 
 
 def from_error(error: TidingsError) -> Response:
     """Returns the response for an error."""
     status = status_of(type(error))
     if isinstance(error, SignInThrottled):
-        return failure(status, error.message, {"Retry-After": str(error.retry_after_s)})
+        return failure(status, error.message, {"Retry-After": str(error.retry_after_s)}, code=error.code)
     wants_password = isinstance(error, Unauthorized) and not isinstance(error, UnknownApiKey)
-    return failure(status, _message_with_field(error), CHALLENGE if wants_password else None)
+    return failure(status, _message_with_field(error), CHALLENGE if wants_password else None, code=error.code)
 
 
 def _message_with_field(error: TidingsError) -> str:
-    field = error.field if isinstance(error, InvalidInput) else ""
+    field = error.field if isinstance(error, InvalidInput) and not isinstance(error, _COMPARED) else ""
     return error.message if field in error.message else f"{field}: {error.message}"
 
 

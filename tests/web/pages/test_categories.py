@@ -27,7 +27,7 @@ def test_a_category_can_be_created_renamed_and_hidden(reader: Visitor, alice: Pe
     assert (changed["title"], changed["hide_globally"]) == ("<Evening>", True)
 
 
-@pytest.mark.parametrize(("title", "message"), [("all", "already have a category"), (" ", "needs a title")])
+@pytest.mark.parametrize(("title", "message"), [("all", "This category already exists."), (" ", "needs a title")])
 def test_an_invalid_title_is_reported_next_to_its_field(
     reader: Visitor, alice: Person, title: str, message: str
 ) -> None:

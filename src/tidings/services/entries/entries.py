@@ -32,6 +32,17 @@ MAX_GROUP_IDS = 1_000
 MAX_GROUP_WAIT_S = 0.1
 
 
+class NoSaver(InvalidInput):
+    """The user has no service to which entries could be saved. Apps compare the message (docs/api.md)."""
+
+    code = "no-integration"
+
+    def __init__(self) -> None:
+        super().__init__(
+            msg("There is no third-party integration enabled: set up a service to save entries to, such as a webhook.")
+        )
+
+
 class Entries:
     def __init__(
         self,
@@ -151,7 +162,7 @@ class Entries:
         """Write an event for every integration that saves entries; the deliverer sends it. Raises InvalidInput."""
         with self._database.writing() as db:
             if not self._listeners.can_save(db, user.id):
-                raise InvalidInput(msg("No service to save entries to is switched on: set one up, such as a webhook."))
+                raise NoSaver
             # Lock first, so that the feed is not deleted before the event is written.
             counters.lock(db, user.id, [owned_entry(db, user.id, entry_id).feed_id])
             self._listeners.save(db, user, owned_entry(db, user.id, entry_id), self._clock())

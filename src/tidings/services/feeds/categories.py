@@ -13,6 +13,15 @@ from tidings.storage.entries import counters, entries, labels
 from tidings.storage.feeds import bulk, categories, feeds
 
 
+class CategoryExists(InvalidInput):
+    """The user already has a category with this title. Apps compare the message (docs/api.md)."""
+
+    code = "category-exists"
+
+    def __init__(self) -> None:
+        super().__init__(msg("This category already exists."), field="title")
+
+
 class Categories:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
@@ -111,7 +120,7 @@ def check_title(db: Read, user_id: int, title: str) -> None:
 
 def _ensure_free(db: Write, user_id: int, title: str) -> None:
     if categories.by_key(db, user_id, normalize_for_search(title)) is not None:
-        raise InvalidInput(msg("You already have a category called {title}.", title=repr(title.strip())), field="title")
+        raise CategoryExists
     _ensure_no_label(db, user_id, title)
 
 

@@ -55,11 +55,13 @@ _FILTERS = ("blocklist_rules", "keeplist_rules", "block_filter_entry_rules", "ke
 class SubscriptionExists(InvalidInput):
     """The user already has this feed.
 
-    feed_id: the existing subscription.
+    feed_id: the existing subscription. Apps compare the message (docs/api.md).
     """
 
+    code = "feed-exists"
+
     def __init__(self, feed_id: int) -> None:
-        super().__init__(msg("You are already subscribed to this feed."), field="feed_url")
+        super().__init__(msg("This feed already exists."), field="feed_url")
         self.feed_id = feed_id
 
 
