@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from heapq import merge
 from itertools import islice
 from typing import Final
 
@@ -30,14 +29,18 @@ from tidings.services.entries.listing import EntryLists
 routes = Routes("Streams")
 
 USUAL_COUNT: Final = 20
-MOST_IDS: Final = 10_000
+# Twine asks once, for 50,000; what it does not get is deleted there.
+MOST_IDS: Final = 100_000
 # More than can exist.
 ALL_IDS: Final = 2**31
-MOST_ITEMS: Final = 1_000
+# Readrops asks once, for 2,500.
+MOST_ITEMS: Final = 10_000
 # Maximum number of streams in one request.
 MOST_STREAMS: Final = 100
 # Items that are read and encoded at a time.
 _AT_ONCE: Final = 500
+# Characters of joined ids that are encoded at a time.
+_ID_CHARACTERS: Final = 32_768
 
 
 class StreamQuery(QueryOrForm, frozen=True):
@@ -120,13 +123,12 @@ class IdPage(Struct, frozen=True):
 
 
 @routes.get("/reader/api/0/stream/items/ids")
-def list_item_ids(caller: User, services: Services, query: StreamQuery) -> ItemRefs:
+def list_item_ids(caller: User, services: Services, query: StreamQuery) -> Response:
     """List the ids of a stream, in the order in which entries were stored."""
     with services.entries.listing.open(caller.id, search=query.q) as lists:
         page = _ids(lists, caller.id, query.s, query, query.count(MOST_IDS))
-    # As text: 10,000 structs would take longer than the ids themselves.
-    refs = '{"id":"' + page.joined.replace(",", '"},{"id":"') + '"}' if page.joined else ""
-    return ItemRefs(msgspec.Raw(f"[{refs}]".encode()), page.continuation)  # type: ignore[arg-type]
+    chunks = _ref_chunks(page)
+    return ChunkedJson(chunks) if len(page.joined) > _ID_CHARACTERS else Response(b"".join(chunks), media_type=JSON)
 
 
 routes.post("/reader/api/0/stream/items/ids")(list_item_ids)
@@ -143,13 +145,13 @@ def count_items(caller: User, services: Services, query: StreamQuery) -> str:
 
 
 @routes.get("/reader/api/0/stream/contents")
-def list_stream(caller: User, services: Services, query: StreamQuery) -> StreamContents:
+def list_stream(caller: User, services: Services, query: StreamQuery) -> Response:
     """List the items of the streams in the query; without one, of all entries."""
     return _contents(caller, services, query.s or (streams.READING_LIST,), query)
 
 
 @routes.get("/reader/api/0/stream/contents/{stream:path}")
-def list_named_stream(caller: User, services: Services, stream: str, query: StreamQuery) -> StreamContents:
+def list_named_stream(caller: User, services: Services, stream: str, query: StreamQuery) -> Response:
     """List the items of the stream in the path, which may be escaped or not. EasyRSS sends `s` after a slash."""
     return _contents(caller, services, (stream,) if stream else query.s or (streams.READING_LIST,), query)
 
@@ -158,12 +160,11 @@ routes.post("/reader/api/0/stream/contents")(list_stream)
 routes.post("/reader/api/0/stream/contents/{stream:path}")(list_named_stream)
 
 
-def _contents(caller: User, services: Services, wanted: Sequence[str], query: StreamQuery) -> StreamContents:
+def _contents(caller: User, services: Services, wanted: Sequence[str], query: StreamQuery) -> Response:
     with services.entries.listing.open(caller.id, search=query.q) as lists:
         page = _ids(lists, caller.id, wanted, query, query.count(MOST_ITEMS))
-        found = items.read(lists.db, caller.id, split_ids(page.joined), newest_first=query.direction is Direction.DESC)
-    stream = wanted[0].strip() or streams.READING_LIST
-    return StreamContents(id=stream, updated=services.clock() // SECOND, items=found, continuation=page.continuation)
+    head = _head(services, wanted[0].strip() or streams.READING_LIST, page.continuation)
+    return _response(caller, services, head, split_ids(page.joined), newest_first=query.direction is Direction.DESC)
 
 
 def _ids(lists: EntryLists, user_id: int, wanted: Sequence[str], query: StreamQuery, count: int) -> IdPage:
@@ -171,19 +172,42 @@ def _ids(lists: EntryLists, user_id: int, wanted: Sequence[str], query: StreamQu
     if len(wanted) > MOST_STREAMS:
         raise InvalidInput(verbatim(f"s: send {MOST_STREAMS} streams at most."), field="s")
     is_newest_first = query.direction is Direction.DESC
-    found: list[str] = []
-    for stream in wanted or ("",):
+    place = {"before_entry_id" if is_newest_first else "after_entry_id": query.cursor}
+    found: str | None = None
+    for stream in dict.fromkeys(wanted or ("",)):
         selection = streams.entry_filter(lists.db, user_id, stream, query.stream_filter)
         if selection is not None:
-            place = {"before_entry_id" if is_newest_first else "after_entry_id": query.cursor}
-            found.append(lists.ids(structs.replace(selection, **place), direction=query.direction, limit=count + 1))
-    if len(found) == 1:
-        joined = found[0]
-    else:
-        ids = dict.fromkeys(merge(*map(split_ids, found), reverse=is_newest_first))
-        joined = ",".join(map(str, islice(ids, count + 1)))
+            selection = structs.replace(selection, **place)
+            more = lists.ids(selection, direction=query.direction, limit=count + 1)
+            found = more if found is None else _merged(found, more, count + 1, is_newest_first=is_newest_first)
+    joined = found or ""
     has_more = joined.count(",") == count
     return IdPage(joined.rpartition(",")[0] if has_more else joined, has_more)
+
+
+def _merged(first: str, second: str, most: int, *, is_newest_first: bool) -> str:
+    """Returns the first `most` of two sorted lists of ids, each id once.
+
+    Two lists at a time, so that a request for many streams holds no more in memory than one for two.
+    """
+    ids = [*split_ids(first), *split_ids(second)]
+    # Takes linear time, since both halves are sorted.
+    ids.sort(reverse=is_newest_first)
+    return ",".join(map(str, islice(dict.fromkeys(ids), most)))
+
+
+def _ref_chunks(page: IdPage) -> Iterator[bytes]:
+    """Yields ItemRefs as JSON. As text: a struct for each would take longer than the ids themselves."""
+    before, after = _around_items(ItemRefs(item_refs=[], continuation=page.continuation))
+    yield before
+    start = 0
+    while start < len(page.joined):
+        end = page.joined.find(",", start + _ID_CHARACTERS)
+        end = len(page.joined) if end < 0 else end
+        refs = '{"id":"' + page.joined[start:end].replace(",", '"},{"id":"') + '"}'
+        yield (refs if start == 0 else "," + refs).encode()
+        start = end + 1
+    yield after
 
 
 @routes.post("/reader/api/0/stream/items/contents")
@@ -192,24 +216,45 @@ def list_items(caller: User, services: Services, query: ItemsQuery, request: Req
     newest_first = query.r != "o"
     ids = sorted(item_ids.parse_all(query.i), reverse=newest_first)
     for_liferea = request.headers.get("user-agent", "").startswith("Liferea/")
-    chunks = _chunks(caller, services, ids, newest_first=newest_first, for_liferea=for_liferea)
-    # A client may ask for ten thousand items, more than should be in memory. A short answer has a Content-Length.
-    return ChunkedJson(chunks) if len(ids) > _AT_ONCE else Response(b"".join(chunks), media_type=JSON)
+    head = _head(services, streams.READING_LIST)
+    return _response(caller, services, head, ids, newest_first=newest_first, for_liferea=for_liferea)
 
 
 routes.get("/reader/api/0/stream/items/contents")(list_items)
 
 
-def _chunks(
-    caller: User, services: Services, ids: Sequence[int], *, newest_first: bool, for_liferea: bool
-) -> Iterator[bytes]:
-    """Yields StreamContents as JSON, with a transaction for the items of each chunk.
+def _head(services: Services, stream: str, continuation: str | UnsetType = UNSET) -> StreamContents:
+    """Returns a response that has no items yet."""
+    return StreamContents(id=stream, updated=services.clock() // SECOND, items=[], continuation=continuation)
 
-    An entry that is deleted in the meantime is missing.
-    """
-    head = StreamContents(id=streams.READING_LIST, updated=services.clock() // SECOND, items=[])
-    before, after = msgspec.json.encode(head).split(b"[]", 1)
-    yield before + b"["
+
+def _response(
+    caller: User,
+    services: Services,
+    head: StreamContents,
+    ids: Sequence[int],
+    *,
+    newest_first: bool,
+    for_liferea: bool = False,
+) -> Response:
+    """Returns the response with these items. An entry that is deleted in the meantime is missing."""
+    chunks = _chunks(caller, services, head, ids, newest_first=newest_first, for_liferea=for_liferea)
+    # A client may ask for ten thousand items, more than should be in memory. A short answer has a Content-Length.
+    return ChunkedJson(chunks) if len(ids) > _AT_ONCE else Response(b"".join(chunks), media_type=JSON)
+
+
+def _chunks(
+    caller: User,
+    services: Services,
+    head: StreamContents,
+    ids: Sequence[int],
+    *,
+    newest_first: bool,
+    for_liferea: bool,
+) -> Iterator[bytes]:
+    """Yields StreamContents as JSON, with a transaction for the items of each chunk."""
+    before, after = _around_items(head)
+    yield before
     is_first = True
     for start in range(0, len(ids), _AT_ONCE):
         with services.reading() as db:
@@ -219,4 +264,13 @@ def _chunks(
         if len(encoded) > len(b"[]"):
             yield encoded[1:-1] if is_first else b"," + encoded[1:-1]
             is_first = False
-    yield b"]" + after
+    yield after
+
+
+def _around_items(head: ItemRefs | StreamContents) -> tuple[bytes, bytes]:
+    """Returns the JSON before and after the items of a response that has none.
+
+    From the end: the id of a stream is what the client sent, and may have brackets.
+    """
+    before, brackets, after = msgspec.json.encode(head).rpartition(b"[]")
+    return before + brackets[:1], brackets[1:] + after
