@@ -104,7 +104,7 @@ def test_a_new_content_has_a_new_reading_time(alice: Person, site: Publisher) ->
 
     assert change(alice, entry, content="word " * 600)["reading_time"] == 3
     alice.put(f"/v1/users/{alice.id}", {"default_reading_speed": 100}, status=201)
-    assert change(alice, entry, content="word " * 600)["reading_time"] == 6
+    assert change(alice, entry, content="more " * 600)["reading_time"] == 6
     alice.put(f"/v1/users/{alice.id}", {"show_reading_time": False}, status=201)
     assert change(alice, entry, content="word")["reading_time"] == 0
     alice.put(f"/v1/users/{alice.id}", {"show_reading_time": True}, status=201)
@@ -194,6 +194,39 @@ def test_edits_of_the_user_stay_when_the_publisher_changes_the_entry(
 
     found = alice.entries()
     assert [{name: entry[name] for name in kept} for entry in found] == [kept]
+
+
+@pytest.mark.parametrize(
+    ("edit", "kept"),
+    [
+        ((), {"title": "Sun", "content": "<p>Sun again.</p>"}),
+        ((("title", "Mine"),), {"title": "Mine", "content": "<p>Sun again.</p>"}),
+        ((("content", "Mine"),), {"title": "Sun", "content": "Mine"}),
+        # As the publisher wrote it, which is cleaned to what is stored.
+        ((("content", "<p onclick='x()'>Rain &amp; wind.</p>"),), {"title": "Sun", "content": "<p>Sun again.</p>"}),
+    ],
+)
+def test_values_that_are_sent_back_as_they_were_still_follow_the_publisher(
+    alice: Person, site: Publisher, edit: tuple[tuple[str, str], ...], kept: dict[str, str]
+) -> None:
+    feed = alice.has_feed(site, ["Rain & wind"])
+    path = feed["feed_url"].removeprefix(site.url(""))
+    document = rss(["Rain"], feed["feed_url"])
+    before = "&lt;p&gt;Rain &amp;amp; wind.&lt;/p&gt;"
+    site.serve(path, document.replace("About Rain.", before))
+    alice.put(f"/v1/feeds/{feed['id']}/refresh")
+    entry = next(entry for entry in alice.entries() if entry["title"] == "Rain")
+    assert entry["content"] == "<p>Rain &amp; wind.</p>"
+
+    sent = {"title": entry["title"], "content": entry["content"], **dict(edit)}
+    answer = change(alice, entry, **sent)
+
+    assert (answer["title"], answer["changed_at"]) == (sent["title"], entry["changed_at"])
+    document = document.replace("<title>Rain<", "<title>Sun<")
+    site.serve(path, document.replace("About Rain.", "&lt;p&gt;Sun again.&lt;/p&gt;"))
+    alice.put(f"/v1/feeds/{feed['id']}/refresh")
+    found = alice.get(f"/v1/entries/{entry['id']}")
+    assert {name: found[name] for name in kept} == kept
 
 
 # Saving

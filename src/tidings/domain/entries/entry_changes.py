@@ -46,25 +46,36 @@ def minutes_after_switch(entry: Entry, user: User, content: str, attached: Seque
 def prepare_edit(
     entry: Entry,
     user: User,
+    stored_content: str,
     *,
     title: str | None = None,
     content: str | None = None,
     policy: cleaning.CleaningPolicy = cleaning.DEFAULT_POLICY,
 ) -> EntryEdit:
-    """Returns the values to store. title, content: None leaves the stored value. Raises InvalidInput if empty."""
+    """Returns the values to store. title, content: None leaves the stored value. Raises InvalidInput if empty.
+
+    A value that equals the stored one is not an edit: clients send both back when their user changed one, or none, and
+    the publisher's later changes would be ignored.
+    """
     edited = EditedEntryField(0)
     reading_time = None
     if title is not None:
         if not title.strip():
             raise InvalidField("title", msg("an entry needs one."))
         _check(title, "title")
-        edited |= EditedEntryField.TITLE
+        if title == entry.title:
+            title = None
+        else:
+            edited |= EditedEntryField.TITLE
     if content is not None:
         if not content:
             raise InvalidField("content", msg("send some, or leave the field out to keep what is there."))
-        content = _clean(content, entry.url, user, policy)
-        reading_time = _reading_time(content, user)
-        edited |= EditedEntryField.CONTENT
+        content = stored_content if content == stored_content else _clean(content, entry.url, user, policy)
+        if content == stored_content:
+            content = None
+        else:
+            reading_time = _reading_time(content, user)
+            edited |= EditedEntryField.CONTENT
     return EntryEdit(title, content, reading_time, edited)
 
 

@@ -98,10 +98,14 @@ class Entries:
             return entries.change_states(db, changes, now=self._clock())
 
     def edit(self, user: User, entry_id: int, *, title: str | None = None, content: str | None = None) -> None:
-        """Replace the title or the content; later changes by the publisher do not replace them. None keeps a value."""
+        """Replace the title or the content; later changes by the publisher do not replace them. None keeps a value.
+
+        A value that equals the stored one changes nothing.
+        """
         with self._database.reading() as db:
             entry = owned_entry(db, user.id, entry_id)
-        change = entry_changes.prepare_edit(entry, user, title=title, content=content, policy=self._policy)
+            stored = "" if content is None else entry_lists.bodies(db, [user.id], [entry_id]).get(entry_id, "")
+        change = entry_changes.prepare_edit(entry, user, stored, title=title, content=content, policy=self._policy)
         if not change.edited:
             return
         with self._database.writing() as db:
