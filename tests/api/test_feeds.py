@@ -350,3 +350,22 @@ def test_an_endless_body_is_refused(alice: Person, site: Publisher) -> None:
 
     assert alice.call("POST", "/v1/feeds", {"feed_url": site.url("/endless.xml")}).status == 500
     assert alice.get("/v1/me")["id"] == alice.id
+
+
+def test_a_feed_that_is_sent_back_as_it_was_still_follows_its_publisher(alice: Person, site: Publisher) -> None:
+    feed = alice.has_feed(site)
+    path = feed["feed_url"].removeprefix(site.url(""))
+    sent = {name: feed[name] for name in ("title", "site_url", "description", "crawler", "user_agent")}
+
+    alice.put(f"/v1/feeds/{feed['id']}", {**sent, "hide_globally": True}, status=201)
+
+    site.serve(path, rss(["One"], feed["feed_url"], title="Another name"))
+    alice.put(f"/v1/feeds/{feed['id']}/refresh")
+    found = alice.get(f"/v1/feeds/{feed['id']}")
+    assert (found["title"], found["hide_globally"]) == ("Another name", True)
+
+    alice.put(f"/v1/feeds/{feed['id']}", {"title": "Mine"}, status=201)
+    alice.put(f"/v1/feeds/{feed['id']}", {"title": "Mine"}, status=201)
+    site.serve(path, rss(["Two"], feed["feed_url"], title="A third name"))
+    alice.put(f"/v1/feeds/{feed['id']}/refresh")
+    assert alice.get(f"/v1/feeds/{feed['id']}")["title"] == "Mine"

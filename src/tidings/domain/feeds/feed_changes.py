@@ -13,7 +13,7 @@ from tidings.base.text import reject_invisible
 from tidings.content.rules.validation import validate_feed_rules
 from tidings.domain.entries import retention
 from tidings.domain.feeds.feed_settings import DAYS, RULES
-from tidings.domain.feeds.feeds import MAX_USER_INTERVAL_MINUTES, MIN_USER_INTERVAL_MINUTES, EditedFeedField
+from tidings.domain.feeds.feeds import MAX_USER_INTERVAL_MINUTES, MIN_USER_INTERVAL_MINUTES, EditedFeedField, Feed
 
 PROXY_SCHEMES = ("http", "https", "socks5", "socks5h")
 
@@ -59,11 +59,14 @@ def validate(fields: Mapping[str, Any]) -> dict[str, Any]:
     return values
 
 
-def edited_fields(values: Mapping[str, Any]) -> EditedFeedField:
-    """Returns which fields the user has edited, so that they no longer follow the publisher."""
-    bits = EditedFeedField(0)
+def edited_fields(feed: Feed, values: Mapping[str, Any]) -> EditedFeedField:
+    """Returns which fields do not follow the publisher after these values are set.
+
+    A value that equals the stored one is not an edit: many clients send every field of a feed to change one of them.
+    """
+    bits = EditedFeedField(feed.edited)
     for name, bit in _EDITS.items():
-        if name in values:
+        if name in values and values[name] != getattr(feed, name):
             bits |= bit
     return bits
 

@@ -177,7 +177,7 @@ class Feeds:
                 values |= _identified_by(db, feed, by_url=by_url)
             if values.get("disabled", feed.disabled) != feed.disabled:
                 values["disabled_reason"] = ""
-            values["edited"] = feed.edited | feed_changes.edited_fields(values)
+            values["edited"] = feed_changes.edited_fields(feed, values)
             values |= {
                 "failed_checks": 0,
                 "parsing_error_count": 0,
