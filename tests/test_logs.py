@@ -15,6 +15,7 @@ import msgspec
 import pytest
 import structlog
 
+from tidings.base.messages import msg
 from tidings.runtime import granian_internals, logs
 from tidings.settings import LogFormat, LogLevel
 
@@ -50,6 +51,21 @@ class CapturedLog:
     @property
     def event(self) -> dict[str, Any]:
         return msgspec.json.decode(self.only, type=dict[str, Any])
+
+
+@pytest.mark.parametrize("log_format", LogFormat)
+def test_a_message_is_logged_in_english(log_format: LogFormat) -> None:
+    captured = CapturedLog(log_format)
+    cause = msg("{url} did not answer.", url="https://u:p@hook.example/")
+
+    captured.log.info(
+        "integration tested", error=msg("Failed {times:,} times: {why}", times=1_000, why=cause), all=[cause]
+    )
+
+    expected = "Failed 1,000 times: https://[hidden]@hook.example/ did not answer."
+    assert expected in captured.only
+    assert "template" not in captured.only
+    assert f"{cause}" == "https://u:p@hook.example/ did not answer."
 
 
 @pytest.mark.parametrize("log_format", LogFormat)

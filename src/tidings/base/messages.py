@@ -45,6 +45,10 @@ class Message(Struct, frozen=True, omit_defaults=True, rename={"template": "t", 
         """Returns the English text."""
         return render(self, _English())
 
+    def __str__(self) -> str:
+        """Returns the English text: a log line or an f-string that is given a message must not show its parts."""
+        return self.english()
+
 
 Value: TypeAlias = str | int | float | Message | tuple[Message, ...]
 
