@@ -13,7 +13,6 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, Route, Router
 from starlette.types import ASGIApp, Lifespan, Receive, Scope, Send
 
-from tidings.api import replies
 from tidings.api.app import PREFIX, Api
 from tidings.fever.app import Fever
 from tidings.fever.routes import FEVER_PATHS
@@ -33,6 +32,7 @@ AT_ROOT = (*ALIVE, *(path for path in READY if path != "/healthcheck"))
 # that add the prefix double it when the user typed it already.
 READER_PATHS = ("/accounts/ClientLogin", "/reader/api/0/{rest:path}")
 READER_PREFIX = "/api/greader.php"
+_READER_ADDRESSES = (*READER_PATHS, READER_PREFIX, f"{READER_PREFIX}/{{rest:path}}")
 # Paths that may end with the URL of a feed.
 WITH_ADDRESSES = ("/reader/api/0/", f"{READER_PREFIX}/")
 
@@ -80,11 +80,17 @@ def application(
     ]
     below_base = NormalizePath(Router(routes_below_base, redirect_slashes=False, default=pages), base_path)
     at_root = [Route(path, health[path]) for path in AT_ROOT]
-    routes = [Mount(base_path, below_base), Route(base_path, _AddSlash(below_base)), *at_root] if base_path else []
+    at_base: ASGIApp = _WithBasePath(below_base, base_path) if base_path else below_base
+    routes: list[BaseRoute] = []
+    if base_path:
+        # Below a base path such as /reader these are ambiguous; with the prefix in front nothing is at that address.
+        is_ambiguous = [path for path in _READER_ADDRESSES if path.startswith(f"{base_path}/")]
+        routes += (Route(path, at_base) for path in is_ambiguous)
+        routes += (Mount(base_path, below_base), Route(base_path, _AddSlash(below_base)), *at_root)
     return Router(
         routes,
         redirect_slashes=False,
-        default=_not_found if base_path else below_base,
+        default=at_base,
         lifespan=_lifespan(close, gate, api, reader, fever, pages),
     )
 
@@ -104,9 +110,16 @@ def _lifespan(
     return lifespan
 
 
-async def _not_found(scope: Scope, receive: Receive, send: Send) -> None:
-    response = replies.failure(404, "There is nothing at this address.")
-    await send_response(response, scope, receive, send)
+class _WithBasePath:
+    """Serves paths without the base path, from a proxy that has removed it, as if they had it."""
+
+    def __init__(self, app: ASGIApp, base_path: str) -> None:
+        self._app = app
+        self._base_path = base_path
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        given = {"path": self._base_path + scope["path"], "root_path": self._base_path}
+        await self._app({**scope, **given}, receive, send)
 
 
 class _AddSlash:
