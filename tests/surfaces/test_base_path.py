@@ -62,3 +62,10 @@ def test_every_surface_is_served_with_and_without_the_prefix(alice: Person, pref
 def test_redirects_lead_below_the_base_path(alice: Person, prefix: str) -> None:
     for path, location in (("/v1", "/v1/"), ("//v1/me", "/v1/me"), ("/unread", "/sign-in?next=/unread")):
         assert call(alice.service.url, "GET", f"{prefix}{path}").headers["location"] == BASE_PATH + location
+
+
+def test_an_unknown_address_names_the_reference_below_the_base_path(alice: Person, prefix: str) -> None:
+    answer = call(alice.service.url, "GET", f"{prefix}/v1/nothing", headers={"X-Auth-Token": alice.token})
+
+    assert answer.status == 404
+    assert answer.error == "There is nothing at this address: see /reader/docs/api for what there is."

@@ -142,9 +142,9 @@ class Api(Surface[Caller]):
 
 def _no_such_route(error: HTTPException, request: Request) -> Response:
     if error.status_code == 404:
-        return replies.failure(
-            404, "There is nothing at this address: see /docs/api for what there is.", code="not-found"
-        )
+        base_path = request.scope["root_path"].removesuffix(PREFIX)
+        message = f"There is nothing at this address: see {base_path}/docs/api for what there is."
+        return replies.failure(404, message, code="not-found")
     message = f"This address does not take {request.method}."
     return replies.failure(405, message, dict(error.headers or {}), code="method-not-allowed")
 
