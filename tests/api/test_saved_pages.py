@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from api.test_fetch_content import PAGE
-from support.people import Person
+from support.people import Person, rss
 from support.publisher import Publisher
 
 
@@ -62,7 +62,10 @@ def test_a_page_that_was_deleted_can_be_saved_again(alice: Person, site: Publish
         ({"url": ""}, 400, "url"),
         ({"url": "ftp://example.org/"}, 400, "http"),
         ({"url": "/gone"}, 500, "404"),
-        ({"url": "/picture"}, 500, "not a web page"),
+        ({"url": "/picture"}, 400, "url: This is not a web page but image/png"),
+        ({"url": "/feed"}, 400, "url: This is not a web page but a feed"),
+        ({"url": "/feed-as-a-page"}, 400, "url: This is not a web page but a feed"),
+        ({"url": "/atom-as-text"}, 400, "url: This is not a web page but a feed"),
         ({"url": "/nothing"}, 500, "No article"),
     ],
 )
@@ -70,6 +73,10 @@ def test_a_page_that_cannot_be_saved_says_why(
     alice: Person, site: Publisher, body: dict[str, str], status: int, reason: str
 ) -> None:
     site.serve("/picture", b"\x89PNG", headers={"Content-Type": "image/png"})
+    feed = rss(["Rain"], site.url("/feed")).replace("?>", "?>\n<!-- made\nby hand --><?xml-stylesheet href='a.xsl'?>")
+    site.serve("/feed", feed, headers={"Content-Type": "application/rss+xml"})
+    site.serve("/feed-as-a-page", b"\xef\xbb\xbf" + feed.encode(), headers={"Content-Type": "text/html"})
+    site.serve("/atom-as-text", '<feed xmlns="http://www.w3.org/2005/Atom">', headers={"Content-Type": "text/plain"})
     site.serve("/nothing", "<html><body></body></html>", headers={"Content-Type": "text/html"})
     if body.get("url", "").startswith("/"):
         body = {"url": site.url(body["url"])}

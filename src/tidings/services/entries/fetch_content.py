@@ -6,6 +6,8 @@ fetch ─► is it HTML? ─► extract (`article_extraction`) ─► rules, cle
 from __future__ import annotations
 
 import asyncio
+import re
+from codecs import BOM_UTF8
 
 import structlog
 from msgspec import Struct
@@ -44,6 +46,9 @@ MAX_CONCURRENT = 16
 NEXT_PAGES_TIMEOUT_S = 15.0
 # A page without a content type begins with one of these, in any case, after whitespace.
 _HTML_STARTS = (b"<!doctype html", b"<html")
+# What may be before the root element of a feed, which some servers send as text/html.
+_FEED_START = re.compile(rb"(?:<\?[^>]*>|<!--.*?-->|\s)*+<(?:rss|feed|rdf:rdf)\b", re.IGNORECASE | re.DOTALL)
+_PROLOGUE_BYTES = 2_000
 
 
 class FetchedArticle(Struct, frozen=True):
@@ -193,6 +198,8 @@ def _ensure_page(response: FetchResponse) -> None:
     kind, body = response.content_type, response.body.lstrip()
     if not body:
         raise EmptyBody(msg("This page is empty. Only its publisher can fix that; try again later."), url=response.url)
+    if _FEED_START.match(body[:_PROLOGUE_BYTES].removeprefix(BOM_UTF8)):
+        raise NotAPage(msg("This is not a web page but a feed: subscribe to it instead."), url=response.url)
     looks_like_html = body[:20].lower().startswith(_HTML_STARTS)
     if kind in HTML_TYPES or (not kind and looks_like_html):
         return

@@ -44,8 +44,8 @@ class SavedPages:
         """Returns the id of the entry, and whether it is new; a page saved before is unread and starred again.
 
         options: how to fetch the page, as fields of feeds of the API. feed_title: the feed's title, if it is created.
-        Raises InvalidInput for an invalid URL or option, and FetchError if the page cannot be fetched or has no
-        article. Nothing is stored then.
+        Raises InvalidInput for an invalid URL or option and for what is not a web page, and FetchError if the page
+        cannot be fetched or has no article. Nothing is stored then.
         """
         if not url:
             raise InvalidField("url", msg("give the address of a page."))
@@ -55,7 +55,11 @@ class SavedPages:
         # The options of the feed of saved pages are not used: they do not belong to an unrelated page.
         checked = feed_changes.validate(options or {})
         feed = Feed(0, user.id, 0, url, feed_title, checked_at=now, next_check_at=now, **checked)
-        article = await self._articles.find(feed, url, requested_by=user.id)
+        try:
+            article = await self._articles.find(feed, url, requested_by=user.id)
+        except NotAPage as error:
+            # The site did what it was asked: the address is the wrong one.
+            raise InvalidField("url", error.text) from error
         return await asyncio.to_thread(self._store, user, url, article, feed_title, now)
 
     def _store(self, user: User, url: str, article: Article, feed_title: str, now: Instant) -> tuple[int, bool]:
