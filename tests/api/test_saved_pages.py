@@ -42,6 +42,15 @@ def test_a_page_is_saved_once(alice: Person, bob: Person, site: Publisher) -> No
     assert bob.post("/v1/saved-pages", {"url": url})["id"] != first
 
 
+def test_a_page_and_a_part_of_it_are_one(alice: Person, site: Publisher) -> None:
+    url = site.serve("/story?a=1", PAGE, headers={"Content-Type": "text/html"})
+    first = alice.post("/v1/saved-pages", {"url": f"{url}#part"})["id"]
+
+    for same in (url, f"{url}#", f"{url}#another#part"):
+        assert alice.post("/v1/saved-pages", {"url": same}, status=200) == {"id": first}
+    assert [entry["url"] for entry in alice.entries()] == [url]
+
+
 def test_a_page_that_was_deleted_can_be_saved_again(alice: Person, site: Publisher) -> None:
     url = site.serve("/story", PAGE, headers={"Content-Type": "text/html"})
     first = alice.post("/v1/saved-pages", {"url": url})["id"]

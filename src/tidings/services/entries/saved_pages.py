@@ -49,7 +49,8 @@ class SavedPages:
         """
         if not url:
             raise InvalidField("url", msg("give the address of a page."))
-        url = url.strip()
+        # The server does not get the fragment: a page and a part of it are one document.
+        url = url.strip().partition("#")[0]
         parse_target(url)
         now = self._clock()
         # The options of the feed of saved pages are not used: they do not belong to an unrelated page.
