@@ -466,3 +466,18 @@ def test_a_new_entry_updates_the_newest_time_of_its_feed(app: App, alice: Person
     alice.post(f"/v1/feeds/{feed['id']}/entries/import", {"url": "https://a.example/three", "title": "Three"})
     (item,) = app.contents(app.ids(READING_LIST)[:1])
     assert moment() == item["timestampUsec"] > before
+
+
+@pytest.mark.parametrize("fields", [{"s": ""}, {}, {"s": ["", " "]}], ids=["empty", "none", "blanks"])
+def test_editing_no_feed_makes_the_folder_that_is_added(app: App, alice: Person, fields: dict[str, object]) -> None:
+    """Twine makes folders so."""
+    for _ in range(2):
+        assert app.post("subscription/edit", {"ac": "edit", "a": label("Sea"), **fields}) == "OK"
+
+    assert [one["title"] for one in alice.get("/v1/categories")] == ["All", "Sea"]
+    for refused in ({"ac": "edit"}, {"ac": "edit", "r": label("Sea")}, {"ac": "subscribe", "a": label("Sky")}):
+        answer = app.call("POST", "subscription/edit", {**refused, **fields})
+        assert (answer.status, answer.body) == (400, b"s: send a feed.")
+    too_long = app.call("POST", "subscription/edit", {"ac": "edit", "a": label("x" * 5_000), **fields})
+    assert too_long.status == 400
+    assert [one["title"] for one in alice.get("/v1/categories")] == ["All", "Sea"]

@@ -163,7 +163,8 @@ def count_unread(caller: User, services: Services) -> UnreadCounts:
 async def edit_subscription(caller: User, services: Services, query: Edit) -> str:
     """Subscribe, unsubscribe, rename, or move to a folder. Subscribing again is not an error.
 
-    What is sent is checked before the first change, so that a mistake changes nothing.
+    What is sent is checked before the first change, so that a mistake changes nothing. Without a feed, edit makes the
+    folder that is to be added: Twine does that.
     """
     if query.ac not in ("subscribe", "unsubscribe", "edit"):
         raise InvalidInput(verbatim("ac: send subscribe, unsubscribe or edit."), field="ac")
@@ -185,18 +186,10 @@ def _named_feeds(services: Services, user_id: int, query: Edit) -> NamedFeeds:
 
     Raises InvalidInput and NotFound for anything in the request that cannot be carried out.
     """
-    if not query.s:
+    titles = _titles(query)
+    makes_folder = query.ac == "edit" and query.a != ""
+    if not titles and not makes_folder:
         raise InvalidInput(verbatim("s: send a feed."), field="s")
-    titles: dict[Stream, str] = {}
-    for text, title in zip_longest(query.s, query.t[: len(query.s)], fillvalue=""):
-        stream = streams.parse(text)
-        if stream.kind != "feed":
-            raise InvalidInput(verbatim("s: send a feed, as feed/ with its number or address."), field="s")
-        titles[stream] = title.strip() or titles.get(stream, "")
-    for title in filter(None, titles.values()):
-        feed_changes.validate({"title": title})
-    if sum(map(bool, titles.values())) > MOST_TITLES:
-        raise InvalidInput(verbatim(f"t: send {MOST_TITLES:,} titles at most in one request."), field="t")
     with services.reading() as db:
         if query.a:
             check_title(db, user_id, streams.label_name(query.a))
@@ -212,6 +205,23 @@ def _named_feeds(services: Services, user_id: int, query: Edit) -> NamedFeeds:
             verbatim(f"s: subscribe to {MOST_NEW} feeds at most in one request, or import an OPML document."), field="s"
         )
     return NamedFeeds(known, {stream.name: titles[stream] for stream in missing})
+
+
+def _titles(query: Edit) -> dict[Stream, str]:
+    """Returns the feeds that are named with their new titles, "" to keep one. Raises InvalidInput."""
+    titles: dict[Stream, str] = {}
+    for text, title in zip_longest(query.s, query.t[: len(query.s)], fillvalue=""):
+        if not text.strip():
+            continue
+        stream = streams.parse(text)
+        if stream.kind != "feed":
+            raise InvalidInput(verbatim("s: send a feed, as feed/ with its number or address."), field="s")
+        titles[stream] = title.strip() or titles.get(stream, "")
+    for title in filter(None, titles.values()):
+        feed_changes.validate({"title": title})
+    if sum(map(bool, titles.values())) > MOST_TITLES:
+        raise InvalidInput(verbatim(f"t: send {MOST_TITLES:,} titles at most in one request."), field="t")
+    return titles
 
 
 def _apply(services: Services, user_id: int, query: Edit, titles: dict[int, str]) -> None:
