@@ -88,6 +88,73 @@ text="Harbour"/>
         }
 
 
+def test_a_feed_that_is_in_a_folder_too_is_in_that_folder() -> None:
+    """Some readers write all feeds first, and then the folders."""
+    listed = (
+        '<outline text="Mine" xmlUrl="http://a/"/>'
+        '<outline xmlUrl="http://b/"/><outline xmlUrl="http://b/" category="C"/>'
+        '<outline text="Tech"><outline text="A" xmlUrl="http://a/"/></outline>'
+        '<outline text="News"><outline xmlUrl="http://a/"/></outline>'
+    )
+
+    found = opml.read(document(listed)).subscriptions
+
+    assert [(one.values["feed_url"], one.category) for one in found] == [
+        ("http://a/", "Tech"),
+        ("http://b/", "C"),
+        ("http://b/", "C"),
+        ("http://a/", "Tech"),
+        ("http://a/", "News"),
+    ]
+    assert found[0].values["title"] == "Mine"
+
+
+@pytest.mark.parametrize(
+    ("category", "title"),
+    [
+        ("Tech", "Tech"),
+        ("/Boston/Weather", "Boston / Weather"),
+        ("/Harvard/Berkman, /Politics", "Harvard / Berkman"),
+        (" Rain &amp; sun ", "Rain & sun"),
+        ("", ""),
+        ("//", ""),
+        (",Tech", ""),
+    ],
+)
+def test_the_category_of_a_feed_outside_of_folders_is_its_folder(category: str, title: str) -> None:
+    feed = f'<outline category="{category}" xmlUrl="http://a/"/>'
+
+    assert only(feed).category == title
+    assert only(f'<outline text="Folder">{feed}</outline>').category == "Folder"
+
+
+def test_a_category_that_is_too_long_is_left_out_and_named() -> None:
+    found = opml.read(document(f'\n<outline text="A" xmlUrl="http://a/" category="{"x" * 5_000}"/>'))
+
+    assert [one.category for one in found.subscriptions] == [""]
+    (problem,) = found.ignored_settings
+    assert str(problem).startswith("Line 2 (A): category was left out: This category title is too long: ")
+
+
+@pytest.mark.parametrize("name", ["xmlurl", "XMLURL", "xmlURL", "XmlUrl"])
+def test_names_are_read_in_any_case(name: str) -> None:
+    feed = f'<OUTLINE Text="A" HtmlUrl="http://h/" {name}="http://a/" TYPE="RSS"/>'
+
+    (found,) = opml.read(f'<OPML><Body><Outline TITLE="Tech">{feed}</Outline></Body></OPML>'.encode()).subscriptions
+
+    assert (found.category, found.kind) == ("Tech", "rss")
+    assert (found.values["feed_url"], found.values["title"], found.values["site_url"]) == (
+        "http://a/",
+        "A",
+        "http://h/",
+    )
+    # A repair loses no feed.
+    damaged = opml.read(
+        document(f'<outline text="x" {name}="http://b/"/>{feed}<outline text="a <b" xmlUrl="http://c/"/>')
+    )
+    assert urls(damaged) == ["http://b/", "http://a/", "http://c/"]
+
+
 def test_a_nameless_folder_adds_nothing_to_the_path() -> None:
     assert only('<outline text="A"><outline><outline xmlUrl="http://a/"/></outline></outline>').category == "A"
 
@@ -155,7 +222,7 @@ def test_lines_are_counted_from_the_top_of_the_file() -> None:
 
 
 def test_outlines_without_url_and_children_are_ignored() -> None:
-    found = opml.read(document('<outline text="a"/><outline xmlUrl="  "/><outline xmlurl="http://a/"/>'))
+    found = opml.read(document('<outline text="a"/><outline xmlUrl="  "/>'))
 
     assert found == opml.OpmlDocument([], [], [])
 

@@ -13,6 +13,7 @@ from typing import Any, Final
 from lxml import etree
 from lxml.etree import _Element
 from msgspec import Struct
+from msgspec.structs import replace
 
 from tidings.base.errors import InvalidInput
 from tidings.base.messages import Message, msg
@@ -50,7 +51,7 @@ _ROOTS: Final = frozenset({"opml", "outlinedocument"})
 _END: Final = re.compile(r"</(?:[A-Za-z_][\w.-]*:)?(?:opml|outlineDocument)\s*>", re.IGNORECASE)
 # The parser counts lines from the root element.
 _POSITION: Final = re.compile(r"(?:, line \d+, column \d+)?(?: \(<string>, line \d+\))?$")
-_FEED: Final = re.compile(r"<outline\b[^<]*?\sxmlUrl\s*=")
+_FEED: Final = re.compile(r"<outline\b[^<]*?\sxmlUrl\s*=", re.IGNORECASE)
 _QUOTED: Final = re.compile(r"""=\s*(?:"[^"]*"|'[^']*')""")
 _QUOTABLE: Final = re.compile(r"[&<>\"\x00-\x1f\ufffe\uffff\ud800-\udfff]")
 _REFERENCES: Final = str.maketrans(
@@ -119,7 +120,7 @@ def read(body: bytes) -> OpmlDocument:
     text = _FORBIDDEN.sub("", decode(body))
     if not text.strip():
         raise InvalidInput(msg("The document is empty: send an OPML file."))
-    if text.count("xmlUrl") > MAX_FEEDS:
+    if text.lower().count("xmlurl") > MAX_FEEDS:
         raise InvalidInput(msg("This document holds more than {max} feeds: import it in several parts.", max=MAX_FEEDS))
     if text.count("<") > MAX_TAGS:
         raise InvalidInput(msg("This document holds more than {max} tags: import it in several parts.", max=MAX_TAGS))
@@ -127,7 +128,9 @@ def read(body: bytes) -> OpmlDocument:
     lines_before = text.count("\n", 0, start)
     tree = _tree(References({}).resolve(text[start:]), lines_before=lines_before)
     document = OpmlDocument([], [], [])
-    _OutlineReader(document, lines_before=lines_before).walk(_top_outlines(tree), ())
+    reader = _OutlineReader(document, lines_before=lines_before)
+    reader.walk(_top_outlines(tree), ())
+    reader.put_into_folders()
     return document
 
 
@@ -212,7 +215,7 @@ def _tree(text: str, *, lines_before: int) -> _Element:
 
 
 def _feed_count(tree: _Element) -> int:
-    return sum(1 for element in tree.iter() if element.get("xmlUrl") is not None)
+    return sum(1 for element in tree.iter() if any(str(name).lower() == "xmlurl" for name in element.attrib))
 
 
 def _without_open_tags(match: re.Match[str]) -> str:
@@ -223,14 +226,14 @@ def _without_open_tags(match: re.Match[str]) -> str:
 def _top_outlines(root: _Element) -> Iterator[_Element]:
     """Yields the outlines of the body, and those that some exports put after it."""
     for child in root:
-        if _local(child.tag) == "body":
+        if _local(child.tag).lower() == "body":
             yield from _outlines(child)
-        elif _local(child.tag) == "outline":
+        elif _local(child.tag).lower() == "outline":
             yield child
 
 
 def _outlines(element: _Element) -> Iterator[_Element]:
-    return (child for child in element if _local(child.tag) == "outline")
+    return (child for child in element if _local(child.tag).lower() == "outline")
 
 
 def _local(name: object) -> str:
@@ -244,6 +247,8 @@ class _OutlineReader:
     def __init__(self, document: OpmlDocument, *, lines_before: int) -> None:
         self._document = document
         self._lines_before = lines_before
+        # Positions of the subscriptions that are outside of all folders.
+        self._outside: list[int] = []
 
     def walk(self, outlines: Iterable[_Element], folders: tuple[str, ...]) -> None:
         """Reads outlines and those in them. The parser allows 256 levels, so recursion is safe."""
@@ -258,17 +263,33 @@ class _OutlineReader:
                 )
             name = _first(outline, "title", "text")
             children = list(_outlines(outline))
-            if outline.get("xmlUrl", "").strip():
+            if _text(outline, "xmlUrl"):
                 self._add(outline, folders)
-            elif not children and outline.get("type", "").strip().lower() in ("rss", "atom"):
+            elif not children and _text(outline, "type").lower() in ("rss", "atom"):
                 self._document.unusable.append(
                     self._problem(outline, msg("it has no xmlUrl, the address of the feed."))
                 )
             self.walk(children, (*folders, name) if name else folders)
 
+    def put_into_folders(self) -> None:
+        """Gives feeds outside of all folders the folder in which they are listed as well, or their category.
+
+        Some readers write all feeds, and then the folders with feeds in them again.
+        """
+        found = self._document.subscriptions
+        outside = set(self._outside)
+        folders = {
+            one.values["feed_url"]: one.folders for at, one in reversed([*enumerate(found)]) if at not in outside
+        }
+        for at in self._outside:
+            if found[at].folders:
+                folders.setdefault(found[at].values["feed_url"], found[at].folders)
+        for at in self._outside:
+            found[at] = replace(found[at], folders=folders.get(found[at].values["feed_url"], ()))
+
     def _add(self, outline: _Element, folders: tuple[str, ...]) -> None:
         try:
-            values = feed_changes.validate({"feed_url": feed_changes.normalize_scheme(outline.get("xmlUrl", ""))})
+            values = feed_changes.validate({"feed_url": feed_changes.normalize_scheme(_text(outline, "xmlUrl"))})
             _check_category(FOLDER_SEPARATOR.join(folders))
         except InvalidInput as error:
             self._document.unusable.append(
@@ -280,16 +301,32 @@ class _OutlineReader:
         values["title"] = _first(outline, "title", "text")
         # A title in the document was chosen by the user; without one the feed gets the publisher's.
         values["edited"] = int(EditedFeedField.TITLE if values["title"] else 0)
-        values["title"] = values["title"] or outline.get("htmlUrl", "").strip() or feed_url
-        values["description"] = outline.get("description", "").strip()[: feed_changes.MAX_TEXT]
+        values["title"] = values["title"] or _text(outline, "htmlUrl") or feed_url
+        values["description"] = _text(outline, "description")[: feed_changes.MAX_TEXT]
         values |= self._settings(outline)
+        if not folders:
+            self._outside.append(len(self._document.subscriptions))
+            folders = self._category(outline)
         self._document.subscriptions.append(
-            OpmlSubscription(self._line(outline), folders, values, outline.get("type", "").strip().lower())
+            OpmlSubscription(self._line(outline), folders, values, _text(outline, "type").lower())
         )
+
+    def _category(self, outline: _Element) -> tuple[str, ...]:
+        """Returns the first category of an outline as folders: "/Boston/Weather,/Harvard" (OPML 2.0, Attributes)."""
+        first = _text(outline, "category").partition(",")[0]
+        folders = tuple(part for each in first.split("/") if (part := each.strip()))
+        try:
+            if folders:
+                validate_title(FOLDER_SEPARATOR.join(folders))
+        except InvalidInput as error:
+            reason = msg("{name} was left out: {reason}", name="category", reason=error.text)
+            self._document.ignored_settings.append(self._problem(outline, reason))
+            return ()
+        return folders
 
     def _site_url(self, outline: _Element) -> str:
         try:
-            return feed_changes.validate_web_url(outline.get("htmlUrl", "").strip(), field="htmlUrl")
+            return feed_changes.validate_web_url(_text(outline, "htmlUrl"), field="htmlUrl")
         except InvalidInput:
             return ""
 
@@ -314,8 +351,17 @@ class _OutlineReader:
         return self._lines_before + (outline.sourceline or 1)
 
 
+def _text(outline: _Element, name: str) -> str:
+    """Returns an attribute without blanks around it, "" without one. Case matters only where two names differ by it."""
+    value = outline.get(name)
+    if value is None:
+        lower = name.lower()
+        value = next((str(text) for key, text in outline.items() if str(key).lower() == lower), "")
+    return value.strip()
+
+
 def _first(outline: _Element, *names: str) -> str:
-    texts = (outline.get(name, "").strip() for name in names)
+    texts = (_text(outline, name) for name in names)
     return next((text for text in texts if text), "")[: feed_changes.MAX_TEXT]
 
 
