@@ -8,11 +8,13 @@ import socket
 from collections.abc import Iterator
 from pathlib import Path
 
+import psycopg
 import pytest
 from sqlalchemy import inspect, text
 
 from cli.commands import Tidings, error_line
 from support.people import PASSWORD
+from support.postgres import postgres_server
 from support.running import free_port
 from tidings.engine.database import Database
 from tidings.storage import migrate
@@ -63,6 +65,20 @@ def test_migrate_divides_entries_on_postgresql_and_says_so(empty: Tidings) -> No
     assert second.stdout == "The database was up to date.\nEntries were already divided into 4 partitions by user.\n"
     assert "cannot be changed to 8" in error_line(empty("migrate", "--partitions", "8"), 1)
     assert "--partitions" in error_line(empty("migrate", "--partitions", "1"), 2)
+
+
+@pytest.mark.parametrize("encoding", ["SQL_ASCII", "LATIN1"])
+def test_a_database_that_cannot_store_all_text_is_refused_with_what_to_do(bare: Tidings, encoding: str) -> None:
+    with postgres_server() as server, psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE narrow ENCODING '{encoding}' LOCALE 'C' TEMPLATE template0")
+        url = server.replace("/postgres?", "/narrow?")
+        bare.settings["DATABASE_URL"] = url
+        for command in ("migrate", "serve", "web"):
+            refusal = error_line(bare(command), 1)
+            assert f"has the encoding {encoding}" in refusal
+            assert "createdb --template=template0 --encoding=UTF8" in refusal
+        with psycopg.connect(url) as narrow:
+            assert narrow.execute("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'").fetchone() == (0,)
 
 
 def test_the_embedded_database_is_readable_by_its_owner_only(bare: Tidings) -> None:

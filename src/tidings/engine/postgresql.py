@@ -27,6 +27,9 @@ _TIMEOUTS = {
     "keepalives_count": "3",
     "tcp_user_timeout": "20000",
 }
+# Without it libpq takes the encoding of the database, and psycopg returns bytes from one in SQL_ASCII: not even a check
+# of the encoding would work.
+_ENCODING = {"client_encoding": "utf8"}
 # The default cost is made for spinning disks: with it, a page of unread entries is selected by sorting all of them
 # instead of reading an index. JIT compilation takes longer than any of our statements runs. A plan for any values, made
 # after five executions, expects as many rows as the average user has, and reads all of one who has many. A process that
@@ -57,11 +60,11 @@ def parse_url(url: str) -> URL:
 
 
 def connect_arguments(url: URL) -> dict[str, Any]:
-    """Returns connection arguments besides the URL: time limits, and with several hosts the choice of a writable one.
+    """Returns connection arguments besides the URL: encoding, time limits, and of several hosts the writable one.
 
     An argument that the URL sets is kept.
     """
-    wanted = dict(_TIMEOUTS)
+    wanted = _TIMEOUTS | _ENCODING
     hosts = url.query.get("host", url.host or "")
     if not isinstance(hosts, str) or "," in hosts:
         wanted["target_session_attrs"] = "read-write"

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, inspect
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from tidings.base.errors import StartError, StoreUnavailable
-from tidings.engine import database_errors, locks, partitions, sqlite_file
+from tidings.engine import database_errors, encoding, locks, partitions, sqlite_file
 from tidings.engine.database import Database, Read, Write
 from tidings.storage import schema_revision
 from tidings.storage.schema import entries, entry_contents, entry_tags, feed_counters
@@ -119,8 +119,14 @@ def describe(database: Database) -> str:
 
 
 def _known_revision(db: Read) -> str | None:
-    revision = current_revision(db)
     url = db.connection.engine.url.render_as_string(hide_password=True)
+    found = encoding.encoding_of(db)
+    if found != encoding.NEEDED:
+        raise StartError(
+            f"The database {url} has the encoding {found}, which cannot store all text, or not as text: create one with"
+            " `createdb --template=template0 --encoding=UTF8 NAME`, and name it in TIDINGS_DATABASE_URL"
+        )
+    revision = current_revision(db)
     if revision is not None and revision.startswith(MOVING):
         raise StartError(
             f"A move into the database {url} is not complete: run the same `tidings move` again, which goes on where it"
