@@ -20,6 +20,7 @@ from support.running import running_service
 from tidings.cli import app
 from tidings.engine.database import Database
 from tidings.maintenance.scheduled_backup import BackupSettings, ScheduledBackup
+from tidings.metrics.metrics import ProcessMetrics
 from tidings.services.clock import system_clock
 from tidings.settings import OPTIONS
 
@@ -60,6 +61,26 @@ def exposed(page: str) -> set[str]:
     for name, kind in re.findall(r"^# TYPE (\w+) (\w+)$", page, flags=re.MULTILINE):
         names |= {f"{name}_bucket", f"{name}_sum", f"{name}_count"} if kind == "histogram" else {name}
     return names
+
+
+def test_counters_whose_increase_is_an_alert_exist_from_the_start(tmp_path: Path) -> None:
+    """A counter that appears with its first event rises from nothing to 1, which is no increase for Prometheus."""
+    watched = [found for each in expressions() for found in re.findall(r"increase\((\w+)(?:\{(.*?)\})?\[", each)]
+    files = ProcessMetrics(tmp_path)
+    page = files.exposition({})[0].decode()
+    files.close()
+
+    series = re.findall(r"^(\w+)\{(.*)\} 0\.0$", page, flags=re.MULTILINE)
+    alerts = {"tidings_deliveries_given_up_total", "tidings_backups_total"}
+    assert alerts <= {name for name, _ in watched}
+    for name, labels in watched:
+        if name in alerts:
+            assert any(found == name and labels in shown for found, shown in series), (name, labels)
+    assert {shown for found, shown in series if found == "tidings_deliveries_given_up_total"} == {
+        'reason="expired"',
+        'reason="overflow"',
+        'reason="refused"',
+    }
 
 
 def test_dashboard_and_alerts_use_metrics_that_exist(databases: Databases, tmp_path: Path) -> None:

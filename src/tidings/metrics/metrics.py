@@ -21,6 +21,10 @@ REQUEST_BUCKETS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1,
 DATABASE_BUCKETS_S = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5)
 NETWORK_BUCKETS_S = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 60)
 
+# An alert on the increase of a counter misses the first event if the counter appears with it.
+GIVEN_UP_REASONS = ("expired", "refused", "overflow")
+BACKUP_OUTCOMES = ("written", "failed")
+
 KNOWN_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"})
 
 
@@ -52,6 +56,9 @@ class ProcessMetrics:
             "tidings_cleanup_deleted", "Rows deleted because they were old or unused.", "what"
         )
         self._backups = self._counters("tidings_backups", "Scheduled backups, by outcome.", "outcome")
+        for counters, values in ((self._given_up, GIVEN_UP_REASONS), (self._backups, BACKUP_OUTCOMES)):
+            for value in values:
+                counters[value,].add(0)
         # Looking a metric up by its labels takes longer than adding to it.
         self._request_metrics: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
 
