@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Iterator
+from contextlib import closing
+from http.client import HTTPConnection
 
 import pytest
 
@@ -74,3 +76,47 @@ def test_a_forwarded_address_of_an_unknown_proxy_is_ignored_with_a_warning(logge
     assert "peer=127.0.0.1" in warnings[0]
     assert "TIDINGS_TRUSTED_REVERSE_PROXY_NETWORKS" in warnings[0]
     assert "address=198.51.100.7" not in logged.log
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("/v1", 307),
+        ("//x", 307),
+        ("/unread", 303),
+        ("/robots.txt", 200),
+        ("/healthcheck", 200),
+        ("/metrics", 404),
+        ("/docs/api", 200),
+        ("/sign-in", 200),
+        ("/nothing", 404),
+        ("/static/nothing", 404),
+        ("/v1/me", 401),
+        ("/v1/nothing", 401),
+        ("/fever/", 200),
+        ("/accounts/ClientLogin", 401),
+        ("/reader/api/0/token", 401),
+        ("/reader/api/0/nothing", 401),
+        ("/websub/nothing", 404),
+        ("/share/nothing", 404),
+        ("/proxy/a/b", 403),
+        ("/feed-icon/nothing", 404),
+    ],
+)
+def test_every_response_has_the_security_headers_once(logged: RunningService, path: str, status: int) -> None:
+    with closing(HTTPConnection(logged.url.removeprefix("http://"), timeout=20)) as connection:
+        connection.request("GET", path)
+        answer = connection.getresponse()
+
+    assert answer.status == status
+    assert answer.headers.get_all("x-content-type-options") == ["nosniff"]
+    assert answer.headers.get_all("x-frame-options") == ["DENY"]
+    assert answer.headers.get_all("referrer-policy") == ["no-referrer"]
+    (policy,) = answer.headers.get_all("content-security-policy") or []
+    assert "default-src 'none'" in policy
+
+
+def test_a_refused_host_has_the_security_headers(logged: RunningService) -> None:
+    answer = call(logged.url, "GET", "/share/nothing", headers={"Host": "a b"})
+
+    assert (answer.status, answer.headers["x-frame-options"]) == (400, "DENY")

@@ -2,15 +2,15 @@
 
 It also lets go of the connection when a request ends.
 
-Host ─► X-Forwarded-For of an unknown proxy ─► application ─► access log
-400      a warning in the log
+Host ─► X-Forwarded-For of an unknown proxy ─► application ─► security headers ─► access log
+400      a warning in the log                                 that it did not set
 """
 
 from __future__ import annotations
 
 import re
 import time
-from collections.abc import MutableMapping, Sequence
+from collections.abc import Iterable, MutableMapping, Sequence
 from typing import Any, Final
 
 import structlog
@@ -18,7 +18,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tidings.http.requests import Network, Request, is_within
-from tidings.http.responses import json
+from tidings.http.responses import json, raw
 
 log = structlog.get_logger()
 
@@ -30,6 +30,13 @@ _TOKEN: Final = re.compile(r"(?<=/)[A-Za-z0-9_-]{20,}")
 _WITHOUT_HOST: Final = ("1.0", "1")
 _THIS_MACHINE: Final = ("127.0.0.1", 0)
 WARNING_INTERVAL_S: Final = 600.0
+# For what is not a page: redirects, errors, texts. Pages and files set their own.
+_SECURITY_HEADERS: Final = raw({
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+})  # fmt: skip
 
 
 class FrontDoor:
@@ -107,11 +114,21 @@ class _Channel:
         return {"type": "http.disconnect"} if self._receive is None else await self._receive()
 
     async def send(self, message: MutableMapping[str, Any]) -> None:
-        if self._send is not None:
-            await self._send(message)
+        if self._send is None:
+            return
+        if message["type"] == "http.response.start":
+            message["headers"] = _secured(message["headers"])
+        await self._send(message)
 
     def release(self) -> None:
         self._receive = self._send = None
+
+
+def _secured(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """Returns the headers of a response with the security headers that it lacks."""
+    given = list(headers)
+    names = {name for name, _ in given}
+    return given + [header for header in _SECURITY_HEADERS if header[0] not in names]
 
 
 def is_host_valid(scope: Scope) -> bool:
