@@ -13,12 +13,14 @@ import inspect
 import re
 import tomllib
 from collections.abc import Iterator
+from dataclasses import fields
 from importlib.metadata import version
 from pathlib import Path
 from typing import cast
 
 import pytest
 from granian.constants import Interfaces
+from granian.http import HTTP1Settings
 from granian.log import LOGGING_CONFIG
 
 from tidings.runtime import granian_internals
@@ -69,6 +71,13 @@ def test_the_configured_loggers_are_those_of_granian() -> None:
     configured = granian_internals.logging_config(LogLevel.INFO)["loggers"]
 
     assert configured.keys() == cast("dict[str, object]", LOGGING_CONFIG["loggers"]).keys(), WHAT_TO_DO
+
+
+def test_granian_cannot_answer_a_client_that_has_closed_its_sending_side() -> None:
+    """hyper can (`half_close`), and Granian does not offer it. Once it does: set it in `web_process`, correct
+    "Connections" in docs/operations.md, and test that such a client gets its answer.
+    """
+    assert "half_close" not in {field.name for field in fields(HTTP1Settings)}
 
 
 def test_no_other_module_uses_what_is_private_in_granian() -> None:
