@@ -68,13 +68,13 @@ def test_migrate_divides_entries_on_postgresql_and_says_so(empty: Tidings) -> No
 
 
 @pytest.mark.parametrize("encoding", ["SQL_ASCII", "LATIN1"])
-def test_a_database_that_cannot_store_all_text_is_refused_with_what_to_do(bare: Tidings, encoding: str) -> None:
+def test_a_database_that_cannot_store_all_text_is_refused_with_what_to_do(tmp_path: Path, encoding: str) -> None:
     with postgres_server() as server, psycopg.connect(server, autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE narrow ENCODING '{encoding}' LOCALE 'C' TEMPLATE template0")
         url = server.replace("/postgres?", "/narrow?")
-        bare.settings["DATABASE_URL"] = url
+        tidings = Tidings(tmp_path, {"DATABASE_URL": url})
         for command in ("migrate", "serve", "web"):
-            refusal = error_line(bare(command), 1)
+            refusal = error_line(tidings(command), 1)
             assert f"has the encoding {encoding}" in refusal
             assert "createdb --template=template0 --encoding=UTF8" in refusal
         with psycopg.connect(url) as narrow:
