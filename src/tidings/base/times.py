@@ -42,10 +42,15 @@ def to_local(instant: Instant, zone: ZoneInfo) -> datetime:
         return moment
 
 
-@lru_cache(maxsize=1024)
 def zone_info(name: str) -> ZoneInfo:
     """Returns the time zone of this name in the IANA database, or UTC if the database no longer has it."""
+    return find_zone(name) or ZoneInfo("UTC")
+
+
+@lru_cache(maxsize=1024)
+def find_zone(name: str) -> ZoneInfo | None:
+    """Returns the time zone of this name in the IANA database, None if there is none."""
     try:
         return ZoneInfo(name)
     except (KeyError, ValueError, OSError):
-        return ZoneInfo("UTC")
+        return None

@@ -1,16 +1,20 @@
 """Parses dates in no standard form: any order, any language, with or without a time.
 
-text | number only? | normalize words | extract time and zone | parse the date from the rest
+text | number only? | extract an IANA zone | normalize words | extract time and zone | parse the date from the rest
 """
 
 from __future__ import annotations
 
 import re
-from datetime import date, timedelta
+from collections.abc import Iterator
+from datetime import date, datetime, timedelta
 from typing import Final
+from zoneinfo import ZoneInfo
 
-from tidings.base.times import SECOND, Instant
-from tidings.content.dates.date_parts import DateParts
+from msgspec import Struct
+
+from tidings.base.times import MINUTE, SECOND, Instant, find_zone
+from tidings.content.dates.date_parts import DateParts, full_year
 from tidings.content.dates.date_words import VIETNAMESE_NUMBERS, ZONES, month_of, normalize_word
 
 # A count since 1970: its number of digits, and the microseconds of one unit.
@@ -22,7 +26,7 @@ _SIGNS: Final = str.maketrans(
     {
         "年": "-", "月": "-", "日": " ", "号": " ", "년": "-", "월": "-", "일": " ",
         "時": ":", "时": ":", "點": ":", "点": ":", "시": ":", "分": ":", "분": ":", "秒": " ", "초": " ",
-        "/": "/", ":": ":", "T": "t", "−": "-", "–": "-", "\xa0": " ",
+        "/": "/", ":": ":", "T": "t", "−": "-", "–": "-", "—": "-", "\xa0": " ",
     }
 )  # fmt: skip
 _HALF_OF_DAY: Final = re.compile(r"([上下])午|午([前後])|(오전|오후)")
@@ -32,9 +36,22 @@ _TIME: Final = re.compile(
     r"|(?<=\d\d\d\d\d\d\d\d[t ])(\d\d)(\d\d)(\d\d)?(?!\d)"
     r"|(?<![\d.])(\d{1,2}) ?(?=[ap]\.?m\b)"
 )
-_HALF_AFTER: Final = re.compile(r" ?([ap])\.?m\b\.?")
+# Dots in the time, as in German, Danish, Finnish, Italian and Indonesian; it may be a part of the date as well.
+_DOTTED_TIME: Final = re.compile(r"(?<![\d.])([01]?\d|2[0-3])\.([0-5]\d)(?:\.([0-5]\d))?(?![\d.]|,\d)")
+_HOUR: Final = re.compile(r"\bkl(?:o|\.)? ?(\d{1,2})\b(?![.:]\d)|(?<![\d.])(\d{1,2}) ?(?:uhr|hrs|h)\b")
+_NOON: Final = re.compile(r"\b(?:12(?:[:.]00)? ?)?(noon|midday|midnight)\b")
+_HALF_AFTER: Final = re.compile(r" ?([ap])\.? ?m\b\.?")
 _HALF_BEFORE: Final = re.compile(r"\b([ap])m *$")
-_ZONE: Final = re.compile(r"[ (,]*(?:(?:gmt|utc|ut)? ?([+-])(\d{1,2}):?(\d\d)?(?!\d)|([a-z]{1,5})\b(?!/))")
+_HOURS_WORD: Final = re.compile(r" ?(?:uhr|hrs|h)\b\.?")
+_MARKS: Final = r"""(?:[ (,;|/\[·"']|\.(?!\d)|-(?=[ a-z]))*"""
+_ZONE: Final = re.compile(
+    _MARKS + r"(?:(?:gmt|utc|ut)? ?([+-])(\d{1,2}):?(\d\d)?(?!\d)|([a-z]{1,5})\b(?!/))"
+    r"|[ (,]*([+-]) (0\d|1[0-4]):?([0-5]\d)(?![\d./-])"
+)
+# A zone of the IANA database: a region and a place, or a name of POSIX such as PST8PDT.
+_PLACE: Final = re.compile(r"[ (\[]*\b([A-Za-z][A-Za-z_]+(?:/[A-Za-z][\w+-]+)+|[A-Z]{3}\d[A-Z]{3})\b[)\]]*")
+# The form of the United States: slashes, and AM or PM in capitals.
+_AMERICAN: Final = re.compile(r"\D*(\d{1,2}/)(\d{1,2}/)\d{2,4},?\s+\d{1,2}:\d\d(?::\d\d)?\s?[AP]M\b")
 
 _NUMERIC_DATE: Final = re.compile(r"(?<!\d)(\d{1,4}) ?[-/., ] ?(\d{1,2}) ?[-/., ] ?(\d{1,4})(?!\d)")
 _COMPACT_DATE: Final = re.compile(r"(?<!\d)(\d{4})(\d\d)(\d\d)(?!\d)")
@@ -51,18 +68,45 @@ def parse_loose_date(text: str) -> Instant | None:
     """Returns the instant, even before 1970; None if the text is not a date. Without a zone the date is in UTC."""
     if number := _NUMBER.fullmatch(text):
         return _from_number(number[1], number[2] or "")
+    if match := _AMERICAN.match(text):
+        text = _day_before_month(text, match)
+    text, zone = _extract_place(text)
     words = _HALF_OF_DAY.sub(_half_of_day, text).translate(_SIGNS)
     words = _VIETNAMESE_DATE.sub(_vietnamese_date, normalize_word(words).strip())
     if words.startswith("-"):
         # A year before 1 CE.
         return None
-    clock, rest = _extract_time(words)
-    day = _parse_day(rest)
-    if day is None or clock is None:
-        return None
-    year, month, day_of_month = day
-    hour, minute, second, microsecond, offset = clock
-    return DateParts(year, month, day_of_month, hour, minute, second, microsecond, offset).to_instant()
+    for clock, rest in _readings(_NOON.sub(_noon, words)):
+        if (day := _parse_day(rest)) is not None:
+            return _to_instant(day, clock, zone)
+    return None
+
+
+def _day_before_month(text: str, match: re.Match[str]) -> str:
+    """Returns the American date with the day in front. Of two numbers only the second with a zero: Australia, d/MM."""
+    if (len(match[1]) == 2 and match[2].startswith("0")) or int(match[1][:-1]) > 12:
+        return text
+    return f"{text[: match.start(1)]}{match[2]}{match[1]}{text[match.end(2) :]}"
+
+
+def _extract_place(text: str) -> tuple[str, ZoneInfo | None]:
+    """Returns the text without the name of a zone of the IANA database, and the zone; None if there is none."""
+    match = _PLACE.search(text)
+    if match is None:
+        return text, None
+    zone = find_zone(match[1]) or find_zone(_SMALL_WORD.sub(_capitalize, match[1]))
+    return (text, None) if zone is None else (f"{text[: match.start()]} {text[match.end() :]}", zone)
+
+
+_SMALL_WORD: Final = re.compile(r"[a-z]+")
+
+
+def _capitalize(match: re.Match[str]) -> str:
+    return match[0].capitalize()
+
+
+def _noon(match: re.Match[str]) -> str:
+    return "00:00" if match[1] == "midnight" else "12:00"
 
 
 def _from_number(digits: str, fraction: str) -> Instant | None:
@@ -86,31 +130,67 @@ def _half_of_day(match: re.Match[str]) -> str:
     return " am " if match[0] in ("上午", "午前", "오전") else " pm "
 
 
-# Hour, minute, second, microsecond, minutes east of Greenwich.
-_TimeOfDay = tuple[int, int, int, int, int]
+class _TimeOfDay(Struct, frozen=True):
+    """A time of day, and how far it is from UTC."""
+
+    hour: int = 0
+    minute: int = 0
+    second: int = 0
+    microsecond: int = 0
+    offset_minutes: int | None = None
+    """East of Greenwich; None if the text names no offset."""
 
 
-def _extract_time(words: str) -> tuple[_TimeOfDay | None, str]:
-    """Returns the time of day and the text without it; None instead of the time if it is impossible."""
-    match = _TIME.search(words)
-    if match is None:
-        return (0, 0, 0, 0, 0), words
-    numbers = [
-        int(each or 0) for each in (match[1] or match[5] or match[8], match[2] or match[6], match[3] or match[7])
-    ]
-    hour, minute, second = numbers
-    microsecond = int((match[4] or "0").ljust(6, "0")[:6])
+def _readings(words: str) -> Iterator[tuple[_TimeOfDay, str]]:
+    """Yields each possible time of day with the rest of the text, the most likely one first."""
+    if match := _TIME.search(words):
+        numbers = (match[1] or match[5] or match[8], match[2] or match[6], match[3] or match[7])
+        yield _read_time(words, match, *numbers, fraction=match[4])
+        return
+    for match in reversed(list(_DOTTED_TIME.finditer(words))):
+        yield _read_time(words, match, *match.groups())
+    if match := _HOUR.search(words):
+        yield _read_time(words, match, match[1] or match[2])
+    yield _TimeOfDay(), words
+
+
+def _read_time(
+    words: str,
+    match: re.Match[str],
+    hour: str,
+    minute: str | None = None,
+    second: str | None = None,
+    *,
+    fraction: str | None = None,
+) -> tuple[_TimeOfDay, str]:
+    """Returns the time of day, with the half of the day and the zone next to it, and the text without them."""
     before, end = words[: match.start()], match.end()
     half = _HALF_AFTER.match(words, end)
     if half:
         end = half.end()
     elif half := _HALF_BEFORE.search(before):
         before = before[: half.start()]
+    if word := _HOURS_WORD.match(words, end):
+        end = word.end()
     offset, end = _extract_zone(words, end)
-    if half:
-        hour = _to_24_hours(hour, half[1])
-    rest = f"{before} {words[end:]}"
-    return (None if offset is None else (hour, minute, second, microsecond, offset)), rest
+    clock = _TimeOfDay(
+        hour=_to_24_hours(int(hour), half[1]) if half else int(hour),
+        minute=int(minute or 0),
+        second=int(second or 0),
+        microsecond=int((fraction or "0").ljust(6, "0")[:6]),
+        offset_minutes=offset,
+    )
+    return clock, f"{before} {words[end:]}"
+
+
+def _to_instant(day: tuple[int, int, int], clock: _TimeOfDay, zone: ZoneInfo | None) -> Instant | None:
+    """Returns the instant of a local date and time. An offset in numbers takes precedence over the zone."""
+    local = DateParts(*day, clock.hour, clock.minute, clock.second, clock.microsecond, clock.offset_minutes or 0)
+    instant = local.to_instant()
+    if instant is None or zone is None or clock.offset_minutes is not None:
+        return instant
+    offset = datetime(*day, min(clock.hour, 23), clock.minute, tzinfo=zone).utcoffset()
+    return Instant(instant - (offset or timedelta()) // timedelta(minutes=1) * MINUTE)
 
 
 def _to_24_hours(hour: int, half: str) -> int:
@@ -120,25 +200,20 @@ def _to_24_hours(hour: int, half: str) -> int:
 
 
 def _extract_zone(words: str, start: int) -> tuple[int | None, int]:
-    """Returns minutes east of Greenwich and where the zone ends.
-
-    An unknown zone name means 0; an impossible offset is None.
-    """
+    """Returns minutes east of Greenwich, None without a zone, and where the zone ends. An unknown name means UTC."""
     found = _ZONE.match(words, start)
     if found is None:
-        return 0, start
+        return None, start
     if name := found[4]:
         if name not in ZONES and month_of(name):
-            return 0, start
+            return None, start
         # As in "EST-0500": the number is exact and takes precedence over the name.
         number = _ZONE.match(words, found.end())
         if number is None or number[4]:
-            return ZONES.get(name, 0), found.end()
+            return ZONES.get(name), found.end()
         found = number
-    minutes = int(found[2]) * 60 + int(found[3] or 0)
-    if minutes > 14 * 60:
-        return None, found.end()
-    return (-minutes if found[1] == "-" else minutes), found.end()
+    minutes = int(found[2] or found[6]) * 60 + int(found[3] or found[7] or 0)
+    return (-minutes if (found[1] or found[5]) == "-" else minutes), found.end()
 
 
 def _parse_day(words: str) -> tuple[int, int, int] | None:
@@ -189,7 +264,7 @@ def _with_month_name(month: int, numbers: list[str]) -> tuple[int, int, int] | N
     day, year = numbers
     if len(day) > 2:
         day, year = year, day
-    return _full_year(year), month, int(day)
+    return full_year(year), month, int(day)
 
 
 def _numeric_date(first: str, month: int, last: str) -> tuple[int, int, int]:
@@ -202,12 +277,4 @@ def _numeric_date(first: str, month: int, last: str) -> tuple[int, int, int]:
     day = int(first)
     if month > 12 >= day:
         day, month = month, day
-    return _full_year(last), month, day
-
-
-def _full_year(digits: str) -> int:
-    """Returns the four-digit year; two digits mean 1969 to 2068, as in POSIX."""
-    year = int(digits)
-    if len(digits) > 2:
-        return year
-    return year + (2000 if year < 69 else 1900)
+    return full_year(last), month, day
