@@ -25,9 +25,9 @@ from tidings.content.articles.extract import extract_article
 from tidings.content.cleaning import clean, clean_with_text, text_of
 from tidings.content.cleaning.depth_limits import close_elements, truncate
 from tidings.content.cleaning.ids import prefix_ids
-from tidings.content.cleaning.links import strip_tracking
 from tidings.content.cleaning.srcset import candidates
 from tidings.content.cleaning.text import count_words
+from tidings.content.cleaning.tracking import strip_tracking
 from tidings.content.cleaning.urls import host_of, resolve_url
 from tidings.content.dates.dates import has_year_first, parse_date
 from tidings.content.discovery.candidates import common_locations, declared_feeds, linked_feeds
@@ -35,9 +35,9 @@ from tidings.content.discovery.known_sites import known_site_feeds
 from tidings.content.discovery.page_links import read_page_links
 from tidings.content.formats import parse_feed
 from tidings.content.formats.authors import join_names
+from tidings.content.formats.chapters import parse_play_time
 from tidings.content.formats.charset import decode
 from tidings.content.formats.detect import detect_format
-from tidings.content.formats.media import parse_play_time
 from tidings.content.formats.text import excerpt, html_title_to_text, html_to_text, title_to_text
 from tidings.content.formats.urls import absolute_url
 from tidings.content.icons.icon_urls import declared_icons, decode_data_url

@@ -15,10 +15,11 @@ from msgspec import Struct
 
 from tidings.content.cleaning.depth_limits import MAX_TAGS, close_elements, count_tags, limit_nesting, truncate
 from tidings.content.cleaning.ids import prefix_ids
-from tidings.content.cleaning.links import LinkCleaner, strip_tracking
+from tidings.content.cleaning.links import LinkCleaner
 from tidings.content.cleaning.policy import DEFAULT_POLICY, CleaningPolicy
 from tidings.content.cleaning.sanitize import sanitize
 from tidings.content.cleaning.text import text_of
+from tidings.content.cleaning.tracking import strip_tracking
 from tidings.content.cleaning.urls import resolve_url, resolve_web_url
 from tidings.content.cleaning.writer import CleanHtmlWriter
 

@@ -14,25 +14,18 @@ from tidings.content.dates import dates
 from tidings.content.formats import text
 from tidings.content.formats.atom_text import element_to_html, element_to_text
 from tidings.content.formats.authors import join_names, person_name
+from tidings.content.formats.chapters import simple_chapters
 from tidings.content.formats.entry_builder import FeedDefaults, UnhashedEntry, build_entries, unique_sorted
 from tidings.content.formats.hints import read_hints
 from tidings.content.formats.identity import EntryIdentity
 from tidings.content.formats.limits import MAX_INHERITED_TAGS
-from tidings.content.formats.media import MEDIA_NAMES, MediaElements, parse_size_bytes, simple_chapters, unique_by_url
-from tidings.content.formats.rss import parse_duration_minutes
+from tidings.content.formats.media import MEDIA_NAMES, MediaElements, parse_size_bytes, unique_by_url
+from tidings.content.formats.rss_items import parse_duration_minutes
 from tidings.content.formats.urls import absolute_url, is_web_url, relative_url, web_url
 from tidings.content.model import FeedFormat, ParsedEnclosure, ParsedEntry, ParsedFeed
-from tidings.content.xml.elements import (
-    XML_BASE,
-    ElementFields,
-    all_values,
-    attribute,
-    declared_base,
-    element_language,
-    link_relations,
-    text_of,
-)
+from tidings.content.xml.elements import XML_BASE, ElementFields, all_values, attribute, text_of
 from tidings.content.xml.namespaces import NamePriorities, TagNames
+from tidings.content.xml.xml_attributes import declared_base, element_language, link_relations
 
 _PAGE_SCHEMES: Final = WEB_SCHEMES | {""}
 _PAGE_TYPES: Final = frozenset({"", "text/html", "application/xhtml+xml"})

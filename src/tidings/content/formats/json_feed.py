@@ -17,7 +17,7 @@ from tidings.content.formats.loose_json import as_number, as_objects, as_text, a
 from tidings.content.formats.media import unique_by_url
 from tidings.content.formats.urls import absolute_url, web_url
 from tidings.content.model import FeedFormat, ParsedEnclosure, ParsedEntry, ParsedFeed
-from tidings.content.xml.elements import normalize_language
+from tidings.content.xml.xml_attributes import normalize_language
 
 _Object = dict[str, Any]
 

@@ -1,11 +1,7 @@
-"""Enclosures and chapters: Media RSS, podcast extensions, lists of enclosures with unique URLs.
-
-Chapters of an episode within its feed are Podlove simple chapters. Source: https://podlove.org/simple-chapters/
-"""
+"""Enclosures: Media RSS, podcast extensions, and lists of enclosures with unique URLs."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
@@ -13,8 +9,8 @@ from lxml.etree import _Element
 
 from tidings.content.formats.limits import MAX_ENCLOSURES
 from tidings.content.formats.text import escape_html
-from tidings.content.formats.urls import absolute_url, web_url
-from tidings.content.model import MAX_CHAPTERS, Chapter, ParsedEnclosure, chapter_title
+from tidings.content.formats.urls import absolute_url
+from tidings.content.model import ParsedEnclosure
 from tidings.content.xml.elements import ElementFields, attribute, text_of
 from tidings.content.xml.namespaces import TagNames
 
@@ -22,8 +18,6 @@ _MAX_GROUP_DEPTH: Final = 3
 _UNKNOWN_TYPE: Final = "application/octet-stream"
 _TYPE_OF_MEDIUM: Final = {"image": "image/*", "video": "video/*", "audio": "audio/*"}
 _CHAPTERS_TYPE: Final = "application/json+chapters"
-# "Normal play time" (RFC 2326, section 3.6).
-_TIME: Final = re.compile(r"(?:(?:(\d{1,4}):)?(\d{1,2}):)?(\d{1,6}(?:\.\d{1,9})?)")
 MEDIA_NAMES: Final = (
     "media:group", "media:content", "media:thumbnail", "media:peerlink", "media:title", "media:description",
     "media:category", "itunes:image", "podcast:chapters", "podcast:transcript",
@@ -140,24 +134,3 @@ def parse_size_bytes(text: str) -> int:
     """Returns a size in bytes; 0 for everything except a plain number that fits into a database column."""
     text = text.strip()
     return int(text) if text.isascii() and text.isdigit() and len(text) <= 18 else 0
-
-
-def simple_chapters(fields: ElementFields, names: TagNames) -> tuple[Chapter, ...]:
-    """Returns the chapters of an item by their times; those without a time are left out."""
-    if "psc:chapters" not in fields:
-        return ()
-    chapters = [
-        Chapter(start_s, chapter_title(attribute(one, "title")), web_url(attribute(one, "href"), ""))
-        for element in fields["psc:chapters"]
-        for one in ElementFields(element, names).get("psc:chapter", ())[:MAX_CHAPTERS]
-        if (start_s := parse_play_time(attribute(one, "start"))) is not None
-    ]
-    return tuple(sorted(chapters, key=lambda one: one.start_s)[:MAX_CHAPTERS])
-
-
-def parse_play_time(written: str) -> float | None:
-    """Returns the seconds of `[[hours:]minutes:]seconds[.fraction]`; None for any other text."""
-    match = _TIME.fullmatch(written.strip())
-    if not match:
-        return None
-    return int(match[1] or 0) * 3600 + int(match[2] or 0) * 60 + float(match[3])

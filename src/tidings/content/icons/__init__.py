@@ -1,21 +1,15 @@
 """Icons of feeds: where they are, and how images from outside become small and harmless.
 
 svg, raster     any bytes ─► a sanitized SVG, a small PNG, or None
-icon_urls       the icons that a page declares, the best first, and when to look
+icon_urls       the icons that a page declares, the best first
 """
 
 from __future__ import annotations
 
 from msgspec import Struct
 
-from tidings.content.icons.icon_urls import (
-    declared_icons,
-    decode_data_url,
-    favicon_url,
-    icon_pages,
-    is_due,
-    usable_icon_url,
-)
+from tidings.base.times import DAY, Instant
+from tidings.content.icons.icon_urls import declared_icons, decode_data_url, favicon_url, icon_pages, usable_icon_url
 
 __all__ = [
     "Icon",
@@ -28,6 +22,9 @@ __all__ = [
     "usable_icon_url",
 ]
 
+# A site with an icon may replace it; a site without one rarely gets one.
+RECHECK_AFTER = 30 * DAY
+RECHECK_AFTER_NONE_FOUND = 7 * DAY
 
 PNG = "image/png"
 SVG = "image/svg+xml"
@@ -46,3 +43,10 @@ class Icon(Struct, frozen=True):
     id: int
     mime_type: str
     content: bytes
+
+
+def is_due(checked_at: Instant | None, *, has_icon: bool, now: Instant) -> bool:
+    """Returns whether to look for an icon. checked_at: when that was last done, None for never."""
+    if checked_at is None:
+        return True
+    return now - checked_at >= (RECHECK_AFTER if has_icon else RECHECK_AFTER_NONE_FOUND)

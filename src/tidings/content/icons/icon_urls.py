@@ -1,4 +1,4 @@
-"""The URLs at which a site may have its icon, and when to look for it."""
+"""The URLs at which a site may have its icon."""
 
 from __future__ import annotations
 
@@ -9,15 +9,10 @@ from collections.abc import Iterable
 from typing import Final
 from urllib.parse import unquote_to_bytes, urlsplit
 
-from tidings.base.times import DAY, Instant
 from tidings.content.discovery.page_links import PageLink, PageLinks
 from tidings.content.icons.raster import SIDE
 
 MAX_URL: Final = 2_000
-
-# A site with an icon may replace it; a site without one rarely gets one.
-RECHECK_AFTER = 30 * DAY
-RECHECK_AFTER_NONE_FOUND = 7 * DAY
 
 _RELATIONS: Final = frozenset({"icon", "apple-touch-icon", "apple-touch-icon-precomposed"})
 _SIZE: Final = re.compile(r"(\d{1,5})x(\d{1,5})")
@@ -65,13 +60,6 @@ def decode_data_url(url: str) -> bytes:
         return base64.b64decode(bytes(content.translate(None, b" \t\r\n")) + b"==")
     except binascii.Error:
         return b""
-
-
-def is_due(checked_at: Instant | None, *, has_icon: bool, now: Instant) -> bool:
-    """Returns whether to look for an icon. checked_at: when that was last done, None for never."""
-    if checked_at is None:
-        return True
-    return now - checked_at >= (RECHECK_AFTER if has_icon else RECHECK_AFTER_NONE_FOUND)
 
 
 def _root(url: str) -> str:

@@ -1,4 +1,4 @@
-"""Reads elements: children by name, text, inner HTML, relations, and what an element inherits (xml:base, xml:lang)."""
+"""Reads elements: children by name, text, inner HTML."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lxml import etree
 from lxml.etree import _Element
 
 from tidings.content.formats.text import unwrap_cdata
-from tidings.content.formats.urls import relative_url, web_url
+from tidings.content.formats.urls import relative_url
 from tidings.content.xml.namespaces import TagNames
 from tidings.content.xml.serialization import to_html
 
@@ -19,9 +19,6 @@ _URL_ATTRIBUTES: Final = ("href", "src", "poster")
 _TAG: Final = re.compile(r"</?[a-z][a-z0-9]*[\s/>]", re.IGNORECASE)
 # Listing attributes takes quadratic time in lxml; no element of a feed has this many.
 _MAX_ATTRIBUTES: Final = 64
-_LANG: Final = "{http://www.w3.org/XML/1998/namespace}lang"
-_REGISTRIES: Final = ("http://www.iana.org/assignments/", "https://www.iana.org/assignments/")
-_LANGUAGE: Final = re.compile(r"[a-z0-9-]{1,50}")
 
 
 class ElementFields(dict[str, list[_Element]]):
@@ -175,39 +172,3 @@ def _copy_without_namespaces(element: _Element) -> _Element:
             del child.attrib[name]
     etree.cleanup_namespaces(box)
     return box
-
-
-def declared_base(element: _Element, inherited: str, url: str) -> str:
-    """Returns the base URL that `xml:base` sets inside an element, "" if there is none.
-
-    inherited: the base URL of the parent. url: the URL of the document, the base of the outermost `xml:base`.
-    Source: XML Base, section 4.
-    """
-    # Most elements have no attributes; testing that first is several times faster.
-    value = element.get(XML_BASE) if element.keys() else None
-    return (web_url(value, inherited or url) or inherited) if value else inherited
-
-
-def element_language(element: _Element, inherited: str = "") -> str:
-    """Returns the language inside an element. inherited: the language of its parent."""
-    value = element.get(_LANG) if element.keys() else None
-    return inherited if value is None else normalize_language(value)
-
-
-def link_relations(link: _Element) -> tuple[str, ...]:
-    """Returns the values of `rel`, in lower case, () if it has none. An IRI of the registry counts as its short name.
-
-    Source: RFC 4287, section 4.2.7.2; HTML, section 4.6.7, for several values.
-    """
-    written = attribute(link, "rel").lower()
-    if written.isalpha():
-        return (written,)
-    return tuple(value.rpartition("/")[2] if value.startswith(_REGISTRIES) else value for value in written.split())
-
-
-def normalize_language(text: str) -> str:
-    """Returns a language code such as `de-at`; "" for a text that cannot be one."""
-    if not text:
-        return ""
-    code = text.strip().lower().replace("_", "-")
-    return code if _LANGUAGE.fullmatch(code) else ""
