@@ -29,7 +29,8 @@ from tidings.content.cleaning.srcset import candidates
 from tidings.content.cleaning.text import count_words
 from tidings.content.cleaning.tracking import strip_tracking
 from tidings.content.cleaning.urls import host_of, resolve_url
-from tidings.content.dates.dates import has_year_first, parse_date
+from tidings.content.dates.date_order import find_order
+from tidings.content.dates.dates import parse_date
 from tidings.content.discovery.candidates import common_locations, declared_feeds, linked_feeds
 from tidings.content.discovery.known_sites import known_site_feeds
 from tidings.content.discovery.page_links import read_page_links
@@ -237,7 +238,7 @@ READERS: Final = (
     ), 20_000),
     Reader("format of a document", _detect, ("%s", "<?xml %s", "<!DOCTYPE %s")),
     Reader("encoding of a document", _bytes(decode)),
-    Reader("date", lambda text: (parse_date(text, _NOW), has_year_first([text]))),
+    Reader("date", lambda text: (parse_date(text, _NOW), find_order([text], _NOW))),
     Reader("title", lambda text: (title_to_text(text), html_title_to_text(text)), ("%s", "a %s", "<b>%s</b>")),
     Reader("plain text of HTML", lambda text: (html_to_text(text), excerpt(text))),
     Reader("one line", plain_line, ("%s", "%s x")),

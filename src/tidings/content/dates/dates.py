@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final
 
 from tidings.base.times import DAY, Instant
+from tidings.content.dates.date_order import DateOrder
 from tidings.content.dates.date_parts import DateParts
 from tidings.content.dates.date_words import MONTHS, ZONES
 from tidings.content.dates.loose_dates import parse_loose_date
@@ -21,51 +21,22 @@ _RFC822: Final = re.compile(
 _RFC3339: Final = re.compile(
     r"(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9})\d*)?)?[ ]?([Zz]|[+-]\d\d:?\d\d)?)?"
 )
-_TWO_DIGITS: Final = re.compile(r"(\d\d)[-/.](\d\d)[-/.](\d\d)(?!\d)")
 _MAX_CHARS: Final = 200
 
 
-def parse_date(text: str, now: Instant | None = None) -> Instant | None:
+def parse_date(text: str, now: Instant | None = None, order: DateOrder | None = None) -> Instant | None:
     """Returns the instant that a text means; None if it is not a date, or before 1970. No zone means UTC.
 
     now: the time of fetching; an instant more than a day later becomes `now`.
+    order: what the document's other dates say about the order of day, month and year.
     """
-    text = text.strip()
+    text = (text if order is None else order.with_full_year(text)).strip()
     if not text or len(text) > _MAX_CHARS:
         return None
     date = _parse_cached(text)
     if date is None or date < 0:
         return None
     return now if now is not None and date > now + DAY else date
-
-
-def is_ambiguous(text: str) -> bool:
-    """Returns whether the date is written with three numbers of two digits."""
-    return _TWO_DIGITS.match(text.strip()) is not None
-
-
-def has_year_first(texts: Iterable[str]) -> bool:
-    """Returns whether dates such as `06-01-02` of one document begin with the year.
-
-    That is so if all of them are dates then, and closer together than with the day first.
-    """
-    matches = [match for text in texts if (match := _TWO_DIGITS.match(text.strip()))]
-    numbers = [tuple(map(int, match.group(1, 2, 3))) for match in matches]
-    year_first = _days(DateParts(2000 + a, b, c) for a, b, c in numbers)
-    day_first = _days(DateParts(2000 + c, b, a) for a, b, c in numbers)
-    return bool(year_first) and (not day_first or max(year_first) - min(year_first) < max(day_first) - min(day_first))
-
-
-def _days(dates: Iterable[DateParts]) -> list[Instant]:
-    """Returns the instants, [] if one of the dates is impossible."""
-    instants = [each.to_instant() for each in dates]
-    return [] if None in instants else [each for each in instants if each is not None]
-
-
-def with_full_year(text: str) -> str:
-    """Returns `06-01-02 10:00`, which begins with the year, as `2006-01-02 10:00`; other texts as they are."""
-    match = _TWO_DIGITS.match(text.strip())
-    return f"20{match[1]}-{match[2]}-{match[3]}{text.strip()[match.end() :]}" if match else text
 
 
 # Documents repeat dates (published and updated), and the same document is parsed at every poll.

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Final
 
 from lxml.etree import _Element
 from msgspec import Struct
+from msgspec.structs import replace
 
 from tidings.base.times import Instant
 from tidings.base.url_schemes import WEB_SCHEMES, scheme_of
@@ -15,7 +17,13 @@ from tidings.content.formats import text
 from tidings.content.formats.atom_text import element_to_html, element_to_text
 from tidings.content.formats.authors import join_names, person_name
 from tidings.content.formats.chapters import simple_chapters
-from tidings.content.formats.entry_builder import FeedDefaults, UnhashedEntry, build_entries, unique_sorted
+from tidings.content.formats.entry_builder import (
+    FeedDefaults,
+    UnhashedEntry,
+    build_entries,
+    order_of_dates,
+    unique_sorted,
+)
 from tidings.content.formats.hints import read_hints
 from tidings.content.formats.identity import EntryIdentity
 from tidings.content.formats.limits import MAX_INHERITED_TAGS
@@ -42,6 +50,9 @@ class AtomNamePriorities(NamePriorities, frozen=True):
     """All names that `MediaElements` reads."""
     comments: tuple[str, ...] = ("comments",)
     duration: tuple[str, ...] = ("itunes:duration",)
+
+
+_DATE_NAMES: Final = frozenset(AtomNamePriorities().dates)
 
 
 class AtomLink(Struct, frozen=True):
@@ -73,6 +84,8 @@ def read_atom(root: _Element, *, url: str, is_cut_off: bool = False, now: Instan
     entry_elements = [root] if is_single_entry else fields.get("entry", [])
     links = read_links(fields)
     feed = _read_feed(fields, names, links, url, now)
+    if order := order_of_dates(entry_elements, partial(_dates, names=names), now):
+        feed = replace(feed, date_order=order)
     built = build_entries(read_entry(each, feed) for each in entry_elements)
     base_url = feed.declared_base or url
     return ParsedFeed(
@@ -91,6 +104,10 @@ def read_atom(root: _Element, *, url: str, is_cut_off: bool = False, now: Instan
         is_cut_off=is_cut_off,
         limits_reached=built.limits_reached,
     )
+
+
+def _dates(entry: _Element, names: TagNames) -> list[str]:
+    return [child.text or "" for child in entry if names[str(child.tag)] in _DATE_NAMES]
 
 
 def _read_feed(
@@ -133,7 +150,7 @@ def read_entry(element: _Element, feed: FeedDefaults) -> UnhashedEntry | None:
         author=_authors(fields, feed.names) or _source_authors(fields, feed.names) or feed.author,
         comments_url=_comments_url(fields, priorities, links),
         language=_language(element, body, feed),
-        published_at=_published_at(fields, priorities, feed.now),
+        published_at=_published_at(fields, priorities, feed),
         tags=unique_sorted(_tag_names(fields)) or feed.tags,
         enclosures=unique_by_url(_enclosures(links, media, base)),
         duration_minutes=parse_duration_minutes(fields.text(*priorities.duration)),
@@ -223,10 +240,10 @@ def _comments_url(fields: ElementFields, priorities: AtomNamePriorities, links: 
     return next((web_url(written, "") for written in fields.texts(*priorities.comments) if is_web_url(written)), "")
 
 
-def _published_at(fields: ElementFields, priorities: AtomNamePriorities, now: Instant | None) -> Instant | None:
+def _published_at(fields: ElementFields, priorities: AtomNamePriorities, feed: FeedDefaults) -> Instant | None:
     for name in priorities.dates:
         for element in reversed(fields.get(name, ())):
-            if (instant := dates.parse_date(text_of(element), now)) is not None:
+            if (instant := dates.parse_date(text_of(element), feed.now, feed.date_order)) is not None:
                 return instant
     return None
 

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
+from typing import TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from tidings.base.times import Instant
 from tidings.content.cleaning.depth_limits import MAX_CHARS
+from tidings.content.dates.date_order import DateOrder, find_order, is_numeric
 from tidings.content.formats.identity import EntryIdentity, entry_hashes
 from tidings.content.formats.limits import MAX_ENTRIES, MAX_NAME_CHARS, limit_entry
 from tidings.content.model import DocumentLimit, FeedFormat, ParsedEntry
 from tidings.content.xml.namespaces import TagNames
+
+AnyItem = TypeVar("AnyItem")
 
 
 class FeedDefaults(Struct, frozen=True, kw_only=True):
@@ -31,8 +35,20 @@ class FeedDefaults(Struct, frozen=True, kw_only=True):
     language: str = ""
     now: Instant | None = None
     """The time of fetching."""
-    has_year_first: bool = False
-    """Whether dates such as `06-01-02` begin with the year."""
+    date_order: DateOrder | None = None
+    """The order of the numbers in its dates; None if they do not show it."""
+
+
+def order_of_dates(
+    items: Sequence[AnyItem], texts: Callable[[AnyItem], Iterable[str]], now: Instant | None
+) -> DateOrder | None:
+    """Returns the order of the numbers in the dates of the items; None if they do not show it.
+
+    texts: returns the dates of an item. Only documents with a numeric date among the first three items are searched.
+    """
+    if not any(is_numeric(each) for item in items[:3] for each in texts(item)):
+        return None
+    return find_order([each for item in items for each in texts(item)], now)
 
 
 class UnhashedEntry(Struct, frozen=True):

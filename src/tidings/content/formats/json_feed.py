@@ -6,12 +6,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from tidings.base.times import Instant
 from tidings.content.dates import dates
+from tidings.content.dates.date_order import DateOrder
 from tidings.content.formats import text
 from tidings.content.formats.authors import join_names
-from tidings.content.formats.entry_builder import UnhashedEntry, build_entries, unique_sorted
+from tidings.content.formats.entry_builder import UnhashedEntry, build_entries, order_of_dates, unique_sorted
 from tidings.content.formats.identity import EntryIdentity
 from tidings.content.formats.loose_json import as_number, as_objects, as_text, as_texts, read_json
 from tidings.content.formats.media import unique_by_url
@@ -30,6 +32,8 @@ class JsonFeedDefaults(Struct, frozen=True):
     language: str = ""
     authors: tuple[str, ...] = ()
     now: Instant | None = None
+    date_order: DateOrder | None = None
+    """The order of the numbers in its dates; None if they do not show it."""
 
 
 def read_json_feed(source: str, *, url: str, now: Instant | None = None) -> ParsedFeed | None:
@@ -46,7 +50,10 @@ def read_json_feed(source: str, *, url: str, now: Instant | None = None) -> Pars
         now=now,
     )
     items = document.get("items")
-    built = build_entries(_read_item(item, feed) for item in (items if isinstance(items, list) else ()))
+    listed = items if isinstance(items, list) else []
+    if order := order_of_dates(listed, _dates, now):
+        feed = replace(feed, date_order=order)
+    built = build_entries(_read_item(item, feed) for item in listed)
     return ParsedFeed(
         format=FeedFormat.JSON,
         title=text.title_to_text(as_text(document.get("title"))) or feed.site_url,
@@ -87,7 +94,7 @@ def _read_item(item: object, feed: JsonFeedDefaults) -> UnhashedEntry | None:
         base_url=url or feed.site_url,
         author=join_names((*feed.authors, *_authors(item))),
         language=normalize_language(as_text(item.get("language"))) or feed.language,
-        published_at=_published_at(item, feed.now),
+        published_at=_published_at(item, feed),
         tags=unique_sorted(as_texts(item.get("tags"))),
         enclosures=unique_by_url(_enclosures(item, feed)),
         duration_minutes=_duration_minutes(item),
@@ -106,11 +113,17 @@ def _first_web_url(item: _Object, feed: JsonFeedDefaults) -> str:
     return next((url for url in urls if url), "")
 
 
-def _published_at(item: _Object, now: Instant | None) -> Instant | None:
-    for key in ("date_published", "date_modified"):
-        if (instant := dates.parse_date(as_text(item.get(key)), now)) is not None:
+def _published_at(item: _Object, feed: JsonFeedDefaults) -> Instant | None:
+    for written in _dates(item):
+        if (instant := dates.parse_date(written, feed.now, feed.date_order)) is not None:
             return instant
     return None
+
+
+def _dates(item: object) -> list[str]:
+    if not isinstance(item, dict):
+        return []
+    return [as_text(item.get(key)) for key in ("date_published", "date_modified")]
 
 
 def _authors(json_object: _Object) -> Iterator[str]:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Final
 
 from lxml.etree import _Element
 from msgspec.structs import replace
 
 from tidings.base.times import Instant
-from tidings.content.dates import dates
 from tidings.content.formats import text
 from tidings.content.formats.authors import channel_author
-from tidings.content.formats.entry_builder import FeedDefaults, build_entries, unique_sorted
+from tidings.content.formats.entry_builder import FeedDefaults, build_entries, order_of_dates, unique_sorted
 from tidings.content.formats.hints import read_hints
 from tidings.content.formats.limits import MAX_INHERITED_TAGS
-from tidings.content.formats.rss_items import alternate_link, read_item
+from tidings.content.formats.rss_items import RssItemNamePriorities, alternate_link, read_item
 from tidings.content.formats.urls import absolute_url, web_url
 from tidings.content.model import FeedFormat, ParsedFeed
 from tidings.content.xml.elements import ElementFields, attribute
@@ -23,6 +23,8 @@ from tidings.content.xml.namespaces import TagNames
 from tidings.content.xml.xml_attributes import declared_base, element_language, normalize_language
 
 _DESCRIPTION: Final = ("description", "itunes:summary", "itunes:subtitle", "dc:description", "abstract")
+
+_DATE_NAMES: Final = frozenset(RssItemNamePriorities().dates)
 
 
 def read_rss(
@@ -35,8 +37,8 @@ def read_rss(
     base = declared_base(fields.element, declared_base(root, "", url), url)
     channel = _read_channel(root, fields, names, base, url=url, feed_format=feed_format, now=now)
     items = _items(outer, fields)
-    if any(map(dates.is_ambiguous, _dates(items[:1], names))) and dates.has_year_first(_dates(items, names)):
-        channel = replace(channel, has_year_first=True)
+    if order := order_of_dates(items, partial(_dates, names=names), now):
+        channel = replace(channel, date_order=order)
     built = build_entries(read_item(item, channel) for item in items)
     base_url = base or url
     return ParsedFeed(
@@ -57,8 +59,8 @@ def read_rss(
     )
 
 
-def _dates(items: list[_Element], names: TagNames) -> list[str]:
-    return [child.text or "" for item in items for child in item if names[str(child.tag)] == "pubdate"]
+def _dates(item: _Element, names: TagNames) -> list[str]:
+    return [child.text or "" for child in item if names[str(child.tag)] in _DATE_NAMES]
 
 
 def _items(outer: ElementFields, channel: ElementFields) -> list[_Element]:

@@ -188,11 +188,10 @@ def _comments_url(fields: ElementFields) -> str:
 def _published_at(fields: ElementFields, priorities: RssItemNamePriorities, channel: FeedDefaults) -> Instant | None:
     for name in priorities.dates:
         for element in reversed(fields.get(name, ())):
-            written = dates.with_full_year(text_of(element)) if channel.has_year_first else text_of(element)
-            if (instant := dates.parse_date(written, channel.now)) is not None:
+            if (instant := dates.parse_date(text_of(element), channel.now, channel.date_order)) is not None:
                 return instant
     # CDF has the date as an attribute of the item.
-    return dates.parse_date(attribute(fields.element, "lastmod"), channel.now)
+    return dates.parse_date(attribute(fields.element, "lastmod"), channel.now, channel.date_order)
 
 
 def _tags(fields: ElementFields, media: MediaElements) -> list[str]:
