@@ -29,6 +29,8 @@ MAX_FOREIGN_ID = 500
 _REGIONS = frozenset({
     "Africa", "America", "Antarctica", "Arctic", "Asia", "Atlantic", "Australia", "Europe", "Indian", "Pacific",
 })  # fmt: skip
+# Entries of the database that are not places: what a machine uses, and what it uses when nothing is set.
+_NOT_ZONES = frozenset({"Factory", "localtime", "posixrules"})
 _LABEL = r"[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?"
 _DOMAIN = re.compile(rf"(?:{_LABEL}\.)+{_LABEL}")
 
@@ -92,13 +94,13 @@ def _check_range(name: str, value: Any) -> None:
 
 
 def selectable_zones(zones: Collection[str]) -> list[str]:
-    """Returns the names of time zones that an account may have, UTC first, then by name."""
-    return ["UTC", *sorted(name for name in zones if "/" in name and _is_zone(name, zones))]
+    """Returns the names of time zones that a form offers: UTC first, then regions with their places by name."""
+    return ["UTC", *sorted(name for name in zones if name.partition("/")[0] in _REGIONS and "/" in name)]
 
 
 def _is_zone(name: str, zones: Collection[str]) -> bool:
-    region, slash, _ = name.partition("/")
-    return name in ("UTC", "GMT") or bool(slash and region in _REGIONS and name in zones)
+    """Returns whether an account may have the zone. Old names (`US/Eastern`, `GB`) come with imported accounts."""
+    return name in ("UTC", "GMT") or (name in zones and name not in _NOT_ZONES)
 
 
 def _check_zone(name: str, zones: Collection[str]) -> None:
