@@ -350,3 +350,43 @@ def test_the_answer_is_json_with_three_fields(alice: Person, site: Publisher) ->
 
     assert answer.headers["content-type"] == "application/json"
     assert [sorted(one) for one in json.loads(answer.body)] == [["title", "type", "url"]]
+
+
+def test_feeds_in_the_link_header_are_found(alice: Person, site: Publisher) -> None:
+    url = site.serve("/real.xml", rss_feed())
+    header = '<style.css>; rel=preload, </real.xml>; title="x, y"; rel="alternate home"; type="application/rss+xml"'
+    site.serve("/", "<p>Hello", headers={"Link": header})
+
+    assert found(alice, site.url("/")) == [{"url": url, "title": "x, y", "type": "rss"}]
+
+
+def test_a_page_that_leads_browsers_to_another_one_has_the_feeds_of_that_page(alice: Person, site: Publisher) -> None:
+    url = site.serve("/blog/real.xml", rss_feed())
+    site.serve("/", '<meta http-equiv="refresh" content="0; url=/start">')
+    site.serve("/start", '<meta http-equiv="refresh" content="0; url=/blog/">')
+    site.serve("/blog/", link("real.xml", title="News"))
+
+    assert found(alice, site.url("/")) == [{"url": url, "title": "News", "type": "rss"}]
+
+
+def test_pages_that_lead_browsers_in_a_circle_have_no_feeds(alice: Person, site: Publisher) -> None:
+    site.serve("/", '<meta http-equiv="refresh" content="0; url=/start">')
+    site.serve("/start", '<meta http-equiv="refresh" content="0; url=/">')
+
+    assert discover(alice, site.url("/")).status == 404
+    assert sum(seen.path in ("/", "/start") for seen in site.requests) < 10
+
+
+def test_a_declared_feed_that_is_dead_gives_way_to_one_that_works(alice: Person, site: Publisher) -> None:
+    site.serve("/", link("/dead.xml", title="Old"))
+    url = site.serve("/feed.xml", rss_feed("News"))
+
+    assert found(alice, site.url("/")) == [{"url": url, "title": "News", "type": "rss"}]
+
+
+def test_feeds_of_comments_come_last(alice: Person, site: Publisher) -> None:
+    for path in ("/comments/feed/", "/feed/"):
+        site.serve(path, rss_feed(path))
+    site.serve("/", link("/comments/feed/") + link("/feed/"))
+
+    assert [feed["title"] for feed in found(alice, site.url("/"))] == ["/feed/", "/comments/feed/"]

@@ -9,7 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from support.scaling import assert_linear
-from tidings.content.discovery import common_locations, declared_feeds, known_site_feeds, linked_feeds, page_links
+from tidings.content.discovery import (
+    common_locations,
+    declared_feeds,
+    is_comments_feed,
+    known_site_feeds,
+    linked_feeds,
+    page_links,
+)
 from tidings.content.model import FeedFormat
 
 PAGE = "https://example.org/blog/post.html"
@@ -137,6 +144,60 @@ def test_links_that_look_like_feeds_are_found(anchor: str, is_likely: bool) -> N
     assert bool(anchored_in(anchor)) is is_likely
 
 
+@pytest.mark.parametrize(
+    "anchor",
+    [
+        '<a href="/syndication"><img src="/i/rss.png"></a>',
+        '<a href="/syndication"><img src="/i.png" alt="RSS"></a>',
+        '<a href="/syndication"><i class="fa fa-rss"></i></a>',
+        '<a href="/syndication" class="icon_rss"></a>',
+        '<a href="/syndication" aria-label="Feed"><span> </span></a>',
+        '<a href="/syndication"><svg><use xlink:href="#icon-rss"/></svg></a>',
+        '<a href="/syndication"><svg><title>RSS</title></svg></a>',
+    ],
+)
+def test_an_anchor_with_nothing_but_an_icon_may_lead_to_a_feed(anchor: str) -> None:
+    page = page_links.read_page_links(anchor.encode(), url=PAGE)
+
+    assert [each.url for each in linked_feeds(page, limit=5)] == ["https://example.org/syndication"]
+
+
+@pytest.mark.parametrize(
+    ("content", "url"),
+    [
+        ("0; url=/blog/", "https://example.org/blog/"),
+        ("5;URL='https://other.example/'", "https://other.example/"),
+        ("0, url = /blog/#top", "https://example.org/blog/"),
+        ("0;url=javascript:alert(1)", ""),
+        ("300", ""),
+    ],
+)
+def test_the_page_that_browsers_are_led_to_is_found(content: str, url: str) -> None:
+    page = f"""<meta charset="utf-8"><meta http-equiv="Refresh" content="{content}">"""
+
+    assert page_links.read_page_links(page.encode(), url=PAGE).refresh == url
+
+
+@pytest.mark.parametrize(
+    ("url", "title", "has_comments"),
+    [
+        ("https://a.example/comments/feed/", "", True),
+        ("https://a.example/feeds/comments/default", "", True),
+        ("https://a.example/?feed=comments-rss2", "", True),
+        ("https://a.example/2026/01/post/feed/", "Blog » Comments Feed", True),
+        ("https://a.example/2026/01/post/feed/", "Blog » Kommentar-Feed", True),
+        ("https://a.example/c.xml", "Comments on: A post", True),
+        ("https://a.example/c.xml", "Commentaires sur un billet", True),
+        ("https://a.example/feed/", "Blog » Feed", False),
+        ("https://a.example/feed/", "Comment is free", False),
+        ("https://a.example/no-comments/feed/", "", False),
+        ("https://a.example/feeds/posts/default", "", False),
+    ],
+)
+def test_feeds_of_comments_are_recognized(url: str, title: str, has_comments: bool) -> None:
+    assert is_comments_feed(url, title) is has_comments
+
+
 def test_links_that_look_most_like_feeds_come_first() -> None:
     assert anchored_in('<a href="/x">RSS</a><a href="/feed">y</a><a href="/rss">z</a>', most=2) == [
         "https://example.org/feed",
@@ -210,6 +271,10 @@ YOUTUBE = "https://www.youtube.com/feeds/videos.xml"
         ("https://medium.com/@somebody/story", ["https://medium.com/feed/@somebody"]),
         ("https://somebody.substack.com/p/story", ["https://somebody.substack.com/feed"]),
         ("https://somebody.tumblr.com/post/1", ["https://somebody.tumblr.com/rss"]),
+        ("https://somebody.tumblr.com/tagged/birds", ["https://somebody.tumblr.com/tagged/birds/rss"]),
+        ("https://www.tumblr.com/somebody", ["https://somebody.tumblr.com/rss"]),
+        ("https://www.tumblr.com/somebody/123/a-post", ["https://somebody.tumblr.com/rss"]),
+        ("https://www.tumblr.com/blog/view/somebody", ["https://somebody.tumblr.com/rss"]),
         ("https://stackoverflow.com/questions/tagged/python", ["https://stackoverflow.com/feeds/tag/python"]),
         ("https://lemmy.example/c/news", ["https://lemmy.example/feeds/c/news.xml"]),
         ("https://forum.example/t/some-topic/123/4", ["https://forum.example/t/some-topic/123.rss"]),
@@ -225,6 +290,8 @@ def test_feeds_of_well_known_sites_are_recognized_by_the_url(url: str, expected:
         "https://github.com/features",
         "https://github.com/",
         "https://www.youtube.com/@handle",
+        "https://www.tumblr.com/",
+        "https://www.tumblr.com/tagged/birds",
         "https://www.youtube.com/channel/short",
         "https://example.org/",
         "https://example.org/about",

@@ -345,6 +345,20 @@ def test_the_feed_of_a_page_is_added_quickly(app: App, alice: Person, site: Publ
     assert again["error"].startswith("Already subscribed! ")
 
 
+def test_a_feed_of_comments_is_never_added_for_a_page(app: App, alice: Person, site: Publisher) -> None:
+    comments, posts = a_feed(site, "/comments/feed/"), "/feed/"
+    link = '<link rel="alternate" type="application/rss+xml" href="{}">'
+    site.serve("/", link.format(comments))
+
+    refused = app.call("POST", "subscription/quickadd", {"quickadd": site.url("/")}).json()
+
+    assert refused["numResults"] == 0
+    assert "only a feed of comments" in refused["error"]
+    site.serve("/", link.format(comments) + link.format(a_feed(site, posts)))
+    app.call("POST", "subscription/quickadd", {"quickadd": site.url("/")})
+    assert [feed["feed_url"] for feed in alice.get("/v1/feeds")] == [site.url(posts)]
+
+
 @pytest.mark.parametrize("address", ["", " ", "feed/", "{site}/missing", "ftp://example.org/", "http://", "\0"])
 def test_the_response_says_why_a_url_was_not_added(app: App, site: Publisher, address: str) -> None:
     answer = app.call("POST", "subscription/quickadd", {"quickadd": address.replace("{site}", site.url(""))})

@@ -119,9 +119,9 @@ def test_links_are_resolved_and_listed_by_relation() -> None:
 
     assert parse_links(value, "https://example.org/blog/") == (
         Link("https://hub.example/", "hub"),
-        Link("https://example.org/feed.xml", "self"),
-        Link("https://example.org/blog/other", "alternate"),
-        Link("https://example.org/blog/other", "next"),
+        Link("https://example.org/feed.xml", "self", type="a,b"),
+        Link("https://example.org/blog/other", "alternate", title="rel=no; x"),
+        Link("https://example.org/blog/other", "next", title="rel=no; x"),
     )
 
 

@@ -26,7 +26,8 @@ _MAX_HEADER_CHARS = 4096
 _DIRECTIVE = re.compile(r'\s*([\w-]+)\s*(?:=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]*)))?[^,]*,?', re.ASCII)
 
 _LINK = re.compile(r"<([^<>]*)>((?:[^,<\"]|\"(?:[^\"\\]|\\.)*\")*)")
-_LINK_REL = re.compile(r";\s*rel\s*=\s*(?:\"([^\"]*)\"|([^\s;,\"]+))", re.IGNORECASE)
+_LINK_PARAMETER = re.compile(r";\s*(rel|type|title|sizes)\s*=\s*(?:\"((?:[^\"\\]|\\.)*)\"|([^\s;,\"]+))", re.IGNORECASE)
+_ESCAPED = re.compile(r"\\(.)")
 
 
 class Link(Struct, frozen=True):
@@ -36,6 +37,11 @@ class Link(Struct, frozen=True):
     """An absolute URL."""
     rel: str
     """A single relation, in lower case."""
+    type: str = ""
+    """The media type, as written."""
+    title: str = ""
+    sizes: str = ""
+    """The sizes of an icon."""
 
 
 def freshness_s(
@@ -92,10 +98,14 @@ def parse_links(value: str, base_url: str) -> tuple[Link, ...]:
     """Returns the targets of a Link header, in order, one for each relation. Source: RFC 8288."""
     links = []
     for target, parameters in _LINK.findall(value[:_MAX_HEADER_CHARS]):
-        rel = _LINK_REL.search(parameters)
+        values: dict[str, str] = {}
+        for name, quoted, token in _LINK_PARAMETER.findall(parameters):
+            # The first `rel` counts, RFC 8288 says.
+            values.setdefault(name.lower(), _ESCAPED.sub(r"\1", quoted) or token)
         url = _resolve(base_url, target.strip())
-        if rel and url:
-            links += [Link(url, name) for name in (rel[1] or rel[2] or "").lower().split()]
+        if url:
+            relations = values.pop("rel", "").lower().split()
+            links += [Link(url, relation, **values) for relation in relations]
     return tuple(links)
 
 

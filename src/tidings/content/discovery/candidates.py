@@ -48,6 +48,18 @@ _NOT_A_FEED_PATH: Final = re.compile(
 _USUAL_PATHS: Final = ("feed", "feed/", "feed.xml", "rss.xml", "atom.xml", "index.xml")
 _RARE_PATHS: Final = ("rss", "rss/", "feed.json", "feed.atom", "index.rss", "rss/feed.xml")
 _ROOT_PATHS: Final = ("feeds/posts/default", "?feed=rss2")
+# Feeds of comments by their URL (WordPress, Blogger, Ghost …) and by the title that such software gives them.
+_COMMENTS_URL: Final = re.compile(
+    r"/comments/(?:feed|default|rss|atom|index)|/comments?[._-]?(?:feed|rss|atom)|comments\.(?:xml|rss|atom)"
+    r"|[?&]feed=comments|[?&]withcomments=1|\bcomments-(?:rss|atom)",
+    re.IGNORECASE,
+)
+_COMMENTS_TITLE: Final = re.compile(
+    r"\bcomments?[ -]feed\b|^(?:all |recent )?comments?(?: on\b| for\b|:|$| \((?:rss|atom))|\bcomments (?:rss|atom)\b"
+    r"|»\s*comments\b|\bkommentar(?:e|-)? ?-?feed\b|\bflux des commentaires\b|\bfeed de (?:los )?coment[aá]rios\b"
+    r"|\bfeed dei commenti\b|\breactiesfeed\b|^(?:kommentare|commentaires|coment[aá]rios|commenti|reacties)\b",
+    re.IGNORECASE,
+)
 
 
 class FeedCandidate(Struct, frozen=True):
@@ -89,6 +101,11 @@ def common_locations(url: str) -> list[list[FeedCandidate]]:
     rare += [f"/{path}" for path in _ROOT_PATHS]
     origin = f"{parts.scheme}://{parts.netloc}"
     return [_unique_by_url(FeedCandidate(origin + path) for path in group) for group in (usual, rare)]
+
+
+def is_comments_feed(url: str, title: str) -> bool:
+    """Returns whether a feed has the comments of readers, as far as its URL and its title tell."""
+    return bool(_COMMENTS_URL.search(url) or _COMMENTS_TITLE.search(title.strip()))
 
 
 def _declared_feed(link: PageLink) -> FeedCandidate | None:

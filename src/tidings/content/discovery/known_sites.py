@@ -220,6 +220,27 @@ def _at_rss(site: SiteUrl) -> Iterable[tuple[str, str]]:
     yield f"{site.origin}/rss", ""
 
 
+def _tumblr(site: SiteUrl) -> Iterable[tuple[str, str]]:
+    match site.segments:
+        case ["blog", "view", name, *_] | ["blog", name, *_]:
+            pass
+        case ["tagged" | "search" | "explore" | "dashboard" | "login" | "register" | "settings" | "privacy", *_]:
+            return
+        case [name, *_]:
+            pass
+        case _:
+            return
+    if re.fullmatch(r"[\w-]{1,32}", name, re.ASCII):
+        yield f"https://{name.lower()}.tumblr.com/rss", name
+
+
+def _tumblr_blog(site: SiteUrl) -> Iterable[tuple[str, str]]:
+    match site.segments:
+        case ["tagged", tag, *_]:
+            yield f"{site.origin}/tagged/{tag}/rss", f"Posts tagged {unquote(tag)}"
+    yield f"{site.origin}/rss", ""
+
+
 def _blogger(site: SiteUrl) -> Iterable[tuple[str, str]]:
     yield f"{site.origin}/feeds/posts/default", ""
 
@@ -272,7 +293,8 @@ _BY_HOST: Final[dict[str, SiteRule]] = {
     "store.steampowered.com": _steam,
     "*.substack.com": _at_feed,
     "*.wordpress.com": _at_feed,
-    "*.tumblr.com": _at_rss,
+    "tumblr.com": _tumblr,
+    "*.tumblr.com": _tumblr_blog,
     "*.blogspot.com": _blogger,
     **dict.fromkeys(("*.wikipedia.org", "*.wiktionary.org", "*.wikimedia.org", "*.mediawiki.org"), _wikipedia),
 }

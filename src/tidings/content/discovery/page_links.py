@@ -6,7 +6,8 @@ bytes | decode | limit nesting | parse | link, a, base, meta
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -27,6 +28,10 @@ _MAX_DATA_URL_CHARS: Final = 300_000
 
 _META_BYTES: Final = 1024
 _META_CHARSET: Final = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([A-Za-z0-9._:-]{1,40})", re.IGNORECASE)
+_REFRESH: Final = re.compile(r"\s*[\d.]+\s*[;,]?\s*url\s*=\s*[\"']?([^\"']+)", re.IGNORECASE)
+# Elements of an anchor without text that are searched for what it means.
+_MAX_SEARCHED_ELEMENTS: Final = 10
+_MEANINGFUL_ATTRIBUTES: Final = ("aria-label", "alt", "title", "class", "src", "href", "xlink:href")
 _FEED_SCHEME: Final = re.compile(r"(?:feed|itpc|pcast|podcast)s?:(?://)?(?=(https?:)?)", re.IGNORECASE)
 
 
@@ -40,7 +45,7 @@ class PageLink(Struct, frozen=True):
     type: str = ""
     """In lower case, without parameters."""
     text: str = ""
-    """The title attribute, else the text of an `a`."""
+    """The title attribute, else the text of an `a`, else names in its icon."""
     sizes: str = ""
     """As written."""
 
@@ -52,6 +57,8 @@ class PageLinks(Struct, frozen=True):
     """The canonical URL, "" if the page declares none."""
     links: tuple[PageLink, ...] = ()
     anchors: tuple[PageLink, ...] = ()
+    refresh: str = ""
+    """The URL that a `meta` element leads browsers to, "" if there is none."""
 
 
 def read_page_links(body: bytes, *, url: str, charset: str | None = None) -> PageLinks:
@@ -70,7 +77,17 @@ def read_page_links(body: bytes, *, url: str, charset: str | None = None) -> Pag
         canonical=next((link.url for link in resolved if "canonical" in link.rel), ""),
         links=tuple(resolved),
         anchors=tuple(anchor for anchor in anchors if anchor.url),
+        refresh=next(_refreshes(page, base), ""),
     )
+
+
+def _refreshes(page: LexborHTMLParser, base: str) -> Iterator[str]:
+    for node in page.css("meta[http-equiv][content]")[:_MAX_LINKS]:
+        attributes = _attributes(node)
+        if attributes.get("http-equiv", "").strip().lower() == "refresh" and (
+            match := _REFRESH.match(attributes["content"][:_MAX_URL_CHARS])
+        ):
+            yield _resolve(base, match[1])
 
 
 def page_text(body: bytes, charset: str | None = None) -> str:
@@ -85,6 +102,8 @@ def _link(node: LexborNode, base: str) -> PageLink:
     text = attributes.get("title", "")
     if not text.strip() and node.tag == "a":
         text = node.text(deep=True)
+        if not text.strip():
+            text = _meaning(node)
     return PageLink(
         url=_resolve(base, attributes.get("href", "")),
         rel=frozenset(attributes.get("rel", "").lower().split()),
@@ -92,6 +111,18 @@ def _link(node: LexborNode, base: str) -> PageLink:
         text=" ".join(text[: 10 * _MAX_TEXT_CHARS].split())[:_MAX_TEXT_CHARS],
         sizes=attributes.get("sizes", "").lower(),
     )
+
+
+def _meaning(anchor: LexborNode) -> str:
+    """Returns what the attributes of an anchor without text say, such as `fa fa-rss` or the name of an image."""
+    elements = islice(anchor.traverse(), _MAX_SEARCHED_ELEMENTS)
+    values = [
+        value[:_MAX_TEXT_CHARS]
+        for element in elements
+        for name in _MEANINGFUL_ATTRIBUTES
+        if (value := (element.attributes.get(name) or "")) and not (element is anchor and name == "href")
+    ]
+    return " ".join(values).replace("_", " ")
 
 
 def _attributes(node: LexborNode) -> Mapping[str, str]:

@@ -280,8 +280,8 @@ async def _subscribe(caller: User, services: Services, address: str) -> tuple[in
 
     async def find_and_create(url: str) -> tuple[int, bool]:
         try:
-            candidates = await services.feeds.discovery.find(caller.id, {"url": url})
-            return await services.feeds.subscriptions.create(caller, {"feed_url": candidates[0].url}), True
+            found = await services.feeds.discovery.find_main(caller.id, url)
+            return await services.feeds.subscriptions.create(caller, {"feed_url": found.url}), True
         except SubscriptionExists as error:
             return error.feed_id, False
 

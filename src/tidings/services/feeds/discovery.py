@@ -1,6 +1,7 @@
 """Finds the feeds of a web page.
 
 fetch the page ─► is it a feed? ─► probe candidates: declared, of known sites, linked ─► common locations ─► results
+                    a page that leads browsers to another one: the same there, before the common locations
 """
 
 from __future__ import annotations
@@ -18,12 +19,12 @@ from tidings.base.messages import msg
 from tidings.base.times import Instant
 from tidings.content import discovery
 from tidings.content.discovery import FeedCandidate, page_links
-from tidings.content.discovery.page_links import PageLinks
+from tidings.content.discovery.page_links import PageLink, PageLinks
 from tidings.content.errors import FeedUnreadable, NotAFeed
 from tidings.content.formats import detect_format, parse_feed
 from tidings.content.model import FeedFormat, ParsedFeed
 from tidings.domain.feeds import feed_changes
-from tidings.net.errors import FetchError
+from tidings.net.errors import FetchError, HttpError
 from tidings.net.fetch import FetchRequest, FetchResponse
 from tidings.services.feed_requests import request_elsewhere
 from tidings.services.feeds.recent_documents import RecentDocuments
@@ -38,6 +39,8 @@ SEARCH_TIMEOUT_S = 10.0
 PROBE_TIMEOUT_S = 5.0
 MAX_PROBE_BYTES = 5 * 2**20
 MAX_RESULTS = 100
+# Pages that lead browsers to another one with a `meta` element, one after the other.
+MAX_REFRESHES = 3
 
 
 class DiscoveredFeed(Struct, frozen=True):
@@ -51,6 +54,12 @@ class DiscoveredFeed(Struct, frozen=True):
     """The title in its document; empty if the document was not read."""
     newest: tuple[EntryPreview, ...] = ()
     """The latest entries of its document; empty if the document was not read."""
+    has_comments: bool = False
+    """Whether it has the comments of readers. It comes after the others, and is never chosen for the user."""
+    is_dead: bool = False
+    """Whether the site declares it, and its address answers with an error."""
+    is_read: bool = False
+    """Whether its document was read."""
 
 
 class ProbeResult(Struct, frozen=True):
@@ -64,6 +73,8 @@ class ProbeResult(Struct, frozen=True):
     permanent_url: str | None = None
     """As in `FetchResponse`."""
     newest: tuple[EntryPreview, ...] = ()
+    is_dead: bool = False
+    """Whether the address answers with an error that a password would not change."""
 
     @property
     def is_refuted(self) -> bool:
@@ -93,6 +104,18 @@ class Discovery:
             )
         return candidates[:MAX_RESULTS]
 
+    async def find_main(self, user_id: int, url: str) -> DiscoveredFeed:
+        """Returns the feed of a page for a user who is not asked. Raises as `find` does.
+
+        A feed of comments is not what a user means who adds a blog.
+        """
+        for feed in await self.find(user_id, {"url": url}):
+            if not feed.has_comments:
+                return feed
+        raise NotFound(
+            msg("The page has only a feed of comments. If you want that one, enter the address of the feed itself.")
+        )
+
 
 class _Search:
     """Searches one page for feeds. request: the request for the page, with the options that the user sent."""
@@ -121,9 +144,9 @@ class _Search:
                 msgspec.structs.replace(response, permanent_url=None),
             )
             return [DiscoveredFeed(response.url, response.url, result.type, result.title, result.newest)]
-        return await self._on_page(response)
+        return await self._on_page(response, refreshes_left=MAX_REFRESHES)
 
-    async def _on_page(self, response: FetchResponse) -> list[DiscoveredFeed]:
+    async def _on_page(self, response: FetchResponse, *, refreshes_left: int) -> list[DiscoveredFeed]:
         page, text = await asyncio.to_thread(_read_page, response)
         known = [
             candidate
@@ -133,9 +156,28 @@ class _Search:
         ]
         candidates = [*known, *discovery.declared_feeds(page), *discovery.linked_feeds(page, limit=MAX_LINKED)]
         confirmed = await self._confirmed(candidates)
+        if _has_alive(confirmed):
+            return confirmed
+        if page.refresh and refreshes_left and (found := await self._after_refresh(page.refresh, refreshes_left)):
+            return found
         for group in discovery.common_locations(page.canonical or response.url):
-            confirmed = confirmed or await self._confirmed(group)
+            if found := await self._confirmed([*candidates, *group]):
+                confirmed = found
+            if _has_alive(confirmed):
+                break
         return confirmed
+
+    async def _after_refresh(self, url: str, refreshes_left: int) -> list[DiscoveredFeed]:
+        """Returns the feeds of the page that another one leads browsers to, [] if it cannot be fetched."""
+        try:
+            response = await self._fetcher.get(
+                request_elsewhere(self._request, url), [self._user_id], requested_by=self._user_id
+            )
+        except (FetchError, InvalidInput):
+            return []
+        if (await asyncio.to_thread(self._read, response)).type:
+            return await self._confirmed([FeedCandidate(response.url)])
+        return await self._on_page(response, refreshes_left=refreshes_left - 1)
 
     async def _confirmed(self, candidates: Sequence[FeedCandidate]) -> list[DiscoveredFeed]:
         """Returns the candidates that are feeds, in the same order, each URL and each document once."""
@@ -152,7 +194,10 @@ class _Search:
             if result.digest:
                 digests.add(result.digest)
             confirmed.setdefault(feed.url, feed)
-        return list(confirmed.values())
+        # A dead feed is only offered while no other is known to live; comments come last.
+        has_read = any(feed.is_read for feed in confirmed.values())
+        offered = [feed for feed in confirmed.values() if not (feed.is_dead and has_read)]
+        return sorted(offered, key=lambda feed: feed.has_comments)
 
     async def _probe_all(self, candidates: Sequence[FeedCandidate]) -> None:
         if not candidates:
@@ -168,8 +213,8 @@ class _Search:
         async with self._slots:
             try:
                 response = await self._fetcher.get(request, [self._user_id])
-            except (FetchError, InvalidInput):
-                self._results[candidate.url] = ProbeResult()
+            except (FetchError, InvalidInput) as error:
+                self._results[candidate.url] = ProbeResult(is_dead=_is_dead(error))
                 return
             result = await asyncio.to_thread(self._read, response)
         self._results[candidate.url] = result
@@ -226,6 +271,7 @@ def _parsed(response: FetchResponse) -> ParsedFeed:
 def _read_page(response: FetchResponse) -> tuple[PageLinks, str]:
     charset = response.charset or None
     page = page_links.read_page_links(response.body, url=response.url, charset=charset)
+    page = msgspec.structs.replace(page, links=(*page.links, *header_links(response)))
     return page, page_links.page_text(response.body, charset)
 
 
@@ -233,10 +279,41 @@ def _discovered_feed(candidate: FeedCandidate, result: ProbeResult) -> Discovere
     """Returns a feed, or None. A declared candidate counts unless it is refuted; another one must have been parsed."""
     if result.type:
         url, title = _final_url(candidate, result), candidate.title or result.title
-        return DiscoveredFeed(url, title or url, result.type, result.title, result.newest)
+        has_comments = discovery.is_comments_feed(candidate.url, title) or discovery.is_comments_feed(url, result.title)
+        return DiscoveredFeed(url, title or url, result.type, result.title, result.newest, has_comments, is_read=True)
     if candidate.is_declared and candidate.type and not result.is_refuted:
-        return DiscoveredFeed(candidate.url, candidate.title or candidate.url, candidate.type)
+        has_comments = discovery.is_comments_feed(candidate.url, candidate.title)
+        return DiscoveredFeed(
+            candidate.url,
+            candidate.title or candidate.url,
+            candidate.type,
+            has_comments=has_comments,
+            is_dead=result.is_dead,
+        )
     return None
+
+
+def header_links(response: FetchResponse) -> list[PageLink]:
+    """Returns the targets of the response's Link header as links of its page. Source: RFC 8288."""
+    return [
+        PageLink(
+            link.url.partition("#")[0],
+            frozenset({link.rel}),
+            link.type.partition(";")[0].strip().lower(),
+            link.title,
+            link.sizes.lower(),
+        )
+        for link in response.links
+    ]
+
+
+def _is_dead(error: Exception) -> bool:
+    """Returns whether the publisher answers with an error that neither a password nor another client would change."""
+    return isinstance(error, HttpError) and error.status not in {401, 403, 407, 429, 503}
+
+
+def _has_alive(feeds: Sequence[DiscoveredFeed]) -> bool:
+    return any(not feed.is_dead for feed in feeds)
 
 
 def _final_url(candidate: FeedCandidate, result: ProbeResult) -> str:
