@@ -305,3 +305,24 @@ def test_unused_icons_are_deleted(alice: Person, site: Publisher, services: AllS
 
     with services.database.writing() as db:
         assert icons.remove_unused(db) >= 1
+
+
+def test_an_icon_of_the_manifest_is_used(alice: Person, site: Publisher) -> None:
+    site.serve("/blog/", '<link rel="manifest" href="/app/site.webmanifest">')
+    site.serve("/app/site.webmanifest", '{"icons": [{"src": "icon.png", "sizes": "192x192"}]}')
+    site.serve("/app/icon.png", png(color="blue"))
+
+    assert color(image_of(alice, subscribe(alice, site))) == (0, 0, 255)
+
+
+def test_an_icon_in_the_link_header_is_used(alice: Person, site: Publisher) -> None:
+    site.serve("/blog/", "<p>Hello", headers={"Link": "</icon.png>; rel=icon"})
+    site.serve("/icon.png", png(color="blue"))
+
+    assert color(image_of(alice, subscribe(alice, site))) == (0, 0, 255)
+
+
+def test_the_touch_icon_at_the_root_is_used(alice: Person, site: Publisher) -> None:
+    site.serve("/apple-touch-icon.png", png(180, 180, color="blue"))
+
+    assert color(image_of(alice, subscribe(alice, site))) == (0, 0, 255)

@@ -280,9 +280,32 @@ def test_the_page_of_the_site_comes_before_its_root(site_url: str, feed_url: str
     assert icons.icon_pages(site_url, feed_url) == expected
 
 
-def test_the_favicon_is_at_the_root() -> None:
-    assert icons.favicon_url("https://a.example:8080/x/y?z") == "https://a.example:8080/favicon.ico"
-    assert icons.favicon_url("mailto:a@b") == ""
+def test_icons_without_declaration_are_at_the_root() -> None:
+    root = "https://a.example:8080/"
+    assert icons.root_icons(f"{root}x/y?z") == [f"{root}favicon.ico", f"{root}apple-touch-icon.png"]
+    assert icons.root_icons("mailto:a@b") == []
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (
+            '{"icons": [{"src": "big.png", "sizes": "512x512"}, {"src": "/good.png", "sizes": "48x48 96x96"}]}',
+            ["/good.png", "/assets/big.png"],
+        ),
+        ('{"icons": [{"src": "a.svg", "type": "image/svg+xml"}, {"sizes": "1x1"}, 5, {"src": 3}]}', ["/assets/a.svg"]),
+        ('{"icons": [{"src": "javascript:alert(1)"}]}', []),
+        ('{"icons": [{"src": "a.png"}, {"src": "stencil.png", "purpose": "monochrome"}]}', ["/assets/a.png"]),
+        ('{"icons": {}}', []),
+        ("[]", []),
+        ("<html>", []),
+        ("[" * 100_000, []),
+    ],
+)
+def test_icons_of_a_manifest_are_found(body: str, expected: list[str]) -> None:
+    found = icons.manifest_icons(body.encode(), "https://a.example/assets/site.webmanifest")
+
+    assert found == [f"https://a.example{path}" for path in expected]
 
 
 @pytest.mark.parametrize(

@@ -9,16 +9,26 @@ from __future__ import annotations
 from msgspec import Struct
 
 from tidings.base.times import DAY, Instant
-from tidings.content.icons.icon_urls import declared_icons, decode_data_url, favicon_url, icon_pages, usable_icon_url
+from tidings.content.icons.icon_urls import (
+    declared_icons,
+    decode_data_url,
+    icon_pages,
+    manifest_icons,
+    manifest_url,
+    root_icons,
+    usable_icon_url,
+)
 
 __all__ = [
     "Icon",
     "IconImage",
     "declared_icons",
     "decode_data_url",
-    "favicon_url",
     "icon_pages",
     "is_due",
+    "manifest_icons",
+    "manifest_url",
+    "root_icons",
     "usable_icon_url",
 ]
 

@@ -9,10 +9,14 @@ from collections.abc import Iterable
 from typing import Final
 from urllib.parse import unquote_to_bytes, urlsplit
 
+import msgspec
+
+from tidings.content.cleaning import resolve_web_url
 from tidings.content.discovery.page_links import PageLink, PageLinks
 from tidings.content.icons.raster import SIDE
 
 MAX_URL: Final = 2_000
+_MAX_MANIFEST_ICONS: Final = 50
 
 _RELATIONS: Final = frozenset({"icon", "apple-touch-icon", "apple-touch-icon-precomposed"})
 _SIZE: Final = re.compile(r"(\d{1,5})x(\d{1,5})")
@@ -31,6 +35,40 @@ def declared_icons(page: PageLinks) -> list[str]:
     return list(dict.fromkeys(link.url for link in sorted(icons, key=_size_rank)))
 
 
+def manifest_url(page: PageLinks) -> str:
+    """Returns the URL of the page's web app manifest, "" if it declares none."""
+    return next((link.url for link in page.links if "manifest" in link.rel and not link.url.startswith("data:")), "")
+
+
+def manifest_icons(body: bytes, url: str) -> list[str]:
+    """Returns the URLs of the icons in a web app manifest, the best first; [] for any other document.
+
+    url: the manifest's URL, the base of relative ones. Source: W3C, Web Application Manifest.
+    """
+    try:
+        manifest = msgspec.json.decode(body)
+    except (msgspec.DecodeError, RecursionError):
+        return []
+    listed = manifest.get("icons") if isinstance(manifest, dict) else None
+    icons = [
+        PageLink(
+            resolve_web_url(url, _text(icon, "src")),
+            frozenset({"icon"}),
+            _text(icon, "type").lower(),
+            sizes=_text(icon, "sizes").lower(),
+        )
+        for icon in (listed[:_MAX_MANIFEST_ICONS] if isinstance(listed, list) else ())
+        # A monochrome icon is a stencil.
+        if isinstance(icon, dict) and _text(icon, "src") and _text(icon, "purpose") != "monochrome"
+    ]
+    return list(dict.fromkeys(icon.url for icon in sorted(icons, key=_size_rank) if usable_icon_url(icon.url)))
+
+
+def _text(icon: dict[str, object], name: str) -> str:
+    value = icon.get(name)
+    return value.strip() if isinstance(value, str) else ""
+
+
 def usable_icon_url(url: str) -> str:
     """Returns the icon URL that a feed declares if it is an http(s) URL of acceptable length, else ""."""
     return url if url.startswith(("http://", "https://")) and len(url) <= MAX_URL else ""
@@ -42,10 +80,10 @@ def icon_pages(site_url: str, feed_url: str) -> list[str]:
     return [url for url in dict.fromkeys((site, _root(site_url or feed_url))) if url]
 
 
-def favicon_url(site_url: str) -> str:
-    """Returns the URL of `favicon.ico` at the root of the site; "" for a URL without a host."""
+def root_icons(site_url: str) -> list[str]:
+    """Returns the URLs of icons that browsers look for at the root of a site; [] for a URL without a host."""
     root = _root(site_url)
-    return f"{root}favicon.ico" if root else ""
+    return [f"{root}favicon.ico", f"{root}apple-touch-icon.png"] if root else []
 
 
 def decode_data_url(url: str) -> bytes:

@@ -1,6 +1,7 @@
 """Finds the icons of feeds and updates them.
 
-icon in the feed ─► icons declared by its site, the best first ─► icons of the root page ─► /favicon.ico
+icon in the feed ─► icons declared by its site, the best first ─► icons of its manifest ─► icons of the root page
+                 ─► /favicon.ico and /apple-touch-icon.png
 """
 
 from __future__ import annotations
@@ -13,19 +14,30 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import nullcontext
 from typing import Any, Self
 
+import msgspec
 import structlog
 from msgspec import Struct
 
 from tidings.base.errors import InvalidInput, StoreUnavailable
 from tidings.base.times import Instant
 from tidings.content.discovery import page_links
-from tidings.content.icons import IconImage, declared_icons, decode_data_url, favicon_url, icon_pages, is_due
+from tidings.content.icons import (
+    IconImage,
+    declared_icons,
+    decode_data_url,
+    icon_pages,
+    is_due,
+    manifest_icons,
+    manifest_url,
+    root_icons,
+)
 from tidings.domain.feeds.feeds import Feed
 from tidings.engine.database import Database
 from tidings.net.errors import FetchError
 from tidings.net.fetch import FetchRequest, FetchResponse
 from tidings.services.clock import Clock
 from tidings.services.feed_requests import linked_request
+from tidings.services.feeds.discovery import header_links
 from tidings.services.pictures import PictureDecoder
 from tidings.services.rate_limit import PoliteFetcher
 from tidings.storage.feeds import feeds, icons
@@ -41,11 +53,13 @@ MAX_CONCURRENT = 8
 # Large enough for covers of podcasts.
 MAX_IMAGE_BYTES = 5 * 2**20
 MAX_PAGE_BYTES = 5 * 2**20
+MAX_MANIFEST_BYTES = 2**20
 MAX_DECLARED = 4
 CACHE_S = 600.0
 MAX_CACHED = 500
 
 _IMAGE_ACCEPT = "image/png, image/svg+xml, image/webp, image/*;q=0.9, */*;q=0.5"
+_MANIFEST_ACCEPT = "application/manifest+json, application/json;q=0.9, */*;q=0.5"
 _PAGE_ACCEPT = "text/html, application/xhtml+xml, */*;q=0.5"
 
 
@@ -162,9 +176,21 @@ async def _candidates(feed: Feed, cache: _DocumentCache) -> AsyncIterator[str]:
             found_at = page.url
             for url in page.icons:
                 yield url
+            if page.manifest:
+                for url in await cache.manifest(
+                    linked_request(
+                        feed,
+                        page.manifest,
+                        accept=_MANIFEST_ACCEPT,
+                        max_body_size=MAX_MANIFEST_BYTES,
+                        timeout_s=FETCH_TIMEOUT_S,
+                    ),
+                    feed.user_id,
+                ):
+                    yield url
     for site_url in (found_at, feed.site_url or feed.feed_url):
-        if favicon := favicon_url(site_url):
-            yield favicon
+        for url in root_icons(site_url):
+            yield url
 
 
 async def _image(feed: Feed, url: str, cache: _DocumentCache) -> IconImage | None:
@@ -181,6 +207,8 @@ class _Page(Struct, frozen=True):
     """The URL after redirects."""
     icons: list[str]
     """The URLs of declared icons, the best first."""
+    manifest: str
+    """The URL of its web app manifest, "" if it declares none."""
 
 
 class _DocumentCache:
@@ -207,6 +235,11 @@ class _DocumentCache:
         """Returns a page, or None if it cannot be fetched. user_id: the owner of the feed."""
         parsed: _Page | None = await self._get(request, user_id, _read_page)
         return parsed
+
+    async def manifest(self, request: FetchRequest, user_id: int) -> list[str]:
+        """Returns the URLs of icons in a manifest, [] if it cannot be fetched. user_id: the owner of the feed."""
+        found: list[str] | None = await self._get(request, user_id, _read_manifest)
+        return found or []
 
     async def image(self, request: FetchRequest, user_id: int) -> IconImage | None:
         """Returns an image, or None if it cannot be fetched or is not an image. user_id: the owner of the feed."""
@@ -243,7 +276,12 @@ async def _read_page(page: FetchResponse) -> _Page:
 
 def _links_of(page: FetchResponse) -> _Page:
     links = page_links.read_page_links(page.body, url=page.url, charset=page.charset or None)
-    return _Page(page.url, declared_icons(links)[:MAX_DECLARED])
+    links = msgspec.structs.replace(links, links=(*links.links, *header_links(page)))
+    return _Page(page.url, declared_icons(links)[:MAX_DECLARED], manifest_url(links))
+
+
+async def _read_manifest(manifest: FetchResponse) -> list[str]:
+    return manifest_icons(manifest.body, manifest.url)[:MAX_DECLARED]
 
 
 def _digest(image: IconImage) -> str:
