@@ -142,3 +142,40 @@ def test_an_entry_without_tags_matches_no_tag_rule() -> None:
 
 def test_blanks_around_a_list_expression_do_not_matter() -> None:
     assert not apply_filters(ENTRY, feed=rules(blocklist=" ^Rain\r\n"), now=NOW).is_kept
+
+
+@pytest.mark.parametrize(
+    ("rule", "published"),
+    [
+        ("EntryTitle=off the cost", FilterInput(title="25% off\u00a0the\u202fcost")),
+        (r"EntryTitle=off\sthe", FilterInput(title="25% off\u00a0the cost")),
+        ("EntryTitle=off\u00a0the", FilterInput(title="25% off the cost")),
+        ("EntryTitle=Entscheidung", FilterInput(title="Ent\u00adschei\u200bdung")),
+        ("EntryTitle=don't", FilterInput(title="You don\u2019t say")),
+        ("EntryTitle=don\u2019t", FilterInput(title="You don't say")),
+        ("EntryTitle=e-mail - now", FilterInput(title="e\u2011mail \u2013 now")),
+        ('EntryTitle="quoted"', FilterInput(title="A \u201cquoted\u201d word")),
+        ("EntryAuthor=O'Hara", FilterInput(author="O\u2019Hara")),
+        ("EntryTag=real time", FilterInput(tags=("news", "real\u00a0time"))),
+        ("EntryContent=don't say off the", FilterInput(content="<p>don&rsquo;t say off&nbsp;the&#160;cost")),
+    ],
+)
+def test_blanks_hyphens_and_apostrophes_match_as_people_type_them(rule: str, published: FilterInput) -> None:
+    (parsed,) = parse_filters(rule, field="block_filter_entry_rules")
+
+    assert parsed.matches(published, now=NOW)
+
+
+def test_the_lists_match_blanks_as_people_type_them() -> None:
+    blocklist = parse_entry_list("off the cost", field="blocklist_rules")
+
+    decision = apply_filters(FilterInput(title="off\u00a0the cost"), feed=Filters(blocklist=blocklist), now=NOW)
+
+    assert not decision.is_kept
+
+
+def test_an_expression_that_names_a_sign_still_matches_it() -> None:
+    (rule,) = parse_filters("EntryTitle=\u00a0|[\u2018-\u201f]", field="block_filter_entry_rules")
+
+    assert rule.matches(FilterInput(title="a\u00a0b"), now=NOW)
+    assert rule.matches(FilterInput(title="a\u201cb"), now=NOW)

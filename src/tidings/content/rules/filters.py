@@ -7,11 +7,13 @@ The first matching rule decides. If there are keep rules, an entry must match on
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
-from functools import partial
+from functools import cached_property, partial
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from tidings.base.messages import Message, msg
 from tidings.base.times import Instant
@@ -20,6 +22,7 @@ from tidings.content.rules.budget import RuleBudget, RuleBudgetExceeded
 from tidings.content.rules.date_patterns import DatePattern, parse_date_pattern
 from tidings.content.rules.regex import Regex, compile_regex
 from tidings.content.rules.rule_errors import RuleErrors, collect_error, is_too_long, raise_first
+from tidings.content.rules.typed_text import as_typed
 
 
 class FilterField(StrEnum):
@@ -32,7 +35,7 @@ class FilterField(StrEnum):
     DATE = "EntryDate"
 
 
-class FilterInput(Struct, frozen=True, kw_only=True):
+class FilterInput(Struct, frozen=True, kw_only=True, dict=True):
     """The parts of an entry that filters match."""
 
     url: str = ""
@@ -43,6 +46,15 @@ class FilterInput(Struct, frozen=True, kw_only=True):
     tags: tuple[str, ...] = ()
     published_at: Instant | None = None
     """None counts as now."""
+
+    @cached_property
+    def typed(self) -> FilterInput:
+        """The texts as people type them; the same object if nothing differs."""
+        title, author, content = as_typed(self.title), as_typed(self.author), as_typed(self.content, is_html=True)
+        tags = tuple(map(as_typed, self.tags))
+        if (title, author, content, tags) == (self.title, self.author, self.content, self.tags):
+            return self
+        return replace(self, title=title, author=author, content=content, tags=tags)
 
 
 class FilterRule(Struct, frozen=True):
@@ -59,7 +71,7 @@ class FilterRule(Struct, frozen=True):
         if isinstance(self.pattern, DatePattern):
             moment = now if entry.published_at is None else entry.published_at
             return self.pattern.matches(moment, now=now)
-        return any(map(self.pattern.is_found_in, _texts(entry, self.field)))
+        return _is_found(self.pattern, entry, lambda each: _texts(each, self.field))
 
 
 FilterRules = tuple[FilterRule, ...]
@@ -222,4 +234,15 @@ _RULE_NAMES: Final[dict[tuple[str, str], Message]] = {
 
 
 def _matches_list(entry: FilterInput, expression: Regex) -> bool:
-    return any(map(expression.is_found_in, (entry.url, entry.title, entry.author, *entry.tags)))
+    return _is_found(expression, entry, lambda each: (each.url, each.title, each.author, *each.tags))
+
+
+def _is_found(expression: Regex, entry: FilterInput, texts: Callable[[FilterInput], tuple[str, ...]]) -> bool:
+    """Returns whether the expression matches a text as published, or as people type it."""
+    if any(map(expression.is_found_in, texts(entry))):
+        return True
+    typed = expression.typed
+    # The published texts have already been tried.
+    if typed is expression and entry.typed is entry:
+        return False
+    return any(map(typed.is_found_in, texts(entry.typed)))

@@ -15,6 +15,7 @@ from msgspec import Struct
 from tidings.base.messages import Message, msg
 from tidings.content.errors import InvalidRule
 from tidings.content.rules.budget import RuleBudget, RuleBudgetExceeded
+from tidings.content.rules.typed_text import as_typed
 
 MAX_EXPRESSION_CHARS: Final = 4_000
 # A short expression can compile to a large program: (a?){1000} takes a thousand steps per letter.
@@ -69,6 +70,17 @@ class Regex:
     @property
     def named_groups(self) -> dict[str, int]:
         return dict(self._compiled.groupindex)
+
+    @property
+    def typed(self) -> Regex:
+        """The expression as people type it on a keyboard; itself if nothing differs."""
+        source = as_typed(self.source)
+        if source == self.source or not source:
+            return self
+        try:
+            return _compile(source)
+        except InvalidRule:
+            return self
 
     def is_found_in(self, text: str) -> bool:
         """Returns whether the text matches. Text beyond the work budget is ignored."""
