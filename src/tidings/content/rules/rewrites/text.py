@@ -78,7 +78,10 @@ def base64_decode(arguments: tuple[str, ...]) -> RewriteAction:
 
 @on_tree
 def remove_tables(tree: LexborHTMLParser) -> None:
-    """Removes the markup of tables. The content of cells stays, separated by a space."""
+    """Removes the markup of tables. The content of cells stays, separated by a space, also from the text before."""
+    for table in tree.css("table"):
+        if table.prev is not None:
+            table.insert_before(" ")
     for cell in tree.css("td, th, caption"):
         cell.insert_after(" ")
     # Inner elements first: the cost of a step is the size of its subtree, and of nested tables little is left by then.
