@@ -108,7 +108,7 @@ def test_the_rest_of_an_item_is_read() -> None:
         tags=["b", " a ", "b", ""],
         language="fr",
         attachments=[
-            {"url": "/a.mp3", "mime_type": "audio/mpeg", "size_in_bytes": 7, "duration_in_seconds": 200},
+            {"url": "/a.mp3", "mime_type": "audio/mpeg", "size_in_bytes": 7, "duration_in_seconds": 200.5},
             {"url": "/a.mp3"},
             {"mime_type": "audio/mpeg"},
         ],

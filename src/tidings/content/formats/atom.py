@@ -17,6 +17,7 @@ from tidings.content.formats import text
 from tidings.content.formats.atom_text import element_to_html, element_to_text
 from tidings.content.formats.authors import join_names, person_name
 from tidings.content.formats.chapters import simple_chapters
+from tidings.content.formats.durations import parse_duration_minutes
 from tidings.content.formats.entry_builder import (
     FeedDefaults,
     UnhashedEntry,
@@ -28,7 +29,6 @@ from tidings.content.formats.hints import read_hints
 from tidings.content.formats.identity import EntryIdentity
 from tidings.content.formats.limits import MAX_INHERITED_TAGS
 from tidings.content.formats.media import MEDIA_NAMES, MediaElements, parse_size_bytes, unique_by_url
-from tidings.content.formats.rss_items import parse_duration_minutes
 from tidings.content.formats.urls import absolute_url, is_web_url, relative_url, web_url
 from tidings.content.model import FeedFormat, ParsedEnclosure, ParsedEntry, ParsedFeed
 from tidings.content.xml.elements import XML_BASE, ElementFields, all_values, attribute, text_of

@@ -13,6 +13,7 @@ from tidings.content.dates import dates
 from tidings.content.dates.date_order import DateOrder
 from tidings.content.formats import text
 from tidings.content.formats.authors import join_names
+from tidings.content.formats.durations import duration_minutes, parse_duration_minutes
 from tidings.content.formats.entry_builder import UnhashedEntry, build_entries, order_of_dates, unique_sorted
 from tidings.content.formats.identity import EntryIdentity
 from tidings.content.formats.loose_json import as_number, as_objects, as_text, as_texts, read_json
@@ -152,8 +153,10 @@ def _enclosures(item: _Object, feed: JsonFeedDefaults) -> Iterator[ParsedEnclosu
 
 
 def _duration_minutes(item: _Object) -> int:
-    longest = max((as_number(each.get("duration_in_seconds")) for each in _attachments(item)), default=0)
-    return min(longest // 60, 2**31 - 1)
+    durations = [each.get("duration_in_seconds") for each in _attachments(item)]
+    return max(
+        (duration_minutes(as_number(each)) or parse_duration_minutes(as_text(each)) for each in durations), default=0
+    )
 
 
 def _hubs(document: _Object, url: str) -> Iterator[str]:

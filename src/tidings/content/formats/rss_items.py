@@ -16,6 +16,7 @@ from tidings.content.dates import dates
 from tidings.content.formats import text
 from tidings.content.formats.authors import AUTHOR_NAMES, item_author
 from tidings.content.formats.chapters import simple_chapters
+from tidings.content.formats.durations import parse_duration_minutes
 from tidings.content.formats.entry_builder import FeedDefaults, UnhashedEntry, unique_sorted
 from tidings.content.formats.identity import EntryIdentity
 from tidings.content.formats.media import MEDIA_NAMES, MediaElements, parse_size_bytes, unique_by_url
@@ -28,7 +29,6 @@ from tidings.content.xml.xml_attributes import declared_base, element_language, 
 _PAGE_SCHEMES: Final = WEB_SCHEMES | {""}
 _PAGE_TYPES: Final = frozenset({"", "text/html", "application/xhtml+xml"})
 _RDF_ABOUT: Final = "{http://www.w3.org/1999/02/22-rdf-syntax-ns#}about"
-_MAX_DURATION_PARTS: Final = 3
 
 
 class RssItemNamePriorities(NamePriorities, frozen=True):
@@ -140,19 +140,6 @@ def alternate_link(fields: ElementFields) -> str:
         if is_alternate and (url := attribute(link, "href")) and scheme_of(url) in _PAGE_SCHEMES:
             return url
     return ""
-
-
-def parse_duration_minutes(written: str) -> int:
-    """Returns the whole minutes of `[[hours:]minutes:]seconds`; 0 for any other text."""
-    if not written:
-        return 0
-    parts = written.split(":")
-    if not 1 <= len(parts) <= _MAX_DURATION_PARTS or not all(part.isascii() and part.isdigit() for part in parts):
-        return 0
-    seconds = 0
-    for part in parts:
-        seconds = seconds * 60 + int(part[:9])
-    return min(seconds // 60, 2**31 - 1)
 
 
 def _title(
