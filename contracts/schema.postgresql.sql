@@ -222,7 +222,7 @@ TABLE feeds
     feed_url text COLLATE "C" NOT NULL
     site_url text COLLATE "C" NOT NULL DEFAULT ''::text
     title text COLLATE "C" NOT NULL
-    title_key text COLLATE "C" NOT NULL -- Case-folded, for the order of the feed list.
+    title_key text COLLATE "C" NOT NULL -- Without case and accents, for the order of the feed list.
     description text COLLATE "C" NOT NULL DEFAULT ''::text
     language text COLLATE "C" NOT NULL DEFAULT ''::text
     edited integer NOT NULL DEFAULT 0 -- Bits of the fields the user set: they no longer follow the publisher.

@@ -10,13 +10,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import func, select, update
 
 from support.every_table import described_tables, fill_described
 from tidings import __version__
 from tidings.engine.database import Database
 from tidings.maintenance.integrity import IntegrityCheck
 from tidings.storage import migrate, schema_revision
+from tidings.storage.schema import feeds
 
 pytestmark = pytest.mark.slow
 
@@ -94,6 +95,19 @@ def test_a_killed_upgrade_changes_nothing_and_the_next_one_does_it(empty: Databa
     assert counts(empty) == before
     assert migrate.upgrade(empty) == REVISIONS[1:]
     migrate.check(empty)
+
+
+@pytest.mark.filterwarnings("ignore:Skipped unsupported reflection of expression-based index")
+def test_feeds_are_sorted_without_accents_after_the_upgrade(empty: Database) -> None:
+    migrate.upgrade(empty, "0038")
+    fill(empty)
+    with empty.writing() as db:
+        db.run(update(feeds).values(title="Ábaco", title_key="ábaco"))
+
+    migrate.upgrade(empty)
+
+    with empty.reading() as db:
+        assert set(db.scalars(select(feeds.c.title_key))) == {"abaco"}
 
 
 def test_every_version_in_the_changelog_names_a_schema_that_is_upgraded() -> None:

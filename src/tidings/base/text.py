@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+import unicodedata
 from typing import Final
 
 from tidings.base.errors import InvalidInput
@@ -38,6 +39,27 @@ def normalize_for_search(value: str) -> str:
     Titles, tags and descriptions with the same normal form count as equal.
     """
     return value.strip().casefold()
+
+
+def sort_key(name: str) -> str:
+    """Returns what names are sorted by, everywhere and on both databases: neither case nor accents separate.
+
+    The keys are compared by code point, which SQLite, PostgreSQL (collation C) and Python do alike.
+    """
+    folded = normalize_for_search(name)
+    if folded.isascii():
+        return folded
+    plain = _MARKS.sub("", unicodedata.normalize("NFKD", folded).translate(_UNDECOMPOSED))
+    return unicodedata.normalize("NFC", plain).casefold().strip() or folded
+
+
+# Combining marks; the Cyrillic short i is a letter of its own.
+_MARKS = re.compile("[\u0300-\u0305\u0307-\u036f]+|(?<!\u0438)\u0306")
+# Letters that Unicode does not decompose.
+_UNDECOMPOSED = str.maketrans({
+    "\u00e6": "ae", "\u00f0": "d", "\u00f8": "o", "\u00fe": "th", "\u0111": "d", "\u0127": "h", "\u0131": "i",
+    "\u0142": "l", "\u0153": "oe", "\u0167": "t",
+})  # fmt: skip
 
 
 def unescape_html(text: str) -> str:

@@ -7,6 +7,7 @@ import hashlib
 from starlette.responses import PlainTextResponse
 
 from tidings.base.errors import InvalidInput
+from tidings.base.text import sort_key
 from tidings.base.times import MINUTE, Instant
 from tidings.deliveries.events import EVENTS
 from tidings.deliveries.model import DeliveryState
@@ -151,7 +152,8 @@ def _line(shown: ListedDelivery) -> tuple[ListedDelivery, str, str]:
 
 def _titles() -> dict[str, str]:
     """Returns the titles of events by name."""
-    return dict(sorted(((name, translated(event.title)) for name, event in EVENTS.items()), key=lambda event: event[1]))
+    titles = {name: translated(event.title) for name, event in EVENTS.items()}
+    return dict(sorted(titles.items(), key=lambda event: sort_key(event[1])))
 
 
 def _names(integration: str, receiver: str) -> tuple[str, str]:

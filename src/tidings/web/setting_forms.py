@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from unicodedata import normalize
 
 from babel import Locale
 from msgspec import Struct
 
+from tidings.base.text import sort_key
 from tidings.domain.accounts.user_changes import CHOICES, RANGES, selectable_zones
 from tidings.services.accounts.users import known_zones
 from tidings.web.language import N_, OFFERED, _
@@ -51,8 +51,7 @@ def choices_of(name: str) -> Callable[[], Mapping[str, str]]:
 def languages() -> dict[str, str]:
     """Returns code and name of each language that there is, named in that language."""
     named = {code: _own_name(code) for code in OFFERED}
-    # Decomposed, so that an accented letter is next to the plain one.
-    return dict(sorted(named.items(), key=lambda item: normalize("NFKD", item[1]).casefold()))
+    return dict(sorted(named.items(), key=lambda item: sort_key(item[1])))
 
 
 @lru_cache(maxsize=1)

@@ -98,9 +98,9 @@ class Sidebar:
         self.categories = [
             CategoryLine(category, counts.get(category.id) or SidebarCounts(category.id)) for category in named
         ]
-        self.categories.sort(
-            key=lambda line: (-line.unread if by_unread else 0, normalize_for_search(line.category.title))
-        )
+        if by_unread:
+            # The sort is stable: equal categories stay in the order of their titles.
+            self.categories.sort(key=lambda line: -line.unread)
         self.feed_count = sum(line.counts.feeds for line in self.categories)
         self.unread = sum(line.counts.visible_unread for line in self.categories if not line.category.hide_globally)
         self.starred = sum(line.counts.starred for line in self.categories)

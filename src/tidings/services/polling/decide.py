@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from tidings.base.errors import TidingsError
 from tidings.base.messages import encode_message, join_sentences, msg
-from tidings.base.text import normalize_for_search
+from tidings.base.text import sort_key
 from tidings.base.times import Instant
 from tidings.content import icons
 from tidings.content.errors import FeedError
@@ -329,7 +329,7 @@ def _followed(feed: Feed, document: ParsedFeed, url: str) -> Mapping[str, Any]:
     followed: dict[str, Any] = {"language": document.language}
     is_better = document.title != document.site_url or feed.title == feed.site_url
     if document.title and is_better and EditedFeedField.TITLE not in edited and document.title != feed.title:
-        followed |= {"title": document.title, "title_key": normalize_for_search(document.title)}
+        followed |= {"title": document.title, "title_key": sort_key(document.title)}
     if document.site_url not in ("", url) and EditedFeedField.SITE_URL not in edited:
         followed["site_url"] = document.site_url
     if EditedFeedField.DESCRIPTION not in edited:

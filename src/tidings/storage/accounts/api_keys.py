@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 from sqlalchemy import bindparam, delete, insert, select, update
 
+from tidings.base.text import sort_key
 from tidings.base.times import Instant
 from tidings.domain.accounts.users import User
 from tidings.engine.database import Read, Write, columns
@@ -31,9 +32,7 @@ _select_caller = (
     .join_from(api_keys, users, users.c.id == api_keys.c.user_id)
     .where(api_keys.c.token == bindparam("token"))
 )
-_select_by_user = _select_all.where(api_keys.c.user_id == bindparam("user")).order_by(
-    api_keys.c.description, api_keys.c.id
-)
+_select_by_user = _select_all.where(api_keys.c.user_id == bindparam("user"))
 _set_last_used = (
     update(api_keys)
     .where(api_keys.c.user_id == bindparam("user"), api_keys.c.id == bindparam("key"))
@@ -64,7 +63,7 @@ def caller(db: Read, token: str) -> ApiKeyCaller | None:
 
 def list_all(db: Read, user_id: int) -> list[ApiKey]:
     """Returns the user's keys, ordered by description."""
-    return db.all(ApiKey, _select_by_user, user=user_id)
+    return sorted(db.all(ApiKey, _select_by_user, user=user_id), key=lambda key: (sort_key(key.description), key.id))
 
 
 def description_taken(db: Read, user_id: int, description_key: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 from sqlalchemy import bindparam, delete, func, insert, select, update
 
+from tidings.base.text import sort_key
 from tidings.base.times import Instant
 from tidings.engine.database import Read, Write, columns
 from tidings.storage.schema import api_passwords
@@ -24,7 +25,7 @@ class ApiPassword(Struct, frozen=True):
 
 _select_api_passwords = select(*columns(api_passwords, ApiPassword))
 _is_owned = api_passwords.c.user_id == bindparam("user")
-_select_by_name = _select_api_passwords.where(_is_owned).order_by(api_passwords.c.name, api_passwords.c.id)
+_select_owned = _select_api_passwords.where(_is_owned)
 _select_by_fever_key = _select_api_passwords.where(api_passwords.c.fever_key_digest == bindparam("digest"))
 _select_id_by_name_key = select(api_passwords.c.id).where(_is_owned, api_passwords.c.name_key == bindparam("name_key"))
 _count = select(func.count()).select_from(api_passwords).where(_is_owned)
@@ -45,7 +46,8 @@ _delete_api_password = delete(api_passwords).where(_is_owned, api_passwords.c.id
 
 
 def list_all(db: Read, user_id: int) -> list[ApiPassword]:
-    return db.all(ApiPassword, _select_by_name, user=user_id)
+    owned = db.all(ApiPassword, _select_owned, user=user_id)
+    return sorted(owned, key=lambda password: (sort_key(password.name), password.id))
 
 
 def by_fever_key(db: Read, digest: bytes) -> ApiPassword | None:

@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from sqlalchemy import bindparam, delete, func, insert, select, update
 
+from tidings.base.text import sort_key
 from tidings.base.times import Instant
 from tidings.domain.accounts.users import User, normalize_username
 from tidings.engine.database import Read, Write, columns
@@ -41,7 +42,8 @@ def by_name(db: Read, username: str) -> User | None:
 
 
 def list_all(db: Read) -> list[User]:
-    return db.all(User, _select_all.order_by(users.c.username))
+    """Returns all users by name."""
+    return sorted(db.all(User, _select_all), key=lambda user: (sort_key(user.username), user.username))
 
 
 def password_hash(db: Read, user_id: int) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec import Struct
 from sqlalchemy import ColumnElement, bindparam, case, delete, exists, func, insert, select, update
 
+from tidings.base.text import sort_key
 from tidings.base.times import Instant
 from tidings.domain.entries.entries import EntryStatus
 from tidings.domain.entries.labels import Label, LabelCounts
@@ -24,7 +25,6 @@ from tidings.storage.schema import entries, entry_labels, labels
 BATCH = 5_000
 
 _select_by_user = select(*columns(labels, Label)).where(labels.c.user_id == bindparam("user"))
-_select_ordered = _select_by_user.order_by(labels.c.name_key)
 _select_by_id = _select_by_user.where(labels.c.id == bindparam("id"))
 _select_by_key = _select_by_user.where(labels.c.name_key == bindparam("key"))
 _lock_by_key = (
@@ -70,7 +70,6 @@ _select_of_entries = (
     select(entry_labels.c.entry_id, *columns(labels, Label))
     .join_from(entry_labels, labels, labels.c.id == entry_labels.c.label_id)
     .where(entry_labels.c.user_id == bindparam("user"), in_list(entry_labels.c.entry_id, "ids"))
-    .order_by(labels.c.name_key)
 )
 _given = ("label_id", "entry_id")
 _attach = upsert(entry_labels, _given).from_select(
@@ -113,7 +112,11 @@ _set_published = update(entry_labels).where(
 
 def list_all(db: Read, user_id: int) -> list[Label]:
     """Returns the user's labels by name, without regard to case."""
-    return db.all(Label, _select_ordered, user=user_id)
+    return sorted(db.all(Label, _select_by_user, user=user_id), key=_order)
+
+
+def _order(label: Label) -> tuple[str, str]:
+    return sort_key(label.name), label.name
 
 
 def get(db: Read, user_id: int, label_id: int) -> Label | None:
@@ -139,6 +142,9 @@ def of_entries(db: Read, user_id: int, entry_ids: Iterable[int]) -> dict[int, li
     found: dict[int, list[Label]] = {}
     for row in db.all(_EntryLabel, _select_of_entries, user=user_id, ids=sorted(set(entry_ids))):
         found.setdefault(row.entry_id, []).append(Label(row.id, row.user_id, row.name))
+    for attached in found.values():
+        if len(attached) > 1:
+            attached.sort(key=_order)
     return found
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlalchemy import bindparam, delete, func, insert, select, update
 
+from tidings.base.text import sort_key
 from tidings.domain.feeds.categories import Category, CategoryCounts
 from tidings.engine.database import Read, Write, columns
 from tidings.storage.schema import categories, feed_counters, feeds
@@ -14,8 +15,6 @@ from tidings.storage.schema import categories, feed_counters, feeds
 _select_by_user = select(*columns(categories, Category)).where(categories.c.user_id == bindparam("user"))
 _select_by_id = _select_by_user.where(categories.c.id == bindparam("id"))
 _select_by_key = _select_by_user.where(categories.c.title_key == bindparam("key"))
-_select_ordered = _select_by_user.order_by(categories.c.title, categories.c.id)
-_select_first = _select_ordered.limit(1)
 
 _select_counts = (
     select(
@@ -32,8 +31,12 @@ _insert_many = insert(categories).returning(categories.c.id, sort_by_parameter_o
 
 
 def list_all(db: Read, user_id: int) -> list[Category]:
-    """Returns the user's categories by title, in code-point order."""
-    return db.all(Category, _select_ordered, user=user_id)
+    """Returns the user's categories by title."""
+    return sorted(db.all(Category, _select_by_user, user=user_id), key=_order)
+
+
+def _order(category: Category) -> tuple[str, str, int]:
+    return sort_key(category.title), category.title, category.id
 
 
 def get(db: Read, user_id: int, category_id: int) -> Category | None:
@@ -47,7 +50,7 @@ def by_key(db: Read, user_id: int, title_key: str) -> Category | None:
 
 def first(db: Read, user_id: int) -> Category | None:
     """Returns the category of feeds that are added without one: the first by title."""
-    return db.one(Category, _select_first, user=user_id)
+    return min(db.all(Category, _select_by_user, user=user_id), key=_order, default=None)
 
 
 def counts(db: Read, user_id: int) -> dict[int, CategoryCounts]:

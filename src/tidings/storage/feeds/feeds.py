@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 from sqlalchemy import bindparam, delete, func, insert, select, update
 
-from tidings.base.text import normalize_for_search
+from tidings.base.text import sort_key
 from tidings.base.times import Instant
 from tidings.domain.feeds.feeds import Feed
 from tidings.domain.feeds.opml import OpmlFeed
@@ -41,7 +41,7 @@ _select_ids_by_url = select(feeds.c.feed_url, feeds.c.id).where(
 _select_owned_ids = select(feeds.c.id).where(feeds.c.user_id == bindparam("user"), in_list(feeds.c.id, "ids"))
 _select_urls = select(feeds.c.feed_url).where(feeds.c.user_id == bindparam("user"))
 _insert_many = insert(feeds).returning(feeds.c.id, sort_by_parameter_order=True)
-# Failing ones first, then by title without case.
+# Failing ones first, then by title without case and accents.
 IN_ORDER = (feeds.c.parsing_error_count.desc(), feeds.c.title_key, feeds.c.id)
 _select_ordered = _select_by_user.order_by(*IN_ORDER)
 _select_for_opml = (
@@ -188,7 +188,7 @@ def hidden_feed_ids(db: Read, user_id: int) -> list[int]:
 
 def add(db: Write, user_id: int, **values: Any) -> int:
     """Add a feed and return its id. values: columns; `category_id`, `feed_url` and `title` are required."""
-    values["title_key"] = normalize_for_search(values["title"])
+    values["title_key"] = sort_key(values["title"])
     (source_id,) = sources.ensure_sources(db, [values])
     feed_id = db.insert(insert(feeds).values(user_id=user_id, source_id=source_id, **values))
     counters.add(db, user_id, feed_id)
@@ -198,7 +198,7 @@ def add(db: Write, user_id: int, **values: Any) -> int:
 
 def add_many(db: Write, user_id: int, rows: Sequence[Mapping[str, Any]]) -> list[int]:
     """Like `add`, for many feeds in a fixed number of statements. Returns the ids in the order of `rows`."""
-    owned = [{**row, "user_id": user_id, "title_key": normalize_for_search(row["title"])} for row in rows]
+    owned = [{**row, "user_id": user_id, "title_key": sort_key(row["title"])} for row in rows]
     # All rows of one statement have the same columns.
     names = {name for row in owned for name in row}
     source_ids = sources.ensure_sources(db, owned)
@@ -219,7 +219,7 @@ def change(db: Write, user_id: int, feed_id: int, **values: Any) -> None:
     if not values:
         return
     if "title" in values:
-        values["title_key"] = normalize_for_search(values["title"])
+        values["title_key"] = sort_key(values["title"])
     db.run(update(feeds).where(feeds.c.user_id == user_id, feeds.c.id == feed_id).values(**values))
     if values.keys() & _SOURCE_COLUMNS:
         _update_source(db, user_id, feed_id)

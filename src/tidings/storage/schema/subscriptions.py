@@ -96,7 +96,7 @@ feeds = Table(
     words("feed_url", None),
     words("site_url"),
     words("title", None),
-    words("title_key", None, "Case-folded, for the order of the feed list."),
+    words("title_key", None, "Without case and accents, for the order of the feed list."),
     words("description"),
     words("language"),
     number("edited", 0, "Bits of the fields the user set: they no longer follow the publisher."),

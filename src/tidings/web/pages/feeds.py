@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from tidings.base.errors import InvalidInput, TidingsError
 from tidings.base.messages import msg
-from tidings.base.text import normalize_for_search
+from tidings.base.text import sort_key
 from tidings.base.times import Instant
 from tidings.domain.accounts.users import User
 from tidings.domain.feeds.health import FeedHealth, FeedHealthSummary, FeedOrder
@@ -182,7 +182,7 @@ def _page(context: RequestContext, caller: User, services: Services, query: Feed
             "filters": _filters(chosen),
             "query": query,
             "sorts": [(name, _(label)) for name, label in SORTS.items()],
-            "categories": sorted(named.items(), key=lambda category: normalize_for_search(category[1])),
+            "categories": sorted(named.items(), key=lambda category: sort_key(category[1])),
             "intervals": INTERVALS[1:],
             "page": page,
             "pages": pages,
@@ -203,7 +203,7 @@ def _summaries(db: Read, caller: User, query: FeedsQuery, now: Instant) -> list[
 
 
 def _filtered(summaries: Sequence[FeedHealthSummary], query: FeedsQuery) -> FilteredFeeds:
-    words = normalize_for_search(query.q).split()
+    words = sort_key(query.q).split()
     matching = [
         feed
         for feed in summaries
@@ -216,7 +216,7 @@ def _filtered(summaries: Sequence[FeedHealthSummary], query: FeedsQuery) -> Filt
 
 
 def _searched(feed: FeedHealthSummary) -> str:
-    return f"{feed.title_key} {normalize_for_search(f'{feed.feed_url} {feed.site_url}')}"
+    return f"{feed.title_key} {sort_key(f'{feed.feed_url} {feed.site_url}')}"
 
 
 def _confirmation(context: RequestContext, ids: Sequence[int], query: FeedsQuery) -> PageResponse:
