@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from itertools import islice
 
-from tidings.content.cleaning.text import count_words, normalize_words, strip_tags, unescape_text
+from tidings.content.cleaning.text import count_words, strip_tags, unescape_text
 from tidings.domain.entries.entries import Enclosure, is_playable
 
-# The number of letters from which the language of a long article is guessed.
-SAMPLE_LETTERS = 100
-
-# Han with its extensions, kana, bopomofo, hangul, yi: scripts that are read by the character.
-_CJK = re.compile(
-    "[\u1100-\u11ff\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3038-\u303b\u3041-\u30ff\u3105-\u312f\u3131-\u318e"
-    "\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff"
-    "\uff66-\uffdc\U0001b000-\U0001b16f\U00020000-\U0003134f]"
+# Han with its extensions, kana, bopomofo, hangul, yi and their punctuation: scripts that are read by the character.
+_CJK_RUN = re.compile(
+    "(?:[\u1100-\u11ff\u2e80-\u303f\u3041-\u318e\u31a0-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\ua960-\ua97f\uac00-\ud7ff"
+    "\uf900-\ufaff\ufe30-\ufe4f\uff01-\uffdc\U0001b000-\U0001b16f\U00020000-\U0003134f][\u00b7\u2010-\u2027]*)+"
 )
-_LETTERS = re.compile(rf"[^\W\d_]{{1,{SAMPLE_LETTERS}}}")
+# Thai, Lao, Burmese, Khmer: scripts without blanks between words, of about five characters each.
+_UNSPACED_RUN = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u19e0-\u19ff\ua9e0-\ua9ff\uaa60-\uaa7f]+")
+_CHARS_PER_UNSPACED_WORD = 5
 
 
 def reading_minutes(text_or_html: str, *, words_per_minute: int = 265, cjk_per_minute: int = 500) -> int:
@@ -32,34 +29,27 @@ def may_be_duration(reading_time: int, enclosures: Iterable[Enclosure]) -> bool:
 
 
 def minutes_of(text: str, *, words_per_minute: int, cjk_per_minute: int) -> int:
-    """Returns whole minutes, rounded up; 0 for a text without words.
+    """Returns whole minutes, rounded up; 0 for a text without words. Each script counts in its own way.
 
-    text: the text of clean HTML, as in `cleaning.CleanedHtml`. words_per_minute: the speed in most languages.
-    cjk_per_minute: characters per minute for Chinese, Japanese and Korean, which is assumed if more than half of the
-    first letters are of their scripts. Both at least 1.
+    text: the text of clean HTML, as in `cleaning.CleanedHtml`. words_per_minute: the speed in most scripts.
+    cjk_per_minute: characters per minute of Chinese, Japanese and Korean. Both at least 1.
     """
-    if _is_cjk(text):
-        words = normalize_words(text)
-        return _minutes(len(words) - words.count(" "), cjk_per_minute)
-    return _minutes(count_words(text), words_per_minute)
+    characters = 0
+    if not text.isascii():
+        text, characters = _without(_CJK_RUN, text)
+    words = 0
+    if not text.isascii():
+        text, unspaced = _without(_UNSPACED_RUN, text)
+        words = -(-unspaced // _CHARS_PER_UNSPACED_WORD)
+    words += count_words(text)
+    # In whole numbers: characters / cjk_per_minute + words / words_per_minute.
+    amount = characters * max(words_per_minute, 1) + words * max(cjk_per_minute, 1)
+    return -(-amount // (max(words_per_minute, 1) * max(cjk_per_minute, 1)))
 
 
-def _is_cjk(text: str) -> bool:
-    if text.isascii():
-        return False
-    # The beginning nearly always has enough letters; up to four may be part of a truncated character reference.
-    letters = _first_letters(text[: 2 * SAMPLE_LETTERS])
-    if len(letters) < SAMPLE_LETTERS + 4:
-        letters = _first_letters(text)
-    sample = letters[:SAMPLE_LETTERS]
-    return 2 * len(_CJK.findall(sample)) > len(sample)
-
-
-def _first_letters(text: str) -> str:
-    """Returns a few more letters than the sample needs; all if there are fewer."""
-    runs = _LETTERS.finditer(unescape_text(text))
-    return "".join(run[0] for run in islice(runs, SAMPLE_LETTERS + 4))
-
-
-def _minutes(amount: int, per_minute: int) -> int:
-    return -(-amount // max(per_minute, 1))
+def _without(runs: re.Pattern[str], text: str) -> tuple[str, int]:
+    """Returns the text without the characters of a script, and how many there were; blanks do not count."""
+    if not runs.search(text):
+        return text, 0
+    removed = len(text) - len(runs.sub("", text))
+    return runs.sub(" ", text), removed - text.count("\u3000")
