@@ -155,12 +155,24 @@ _RIGHT_TO_LEFT: Final = frozenset({
 _LETTER: Final = re.compile("[\u05d0-\u07ff\u0860-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 
 
+# A beginning of this length shows the direction of a whole article. Characters, with markup.
+_DIRECTION_SAMPLE: Final = 20_000
+_MARKUP: Final = re.compile(r"<[^>]*>|&#?\w{1,10};")
+_OTHER_LETTER: Final = re.compile("[^\\W\\d_\u05d0-\u07ff\u0860-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
+
+
 def text_direction(language: str, text: str) -> str:
     """Returns the value of the attribute `dir`.
 
-    auto: the first letter decides, which is wrong for an Arabic text that begins with a Latin name. So texts of a
-    feed in such a language are rtl if they have a letter of such a script: the language of some feeds is wrong.
-    language: the feed's language code, such as "ar-EG".
+    rtl: most letters are of a script that runs from right to left, or some are and the feed is in such a language.
+    ltr: most letters are of other scripts. auto: all are, so that the browser's choice by the first letter is right.
+    language: the feed's language code, such as "ar-EG". text: plain, or clean HTML.
     """
-    is_right_to_left = language.lower().replace("_", "-").partition("-")[0] in _RIGHT_TO_LEFT
-    return "rtl" if is_right_to_left and _LETTER.search(text) else "auto"
+    if text.isascii() or not (found := _LETTER.search(text)):
+        return "auto"
+    if language.lower().replace("_", "-").partition("-")[0] in _RIGHT_TO_LEFT:
+        return "rtl"
+    if found.start() >= _DIRECTION_SAMPLE:
+        return "ltr"
+    sample = _MARKUP.sub(" ", text[:_DIRECTION_SAMPLE])
+    return "rtl" if len(_LETTER.findall(sample)) >= len(_OTHER_LETTER.findall(sample)) else "ltr"
