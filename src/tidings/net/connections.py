@@ -23,13 +23,14 @@ from tidings.base.messages import Message, msg
 from tidings.base.shortages import is_shortage
 from tidings.net.errors import AddressRefused, ConnectTimeout, FetchError, HostUnreachable, NetworkError, TlsError
 from tidings.net.guard import AddressGuard, GuardedResolver, Lookup, SystemLookup
+from tidings.net.lenient_http import InvalidBody, read_leniently
 from tidings.net.socks import SocksConnector, SocksFailure, SocksProxy
 from tidings.net.targets import Target, parse_target
 
-# Bytes. Some publishers send policies of many kilobytes in one header.
 # A response whose body has not been read yet.
 Response = aiohttp.ClientResponse
 
+# Bytes. Some publishers send policies of many kilobytes in one header.
 _MAX_HEADER = 32 * 1024
 _MAX_HEADERS = 128
 
@@ -163,6 +164,7 @@ class Connections:
         return self._guard if guarded else AddressGuard(allow_private_networks=True)
 
     def _new_session(self, connector: aiohttp.BaseConnector) -> aiohttp.ClientSession:
+        read_leniently(connector)
         return aiohttp.ClientSession(
             connector=connector,
             # Requests of different users share nothing: no stored cookies, no environment, no netrc.
@@ -260,6 +262,8 @@ def _problem(error: Exception, target: Target, proxy: Target | None) -> Message:
             )
         case aiohttp.ClientConnectorError():
             return _reason(error, host)
+        case InvalidBody():
+            return msg("{host} sent a response that is not valid HTTP", host=host)
         case aiohttp.ClientPayloadError():
             return msg("{host} closed the connection in the middle of its response", host=host)
         case aiohttp.ServerDisconnectedError() | OSError():
