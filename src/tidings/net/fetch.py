@@ -1,6 +1,6 @@
 """Fetches a document: conditionally, with limits on size and time, following redirects.
 
-request ── target ── exchange ── redirect: again, credentials to the same host only ── status ── body ── response
+request ── target ── exchange ── redirect: again, with its cookies, credentials to the same host only ── status ── body
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from tidings.base.messages import msg
 from tidings.net import cache_headers
 from tidings.net.bodies import ACCEPT_ENCODING, BodyReader
 from tidings.net.connections import Connections
+from tidings.net.cookies import ChainCookies
 from tidings.net.errors import EmptyBody, FetchTimeout, NetworkError, TooManyRedirects
 from tidings.net.guard import AddressGuard, Lookup
 from tidings.net.requests import FetchRequest, FetchResponse, FetchSettings, check_headers, clean
@@ -83,27 +84,30 @@ class Fetcher:
 
     async def _follow(self, request: FetchRequest, start: Target) -> FetchResponse:
         began = time.monotonic()
-        target, visited, is_permanent = start, {start.url}, True
+        target, is_permanent = start, True
+        cookies, visited = ChainCookies(), {(start.url, request.cookie)}
         for _ in range(self._settings.max_redirects + 1):
             async with self._connections.exchange(
                 "GET",
                 target,
-                headers=self._headers(request, start, target),
+                headers=self._headers(request, start, target, cookies),
                 proxy_url=request.proxy_url or (self._settings.proxy_url if request.fetch_via_proxy else ""),
                 allow_self_signed_certificates=request.allow_self_signed_certificates,
             ) as response:
                 if response.status not in REDIRECTS:
                     permanent_url = str(target) if is_permanent and target is not start else None
                     return await self._response(request, target, response, permanent_url, began)
+                cookies.receive(target, response)
                 target = next_target(target, response)
                 is_permanent = is_permanent and response.status in _PERMANENT
                 await drain(response)
-            if target.url in visited:
+            step = (target.url, _cookie(request, start, target, cookies))
+            if step in visited:
                 raise TooManyRedirects(
                     msg("{host} redirects in a loop. The publisher has to fix this.", host=start.host),
                     url=str(start),
                 )
-            visited.add(target.url)
+            visited.add(step)
         raise TooManyRedirects(
             msg(
                 "{host} redirects more than {max} times. Use the final address of the document.",
@@ -113,7 +117,7 @@ class Fetcher:
             url=str(start),
         )
 
-    def _headers(self, request: FetchRequest, start: Target, target: Target) -> dict[str, str]:
+    def _headers(self, request: FetchRequest, start: Target, target: Target, cookies: ChainCookies) -> dict[str, str]:
         is_trusted = start.trusts(target)
         headers = {
             "Accept": request.accept,
@@ -125,8 +129,8 @@ class Fetcher:
                 headers["If-None-Match"] = request.etag
             if request.last_modified:
                 headers["If-Modified-Since"] = request.last_modified
-        if is_trusted and request.cookie:
-            headers["Cookie"] = request.cookie
+        if cookie := _cookie(request, start, target, cookies):
+            headers["Cookie"] = cookie
         if credentials := _credentials(request, start, target):
             headers["Authorization"] = "Basic " + base64.b64encode(":".join(credentials).encode()).decode()
         return headers
@@ -183,6 +187,10 @@ class Fetcher:
                 url=str(target),
             )
         return body
+
+
+def _cookie(request: FetchRequest, start: Target, target: Target, cookies: ChainCookies) -> str:
+    return cookies.header(target, request.cookie if start.trusts(target) else "")
 
 
 def _credentials(request: FetchRequest, start: Target, target: Target) -> tuple[str, str] | None:

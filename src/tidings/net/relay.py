@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from tidings.base.messages import msg
 from tidings.net.connections import Connections
+from tidings.net.cookies import ChainCookies
 from tidings.net.errors import FetchError, FetchTimeout, TooManyRedirects
 from tidings.net.fetch import REDIRECTS, next_target
 from tidings.net.guard import AddressGuard
@@ -86,12 +87,15 @@ class MediaRelay:
     async def _follow(
         self, stack: AsyncExitStack, start: Target, headers: dict[str, str]
     ) -> tuple[Target, aiohttp.ClientResponse]:
-        target = start
+        target, cookies = start, ChainCookies()
         for _ in range(self._settings.max_redirects + 1):
-            response = await stack.enter_async_context(self._connections.exchange("GET", target, headers=headers))
+            cookie = cookies.header(target)
+            sent = headers | {"Cookie": cookie} if cookie else headers
+            response = await stack.enter_async_context(self._connections.exchange("GET", target, headers=sent))
             if response.status not in REDIRECTS:
                 _check(target, response)
                 return target, response
+            cookies.receive(target, response)
             target = next_target(target, response)
             await drain(response)
             await stack.aclose()
