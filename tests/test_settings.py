@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tidings import settings
+from tidings import HOMEPAGE, __version__, settings
 from tidings.base.errors import StartError
 from tidings.settings import LogFormat, LogLevel, Settings
 
@@ -57,6 +57,13 @@ def test_the_default_number_of_processes_follows_the_cores(
     assert load().worker_processes == on_sqlite
     assert load(DATABASE_URL="postgres://u@h/d").worker_processes == on_postgresql
     assert load(DATABASE_URL="postgres://u@h/d", WORKER_PROCESSES="5").worker_processes == 5
+
+
+def test_the_default_user_agent_begins_like_a_browser_and_names_the_project() -> None:
+    agent = f"Mozilla/5.0 (compatible; Tidings/{__version__}; +{HOMEPAGE})"
+
+    assert load().http_client_user_agent == agent
+    assert load(HTTP_CLIENT_USER_AGENT="Other/1").http_client_user_agent == "Other/1"
 
 
 def test_settings_cannot_be_changed_afterwards() -> None:

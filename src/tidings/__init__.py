@@ -1,3 +1,4 @@
 """Tidings, a self-hosted feed reader service."""
 
 __version__ = "0.2.1"
+HOMEPAGE = "https://example.org/tidings"

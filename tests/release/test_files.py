@@ -17,6 +17,7 @@ import yaml
 from support.databases import Databases
 from support.people import call
 from support.running import running_service
+from tidings import HOMEPAGE
 from tidings.cli import app
 from tidings.engine.database import Database
 from tidings.maintenance.scheduled_backup import BackupSettings, ScheduledBackup
@@ -200,7 +201,7 @@ def test_addresses_of_the_project_are_placeholders_below_one_place() -> None:
     urls = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]
     home = urls["Homepage"]
 
-    assert home == "https://example.org/tidings"
+    assert home == "https://example.org/tidings" == HOMEPAGE
     assert all(url.startswith(home) for url in urls.values())
     for page in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
         for url in re.findall(r"https?://[\w./-]*/tidings\.git", page.read_text(encoding="utf-8")):

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from platformdirs import user_data_path
 
-from tidings import __version__
+from tidings import HOMEPAGE, __version__
 from tidings.domain.entries.retention import MAX_DAYS, NEVER
 from tidings.domain.polling.check_times import Scheduler
 from tidings.media.policy import MediaKind, MediaProxyMode
@@ -265,8 +265,9 @@ class Settings:
         values.header,
         "User-Agent header of requests to publishers.",
         allowed="ASCII text without line breaks",
-        default="Tidings/ followed by the version",
-        derive=lambda _: f"Tidings/{__version__}",
+        default="Mozilla/5.0 (compatible; Tidings/VERSION; +URL), with the version and the address of the project",
+        # Many sites refuse whatever does not begin like a browser.
+        derive=lambda _: f"Mozilla/5.0 (compatible; Tidings/{__version__}; +{HOMEPAGE})",
     )
     http_client_proxy: str | None = option(
         values.proxy_url,
