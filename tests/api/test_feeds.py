@@ -87,13 +87,38 @@ def test_without_a_category_it_goes_into_the_first_by_title(alice: Person, site:
     assert alice.has_feed(site, **fields)["category"]["id"] == first["id"]
 
 
-@pytest.mark.parametrize("written", [" {url}\n", "feed:{url}", "feed://{url}"])
+@pytest.mark.parametrize("written", [" {url}\n", "feed:{url}", "feed://{url}", "feed://{rest}", "\ufeff{url}"])
 def test_blanks_and_the_feed_scheme_before_the_url_are_removed(alice: Person, site: Publisher, written: str) -> None:
     url = site.serve("/feed.xml", rss(["One"], "/feed.xml"))
 
-    created = alice.post("/v1/feeds", {"feed_url": written.format(url=url)}, status=201)
+    typed = written.format(url=url, rest=url.removeprefix("http://"))
+
+    assert [found["url"] for found in alice.post("/v1/discover", {"url": typed}, status=200)] == [url]
+    created = alice.post("/v1/feeds", {"feed_url": typed}, status=201)
 
     assert alice.get(f"/v1/feeds/{created['feed_id']}")["feed_url"] == url
+
+
+def test_blanks_in_the_path_are_encoded(alice: Person, site: Publisher) -> None:
+    url = site.serve("/a%20b.xml", rss(["One"], "/a%20b.xml"))
+
+    created = alice.post("/v1/feeds", {"feed_url": url.replace("%20", " ")}, status=201)
+    path = f"/v1/feeds/{created['feed_id']}"
+
+    assert alice.get(path)["feed_url"] == url
+    alice.put(path, {"feed_url": f" {url.replace('%20', ' ')}", "site_url": "http://example.org/ä b"}, status=201)
+    assert alice.get(path)["feed_url"] == url
+    assert alice.get(path)["site_url"] == "http://example.org/ä%20b"
+
+
+def test_credentials_are_not_sent_without_tls_unless_asked_for(alice: Person, site: Publisher) -> None:
+    rest = site.serve("/feed.xml", rss(["One"], "/feed.xml")).removeprefix("http://")
+
+    for secret in ({"username": "a", "password": "b"}, {"cookie": "id=1"}):
+        alice.post("/v1/feeds", {"feed_url": f"feed://{rest}", **secret}, status=500)
+        alice.post("/v1/discover", {"url": f"feed://{rest}", **secret}, status=500)
+
+    assert site.requests == []
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
 # The operating system reads 2130706433, 0177.0.0.1 and 0x7f.1 as 127.0.0.1.
 _NUMERIC_LABEL = re.compile(r"\d+|0x[0-9a-f]*")
+_DOT_SEGMENT = re.compile(r"/(?:\.|%2e){1,2}(?=/|$)", re.IGNORECASE)
 _PRINTABLE = "".join(map(chr, range(0x21, 0x7F)))
 
 
@@ -28,7 +29,8 @@ class Target(Struct, frozen=True):
     url: URL
     """An http or https URL without credentials and fragment.
 
-    Path and query are exactly as written where that is legal, because normalizing them breaks signed URLs.
+    Path and query are exactly as written where that is legal, because normalizing them breaks signed URLs. Segments
+    with one or two dots are resolved, as in browsers.
     """
     username: str = ""
     password: str = ""
@@ -93,10 +95,26 @@ def parse_target(address: str) -> Target:
         raw = URL(address, encoded=True)
         authority = _authority(parsed, bracketed="[" in raw.raw_authority)
         path, query = (quote(part, safe=_PRINTABLE) for part in (raw.raw_path or "/", raw.raw_query_string))
+        if _DOT_SEGMENT.search(path):
+            path = _resolve_dots(path)
         url = URL(f"{scheme}://{authority}{path}" + (f"?{query}" if query else ""), encoded=True)
         return Target(url, parsed.user or "", parsed.password or "")
     except ValueError as error:  # includes UnicodeError
         raise _invalid(msg("The address cannot be understood: look at its host name and port.")) from error
+
+
+def _resolve_dots(path: str) -> str:
+    """Returns the path without segments of one or two dots. Source: WHATWG URL Standard, section 4.4, path state."""
+    resolved: list[str] = []
+    *folders, last = path.split("/")[1:]
+    for segment in [*folders, last]:
+        dots = segment.lower().replace("%2e", ".")
+        if dots == "..":
+            del resolved[-1:]
+        elif dots != ".":
+            resolved.append(segment)
+    ends_with_folder = last.lower().replace("%2e", ".") in {".", ".."}
+    return "/" + "/".join([*resolved, ""] if ends_with_folder else resolved)
 
 
 def may_share(url: str, other: str) -> bool:

@@ -209,6 +209,7 @@ def test_a_url_that_cannot_be_used_is_reported_with_its_line(url: str) -> None:
         ("feed:http://a/", "http://a/"),
         ("feed://https://a/", "https://a/"),
         ("feed://a/rss", "https://a/rss"),
+        ("http://a/b c", "http://a/b%20c"),
     ],
 )
 def test_blanks_and_the_feed_scheme_before_a_url_are_removed(written: str, url: str) -> None:

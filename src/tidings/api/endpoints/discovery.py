@@ -13,6 +13,8 @@ from tidings.domain.accounts.users import User
 from tidings.http.endpoints import Routes
 from tidings.net.errors import FetchError
 from tidings.services import Services
+from tidings.services.feeds.discovery import DiscoveredFeed
+from tidings.services.feeds.typed_urls import reach
 
 routes = Routes("Discovery")
 
@@ -40,6 +42,11 @@ class DiscoveredOut(Struct, frozen=True):
 @routes.post("/v1/discover", raises=(InvalidInput, NotFound, FetchError))
 async def discover(caller: User, services: Services, body: DiscoveryRequest) -> list[DiscoveredOut]:
     """Find the feeds of a web page. Nothing is stored."""
-    values = ((name, getattr(body, name)) for name in body.__struct_fields__)
-    found = await services.feeds.discovery.find(caller.id, {name: value for name, value in values if value is not None})
+    values = {name: value for name in body.__struct_fields__ if (value := getattr(body, name)) is not None}
+
+    async def find(url: str) -> list[DiscoveredFeed]:
+        return await services.feeds.discovery.find(caller.id, values | {"url": url})
+
+    has_secrets = bool(body.username or body.password or body.cookie)
+    found = await reach(body.url or "", find, has_secrets=has_secrets, completes=False)
     return [DiscoveredOut(url=feed.url, title=feed.title, type=feed.type.value) for feed in found]

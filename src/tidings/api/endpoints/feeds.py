@@ -27,6 +27,7 @@ from tidings.services import Services
 from tidings.services.clock import TimeZone, time_zone
 from tidings.services.feeds.categories import owned_category
 from tidings.services.feeds.feeds import unknown_feed
+from tidings.services.feeds.typed_urls import reach
 from tidings.storage.entries import counters
 from tidings.storage.feeds import feed_texts, feeds
 
@@ -261,7 +262,13 @@ def get_feed(caller: User, services: Services, missing_icon: MissingIcon, feed_i
 @routes.post("/v1/feeds", status=201, raises=(InvalidInput, FetchError))
 async def create_feed(caller: User, services: Services, body: FeedCreate) -> FeedCreated:
     """Subscribe to a feed. It is fetched, and its entries are stored, before the response."""
-    return FeedCreated(await services.feeds.subscriptions.create(caller, _sent_values(body)))
+    values = _sent_values(body)
+
+    async def create(url: str) -> FeedCreated:
+        return FeedCreated(await services.feeds.subscriptions.create(caller, values | {"feed_url": url}))
+
+    has_secrets = any(values.get(name) for name in ("username", "password", "cookie"))
+    return await reach(body.feed_url or "", create, has_secrets=has_secrets, completes=False)
 
 
 @routes.put("/v1/feeds/{feed_id}", status=201, raises=(InvalidInput, NotFound))

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import unquote, urlsplit, urlunsplit
+from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 from tidings.base.errors import InvalidField, InvalidInput
 from tidings.base.messages import msg
 from tidings.base.text import reject_invisible
+from tidings.base.url_schemes import strip_ignored
 from tidings.content.rules.validation import validate_feed_rules
 from tidings.domain.entries import retention
 from tidings.domain.feeds.feed_settings import DAYS, RULES
@@ -23,6 +24,12 @@ MAX_TEXT = 100_000
 
 _FEED_SCHEME = re.compile(r"feed:(?://)?(?=https?:)|feed:(?=//)", re.IGNORECASE)
 _WEB_SCHEME = re.compile(r"https?:", re.IGNORECASE)
+_ANY_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
+# Host, and what follows it.
+_PARTS = re.compile(r"([^/?#]*//[^/?#]*)(.*)", re.DOTALL)
+_BLANK = re.compile(r"\s")
+# Invisible characters that are copied together with an address.
+_ZERO_WIDTH = "\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"
 
 _EDITS = {
     "title": EditedFeedField.TITLE,
@@ -45,7 +52,8 @@ def validate(fields: Mapping[str, Any]) -> dict[str, Any]:
             values[name] = reject_invisible(values[name].strip(), field=name)
     for name in ("feed_url", "site_url"):
         if name in values:
-            values[name] = validate_web_url(values[name], field=name)
+            url = values[name]
+            values[name] = validate_web_url(normalize_scheme(url) if isinstance(url, str) else url, field=name)
     if "feed_url" in values:
         values |= _without_credentials(values["feed_url"])
     if "title" in values and not values["title"].strip():
@@ -72,16 +80,32 @@ def edited_fields(feed: Feed, values: Mapping[str, Any]) -> EditedFeedField:
 
 
 def normalize_scheme(url: str) -> str:
-    """Returns the URL without blanks around it, and with http or https in lower case: phones capitalize what is typed.
+    """Returns the URL that a browser would ask for: phones capitalize, and pasted addresses have blanks.
 
+    Blanks and invisible characters around it and line breaks in it are removed, blanks behind the host are encoded, and
+    http or https is in lower case.
     `feed:`, which some sites put before the URL of a feed, is removed; `feed://host/path` becomes `https://host/path`.
     """
-    url = url.strip()
-    address = _FEED_SCHEME.sub("", url)
-    if address != url and address.startswith("//"):
-        return f"https:{address}"
-    scheme = _WEB_SCHEME.match(address)
-    return scheme[0].lower() + address[scheme.end() :] if scheme else address
+    unwrapped = _unwrap(url)
+    if unwrapped.startswith("//") and _FEED_SCHEME.match(_trim(url)):
+        return f"https:{unwrapped}"
+    scheme = _WEB_SCHEME.match(unwrapped)
+    return scheme[0].lower() + unwrapped[scheme.end() :] if scheme else unwrapped
+
+
+def names_scheme(url: str) -> bool:
+    """Returns whether the user has typed how to connect. `feed://host` does not say it."""
+    return bool(_ANY_SCHEME.match(_unwrap(url)))
+
+
+def _unwrap(url: str) -> str:
+    return _FEED_SCHEME.sub("", _trim(url), count=1)
+
+
+def _trim(url: str) -> str:
+    trimmed = strip_ignored(url.strip().strip(_ZERO_WIDTH))
+    parts = _PARTS.fullmatch(trimmed)
+    return parts[1] + _BLANK.sub(lambda blank: quote(blank[0]), parts[2]) if parts else trimmed
 
 
 def validate_web_url(url: str, *, field: str) -> str:

@@ -204,9 +204,7 @@ class Feeds:
     def _checked_new(self, user_id: int, fields: Mapping[str, Any]) -> dict[str, Any]:
         if not fields.get("feed_url"):
             raise InvalidField("feed_url", msg("give the address of the feed."))
-        written = fields["feed_url"]
-        feed_url = feed_changes.normalize_scheme(written) if isinstance(written, str) else written
-        values = self.validate({**fields, "feed_url": feed_url})
+        values = self.validate(fields)
         with self._database.reading() as db:
             values["category_id"] = _category_or_first(db, user_id, values.get("category_id") or 0)
             _ensure_new(db, user_id, values["feed_url"])
