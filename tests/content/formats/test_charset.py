@@ -40,6 +40,13 @@ def titled(title: str, codec: str, label: str | None = None) -> bytes:
         ("iso-8859-1", None, "iso-8859-1"),
         ("windows-1251", "windows-1251", None),
         ("windows-1251", "iso-8859-1", "windows-1251"),
+        # What servers send by default loses to any label in the document.
+        ("windows-1251", "windows-1251", "iso-8859-1"),
+        ("windows-1251", "windows-1251", "us-ascii"),
+        ("gb18030", "gb2312", "ISO-8859-1"),
+        ("euc-kr", "euc-kr", "latin1"),
+        ("shift_jis", "Shift_JIS", "US-ASCII"),
+        ("iso-8859-1", "utf-8", "iso-8859-1"),
         ("shift_jis", "Shift_JIS", None),
         ("gb18030", "gb2312", None),
         ("euc-kr", "ks_c_5601-1987", None),
@@ -89,6 +96,41 @@ def test_the_encoding_is_found(codec: str, label: str | None, charset: str | Non
 )
 def test_without_a_label_the_encoding_is_guessed_from_the_letters(codec: str, title: str) -> None:
     assert feed(titled(title, codec)).entries[0].title == title
+
+
+LONG = {
+    "cp1251": "Сегодня в столице ожидается дождь, сообщает бюро погоды",
+    "koi8_r": "Сегодня в столице ожидается дождь, сообщает бюро погоды",
+    "iso8859_5": "Сегодня в столице ожидается дождь, сообщает бюро погоды",
+    "gb18030": "今天天气很好我们去公园玩，明天会下雨吗",
+    "cp949": "안녕하세요 오늘의 뉴스입니다 내일은 비가 옵니다",
+    "cp1253": "Καλημέρα σας, αύριο θα βρέξει σε όλη τη χώρα",
+    "cp1254": "Şimdi İstanbul'da yağmur yağıyor, çocuklar bahçede",
+    "iso8859_2": "Zażółć gęślą jaźń, żółw i źrebię",
+    "cp1252": "L’été à la forêt : où ça ? Größe und Übermut",
+}
+
+
+@pytest.mark.parametrize("codec", LONG)
+@pytest.mark.parametrize("other", ["cp1251", "koi8_r", "gb18030", "cp949", "cp1254", "iso8859_2", "windows-1252"])
+def test_of_two_labels_the_letters_choose(codec: str, other: str) -> None:
+    document = titled(LONG[codec], codec, codec)
+
+    assert feed(document, charset=other).entries[0].title == LONG[codec]
+    document = titled(LONG[codec], codec, other)
+    assert feed(document, charset=codec).entries[0].title == LONG[codec]
+
+
+@pytest.mark.parametrize("codec", ["cp1251", "koi8_r", "gb18030", "cp949", "cp1253"])
+@pytest.mark.parametrize("charset", ["iso-8859-1", "us-ascii"])
+def test_latin_1_alone_is_not_believed_for_another_script(codec: str, charset: str) -> None:
+    assert feed(titled(LONG[codec], codec), charset=charset).entries[0].title == LONG[codec]
+    assert feed(titled(LONG[codec], codec, charset)).entries[0].title == LONG[codec]
+
+
+@pytest.mark.parametrize("title", ["ÄÖÜ", "Ça déjà", "Été", "ÀÉÈ ÖÄÜ", "«Él»"])
+def test_latin_1_alone_is_believed_for_latin_letters(title: str) -> None:
+    assert feed(titled(title, "iso-8859-1"), charset="iso-8859-1").entries[0].title == title
 
 
 def test_a_stray_byte_in_utf8_is_read_as_windows_1252_and_spoils_nothing_else() -> None:

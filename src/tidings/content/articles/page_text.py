@@ -9,7 +9,7 @@ from typing import Final
 from tidings.base.text import unescape_html
 from tidings.content.articles import WebPage
 from tidings.content.cleaning import resolve_web_url
-from tidings.content.formats.charset import codec_for, decode
+from tidings.content.formats.charset import decode
 
 # Browsers read the first 1024 bytes (HTML Standard, section 13.2.3.2); some publishers write more before the charset.
 _PRESCAN_BYTES: Final = 4096
@@ -29,9 +29,9 @@ _NOT_TEXT: Final = re.compile(r"[\0-\x08\x0e-\x1a\x1c-\x1f]")
 
 
 def decode_page(page: WebPage) -> str:
-    """Returns the page as text. The encoding comes from the Content-Type, else from a `meta` element, or is guessed."""
-    match = None if codec_for(page.charset) else _META_CHARSET.search(page.body[:_PRESCAN_BYTES])
-    return decode(page.body, match[1].decode() if match else page.charset)
+    """Returns the page as text. The encoding comes from the Content-Type or a `meta` element, or is guessed."""
+    match = _META_CHARSET.search(page.body[:_PRESCAN_BYTES])
+    return decode(page.body, page.charset, match[1].decode() if match else None)
 
 
 def text_as_html(text: str) -> str:

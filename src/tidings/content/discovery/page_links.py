@@ -91,10 +91,9 @@ def _refreshes(page: LexborHTMLParser, base: str) -> Iterator[str]:
 
 
 def page_text(body: bytes, charset: str | None = None) -> str:
-    """Returns a page as text. Encoding: UTF-8 if valid, else of the Content-Type, of a `meta` element, or guessed."""
-    if not charset and (match := _META_CHARSET.search(body[:_META_BYTES])):
-        charset = match[1].decode("ascii")
-    return decode(body, charset)
+    """Returns a page as text. Encoding: UTF-8 if valid, else of the Content-Type or a `meta` element, or guessed."""
+    match = _META_CHARSET.search(body[:_META_BYTES])
+    return decode(body, charset, match[1].decode("ascii") if match else None)
 
 
 def _link(node: LexborNode, base: str) -> PageLink:

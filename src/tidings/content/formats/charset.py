@@ -8,7 +8,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from tidings.content.formats.charset_guess import guess_charset
+from tidings.content.formats.charset_guess import choose_charset, guess_charset, guess_other_script
 
 # Longest first: the mark of UTF-32 LE begins with UTF-16 LE's.
 _BYTE_ORDER_MARKS: Final = (
@@ -76,24 +76,26 @@ class DecodedText(Struct, frozen=True):
     """The text as UTF-8 bytes if the document arrived in that form, else None."""
 
 
-def decode(body: bytes, charset: str | None = None) -> str:
+def decode(body: bytes, charset: str | None = None, declared: str | None = None) -> str:
     """Returns the document as text, without its byte order mark. Never raises.
 
-    charset: the charset of the HTTP Content-Type, if any.
-    Order: byte order mark, the bytes themselves if they are UTF-8 but for a few, `charset`, the XML declaration, a
-    guess from the letters, windows-1252. UTF-8 comes before the labels: other encodings almost never form valid UTF-8
-    by accident, and wrong labels are common.
+    charset: the charset of the HTTP Content-Type, if any. declared: the label in the document; by default the one of
+    the XML declaration.
+    Order: byte order mark, the bytes themselves if they are UTF-8 but for a few, the labels, a guess from the letters,
+    windows-1252. UTF-8 comes before the labels: other encodings almost never form valid UTF-8 by accident, and wrong
+    labels are common. Latin-1 and ASCII in `charset` come last: servers send them for everything, and the document
+    knows better. Of two other labels the one wins in which the letters make words.
     """
-    return decode_document(body, charset).text
+    return decode_document(body, charset, declared).text
 
 
-def decode_document(body: bytes, charset: str | None = None) -> DecodedText:
+def decode_document(body: bytes, charset: str | None = None, declared: str | None = None) -> DecodedText:
     """Returns the same as `decode`, with the UTF-8 bytes if no conversion is needed."""
     for mark, codec in _BYTE_ORDER_MARKS:
         if body.startswith(mark):
             # Some publishers write the mark twice.
             return DecodedText(body[len(mark) :].decode(codec, "replace").removeprefix("\ufeff"))
-    return _decode_unmarked(body, charset)
+    return _decode_unmarked(body, charset, declared or _label_in_prolog(body))
 
 
 def codec_for(label: str | None) -> str | None:
@@ -110,28 +112,42 @@ def codec_for(label: str | None) -> str | None:
     return _SUPERSETS.get(name, name)
 
 
-def _decode_unmarked(body: bytes, charset: str | None) -> DecodedText:
+def _decode_unmarked(body: bytes, charset: str | None, declared: str | None) -> DecodedText:
     for start, codec in _WIDE_STARTS:
         if start.match(body):
             return DecodedText(body.decode(codec, "replace"))
-    labels = [codec_for(charset), codec_for(_label_in_prolog(body))]
+    labels = [codec_for(charset), codec_for(declared)]
     for seven_bit in _SEVEN_BIT_CODECS.intersection(labels):
         return DecodedText(body.decode(seven_bit, "replace"))
     try:
         return DecodedText(body.decode(), body)
     except UnicodeDecodeError:
-        return DecodedText(_decode_high_bytes(body, [label for label in labels if label]))
+        if _is_server_default(charset):
+            labels.reverse()
+        return DecodedText(_decode_high_bytes(body, labels, chooses=not _is_server_default(charset)))
 
 
-def _decode_high_bytes(body: bytes, labels: list[str]) -> str:
-    """Returns the text of bytes that are not valid UTF-8 and have no byte order mark."""
+def _decode_high_bytes(body: bytes, labels: list[str | None], *, chooses: bool) -> str:
+    """Returns the text of bytes that are not valid UTF-8 and have no byte order mark.
+
+    chooses: whether the letters decide between the labels; else their order.
+    """
     if mixed := _decode_damaged_utf8(body):
         return mixed
-    for codec in labels:
-        text = _decode_if_mostly_valid(body, codec)
-        if text is not None:
-            return text
+    texts = {codec: text for codec in labels if codec and (text := _decode_if_mostly_valid(body, codec)) is not None}
+    if list(texts) == ["cp1252"] and (other := guess_other_script(body)):
+        return body.decode(other, "replace")
+    if texts:
+        return texts[choose_charset(body, list(texts)) if chooses and len(texts) > 1 else next(iter(texts))]
     return body.decode(guess_charset(body) or "cp1252", "replace")
+
+
+def _is_server_default(charset: str | None) -> bool:
+    """Returns whether the label is what servers send when nobody has set one: ASCII or Latin-1."""
+    try:
+        return bool(charset) and codecs.lookup(charset.strip(" \t\r\n\"'")).name in {"ascii", "iso8859-1"}
+    except (LookupError, ValueError):
+        return False
 
 
 def _decode_damaged_utf8(body: bytes) -> str | None:

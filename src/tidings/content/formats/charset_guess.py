@@ -16,8 +16,8 @@ _NON_ASCII_RUN: Final = re.compile(rb"[\x80-\xff]{2,}")
 _NON_ASCII_BYTES: Final = bytes(range(128, 256))
 # If at least this share of the bytes above 127 has a neighbour above 127, they form words, not accents.
 _MIN_SHARE_IN_WORDS: Final = 0.8
-
-
+# Fewer bytes above 127 do not contradict a label.
+_MIN_OTHER_BYTES: Final = 30
 _FOREIGN_RUN: Final = re.compile(r"[^\x00-\x7f]+")
 _TYPOGRAPHIC: Final = frozenset("\xa0“”„‚‘’‹›«»–—…•·°§©®™€£¡¿")
 # Fewer letters above ASCII say nothing about the language.
@@ -69,6 +69,33 @@ def guess_charset(body: bytes) -> str | None:
     shares = [(_common_letter_share(sample.decode(each.codec, "replace"), each), each) for each in _SINGLE_BYTE]
     share, best = max(shares, key=lambda pair: pair[0])
     return best.codec if share >= best.min_share else None
+
+
+def choose_charset(body: bytes, codecs: list[str]) -> str:
+    """Returns the codec that makes most sense of the letters, the first one of several that make the same.
+
+    codecs: at least one; each decodes the body.
+    """
+    guess = guess_charset(body)
+    if guess in codecs:
+        return guess
+    sample = body[:_SAMPLE_BYTES]
+    return max(codecs, key=lambda codec: _best_share(sample.decode(codec, "ignore")))
+
+
+def guess_other_script(body: bytes) -> str | None:
+    """Returns the guessed codec if it is certain that the body is not in a Latin script, else None."""
+    sample = body[:_SAMPLE_BYTES]
+    if len(sample) - len(sample.translate(None, _NON_ASCII_BYTES)) < _MIN_OTHER_BYTES:
+        return None
+    guess = guess_charset(body) if _share_in_words(sample) >= _MIN_SHARE_IN_WORDS else None
+    return None if guess in _LATIN_LETTERS else guess
+
+
+def _best_share(text: str) -> float:
+    """Returns how common the letters above ASCII are in the script or the language that fits best, 0 to 1."""
+    scripts = [_common_letter_share(text, candidate) for candidate in (*_MULTI_BYTE, *_SINGLE_BYTE)]
+    return max(*scripts, *(_language_share(text, codec) for codec in _LATIN_LETTERS))
 
 
 def _guess_latin(sample: bytes) -> str | None:
