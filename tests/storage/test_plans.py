@@ -30,7 +30,7 @@ from tidings.maintenance.store import cleanup, status
 from tidings.maintenance.store.cleanup import ExpiredEntry
 from tidings.storage.entries import counters, entries, entry_lists, labels, public_links, read_state, unread_ids
 from tidings.storage.feeds import bulk, categories, feed_texts, feeds, health
-from tidings.storage.polling import claims, sources
+from tidings.storage.polling import claims, entry_writes, sources
 from tidings.websub import store as subscriptions
 
 pytestmark = pytest.mark.slow
@@ -153,6 +153,18 @@ def test_a_list_is_read_from_the_index_that_was_made_for_it(archive: Archive, na
         entry_lists.page(db, archive.user_id, which(archive, name), PageRequest(order=order))
 
     assert INTENDED_INDEXES[name, order] in json.dumps(plans[0].plan), plans[0].plan
+
+
+@pytest.mark.parametrize("number", [1, 1000])
+def test_entries_of_dates_are_read_from_an_index_of_dates(archive: Archive, number: int) -> None:
+    dates = [Instant(NOW - n * 60 * SECOND) for n in range(number)]
+
+    with explained(archive.database) as plans, archive.database.reading() as db:
+        entry_writes.of_dates(db, archive.user_id, archive.feed_id, dates)
+
+    assert [plan.complaints() for plan in plans if plan.complaints()] == []
+    # With many dates, PostgreSQL may read all entries of a small feed instead.
+    assert number > 1 or all("_published" in json.dumps(plan.plan) for plan in plans), plans[0].plan
 
 
 @pytest.mark.parametrize("name", ["none", "unread", "read", "removed", "starred", "not starred"])

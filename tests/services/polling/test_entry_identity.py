@@ -83,6 +83,81 @@ def test_another_spelling_of_a_guid_is_the_same_entry(feed: WatchedFeed, before:
     assert feed.stored("title", "status") == [("One, corrected", 1)]
 
 
+DATE = "<pubDate>Fri, 02 Jan 2026 08:30:00 GMT</pubDate>"
+
+
+def dated(guid: str, link: str, title: str = "One", date: str = DATE) -> str:
+    return f"<guid isPermaLink='false'>{guid}</guid><link>{link}</link><title>{title}</title>{date}"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("https://site.example/1", "https://site.example/1"),
+        ("https://site.example/1", "http://www.site.example/1/"),
+        ("https://www.site.example/1?b=2", "https://SITE.example/1?b=2#more"),
+        ("https://site.example/gr%C3%BC%C3%9Fe", "https://site.example/grüße"),
+        ("https://site.example/1?id=7&amp;PHPSESSID=ab12", "https://site.example/1?id=7&amp;PHPSESSID=cd34"),
+        ("https://site.example/1;jsessionid=AB?id=7", "https://site.example/1?id=7"),
+        ("https://site.example/1#a", "https://site.example/1#b"),
+        ("https://site.example/", "https://site.example"),
+    ],
+)
+def test_a_new_guid_with_the_same_link_title_and_date_is_the_same_entry(
+    feed: WatchedFeed, before: str, after: str
+) -> None:
+    feed.publish(dated("old-1", before))
+    feed.mark_all_as_read()
+    feed.publish(dated("https://new.example/?p=1", after))
+    feed.publish(dated("https://new.example/?p=1", after))
+
+    assert feed.stored("title", "status") == [("One", 1)]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        dated("new", "https://site.example/2"),
+        dated("new", "https://site.example/1?page=2"),
+        dated("new", "https://other.example/1"),
+        dated("new", "https://site.example/1", title="Two"),
+        dated("new", "https://site.example/1", date=DATE.replace("30", "31")),
+        dated("new", "https://site.example/1", date=""),
+    ],
+    ids=["path", "query", "host", "title", "date", "no date"],
+)
+def test_a_new_guid_with_anything_else_new_is_a_new_entry(feed: WatchedFeed, other: str) -> None:
+    feed.publish(dated("old", "https://site.example/1"))
+    feed.publish(other)
+
+    assert len(feed.stored("id")) == 2
+
+
+def test_an_entry_that_is_still_in_the_document_is_another_one(feed: WatchedFeed) -> None:
+    first, second = dated("1", "https://site.example/"), dated("2", "https://site.example/")
+
+    feed.publish(first)
+    feed.mark_all_as_read()
+    feed.publish(second, first)
+
+    assert feed.stored("status") == [(1,), (0,)]
+
+
+def test_a_whole_feed_under_new_guids_stays_in_order(feed: WatchedFeed) -> None:
+    """Two entries share link, title and date: the older one stays the older one."""
+    old = [
+        dated(f"old-{n}", "https://site.example/same", title="Same") + f"<description>{n}</description>" for n in (2, 1)
+    ]
+    feed.publish(*old, dated("old-0", "https://site.example/0"))
+    ids = feed.stored("id")
+    feed.mark_all_as_read()
+    feed.publish(*(item.replace("old-", "new-") for item in old), dated("new-0", "https://www.site.example/0"))
+    feed.publish(dated("new-3", "https://site.example/3"), *(item.replace("old-", "new-") for item in old))
+
+    assert [row[:2] for row in feed.stored("id", "status")][:3] == [(*id_, 1) for id_ in ids]
+    assert feed.stored("status") == [(1,), (1,), (1,), (0,)]
+
+
 def test_two_guids_that_differ_in_their_scheme_are_two_entries(feed: WatchedFeed) -> None:
     items = [f"<guid>{scheme}://site.example/1</guid><title>{scheme}</title>" for scheme in ("http", "https")]
 

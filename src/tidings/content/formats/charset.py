@@ -145,7 +145,7 @@ def _decode_high_bytes(body: bytes, labels: list[str | None], *, chooses: bool) 
 def _is_server_default(charset: str | None) -> bool:
     """Returns whether the label is what servers send when nobody has set one: ASCII or Latin-1."""
     try:
-        return bool(charset) and codecs.lookup(charset.strip(" \t\r\n\"'")).name in {"ascii", "iso8859-1"}
+        return codecs.lookup((charset or "").strip(" \t\r\n\"'")).name in {"ascii", "iso8859-1"}
     except (LookupError, ValueError):
         return False
 

@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, Final, Generic, TypeVar
+from urllib.parse import unquote
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -34,6 +35,12 @@ _DEFAULT_PORT: Final = re.compile(r":(?:80|443)?$")
 # A fragment that AT Internet's tracker adds; many newspapers use it.
 _TRACKING_FRAGMENT: Final = re.compile(r"xtor=.*", re.DOTALL | re.IGNORECASE)
 
+# Parameters that number a visit, and the one that Java servers write into the path.
+_SESSION: Final = re.compile(
+    r"(?:phpsessid|jsessionid|aspsessionid\w*|oscsid|zenid|cfid|cftoken|sid|sess|session_?(?:id)?)=", re.IGNORECASE
+)
+_PATH_SESSION: Final = re.compile(r";(?:jsessionid|phpsessid|sid)=[^/?;]*", re.IGNORECASE)
+
 EntryT = TypeVar("EntryT")
 
 
@@ -46,6 +53,8 @@ class KnownEntries(Struct, frozen=True):
     """The same entries' fingerprints, as published when they were last written."""
     deleted: frozenset[bytes]
     """Hashes of deleted entries, which must not be stored again."""
+    same_date: Sequence[StoredEntry] = ()
+    """Stored entries with the dates of entries of the document that are not known by a hash."""
 
     def __contains__(self, hash_: bytes) -> bool:
         return hash_ in self.ids or hash_ in self.deleted
@@ -53,7 +62,10 @@ class KnownEntries(Struct, frozen=True):
     def __or__(self, other: KnownEntries) -> KnownEntries:
         """Return the result of both look-ups."""
         return KnownEntries(
-            {**self.ids, **other.ids}, {**self.fingerprints, **other.fingerprints}, self.deleted | other.deleted
+            {**self.ids, **other.ids},
+            {**self.fingerprints, **other.fingerprints},
+            self.deleted | other.deleted,
+            (*self.same_date, *other.same_date),
         )
 
 
@@ -101,6 +113,18 @@ class FeedUpdate(Struct, Generic[EntryT], frozen=True, kw_only=True):
         elif self.worse_pages is None and self.feed.crawler and not words:
             noted.pop("limits_reached", None)
         return noted
+
+
+class StoredEntry(Struct, frozen=True):
+    """The columns of a stored entry by which it is recognised under a new id."""
+
+    id: int
+    feed_id: int
+    hash: bytes
+    fingerprint: bytes | None
+    url: str
+    title: str
+    published_at: Instant
 
 
 class StoredIdentity(Struct, frozen=True):
@@ -159,6 +183,14 @@ def diff_entries(
     document: as `identify_entries` returns it; its oldest entry comes last. known: looked up by all of its hashes.
     """
     renamed, renamed_deleted = _find_renamed(document, known) if document.other_hashes else ({}, {})
+    if known.same_date:
+        moved = find_moved(document, known, renamed)
+        renamed = {**renamed, **{hash_: stored.hash for hash_, stored in moved.items()}}
+        known |= KnownEntries(
+            {stored.hash: stored.id for stored in moved.values()},
+            {stored.hash: stored.fingerprint for stored in moved.values()},
+            frozenset(),
+        )
     new: dict[bytes, ParsedEntry] = {}
     changed: dict[int, ParsedEntry] = {}
     deleted = set()
@@ -183,6 +215,40 @@ def diff_entries(
         renamed={known.ids[old]: hash_ for hash_, old in renamed.items()},
         renamed_deleted=[(old, hash_) for hash_, old in renamed_deleted.items()],
     )
+
+
+def dates_of_unknown(document: ParsedFeed, known: KnownEntries) -> set[Instant]:
+    """Return the dates of the entries of a document that are not known by any of their hashes."""
+    return {
+        entry.published_at
+        for entry in document.entries
+        if entry.published_at is not None
+        and raw_hash(entry) not in known
+        and not any(other in known for other in other_hashes(document, entry))
+    }
+
+
+def find_moved(document: ParsedFeed, known: KnownEntries, renamed: Mapping[bytes, bytes]) -> dict[bytes, StoredEntry]:
+    """Return the stored entries that are in the document under ids that nothing connects with them, by the new hash.
+
+    This happens when a site moves to another system. Such an entry has the title, the date and the link of a stored one
+    that has left the document. renamed: old hashes by new, of entries that are known otherwise.
+    """
+    present = {raw_hash(entry) for entry in document.entries} | set(renamed.values())
+    gone: dict[tuple[str, str, Instant], list[StoredEntry]] = {}
+    for stored in sorted(known.same_date, key=lambda stored: stored.id, reverse=True):
+        if stored.hash not in present and stored.url:
+            key = (loose_url(stored.url), stored.title.strip(), stored.published_at)
+            gone.setdefault(key, []).append(stored)
+    moved: dict[bytes, StoredEntry] = {}
+    for entry in reversed(document.entries) if gone else ():
+        hash_ = raw_hash(entry)
+        if entry.published_at is None or hash_ in known or hash_ in renamed or hash_ in moved:
+            continue
+        # Several entries that share everything keep their order: the oldest was stored first.
+        if stored_ones := gone.get((loose_url(entry.url), entry.title.strip(), entry.published_at)):
+            moved[hash_] = stored_ones.pop()
+    return moved
 
 
 def _find_renamed(document: ParsedFeed, known: KnownEntries) -> tuple[Mapping[bytes, bytes], Mapping[bytes, bytes]]:
@@ -255,6 +321,19 @@ def canonical_url(url: str) -> str:
     if _TRACKING_FRAGMENT.fullmatch(kept):
         kept = ""
     return f"//{_DEFAULT_PORT.sub('', host).lower()}{path}{'#' if kept else ''}{kept}"
+
+
+def loose_url(url: str) -> str:
+    """Return the part of the URL that a site keeps when it moves to another system.
+
+    Besides what `canonical_url` leaves out, that is the URL without `www.`, percent-encoding, session parameters,
+    fragment and a slash at the end. It only compares entries whose title and date are equal.
+    """
+    address = canonical_url(url).partition("#")[0]
+    host, slash, path = address.removeprefix("//").removeprefix("www.").partition("/")
+    path, mark, query = _PATH_SESSION.sub("", path).partition("?")
+    query = "&".join(each for each in query.split("&") if each and not _SESSION.match(each)) if mark else ""
+    return f"{host}{slash and '/'}{unquote(path).rstrip('/')}{query and '?'}{unquote(query)}"
 
 
 def _url_hashes(entries: Sequence[ParsedEntry], urls: Sequence[str]) -> list[str]:

@@ -181,7 +181,7 @@ class FeedChecker:
     def _store_entries(self, members: Sequence[Member], documents: Mapping[int, ParsedFeed]) -> None:
         """documents: by feed id."""
         with self._database.reading() as db:
-            known = look_up(db, documents)
+            known = look_up(db, documents, {feed.id: feed.user_id for _, feed in members})
             owners = users.get_many(db, {feed.user_id for _, feed in members})
         updates: list[tuple[Member, FeedUpdate[ReadyEntry]]] = []
         size = 0

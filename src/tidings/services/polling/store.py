@@ -21,6 +21,7 @@ from tidings.domain.feeds.feeds import Feed
 from tidings.domain.polling.changes import (
     FeedUpdate,
     KnownEntries,
+    dates_of_unknown,
     diff_entries,
     identify_entries,
     other_hashes,
@@ -55,11 +56,12 @@ class CheckResult(Struct, frozen=True):
     """Nothing was written, because the feed was deleted or another worker claimed its source."""
 
 
-def look_up(db: Read, documents: Mapping[int, ParsedFeed]) -> dict[int, KnownEntries]:
+def look_up(db: Read, documents: Mapping[int, ParsedFeed], owners: Mapping[int, int]) -> dict[int, KnownEntries]:
     """Return what is stored of the entries of each feed, by feed id.
 
-    documents: by feed id, as `identify_entries` returns them. Other hashes are looked up only for entries that are not
-    stored under their own: usually none, or a few new ones.
+    documents: by feed id, as `identify_entries` returns them. owners: users' ids by feed id. Other hashes are looked up
+    only for entries that are not stored under their own, usually none or a few new ones; and stored entries with their
+    dates, which may be the same ones, for those that are not stored under these either.
     """
     hashes = {feed_id: [raw_hash(entry) for entry in document.entries] for feed_id, document in documents.items()}
     known = entry_writes.look_up(db, hashes)
@@ -76,13 +78,19 @@ def look_up(db: Read, documents: Mapping[int, ParsedFeed]) -> dict[int, KnownEnt
     others = {feed_id: wanted for feed_id, wanted in others.items() if wanted}
     for feed_id, found in entry_writes.look_up(db, others).items() if others else ():
         known[feed_id] |= found
+    for feed_id, document in documents.items():
+        if dates := dates_of_unknown(document, known[feed_id]):
+            same_date = entry_writes.of_dates(db, owners[feed_id], feed_id, dates)
+            known[feed_id] = replace(known[feed_id], same_date=same_date)
     return known
 
 
 def find_changes(db: Read, user: User, feed: Feed, document: ParsedFeed, *, now: Instant) -> FeedUpdate[ParsedEntry]:
     """Return what a document changes in one feed of the user."""
     identified = identify_entries(feed, document)
-    return diff_entries(user, feed, identified, look_up(db, {feed.id: identified})[feed.id], now=now)
+    return diff_entries(
+        user, feed, identified, look_up(db, {feed.id: identified}, {feed.id: user.id})[feed.id], now=now
+    )
 
 
 def other_feeds_at(database: Database, url: str, batch: Sequence[Feed]) -> dict[int, int]:

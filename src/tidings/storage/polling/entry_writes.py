@@ -21,7 +21,7 @@ from tidings.domain.entries.chapters import chapters_text
 from tidings.domain.entries.enclosures import match_enclosures
 from tidings.domain.entries.entries import EditedEntryField, ReadyEntry, tag_key
 from tidings.domain.feeds.feeds import Feed
-from tidings.domain.polling.changes import FeedUpdate, KnownEntries, StoredIdentity
+from tidings.domain.polling.changes import FeedUpdate, KnownEntries, StoredEntry, StoredIdentity
 from tidings.engine import bulk_insert
 from tidings.engine.database import Read, Write
 from tidings.engine.id_list import in_list
@@ -67,6 +67,26 @@ def look_up(db: Read, hashes: Mapping[int, Iterable[bytes]]) -> dict[int, KnownE
     return {
         feed_id: KnownEntries(ids[feed_id], fingerprints[feed_id], frozenset(deleted[feed_id])) for feed_id in hashes
     }
+
+
+_select_by_date = select(
+    entries.c.id,
+    entries.c.feed_id,
+    entries.c.hash,
+    entries.c.fingerprint,
+    entries.c.url,
+    entries.c.title,
+    entries.c.published_at,
+).where(
+    entries.c.user_id == bindparam("user"),
+    entries.c.feed_id == bindparam("feed"),
+    in_list(entries.c.published_at, "dates"),
+)
+
+
+def of_dates(db: Read, user_id: int, feed_id: int, dates: Collection[Instant]) -> list[StoredEntry]:
+    """Return the entries of a feed with these dates."""
+    return db.all(StoredEntry, _select_by_date, user=user_id, feed=feed_id, dates=sorted(dates))
 
 
 def add_all(
