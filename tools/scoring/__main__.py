@@ -1,5 +1,7 @@
 """`python -m scoring [part ...]`: prints the scores as a table, then the misses and their reasons.
 
+`trafilatura=PATH` and `scrapinghub=PATH` are parts, too: they need the path of a clone (`scoring.benchmarks`).
+
 Exits with 1 if a score is too low.
 
 Parts whose data is not on this machine are left out.
@@ -8,22 +10,27 @@ Parts whose data is not on this machine are left out.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
+from pathlib import Path
 
 from scoring.claims import Claim, misses
-from scoring.scores import PARTS, Part, Score
+from scoring.scores import CLONED_PARTS, PARTS, Part, Score
 
 
 def main() -> int:
     chosen = sys.argv[1:] or list(PARTS)
-    if unknown := [name for name in chosen if name not in PARTS]:
-        sys.stderr.write(f"no such part: {', '.join(unknown)}; there are {', '.join(PARTS)}\n")
+    if unknown := [name for name in chosen if _measure_of(name) is None]:
+        cloned = (f"{name}=PATH" for name in CLONED_PARTS)
+        sys.stderr.write(f"no such part: {', '.join(unknown)}; there are {', '.join([*PARTS, *cloned])}\n")
         return 2
     found = []
     _print(f"{'':18} {'':26} {'score':>7}  {'floor':>6}")
     for name in chosen:
         try:
-            part = PARTS[name]()
+            measure = _measure_of(name)
+            assert measure is not None
+            part = measure()
         except FileNotFoundError as missing:
             _print(f"{name:18} left out, {missing.filename} is not on this machine")
             continue
@@ -38,6 +45,14 @@ def main() -> int:
         "\n".join(["", *(f"too low: {score.part}, {score.field}" for score in low)]) if low else "\nall as they should"
     )
     return 1 if low else 0
+
+
+def _measure_of(name: str) -> Callable[[], Part] | None:
+    """Returns what measures a part, None if there is none of that name."""
+    part, _, clone = name.partition("=")
+    if clone and part in CLONED_PARTS:
+        return partial(CLONED_PARTS[part], Path(clone))
+    return PARTS.get(name)
 
 
 def _line(score: Score) -> str:

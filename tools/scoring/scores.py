@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
 
-from scoring import agreement, articles, expected, expressions, hostile, real, throughput
+from scoring import agreement, articles, benchmarks, expected, expressions, hostile, real, throughput
 from scoring.claims import Claim, share
 from scoring.floors import FLOORS, MEGABYTES_PER_SECOND
 
@@ -88,6 +89,20 @@ def _articles() -> Part:
     )
 
 
+def _trafilatura(clone: Path) -> Part:
+    found = benchmarks.passage_scores(clone)
+    nothing = [score.page for score in found if not score.found]
+    pictures = sum(score.pictures for score in found)
+    shown = f"{len(found)} pages, nothing right on {len(nothing)}, {pictures} pictures"
+    misses = [Claim(page, "article", "a passage", "none") for page in nothing]
+    return Part([Score("trafilatura", "passages (F1)", benchmarks.passage_f1(found), shown, None)], misses)
+
+
+def _scrapinghub(clone: Path) -> Part:
+    found = benchmarks.text_scores(clone)
+    return Part([Score("scrapinghub", "words (F1)", benchmarks.text_f1(found), f"{len(found)} pages", None)])
+
+
 def _throughput() -> Part:
     speed = throughput.measure(throughput.bodies())
     value = speed.megabytes_per_second
@@ -106,3 +121,6 @@ PARTS: Final[Mapping[str, Callable[[], Part]]] = {
     "articles": _articles,
     "throughput": _throughput,
 }
+
+# Measured on a clone of a repository, whose path is given.
+CLONED_PARTS: Final[Mapping[str, Callable[[Path], Part]]] = {"trafilatura": _trafilatura, "scrapinghub": _scrapinghub}

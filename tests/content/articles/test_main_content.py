@@ -185,3 +185,113 @@ def test_blanks_around_addresses_are_no_part_of_them() -> None:
 
     assert 'href="/next"' in found
     assert 'src="dam.gif"' in found
+
+
+def described(description: str, body: str, *, head: str = "") -> str:
+    """Returns the article of a page whose head describes it."""
+    meta = f"<meta property='og:description' content='{description}'>"
+    return find_article(f"<html><head>{meta}{head}</head><body>{body}</body></html>")
+
+
+OTHER = f"<p>{SENTENCE.replace('Rain', 'Hail') * 3}</p>"
+SHORT = "<p>The bridge is open again, and the first carts crossed it in the early morning of Tuesday.</p>"
+
+
+@pytest.mark.parametrize("box", ["<article>", "<div class='hentry'>", "<div itemprop='articleBody'>"])
+def test_a_short_article_that_is_described_is_not_exchanged_for_a_longer_part(box: str) -> None:
+    end = f"</{box[1:-1].partition(' ')[0]}>"
+    body = f"<div>{box}<div>{SHORT}</div>{end}</div><div><div><div class='text'>{OTHER * 3}</div></div></div>"
+
+    article = described("The bridge is open again, and the first carts crossed", body)
+
+    assert "The bridge is open" in article
+    assert "Hail" not in article
+
+
+def test_the_described_beginning_stands_before_the_text() -> None:
+    top = f"<div class='top'><div>{SHORT}</div></div>"
+    body = f"<div>{top}<div class='story'>{PARAGRAPH * 6}</div></div>"
+
+    article = described("The bridge is open again, and the first carts crossed", body)
+
+    assert article.index("The bridge is open") < article.index("Rain fell")
+
+
+@pytest.mark.parametrize("hidden", ["<p hidden>", "<p style='display:none'>", "<aside><p>", "<p><a href='/next'>"])
+def test_a_description_in_another_part_of_the_page_changes_nothing(hidden: str) -> None:
+    text = "The bridge is open again, and the first carts crossed it."
+
+    article = described(text, f"<div>{hidden}{text}</a></p></aside><div class='story'>{PARAGRAPH * 6}</div></div>")
+
+    assert "The bridge" not in article
+
+
+def test_a_text_in_noscript_is_the_article_of_a_page_for_scripts() -> None:
+    article = find_article(f"<html><body><noscript><div>{PARAGRAPH * 4}</div></noscript></body></html>")
+
+    assert article.count("Rain fell") == 12
+
+
+def test_a_note_about_scripts_in_noscript_goes() -> None:
+    assert "JavaScript" not in article_of("<noscript><p>Please enable JavaScript to see the comments.</p></noscript>")
+
+
+@pytest.mark.parametrize("name", ["page-header-region", "extra-wide"])
+def test_an_element_with_most_of_the_paragraphs_is_kept_whatever_its_name(name: str) -> None:
+    story = f"<div class='{name}'><h2>Weather</h2><div>{PARAGRAPH * 12}</div></div>"
+
+    assert "Rain fell" in find_article(f"<html><body><div>{story}</div><div>{OTHER}</div></body></html>")
+
+
+def test_the_text_for_search_engines_replaces_an_excerpt() -> None:
+    text = f"{SENTENCE * 9}\\nThe end &amp; all."
+    data = f'{{"@type": "NewsArticle", "headline": "Weather", "articleBody": "{text}"}}'
+    script = f"<script type='application/ld+json'>{data}</script>"
+
+    article = find_article(f"<html><head>{script}</head><body><div>{PARAGRAPH}</div></body></html>")
+
+    assert article.count("Rain fell") == 9
+    assert "<p>The end &amp; all.</p>" in article
+
+
+def test_a_short_text_for_search_engines_does_not_replace_the_article() -> None:
+    data = '{"headline": "Weather", "articleBody": "Hail fell on the valley, and more is to come."}'
+    script = f"<script type='application/ld+json'>{data}</script>"
+
+    article = find_article(f"<html><head>{script}</head><body><div>{PARAGRAPH * 3}</div></body></html>")
+
+    assert "Rain fell" in article
+    assert "Hail" not in article
+
+
+@pytest.mark.parametrize(
+    "data", ["", "{", "[[[[[[[[[[[]]]]]]]]]]]", '{"@graph": 5, "headline": 1, "articleBody": [1]}']
+)
+def test_broken_data_for_search_engines_says_nothing(data: str) -> None:
+    script = f"<script type='application/ld+json'>{data}</script>"
+
+    assert "Rain fell" in find_article(f"<html><head>{script}</head><body><div>{PARAGRAPH * 3}</div></body></html>")
+
+
+@pytest.mark.parametrize("around", ["<nav>%s</nav>", "<div class='sidebar'>%s</div>", "<footer>%s</footer>"])
+def test_navigation_is_no_part_of_a_short_article_without_paragraphs(around: str) -> None:
+    links = "".join(f"<span>Chapter {number}, a page of its own. </span>" for number in range(4))
+    table = f"<table><tr><td>{SENTENCE.strip()[:20]}</td></tr></table>" * 12
+
+    article = find_article(f"<html><body>{around % links}<div>{table}</div></body></html>")
+
+    assert "Rain fell" in article
+    assert "Chapter" not in article
+
+
+@pytest.mark.parametrize("name", ["author-info", "entry-footer", "postmetadata", "tag-links", "recentcomments"])
+def test_what_publishing_systems_put_around_a_text_goes(name: str) -> None:
+    assert "Written by" not in article_of(
+        f"<div class='{name}'><p>Written by somebody who lives in the valley.</p></div>"
+    )
+
+
+def test_related_posts_go_even_as_articles() -> None:
+    post = "<article><p>Other news of the valley, for those who read on.</p></article>"
+
+    assert "Other news" not in article_of(f"<section class='related-posts'>{post}</section>")

@@ -31,12 +31,13 @@ _RELATED: Final = re.compile(
     r"|(?:also )?read(?: more| next| this)?|more (?:on this|from|stories|coverage)[\w ]{0,30}|don't miss"
     r"|recommended(?: for you)?"
     r"|you (?:may|might)(?: also)? (?:also )?(?:like|be interested in)|also on [\w.]{1,30}|most (?:read|popular)"
-    r"|(?:lesen|siehe|sehen) sie auch|mehr zum thema|das könnte sie auch interessieren|weiterlesen"
+    r"|(?:lesen|siehe|sehen) sie auch[\w ]{0,30}|mehr (?:zum thema|dazu)|das könnte (?:sie|dich) auch interessieren"
+    r"|(?:auch|ebenfalls) interessant|(?:zum )?weiterlesen|schon gelesen|verwandte (?:artikel|beiträge|themen)"
     r"|(?:à )?lire aussi"
-    r"|voir aussi|sur le même sujet|lea también|le[aé]r? (?:también|más)|te puede interesar"
+    r"|voir aussi|sur le même sujet|[lv]ea también|le[aé]r? (?:también|más)|[tl]e puede interesar"
     r"|leia (?:também|mais)|veja também"
     r"|leggi anche|lees ook|czytaj (?:też|także)|läs också|читайте также|по теме|см\. также|相关阅读|関連記事)"
-    r"\s*(?:[:：|>»…—–-]|\.\.\.|$)\s*",
+    r"\s*(?:[:：|>»…—–?!-]|\.\.\.|$)\s*",
     re.IGNORECASE,
 )
 # Minimum share of link text in the characters of a line that is a link with blanks and punctuation around it.

@@ -78,34 +78,46 @@ def remove_numbers(article: HtmlElement) -> None:
 
 def restore_media(article: HtmlElement, page: HtmlElement) -> None:
     """Puts lost media back. article: extracted from a copy of the page, after the page was numbered."""
-    originals = {_number(element): element for element in page.iter("*")}
-    kept = {n: element for element in article.iter("*") if (n := _number(element)) in originals}
-    words = [n for n in sorted(kept) if originals[n].tag in _TEXT_ELEMENTS and _has_enough_text(originals[n])]
+    words = article_lines(article, page)
     if not words:
         return
+    kept = {n: element for element in article.iter("*") if (n := element_number(element)) >= 0}
     positions = sorted(kept)
     shown = {url for element in article.iter(*_MEDIA) for url in _media_urls(element)}
-    for lost in _lost_media([originals[n] for n in words], kept):
+    for lost in _lost_media(words, kept):
         urls = _media_urls(lost)
         if not shown.isdisjoint(urls):
             continue
         shown |= urls
-        following = bisect(positions, _number(lost))
+        following = bisect(positions, element_number(lost))
         _insert_in_order(
             _enclosing_figure(lost, kept), article, kept[positions[following]] if following < len(positions) else None
         )
 
 
+def article_lines(article: HtmlElement, page: HtmlElement) -> list[HtmlElement]:
+    """Returns the elements of the page with text that the article keeps, in order.
+
+    article: extracted from a copy of the page, after the page was numbered.
+    """
+    kept = {element_number(element) for element in article.iter("*")}
+    return [
+        element
+        for element in page.iter(*_TEXT_ELEMENTS)
+        if element_number(element) in kept and _has_enough_text(element)
+    ]
+
+
 def _lost_media(words: list[HtmlElement], kept: dict[int, HtmlElement]) -> Iterator[HtmlElement]:
     """Yields the media to restore. words: the text elements of the page that the article keeps, in order."""
-    first, last = _number(words[0]), _number(words[-1])
+    first, last = element_number(words[0]), element_number(words[-1])
     inside = _common_ancestor(words)
     holders = {inside, *inside.iterancestors()}
     around = _article_container(inside)
     restored = 0
     leads_in = False
     for element in around.iter(*_MEDIA):
-        position = _number(element)
+        position = element_number(element)
         if position in kept or not _is_wanted(element, holders):
             continue
         if first < position < last or inside in element.iterancestors():
@@ -195,7 +207,7 @@ def _enclosing_figure(element: HtmlElement, kept: dict[int, HtmlElement]) -> Htm
     """Returns the `figure` or `picture` around the element if the article kept nothing of it, else the element."""
     figure = element
     for ancestor in element.iterancestors():
-        if any(_number(descendant) in kept for descendant in ancestor.iter("*")):
+        if any(element_number(descendant) in kept for descendant in ancestor.iter("*")):
             break
         if ancestor.tag == "picture":
             figure = ancestor
@@ -211,8 +223,8 @@ def _insert_in_order(figure: HtmlElement, article: HtmlElement, following: HtmlE
     if following is None:
         article.append(addition)
         return
-    position = _number(figure)
-    while (parent := following.getparent()) is not None and _number(parent) > position:
+    position = element_number(figure)
+    while (parent := following.getparent()) is not None and element_number(parent) > position:
         following = parent
     if following.getparent() is None:
         following.insert(0, addition)
@@ -228,5 +240,6 @@ def _class_and_id(element: HtmlElement) -> str:
     return f"{element.get('class', '')} {element.get('id', '')}"
 
 
-def _number(element: HtmlElement) -> int:
+def element_number(element: HtmlElement) -> int:
+    """Returns the number that `number_elements` gave to an element, -1 if it has none."""
     return int(element.get(_NUMBER, "-1"))

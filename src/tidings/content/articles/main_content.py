@@ -1,19 +1,30 @@
 """Finds the article of a page without a scraper rule.
 
-parse ─► number elements ─► readability ─► restore lost media ─► short result? most of the page instead
+parse ─► number elements ─► readability ─► beginning as described? ─► restore lost media
+                                              short result? most of the page instead
+                                              an excerpt? the text for search engines instead
 """
 
 from __future__ import annotations
 
+import copy
 import re
 from typing import Final
 
 from lxml import etree
-from lxml.html import HtmlElement, HTMLParser, document_fromstring
+from lxml.html import Element, HtmlElement, HTMLParser, document_fromstring
 
 from tidings.content.articles import lost_media
-from tidings.content.articles.surroundings import class_and_id, text_length
-from tidings.content.articles.tree_readability import run_readability
+from tidings.content.articles.beginning import with_beginning
+from tidings.content.articles.page_hints import is_in, read_hints, text_as_paragraphs
+from tidings.content.articles.surroundings import (
+    class_and_id,
+    main_text_length,
+    paragraph_text_length,
+    remove_surroundings,
+    text_length,
+)
+from tidings.content.articles.tree_readability import run_readability, strip_page
 from tidings.content.xml.serialization import to_html
 
 # A result that is shorter than this (characters) and a smaller share of its page is only a part of the article.
@@ -23,6 +34,13 @@ MIN_PAGE_SHARE: Final = 0.6
 MIN_TEXT_RATIO: Final = 1.5
 MAX_LINK_SHARE: Final = 0.5
 
+# A result with less than this share of most of the page's text is no article, even if it begins like one.
+MIN_RESULT_SHARE: Final = 0.1
+# A result with less than this share of the text for search engines is only an excerpt of the article.
+MAX_EXCERPT_SHARE: Final = 0.5
+# Texts in `noscript` that are shorter (characters), or a smaller share of the page's paragraphs, ask for scripts.
+MIN_NOSCRIPT_CHARS: Final = 250
+
 _TITLE_CHARS: Final = 1000
 
 # Names of the discussion below an article, which may be longer than the article.
@@ -31,19 +49,46 @@ _COMMENTS: Final = re.compile(r"(?<![a-z])comments?(?:-?(?:list|section|area|thr
 
 def find_article(page: HtmlElement) -> str:
     """Returns the HTML of the article with its URLs as written; "" if there is none. page: is changed."""
+    hints = read_hints(page)
     for unseen in list(page.iter("script", "style", "template")):
         unseen.drop_tree()
+    _show_noscript(page)
     lost_media.resolve_lazy_images(page)
     lost_media.number_elements(page)
-    article = run_readability(page)
+    article = with_beginning(page, run_readability(page), hints.beginnings, _extract_part)
     if article is not None:
         lost_media.restore_media(article, page)
     part = _most_of_page(page, article)
+    if part is not None and article is not None and _is_lost(hints.beginnings, article, part):
+        part = None
     article = article if part is None else part
+    if len(hints.text) * MAX_EXCERPT_SHARE > (0 if article is None else text_length(article)):
+        article = text_as_paragraphs(hints.text)
     if article is not None:
         lost_media.remove_numbers(article)
         _strip_urls(article)
     return "" if article is None else to_html(article)
+
+
+def _show_noscript(page: HtmlElement) -> None:
+    """Unwraps `noscript` with a main part of the text of the page, which is for readers without scripts."""
+    hidden = [one for one in page.iter("noscript") if paragraph_text_length(one) >= MIN_NOSCRIPT_CHARS]
+    if hidden:
+        main_chars = main_text_length(page)
+        for one in hidden:
+            if paragraph_text_length(one) >= main_chars:
+                one.drop_tag()
+
+
+def _extract_part(part: HtmlElement) -> HtmlElement | None:
+    """Returns the article of a part of a page, as if the page had nothing else."""
+    body = Element("body")
+    copied = copy.deepcopy(part)
+    copied.tail = None
+    body.append(copied)
+    page = Element("html")
+    page.append(body)
+    return run_readability(page)
 
 
 def _strip_urls(article: HtmlElement) -> None:
@@ -71,15 +116,36 @@ def parse_page(html: str) -> HtmlElement | None:
         return None
 
 
+def _is_lost(beginnings: tuple[str, ...], article: HtmlElement, part: HtmlElement) -> bool:
+    """Returns whether the article has a beginning that a larger part of the page lacks, and is no mere excerpt."""
+    if text_length(article) < MIN_RESULT_SHARE * text_length(part):
+        return False
+    return any(is_in(article, (one,)) and not is_in(part, (one,)) for one in beginnings)
+
+
 def _most_of_page(page: HtmlElement, article: HtmlElement | None) -> HtmlElement | None:
     """Returns the smallest element with most of the page's text if the article is only a part of that text, else None.
 
-    Readability scores paragraphs; text in table cells or separated by line breaks has none.
+    Readability scores paragraphs; text in table cells or separated by line breaks has none. What looks like no article
+    does not count, unless nothing else is left.
     """
-    part: HtmlElement | None = page.find("body")
-    chars = 0 if article is None else text_length(article)
-    if part is None or chars >= MIN_ARTICLE_CHARS:
+    body = page.find("body")
+    # Readability returns all of the page where it finds nothing.
+    chars = 0 if article is None or article.tag == "body" else text_length(article)
+    if body is None or chars >= MIN_ARTICLE_CHARS:
         return None
+    stripped = copy.deepcopy(body)
+    strip_page(stripped)
+    part = _largest_part(stripped, chars)
+    if part is None:
+        part = _largest_part(copy.deepcopy(body), chars)
+    if part is not None:
+        remove_surroundings(part, page_title(page))
+    return part
+
+
+def _largest_part(part: HtmlElement, chars: int) -> HtmlElement | None:
+    """Returns the smallest element with most of the text of another one if it has much more than `chars`, else None."""
     most = MIN_PAGE_SHARE * text_length(part)
     if chars >= most:
         return None

@@ -31,6 +31,17 @@ _ASIDE: Final = re.compile(
     r"|list|box))*(?![\w-])|(?<![a-z])(?:screen-reader-text|visually-hidden|sr-only)(?![a-z-])",
     re.IGNORECASE,
 )
+# What publishing systems put around a text: who wrote it, its tags, its discussion. They never name parts of a text.
+_META: Final = re.compile(
+    r"(?<![a-z])(?:(?:about-?(?:the-?)?|(?:entry|post|article|single|page)[-_]{0,2})author"
+    r"|author[-_]{0,2}(?:info|box|bio|about|description|card|profile|details|content|vcard|wrap(?:per)?)"
+    r"|(?:entry|post|article)[-_]{0,2}(?:meta(?:data|info)?|footer|tags?|utility|nav(?:igation|links)?|actions|categories"
+    r"|info)"
+    r"|tags?-?(?:links?|list|cloud)|cat-links|comment-?(?:s|list|form|respond)|recent-?comments|respond"
+    r"|rec-?posts|more-?(?:posts|articles|stories|news)|post-?views|wp-polls|copyright)"
+    r"(?:[-_]{0,2}(?:info|box|wrap(?:per)?|container|section|area|block|inner|list))*(?![\w-])",
+    re.IGNORECASE,
+)
 # An element with at least this share of the text of all paragraphs is the article itself, whatever its name.
 _MIN_MAIN_SHARE: Final = 0.3
 
@@ -55,7 +66,7 @@ def remove_surroundings(article: HtmlElement, page_title: str) -> None:
     for element in named_elements(article):
         names = class_and_id(element)
         if names not in known:
-            known[names] = _ASIDE.search(names) is not None or _BYLINE.search(names) is not None
+            known[names] = any(kind.search(names) is not None for kind in (_ASIDE, _META, _BYLINE))
         if known[names] and _is_surrounding(element, names, main_chars):
             element.drop_tree()
     for button in list(article.iter("button")):
@@ -67,10 +78,11 @@ def remove_surroundings(article: HtmlElement, page_title: str) -> None:
 
 
 def _is_surrounding(element: HtmlElement, names: str, main_chars: float) -> bool:
-    if is_shielded(element) and not _is_whole_line(element):
+    if is_in_text(element) and not _is_whole_line(element):
         return False
-    is_aside = _ASIDE.search(names) is not None and paragraph_text_length(element) < main_chars
-    return is_aside or _is_byline(element, names)
+    if (_ASIDE.search(names) or _META.search(names)) and paragraph_text_length(element) < main_chars:
+        return True
+    return _is_byline(element, names)
 
 
 def named_elements(element: HtmlElement) -> list[HtmlElement]:
@@ -86,9 +98,12 @@ def class_and_id(element: HtmlElement) -> str:
 
 def is_shielded(element: HtmlElement) -> bool:
     """Returns whether an element belongs to a text or holds the article, so that its name says nothing."""
-    if element.tag in _NEVER_UNLIKELY or any(ancestor.tag in _TEXTS for ancestor in element.iterancestors()):
-        return True
-    return bool(_CONTENT_INSIDE(element))
+    return is_in_text(element) or bool(_CONTENT_INSIDE(element))
+
+
+def is_in_text(element: HtmlElement) -> bool:
+    """Returns whether an element belongs to a text, so that its name says nothing."""
+    return element.tag in _NEVER_UNLIKELY or any(ancestor.tag in _TEXTS for ancestor in element.iterancestors())
 
 
 def text_length(element: HtmlElement) -> int:

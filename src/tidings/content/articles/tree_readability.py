@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
@@ -20,6 +21,7 @@ from readability.readability import REGEXES, Unparseable
 
 from tidings.content.articles.surroundings import (
     class_and_id,
+    is_in_text,
     is_shielded,
     main_text_length,
     named_elements,
@@ -43,6 +45,8 @@ _OVERLAY: Final = re.compile(
 # Shown on paper only, or by browsers without scripts. Bootstrap's `d-none` may be undone for wider windows.
 _HIDDEN_NAME: Final = re.compile(r"(?<![\w-])(?:d-none|visible-print|print-only)(?![\w-])|noscript", re.IGNORECASE)
 _SHOWN_NAME: Final = re.compile(r"(?<![\w-])d-(?:sm|md|lg|xl|xxl)-(?!none)", re.IGNORECASE)
+# Names of discussions among the unlikely ones.
+_DISCUSSION: Final = re.compile(r"combx|comment|community|disqus|remark|shoutbox|tweet", re.IGNORECASE)
 # What appears next to a name in the text while the pointer is over it.
 _POPUP: Final = re.compile(r"(?<![a-z])(?:rollover|pop-?over|hover-?card|tool-?tip|fly-?out)", re.IGNORECASE)
 _MIN_POPUP_LINKS: Final = 2
@@ -50,6 +54,10 @@ _MIN_POPUP_LINK_SHARE: Final = 0.8
 
 # A list or a table with more of its text in links leads elsewhere.
 _MAX_LINK_SHARE: Final = 0.3
+# Of the length of a main text: an element with more paragraphs has most of them.
+_MIN_MOST_RATIO: Final = 2.7
+# Of the text of a page: an element with more is the article itself, whatever its name.
+_MIN_STRIPPED_SHARE: Final = 0.5
 # Of the text of an element around the best candidate.
 _MAX_CLIMB: Final = 3
 _MIN_ADDED_SHARE: Final = 0.1
@@ -63,6 +71,31 @@ _MIN_QUOTED_SHARE: Final = 0.8
 _MIN_ARTICLE_CHARS: Final = 250
 _SENTENCE_ENDS: Final = (".", "!", "?", "\u201d", '"', "\u3002")
 _MIN_SENTENCE_CHARS: Final = 25
+
+
+def strip_page(part: HtmlElement) -> None:
+    """Removes from a part of a page what its names or roles show to be no article, unless most of the text is in it."""
+    main_chars = _MIN_STRIPPED_SHARE * text_length(part)
+    for element in list(part.iter("nav", "aside", "footer", "form", "button", "select")):
+        if text_length(element) < main_chars:
+            element.drop_tree()
+    _drop_hidden(part)
+    for element in named_elements(part):
+        meaning = _name_meaning(class_and_id(element))
+        if (
+            (meaning.is_hidden or meaning.is_overlay or meaning.is_unlikely)
+            and not is_in_text(element)
+            and text_length(element) < main_chars
+        ):
+            element.drop_tree()
+
+
+def _drop_hidden(page: HtmlElement) -> None:
+    hides = REGEXES["displayNoneRe"].search
+    for element in _HIDDEN(page):
+        role = element.get("role", "").strip().lower()
+        if element.get("hidden") is not None or role in _SIDE_ROLES or hides(element.get("style", "")):
+            element.drop_tree()
 
 
 def run_readability(page: HtmlElement) -> HtmlElement | None:
@@ -90,15 +123,12 @@ class _TreeReadability(Document):  # type: ignore[misc]
         """Returns a copy of the page without hidden elements."""
         page = copy.deepcopy(page)
         self.page_title = page.findtext(".//title") or ""
-        hides = REGEXES["displayNoneRe"].search
-        for element in _HIDDEN(page):
-            role = element.get("role", "").strip().lower()
-            if element.get("hidden") is not None or role in _SIDE_ROLES or hides(element.get("style", "")):
-                element.drop_tree()
+        _drop_hidden(page)
         return page
 
     def remove_unlikely_candidates(self) -> None:
         main_chars = main_text_length(self.html)
+        most_chars = main_chars * _MIN_MOST_RATIO
         # Many elements have the same names.
         known: dict[str, _NameMeaning] = {}
         for element in named_elements(self.html):
@@ -111,7 +141,12 @@ class _TreeReadability(Document):  # type: ignore[misc]
             elif meaning.is_overlay:
                 if paragraph_text_length(element) < main_chars and not is_shielded(element):
                     element.drop_tree()
-            elif meaning.is_unlikely and not is_shielded(element):
+            # A discussion may be longer than the article; anything else with most of the text is the article.
+            elif (
+                meaning.is_unlikely
+                and not is_shielded(element)
+                and (_DISCUSSION.search(names) or paragraph_text_length(element) < most_chars)
+            ):
                 element.drop_tree()
 
     def transform_misused_divs_into_paragraphs(self) -> None:
@@ -236,11 +271,19 @@ class _TreeReadability(Document):  # type: ignore[misc]
 
     def get_preserved_elements(self, node: HtmlElement) -> dict[HtmlElement, bool]:
         """Returns the elements of the article that are kept whatever their length, classes or links."""
-        return {
+        kept = {
             element: True
             for element in node.iterdescendants("ul", "table", "div", "section")
             if self._is_preserved(element)
         }
+        most_chars = main_text_length(node) * _MIN_MOST_RATIO
+        inside: Counter[HtmlElement] = Counter()
+        for paragraph in node.iterdescendants("p"):
+            chars = text_length(paragraph)
+            for ancestor in paragraph.iterancestors():
+                inside[ancestor] += chars
+        most = (element for element, chars in inside.items() if chars >= most_chars > 0)
+        return kept | {element: True for element in most if not _DISCUSSION.search(class_and_id(element))}
 
     def _is_preserved(self, element: HtmlElement) -> bool:
         if element.tag == "ul":
