@@ -7,13 +7,13 @@ import pytest
 from content.cleaning.trees import cleaned, tree, words
 
 KEPT = words("""
-    abbr acronym aside b bdi bdo blockquote cite code dd del details dfn dl dt em figure figcaption h1 h2 h3 h4 h5 h6
+    abbr acronym aside b bdi bdo big blockquote cite code dd del details dfn dl dt em figure figcaption h1 h2 h3 h4 h5 h6
     i ins kbd li mark ol p picture pre q ruby s samp small strong sub summary sup time u ul var
 """)
 VOID = ["br", "hr", "wbr"]
 LEFT_OUT = words("""
     address article button center custom-element div fieldset font footer form header label main nav nobr object
-    section select span tt
+    section select span
 """)
 DROPPED = ["script", "style", "noscript", "template", "noembed", "noframes", "title", "iframe"]
 

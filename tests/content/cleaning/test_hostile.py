@@ -22,7 +22,7 @@ pytestmark = pytest.mark.slow
 PAYLOADS = FOLDER / "hostile.json.xz"
 
 NAMES = """
-    a a b p p div span li ul dd dt h1 h2 pre table tr td th caption colgroup blockquote ruby rt details summary
+    a a b p p div span strike tt li ul dd dt h1 h2 pre table tr td th caption colgroup blockquote ruby rt details summary
     figure img video source iframe svg math mi mtext annotation-xml foreignObject desc title style script template
     noscript textarea select option button object marquee form xmp plaintext font body html frameset
 """
@@ -39,6 +39,8 @@ ATTRIBUTES = [
     ' title="</title><img src=x onerror=alert(1)>"',
     ' class="language-x lazy" data-src="/z.png"',
     ' style="display:none"',
+    ' style="font-weight:bold;text-decoration:line-through"',
+    ' style="display:block;vertical-align:super"',
 ]
 TEXTS = [
     "x",

@@ -36,6 +36,8 @@ class AllowedElement(Struct, frozen=True, eq=False):
     """Whether a line ends before and after it."""
     can_split: bool
     """Whether its parent or ancestors decide if it is written, see `SPLITS_PARENT`."""
+    can_hold_marks: bool
+    """Whether the elements for the marks of its style may be in it, see `style_marks`."""
 
 
 # Left out with their content. Browsers do not show templates either.
@@ -82,7 +84,7 @@ SPLIT_BARRIERS: Final = _BLOCKS - {"p"}
 
 # Elements whose tags do not end a word: "<b>T</b>idings" is one.
 WITHIN_WORDS: Final = name_set("""
-    a abbr acronym b bdi bdo cite code del dfn em i ins kbd mark q s samp small span strong sub sup time u var wbr
+    a abbr acronym b bdi bdo big cite code del dfn em i ins kbd mark q s samp small span strong sub sup time u var wbr
 """)
 
 _ID = {"id": attribute_checks.identifier}
@@ -125,9 +127,14 @@ _OWN: Mapping[str, Mapping[str, AttributeCheck]] = {
 }
 
 _PLAIN = _BLOCKS | name_set("""
-    abbr acronym b bdi bdo cite code del dfn em i ins kbd mark picture q rp rt rtc ruby s samp small strong
+    abbr acronym b bdi bdo big cite code del dfn em i ins kbd mark picture q rp rt rtc ruby s samp small strong
     sub sup time u var wbr
 """)
+
+# Elements that are written under another name: today's for the same meaning.
+_RENAMED: Final[Mapping[str, str]] = {"strike": "s", "tt": "code"}
+
+_WITHOUT_MARKS = VOID | TABLE_STRUCTURE | name_set("col details dl ol picture rp rt rtc ruby ul")
 
 
 def _allowed_element(name: str) -> AllowedElement:
@@ -141,6 +148,7 @@ def _allowed_element(name: str) -> AllowedElement:
         ends_word=name not in WITHIN_WORDS,
         is_block=name in _BLOCKS,
         can_split=name in SPLITS_PARENT or name in SPLITS_ANCESTOR,
+        can_hold_marks=name not in _WITHOUT_MARKS,
     )
 
 
@@ -152,7 +160,7 @@ def tag_ids(names: Iterable[str]) -> dict[int, str]:
 
 LINK: Final = _allowed_element("a")
 PLAIN: Final[Mapping[int, AllowedElement]] = {
-    number: _allowed_element(name) for number, name in tag_ids(_PLAIN).items()
+    number: _allowed_element(_RENAMED.get(name, name)) for number, name in tag_ids(_PLAIN | _RENAMED.keys()).items()
 }
 ENDS_WITHIN_WORDS: Final = frozenset(f"</{name}>" for name in WITHIN_WORDS)
 BLOCK_ENDS: Final = frozenset(f"</{name}>" for name in _BLOCKS | {"div"})

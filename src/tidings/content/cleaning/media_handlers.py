@@ -40,9 +40,10 @@ def _handle_link(writer: CleanHtmlWriter, node: LexborNode) -> str | None:
         tag = open_tag("a", attributes, LINK.checks, writer.links)
     url = writer.links.link_url((attributes.get("href") or "").strip())
     # The parser leaves a link inside a link only with a table in between; it cannot be followed.
-    if not url or "a" in writer.open_elements:
-        return ""
-    return writer.plain(LINK, f'{tag} href="{escape_value(url)}"{_link_end(writer, url)}')
+    is_link = url and "a" not in writer.open_elements
+    close = writer.plain(LINK, f'{tag} href="{escape_value(url)}"{_link_end(writer, url)}') if is_link else ""
+    style = attributes.get("style")
+    return writer.start_style(node, style, close) if style else close
 
 
 def _link_end(writer: CleanHtmlWriter, url: str) -> str:

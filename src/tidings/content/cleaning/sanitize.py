@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode
 
-from tidings.content.cleaning import attribute_checks, elements, formulas
+from tidings.content.cleaning import attribute_checks, elements, formulas, style_marks
 from tidings.content.cleaning.attribute_checks import HIDING_ATTRIBUTES, Attributes, start_tag
 from tidings.content.cleaning.links import LinkCleaner
 from tidings.content.cleaning.media_handlers import MEDIA_HANDLERS, handle_amp
@@ -86,17 +86,21 @@ def _handler_for(element: elements.AllowedElement) -> ElementHandler:
     name, has_own, can_split = element.name, element.has_own_attributes, element.can_split
 
     def write(writer: CleanHtmlWriter, node: LexborNode) -> str | None:
-        tag = element.bare_tag
+        tag, style = element.bare_tag, None
         attributes = node.attributes
         # Most elements have no relevant attribute; one set operation decides that.
         if attributes and not relevant.isdisjoint(attributes):
             if writer.hides(attributes):
                 return None
+            style = attributes.get("style")
+            if style and style_marks.cancels(name, style):
+                return writer.start_style(node, style, "")
             if has_own or (("dir" in attributes or "lang" in attributes) and writer.has_common_attributes):
                 tag = start_tag(name, attributes, element.checks, writer.links)
         if can_split and writer.open_elements and writer.would_split(name):
             return LINE_END if element.is_block else ""
-        return writer.plain(element, tag)
+        close = writer.plain(element, tag)
+        return writer.start_style(node, style, close) if style and element.can_hold_marks else close
 
     return write
 
@@ -111,19 +115,32 @@ def _handle_unknown(writer: CleanHtmlWriter, node: LexborNode) -> str | None:
     if number in _SCOPE_ELEMENTS:
         writer.needs_second_pass |= "p" in writer.open_elements
     attributes = node.attributes
+    style = None
     if attributes and not _RELEVANT_UNKNOWN_ATTRIBUTES.isdisjoint(attributes):
         if writer.hides(attributes):
             return None
+        style = attributes.get("style")
         if (
             "dir" in attributes
             and writer.has_common_attributes
             and attribute_checks.direction(attributes["dir"] or "", writer.links)
         ):
-            return _keep_direction(writer, number, attributes)
+            return _style_unknown(writer, node, style, _keep_direction(writer, number, attributes))
     # Elements unknown to the parser have numbers of their own in each document.
     if number > _MAX_KNOWN and (node.tag or "").startswith("amp-"):
         return handle_amp(writer, node, node.tag or "")
-    return _end_line(writer, number)
+    return _style_unknown(writer, node, style, _end_line(writer, number))
+
+
+def _style_unknown(writer: CleanHtmlWriter, node: LexborNode, style: str | None, close: str) -> str:
+    """Applies the style of an element of which at most `dir` is kept. Returns the end tags."""
+    if not style:
+        return close
+    if not close and style_marks.is_block_style(style):
+        writer.end_line()
+        close = LINE_END
+    # A form may be between the rows of a table, where no other element is allowed.
+    return close if node.tag_id == _FORM else writer.start_style(node, style, close)
 
 
 def _keep_direction(writer: CleanHtmlWriter, number: int, attributes: Attributes) -> str:

@@ -10,7 +10,7 @@ _WORDS_AT_ONCE: Final = 20_000
 
 # Tags of `elements.WITHIN_WORDS`, grouped by first letter for speed.
 _INLINE_TAG = re.compile(
-    r"</?+(?:a(?:bbr|cronym)?+|b(?:d[io])?+|c(?:it|od)e|d(?:el|fn)|em|i(?:ns)?+|kbd|mark|q"
+    r"</?+(?:a(?:bbr|cronym)?+|b(?:d[io]|ig)?+|c(?:it|od)e|d(?:el|fn)|em|i(?:ns)?+|kbd|mark|q"
     r"|s(?:amp|mall|pan|trong|u[bp])?+|time|u|var|wbr)(?: [^>]*+)?+>"
 )
 _TAG = re.compile(r"<[^>]*+>")

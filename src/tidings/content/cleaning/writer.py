@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Final
 
 from selectolax.lexbor import LexborNode
 
-from tidings.content.cleaning import elements
+from tidings.content.cleaning import elements, style_marks
 from tidings.content.cleaning.attribute_checks import Attributes, escape_text, is_hidden
 from tidings.content.cleaning.images import is_placeholder_tag
 from tidings.content.cleaning.links import LinkCleaner
@@ -58,6 +58,7 @@ class CleanHtmlWriter:
         self.text_parts: list[str] = []
         self.open_elements: list[str] = []
         self._line_state = _LINE_EMPTY
+        self._joined_ends: dict[str, tuple[str, ...]] = {}
         self._last_image: Attributes | None = None
         self._last_image_index = -1
 
@@ -104,6 +105,27 @@ class CleanHtmlWriter:
         self._push(name)
         return f"</{name}>"
 
+    def start_style(self, node: LexborNode, style: str, close: str) -> str:
+        """Starts the elements that show what a style says. close: the end tag of its element. Returns all end tags."""
+        above = self.open_elements
+        if node.first_child is None or (above and above[-1] in elements.TABLE_STRUCTURE):
+            return close
+        marks = style_marks.marks_of(style, above, is_block=close is LINE_END or close in elements.BLOCK_ENDS)
+        return self._start_marks(marks, close) if marks else close
+
+    def _start_marks(self, names: Sequence[str], close: str) -> str:
+        """Starts elements without attributes, the outermost first, in an element that has just been started.
+
+        close: its end tag. Returns the end tags of all.
+        """
+        ends = [close] if close else []
+        for name in names:
+            ends.insert(0, self.start_inline(name, f"<{name}>"))
+        joined = "".join(ends)
+        if len(ends) > 1:
+            self._joined_ends[joined] = tuple(ends)
+        return joined
+
     def void_inline(self, tag: str) -> None:
         """Writes a whole element within a line."""
         self.continue_line()
@@ -148,8 +170,13 @@ class CleanHtmlWriter:
             self.handler = self._deep_handler
 
     def end(self, close: str) -> None:
+        """Ends an element. close: what its handler returned."""
         if close is LINE_END:
             self.end_line()
+            return
+        if self._joined_ends and close in self._joined_ends:
+            for each in self._joined_ends[close]:
+                self.end(each)
             return
         self.out.append(close)
         self.open_elements.pop()
