@@ -22,7 +22,8 @@ pytestmark = pytest.mark.slow
 PAYLOADS = FOLDER / "hostile.json.xz"
 
 NAMES = """
-    a a b p p div span strike tt li ul dd dt h1 h2 pre table tr td th caption colgroup blockquote ruby rt details summary
+    a a b p p div span strike tt
+    li ul dd dt h1 h2 pre table tr td th caption colgroup blockquote ruby rt details summary
     figure img video source iframe svg math mi mtext annotation-xml foreignObject desc title style script template
     noscript textarea select option button object marquee form xmp plaintext font body html frameset
 """
@@ -34,6 +35,9 @@ ATTRIBUTES = [
     " onload=alert(1)",
     " dir=rtl",
     " id=x",
+    " name=x href='#x'",
+    " href='https://blog.example/posts/rain.html#x'",
+    " href='#y' id='y\"><img src=x onerror=alert(1)>'",
     " hidden",
     ' encoding="text/html"',
     ' title="</title><img src=x onerror=alert(1)>"',

@@ -49,17 +49,20 @@ class CleanedHtml(Struct, frozen=True):
     text: str
 
 
-def clean(html: str, *, base_url: str, policy: CleaningPolicy = DEFAULT_POLICY) -> str:
+def clean(html: str, *, base_url: str, page_url: str = "", policy: CleaningPolicy = DEFAULT_POLICY) -> str:
     """Returns the part of a publisher's HTML that is safe and useful to show. Never raises.
 
     Cleaning clean HTML changes nothing. The time is linear in the length.
     base_url: absolute base of relative URLs; without it relative URLs are left out.
+    page_url: the address of the article, if it is not the base: links to a place in it stay inside the article.
     Allowed: `elements`, `images`, `frames`, `formulas`; allowed URLs: `links`.
     """
-    return clean_with_text(html, base_url=base_url, policy=policy).html
+    return clean_with_text(html, base_url=base_url, page_url=page_url, policy=policy).html
 
 
-def clean_with_text(html: str, *, base_url: str, policy: CleaningPolicy = DEFAULT_POLICY) -> CleanedHtml:
+def clean_with_text(
+    html: str, *, base_url: str, page_url: str = "", policy: CleaningPolicy = DEFAULT_POLICY
+) -> CleanedHtml:
     """Returns the same as `clean` with the text, which would take time to extract from the HTML later."""
     source = html.replace("\0", "") if "\0" in html else html
     try:
@@ -75,22 +78,28 @@ def clean_with_text(html: str, *, base_url: str, policy: CleaningPolicy = DEFAUL
         source = truncate(source)
         encoded = source.encode()
     limited = limit_nesting(source, tags=count_tags(encoded))
-    cleaned = _sanitize(limited, encoded if limited is source else limited.encode(), base_url, policy)
+    urls = (base_url, page_url)
+    cleaned = _sanitize(limited, encoded if limited is source else limited.encode(), urls, policy)
     if len(cleaned.html) > MAX_GROWTH * len(source) + 10_000:
         closed = close_elements(source)
-        cleaned = _sanitize(closed, closed.encode(), base_url, policy)
+        cleaned = _sanitize(closed, closed.encode(), urls, policy)
     return cleaned
 
 
-def _sanitize(source: str, encoded: bytes, base_url: str, policy: CleaningPolicy) -> CleanedHtml:
-    """Returns the clean HTML of a source. encoded: the source in UTF-8, the input of the parser."""
-    writer = _sanitize_once(source, encoded, base_url, policy)
+def _sanitize(source: str, encoded: bytes, urls: tuple[str, str], policy: CleaningPolicy) -> CleanedHtml:
+    """Returns the clean HTML of a source. encoded: the source in UTF-8, the input of the parser.
+
+    urls: base_url and page_url of `clean`.
+    """
+    writer = _sanitize_once(source, encoded, urls, policy)
     if writer.needs_second_pass:
         again = "".join(writer.out)
-        writer = _sanitize_once(again, again.encode(), base_url, policy)
+        writer = _sanitize_once(again, again.encode(), urls, policy)
     return CleanedHtml("".join(writer.out), "".join(writer.text_parts))
 
 
-def _sanitize_once(source: str, encoded: bytes, base_url: str, policy: CleaningPolicy) -> CleanHtmlWriter:
-    links = LinkCleaner(base_url, policy.referring_hosts, max_url_chars=MAX_URL_GROWTH * len(source) + 10_000)
+def _sanitize_once(source: str, encoded: bytes, urls: tuple[str, str], policy: CleaningPolicy) -> CleanHtmlWriter:
+    base_url, page_url = urls
+    max_url_chars = MAX_URL_GROWTH * len(source) + 10_000
+    links = LinkCleaner(base_url, policy.referring_hosts, page_url=page_url, max_url_chars=max_url_chars)
     return sanitize(encoded, links, policy)

@@ -38,15 +38,17 @@ _PIXEL_DATA = "data:image/gif;base64,R0lGODlhAQABA"
 class LinkCleaner:
     """Resolves the URLs of one document and removes tracking from them.
 
-    base_url: the base of relative URLs. hosts: see `strip_tracking`.
+    base_url: the base of relative URLs. page_url: the document's own address, if it is another one.
+    hosts: see `strip_tracking`.
     max_url_chars: maximum total length of the URLs of one document. Without this limit, a small document of short
     relative URLs could become a huge one.
     """
 
-    __slots__ = ("_base_url", "_chars_left", "_hosts", "_resolved")
+    __slots__ = ("_base_url", "_chars_left", "_hosts", "_own", "_resolved")
 
-    def __init__(self, base_url: str, hosts: Collection[str] = (), *, max_url_chars: int) -> None:
+    def __init__(self, base_url: str, hosts: Collection[str] = (), *, max_url_chars: int, page_url: str = "") -> None:
         self._base_url = base_url
+        self._own = {_without_form(strip_tracking(url, hosts=hosts)) for url in (base_url, page_url) if url}
         self._hosts = hosts
         self._chars_left = max_url_chars
         self._resolved: dict[str, str] = {}
@@ -60,6 +62,14 @@ class LinkCleaner:
             return "#" + ids.prefix_id(value[1:]) if value != "#" else value
         url = self._resolve(value)
         return url if url.startswith(_WEB) or scheme_of(url) in LINK_SCHEMES else ""
+
+    def own_fragment(self, url: str) -> str:
+        """Returns what follows the # of a resolved URL of the document itself, "" for any other URL.
+
+        Source: RFC 3986, section 4.4. `http`, `www.` and a slash at the end do not make it another document.
+        """
+        location, _, fragment = url.partition("#")
+        return fragment if fragment and _without_form(location) in self._own else ""
 
     def media_url(self, value: str) -> str:
         """Returns the URL of a resource that the page loads: http and https only; else ""."""
@@ -84,6 +94,11 @@ class LinkCleaner:
             self._resolved[value] = url
         self._chars_left -= len(url)
         return url if self._chars_left >= 0 else ""
+
+
+def _without_form(url: str) -> str:
+    """Returns a web URL without what differs between the forms of an address; other text as it is."""
+    return url.partition("#")[0].removeprefix("https://").removeprefix("http://").removeprefix("www.").rstrip("/")
 
 
 def image_data_url(value: str) -> str:

@@ -24,7 +24,7 @@ _VIDEO_CHECKS: Mapping[str, AttributeCheck] = {
     "height": attribute_checks.length,
     **COMMON_ATTRIBUTES,
 }
-_RELEVANT_LINK_ATTRIBUTES = HIDING_ATTRIBUTES.union(LINK.checks)
+_RELEVANT_LINK_ATTRIBUTES = frozenset({"name"}) | HIDING_ATTRIBUTES.union(LINK.checks)
 
 # The end of the start tag of an external link.
 _IN_SAME_TAB = ' rel="noopener noreferrer" referrerpolicy="no-referrer">'
@@ -38,12 +38,28 @@ def _handle_link(writer: CleanHtmlWriter, node: LexborNode) -> str | None:
         if writer.hides(attributes):
             return None
         tag = open_tag("a", attributes, LINK.checks, writer.links)
+    id_ = attributes.get("id") or attributes.get("name")
+    style = attributes.get("style")
     url = writer.links.link_url((attributes.get("href") or "").strip())
     # The parser leaves a link inside a link only with a table in between; it cannot be followed.
-    is_link = url and "a" not in writer.open_elements
-    close = writer.plain(LINK, f'{tag} href="{escape_value(url)}"{_link_end(writer, url)}') if is_link else ""
-    style = attributes.get("style")
+    if not url or "a" in writer.open_elements:
+        writer.add_id_of_left_out(id_)
+        return writer.start_style(node, style, "") if style else ""
+    close = writer.plain(LINK, f'{tag} href="{escape_value(url)}"{_link_end(writer, url)}')
+    if "#" in url:
+        _add_jump(writer, url, tag)
+    if id_:
+        writer.add_id(id_, is_kept=bool(attributes.get("id")))
     return writer.start_style(node, style, close) if style else close
+
+
+def _add_jump(writer: CleanHtmlWriter, url: str, tag: str) -> None:
+    """Records the link that was just written, if it leads to a place in the article."""
+    if url.startswith("#"):
+        writer.add_jump(url)
+    elif fragment := writer.links.own_fragment(url):
+        jump = writer.links.link_url(f"#{fragment}")
+        writer.add_jump(jump, f'{tag} href="{escape_value(jump)}">')
 
 
 def _link_end(writer: CleanHtmlWriter, url: str) -> str:
@@ -214,6 +230,21 @@ _BY_NAME: Mapping[str, ElementHandler] = {
     "svg": _handle_svg,
     "video": _handle_video,
 }
+
+
+def _with_id(handle: ElementHandler) -> ElementHandler:
+    """Returns a handler that also keeps the place of the element's id, if a link names it."""
+
+    def write(writer: CleanHtmlWriter, node: LexborNode) -> str | None:
+        if (id_ := node.attributes.get("id")) and not writer.hides(node.attributes):
+            writer.add_id_of_left_out(id_)
+        return handle(writer, node)
+
+    return write
+
+
+_WITHOUT_ID: Final = frozenset({"a", "noscript", "source"})
 MEDIA_HANDLERS: Final[Mapping[int, ElementHandler]] = {
-    number: _BY_NAME[name] for number, name in tag_ids(_BY_NAME).items()
+    number: _BY_NAME[name] if name in _WITHOUT_ID else _with_id(_BY_NAME[name])
+    for number, name in tag_ids(_BY_NAME).items()
 }

@@ -30,7 +30,7 @@ _SCOPE_ELEMENTS = frozenset(elements.tag_ids(elements.SCOPE_ELEMENTS))
 _LINE_ELEMENTS = frozenset(elements.tag_ids(elements.LINE_ELEMENTS))
 _BLOCKS = _LINE_ELEMENTS | frozenset(number for number, element in elements.PLAIN.items() if element.is_block)
 _MAX_KNOWN = 1_000
-_RELEVANT_UNKNOWN_ATTRIBUTES = HIDING_ATTRIBUTES | {"dir"}
+_RELEVANT_UNKNOWN_ATTRIBUTES = HIDING_ATTRIBUTES | {"dir", "id"}
 _FORM, _MATH, _SPAN = elements.tag_ids(["form", "math", "span"])
 
 
@@ -72,6 +72,7 @@ def sanitize(source: bytes, links: LinkCleaner, policy: CleaningPolicy) -> Clean
                 writer.end(close)
             following = node.next
         node = following
+    writer.finish()
     return writer
 
 
@@ -82,24 +83,29 @@ def _handle_html(writer: CleanHtmlWriter, node: LexborNode) -> str | None:
 
 def _handler_for(element: elements.AllowedElement) -> ElementHandler:
     """Returns the handler of an allowed element."""
-    relevant = HIDING_ATTRIBUTES.union(element.checks)
+    relevant = HIDING_ATTRIBUTES.union(element.checks, {"id"})
+    keeps_id = "id" in element.checks
     name, has_own, can_split = element.name, element.has_own_attributes, element.can_split
 
     def write(writer: CleanHtmlWriter, node: LexborNode) -> str | None:
-        tag, style = element.bare_tag, None
+        tag, style, id_ = element.bare_tag, None, None
         attributes = node.attributes
         # Most elements have no relevant attribute; one set operation decides that.
         if attributes and not relevant.isdisjoint(attributes):
             if writer.hides(attributes):
                 return None
-            style = attributes.get("style")
+            style, id_ = attributes.get("style"), attributes.get("id")
             if style and style_marks.cancels(name, style):
+                writer.add_id_of_left_out(id_)
                 return writer.start_style(node, style, "")
             if has_own or (("dir" in attributes or "lang" in attributes) and writer.has_common_attributes):
                 tag = start_tag(name, attributes, element.checks, writer.links)
         if can_split and writer.open_elements and writer.would_split(name):
+            writer.add_id_of_left_out(id_)
             return LINE_END if element.is_block else ""
         close = writer.plain(element, tag)
+        if id_:
+            writer.add_id(id_, is_kept=keeps_id)
         return writer.start_style(node, style, close) if style and element.can_hold_marks else close
 
     return write
@@ -115,21 +121,25 @@ def _handle_unknown(writer: CleanHtmlWriter, node: LexborNode) -> str | None:
     if number in _SCOPE_ELEMENTS:
         writer.needs_second_pass |= "p" in writer.open_elements
     attributes = node.attributes
-    style = None
+    style = id_ = None
     if attributes and not _RELEVANT_UNKNOWN_ATTRIBUTES.isdisjoint(attributes):
         if writer.hides(attributes):
             return None
-        style = attributes.get("style")
+        style, id_ = attributes.get("style"), attributes.get("id")
         if (
             "dir" in attributes
             and writer.has_common_attributes
             and attribute_checks.direction(attributes["dir"] or "", writer.links)
         ):
-            return _style_unknown(writer, node, style, _keep_direction(writer, number, attributes))
+            close = _keep_direction(writer, number, attributes)
+            writer.add_id_of_left_out(id_)
+            return _style_unknown(writer, node, style, close)
     # Elements unknown to the parser have numbers of their own in each document.
     if number > _MAX_KNOWN and (node.tag or "").startswith("amp-"):
         return handle_amp(writer, node, node.tag or "")
-    return _style_unknown(writer, node, style, _end_line(writer, number))
+    close = _end_line(writer, number)
+    writer.add_id_of_left_out(id_)
+    return _style_unknown(writer, node, style, close)
 
 
 def _style_unknown(writer: CleanHtmlWriter, node: LexborNode, style: str | None, close: str) -> str:

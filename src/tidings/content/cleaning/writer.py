@@ -12,6 +12,7 @@ from selectolax.lexbor import LexborNode
 from tidings.content.cleaning import elements, style_marks
 from tidings.content.cleaning.attribute_checks import Attributes, escape_text, is_hidden
 from tidings.content.cleaning.images import is_placeholder_tag
+from tidings.content.cleaning.jump_targets import JumpTargets
 from tidings.content.cleaning.links import LinkCleaner
 from tidings.content.cleaning.policy import CleaningPolicy
 
@@ -59,6 +60,7 @@ class CleanHtmlWriter:
         self.open_elements: list[str] = []
         self._line_state = _LINE_EMPTY
         self._joined_ends: dict[str, tuple[str, ...]] = {}
+        self._jumps = JumpTargets()
         self._last_image: Attributes | None = None
         self._last_image_index = -1
 
@@ -82,7 +84,7 @@ class CleanHtmlWriter:
 
     def _start_text(self, text: str) -> str:
         # The parser drops a line feed directly after <pre>.
-        if text.startswith("\n") and self.out and self.out[-1].startswith("<pre"):
+        if text.startswith("\n") and self._is_after_pre():
             text = "\n" + text
         if text and not text.isspace():
             self.continue_line()
@@ -104,6 +106,35 @@ class CleanHtmlWriter:
             self.text_parts.append(" ")
         self._push(name)
         return f"</{name}>"
+
+    def add_id(self, id_: str, *, is_kept: bool) -> None:
+        """Records the id of the element whose tag was just written. is_kept: whether the tag has it already."""
+        if is_kept:
+            self._jumps.add_kept(id_)
+        else:
+            self._jumps.add(len(self.out) - 1, id_)
+
+    def add_id_of_left_out(self, id_: str | None) -> None:
+        """Records the id of an element whose tags are left out; an empty element will have it if a link names it."""
+        above = self.open_elements
+        # Between the rows of a table no element is allowed, and after <pre> one would change what a line feed means.
+        if id_ and not (above and above[-1] in elements.TABLE_STRUCTURE) and not self._is_after_pre():
+            self.out.append("")
+            self._jumps.add(len(self.out) - 1, id_)
+
+    def add_jump(self, url: str, tag: str | None = None) -> None:
+        """Records a link within the article, the element just written.
+
+        url: `#` and a name. tag: for a link with the article's own address, the start tag that makes a jump of it.
+        """
+        self._jumps.add_link(len(self.out) - 1, url[1:], tag)
+
+    def finish(self) -> None:
+        """Writes what depends on all links and ids of the document."""
+        self._jumps.write_to(self.out)
+
+    def _is_after_pre(self) -> bool:
+        return bool(self.out) and self.out[-1].startswith("<pre")
 
     def start_style(self, node: LexborNode, style: str, close: str) -> str:
         """Starts the elements that show what a style says. close: the end tag of its element. Returns all end tags."""

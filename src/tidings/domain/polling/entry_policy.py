@@ -218,7 +218,9 @@ def prepare_article(
     )
     full = _with_article(parsed, article)
     rewritten = pipeline.rewrite_entry(full, policy.feed_rules, invidious_host=policy.invidious_host)
-    clean = cleaning.clean_with_text(rewritten.entry.content, base_url=article.base_url, policy=policy.cleaning_policy)
+    clean = cleaning.clean_with_text(
+        rewritten.entry.content, base_url=article.base_url, page_url=entry.url, policy=policy.cleaning_policy
+    )
     is_episode = may_be_duration(entry.reading_time, attached)
     minutes = entry.reading_time if is_episode else _reading_time(parsed, clean, policy)
     return PreparedArticle(clean.html, minutes, _english(*article.warnings, *rewritten.warnings))
@@ -283,7 +285,7 @@ def _with_article(entry: ParsedEntry, article: Article) -> ParsedEntry:
 
 def _cleaned(entry: ParsedEntry, policy: EntryPolicy, feed: Feed) -> cleaning.CleanedHtml:
     base_url = entry.base_url or entry.url or feed.site_url
-    return cleaning.clean_with_text(entry.content, base_url=base_url, policy=policy.cleaning_policy)
+    return cleaning.clean_with_text(entry.content, base_url=base_url, page_url=entry.url, policy=policy.cleaning_policy)
 
 
 def _reading_time(entry: ParsedEntry, clean: cleaning.CleanedHtml, policy: EntryPolicy) -> int:
