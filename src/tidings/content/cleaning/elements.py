@@ -159,6 +159,7 @@ def tag_ids(names: Iterable[str]) -> dict[int, str]:
 
 
 LINK: Final = _allowed_element("a")
+PICTURE: Final = _allowed_element("picture")
 PLAIN: Final[Mapping[int, AllowedElement]] = {
     number: _allowed_element(_RENAMED.get(name, name)) for number, name in tag_ids(_PLAIN | _RENAMED.keys()).items()
 }

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from tidings.content.cleaning import attribute_checks
 from tidings.content.cleaning.attribute_checks import AttributeCheck, Attributes, escape_value
 from tidings.content.cleaning.links import LinkCleaner, image_data_url
-from tidings.content.cleaning.srcset import clean_srcset
+from tidings.content.cleaning.srcset import clean_srcset, main_candidate
 
 # Attributes in which scripts for lazy loading keep the URL, the most common first.
 LAZY_SRC = (
@@ -57,6 +57,7 @@ _CHECKS: dict[str, AttributeCheck] = {
     "dir": attribute_checks.direction,
     "lang": attribute_checks.language,
 }
+_KEPT_OF_IMAGE = ("alt", "title", "dir", "lang", "width", "height")
 _SOURCE_CHECKS: dict[str, AttributeCheck] = {
     "type": attribute_checks.text,
     "media": attribute_checks.text,
@@ -93,6 +94,28 @@ def is_placeholder_tag(tag: str, attributes: Attributes) -> bool:
 def source_tag(attributes: Attributes, links: LinkCleaner) -> str:
     """Returns the whole `source` element of a picture or player; "" if it has no URL to load."""
     return _write_with_sources("source", attributes, links.media_url, links, _SOURCE_CHECKS, "")
+
+
+def needs_source(attributes: Attributes) -> bool:
+    """Returns whether the `img` of a `picture` shows nothing of its own, so that its sources name the picture."""
+    return is_placeholder(lazy_source(attributes)) and not _lazy_srcset(attributes).strip()
+
+
+def picture_tag(sources: Sequence[Attributes], image: Attributes, links: LinkCleaner) -> str:
+    """Returns the whole `img` element for a `picture` whose sources alone name it; "" if they name none.
+
+    The last source is in the format that most readers know; one for a certain screen is the second choice.
+    image: the attributes of its `img`.
+    """
+    by_choice = [source for source in reversed(sources) if not source.get("media")] or sources
+    for source in by_choice:
+        srcset = clean_srcset(_lazy_srcset(source) or lazy_source(source), links.media_url)
+        if srcset:
+            added = {"src": main_candidate(srcset), "srcset": srcset, "sizes": source.get("sizes")}
+            names = _KEPT_OF_IMAGE[:-2] if is_invisible(image) else _KEPT_OF_IMAGE
+            kept = {name: image[name] for name in names if name in image}
+            return _write_with_sources("img", {**kept, **added}, links.image_url, links, _CHECKS, ' loading="lazy"')
+    return ""
 
 
 def is_placeholder(src: str) -> bool:

@@ -7,7 +7,7 @@ from typing import Final
 
 from selectolax.lexbor import LexborNode
 
-from tidings.content.cleaning import attribute_checks, drawings, frames, images, plugins
+from tidings.content.cleaning import attribute_checks, drawings, frames, images, plugins, smileys
 from tidings.content.cleaning.attribute_checks import (
     HIDING_ATTRIBUTES,
     AttributeCheck,
@@ -15,7 +15,7 @@ from tidings.content.cleaning.attribute_checks import (
     escape_value,
     open_tag,
 )
-from tidings.content.cleaning.elements import COMMON_ATTRIBUTES, LINK, tag_ids
+from tidings.content.cleaning.elements import COMMON_ATTRIBUTES, LINK, PICTURE, tag_ids
 from tidings.content.cleaning.urls import host_of
 from tidings.content.cleaning.writer import CleanHtmlWriter, ElementHandler
 
@@ -71,12 +71,32 @@ def _link_end(writer: CleanHtmlWriter, url: str) -> str:
 
 def _handle_image(writer: CleanHtmlWriter, node: LexborNode) -> None:
     attributes = node.attributes
+    if ("class" in attributes or "style" in attributes) and smileys.is_smiley(attributes):
+        if emoji := "" if writer.hides(attributes) else smileys.emoji_of(attributes):
+            writer.text(emoji)
+            return
+        attributes = smileys.with_small_size(attributes)
     if images.SPECIAL_ATTRIBUTES.isdisjoint(attributes):
         tag = images.plain_image_tag(attributes, writer.links)
     else:
         tag = "" if writer.hides(attributes) else images.image_tag(attributes, writer.links)
     if tag:
         writer.image(tag, attributes)
+
+
+def _handle_picture(writer: CleanHtmlWriter, node: LexborNode) -> str | None:
+    """Handles a `picture`. If only its sources name a picture, it becomes one image, which every reader shows."""
+    attributes = node.attributes
+    if writer.hides(attributes):
+        return None
+    inner = node.css_first("img")
+    image = {} if inner is None else inner.attributes
+    if inner is None or images.needs_source(image):
+        tag = images.picture_tag([source.attributes for source in node.css("source")], image, writer.links)
+        if tag:
+            writer.image(tag, image)
+            return None
+    return writer.plain(PICTURE, open_tag("picture", attributes, COMMON_ATTRIBUTES, writer.links) + ">")
 
 
 def _handle_noscript(writer: CleanHtmlWriter, node: LexborNode) -> None:
@@ -226,6 +246,7 @@ _BY_NAME: Mapping[str, ElementHandler] = {
     "img": _handle_image,
     "noscript": _handle_noscript,
     "object": _handle_object,
+    "picture": _handle_picture,
     "source": _handle_source,
     "svg": _handle_svg,
     "video": _handle_video,

@@ -10,6 +10,7 @@ _URL = re.compile(r"[ \t\n\r\f,]*+([^ \t\n\r\f]++)")
 # Descriptors end at a comma outside parentheses.
 _DESCRIPTORS = re.compile(r"((?:[^,(]|\([^)]*+\)?)*+)(?:,|$)")
 _WIDTH = re.compile(r"[1-9][0-9]{0,5}w")
+_MODERATE_WIDTH_PX = 1_600
 _DENSITY = re.compile(r"(?:[0-9]{1,4}(?:\.[0-9]{1,8})?|\.[0-9]{1,8})x")
 
 
@@ -28,6 +29,18 @@ def clean_srcset(value: str, clean_url: Callable[[str], str]) -> str:
             clean = clean[:-1] + "%2C" if clean.endswith(",") else clean
             kept.append(f"{clean} {descriptor}" if descriptor else clean)
     return ", ".join(kept)
+
+
+def main_candidate(srcset: str) -> str:
+    """Returns the URL for readers that know no candidates: the widest one of moderate size, else the first.
+
+    srcset: as `clean_srcset` writes it.
+    """
+    found = candidates(srcset)
+    widths = sorted((int(each[:-1]), url) for url, each in found if _WIDTH.fullmatch(each))
+    if widths:
+        return max((each for each in widths if each[0] <= _MODERATE_WIDTH_PX), default=widths[0])[1]
+    return next((url for url, each in found if each in ("", "1x")), found[0][0] if found else "")
 
 
 def candidates(value: str) -> list[tuple[str, str]]:
