@@ -24,7 +24,8 @@ PAYLOADS = FOLDER / "hostile.json.xz"
 NAMES = """
     a a b p p div span strike tt
     li ul dd dt h1 h2 pre table tr td th caption colgroup blockquote ruby rt details summary
-    figure img video source iframe svg math mi mtext annotation-xml foreignObject desc title style script template
+    figure img video picture source mjx-math mjx-assistive-mml
+    iframe svg math mi mtext annotation-xml foreignObject desc title style script template
     noscript textarea select option button object marquee form xmp plaintext font body html frameset
 """
 ATTRIBUTES = [
@@ -35,6 +36,10 @@ ATTRIBUTES = [
     " onload=alert(1)",
     " dir=rtl",
     " id=x",
+    ' type="math/tex"',
+    ' class="MathJax_Preview" aria-hidden=true',
+    ' class="emoji" alt="&lt;b onclick=x&gt;\U0001f600"',
+    ' srcset="/a.png 100w, javascript:alert(1) 2000w" media="x"',
     " name=x href='#x'",
     " href='https://blog.example/posts/rain.html#x'",
     " href='#y' id='y\"><img src=x onerror=alert(1)>'",

@@ -77,14 +77,13 @@ language = matching(_LANGUAGE)
 direction = one_of("ltr", "rtl", "auto")
 
 # An element can only be hidden if it has one of these.
-HIDING_ATTRIBUTES = frozenset({"hidden", "style", "aria-hidden"})
+HIDING_ATTRIBUTES = frozenset({"hidden", "style"})
 
 
 def is_hidden(attributes: Attributes) -> bool:
     """Returns whether the publisher's page hides the element.
 
-    `aria-hidden` does not count: it is set on decorative links with images worth showing. The exception is KaTeX's
-    visual copy of each formula, next to the MathML that is kept.
+    `aria-hidden` does not count: it is set on decorative links with images worth showing.
     """
     if "hidden" in attributes:
         return True
@@ -94,7 +93,7 @@ def is_hidden(attributes: Attributes) -> bool:
         # Two fast tests avoid the slow one for most styles.
         if ("none" in style or "hidden" in style) and _HIDING.search(style):
             return True
-    return "aria-hidden" in attributes and "katex-html" in (attributes.get("class") or "").split()
+    return False
 
 
 def escape_text(value: str) -> str:

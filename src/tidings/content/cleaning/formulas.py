@@ -1,4 +1,4 @@
-"""MathML elements and attributes that are kept.
+"""Formulas: the MathML elements and attributes that are kept, and the copies that are not.
 
 HTML parsers disagree about formulas, and sanitized text inside them has become active in other software: in some
 elements, depending on attributes, the parser switches back to HTML. So only MathML elements and text are written in
@@ -8,7 +8,10 @@ a formula, and no attribute that affects this switch.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Final
+
+from selectolax.lexbor import LexborNode
 
 from tidings.content.cleaning import attribute_checks
 from tidings.content.cleaning.attribute_checks import AttributeCheck, Attributes
@@ -36,6 +39,53 @@ _CHECKS: dict[str, AttributeCheck] = {
     "dir": attribute_checks.direction,
     "alttext": attribute_checks.text,
 }
+
+# Scripts that render formulas leave these in the page; a document without them needs no look at its classes.
+RENDERED_MARKERS: Final = (b"MathJax", b"mjx-", b"katex-html")
+SCRIPT_TYPES: Final = ("math/tex", "math/latex", "math/asciimath")
+_RENDERED_CLASS: Final = re.compile(r"(?:^|\s)(?:MathJax|mjx-|MJXc-)")
+_ASSISTIVE: Final = frozenset({"MJX_Assistive_MathML", "katex-mathml"})
+# Jekyll wraps the source in a section, commented out for TeX.
+_SECTION_MARK: Final = re.compile(r"%?\s*<!\[CDATA\[|%?\s*\]\]>")
+# Between the copies of one formula there are at most blanks.
+_MAX_DISTANCE: Final = 5
+
+
+def is_copy(node: LexborNode) -> bool:
+    """Returns whether an element shows a formula whose MathML or source is next to it.
+
+    MathJax 2 writes a preview and a rendered copy before the script with the source; MathJax 3 and KaTeX write a copy
+    for the eye, hidden from screen readers, and MathML for those.
+    """
+    attributes, name = node.attributes, node.tag or ""
+    if _is_assistive(node):
+        return False
+    if "aria-hidden" in attributes or name == "svg" or name.startswith("mjx-"):
+        return _has_neighbor(node, _is_assistive)
+    return bool(_RENDERED_CLASS.search(attributes.get("class") or "")) and _has_neighbor(node, _is_source)
+
+
+def source_in_script(text: str) -> str:
+    """Returns the source of a formula in a script of MathJax."""
+    return _SECTION_MARK.sub("", text).strip()
+
+
+def _has_neighbor(node: LexborNode, is_wanted: Callable[[LexborNode], bool]) -> bool:
+    before, after = node.prev, node.next
+    for _ in range(_MAX_DISTANCE):
+        for each in (before, after):
+            if each is not None and each.is_element_node and is_wanted(each):
+                return True
+        before, after = before and before.prev, after and after.next
+    return False
+
+
+def _is_assistive(node: LexborNode) -> bool:
+    return node.tag == "mjx-assistive-mml" or not _ASSISTIVE.isdisjoint((node.attributes.get("class") or "").split())
+
+
+def _is_source(node: LexborNode) -> bool:
+    return node.tag == "script" and (node.attributes.get("type") or "").lower().startswith(SCRIPT_TYPES)
 
 
 def math_start_tag(attributes: Attributes, links: LinkCleaner) -> str:

@@ -7,7 +7,7 @@ from typing import Final
 
 from selectolax.lexbor import LexborNode
 
-from tidings.content.cleaning import attribute_checks, drawings, frames, images, plugins, smileys
+from tidings.content.cleaning import attribute_checks, drawings, formulas, frames, images, plugins, smileys
 from tidings.content.cleaning.attribute_checks import (
     HIDING_ATTRIBUTES,
     AttributeCheck,
@@ -15,7 +15,7 @@ from tidings.content.cleaning.attribute_checks import (
     escape_value,
     open_tag,
 )
-from tidings.content.cleaning.elements import COMMON_ATTRIBUTES, LINK, PICTURE, tag_ids
+from tidings.content.cleaning.elements import COMMON_ATTRIBUTES, LINK, PICTURE, TABLE_STRUCTURE, tag_ids
 from tidings.content.cleaning.urls import host_of
 from tidings.content.cleaning.writer import CleanHtmlWriter, ElementHandler
 
@@ -182,7 +182,7 @@ def _handle_embed(writer: CleanHtmlWriter, node: LexborNode) -> None:
 
 def _handle_svg(writer: CleanHtmlWriter, node: LexborNode) -> None:
     """Writes a drawing as an image, or its title."""
-    if writer.hides(node.attributes):
+    if writer.hides(node.attributes) or (writer.has_rendered_formulas and formulas.is_copy(node)):
         return
     drawing = drawings.read_drawing(node)
     if drawing.url:
@@ -190,6 +190,25 @@ def _handle_svg(writer: CleanHtmlWriter, node: LexborNode) -> None:
         writer.void_inline(images.plain_image_tag(size, writer.links))
     elif drawing.text:
         writer.text(drawing.text)
+
+
+def _handle_script(writer: CleanHtmlWriter, node: LexborNode) -> None:
+    """Writes the source of a formula, which MathJax keeps in a script. Any other script is left out."""
+    kind = (node.attributes.get("type") or "").lower()
+    above = writer.open_elements
+    if not kind.startswith(formulas.SCRIPT_TYPES) or (above and above[-1] in TABLE_STRUCTURE):
+        return
+    source = formulas.source_in_script(node.text())
+    if not source:
+        return
+    is_display = "mode=display" in kind
+    if is_display:
+        writer.end_line()
+    close = writer.start_inline("code", "<code>")
+    writer.text(source)
+    writer.end(close)
+    if is_display:
+        writer.end_line()
 
 
 def handle_amp(writer: CleanHtmlWriter, node: LexborNode, name: str) -> str | None:
@@ -247,6 +266,7 @@ _BY_NAME: Mapping[str, ElementHandler] = {
     "noscript": _handle_noscript,
     "object": _handle_object,
     "picture": _handle_picture,
+    "script": _handle_script,
     "source": _handle_source,
     "svg": _handle_svg,
     "video": _handle_video,
@@ -264,7 +284,7 @@ def _with_id(handle: ElementHandler) -> ElementHandler:
     return write
 
 
-_WITHOUT_ID: Final = frozenset({"a", "noscript", "source"})
+_WITHOUT_ID: Final = frozenset({"a", "noscript", "script", "source"})
 MEDIA_HANDLERS: Final[Mapping[int, ElementHandler]] = {
     number: _BY_NAME[name] if name in _WITHOUT_ID else _with_id(_BY_NAME[name])
     for number, name in tag_ids(_BY_NAME).items()

@@ -121,6 +121,8 @@ def _handle_unknown(writer: CleanHtmlWriter, node: LexborNode) -> str | None:
     if number in _SCOPE_ELEMENTS:
         writer.needs_second_pass |= "p" in writer.open_elements
     attributes = node.attributes
+    if writer.has_rendered_formulas and formulas.is_copy(node):
+        return None
     style = id_ = None
     if attributes and not _RELEVANT_UNKNOWN_ATTRIBUTES.isdisjoint(attributes):
         if writer.hides(attributes):

@@ -11,6 +11,7 @@ from selectolax.lexbor import LexborNode
 
 from tidings.content.cleaning import elements, style_marks
 from tidings.content.cleaning.attribute_checks import Attributes, escape_text, is_hidden
+from tidings.content.cleaning.formulas import RENDERED_MARKERS
 from tidings.content.cleaning.images import is_placeholder_tag
 from tidings.content.cleaning.jump_targets import JumpTargets
 from tidings.content.cleaning.links import LinkCleaner
@@ -69,6 +70,11 @@ class CleanHtmlWriter:
         """Whether any element may have a common attribute. Computed on demand: most documents do not need it."""
         lowered = self._source.lower()
         return any(sign in lowered for sign in _COMMON_ATTRIBUTE_MARKERS) or _HIDING_MARKER.search(lowered) is not None
+
+    @cached_property
+    def has_rendered_formulas(self) -> bool:
+        """Whether a script may have left copies of formulas in the document."""
+        return any(marker in self._source for marker in RENDERED_MARKERS)
 
     def hides(self, attributes: Attributes) -> bool:
         return is_hidden(attributes) and self.has_common_attributes
