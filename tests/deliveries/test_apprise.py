@@ -19,6 +19,7 @@ from support.provider_fixtures import a_feed, hand_over, news, says
 from support.publisher import Answer, Hang, Publisher
 from tidings.base.errors import InvalidInput
 from tidings.deliveries.apprise import AppriseSender
+from tidings.deliveries.model import FailureKind
 from tidings.deliveries.notification_text import notification
 from tidings.deliveries.provider import DeliveryRefused
 from tidings.deliveries.providers.apprise import Settings
@@ -161,6 +162,17 @@ def test_a_refusal_names_the_service_and_not_its_url(unguarded: AppriseSender, s
     assert refused.value.message.startswith("Service URL 1 (json://): ")
     assert "401" in refused.value.message
     assert "s3cret" not in refused.value.message
+    assert refused.value.kind is FailureKind.EVENT
+
+
+def test_a_service_that_cannot_be_reached_is_told_from_one_that_refuses(unguarded: AppriseSender) -> None:
+    with Publisher() as site:
+        url = local(site, "/bell")
+
+    with pytest.raises(DeliveryRefused) as refused:
+        unguarded.send(Settings(urls=url), news("One"))
+
+    assert refused.value.kind is FailureKind.RECEIVER
 
 
 def test_a_retry_skips_urls_that_were_already_notified(unguarded: AppriseSender, site: Publisher) -> None:
