@@ -258,11 +258,12 @@ def _expect_published(state: _StormState, outcome: Outcome) -> None:
 
 
 async def _try_waiting_deliveries(api: Api) -> None:
-    """Retry the oldest pending delivery: the others wait for it."""
-    status, found = await api.call("GET", "/v1/webhooks/deliveries?state=pending&limit=1000")
-    waiting = [delivery["id"] for delivery in found["deliveries"]] if status == 200 else []
-    if waiting:
-        await api.call("POST", f"/v1/webhooks/deliveries/{min(waiting)}/redeliver")
+    """Send again what failed, as a user would: it waits for minutes, or was given up after its last attempt."""
+    for state in ("pending", "failed"):
+        status, found = await api.call("GET", f"/v1/webhooks/deliveries?state={state}&limit=1000")
+        for delivery in found["deliveries"] if status == 200 else []:
+            if delivery["last_error"]:
+                await api.call("POST", f"/v1/webhooks/deliveries/{delivery['id']}/redeliver")
 
 
 def _is_at_rest(state: _StormState) -> bool:
