@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from tidings.content.cleaning.text import count_words, strip_tags, unescape_text
+from tidings.content.cleaning.text import count_words, strip_tags
 from tidings.domain.entries.entries import Enclosure, is_playable
 
 # Han with its extensions, kana, bopomofo, hangul, yi and their punctuation: scripts that are read by the character.

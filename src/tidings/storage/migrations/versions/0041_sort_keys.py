@@ -8,7 +8,7 @@ from alembic import op
 from tidings.base.text import sort_key
 
 revision = "0041"
-down_revision = "0038"
+down_revision = "0039"
 branch_labels = None
 depends_on = None
 
