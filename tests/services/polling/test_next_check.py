@@ -6,6 +6,7 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from sqlalchemy import select
 
 from support.people import PASSWORD, rss
 from support.publisher import Answer, Drop, Publisher, Reply
@@ -18,6 +19,7 @@ from tidings.services.polling.decide import MAX_TEMPORARY_FAILURES, SWITCHED_OFF
 from tidings.services.polling.lease import RefreshFailed
 from tidings.settings import load
 from tidings.storage.feeds import feeds
+from tidings.storage.schema import entries
 from tidings.wiring.services import AllServices, build_services
 
 # A Wednesday, 10:15 in UTC.
@@ -86,6 +88,10 @@ class ScheduleFixture:
         with self._database.reading() as db:
             return feeds.list_all(db, self.user.id)
 
+    def titles(self) -> list[str]:
+        with self._database.reading() as db:
+            return db.scalars(select(entries.c.title).order_by(entries.c.title))
+
     def wait_of(self, feed: Feed) -> int:
         return feed.next_check_at - self.now
 
@@ -124,6 +130,26 @@ def test_hints_of_a_document_apply_while_it_is_unchanged(fixture: ScheduleFixtur
 
     fixture.site.serve("/plain.xml", document(fixture, "Two"))
     assert fixture.wait_of(fixture.check(plain)) < 67 * MINUTE
+
+
+@pytest.mark.parametrize("failures", [(), (7,), tuple(range(3, 9))], ids=["no failure", "one", "a week"])
+def test_a_server_that_answers_304_for_ever_is_asked_without_validators_after_eight_days(
+    fixture: ScheduleFixture, failures: tuple[int, ...]
+) -> None:
+    feed_id = fixture.subscribe("/feed.xml", Answer(document(fixture), etag='"1"'))
+    fixture.site.serve("/feed.xml", document(fixture, "Two"), etag='"1"')
+    for day in range(1, 11 + len(failures)):
+        if day in failures:
+            fixture.site.serve("/feed.xml", "", status=500)
+        fixture.check(feed_id, after=DAY)
+        fixture.site.serve("/feed.xml", document(fixture, "Two"), etag='"1"')
+
+    seen = [("if-none-match" in each.headers) for each in fixture.site.requests_for("/feed.xml")[1:]]
+    assert seen[0]
+    # Without a failure one or two of ten days: where the period ends depends on the address.
+    assert 1 <= seen.count(False) <= 2 + len(failures)
+    assert fixture.titles() == ["One", "Two"]
+    assert fixture.feed(feed_id).etag_header == '"1"'
 
 
 def test_excluded_hours_also_apply_after_a_304(fixture: ScheduleFixture) -> None:

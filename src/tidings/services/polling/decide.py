@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+from zlib import crc32
 
 import msgspec
 from msgspec.structs import replace
@@ -21,7 +22,7 @@ from msgspec.structs import replace
 from tidings.base.errors import TidingsError
 from tidings.base.messages import encode_message, join_sentences, msg
 from tidings.base.text import sort_key
-from tidings.base.times import Instant
+from tidings.base.times import DAY, SECOND, Instant
 from tidings.content import icons
 from tidings.content.errors import FeedError
 from tidings.content.model import ParsedFeed, PublisherHints
@@ -40,6 +41,7 @@ from tidings.services.feed_requests import may_move
 MAX_TEMPORARY_FAILURES = 4
 # Some permanent redirects are mistakes that the publisher corrects within a day.
 CONFIRMATIONS = 3
+VALIDATORS_LAST = 8 * DAY
 SWITCHED_OFF = msg("The feed is not checked until you switch it on again.")
 
 
@@ -109,6 +111,7 @@ def after_unchanged(
         # A 304 may repeat the validators or leave them out; the stored ones stay good.
         columns["etag_header"] = response.etag or feed.etag_header
         columns["last_modified_header"] = response.last_modified or feed.last_modified_header
+        columns |= _expired_validators(feed, now)
     return columns
 
 
@@ -171,6 +174,7 @@ def after_failure(
     )
     columns: dict[str, Any] = {"checked_at": now, "next_check_at": next_check_at, "failed_checks": failures}
     columns["parsing_error_count"] = errors
+    columns |= _expired_validators(feed, now)
     message = error.text
     limit = schedule.error_limit
     if isinstance(error, FeedGone) or (limit and errors >= limit):
@@ -338,6 +342,18 @@ def _followed(feed: Feed, document: ParsedFeed, url: str) -> Mapping[str, Any]:
     if any(followed.get(name, getattr(feed, name)) != getattr(feed, name) for name in ("icon_url", "site_url")):
         followed["icon_checked_at"] = None
     return followed
+
+
+def _expired_validators(feed: Feed, now: Instant) -> dict[str, Any]:
+    """Return empty validators once in VALIDATORS_LAST, so that the next request gets the whole document; else {}.
+
+    Some servers answer 304 for ever, because of a broken cache. The digest stays: an unchanged document is not parsed.
+    The periods are counted from a moment that depends on the address: feeds of one source lose their validators
+    together, different sources do not.
+    """
+    start = crc32(feed.feed_url.encode()) * SECOND
+    is_same_period = (now + start) // VALIDATORS_LAST == (feed.checked_at + start) // VALIDATORS_LAST
+    return {} if is_same_period else {"etag_header": "", "last_modified_header": ""}
 
 
 def _rate_columns(rate: PublishRate) -> dict[str, Any]:
