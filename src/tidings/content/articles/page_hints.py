@@ -23,7 +23,9 @@ _PROBE_CHARS: Final = 60
 _MIN_PROBE_CHARS: Final = 28
 _MAX_DESCRIPTION_CHARS: Final = 2_000
 _MAX_JSON_CHARS: Final = 1_000_000
+# Maximum number of scripts with structured data, of descriptions, and of places where a beginning is found.
 _MAX_DATA: Final = 20
+# Levels of structured data.
 _MAX_DEPTH: Final = 8
 _MAX_TEXT_CHARS: Final = 400_000
 
@@ -56,7 +58,7 @@ def read_hints(page: HtmlElement) -> PageHints:
     text = next((text for one in data if isinstance(text := one.get("articleBody"), str) and text.strip()), "")
     descriptions = [*(str(one) for one in _META(page)), *(one.get("description") for one in data), text]
     beginnings = {}
-    for description in descriptions:
+    for description in descriptions[:_MAX_DATA]:
         if isinstance(description, str):
             start = letters(_plain(description[:_MAX_DESCRIPTION_CHARS]))[:_PROBE_CHARS]
             if len(start) >= _MIN_PROBE_CHARS and start not in title:

@@ -58,8 +58,8 @@ class JumpTargets:
             written.add(id_)
             attribute = f' id="{escape_value(id_)}"'
             if out[index]:
-                name = _TAG_NAME.match(out[index])
-                end = name.end() if name else 0
+                tag_name = _TAG_NAME.match(out[index])
+                end = tag_name.end() if tag_name else 0
                 out[index] = out[index][:end] + attribute + out[index][end:]
                 continue
             anchor = f"<span{attribute}></span>"

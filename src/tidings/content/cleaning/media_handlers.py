@@ -70,7 +70,7 @@ def _link_end(writer: CleanHtmlWriter, url: str) -> str:
 
 
 def _handle_image(writer: CleanHtmlWriter, node: LexborNode) -> None:
-    attributes = node.attributes
+    attributes: Mapping[str, str | None] = node.attributes
     if ("class" in attributes or "style" in attributes) and smileys.is_smiley(attributes):
         if emoji := "" if writer.hides(attributes) else smileys.emoji_of(attributes):
             writer.text(emoji)
