@@ -415,7 +415,7 @@ def test_every_document_of_the_corpus_is_read_or_refused_with_a_message() -> Non
         ("clean/subscriptionList.opml", 13, 0),
         ("errors/notwellformed.opml", 1, 0),
         ("errors/closedbody.opml", 1, 0),
-        ("errors/subscriptionListErrors1.opml", 3, 2),
+        ("errors/subscriptionListErrors1.opml", 4, 1),
     ],
 )
 def test_the_feeds_of_the_corpus_are_found(name: str, feeds: int, unusable: int) -> None:

@@ -108,7 +108,9 @@ def test_saving_without_an_integration_says_what_to_do(reader: Visitor, alice: P
     entry_id = alice.entries()[0]["id"]
     reader.page("/unread")
 
-    assert "switched on" in reader.follow(reader.post("/entries/marks", save=entry_id, back="/unread"))
+    assert "There is no third-party integration enabled" in reader.follow(
+        reader.post("/entries/marks", save=entry_id, back="/unread")
+    )
 
 
 def test_enclosures_are_listed_with_a_player(reader: Visitor, alice: Person, site: Publisher) -> None:

@@ -104,7 +104,7 @@ def test_each_language_with_a_catalogue_is_offered_by_its_own_name(reader: Visit
     assert set(re.findall(r'value="(\w+)"', field)) == {"en_US", *CATALOGUES} <= set(CHOICES["language"])
     assert re.findall(r">([^<]+)</option>", field) == [
         *("Čeština", "Deutsch", "English", "Español", "Français", "Italiano", "Nederlands", "Polski"),
-        *("Português (Brasil)", "Türkçe", "Русский", "Українська", "한국어", "中文 (简体, 中国)", "日本語"),
+        *("Português (Brasil)", "Türkçe", "Русский", "Українська", "中文 (简体, 中国)", "日本語", "한국어"),
     ]
 
 

@@ -130,8 +130,10 @@ def _most_of_page(page: HtmlElement, article: HtmlElement | None) -> HtmlElement
     does not count, unless nothing else is left.
     """
     body = page.find("body")
-    # Readability returns all of the page where it finds nothing.
-    chars = 0 if article is None or article.tag == "body" else text_length(article)
+    chars = 0 if article is None else text_length(article)
+    if article is not None and article.tag == "body" and chars >= MIN_ARTICLE_CHARS:
+        # Readability found nothing and returned all of the page. With less text, the page is about its pictures.
+        chars = 0
     if body is None or chars >= MIN_ARTICLE_CHARS:
         return None
     stripped = copy.deepcopy(body)
