@@ -46,7 +46,6 @@ REASONS = {
     "wellformed/feedburner": "a note to people without a reader",
     "wellformed/itunes/itunes_channel_link_image": "an early draft of the vocabulary",
     "wellformed/itunes/itunes_item_link_image": "an early draft of the vocabulary",
-    "wellformed/media-rss/item_media_category_term": "only labels are tags, as the contract has it",
     "wellformed/rss/item_description_not_a_doctype": "the cleaner's business",
     "wellformed/rss/item_madeup_tags": "not a vocabulary in use",
 }

@@ -41,7 +41,7 @@ def test_the_feed_describes_itself() -> None:
         ("<link>https://a.example/</link>", "https://a.example/"),
         ('<link href="javascript:alert(1)"/><id>https://i.example/</id>', "https://i.example/"),
         ('<content src="https://c.example/" type="text/html"/><id>urn:1</id>', "https://c.example/"),
-        ("<id>https://i.example/#one two</id>", "https://i.example/#one two"),
+        ("<id>https://i.example/#one two</id>", "https://i.example/#one%20two"),
         ("<id>urn:1</id>", "https://site.example/"),
     ],
 )

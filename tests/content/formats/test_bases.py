@@ -48,7 +48,7 @@ def test_xml_base_counts_at_every_level(
         ("?p=1", "https://site.example/blog/?p=1"),
         ("HTTPS://site.example/Post", "https://site.example/Post"),
         ("http:/site.example/post", "http://site.example/post"),
-        (" https://site.example/a\n b ", "https://site.example/a b"),
+        (" https://site.example/a\n b ", "https://site.example/a%20b"),
     ],
 )
 def test_an_rss_link_is_relative_to_the_site(link: str, url: str) -> None:

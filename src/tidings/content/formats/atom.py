@@ -14,9 +14,10 @@ from tidings.base.times import Instant
 from tidings.base.url_schemes import WEB_SCHEMES, scheme_of
 from tidings.content.dates import dates
 from tidings.content.formats import text
-from tidings.content.formats.atom_text import element_to_html, element_to_text
+from tidings.content.formats.atom_text import element_to_html, element_to_text, may_be_escaped_twice
 from tidings.content.formats.authors import join_names, person_name
 from tidings.content.formats.chapters import simple_chapters
+from tidings.content.formats.double_escaping import unescape_again
 from tidings.content.formats.durations import parse_duration_minutes
 from tidings.content.formats.entry_builder import (
     FeedDefaults,
@@ -28,14 +29,16 @@ from tidings.content.formats.entry_builder import (
 from tidings.content.formats.hints import read_hints
 from tidings.content.formats.identity import EntryIdentity
 from tidings.content.formats.limits import MAX_INHERITED_TAGS
-from tidings.content.formats.media import MEDIA_NAMES, MediaElements, parse_size_bytes, unique_by_url
-from tidings.content.formats.urls import absolute_url, is_web_url, relative_url, web_url
+from tidings.content.formats.media import MEDIA_NAMES, MediaElements, main_url, parse_size_bytes, unique_by_url
+from tidings.content.formats.urls import absolute_url, is_web_url, relative_url, tidy_url, web_url
 from tidings.content.model import FeedFormat, ParsedEnclosure, ParsedEntry, ParsedFeed
-from tidings.content.xml.elements import XML_BASE, ElementFields, all_values, attribute, text_of
+from tidings.content.xml.elements import XML_BASE, ElementFields, all_values, attribute, inner_html, text_of
 from tidings.content.xml.namespaces import NamePriorities, TagNames
 from tidings.content.xml.xml_attributes import declared_base, element_language, link_relations
 
 _PAGE_SCHEMES: Final = WEB_SCHEMES | {""}
+# The others are elements of RSS, whose text is HTML.
+_TEXT_CONSTRUCTS: Final = frozenset({"content", "summary"})
 _PAGE_TYPES: Final = frozenset({"", "text/html", "application/xhtml+xml"})
 
 
@@ -45,6 +48,7 @@ class AtomNamePriorities(NamePriorities, frozen=True):
     # Atom 1.0 first, then Atom 0.3, then other vocabularies.
     dates: tuple[str, ...] = (
         "published", "issued", "dc:date", "pubdate", "updated", "modified", "created", "dcterms:issued",
+        "dcterms:created", "dcterms:modified",
     )  # fmt: skip
     media: tuple[str, ...] = MEDIA_NAMES
     """All names that `MediaElements` reads."""
@@ -91,7 +95,7 @@ def read_atom(root: _Element, *, url: str, is_cut_off: bool = False, now: Instan
     return ParsedFeed(
         format=FeedFormat.ATOM,
         title=_plain_text(fields, "title") or feed.site_url,
-        site_url=feed.site_url,
+        site_url=tidy_url(feed.site_url),
         description=_plain_text(fields, "subtitle", "tagline", "info"),
         language=feed.language,
         icon_url=absolute_url(fields.text("icon", "logo", "webfeeds:icon"), base_url),
@@ -119,7 +123,7 @@ def _read_feed(
         format=FeedFormat.ATOM,
         url=url,
         declared_base=base,
-        site_url=web_url(page_link(fields, links), base or url) or url,
+        site_url=web_url(page_link(fields, links, base or url), base or url) or url,
         author=_authors(fields, names),
         tags=unique_sorted(_tag_names(fields))[:MAX_INHERITED_TAGS],
         language=element_language(fields.element),
@@ -134,29 +138,32 @@ def read_entry(element: _Element, feed: FeedDefaults) -> UnhashedEntry | None:
     declared = declared_base(element, feed.declared_base, feed.url)
     base = declared or feed.site_url
     media = MediaElements(fields, feed.names, base, priorities.media)
-    body, content = _content(fields, media)
-    title = _plain_text(fields, "title") or text.collapse_whitespace(media.title())
+    body, written = _content(fields, media)
+    content = unescape_again(written) if may_be_escaped_twice(body) else written
+    title = _plain_text(fields, "title", "dc:title") or text.collapse_whitespace(media.title())
     links = read_links(fields)
-    link, entry_id = page_link(fields, links), fields.raw_text("id")
-    url = _entry_url(link, entry_id, fields, base) or web_url(feed.site_url, "")
+    link, entry_id = page_link(fields, links, declared or feed.url), fields.raw_text("id")
+    enclosures = unique_by_url(_enclosures(links, media, base, declared or feed.url))
+    url = _entry_url(link, entry_id, fields, base) or main_url(enclosures) or web_url(feed.site_url, "")
     if not len(element):
         return None
+    page = tidy_url(url)
     entry = ParsedEntry(
         hash="",
-        url=url,
-        title=title or text.excerpt(content) or url,
+        url=page,
+        title=title or text.excerpt(content) or page,
         content=content,
-        base_url=(declared if body is None else declared_base(body, declared, url or feed.url)) or url or feed.url,
+        base_url=(declared if body is None else declared_base(body, declared, feed.url)) or page or feed.url,
         author=_authors(fields, feed.names) or _source_authors(fields, feed.names) or feed.author,
         comments_url=_comments_url(fields, priorities, links),
         language=_language(element, body, feed),
         published_at=_published_at(fields, priorities, feed),
-        tags=unique_sorted(_tag_names(fields)) or feed.tags,
-        enclosures=unique_by_url(_enclosures(links, media, base)),
+        tags=unique_sorted(_tags(fields, media)) or feed.tags,
+        enclosures=enclosures,
         duration_minutes=parse_duration_minutes(fields.text(*priorities.duration)),
         chapters=simple_chapters(fields, feed.names),
     )
-    texts = (title, "" if entry_id else fields.text(*priorities.dates), content)
+    texts = (title, "" if entry_id else fields.text(*priorities.dates), written)
     if not (entry_id or any(texts)):
         texts = (all_values(element), "", "")
     return UnhashedEntry(EntryIdentity(id=entry_id, link=link, url=url, texts=texts), entry)
@@ -182,14 +189,15 @@ def read_links(fields: ElementFields) -> list[AtomLink]:
     ]
 
 
-def page_link(fields: ElementFields, links: list[AtomLink]) -> str:
-    """Returns the URL of the page as written, "" if there is none.
+def page_link(fields: ElementFields, links: list[AtomLink], outer: str) -> str:
+    """Returns the URL of the page, as written if the link has no `xml:base`; "" if there is none.
 
     That is the first alternate link to the web, or the first such link to a page without `rel`.
+    outer: the base of a relative `xml:base`.
     """
     for link in links:
         if link.is_page():
-            return relative_url(link.href, link.base) if link.base else link.href
+            return relative_url(link.href, web_url(link.base, outer) or link.base) if link.base else link.href
     # Some publishers write the URL as text, as RSS does.
     return fields.text("link")
 
@@ -203,9 +211,10 @@ def _entry_url(link: str, entry_id: str, fields: ElementFields, base: str) -> st
 
 def _content(fields: ElementFields, media: MediaElements) -> tuple[_Element | None, str]:
     """Returns the element that holds the content (None for a media description) and the content as HTML."""
-    for name in ("content", "summary"):
+    for name in ("content", "content:encoded", "summary", "description", "dc:description"):
         for element in reversed(fields.get(name, ())):
-            if (html := element_to_html(element)) and not html.isspace():
+            html = element_to_html(element) if name in _TEXT_CONSTRUCTS else text.unwrap_cdata(inner_html(element))
+            if html and not html.isspace():
                 return element, html
     return None, media.description()
 
@@ -236,8 +245,10 @@ def _comments_url(fields: ElementFields, priorities: AtomNamePriorities, links: 
     """Returns the URL of the comments: a `replies` link (RFC 4685), else `comments`."""
     for link in links:
         if "replies" in link.rels and link.type in _PAGE_TYPES and is_web_url(link.href):
-            return web_url(link.href, "")
-    return next((web_url(written, "") for written in fields.texts(*priorities.comments) if is_web_url(written)), "")
+            return tidy_url(web_url(link.href, ""))
+    return next(
+        (tidy_url(web_url(written, "")) for written in fields.texts(*priorities.comments) if is_web_url(written)), ""
+    )
 
 
 def _published_at(fields: ElementFields, priorities: AtomNamePriorities, feed: FeedDefaults) -> Instant | None:
@@ -255,13 +266,19 @@ def _tag_names(fields: ElementFields) -> list[str]:
     return subjects
 
 
-def _enclosures(links: list[AtomLink], media: MediaElements, base: str) -> list[ParsedEnclosure]:
+def _tags(fields: ElementFields, media: MediaElements) -> list[str]:
+    tags = _tag_names(fields) + media.labels()
+    return tags or media.keywords()
+
+
+def _enclosures(links: list[AtomLink], media: MediaElements, base: str, outer: str) -> list[ParsedEnclosure]:
+    """Returns the enclosures. base: of relative URLs. outer: of a relative `xml:base` of a link."""
     enclosures = [] if media.is_empty else list(media.thumbnails())
     for link in links:
         if "enclosure" in link.rels:
             # The media type keeps its case.
             size = parse_size_bytes(attribute(link.element, "length"))
-            url = absolute_url(relative_url(link.href, link.base) if link.base else link.href, base)
+            url = absolute_url(link.href, web_url(link.base, outer) if link.base else base)
             enclosures.append(ParsedEnclosure(url, attribute(link.element, "type"), size))
     if not media.is_empty:
         enclosures += media.enclosures()

@@ -37,6 +37,14 @@ def element_to_html(element: _Element) -> str:
     return _html_of_type(_decode_base64(text_of(element)), "text/html")
 
 
+def may_be_escaped_twice(element: _Element | None) -> bool:
+    """Returns whether the element's content is HTML, or of no declared type and thus perhaps meant as HTML."""
+    if element is None:
+        return False
+    media_type, mode, _ = _attributes(element)
+    return media_type in _HTML or (not media_type and not mode and len(element) == 0)
+
+
 def element_to_text(element: _Element) -> str:
     """Returns the content of the element as plain text on one line. Content of an unknown type is text."""
     media_type, mode, _ = _attributes(element)

@@ -24,6 +24,12 @@ _FEED_ROOTS: Final = {
 _PAGE_ROOTS: Final = frozenset({"html", "head", "body", "opml", "urlset", "sitemapindex", "svg"})
 
 _START_TAG: Final = re.compile(r"<(?:([A-Za-z_][\w.-]*):)?([A-Za-z_][\w.-]*)(?=[\s/>])")
+# A feed that a browser or an HTML parser took for a page: nothing else is in its body.
+_WRAPPER: Final = re.compile(
+    r"<html(?:\s[^<>]*+)?>\s*+(?:<head(?:\s[^<>]*+)?>\s*+(?:<meta\s[^<>]*+>\s*+)*+</head>\s*+)?"
+    r"<body(?:\s[^<>]*+)?>\s*+(?:<!--\?xml[^<>]*+>\s*+|<\?xml[^<>]*+>\s*+)?",
+    re.IGNORECASE,
+)
 _FIRST_KEY: Final = re.compile(r'\s*\{\s*(?:"|\})')
 
 
@@ -59,6 +65,12 @@ def find_root(text: str) -> DocumentRoot | None:
         prefix, name = tag[1] or "", tag[2].lower()
         if name in _FEED_ROOTS:
             return DocumentRoot(_FEED_ROOTS[name], name, prefix, offset)
+        if name == "html" and (wrapper := _WRAPPER.match(text, offset)):
+            tag = _START_TAG.match(text, wrapper.end())
+            name = tag[2].lower() if tag else ""
+            if tag and name in _FEED_ROOTS:
+                return DocumentRoot(_FEED_ROOTS[name], name, tag[1] or "", wrapper.end())
+            return None
         if name in _PAGE_ROOTS:
             return None
         offset = tag.end()

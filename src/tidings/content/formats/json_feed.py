@@ -13,12 +13,13 @@ from tidings.content.dates import dates
 from tidings.content.dates.date_order import DateOrder
 from tidings.content.formats import text
 from tidings.content.formats.authors import join_names
+from tidings.content.formats.double_escaping import unescape_again
 from tidings.content.formats.durations import duration_minutes, parse_duration_minutes
 from tidings.content.formats.entry_builder import UnhashedEntry, build_entries, order_of_dates, unique_sorted
 from tidings.content.formats.identity import EntryIdentity
 from tidings.content.formats.loose_json import as_number, as_objects, as_text, as_texts, read_json
-from tidings.content.formats.media import unique_by_url
-from tidings.content.formats.urls import absolute_url, web_url
+from tidings.content.formats.media import main_url, unique_by_url
+from tidings.content.formats.urls import absolute_url, tidy_url, web_url
 from tidings.content.model import FeedFormat, ParsedEnclosure, ParsedEntry, ParsedFeed
 from tidings.content.xml.xml_attributes import normalize_language
 
@@ -58,7 +59,7 @@ def read_json_feed(source: str, *, url: str, now: Instant | None = None) -> Pars
     return ParsedFeed(
         format=FeedFormat.JSON,
         title=text.title_to_text(as_text(document.get("title"))) or feed.site_url,
-        site_url=feed.site_url,
+        site_url=tidy_url(feed.site_url),
         description=text.title_to_text(as_text(document.get("description"))),
         language=feed.language,
         icon_url=absolute_url(as_text(document.get("favicon")) or as_text(document.get("icon")), url),
@@ -81,14 +82,15 @@ def _read_item(item: object, feed: JsonFeedDefaults) -> UnhashedEntry | None:
         return None
     url = _first_web_url(item, feed)
     body, summary, markup = (as_text(item.get(key)) for key in ("content_text", "summary", "content_html"))
-    content = markup if markup.strip() else text.escape_html(body if body.strip() else summary)
     identity = _identity(item, url, body + markup + summary)
+    body, summary = (part if part.strip() else "" for part in (body, summary))
+    content = unescape_again(markup) if markup.strip() else text.escape_html(body or summary)
     title = text.title_to_text(as_text(item.get("title")))
     entry = ParsedEntry(
         hash="",
-        url=url,
+        url=tidy_url(url),
         title=title
-        or text.excerpt(text.escape_html(summary) or text.escape_html(body) or markup)
+        or text.excerpt(text.escape_html(summary) or text.escape_html(body) or content)
         or url
         or feed.site_url,
         content=content,
@@ -111,7 +113,7 @@ def _identity(item: _Object, url: str, entry_text: str) -> EntryIdentity:
 
 def _first_web_url(item: _Object, feed: JsonFeedDefaults) -> str:
     urls = (web_url(as_text(item.get(key)), feed.site_url) for key in ("url", "external_url"))
-    return next((url for url in urls if url), "")
+    return next((url for url in urls if url), "") or main_url(_enclosures(item, feed))
 
 
 def _published_at(item: _Object, feed: JsonFeedDefaults) -> Instant | None:

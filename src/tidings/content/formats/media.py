@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from lxml.etree import _Element
+from msgspec.structs import replace
 
 from tidings.content.formats.limits import MAX_ENCLOSURES
 from tidings.content.formats.text import escape_html
-from tidings.content.formats.urls import absolute_url
+from tidings.content.formats.urls import absolute_url, tidy_url, web_url
 from tidings.content.model import ParsedEnclosure
 from tidings.content.xml.elements import ElementFields, attribute, text_of
 from tidings.content.xml.namespaces import TagNames
@@ -17,10 +18,12 @@ from tidings.content.xml.namespaces import TagNames
 _MAX_GROUP_DEPTH: Final = 3
 _UNKNOWN_TYPE: Final = "application/octet-stream"
 _TYPE_OF_MEDIUM: Final = {"image": "image/*", "video": "video/*", "audio": "audio/*"}
+# Tags of one word each, separated by blanks.
+_FLICKR_TAGS: Final = "urn:flickr:tags"
 _CHAPTERS_TYPE: Final = "application/json+chapters"
 MEDIA_NAMES: Final = (
     "media:group", "media:content", "media:thumbnail", "media:peerlink", "media:title", "media:description",
-    "media:category", "itunes:image", "podcast:chapters", "podcast:transcript",
+    "media:category", "media:keywords", "itunes:image", "podcast:chapters", "podcast:transcript",
 )  # fmt: skip
 
 
@@ -87,7 +90,21 @@ class MediaElements:
         return self._text("media:title")
 
     def labels(self) -> list[str]:
-        return [label for category in self._elements("media:category") if (label := attribute(category, "label"))]
+        """Returns the categories as tags."""
+        labels = []
+        for category in self._elements("media:category"):
+            written = text_of(category).strip()
+            if label := attribute(category, "label"):
+                labels.append(label)
+            elif attribute(category, "scheme") == _FLICKR_TAGS:
+                labels += written.split()
+            elif written:
+                labels.append(written)
+        return labels
+
+    def keywords(self) -> list[str]:
+        """Returns the keywords, which describe the files rather than the entry: its tags if it has no others."""
+        return [word for keywords in self._elements("media:keywords") for word in text_of(keywords).split(",")]
 
     def _text(self, name: str) -> str:
         return next((text for fields in self._places() if (text := fields.text(name))), "")
@@ -126,8 +143,15 @@ def unique_by_url(enclosures: Iterable[ParsedEnclosure]) -> tuple[ParsedEnclosur
     by_url: dict[str, ParsedEnclosure] = {}
     for each in enclosures:
         if each.url and len(by_url) < MAX_ENCLOSURES:
-            by_url.setdefault(each.url, each)
+            url = tidy_url(each.url)
+            by_url.setdefault(url, each if url == each.url else replace(each, url=url))
     return tuple(by_url.values())
+
+
+def main_url(enclosures: Iterable[ParsedEnclosure]) -> str:
+    """Returns the URL that stands for an entry without a link: of its first enclosure that is no picture, else any."""
+    urls = [(each.mime_type.startswith("image/"), each.url) for each in enclosures if web_url(each.url, "")]
+    return min(urls, key=lambda each: each[0], default=(False, ""))[1]
 
 
 def parse_size_bytes(text: str) -> int:

@@ -15,14 +15,16 @@ from tidings.content.formats.authors import channel_author
 from tidings.content.formats.entry_builder import FeedDefaults, build_entries, order_of_dates, unique_sorted
 from tidings.content.formats.hints import read_hints
 from tidings.content.formats.limits import MAX_INHERITED_TAGS
-from tidings.content.formats.rss_items import RssItemNamePriorities, alternate_link, read_item
-from tidings.content.formats.urls import absolute_url, web_url
+from tidings.content.formats.rss_items import RssItemNamePriorities, alternate_link, read_item, void_link
+from tidings.content.formats.urls import absolute_url, tidy_url, web_url
 from tidings.content.model import FeedFormat, ParsedFeed
 from tidings.content.xml.elements import ElementFields, attribute
 from tidings.content.xml.namespaces import TagNames
 from tidings.content.xml.xml_attributes import declared_base, element_language, normalize_language
 
-_DESCRIPTION: Final = ("description", "itunes:summary", "itunes:subtitle", "dc:description", "abstract")
+_DESCRIPTION: Final = (
+    "description", "itunes:summary", "itunes:subtitle", "dc:description", "abstract", "atom:subtitle",
+)  # fmt: skip
 
 _DATE_NAMES: Final = frozenset(RssItemNamePriorities().dates)
 
@@ -43,8 +45,8 @@ def read_rss(
     base_url = base or url
     return ParsedFeed(
         format=feed_format,
-        title=text.title_to_text(fields.text("title", "dc:title", "itunes:title")) or channel.site_url,
-        site_url=channel.site_url,
+        title=text.title_to_text(fields.text("title", "dc:title", "itunes:title", "atom:title")) or channel.site_url,
+        site_url=tidy_url(channel.site_url),
         description=text.title_to_text(fields.text(*_DESCRIPTION)),
         language=channel.language,
         icon_url=_icon(outer, fields, names, base_url),
@@ -85,7 +87,7 @@ def _read_channel(
 ) -> FeedDefaults:
     base_url = base or url
     inherited = element_language(fields.element, element_language(root))
-    link = fields.text("link") or alternate_link(fields) or attribute(fields.element, "href")
+    link = fields.text("link") or void_link(fields) or alternate_link(fields) or attribute(fields.element, "href")
     return FeedDefaults(
         names=names,
         format=feed_format,

@@ -16,11 +16,12 @@ from tidings.content.dates import dates
 from tidings.content.formats import text
 from tidings.content.formats.authors import AUTHOR_NAMES, item_author
 from tidings.content.formats.chapters import simple_chapters
+from tidings.content.formats.double_escaping import unescape_again
 from tidings.content.formats.durations import parse_duration_minutes
 from tidings.content.formats.entry_builder import FeedDefaults, UnhashedEntry, unique_sorted
 from tidings.content.formats.identity import EntryIdentity
-from tidings.content.formats.media import MEDIA_NAMES, MediaElements, parse_size_bytes, unique_by_url
-from tidings.content.formats.urls import absolute_url, is_web_url, web_url
+from tidings.content.formats.media import MEDIA_NAMES, MediaElements, main_url, parse_size_bytes, unique_by_url
+from tidings.content.formats.urls import absolute_url, is_web_url, tidy_url, web_url
 from tidings.content.model import FeedFormat, ParsedEnclosure, ParsedEntry
 from tidings.content.xml.elements import ElementFields, all_values, attribute, text_of
 from tidings.content.xml.namespaces import NamePriorities
@@ -39,9 +40,9 @@ class RssItemNamePriorities(NamePriorities, frozen=True):
 
     title: tuple[str, ...] = ("dc:title", "title", "itunes:title", "atom:title")
     content: tuple[str, ...] = (
-        "content:encoded", "xhtml:body", "xhtml:div", "description", "googleplay:description", "itunes:summary",
-        "itunes:subtitle", "atom:content", "atom:summary", "dc:description", "body", "fullitem", "summary", "content",
-        "abstract",
+        "content:encoded", "xhtml:body", "xhtml:div", "yandex:full-text", "atom:content", "content", "description",
+        "googleplay:description", "itunes:summary", "itunes:subtitle", "atom:summary", "dc:description", "body",
+        "fullitem", "summary", "abstract",
     )  # fmt: skip
     dates: tuple[str, ...] = (
         "dc:date", "pubdate", "atom:published", "dcterms:issued", "dcterms:created", "atom:updated",
@@ -52,7 +53,8 @@ class RssItemNamePriorities(NamePriorities, frozen=True):
     media: tuple[str, ...] = MEDIA_NAMES
     people: tuple[str, ...] = AUTHOR_NAMES
     tags: tuple[str, ...] = (
-        "category", "categories", "dc:subject", "media:category", "media:group", "itunes:category", "itunes:keywords",
+        "category", "categories", "dc:subject", "atom:category", "media:category", "media:keywords", "media:group",
+        "itunes:category", "itunes:keywords",
     )  # fmt: skip
     comments: tuple[str, ...] = ("comments", "atom:link")
     language: tuple[str, ...] = ("dc:language",)
@@ -68,21 +70,23 @@ def read_item(item: _Element, channel: FeedDefaults) -> UnhashedEntry | None:
     declared = declared_base(item, channel.declared_base, channel.url)
     base = declared or channel.site_url
     media = MediaElements(fields, channel.names, base, priorities.media)
-    body, content = fields.body(*priorities.content)
-    content = content or media.description()
+    body, written = fields.body(*priorities.content)
+    written = written or media.description()
+    content = unescape_again(written)
     title = _title(fields, priorities, media, channel.format)
     enclosures = unique_by_url(_enclosures(fields, priorities, media, base))
-    link = fields.text(*priorities.links) or alternate_link(fields) or attribute(item, "href")
+    link = fields.text(*priorities.links) or void_link(fields) or alternate_link(fields) or attribute(item, "href")
     url = _item_url(link, fields, enclosures, base) or web_url(channel.site_url, "")
-    identity = _identity(fields, priorities, channel.format, link=link, url=url, texts=(title, content))
+    identity = _identity(fields, priorities, channel.format, link=link, url=url, texts=(title, written))
     if identity.is_empty and not enclosures:
         return None
+    page = tidy_url(url)
     entry = ParsedEntry(
         hash="",
-        url=url,
-        title=title or text.excerpt(content) or url,
+        url=page,
+        title=title or text.excerpt(content) or page,
         content=content,
-        base_url=(declared if body is None else declared_base(body, declared, channel.url)) or url or channel.url,
+        base_url=(declared if body is None else declared_base(body, declared, channel.url)) or page or channel.url,
         author=(item_author(fields, channel.names) if priorities.people else "") or channel.author,
         comments_url=_comments_url(fields) if priorities.comments else "",
         language=_language(fields, priorities, body, channel),
@@ -107,6 +111,8 @@ def _identity(
     """Returns the identity of an item. An item without link and text is identified by its other values."""
     # RSS 1.0 has no guid.
     guid = "" if feed_format is FeedFormat.RDF else fields.raw_text("guid")
+    if not guid and not link:
+        guid = fields.raw_text("atom:id")
     if guid:
         return EntryIdentity(id=guid, link=link, url=url, texts=texts)
     if not link and not any(texts):
@@ -118,9 +124,8 @@ def _identity(
 def _item_url(link: str, fields: ElementFields, enclosures: tuple[ParsedEnclosure, ...], base: str) -> str:
     if url := web_url(link, base) or _permalink(fields, base):
         return url
-    for each in enclosures:
-        if url := web_url(each.url, base):
-            return url
+    if url := main_url(enclosures):
+        return url
     return web_url(fields.element.get(_RDF_ABOUT, ""), base)
 
 
@@ -130,6 +135,15 @@ def _language(
     """Returns the language of the content, else of the item, else of the channel."""
     around = normalize_language(fields.text(*priorities.language)) or element_language(fields.element, channel.language)
     return around if body is None else element_language(body, around)
+
+
+def void_link(fields: ElementFields) -> str:
+    """Returns the URL behind an empty `link`: software for HTML writes `<link/>https://…`, "" if there is none."""
+    for link in fields.get("link", ()):
+        url = (link.tail or "").strip()
+        if url and not link.text and not link.keys() and len(link) == 0 and is_web_url(url):
+            return url
+    return ""
 
 
 def alternate_link(fields: ElementFields) -> str:
@@ -164,11 +178,11 @@ def _comments_url(fields: ElementFields) -> str:
     """Returns the URL of the comments: `comments`, else a `replies` link (RFC 4685)."""
     for written in fields.texts("comments"):
         if is_web_url(written):
-            return web_url(written, "")
+            return tidy_url(web_url(written, ""))
     for link in fields.get("atom:link", ()):
         is_page = attribute(link, "type").lower() in _PAGE_TYPES
         if "replies" in link_relations(link) and is_page and is_web_url(attribute(link, "href")):
-            return web_url(attribute(link, "href"), "")
+            return tidy_url(web_url(attribute(link, "href"), ""))
     return ""
 
 
@@ -183,10 +197,15 @@ def _published_at(fields: ElementFields, priorities: RssItemNamePriorities, chan
 
 def _tags(fields: ElementFields, media: MediaElements) -> list[str]:
     tags = [text.html_to_text(tag) for tag in fields.texts("category", "dc:subject")]
+    tags += (
+        attribute(category, "label") or attribute(category, "term") or text_of(category)
+        for category in fields.get("atom:category", ())
+    )
     for wrapper in fields.get("categories", ()):
         tags += (text.html_to_text(text_of(each)) for each in wrapper)
     if not media.is_empty:
         tags += media.labels()
+        tags += () if tags else media.keywords()
     for category in fields.get("itunes:category", ()):
         tags += (attribute(each, "text") for each in category.iter(etree.Element))
     for keywords in fields.texts("itunes:keywords"):

@@ -33,6 +33,8 @@ _FORMATTING_TAGS: Final = frozenset(
      "pre", "q", "s", "samp", "small", "span", "strike", "strong", "sub", "sup", "tt", "u", "ul",
      "var"}
 )  # fmt: skip
+# Of those, the ones that format a title only if they enclose all of it; in "Use <p> and </p>" they are its subject.
+_BLOCK_TAGS: Final = frozenset({"blockquote", "div", "h1", "h2", "h3", "h4", "h5", "h6", "li", "ol", "p", "pre", "ul"})
 # Longer titles are not searched for tags that are named in them, which takes more than linear time.
 _MAX_TITLE_CHARS: Final = 2_000
 _CLOSED_INVISIBLE: Final = re.compile(r"<!--.*?-->|<(script|style)\b[^<>]*>.*?</\1\s*>", re.DOTALL | re.IGNORECASE)
@@ -83,12 +85,14 @@ def html_title_to_text(markup: str) -> str:
     """Returns the text of a title that is declared as HTML: tags that format it are removed.
 
     A tag that is named in it, as in "How to use <p>", stays: it stands alone, without attributes, between blanks or at
-    the end.
+    the end. So do both tags of a block that does not enclose the whole title.
     """
     if "<" in markup and len(markup) <= _MAX_TITLE_CHARS:
         markup = _CLOSED_INVISIBLE.sub("", markup)
-        named = {tag[2].lower() for tag in _MENTIONED_TAG.finditer(markup) if not tag[1]}
+        named = {tag[2].lower() for tag in _MENTIONED_TAG.finditer(markup)}
         closed = {tag[2].lower() for tag in _NAMED_TAG.finditer(markup) if tag[1]}
+        if named & closed & _BLOCK_TAGS and not _is_enclosed(markup):
+            closed -= _BLOCK_TAGS
         mentioned = named - closed - _BREAKS
         markup = _MENTIONED_TAG.sub(lambda tag: _escaped_if(tag, mentioned), markup)
     return html_to_text(markup)
@@ -114,10 +118,29 @@ def escape_html(text: str) -> str:
 def _strip_formatting(title: str) -> str:
     opened: set[str] = set()
     closed: set[str] = set()
+    # A tag with attributes is never the subject of a title.
+    with_attributes: set[str] = set()
     for tag in _NAMED_TAG.finditer(title):
-        (closed if tag[1] else opened).add(tag[2].lower())
+        name = tag[2].lower()
+        (closed if tag[1] else opened).add(name)
+        if "=" in tag[0]:
+            with_attributes.add(name)
     removable = (opened & closed & _FORMATTING_TAGS) | _BREAKS
+    if not removable.isdisjoint(_BLOCK_TAGS - with_attributes) and not _is_enclosed(title):
+        removable -= _BLOCK_TAGS - with_attributes
     return _NAMED_TAG.sub(lambda tag: "" if tag[2].lower() in removable or _is_picture(tag) else tag[0], title)
+
+
+def _is_enclosed(title: str) -> bool:
+    """Returns whether all text of a title is inside of block elements, which then format it."""
+    depth = position = 0
+    for tag in _NAMED_TAG.finditer(title):
+        if tag[2].lower() in _BLOCK_TAGS:
+            if depth <= 0 and _NAMED_TAG.sub("", title[position : tag.start()]).strip():
+                return False
+            depth += -1 if tag[1] else 1
+            position = tag.end()
+    return not _NAMED_TAG.sub("", title[position:]).strip()
 
 
 def _is_picture(tag: re.Match[str]) -> bool:

@@ -14,6 +14,9 @@ _WITH_HOST: Final = re.compile("https?://[^/?#:]")
 _WITH_HOST_NAME: Final = re.compile("(https?)://([^/?#:]+)", re.IGNORECASE)
 # A host without a scheme looks like a relative path: it is taken for a host if it is the site's own, or `www`.
 _BARE_HOST: Final = re.compile(r"((?:[a-z0-9-]+\.)+[a-z]{2,})(?=[:/?#]|$)", re.IGNORECASE)
+_ESCAPED_AMPERSAND: Final = re.compile(r"&(?:(?:amp|#0*+38|#[xX]0*+26);)++")
+_NOT_IN_URL: Final = re.compile(r"""[\x00-\x20"<>]""")
+_ANY_HOST: Final = re.compile(r"https?://[^/?#\x00-\x20]++(?=[/?#])", re.IGNORECASE)
 _BROKEN_SCHEME: Final = re.compile(r"(https?):/*(?=[^/])", re.IGNORECASE)
 
 
@@ -43,6 +46,20 @@ def absolute_url(url: str, base: str) -> str:
         return urljoin(base, url)
     except ValueError:
         return ""
+
+
+def tidy_url(url: str) -> str:
+    """Returns an absolute URL as its publisher meant it.
+
+    An ampersand that was escaped once too often is one, and blanks, quotes and angle brackets are percent-encoded. Not
+    for the identity of an entry, which must not change.
+    """
+    if "&" in url:
+        url = _ESCAPED_AMPERSAND.sub("&", url)
+    if _NOT_IN_URL.search(url) and (host := _ANY_HOST.match(url)):
+        rest = _NOT_IN_URL.sub(lambda character: f"%{ord(character[0]):02X}", url[host.end() :])
+        return host[0] + rest
+    return url
 
 
 def relative_url(url: str, base: str) -> str:

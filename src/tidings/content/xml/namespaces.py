@@ -43,6 +43,7 @@ _PREFIXES: Final = {
     "rssnamespace.org/feedburner/ext/1.0": "feedburner",
     "wellformedweb.org/commentapi": "wfw",
     "w3.org/1999/xhtml": "xhtml",
+    "news.yandex.ru": "yandex",
     "webfeeds.org/rss/1.0": "webfeeds",
     "xml/1998/namespace": "xml",
 }
