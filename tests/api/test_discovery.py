@@ -186,8 +186,6 @@ def test_a_slow_candidate_does_not_delay_the_others(patient_alice: Person, site:
         "",
         "example.org",
         "/feed",
-        "HTTP://example.org/",
-        " http://example.org/",
         "ftp://example.org/",
         "http://",
         "http://[x/",

@@ -11,6 +11,7 @@ import pytest
 
 from support.people import HttpResponse, Person, basic, call
 from support.publisher import Publisher
+from tidings.base.text import sort_key
 from tidings.domain.accounts.users import USER_SETTINGS
 
 # Their values are in the reviewed schema.
@@ -150,7 +151,7 @@ def test_users_are_listed_by_username_for_administrators(charlie: Person, alice:
     found = charlie.get("/v1/users")
 
     names = [user["username"] for user in found]
-    assert names == sorted(names)
+    assert names == sorted(names, key=sort_key)
     assert {alice.user.username, charlie.user.username} <= set(names)
     assert set(found[0]) == {"id", "username", "is_admin", *DEFAULTS}
     assert alice.call("GET", "/v1/users").status == 403
