@@ -49,6 +49,9 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 passwords.hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
 ENGINES = ("sqlite", "postgresql")
+FOLDER = Path(__file__).parent
+# Their questions are not about the engine. With --long they run on both.
+ONE_ENGINE = frozenset({"browser", "cli", "clients", "web"})
 SLOW_FILE = "\npytestmark = pytest.mark.slow\n"
 
 
@@ -109,8 +112,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "engine" in metafunc.fixturenames:
         options = ("--without-postgresql", "--fast")
         left_out = {"postgresql"} if any(map(metafunc.config.getoption, options)) else set()
-        # What a page does in a browser does not depend on the engine, which the tests of its requests cover.
-        if "browser" in metafunc.fixturenames and not metafunc.config.getoption("--long"):
+        if metafunc.definition.path.relative_to(FOLDER).parts[0] in ONE_ENGINE and not metafunc.config.getoption(
+            "--long"
+        ):
             left_out = {"postgresql"}
         chosen = [engine for engine in ENGINES if engine not in left_out]
         metafunc.parametrize("engine", chosen, scope="session")
