@@ -12,10 +12,22 @@ KEPT = words("""
 """)
 VOID = ["br", "hr", "wbr"]
 LEFT_OUT = words("""
-    address article button center custom-element div fieldset font footer form header label main nav nobr object
-    section select span
+    address article center custom-element div fieldset font footer form header label main nav nobr object
+    section span
 """)
-DROPPED = ["script", "style", "noscript", "template", "noembed", "noframes", "title", "iframe"]
+DROPPED = [
+    "script",
+    "style",
+    "noscript",
+    "template",
+    "noembed",
+    "noframes",
+    "title",
+    "iframe",
+    "select",
+    "textarea",
+    "button",
+]
 
 
 @pytest.mark.parametrize("name", KEPT)

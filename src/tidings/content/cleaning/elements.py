@@ -43,7 +43,7 @@ class AllowedElement(Struct, frozen=True, eq=False):
 # Left out with their content. Browsers do not show templates either.
 DROPPED: Final = name_set("""
     script style template meta link base basefont title datalist frameset frame noframes noembed param
-    input track area
+    input track area select
 """)
 
 # Of deeply nested content only the text is kept, without the content of these elements.
@@ -51,7 +51,7 @@ DROPPED_DEEP: Final = name_set("noscript desc embed metadata defs symbol iframe 
 
 # Left out, content kept. For the parser the content is a scope of its own, in which a paragraph may be inside a
 # paragraph. So if one is left out, the output is sanitized a second time.
-SCOPE_ELEMENTS: Final = frozenset({"applet", "button", "marquee", "select"})
+SCOPE_ELEMENTS: Final = frozenset({"applet", "button", "marquee"})
 
 # Left out, content kept, with a line end at the start and at the end.
 LINE_ELEMENTS: Final = name_set("""
@@ -93,6 +93,7 @@ _COLUMNS = {"span": attribute_checks.span}
 _EDIT = {"cite": attribute_checks.link, "datetime": attribute_checks.text}
 _QUOTE = {"cite": attribute_checks.link}
 _CODE = {"class": attribute_checks.code_language}
+CODE_ATTRIBUTES: Final[Mapping[str, AttributeCheck]] = _CODE
 
 _OWN: Mapping[str, Mapping[str, AttributeCheck]] = {
     "a": {"title": attribute_checks.text, "id": attribute_checks.identifier},
@@ -147,7 +148,7 @@ def _allowed_element(name: str) -> AllowedElement:
         has_own_attributes=bool(own),
         ends_word=name not in WITHIN_WORDS,
         is_block=name in _BLOCKS,
-        can_split=name in SPLITS_PARENT or name in SPLITS_ANCESTOR,
+        can_split=name == "pre" or name in SPLITS_PARENT or name in SPLITS_ANCESTOR,
         can_hold_marks=name not in _WITHOUT_MARKS,
     )
 
@@ -159,6 +160,7 @@ def tag_ids(names: Iterable[str]) -> dict[int, str]:
 
 
 LINK: Final = _allowed_element("a")
+PRE: Final = _allowed_element("pre")
 PICTURE: Final = _allowed_element("picture")
 PLAIN: Final[Mapping[int, AllowedElement]] = {
     number: _allowed_element(_RENAMED.get(name, name)) for number, name in tag_ids(_PLAIN | _RENAMED.keys()).items()

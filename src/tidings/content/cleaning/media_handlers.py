@@ -7,7 +7,7 @@ from typing import Final
 
 from selectolax.lexbor import LexborNode
 
-from tidings.content.cleaning import attribute_checks, drawings, formulas, frames, images, plugins, smileys
+from tidings.content.cleaning import attribute_checks, controls, drawings, formulas, frames, images, plugins, smileys
 from tidings.content.cleaning.attribute_checks import (
     HIDING_ATTRIBUTES,
     AttributeCheck,
@@ -43,6 +43,8 @@ def _handle_link(writer: CleanHtmlWriter, node: LexborNode) -> str | None:
     url = writer.links.link_url((attributes.get("href") or "").strip())
     # The parser leaves a link inside a link only with a table in between; it cannot be followed.
     if not url or "a" in writer.open_elements:
+        if writer.has_controls and controls.is_control(node, attributes, writer.open_elements):
+            return None
         writer.add_id_of_left_out(id_)
         return writer.start_style(node, style, "") if style else ""
     close = writer.plain(LINK, f'{tag} href="{escape_value(url)}"{_link_end(writer, url)}')
@@ -203,10 +205,8 @@ def _handle_script(writer: CleanHtmlWriter, node: LexborNode) -> None:
         return
     is_display = "mode=display" in kind
     if is_display:
-        writer.end_line()
-    close = writer.start_inline("code", "<code>")
-    writer.text(source)
-    writer.end(close)
+        writer.start_line()
+    writer.inline_code(source)
     if is_display:
         writer.end_line()
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode
 
-from tidings.content.cleaning import attribute_checks, elements, formulas, style_marks
+from tidings.content.cleaning import attribute_checks, code_samples, controls, elements, formulas, style_marks
 from tidings.content.cleaning.attribute_checks import HIDING_ATTRIBUTES, Attributes, start_tag
 from tidings.content.cleaning.links import LinkCleaner
 from tidings.content.cleaning.media_handlers import MEDIA_HANDLERS, handle_amp
@@ -31,7 +31,9 @@ _LINE_ELEMENTS = frozenset(elements.tag_ids(elements.LINE_ELEMENTS))
 _BLOCKS = _LINE_ELEMENTS | frozenset(number for number, element in elements.PLAIN.items() if element.is_block)
 _MAX_KNOWN = 1_000
 _RELEVANT_UNKNOWN_ATTRIBUTES = HIDING_ATTRIBUTES | {"dir", "id"}
-_FORM, _MATH, _SPAN = elements.tag_ids(["form", "math", "span"])
+_BUTTON, _DIV, _FORM, _MATH, _SPAN, _TABLE, _TEXTAREA = elements.tag_ids(
+    ["button", "div", "form", "math", "span", "table", "textarea"]
+)
 
 
 def sanitize(source: bytes, links: LinkCleaner, policy: CleaningPolicy) -> CleanHtmlWriter:
@@ -102,6 +104,8 @@ def _handler_for(element: elements.AllowedElement) -> ElementHandler:
                 tag = start_tag(name, attributes, element.checks, writer.links)
         if can_split and writer.open_elements and writer.would_split(name):
             writer.add_id_of_left_out(id_)
+            if writer.open_pres and name == "pre":
+                writer.start_line()
             return LINE_END if element.is_block else ""
         close = writer.plain(element, tag)
         if id_:
@@ -121,38 +125,79 @@ def _handle_unknown(writer: CleanHtmlWriter, node: LexborNode) -> str | None:
     if number in _SCOPE_ELEMENTS:
         writer.needs_second_pass |= "p" in writer.open_elements
     attributes = node.attributes
-    if writer.has_rendered_formulas and formulas.is_copy(node):
-        return None
-    style = id_ = None
-    if attributes and not _RELEVANT_UNKNOWN_ATTRIBUTES.isdisjoint(attributes):
-        if writer.hides(attributes):
+    if attributes:
+        if writer.open_pres and code_samples.is_line_number(node, attributes):
             return None
-        style, id_ = attributes.get("style"), attributes.get("id")
-        if (
-            "dir" in attributes
-            and writer.has_common_attributes
-            and attribute_checks.direction(attributes["dir"] or "", writer.links)
-        ):
-            close = _keep_direction(writer, number, attributes)
-            writer.add_id_of_left_out(id_)
-            return _style_unknown(writer, node, style, close)
+        if writer.has_extras and _is_left_out(writer, node, attributes):
+            return None
+        if not _RELEVANT_UNKNOWN_ATTRIBUTES.isdisjoint(attributes):
+            if writer.hides(attributes):
+                return None
+            return _handle_attributes(writer, node, attributes)
     # Elements unknown to the parser have numbers of their own in each document.
     if number > _MAX_KNOWN and (node.tag or "").startswith("amp-"):
         return handle_amp(writer, node, node.tag or "")
-    close = _end_line(writer, number)
-    writer.add_id_of_left_out(id_)
-    return _style_unknown(writer, node, style, close)
+    return _start_line(writer, number, attributes)
 
 
-def _style_unknown(writer: CleanHtmlWriter, node: LexborNode, style: str | None, close: str) -> str:
-    """Applies the style of an element of which at most `dir` is kept. Returns the end tags."""
-    if not style:
+def _handle_attributes(writer: CleanHtmlWriter, node: LexborNode, attributes: Attributes) -> str | None:
+    """Keeps what `dir`, `style` and `id` say about an element that is otherwise left out."""
+    number = node.tag_id
+    style = style_marks.read_style(attributes.get("style") or "")
+    if style is not None and style.keeps_blanks and number == _DIV and _is_preformatted(writer, node):
+        return writer.plain(elements.PRE, elements.PRE.bare_tag)
+    if (
+        "dir" in attributes
+        and writer.has_common_attributes
+        and attribute_checks.direction(attributes["dir"] or "", writer.links)
+    ):
+        close = _keep_direction(writer, number, attributes)
+    elif number > _MAX_KNOWN and (node.tag or "").startswith("amp-"):
+        return handle_amp(writer, node, node.tag or "")
+    else:
+        close = _start_line(writer, number, attributes)
+    writer.add_id_of_left_out(attributes.get("id"))
+    if style is None:
         return close
-    if not close and style_marks.is_block_style(style):
-        writer.end_line()
+    if style.is_block and not close:
+        writer.start_line()
         close = LINE_END
     # A form may be between the rows of a table, where no other element is allowed.
-    return close if node.tag_id == _FORM else writer.start_style(node, style, close)
+    return close if number == _FORM or not style.marks else writer.start_marks(node, style.marks, close)
+
+
+def _start_line(writer: CleanHtmlWriter, number: int, attributes: Attributes) -> str:
+    """Starts a line for a block, or for a line of code; other elements continue the line."""
+    if writer.open_pres and number not in _BLOCKS and code_samples.is_line(attributes):
+        writer.start_line()
+        return LINE_END
+    return _end_line(writer, number)
+
+
+def _is_left_out(writer: CleanHtmlWriter, node: LexborNode, attributes: Attributes) -> bool:
+    """Returns whether an element of no table is left out with its content."""
+    return (writer.has_rendered_formulas and formulas.is_copy(node)) or (
+        writer.has_controls and controls.is_control(node, attributes, writer.open_elements)
+    )
+
+
+def _handle_button(writer: CleanHtmlWriter, node: LexborNode) -> str | None:
+    return None if controls.is_button(node, writer.open_elements) else _handle_unknown(writer, node)
+
+
+def _handle_form(writer: CleanHtmlWriter, node: LexborNode) -> str | None:
+    return None if controls.is_form(node) else _handle_unknown(writer, node)
+
+
+def _is_preformatted(writer: CleanHtmlWriter, node: LexborNode) -> bool:
+    """Returns whether a `div` whose style keeps blanks and line ends may be a `pre`."""
+    above = writer.open_elements
+    return (
+        not writer.open_pres
+        and "p" not in above
+        and not (above and above[-1] in elements.TABLE_STRUCTURE)
+        and "\n" in node.text().strip()
+    )
 
 
 def _keep_direction(writer: CleanHtmlWriter, number: int, attributes: Attributes) -> str:
@@ -168,7 +213,7 @@ def _keep_direction(writer: CleanHtmlWriter, number: int, attributes: Attributes
 def _end_line(writer: CleanHtmlWriter, number: int) -> str:
     if number not in _BLOCKS:
         return ""
-    writer.end_line()
+    writer.start_line()
     return LINE_END
 
 
@@ -188,6 +233,30 @@ def _handle_formula(writer: CleanHtmlWriter, node: LexborNode) -> str | None:
     return writer.start_inline(name, formulas.element_start_tag(name, node.attributes, writer.links))
 
 
+def _handle_table(writer: CleanHtmlWriter, node: LexborNode) -> str | None:
+    """Handles a table; one that shows lines of code becomes the code."""
+    table = code_samples.read_code_table(node, is_in_pre=writer.open_pres > 0)
+    if table is None or writer.hides(node.attributes):
+        return _TABLE_HANDLER(writer, node)
+    if writer.open_pres:
+        writer.start_line()
+        writer.text(table.text)
+        writer.end_line()
+        return None
+    writer.needs_second_pass |= "p" in writer.open_elements
+    tag = start_tag("code", {"class": table.classes}, elements.CODE_ATTRIBUTES, writer.links)
+    writer.block_of_code(tag, table.text)
+    return None
+
+
+def _handle_textarea(writer: CleanHtmlWriter, node: LexborNode) -> None:
+    """Writes the code in a `textarea` of an old highlighter. Any other is a field, or a copy of code to select."""
+    attributes = node.attributes
+    if attributes.get("name") == "code" and not writer.open_pres and not writer.hides(attributes):
+        writer.needs_second_pass |= "p" in writer.open_elements
+        writer.block_of_code("<code>", node.text().strip("\n"))
+
+
 def _handle_math(writer: CleanHtmlWriter, node: LexborNode) -> str | None:
     attributes = node.attributes
     if writer.hides(attributes):
@@ -196,10 +265,16 @@ def _handle_math(writer: CleanHtmlWriter, node: LexborNode) -> str | None:
     return writer.start_inline("math", formulas.math_start_tag(attributes, writer.links))
 
 
+_TABLE_HANDLER = _handler_for(elements.PLAIN[_TABLE])
+
 # Allowed elements, dropped elements, media, and the root of MathML.
 _HTML_HANDLERS: Mapping[int, ElementHandler] = {
     **{number: _handler_for(element) for number, element in elements.PLAIN.items()},
     **dict.fromkeys(_DROPPED, _handle_dropped),
     **MEDIA_HANDLERS,
+    _BUTTON: _handle_button,
+    _FORM: _handle_form,
+    _TABLE: _handle_table,
+    _TEXTAREA: _handle_textarea,
     _MATH: _handle_math,
 }

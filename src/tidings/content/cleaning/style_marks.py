@@ -10,14 +10,17 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
+from msgspec import Struct
+
 from tidings.content.cleaning.name_sets import name_set
 
 # Most styles have none of these; one search decides that.
-_HINT: Final = re.compile(r"bold|[6-9]00|italic|oblique|line-through|underline|sub|super", re.IGNORECASE)
+_HINT: Final = re.compile(r"bold|[6-9]00|italic|oblique|line-through|underline|sub|super")
 _DECLARATION: Final = re.compile(
     r"(?:^|;)\s*+(font-weight|font-style|font|text-decoration(?:-line)?|vertical-align)\s*+:\s*+([^;]*+)"
 )
 _BLOCK: Final = re.compile(r"(?:^|;)\s*+display\s*+:\s*+(?:block|flex|flow-root|grid|list-item|table)(?![\w-])")
+_KEEPS_BLANKS: Final = re.compile(r"(?:^|;)\s*+white-space\s*+:\s*+pre(?![\w-])")
 _NOT_BOLD: Final = re.compile(r"(?:^|;)\s*+font-weight\s*+:\s*+(?:normal|lighter|[1-5]00)\b")
 _NOT_ITALIC: Final = re.compile(r"(?:^|;)\s*+font-style\s*+:\s*+normal\b")
 _NOT_DECORATED: Final = re.compile(r"(?:^|;)\s*+text-decoration(?:-line)?\s*+:\s*+none\b")
@@ -49,14 +52,27 @@ _CANCELED: Final = {
 _MAX_CACHED_CHARS: Final = 300
 
 
-def marks_of(style: str, open_elements: Sequence[str], *, is_block: bool) -> list[str]:
-    """Returns the names of the elements that show what a style says, the outermost first.
+class ShownStyle(Struct, frozen=True):
+    """What a style says about an element that its name does not."""
+
+    marks: tuple[str, ...] = ()
+    """The names of the elements that show the same, the outermost first."""
+    is_block: bool = False
+    """Whether it makes a block of an inline element, as of the lines of some code samples."""
+    keeps_blanks: bool = False
+    """Whether line ends and indentation are shown as they are written."""
+
+
+def read_style(style: str) -> ShownStyle | None:
+    """Returns what is worth keeping of a style; None for most."""
+    return _cached_style(style) if len(style) <= _MAX_CACHED_CHARS else _read(style)
+
+
+def missing_marks(marks: tuple[str, ...], open_elements: Sequence[str], *, is_block: bool) -> list[str]:
+    """Returns the marks that the elements around do not show already.
 
     open_elements: the elements around the marks, with the one that has the style. is_block: whether that is a block.
     """
-    if not _HINT.search(style):
-        return []
-    marks = _cached_marks(style) if len(style) <= _MAX_CACHED_CHARS else _marks(style)
     return [
         mark
         for mark in marks
@@ -64,9 +80,14 @@ def marks_of(style: str, open_elements: Sequence[str], *, is_block: bool) -> lis
     ]
 
 
-def is_block_style(style: str) -> bool:
-    """Returns whether the style makes a block of an inline element, as of the lines of some code samples."""
-    return _BLOCK.search(style.lower()) is not None
+def _read(style: str) -> ShownStyle | None:
+    lowered = style.lower()
+    marks = _marks(lowered) if _HINT.search(lowered) else ()
+    is_block, keeps_blanks = _BLOCK.search(lowered) is not None, _KEEPS_BLANKS.search(lowered) is not None
+    return ShownStyle(marks, is_block, keeps_blanks) if marks or is_block or keeps_blanks else None
+
+
+_cached_style = lru_cache(maxsize=1_024)(_read)
 
 
 def cancels(name: str, style: str) -> bool:
@@ -77,7 +98,7 @@ def cancels(name: str, style: str) -> bool:
 
 def _marks(style: str) -> tuple[str, ...]:
     marks: dict[str, None] = {}
-    for key, value in _DECLARATION.findall(style.lower()):
+    for key, value in _DECLARATION.findall(style):
         for word in value.replace("!", " ").split():
             if key.startswith("text-decoration"):
                 mark = _DECORATIONS.get(word, "")
@@ -90,6 +111,3 @@ def _marks(style: str) -> tuple[str, ...]:
             elif mark:
                 marks[mark] = None
     return tuple(marks)
-
-
-_cached_marks = lru_cache(maxsize=1_024)(_marks)

@@ -11,6 +11,7 @@ from selectolax.lexbor import LexborNode
 
 from tidings.content.cleaning import elements, style_marks
 from tidings.content.cleaning.attribute_checks import Attributes, escape_text, is_hidden
+from tidings.content.cleaning.controls import MARKERS as CONTROL_MARKERS
 from tidings.content.cleaning.formulas import RENDERED_MARKERS
 from tidings.content.cleaning.images import is_placeholder_tag
 from tidings.content.cleaning.jump_targets import JumpTargets
@@ -38,6 +39,7 @@ class CleanHtmlWriter:
     handler: writes the current element. Returns the end tag to write after the content, "" to write none, or None to
     skip the content. deep_handler: the handler beyond `MAX_DEPTH`.
     needs_second_pass: whether an element was left out that had its own parsing scope (`elements.SCOPE_ELEMENTS`).
+    open_pres: how many `pre` elements are open, in which line feeds count.
     out: the output, tags and texts. text_parts: the texts, and a blank for each tag that ends a word.
     """
 
@@ -62,6 +64,7 @@ class CleanHtmlWriter:
         self._line_state = _LINE_EMPTY
         self._joined_ends: dict[str, tuple[str, ...]] = {}
         self._jumps = JumpTargets()
+        self.open_pres = 0
         self._last_image: Attributes | None = None
         self._last_image_index = -1
 
@@ -72,9 +75,19 @@ class CleanHtmlWriter:
         return any(sign in lowered for sign in _COMMON_ATTRIBUTE_MARKERS) or _HIDING_MARKER.search(lowered) is not None
 
     @cached_property
+    def has_controls(self) -> bool:
+        """Whether the document may have controls other than buttons and forms."""
+        return any(marker in self._source for marker in CONTROL_MARKERS)
+
+    @cached_property
     def has_rendered_formulas(self) -> bool:
         """Whether a script may have left copies of formulas in the document."""
         return any(marker in self._source for marker in RENDERED_MARKERS)
+
+    @cached_property
+    def has_extras(self) -> bool:
+        """Whether the document may have elements that the class of an element decides on."""
+        return self.has_rendered_formulas or self.has_controls
 
     def hides(self, attributes: Attributes) -> bool:
         return is_hidden(attributes) and self.has_common_attributes
@@ -85,6 +98,8 @@ class CleanHtmlWriter:
             text = escape_text(text)
         if self._line_state != _LINE_HAS_CONTENT:
             text = self._start_text(text)
+        elif self.open_pres and text.endswith("\n"):
+            self._line_state = _LINE_EMPTY
         self.out.append(text)
         self.text_parts.append(text)
 
@@ -92,9 +107,22 @@ class CleanHtmlWriter:
         # The parser drops a line feed directly after <pre>.
         if text.startswith("\n") and self._is_after_pre():
             text = "\n" + text
-        if text and not text.isspace():
+        if self.open_pres:
+            if text:
+                self._continue_code(text)
+        elif text and not text.isspace():
             self.continue_line()
         return text
+
+    def _continue_code(self, text: str) -> None:
+        """Continues the line of code; a line feed at the start of the text is the one after a line that has ended."""
+        if self._line_state == _LINE_ENDED and not text.startswith("\n"):
+            self._end_line_of_code()
+        self._line_state = _LINE_EMPTY if text.endswith("\n") else _LINE_HAS_CONTENT
+
+    def _end_line_of_code(self) -> None:
+        self.out.append("\n")
+        self.text_parts.append("\n")
 
     def start_block(self, name: str, tag: str) -> str:
         """Starts an element that begins and ends a line. Returns its end tag."""
@@ -144,13 +172,18 @@ class CleanHtmlWriter:
 
     def start_style(self, node: LexborNode, style: str, close: str) -> str:
         """Starts the elements that show what a style says. close: the end tag of its element. Returns all end tags."""
+        shown = style_marks.read_style(style)
+        return self.start_marks(node, shown.marks, close) if shown is not None and shown.marks else close
+
+    def start_marks(self, node: LexborNode, marks: tuple[str, ...], close: str) -> str:
+        """Starts the elements for the marks of a style that are not shown already. Returns all end tags."""
         above = self.open_elements
         if node.first_child is None or (above and above[-1] in elements.TABLE_STRUCTURE):
             return close
-        marks = style_marks.marks_of(style, above, is_block=close is LINE_END or close in elements.BLOCK_ENDS)
-        return self._start_marks(marks, close) if marks else close
+        missing = style_marks.missing_marks(marks, above, is_block=close is LINE_END or close in elements.BLOCK_ENDS)
+        return self._start_elements(missing, close) if missing else close
 
-    def _start_marks(self, names: Sequence[str], close: str) -> str:
+    def _start_elements(self, names: Sequence[str], close: str) -> str:
         """Starts elements without attributes, the outermost first, in an element that has just been started.
 
         close: its end tag. Returns the end tags of all.
@@ -167,6 +200,7 @@ class CleanHtmlWriter:
         """Writes a whole element within a line."""
         self.continue_line()
         self.void(tag)
+        self._line_state = _LINE_HAS_CONTENT
 
     def inline_link(self, tag: str, text: str) -> None:
         """Writes a whole link. tag: its start tag."""
@@ -174,6 +208,34 @@ class CleanHtmlWriter:
         self.out.append(tag)
         self.text(text)
         self.out.append("</a>")
+
+    def inline_code(self, text: str) -> None:
+        """Writes a whole `code` element within a line."""
+        if self._is_nearly_too_deep():
+            self.text(text)
+            return
+        self.continue_line()
+        self.out.append("<code>")
+        self.text(text)
+        self.out.append("</code>")
+
+    def block_of_code(self, tag: str, text: str) -> None:
+        """Writes a whole `pre` element with code in it. tag: the start tag of the `code`."""
+        if self._is_nearly_too_deep():
+            self.text(text)
+            return
+        self._line_state = _LINE_EMPTY
+        self.void("<pre>")
+        self.out.append(tag)
+        self.open_pres += 1
+        self.text(text)
+        self.open_pres -= 1
+        self.out.append("</code>")
+        self.void("</pre>")
+        self._line_state = _LINE_EMPTY
+
+    def _is_nearly_too_deep(self) -> bool:
+        return len(self.open_elements) >= MAX_DEPTH - 2
 
     def void(self, tag: str) -> None:
         """Writes a whole element where lines do not matter."""
@@ -184,6 +246,8 @@ class CleanHtmlWriter:
         """Starts an allowed element. Returns its end tag, "" if it has none."""
         if element.is_block:
             self._line_state = _LINE_EMPTY
+            if element.name == "pre":
+                self.open_pres += 1
         elif self._line_state != _LINE_HAS_CONTENT:
             self.continue_line()
         self.out.append(tag)
@@ -221,12 +285,27 @@ class CleanHtmlWriter:
             self.text_parts.append(" ")
             if close in elements.BLOCK_ENDS:
                 self._line_state = _LINE_EMPTY
+                if close == "</pre>":
+                    self.open_pres -= 1
 
     def continue_line(self) -> None:
         """Continues the line; if an element that ended it was left out, writes `<br>`."""
+        if self.open_pres:
+            # Only text begins a line of code: the element may begin with the line's own line feed.
+            if self._line_state == _LINE_ENDED:
+                self._end_line_of_code()
+                self._line_state = _LINE_EMPTY
+            return
         if self._line_state == _LINE_ENDED:
             self.void("<br>")
         self._line_state = _LINE_HAS_CONTENT
+
+    def start_line(self) -> None:
+        """Starts a line of its own, for an element that is left out. An empty line of code stays one."""
+        self.end_line()
+        if self.open_pres and self._line_state == _LINE_ENDED:
+            self._end_line_of_code()
+            self._line_state = _LINE_EMPTY
 
     def end_line(self) -> None:
         if self._line_state == _LINE_HAS_CONTENT:
@@ -238,6 +317,7 @@ class CleanHtmlWriter:
             self.continue_line()
         self._last_image, self._last_image_index = attributes, len(self.out)
         self.void(tag)
+        self._line_state = _LINE_HAS_CONTENT
 
     def fallback_image(self, tag: str, attributes: Attributes) -> None:
         """Writes an image from `noscript`, unless the image before it shows the same without scripts."""
@@ -252,7 +332,12 @@ class CleanHtmlWriter:
         return len(since) < 4 and all(piece.isspace() or piece.startswith("</") for piece in since)
 
     def would_split(self, name: str) -> bool:
-        """Returns whether a parser would close an outer element instead of nesting this one in it."""
+        """Returns whether a parser would close an outer element instead of nesting this one in it.
+
+        Code inside of code is left out, too.
+        """
+        if name == "pre":
+            return self.open_pres > 0
         outer = elements.SPLITS_PARENT.get(name)
         if outer is not None:
             return self.open_elements[-1] in outer
