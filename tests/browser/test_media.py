@@ -71,7 +71,7 @@ def test_an_article_is_read_without_a_request_to_its_publisher(
         made.complaints = [one for one in made.complaints if "404" not in one]
 
     assert {seen.headers["user-agent"] for seen in site.requests} == {site.requests[0].headers["user-agent"]}
-    assert "Mozilla" not in site.requests[0].headers["user-agent"]
+    assert "Chrome" not in site.requests[0].headers["user-agent"]
 
 
 @pytest.mark.parametrize("width", [1280, 390])
@@ -160,7 +160,7 @@ def test_a_sound_is_heard_without_a_request_to_its_publisher(
 
     seen = site.requests_for("/rain.wav")
     assert seen
-    assert not any("Mozilla" in one.headers["user-agent"] for one in seen)
+    assert not any("Chrome" in one.headers["user-agent"] for one in seen)
 
 
 FILM = """<item><title>Film</title><link>https://example.org/film</link><guid>film</guid>

@@ -19,6 +19,7 @@ from tidings.web.rendering import text_direction
         ("", "שלום is a word of peace, and much more than that.", "ltr"),
         ("", '<p class="a-long-name-of-a-class" title="words and words">שלום</p>', "rtl"),
         ("", "<p>word</p>" * 5_000 + "שלום", "ltr"),
+        ("", "<p>שלום <code>rm -rf build</code></p><pre>if (x) { return; }</pre>", "rtl"),
         # The feed's language decides if there is a letter of such a script: the language of some feeds is wrong.
         ("ar-EG", "iPhone, iPad و iMac", "rtl"),
         ("he", "An English article.", "auto"),

@@ -157,7 +157,8 @@ _LETTER: Final = re.compile("[\u05d0-\u07ff\u0860-\u08ff\ufb1d-\ufdff\ufe70-\ufe
 
 # A beginning of this length shows the direction of a whole article. Characters, with markup.
 _DIRECTION_SAMPLE: Final = 20_000
-_MARKUP: Final = re.compile(r"<[^>]*>|&#?\w{1,10};")
+# Code has a direction of its own.
+_MARKUP: Final = re.compile(r"<(?:pre|code)\b[^>]*>[^<]*|<[^>]*>|&#?\w{1,10};")
 _OTHER_LETTER: Final = re.compile("[^\\W\\d_\u05d0-\u07ff\u0860-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 
 

@@ -117,7 +117,7 @@ def _is_all_pre(code: LexborNode, numbers: LexborNode) -> bool:
 
 
 def _cells(row: LexborNode) -> list[LexborNode]:
-    cells = []
+    cells: list[LexborNode] = []
     cell = row.first_child
     while cell is not None and len(cells) <= _MAX_CELLS:
         if cell.tag in _CELLS:
