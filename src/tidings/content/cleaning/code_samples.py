@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from typing import Final
 
@@ -21,7 +20,6 @@ _NUMBER_CLASSES: Final = name_set("""
 _CODE_CLASSES: Final = name_set("""
     blob-code blob-code-inner code code-line crayon-code hljs-ln-code line-code rouge-code
 """)
-_NOT_SELECTABLE: Final = re.compile(r"user-select\s*+:\s*+none", re.IGNORECASE)
 _LINES: Final = name_set("div p li tr pre ol ul")
 _LEFT_OUT: Final = name_set("-comment !-- script style template button noscript textarea select svg title")
 _CELLS: Final = name_set("td th")
@@ -38,6 +36,11 @@ class CodeTable(Struct, frozen=True):
     """The classes of its code, one of which may name the language."""
 
 
+def has_meaning(classes: str) -> bool:
+    """Returns whether one of the classes says what an element next to code is."""
+    return _has_class(classes, is_number=True) or _has_class(classes, is_number=False)
+
+
 def is_line(attributes: Attributes) -> bool:
     """Returns whether an element inside of `pre` is a line of code by its class."""
     classes = attributes.get("class")
@@ -45,20 +48,14 @@ def is_line(attributes: Attributes) -> bool:
 
 
 def is_line_number(node: LexborNode, attributes: Attributes) -> bool:
-    """Returns whether an element next to code holds its line number, which cannot be selected on the page."""
+    """Returns whether an element next to code is marked as its line number; `style_marks` has one more mark."""
     classes = attributes.get("class")
-    if classes is None or not _has_class(classes, is_number=True):
-        # Highlighted code has an element for each word, most of them with a class only.
-        if len(attributes) == (classes is not None):
-            return False
-        style = attributes.get("style")
-        if (
-            "aria-hidden" not in attributes
-            and "data-line-number" not in attributes
-            and not (style and _NOT_SELECTABLE.search(style))
-        ):
-            return False
-    return has_only_digits(node)
+    is_marked = (
+        (classes is not None and _has_class(classes, is_number=True))
+        or "aria-hidden" in attributes
+        or "data-line-number" in attributes
+    )
+    return is_marked and has_only_digits(node)
 
 
 @lru_cache(maxsize=1_024)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import lru_cache
 from typing import Final
 
 from selectolax.lexbor import LexborNode
@@ -10,9 +11,6 @@ from selectolax.lexbor import LexborNode
 from tidings.content.cleaning.attribute_checks import Attributes
 from tidings.content.cleaning.elements import HEADINGS
 from tidings.content.cleaning.node_text import has_short_text
-
-# A document without these has no controls other than buttons and forms.
-MARKERS: Final = (b"control", b"opy", b"lipboard", b"vjs-", b"role=")
 
 # An unclosed element may hold the whole article, which is longer.
 _MAX_BUTTON_CHARS: Final = 200
@@ -44,9 +42,17 @@ def is_form(node: LexborNode) -> bool:
 
 def is_control(node: LexborNode, attributes: Attributes, open_elements: Collection[str]) -> bool:
     """Returns whether an element is a control by its role or class, such as "Copy" next to code."""
-    role = (attributes.get("role") or "").strip().lower()
-    classes = (attributes.get("class") or "")[:_MAX_CLASS_CHARS].lower()
-    return (role in _ROLES or any(map(_is_control_class, classes.split()))) and is_button(node, open_elements)
+    role, classes = attributes.get("role"), attributes.get("class")
+    is_named = bool(classes) and has_meaning((classes or "")[:_MAX_CLASS_CHARS])
+    if not is_named and (not role or role.strip().lower() not in _ROLES):
+        return False
+    return is_button(node, open_elements)
+
+
+@lru_cache(maxsize=1_024)
+def has_meaning(classes: str) -> bool:
+    """Returns whether one of the classes is of a control."""
+    return any(map(_is_control_class, classes.lower().split()))
 
 
 def _is_control_class(name: str) -> bool:

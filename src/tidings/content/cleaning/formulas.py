@@ -40,8 +40,6 @@ _CHECKS: dict[str, AttributeCheck] = {
     "alttext": attribute_checks.text,
 }
 
-# Scripts that render formulas leave these in the page; a document without them needs no look at its classes.
-RENDERED_MARKERS: Final = (b"MathJax", b"mjx-", b"katex-html")
 SCRIPT_TYPES: Final = ("math/tex", "math/latex", "math/asciimath")
 _RENDERED_CLASS: Final = re.compile(r"(?:^|\s)(?:MathJax|mjx-|MJXc-)")
 _ASSISTIVE: Final = frozenset({"MJX_Assistive_MathML", "katex-mathml"})
@@ -51,18 +49,21 @@ _SECTION_MARK: Final = re.compile(r"%?\s*<!\[CDATA\[|%?\s*\]\]>")
 _MAX_DISTANCE: Final = 5
 
 
-def is_copy(node: LexborNode) -> bool:
+def is_copy(node: LexborNode, attributes: Attributes) -> bool:
     """Returns whether an element shows a formula whose MathML or source is next to it.
 
     MathJax 2 writes a preview and a rendered copy before the script with the source; MathJax 3 and KaTeX write a copy
     for the eye, hidden from screen readers, and MathML for those.
     """
-    attributes, name = node.attributes, node.tag or ""
-    if _is_assistive(node):
-        return False
+    name = node.tag or ""
     if "aria-hidden" in attributes or name == "svg" or name.startswith("mjx-"):
-        return _has_neighbor(node, _is_assistive)
-    return bool(_RENDERED_CLASS.search(attributes.get("class") or "")) and _has_neighbor(node, _is_source)
+        return not _is_assistive(node) and _has_neighbor(node, _is_assistive)
+    return has_meaning(attributes.get("class") or "") and not _is_assistive(node) and _has_neighbor(node, _is_source)
+
+
+def has_meaning(classes: str) -> bool:
+    """Returns whether one of the classes is of a rendered formula."""
+    return _RENDERED_CLASS.search(classes) is not None
 
 
 def source_in_script(text: str) -> str:

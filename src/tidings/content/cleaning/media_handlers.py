@@ -43,7 +43,7 @@ def _handle_link(writer: CleanHtmlWriter, node: LexborNode) -> str | None:
     url = writer.links.link_url((attributes.get("href") or "").strip())
     # The parser leaves a link inside a link only with a table in between; it cannot be followed.
     if not url or "a" in writer.open_elements:
-        if writer.has_controls and controls.is_control(node, attributes, writer.open_elements):
+        if controls.is_control(node, attributes, writer.open_elements):
             return None
         writer.add_id_of_left_out(id_)
         return writer.start_style(node, style, "") if style else ""
@@ -184,7 +184,7 @@ def _handle_embed(writer: CleanHtmlWriter, node: LexborNode) -> None:
 
 def _handle_svg(writer: CleanHtmlWriter, node: LexborNode) -> None:
     """Writes a drawing as an image, or its title."""
-    if writer.hides(node.attributes) or (writer.has_rendered_formulas and formulas.is_copy(node)):
+    if writer.hides(node.attributes) or formulas.is_copy(node, node.attributes):
         return
     drawing = drawings.read_drawing(node)
     if drawing.url:

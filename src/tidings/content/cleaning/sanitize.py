@@ -10,6 +10,7 @@ left out.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode
 
@@ -17,6 +18,7 @@ from tidings.content.cleaning import attribute_checks, code_samples, controls, e
 from tidings.content.cleaning.attribute_checks import HIDING_ATTRIBUTES, Attributes, start_tag
 from tidings.content.cleaning.links import LinkCleaner
 from tidings.content.cleaning.media_handlers import MEDIA_HANDLERS, handle_amp
+from tidings.content.cleaning.node_text import has_only_digits
 from tidings.content.cleaning.policy import CleaningPolicy
 from tidings.content.cleaning.writer import LINE_END, CleanHtmlWriter, ElementHandler
 
@@ -29,7 +31,10 @@ _DROPPED_DEEP = _DROPPED | frozenset(elements.tag_ids(elements.DROPPED_DEEP))
 _SCOPE_ELEMENTS = frozenset(elements.tag_ids(elements.SCOPE_ELEMENTS))
 _LINE_ELEMENTS = frozenset(elements.tag_ids(elements.LINE_ELEMENTS))
 _BLOCKS = _LINE_ELEMENTS | frozenset(number for number, element in elements.PLAIN.items() if element.is_block)
+# Attributes that may decide if an element of no table is left out with its content.
+_DECIDING = frozenset({"aria-hidden", "data-line-number", "role"})
 _MAX_KNOWN = 1_000
+_MAX_CLASS_CHARS = 500
 _RELEVANT_UNKNOWN_ATTRIBUTES = HIDING_ATTRIBUTES | {"dir", "id"}
 _BUTTON, _DIV, _FORM, _MATH, _SPAN, _TABLE, _TEXTAREA = elements.tag_ids(
     ["button", "div", "form", "math", "span", "table", "textarea"]
@@ -126,26 +131,41 @@ def _handle_unknown(writer: CleanHtmlWriter, node: LexborNode) -> str | None:
         writer.needs_second_pass |= "p" in writer.open_elements
     attributes = node.attributes
     if attributes:
-        if writer.open_pres and code_samples.is_line_number(node, attributes):
-            return None
-        if writer.has_extras and _is_left_out(writer, node, attributes):
+        classes = attributes.get("class")
+        is_telling = bool(classes) and _is_telling((classes or "")[:_MAX_CLASS_CHARS])
+        # Highlighted code has a `span` with a class for each word.
+        if classes and not is_telling and number == _SPAN and len(attributes) == 1:
+            return ""
+        if (is_telling or not _DECIDING.isdisjoint(attributes)) and _is_left_out(writer, node, attributes):
             return None
         if not _RELEVANT_UNKNOWN_ATTRIBUTES.isdisjoint(attributes):
             if writer.hides(attributes):
                 return None
             return _handle_attributes(writer, node, attributes)
     # Elements unknown to the parser have numbers of their own in each document.
-    if number > _MAX_KNOWN and (node.tag or "").startswith("amp-"):
-        return handle_amp(writer, node, node.tag or "")
+    if number > _MAX_KNOWN and (name := node.tag or "").startswith(("amp-", "mjx-")):
+        if name.startswith("amp-"):
+            return handle_amp(writer, node, name)
+        if formulas.is_copy(node, attributes):
+            return None
     return _start_line(writer, number, attributes)
+
+
+@lru_cache(maxsize=2_048)
+def _is_telling(classes: str) -> bool:
+    """Returns whether one of the classes of an element may decide if it is left out, or is a line of code."""
+    return code_samples.has_meaning(classes) or formulas.has_meaning(classes) or controls.has_meaning(classes)
 
 
 def _handle_attributes(writer: CleanHtmlWriter, node: LexborNode, attributes: Attributes) -> str | None:
     """Keeps what `dir`, `style` and `id` say about an element that is otherwise left out."""
     number = node.tag_id
     style = style_marks.read_style(attributes.get("style") or "")
-    if style is not None and style.keeps_blanks and number == _DIV and _is_preformatted(writer, node):
-        return writer.plain(elements.PRE, elements.PRE.bare_tag)
+    if style is not None:
+        if style.keeps_blanks and number == _DIV and _is_preformatted(writer, node):
+            return writer.plain(elements.PRE, elements.PRE.bare_tag)
+        if style.is_not_selectable and writer.open_pres and has_only_digits(node):
+            return None
     if (
         "dir" in attributes
         and writer.has_common_attributes
@@ -176,8 +196,10 @@ def _start_line(writer: CleanHtmlWriter, number: int, attributes: Attributes) ->
 
 def _is_left_out(writer: CleanHtmlWriter, node: LexborNode, attributes: Attributes) -> bool:
     """Returns whether an element of no table is left out with its content."""
-    return (writer.has_rendered_formulas and formulas.is_copy(node)) or (
-        writer.has_controls and controls.is_control(node, attributes, writer.open_elements)
+    return (
+        (writer.open_pres > 0 and code_samples.is_line_number(node, attributes))
+        or formulas.is_copy(node, attributes)
+        or controls.is_control(node, attributes, writer.open_elements)
     )
 
 

@@ -21,6 +21,7 @@ _DECLARATION: Final = re.compile(
 )
 _BLOCK: Final = re.compile(r"(?:^|;)\s*+display\s*+:\s*+(?:block|flex|flow-root|grid|list-item|table)(?![\w-])")
 _KEEPS_BLANKS: Final = re.compile(r"(?:^|;)\s*+white-space\s*+:\s*+pre(?![\w-])")
+_NOT_SELECTABLE: Final = re.compile(r"user-select\s*+:\s*+none")
 _NOT_BOLD: Final = re.compile(r"(?:^|;)\s*+font-weight\s*+:\s*+(?:normal|lighter|[1-5]00)\b")
 _NOT_ITALIC: Final = re.compile(r"(?:^|;)\s*+font-style\s*+:\s*+normal\b")
 _NOT_DECORATED: Final = re.compile(r"(?:^|;)\s*+text-decoration(?:-line)?\s*+:\s*+none\b")
@@ -49,7 +50,7 @@ _CANCELED: Final = {
     "strike": _NOT_DECORATED,
     "u": _NOT_DECORATED,
 }
-_MAX_CACHED_CHARS: Final = 300
+_MAX_CACHED_CHARS: Final = 3_000
 
 
 class ShownStyle(Struct, frozen=True):
@@ -61,6 +62,8 @@ class ShownStyle(Struct, frozen=True):
     """Whether it makes a block of an inline element, as of the lines of some code samples."""
     keeps_blanks: bool = False
     """Whether line ends and indentation are shown as they are written."""
+    is_not_selectable: bool = False
+    """Whether its text cannot be selected, as the line numbers of some code samples."""
 
 
 def read_style(style: str) -> ShownStyle | None:
@@ -83,11 +86,11 @@ def missing_marks(marks: tuple[str, ...], open_elements: Sequence[str], *, is_bl
 def _read(style: str) -> ShownStyle | None:
     lowered = style.lower()
     marks = _marks(lowered) if _HINT.search(lowered) else ()
-    is_block, keeps_blanks = _BLOCK.search(lowered) is not None, _KEEPS_BLANKS.search(lowered) is not None
-    return ShownStyle(marks, is_block, keeps_blanks) if marks or is_block or keeps_blanks else None
+    facts = [pattern.search(lowered) is not None for pattern in (_BLOCK, _KEEPS_BLANKS, _NOT_SELECTABLE)]
+    return ShownStyle(marks, *facts) if marks or any(facts) else None
 
 
-_cached_style = lru_cache(maxsize=1_024)(_read)
+_cached_style = lru_cache(maxsize=512)(_read)
 
 
 def cancels(name: str, style: str) -> bool:

@@ -11,8 +11,6 @@ from selectolax.lexbor import LexborNode
 
 from tidings.content.cleaning import elements, style_marks
 from tidings.content.cleaning.attribute_checks import Attributes, escape_text, is_hidden
-from tidings.content.cleaning.controls import MARKERS as CONTROL_MARKERS
-from tidings.content.cleaning.formulas import RENDERED_MARKERS
 from tidings.content.cleaning.images import is_placeholder_tag
 from tidings.content.cleaning.jump_targets import JumpTargets
 from tidings.content.cleaning.links import LinkCleaner
@@ -73,21 +71,6 @@ class CleanHtmlWriter:
         """Whether any element may have a common attribute. Computed on demand: most documents do not need it."""
         lowered = self._source.lower()
         return any(sign in lowered for sign in _COMMON_ATTRIBUTE_MARKERS) or _HIDING_MARKER.search(lowered) is not None
-
-    @cached_property
-    def has_controls(self) -> bool:
-        """Whether the document may have controls other than buttons and forms."""
-        return any(marker in self._source for marker in CONTROL_MARKERS)
-
-    @cached_property
-    def has_rendered_formulas(self) -> bool:
-        """Whether a script may have left copies of formulas in the document."""
-        return any(marker in self._source for marker in RENDERED_MARKERS)
-
-    @cached_property
-    def has_extras(self) -> bool:
-        """Whether the document may have elements that the class of an element decides on."""
-        return self.has_rendered_formulas or self.has_controls
 
     def hides(self, attributes: Attributes) -> bool:
         return is_hidden(attributes) and self.has_common_attributes
