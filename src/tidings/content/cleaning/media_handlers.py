@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Final
 
 from selectolax.lexbor import LexborNode
@@ -24,6 +25,8 @@ _VIDEO_CHECKS: Mapping[str, AttributeCheck] = {
     "height": attribute_checks.length,
     **COMMON_ATTRIBUTES,
 }
+# Sources of a picture that are read for its address.
+_MAX_SOURCES: Final = 50
 _RELEVANT_LINK_ATTRIBUTES = frozenset({"name"}) | HIDING_ATTRIBUTES.union(LINK.checks)
 
 # The end of the start tag of an external link.
@@ -92,13 +95,21 @@ def _handle_picture(writer: CleanHtmlWriter, node: LexborNode) -> str | None:
     if writer.hides(attributes):
         return None
     inner = node.css_first("img")
-    image = {} if inner is None else inner.attributes
+    image: Attributes = {} if inner is None else inner.attributes
     if inner is None or images.needs_source(image):
-        tag = images.picture_tag([source.attributes for source in node.css("source")], image, writer.links)
+        tag = images.picture_tag(list(islice(_sources(node), _MAX_SOURCES)), image, writer.links)
         if tag:
             writer.image(tag, image)
             return None
     return writer.plain(PICTURE, open_tag("picture", attributes, COMMON_ATTRIBUTES, writer.links) + ">")
+
+
+def _sources(picture: LexborNode) -> Iterator[Attributes]:
+    child = picture.first_child
+    while child is not None:
+        if child.tag == "source":
+            yield child.attributes
+        child = child.next
 
 
 def _handle_noscript(writer: CleanHtmlWriter, node: LexborNode) -> None:

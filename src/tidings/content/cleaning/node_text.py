@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Final
 
 from selectolax.lexbor import LexborNode
@@ -37,6 +38,12 @@ def has_short_text(root: LexborNode, max_chars: int) -> bool:
         if length > max_chars or count > _MAX_NODES:
             return False
     return True
+
+
+def has_line_feed(root: LexborNode) -> bool:
+    """Returns whether a line feed separates words in the first part of an element's text."""
+    nodes = islice(nodes_in(root), _MAX_NODES)
+    return "\n" in "".join(node.text_content or "" for node in nodes if node.is_text_node).strip()
 
 
 def has_only_digits(root: LexborNode) -> bool:

@@ -18,7 +18,7 @@ from tidings.content.cleaning import attribute_checks, code_samples, controls, e
 from tidings.content.cleaning.attribute_checks import HIDING_ATTRIBUTES, Attributes, start_tag
 from tidings.content.cleaning.links import LinkCleaner
 from tidings.content.cleaning.media_handlers import MEDIA_HANDLERS, handle_amp
-from tidings.content.cleaning.node_text import has_only_digits
+from tidings.content.cleaning.node_text import has_line_feed, has_only_digits
 from tidings.content.cleaning.policy import CleaningPolicy
 from tidings.content.cleaning.writer import LINE_END, CleanHtmlWriter, ElementHandler
 
@@ -218,7 +218,7 @@ def _is_preformatted(writer: CleanHtmlWriter, node: LexborNode) -> bool:
         not writer.open_pres
         and "p" not in above
         and not (above and above[-1] in elements.TABLE_STRUCTURE)
-        and "\n" in node.text().strip()
+        and has_line_feed(node)
     )
 
 
