@@ -40,7 +40,7 @@ from tidings.content.formats.chapters import parse_play_time
 from tidings.content.formats.charset import decode
 from tidings.content.formats.detect import detect_format
 from tidings.content.formats.text import excerpt, html_title_to_text, html_to_text, title_to_text
-from tidings.content.formats.urls import absolute_url
+from tidings.content.formats.urls import absolute_url, tidy_url
 from tidings.content.icons.icon_urls import declared_icons, decode_data_url
 from tidings.content.icons.svg import sanitize_svg
 from tidings.content.model import ParsedEntry
@@ -234,18 +234,19 @@ READERS: Final = (
         "%s", "<rss>%s", "<rss><channel><item>%s", "<feed><entry>%s", '{"version": "https://jsonfeed.org/version/1", "items": [%s',
         _ITEM.format("<title>%s</title>"), _ITEM.format("<description><![CDATA[%s]]></description>"),
         _ITEM.format("<pubDate>%s</pubDate><author>%s</author>"), _ITEM.format("<link>%s</link><category>%s</category>"),
-        _ATOM.format('<content type="xhtml"><div><b title="%s">x</b></div></content>'),
+        _ITEM.format("<description>&lt;p&gt;%s&lt;/p&gt;</description>"), _ITEM.format("<link/>%s<media:keywords>%s</media:keywords>"),
+        "<html><body>%s", _ATOM.format('<content type="xhtml"><div><b title="%s">x</b></div></content>'),
     ), 20_000),
     Reader("format of a document", _detect, ("%s", "<?xml %s", "<!DOCTYPE %s")),
     Reader("encoding of a document", _bytes(decode)),
     Reader("date", lambda text: (parse_date(text, _NOW), find_order([text], _NOW))),
-    Reader("title", lambda text: (title_to_text(text), html_title_to_text(text)), ("%s", "a %s", "<b>%s</b>")),
+    Reader("title", lambda text: (title_to_text(text), html_title_to_text(text)), ("%s", "a %s", "<b>%s</b>", "<p>%s</p>")),
     Reader("plain text of HTML", lambda text: (html_to_text(text), excerpt(text))),
     Reader("one line", plain_line, ("%s", "%s x")),
     Reader("authors", lambda text: join_names(text.split("\n"))),
     # Addresses.
     Reader("address", lambda text: (
-        absolute_url(text, _URL), resolve_url(_URL, text), safe_href(text), scheme_of(text), host_of(text),
+        absolute_url(text, _URL), tidy_url(text), resolve_url(_URL, text), safe_href(text), scheme_of(text), host_of(text),
         canonical_url(text), strip_tracking(text), complete_url(text), feed_changes.normalize_scheme(text),
     ), ("%s", "http://%s", "http://a/%s", "http://a/?%s", "feed:%s", " %s")),
     Reader("address to fetch", parse_target, ("%s", "http://%s", "http://a/%s", "http://[%s")),
@@ -256,6 +257,10 @@ READERS: Final = (
     Reader("content", lambda text: clean_with_text(text, base_url=_URL), (
         "%s", "<p>%s", "<img srcset='%s'>", "<img src='%s'>", "<img src=x style='%s'>", "<a href='%s'>x</a>", "<p id='%s'>x",
         "<pre class='%s'>x", "<svg><path d='%s'/></svg>", "<iframe src='https://www.youtube.com/embed/%s'></iframe>", "<img width='%s' src=x>",
+        "<p style='%s'>x", "<p style='font-weight:%s'>x", "<a href='#%s'>x</a><p id='%s'>y", "<a href='/posts/1#%s'>x</a><a name='%s'>y</a>",
+        "<pre><div class='%s'>x", "<pre><b>%s", "<table><tr><td>1<td class=code>%s", "<button>%s", "<form><input>%s",
+        "<picture><source srcset='%s'></picture>", "<img class='emoji %s' src=x>", "<script type='math/tex'>%s</script>",
+        "<div style='white-space:pre'>%s", "<span class='MathJax'>%s",
     ), 20_000),
     Reader("content on a page", _shown, ("%s", "<p>%s", "<img src=x alt='%s'>", "<audio src='http://a/%s'></audio>"), 20_000),
     Reader("content within limits", truncate),
