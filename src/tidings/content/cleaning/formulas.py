@@ -44,7 +44,7 @@ SCRIPT_TYPES: Final = ("math/tex", "math/latex", "math/asciimath")
 _RENDERED_CLASS: Final = re.compile(r"(?:^|\s)(?:MathJax|mjx-|MJXc-)")
 _ASSISTIVE: Final = frozenset({"MJX_Assistive_MathML", "katex-mathml"})
 # Jekyll wraps the source in a section, commented out for TeX.
-_SECTION_MARK: Final = re.compile(r"%?\s*<!\[CDATA\[|%?\s*\]\]>")
+_SECTION_MARK: Final = re.compile(r"(?:%\s*+)?(?:<!\[CDATA\[|\]\]>)")
 # Between the copies of one formula there are at most blanks.
 _MAX_DISTANCE: Final = 5
 
