@@ -216,10 +216,6 @@ def _at_feed(site: SiteUrl) -> Iterable[tuple[str, str]]:
     yield f"{site.origin}/feed", ""
 
 
-def _at_rss(site: SiteUrl) -> Iterable[tuple[str, str]]:
-    yield f"{site.origin}/rss", ""
-
-
 def _tumblr(site: SiteUrl) -> Iterable[tuple[str, str]]:
     match site.segments:
         case ["blog", "view", name, *_] | ["blog", name, *_]:
