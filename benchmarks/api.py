@@ -165,7 +165,7 @@ def _service(engine: str, folder: Path) -> Iterator[tuple[RunningService, Server
 
 
 def _filled(service: RunningService, engine: str) -> Server:
-    """Returns our server with an account like that of the reference."""
+    """Return our server with an account like that of the reference."""
     person = Cast(service).person("alice")
     services = service.services
     category_ids = [services.feeds.categories.create(person.id, f"Category {n}").id for n in range(CATEGORIES)]
@@ -204,7 +204,7 @@ def _add_feed(services: AllServices, user_id: int, category_id: int, number: int
 
 
 def _entry(number: int, now: Instant) -> ReadyEntry:
-    """Returns an entry like those that the reference is filled with."""
+    """Return an entry like those that the reference is filled with."""
     link = f'<a href="https://example.org/{number}" rel="noopener noreferrer" target="_blank">the valley</a>'
     sentence = f"Rain fell on {link} {sha256(str(number).encode()).hexdigest()[:32]} for the third day in a row. "
     audio = ParsedEnclosure(f"http://127.0.0.1:1/a{number}.mp3", "audio/mpeg", 12_345)
@@ -294,7 +294,7 @@ def _compare(engine: int, ours: Server, other: Server | None) -> list[Result]:
 
 
 def _rate_of_turn(server: Server, name: str) -> float:
-    """Returns the requests per second of one turn. Our answer is right after it, too; starring changes lists."""
+    """Return the requests per second of one turn. Our answer is right after it, too; starring changes lists."""
     case = _cases(server)[name]
     rate = _rate(server, case)
     if server.name != REFERENCE:
@@ -303,7 +303,7 @@ def _rate_of_turn(server: Server, name: str) -> float:
 
 
 def _check(server: Server) -> None:
-    """Raises AssertionError for an answer that is not right."""
+    """Raise AssertionError for an answer that is not right."""
     for name, case in _cases(server).items():
         if not case.is_page or server.cookie:
             _check_case(server, name, case)
@@ -319,7 +319,7 @@ def _check_case(server: Server, name: str, case: Case) -> None:
 
 
 def _mark_all(server: Server, _name: str) -> float:
-    """Returns the seconds of marking the only unread entries, MARKED, as read. Restores the others."""
+    """Return the seconds of marking the only unread entries, MARKED, as read. Restores the others."""
     mark = Case(f"/v1/users/{_ask(server, '/v1/me')['id']}/mark-all-as-read", _is_nothing, method="PUT", status=204)
     unread = _unread_ids(server)
     _ask(server, mark.path, mark)
@@ -352,7 +352,7 @@ def _unread(server: Server) -> int:
 
 
 def _import(server: Server, turn: str) -> float:
-    """Returns the seconds of an import of IMPORTED new feeds, which are deleted afterwards."""
+    """Return the seconds of an import of IMPORTED new feeds, which are deleted afterwards."""
     title = f"Imported {turn}"
     lines = [f'<outline text="F{n}" xmlUrl="http://127.0.0.1:1/{turn}/{n}"/>' for n in range(IMPORTED)]
     opml = f'<opml version="2.0"><body><outline text="{title}">{"".join(lines)}</outline></body></opml>'
@@ -422,7 +422,7 @@ def _result(engine: str, name: str, minimum: float, turns: Sequence[Sequence[flo
 
 
 def _ask(server: Server, path: str, case: Case | None = None) -> Any:
-    """Returns the decoded answer; bytes if it is not JSON. Raises AssertionError for another status."""
+    """Return the decoded answer; bytes if it is not JSON. Raises AssertionError for another status."""
     method, body = (case.method, case.body) if case else ("GET", "")
     answer = call(server.url, method, path, body.encode(), _headers(server, case))
     assert answer.status == (case.status if case else 200), (server.name, path, answer.status, answer.body[:200])
@@ -439,7 +439,7 @@ def _headers(server: Server, case: Case | None) -> dict[str, str]:
 
 
 def _rate(server: Server, case: Case) -> float:
-    """Returns the requests per second of one turn. Raises AssertionError for an answer with another status."""
+    """Return the requests per second of one turn. Raises AssertionError for an answer with another status."""
     headers = _headers(server, case)
     with _changing(server, case.changed) if case.changed else nullcontext():
         return _rate_of_wrk(server, case, headers) if shutil.which("wrk") else _rate_of_threads(server, case, headers)

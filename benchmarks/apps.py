@@ -140,7 +140,7 @@ def _entry_ids(person: Person, offset: int) -> list[int]:
 
 
 def unread_entry(number: int, now: Instant) -> ReadyEntry:
-    """Returns an entry like those that the reference is filled with."""
+    """Return an entry like those that the reference is filled with."""
     digest = hashlib.sha256(str(number).encode()).hexdigest()
     sentence = (
         f'Rain fell on <a href="https://example.org/{digest[:16]}">the valley</a> {digest[16:]} for the third day, '

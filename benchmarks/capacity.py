@@ -88,7 +88,7 @@ def run() -> None:
 
 
 def load_of(users: Users, outcome: Outcome) -> Load:
-    """Returns the load of a number of users. outcome: of the scheduler, for a sample of their sources."""
+    """Return the load of a number of users. outcome: of the scheduler, for a sample of their sources."""
     scale = users.sources / SAMPLE
     checks = sum(outcome.checks.values()) / DAYS / DAY_S
     rates = [
@@ -110,7 +110,7 @@ def load_of(users: Users, outcome: Outcome) -> Load:
 
 
 def _subscribers(rates: Sequence[float], subscriptions: float, *, most: int) -> list[float]:
-    """Returns the number of subscribers of each source: by Zipf's law, and the more the more it publishes.
+    """Return the number of subscribers of each source: by Zipf's law, and the more the more it publishes.
 
     Sources whose rates differ by less than ten times are in any order. most: subscribers that a source can have.
     """
@@ -127,7 +127,7 @@ def _subscribers(rates: Sequence[float], subscriptions: float, *, most: int) -> 
 
 
 def _largest_share(sources: int) -> float:
-    """Returns the share of all subscriptions that the most popular of so many sources has, by Zipf's law."""
+    """Return the share of all subscriptions that the most popular of so many sources has, by Zipf's law."""
     return 1 / (math.log(sources) + 0.5772)
 
 

@@ -38,7 +38,7 @@ class ReaderApp:
         self._at_once = at_once
 
     def sync(self, connection: http.client.HTTPConnection) -> int:
-        """Returns the number of entries received."""
+        """Return the number of entries received."""
         token = apps.sign_in(self._server)
         headers = {"Authorization": f"GoogleLogin auth={token}"}
         for path in ("tag/list", "subscription/list"):
@@ -73,7 +73,7 @@ class FeverApp:
         self._key = urlencode({"api_key": server.fever_key})
 
     def sync(self, connection: http.client.HTTPConnection) -> int:
-        """Returns the number of entries received."""
+        """Return the number of entries received."""
         for query in ("groups", "feeds", "favicons"):
             assert self._ask(connection, query)["auth"] == 1
         received = last_id = 0
@@ -120,7 +120,7 @@ def _measure(service: RunningService, server: Server, app: ReaderApp | FeverApp)
 
 
 def send(connection: http.client.HTTPConnection, method: str, path: str, body: str, headers: dict[str, str]) -> Any:
-    """Returns the JSON of an answer, which has to be 200."""
+    """Return the JSON of an answer, which has to be 200."""
     connection.request(method, path, body or None, headers)
     answer = connection.getresponse()
     content = answer.read()

@@ -55,7 +55,7 @@ Case = Callable[[Read, Archive], int]
 
 
 def _list(**entry_filter: Any) -> Case:
-    """Returns a case that reads a page of entries with bodies and total. Returns its length."""
+    """Return a case that reads a page of entries with bodies and total. Returns its length."""
     return lambda db, found: len(entry_lists.page(db, found.user_id, EntryFilter(**entry_filter), PAGE).entries)
 
 
@@ -104,7 +104,7 @@ class Counts:
     users: int = 5
 
     def shares(self) -> list[int]:
-        """Returns the entries by user."""
+        """Return the entries by user."""
         others = self.users - 1
         return [self.entries * 6 // 10, *[self.entries * 4 // 10 // others for _ in range(others)]]
 
@@ -139,7 +139,7 @@ def _is_too_slow(engine: str, name: str, values: Sequence[float]) -> bool:
 
 @contextmanager
 def _filled(engine: str, counts: Counts) -> Iterator[Archive]:
-    """Yields a database with so many. Raises AssertionError if the total of a search is wrong."""
+    """Yield a database with so many. Raises AssertionError if the total of a search is wrong."""
     with tempfile.TemporaryDirectory() as name, databases(engine, Path(name)) as made, made.migrated() as url:
         database = Database(url)
         shares = counts.shares()
@@ -152,7 +152,7 @@ def _filled(engine: str, counts: Counts) -> Iterator[Archive]:
 
 
 def _measure(archives: Sequence[Archive]) -> list[dict[str, float]]:
-    """Returns the medians of each archive, in milliseconds by case.
+    """Return the medians of each archive, in milliseconds by case.
 
     The archives take turns, so that other work on the machine slows down all of them.
     """
@@ -171,7 +171,7 @@ def _read(case: Case, found: Archive) -> int:
 
 
 def _took_ms(case: Callable[[Archive], int], found: Archive) -> float:
-    """Raises AssertionError for an empty answer."""
+    """Raise AssertionError for an empty answer."""
     started = time.perf_counter()
     count = case(found)
     took = (time.perf_counter() - started) * 1000

@@ -67,7 +67,7 @@ def run() -> int:
 
 
 def _measure(title: str, environment: dict[str, str], arguments: list[str]) -> bool:
-    """Returns whether the import was within the limits."""
+    """Return whether the import was within the limits."""
     _run_command(environment, "migrate")
     _run_command(environment, "user", "add", "alice", stdin=f"{PASSWORD}\n")
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -90,7 +90,7 @@ def _is_equal(environment: dict[str, str], expected: str) -> bool:
 
 
 def _digest(url: str, headers: dict[str, str]) -> str:
-    """Returns a digest of all entries with their states, as the API of a server shows them."""
+    """Return a digest of all entries with their states, as the API of a server shows them."""
     lines: list[str] = []
     after = 0
     while page := _page(url, headers, after):
@@ -140,7 +140,7 @@ def _peak_kb(pid: int) -> int:
 
 
 def _text(path: Path) -> str:
-    """Returns the text of a file of /proc, "" if the process has ended."""
+    """Return the text of a file of /proc, "" if the process has ended."""
     try:
         return path.read_text()
     except OSError:
@@ -148,7 +148,7 @@ def _text(path: Path) -> str:
 
 
 def _database_url() -> str:
-    """Returns the URL of the database of the reference, which listens on a Unix socket."""
+    """Return the URL of the database of the reference, which listens on a Unix socket."""
     said = reference.sql(
         "select current_user, current_database(), current_setting('unix_socket_directories'), current_setting('port')"
     )

@@ -40,7 +40,7 @@ def run() -> None:
 
 
 def _measure(origin: str, database_url: str, folder: Path) -> tuple[Answers, Answers, int]:
-    """Returns the times when idle and when busy, and how many feeds were checked meanwhile."""
+    """Return the times when idle and when busy, and how many feeds were checked meanwhile."""
     series = Series(origin, "feed", database_url, folder)
     with running("serve", series.environment, folder) as service:
         service.wait_until_ready()

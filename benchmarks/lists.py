@@ -72,7 +72,7 @@ def databases(engine: str, folder: Path, *, is_durable: bool = False) -> Iterato
 
 
 def seeded(cast: Cast, make_entry: Callable[[int, Instant], ReadyEntry]) -> Person:
-    """Returns a user with 100,000 entries in 100 feeds. make_entry: makes an entry of its number and the time."""
+    """Return a user with 100,000 entries in 100 feeds. make_entry: makes an entry of its number and the time."""
     person = cast.person("alice")
     services = person.service.services
     category = services.feeds.categories.create(person.id, "Bench").id

@@ -84,7 +84,7 @@ def run_hours(hours: int, engines: tuple[str, ...]) -> int:
 
 
 def _measure_hours(origin: str, database_url: str, folder: Path, hours: int) -> float:
-    """Returns the growth of the memory from the first hours to the last ones, as a factor."""
+    """Return the growth of the memory from the first hours to the last ones, as a factor."""
     series = Series(origin, "feed", database_url, folder)
     sizes = []
     # One worker all the time: one that is started on demand would look like growth.
@@ -171,7 +171,7 @@ def peak_of(service: RunningService) -> Iterator[Peak]:
 
 
 def memory_mib(service: RunningService) -> float:
-    """Returns the memory of all processes of a service (PSS)."""
+    """Return the memory of all processes of a service (PSS)."""
     return sum(processes.memory_bytes(process.pid) for process in processes.tree(service.process.pid)) / 2**20
 
 

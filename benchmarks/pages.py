@@ -136,7 +136,7 @@ def _seeded(cast: Cast) -> Person:
 
 
 def _add_page_content(person: Person) -> dict[str, object]:
-    """Returns the parameters of page URLs, after adding content to pages that would be empty."""
+    """Return the parameters of page URLs, after adding content to pages that would be empty."""
     services = person.service.services
     chosen = person.get("/v1/entries", status="read", limit=1)["entries"][0]
     with services.database.writing() as db:
@@ -203,7 +203,7 @@ def _measure(engine: str, person: Person, browser: Browser) -> bool:
 
 
 def _postmaster(database: Database) -> list[int]:
-    """Returns the id of the PostgreSQL process whose children serve the connections; empty for SQLite."""
+    """Return the id of the PostgreSQL process whose children serve the connections; empty for SQLite."""
     if database.is_sqlite:
         return []
     return [int((Path(str(database.url.query["host"])) / "data" / "postmaster.pid").read_text().split()[0])]
@@ -212,7 +212,7 @@ def _postmaster(database: Database) -> list[int]:
 def _measure_requests(
     connection: http.client.HTTPConnection, path: str, token: str, *, rounds: int
 ) -> tuple[list[float], int]:
-    """Returns the milliseconds of each response in ascending order, and its size."""
+    """Return the milliseconds of each response in ascending order, and its size."""
     took, size = [], 0
     for _ in range(rounds):
         started = time.perf_counter()
@@ -225,7 +225,7 @@ def _measure_requests(
 
 
 def _measure_rendering(browser: Browser, url: str, path: str, token: str) -> tuple[float, float]:
-    """Returns the median first paint in milliseconds, and the largest layout shift."""
+    """Return the median first paint in milliseconds, and the largest layout shift."""
     found: list[Any] = []
     for _ in range(LOADS):
         context = browser.new_context(viewport={"width": 1440, "height": 900})

@@ -16,7 +16,7 @@ _COMMAND = Path(os.environ.get("TIDINGS_PEER", Path(__file__).parents[2] / "shar
 
 
 def is_installed() -> bool:
-    """Returns whether the command is there."""
+    """Return whether the command is there."""
     return _COMMAND.exists()
 
 
@@ -31,12 +31,12 @@ def started() -> Iterator[dict[str, str]]:
 
 
 def run(*arguments: str) -> str:
-    """Returns what the command prints. Raises CalledProcessError."""
+    """Return what the command prints. Raises CalledProcessError."""
     return subprocess.run([_COMMAND, *arguments], check=True, stdout=subprocess.PIPE, text=True).stdout  # noqa: S603
 
 
 def sql(*statements: str) -> str:
-    """Runs statements in its database. Returns the rows, one per line."""
+    """Run statements in its database. Returns the rows, one per line."""
     return run("psql", "-qAt", "-v", "ON_ERROR_STOP=1", *(part for one in statements for part in ("-c", one)))
 
 

@@ -71,7 +71,7 @@ class Outcome(Struct):
     took_s: float = 0.0
 
     def by_hour(self) -> list[float]:
-        """Returns the checks per minute, by hour."""
+        """Return the checks per minute, by hour."""
         return [sum(self.load[minute : minute + 60]) / 60 for minute in range(0, DAYS * 1440, 60)]
 
 
@@ -92,7 +92,7 @@ class _SimulatedPublisher:
         self._cumulative_weights = list(accumulate(self._weights))
 
     def news(self, start: int, end: int) -> list[int]:
-        """Returns the times of updates in ascending order. Draws their number for each week, then their times."""
+        """Return the times of updates in ascending order. Draws their number for each week, then their times."""
         found: list[int] = []
         for week in range(start // (7 * DAY) * 7 * DAY, end, 7 * DAY):
             for _ in range(_poisson(self._per_day * 7, self._rng)):
@@ -121,7 +121,7 @@ def run() -> None:
 
 
 def simulate(name: str, schedule: Schedule, *, feeds: int = FEEDS, is_hourly: bool = False) -> Outcome:
-    """Returns the outcome of a schedule for a number of feeds of all kinds over DAYS."""
+    """Return the outcome of a schedule for a number of feeds of all kinds over DAYS."""
     began = time.process_time()
     outcome = Outcome(
         name,

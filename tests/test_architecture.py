@@ -161,7 +161,7 @@ def imported(tree: ast.AST) -> Iterator[str]:
 
 
 def violations(module: str, text: str) -> list[str]:
-    """Returns every rule that a module breaks, in words."""
+    """Return every rule that a module breaks, in words."""
     tree = parsed(text)
     room = part_of(module)
     found = []
@@ -176,7 +176,7 @@ def violations(module: str, text: str) -> list[str]:
 
 
 def is_pure(module: str) -> bool:
-    """Returns whether a module decides without touching the world."""
+    """Return whether a module decides without touching the world."""
     return part_of(module) in PURE_ROOMS or PURE_IN_SLICES.fullmatch(module) is not None
 
 

@@ -19,7 +19,7 @@ NOT_PUBLISHED = re.compile(r"(?<![\w./-])(?:spec/[\w.-]*|(?:design|house|style|u
 
 
 def tracked(*patterns: str) -> list[Path]:
-    """Returns the files of the repository that match one of the patterns of git."""
+    """Return the files of the repository that match one of the patterns of git."""
     listed = subprocess.run(
         ["git", "ls-files", "-z", *patterns], cwd=ROOT, capture_output=True, check=True, text=True
     ).stdout
@@ -31,14 +31,14 @@ CODE = tracked("*.py", "*.html", "*.js", "*.css", "*.toml", "Makefile", ".ci/*")
 
 
 def anchor(heading: str) -> str:
-    """Returns the fragment that GitHub gives a heading: lower case, dashes for spaces, no punctuation."""
+    """Return the fragment that GitHub gives a heading: lower case, dashes for spaces, no punctuation."""
     text = re.sub(r"[`*]|\[([^\]]*)\]\([^)]*\)", r"\1", heading).strip().lower()
     return re.sub(r"[^\w\- ]", "", text).replace(" ", "-")
 
 
 @cache
 def anchors(page: Path) -> frozenset[str]:
-    """Returns the fragments of a page's headings. A repeated heading gets a number, as on GitHub."""
+    """Return the fragments of a page's headings. A repeated heading gets a number, as on GitHub."""
     found: list[str] = []
     fenced = False
     for line in page.read_text(encoding="utf-8").splitlines():
@@ -50,7 +50,7 @@ def anchors(page: Path) -> frozenset[str]:
 
 
 def missing(citation: str, folder: Path) -> str:
-    """Returns what a citation names and does not exist; empty if it is right. folder: relative links start there."""
+    """Return what a citation names and does not exist; empty if it is right. folder: relative links start there."""
     name, _, fragment = citation.partition("#")
     page = folder / name
     if not page.exists():
@@ -61,7 +61,7 @@ def missing(citation: str, folder: Path) -> str:
 
 
 def links(page: Path) -> Iterator[str]:
-    """Yields the URLs of a Markdown page's links into the repository. `#section` names the page itself."""
+    """Yield the URLs of a Markdown page's links into the repository. `#section` names the page itself."""
     for address in LINK.findall(page.read_text(encoding="utf-8")):
         yield f"{page.name}{address}" if address.startswith("#") else address
 

@@ -17,7 +17,7 @@ CONFIGURATION = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
 
 
 def sections() -> dict[str, str]:
-    """Returns the text below the heading of each setting, by the name of the setting."""
+    """Return the text below the heading of each setting, by the name of the setting."""
     _, *found = re.split(r"^### `(\w+)`\n", CONFIGURATION, flags=re.MULTILINE)
     return dict(zip(found[::2], found[1::2], strict=True))
 

@@ -40,7 +40,7 @@ def free_port() -> int:
 
 
 def is_running(pid: int) -> bool:
-    """Returns whether a process runs. A zombie, which remains in a container without an init, has ended."""
+    """Return whether a process runs. A zombie, which remains in a container without an init, has ended."""
     with contextlib.suppress(FileNotFoundError):
         return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] != "Z"
     return False

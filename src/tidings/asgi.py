@@ -170,7 +170,7 @@ def _normalize(path: str) -> str:
 
 
 def _redirect(path: str, query: bytes) -> Response:
-    """Returns a redirect to the path with the same query; 307 keeps method and body (RFC 9110, section 15.4.8).
+    """Return a redirect to the path with the same query; 307 keeps method and body (RFC 9110, section 15.4.8).
 
     path: decoded, as ASGI passes it; it is percent-encoded again here.
     """

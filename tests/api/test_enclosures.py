@@ -13,7 +13,7 @@ PATH = "/podcast.xml"
 
 
 def podcast(site: Publisher, *files: str, title: str = "Episode") -> str:
-    """Returns a feed of one episode with an enclosure for each name."""
+    """Return a feed of one episode with an enclosure for each name."""
     enclosed = "".join(f'<enclosure url="{site.url(f)}" length="1234" type="audio/mpeg"/>' for f in files)
     item = f"<item><title>{title}</title><guid>one</guid><link>{site.url('/one')}</link>{enclosed}</item>"
     return site.serve(PATH, f'<rss version="2.0"><channel><title>Cast</title>{item}</channel></rss>')

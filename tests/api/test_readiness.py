@@ -45,7 +45,7 @@ def ready(person: Person) -> HttpResponse:
 
 
 def eventually(person: Person, status: int) -> HttpResponse:
-    """Returns the first answer with this status: a write that succeeded lately is not repeated for some seconds."""
+    """Return the first answer with this status: a write that succeeded lately is not repeated for some seconds."""
     answer, left = ready(person), 300
     while answer.status != status and left:
         time.sleep(0.1)

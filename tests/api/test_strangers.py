@@ -49,13 +49,13 @@ def test_a_stranger_cannot_tell_what_exists(
 
 
 def _choices(theirs: Mapping[str, int], own: ResourceFactory) -> list[tuple[str, ...]]:
-    """Returns combinations of ids: all of Alice's, and each single one of hers among the stranger's own."""
+    """Return combinations of ids: all of Alice's, and each single one of hers among the stranger's own."""
     sizes = range(1, len(theirs) + 1)
     return [known for size in sizes for known in itertools.combinations(theirs, size)]
 
 
 def _takes_body(operation: str) -> bool:
-    """Returns whether an operation has a body. If so `BODIES` must have one, or the test would stop at its refusal."""
+    """Return whether an operation has a body. If so `BODIES` must have one, or the test would stop at its refusal."""
     route = WITH_ID[operation]
     described = document([route])["paths"][route.path][route.method.lower()]
     assert "requestBody" not in described or operation in BODIES, f"resource_factory.py has no body for {operation}"
@@ -63,14 +63,14 @@ def _takes_body(operation: str) -> bool:
 
 
 def _answer(person: Person, route: Endpoint, ids: Mapping[str, int], body: Any) -> tuple[int, str, str]:
-    """Returns status, media type, and the body without ids."""
+    """Return status, media type, and the body without ids."""
     answer = person.call(route.method, route.path.format_map(ids), body)
     text = re.sub(r"\b(" + "|".join(map(str, ids.values())) + r")\b", "#", answer.body.decode())
     return answer.status, answer.headers.get("content-type", ""), text
 
 
 def resource_state(resources: ResourceFactory) -> list[Any]:
-    """Returns what the owner can read of everything that a stranger might have changed."""
+    """Return what the owner can read of everything that a stranger might have changed."""
     person = resources.person
     paths = ["/v1/feeds", "/v1/categories?counts=true", "/v1/entries", "/v1/enclosures/{enclosure_id}", "/v1/me"]
     seen = [person.get(re.sub(r"\{(\w+)\}", lambda match: str(resources.id_of(match[1])), path)) for path in paths]

@@ -40,7 +40,7 @@ def _import(services: AllServices, person: Person, archive: bytes) -> Any:
 
 
 def _changed(archive: bytes, name: str, change: Any) -> bytes:
-    """Returns the archive with another content of one member. change: bytes to bytes."""
+    """Return the archive with another content of one member. change: bytes to bytes."""
     written = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(archive)) as source, zipfile.ZipFile(written, "w") as target:
         for member in source.namelist():
@@ -55,7 +55,7 @@ def _lines(archive: bytes, name: str) -> list[bytes]:
 
 
 def _comparable(archive: bytes) -> dict[str, Any]:
-    """Returns the records of an archive, with the URL of its feed instead of its number."""
+    """Return the records of an archive, with the URL of its feed instead of its number."""
     urls = {}
     found: dict[str, Any] = {}
     for line in _lines(archive, records.FEEDS):
@@ -146,7 +146,7 @@ def test_a_public_link_belongs_to_one_entry(reader: Person, bob: Person, service
 
 
 def _names(services: AllServices, person: Person) -> dict[str, list[str]]:
-    """Returns the labels of entries by title."""
+    """Return the labels of entries by title."""
     with services.reading() as db:
         given = labels.of_entries(db, person.id, [entry["id"] for entry in person.entries()])
     return {entry["title"]: [label.name for label in given.get(entry["id"], ())] for entry in person.entries()}
@@ -310,7 +310,7 @@ def test_a_damaged_archive_changes_nothing(
 
 
 def _with(**values: Any) -> Any:
-    """Returns a change that sets these members of a document."""
+    """Return a change that sets these members of a document."""
     return lambda content: msgspec.json.encode(msgspec.json.decode(content) | values)
 
 

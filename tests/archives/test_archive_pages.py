@@ -63,7 +63,7 @@ def _started_at(page: str) -> str:
 
 
 def _finished(reader: Visitor) -> str:
-    """Returns the page once the import has ended."""
+    """Return the page once the import has ended."""
     ends_at = time.monotonic() + 120
     while time.monotonic() < ends_at:
         page = reader.page("/feeds/import")

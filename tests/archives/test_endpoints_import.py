@@ -60,7 +60,7 @@ def _folder(person: Person) -> list[str]:
 
 
 def finished(person: Person, within_s: float = 120) -> dict[str, Any]:
-    """Returns the state of the last import once it has ended."""
+    """Return the state of the last import once it has ended."""
     state: dict[str, Any] = {}
     ends_at = time.monotonic() + within_s
     while time.monotonic() < ends_at:

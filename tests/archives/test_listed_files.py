@@ -26,7 +26,7 @@ STARRED, READ = "user/123/state/com.google/starred", "user/123/state/com.google/
 
 
 def opml(*feeds: tuple[str, str, str], kind: str = "rss") -> str:
-    """Returns a document. feeds: folder, title and URL of each, which need no escaping."""
+    """Return a document. feeds: folder, title and URL of each, which need no escaping."""
     outlines = (
         f'<outline text="{folder}"><outline type="{kind}" text="{title}" xmlUrl="{escape(url)}"/></outline>'
         for folder, title, url in feeds

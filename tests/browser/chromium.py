@@ -46,7 +46,7 @@ def chromium() -> Iterator[Browser]:
 
 @cache
 def program() -> Path:
-    """Returns the path of Chromium, which is installed first if that is possible."""
+    """Return the path of Chromium, which is installed first if that is possible."""
     found = _on_path()
     if found is None:
         with _locked():

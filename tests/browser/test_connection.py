@@ -189,7 +189,7 @@ def test_waiting_for_a_whole_article_is_shown_and_it_is_fetched_once(reader: Rea
 
 
 def fill_rules(reader: Reader) -> Page:
-    """Returns the page of the filters, with a rule that is not saved."""
+    """Return the page of the filters, with a rule that is not saved."""
     page = reader.go("/settings/filters")
     page.get_by_label("Block").fill("EntryTitle=Rain")
     return page

@@ -32,7 +32,7 @@ def proxying(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> 
 
 
 def subscribe(person: Person, site: Publisher, content: str) -> int:
-    """Returns the id of an entry with the content."""
+    """Return the id of an entry with the content."""
     item = f"<item><title>Rain</title><guid>1</guid><description>{escape(content)}</description></item>"
     site.serve("/pictures.xml", f'<rss version="2.0"><channel><title>Pictures</title>{item}</channel></rss>')
     person.post("/v1/feeds", {"feed_url": site.url("/pictures.xml")})
@@ -171,7 +171,7 @@ NOTES = """<p>Notes.</p><iframe src="https://www.youtube.com/embed/abcdefghijk">
 
 
 def subscribe_to_films(person: Person, site: Publisher) -> tuple[int, int]:
-    """Returns the ids of a feed and of its entry, a film whose thumbnail is a picture of ours."""
+    """Return the ids of a feed and of its entry, a film whose thumbnail is a picture of ours."""
     thumbnail = site.serve("/still.png", PNG)
     content = FILM.format(notes=escape(NOTES), thumbnail=thumbnail)
     namespace = 'xmlns:media="http://search.yahoo.com/mrss/"'

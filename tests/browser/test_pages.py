@@ -88,7 +88,7 @@ def test_on_a_phone_the_navigation_of_feeds_shows_the_current_place_and_begins_w
 
 
 def left_of_text(element: Locator) -> int:
-    """Returns where the text of an element begins, in pixels from the left of the window."""
+    """Return where the text of an element begins, in pixels from the left of the window."""
     script = "const range = new Range(); range.selectNodeContents(one); return range.getBoundingClientRect().x"
     left: float = element.evaluate(f"one => {{ {script} }}")
     return round(left)

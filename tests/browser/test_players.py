@@ -55,7 +55,7 @@ def item(site: Publisher, number: int, inside: str = "") -> str:
 
 
 def serve_podcast(alice: Person, site: Publisher, *items: str) -> list[int]:
-    """Returns the ids of the entries by title."""
+    """Return the ids of the entries by title."""
     site.script("/rain.wav", part)
     site.serve(
         "/podcast.xml",

@@ -65,7 +65,7 @@ def is_wide(page: Page) -> bool:
 
 
 def star_button(page: Page, title: str) -> str:
-    """Returns the selector of the button after the article has been opened."""
+    """Return the selector of the button after the article has been opened."""
     expect(page.locator("#pane h1")).to_have_text(title)
     return "#pane .tools button[name=star]" if is_wide(page) else ".bottom button[name=star]"
 

@@ -144,7 +144,7 @@ class Terminal:
 
 
 def error_line(done: Finished, exit_code: int) -> str:
-    """Returns the single line of stderr of a command that failed with this exit code."""
+    """Return the single line of stderr of a command that failed with this exit code."""
     assert done.returncode == exit_code, done
     assert re.fullmatch(r"tidings: [^\n]+\n", done.stderr), done.stderr
     assert "Traceback" not in done.stderr

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.slow
 
 
 def children(pid: int) -> dict[int, str]:
-    """Returns the names of the running children of a process, by process id."""
+    """Return the names of the running children of a process, by process id."""
     found = {}
     for thread in Path(f"/proc/{pid}/task").iterdir():
         for child in map(int, (thread / "children").read_text(encoding="ascii").split()):

@@ -32,7 +32,7 @@ def all_settings() -> dict[str, Any]:
 
 
 def settings_of(feeds: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Returns what OPML carries of each feed, by its address."""
+    """Return what OPML carries of each feed, by its address."""
     names = ["title", "site_url", "description", *(setting.name for setting in SHARED)]
     return {
         feed["feed_url"]: {name: feed[name] for name in names} | {"category": feed["category"]["title"]}

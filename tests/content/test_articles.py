@@ -33,7 +33,7 @@ HALVES = paragraphs(FIRST, SECOND), paragraphs(THIRD, FOURTH)
 
 
 def read(html: str, *, scraper_rules: str = "") -> str:
-    """Returns the text of the article as pages show it."""
+    """Return the text of the article as pages show it."""
     article = extract_article(WebPage(html.encode(), "utf-8", URL, scraper_rules))
     return clean(article.content, base_url=article.base_url)
 

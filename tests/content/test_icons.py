@@ -46,7 +46,7 @@ def shown(body: bytes) -> Image.Image:
 
 
 def drawn(inside: str) -> str:
-    """Returns the sanitized SVG."""
+    """Return the sanitized SVG."""
     read = read_icon(SVG.format(inside + SHAPE).encode())
     assert read is not None
     assert read.mime_type == "image/svg+xml"

@@ -15,7 +15,7 @@ PAGE = Path(__file__).parents[2] / "docs/parser-library.md"
 
 
 def run(code: str) -> str:
-    """Returns what a fresh interpreter prints for the code."""
+    """Return what a fresh interpreter prints for the code."""
     done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout

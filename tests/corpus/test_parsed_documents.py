@@ -59,7 +59,7 @@ def documents() -> dict[str, ParsedFeed]:
 
 
 def values_by_field(feed: ParsedFeed) -> Iterator[tuple[str, object]]:
-    """Yields (name of the field, value) of a feed and of all its entries."""
+    """Yield (name of the field, value) of a feed and of all its entries."""
     for name, value in as_json(feed).items():
         if name != "entries":
             yield f"feed.{name}", value
@@ -69,7 +69,7 @@ def values_by_field(feed: ParsedFeed) -> Iterator[tuple[str, object]]:
 
 
 def summary(archive: str) -> dict[str, dict[str, object]]:
-    """Returns for each field in how many feeds or entries it is set, and 16 hex digits of a digest of all values."""
+    """Return for each field in how many feeds or entries it is set, and 16 hex digits of a digest of all values."""
     set_in: Counter[str] = Counter()
     digests: dict[str, Any] = {}
     for name, body in members(archive):

@@ -66,7 +66,7 @@ def test_stray_bytes_put_into_real_feeds_cost_only_themselves(documents: list[re
 
 
 def blanks(body: bytes) -> list[int]:
-    """Returns the places of the blanks between two ASCII letters."""
+    """Return the places of the blanks between two ASCII letters."""
     return [match.start() for match in re.finditer(rb"(?<=[a-z]) (?=[a-z])", body)]
 
 

@@ -47,7 +47,7 @@ _FILL_DELIVERIES = """
 
 @pytest.fixture(scope="module")
 def queues(databases: Databases) -> Iterator[tuple[Database, int]]:
-    """Yields a database with queues, and the id of the user who owns them."""
+    """Yield a database with queues, and the id of the user who owns them."""
     with databases.migrated() as url:
         database = Database(url)
         mine = hook(database, "https://hooks.example/")
@@ -247,7 +247,7 @@ def check(database: Database, plans: list[Plan], indexes: set[str]) -> None:
 
 
 def scans(database: Database, plan: Plan) -> Iterator[str]:
-    """Yields the tables that are read as a whole."""
+    """Yield the tables that are read as a whole."""
     if database.is_sqlite:
         lines = [line.split() for line in plan.plan]
         yield from (line[1] for line in lines if line[0] == "SCAN" and line[1] in TABLES and "INDEX" not in line)

@@ -101,7 +101,7 @@ def test_every_acknowledged_change_outlives_a_kill(database_url: str, tmp_path: 
 
 
 def clients_of(person: Person) -> Iterator[Client]:
-    """Yields half of the clients, each with an entry of this user."""
+    """Yield half of the clients, each with an entry of this user."""
     services = person.service.services
     now = services.clock()
     category_id = services.feeds.categories.create(person.id, "Feeds").id

@@ -213,7 +213,7 @@ def test_a_field_of_feeds_may_be_added_anywhere(database: Database) -> None:
 
 
 def two_connections(database: Database) -> list[sqlite3.Connection]:
-    """Returns two connections to a file, which nobody uses any more."""
+    """Return two connections to a file, which nobody uses any more."""
     with database.outside_transaction() as one, database.outside_transaction() as other:
         return [one, other]
 

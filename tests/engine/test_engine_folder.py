@@ -27,7 +27,7 @@ WORDS = ("pragma", "pg_", "on conflict", "rowid", "sqlite_", "notify ", "listen 
 
 
 def engine_specifics(source: str) -> Iterator[str]:
-    """Yields what in a module depends on the engine."""
+    """Yield what in a module depends on the engine."""
     tree = ast.parse(source)
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom | ast.Import):

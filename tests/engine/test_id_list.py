@@ -32,7 +32,7 @@ _by_both = _by_id.where(in_list(table.c.username, "names"))
 
 @pytest.fixture
 def ids(database: Database) -> dict[str, int]:
-    """Returns user ids by name."""
+    """Return user ids by name."""
     with database.writing() as db:
         return {name: users.add(db, username=name, password_hash="x", is_admin=False, now=Instant(0)) for name in NAMES}
 

@@ -157,5 +157,5 @@ def test_statements_that_name_the_user_read_one_partition(archive: Archive) -> N
 
 
 def read(plan: str, table: str) -> set[str]:
-    """Returns the partitions of a table that a plan reads."""
+    """Return the partitions of a table that a plan reads."""
     return set(re.findall(rf"\bon ({table}_\d+)\b", plan))

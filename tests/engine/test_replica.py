@@ -198,7 +198,7 @@ def titles(person: Person) -> set[str]:
 
 
 def rows_read(server: Cluster) -> int:
-    """Returns how many rows of categories a server has read so far."""
+    """Return how many rows of categories a server has read so far."""
     statement = "SELECT sum(seq_tup_read + idx_tup_fetch) FROM pg_stat_user_tables WHERE relname = 'categories'"
     (rows,) = execute(server, statement)
     return int(rows or 0)

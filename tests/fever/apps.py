@@ -16,7 +16,7 @@ UNKNOWN_KEY = "0" * 32
 
 
 def key_of(username: str, password: str) -> str:
-    """Returns the key as clients compute it: the MD5 hash of name and password, separated by a colon."""
+    """Return the key as clients compute it: the MD5 hash of name and password, separated by a colon."""
     return hashlib.md5(f"{username}:{password}".encode(), usedforsecurity=False).hexdigest()
 
 

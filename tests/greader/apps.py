@@ -86,7 +86,7 @@ class App:
         return found
 
     def ids(self, stream: str = READING_LIST, **query: Any) -> list[int]:
-        """Returns the ids of all pages."""
+        """Return the ids of all pages."""
         found: list[int] = []
         continuation = ""
         while True:

@@ -32,7 +32,7 @@ def take(app: App, name: str, *entry_ids: int) -> None:
 
 
 def tags(app: App) -> dict[str, Any]:
-    """Returns the unread counts of labels by name."""
+    """Return the unread counts of labels by name."""
     return {
         tag["id"].removeprefix(label("")): tag["unread_count"]
         for tag in app.get("tag/list")["tags"]

@@ -44,7 +44,7 @@ def feed(database: Database) -> FeedFixture:
 
 @contextmanager
 def without_foreign_keys(database: Database) -> Iterator[Any]:
-    """Yields a function that executes statements, as an earlier bug or a hand at the database may have."""
+    """Yield a function that executes statements, as an earlier bug or a hand at the database may have."""
     with database.outside_transaction() as raw:
         raw.execute("PRAGMA foreign_keys = OFF" if database.is_sqlite else "SET session_replication_role = replica")
         try:

@@ -45,7 +45,7 @@ def transcript_at(site: Publisher, kind: str = "text/vtt") -> str:
 
 
 def places(page: str) -> list[str]:
-    """Returns the seconds to which links of chapters lead."""
+    """Return the seconds to which links of chapters lead."""
     return re.findall(r'<a [^>]*data-at="([\d.]+)"', page)
 
 

@@ -47,7 +47,7 @@ def her_browser(proxying: RunningService, dora: Person) -> Visitor:
 
 
 def subscribe(person: Person, site: Publisher, content: str, extra: str = "") -> int:
-    """Returns the id of an entry with the content."""
+    """Return the id of an entry with the content."""
     item = f"<item><title>Rain</title><guid>1</guid><description>{escape(content)}</description>{extra}</item>"
     site.serve("/pictures.xml", f'<rss version="2.0"><channel><title>Pictures</title>{item}</channel></rss>')
     person.post("/v1/feeds", {"feed_url": site.url("/pictures.xml")})

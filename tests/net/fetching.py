@@ -28,7 +28,7 @@ class Only(AddressGuard):
 
 
 def names(**addresses: Sequence[str] | str) -> Lookup:
-    """Returns a lookup that resolves these names (a_b stands for a.b).
+    """Return a lookup that resolves these names (a_b stands for a.b).
 
     Each further question gets the next address, and at last the same one for ever.
     """
@@ -50,7 +50,7 @@ def with_fetcher(
     lookup: Lookup | None = None,
     **settings: Any,
 ) -> T:
-    """Runs `use` in an event loop of its own with a fetcher that may reach this machine, and returns its result."""
+    """Run `use` in an event loop of its own with a fetcher that may reach this machine, and returns its result."""
     everything: dict[str, Any] = {"user_agent": USER_AGENT, "allow_private_networks": True, **settings}
 
     async def run() -> T:
@@ -68,7 +68,7 @@ def fetch(
     settings: dict[str, Any] | None = None,
     **request: Any,
 ) -> FetchResponse:
-    """Returns the response to one request. settings, request: fields of FetchSettings and FetchRequest."""
+    """Return the response to one request. settings, request: fields of FetchSettings and FetchRequest."""
     return with_fetcher(
         lambda fetcher: fetcher.get(FetchRequest(url=url, **request)),
         guard=guard,

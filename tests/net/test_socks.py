@@ -79,7 +79,7 @@ async def _close(writer: asyncio.StreamWriter) -> None:
 
 
 def fetch(proxy: Proxy, url: str, *, through: str = "socks5://127.0.0.1", settings: Any = None, **more: Any) -> bytes:
-    """Returns the body. through: the proxy's URL without its port. settings: of the fetcher, its proxy without port."""
+    """Return the body. through: the proxy's URL without its port. settings: of the fetcher, its proxy without port."""
 
     async def run() -> bytes:
         server = await asyncio.start_server(proxy.serve, "127.0.0.1", 0)
@@ -145,7 +145,7 @@ def test_a_connection_ends_though_the_other_side_does_not_end_tls() -> None:
 
 @contextlib.contextmanager
 def _never_ending_tls() -> Iterator[int]:
-    """Yields the port of a server that answers one request, and then neither ends TLS nor the connection."""
+    """Yield the port of a server that answers one request, and then neither ends TLS nor the connection."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(CERTIFICATE)
 

@@ -49,7 +49,7 @@ MAX_EXPOSURE = 2.0
 
 
 def expressions() -> list[str]:
-    """Returns all PromQL expressions of the dashboard and of the alert rules."""
+    """Return all PromQL expressions of the dashboard and of the alert rules."""
     dashboard = json.loads((ROOT / "packaging" / "grafana" / "dashboard.json").read_text(encoding="utf-8"))
     rules = yaml.safe_load((ROOT / "packaging" / "prometheus" / "alerts.yml").read_text(encoding="utf-8"))
     shown = [target["expr"] for panel in dashboard["panels"] for target in panel["targets"]]
@@ -57,7 +57,7 @@ def expressions() -> list[str]:
 
 
 def exposed(page: str) -> set[str]:
-    """Returns the names of the series of a page of metrics, also of those that have no value yet."""
+    """Return the names of the series of a page of metrics, also of those that have no value yet."""
     names = set()
     for name, kind in re.findall(r"^# TYPE (\w+) (\w+)$", page, flags=re.MULTILINE):
         names |= {f"{name}_bucket", f"{name}_sum", f"{name}_count"} if kind == "histogram" else {name}

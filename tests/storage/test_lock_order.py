@@ -49,7 +49,7 @@ def postgresql(database: Database) -> Database:
 
 @pytest.fixture
 def feed_fixtures(postgresql: Database) -> list[FeedFixture]:
-    """Returns feeds of one user, each with its own source, all claimed."""
+    """Return feeds of one user, each with its own source, all claimed."""
     first = FeedFixture.create(postgresql)
     feed_fixtures = [first, first.another_feed()]
     with postgresql.writing() as db:
@@ -208,7 +208,7 @@ def test_tombstones_are_updated_in_order(postgresql: Database, feed_fixtures: li
 
 @pytest.fixture
 def label_ids(feed_fixtures: list[FeedFixture], postgresql: Database) -> list[int]:
-    """Returns labels of the user, a and b; an entry has both. Their rows are not in the order of their ids."""
+    """Return labels of the user, a and b; an entry has both. Their rows are not in the order of their ids."""
     labels_of_user = Labels(postgresql, lambda: NOW)
     names = {"a": "a", "b": "b"}
     feed_fixtures[0].add(ready("One"))

@@ -522,7 +522,7 @@ def forget_undone_writes(database: Database) -> None:
 
 @contextmanager
 def explained(database: Database) -> Iterator[list[Plan]]:
-    """Yields the plans of all statements that run in the block, taken before each runs."""
+    """Yield the plans of all statements that run in the block, taken before each runs."""
     plans: list[Plan] = []
     is_explaining = False
 
@@ -599,7 +599,7 @@ class Plan:
         raise NotImplementedError
 
     def complaints(self) -> str:
-        """Returns the faults as text, "" if there are none."""
+        """Return the faults as text, "" if there are none."""
         found = list(self.faults())
         return f"{'; '.join(found)}\n{self.statement}\n{json.dumps(self.plan, indent=1)}" if found else ""
 

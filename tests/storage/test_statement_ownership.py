@@ -88,7 +88,7 @@ BUILT = {
 
 
 def normal(sql: str) -> str:
-    """Returns a statement on one line, with uniform parameters and lists."""
+    """Return a statement on one line, with uniform parameters and lists."""
     text = " ".join(sql.split())
     text = re.sub(r"%\((\w+)\)s(?:::\w+)?|:\w+|\?", "?", text)
     return re.sub(r"\((?:\?|__\[POSTCOMPILE_\w+\])(?:, \?)*\)", "(?)", text)
@@ -104,20 +104,20 @@ def is_owned_and_open(sql: str) -> bool:
 
 
 def is_executable(sql: str) -> bool:
-    """Returns whether a statement may run as it is. A SELECT without a condition only serves to build others."""
+    """Return whether a statement may run as it is. A SELECT without a condition only serves to build others."""
     return not sql.startswith("SELECT") or " WHERE " in sql
 
 
 @cache
 def dialect(engine: str) -> Dialect:
-    """Returns the dialect as the service configures it. Nothing connects."""
+    """Return the dialect as the service configures it. Nothing connects."""
     if engine == "sqlite":
         return engines.sqlite(engines.driver_url("sqlite:///unused"), 1, file=engines.DatabaseFile("unused")).dialect
     return PostgresPool(engines.driver_url("postgresql://user@localhost/unused"), 1).engine.dialect
 
 
 def kept_statements() -> Iterator[tuple[str, str, ClauseElement]]:
-    """Yields (module, name, statement) of what modules with SQL keep, even in dicts, lists and tuples."""
+    """Yield (module, name, statement) of what modules with SQL keep, even in dicts, lists and tuples."""
     for found in pkgutil.walk_packages(tidings.__path__, "tidings."):
         if not _HAS_SQL.fullmatch(found.name):
             continue
@@ -135,7 +135,7 @@ def _inside(value: Any) -> Iterable[Any]:
 
 @cache
 def compiled(engine: str) -> dict[str, set[str]]:
-    """Returns the statements of modules, each with its names (module.variable)."""
+    """Return the statements of modules, each with its names (module.variable)."""
     places = defaultdict(set)
     for module, name, statement in kept_statements():
         if _is_for(statement, engine):

@@ -40,7 +40,7 @@ def archive(
     feed_settings: Mapping[str, Any] | None = None,
     integrations: Mapping[str, Any] | None = None,
 ) -> bytes:
-    """Returns an archive with one feed and no entry."""
+    """Return an archive with one feed and no entry."""
     feed = {"number": 1, "category": "News", "feed_url": FEED_URL, "title": "News", "settings": feed_settings or {}}
     lines: dict[str, list[dict[str, Any]]] = {"categories.jsonl": [{"title": "News"}], "feeds.jsonl": [feed]}
     lines |= {name: [] for name in ("labels.jsonl", "entries.jsonl", "deleted_entries.jsonl")}
@@ -62,5 +62,5 @@ def archive(
 
 
 def hostile_archive(**settings: Any) -> bytes:
-    """Returns an archive with everything that takes over an account. settings: further ones of the user."""
+    """Return an archive with everything that takes over an account. settings: further ones of the user."""
     return archive({**HOSTILE_SETTINGS, **settings}, HOSTILE_FEED_SETTINGS, HOSTILE_INTEGRATIONS)

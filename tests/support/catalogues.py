@@ -38,7 +38,7 @@ _HEAD = "# The words of the pages. `make messages` collects them; the source is 
 
 @cache
 def used_messages() -> Catalog:
-    """Returns all messages in use, with the files that contain them."""
+    """Return all messages in use, with the files that contain them."""
     catalog = Catalog(domain=DOMAIN)
     found = extract_from_dir(SOURCE, _METHODS, _OPTIONS, keywords=_KEYWORDS, strip_comment_tags=True)
     for file, _line, message, _comments, context in found:
@@ -49,7 +49,7 @@ def used_messages() -> Catalog:
 
 
 def _fields() -> Iterator[tuple[str, str]]:
-    """Yields file and text of the labels of integrations: these are declared without a translation function."""
+    """Yield file and text of the labels of integrations: these are declared without a translation function."""
     for provider in REGISTRY.values():
         for field in provider.fields:
             yield from (
@@ -64,17 +64,17 @@ def read(name: str) -> Catalog:
 
 
 def messages(catalog: Catalog) -> Iterator[Message]:
-    """Yields the messages of a catalogue without its header."""
+    """Yield the messages of a catalogue without its header."""
     return (message for message in catalog if message.id)
 
 
 def strings(message: Message) -> tuple[str, ...]:
-    """Returns the translations of a message, one for each plural form."""
+    """Return the translations of a message, one for each plural form."""
     return (message.string,) if isinstance(message.string, str) else tuple(message.string or ())
 
 
 def up_to_date(catalog: Catalog) -> bytes:
-    """Returns the updated catalogue as the bytes of its file: sorted by file, without unused messages."""
+    """Return the updated catalogue as the bytes of its file: sorted by file, without unused messages."""
     catalog.update(used_messages(), no_fuzzy_matching=True)
     text = io.BytesIO()
     write_po(text, catalog, width=118, include_lineno=False, omit_header=True, sort_by_file=True, ignore_obsolete=True)
@@ -88,7 +88,7 @@ def up_to_date(catalog: Catalog) -> bytes:
 
 
 def untranslated(catalog: Catalog) -> list[str]:
-    """Returns the English text of the messages in use that a catalogue shows in English: each of them, or some forms.
+    """Return the English text of the messages in use that a catalogue shows in English: each of them, or some forms.
 
     Those that the catalogue does not have yet are among them.
     """
@@ -103,7 +103,7 @@ def untranslated(catalog: Catalog) -> list[str]:
 
 
 def report(name: str, missing: list[str]) -> str:
-    """Returns the lines about one catalogue."""
+    """Return the lines about one catalogue."""
     head = f"{name}: {len(used_messages())} messages, {len(missing)} without a translation\n"
     return head + "".join(f"    {text!r}\n" for text in missing)
 

@@ -10,7 +10,7 @@ RECEIVE_BUFFER = 4_096
 
 
 def connected(url: str, sent: bytes = b"", *, reads_slowly: bool = False) -> socket.socket:
-    """Returns an open connection on which `sent` was sent. reads_slowly: its receive buffer is small."""
+    """Return an open connection on which `sent` was sent. reads_slowly: its receive buffer is small."""
     address = urlsplit(url)
     client = socket.socket()
     if reads_slowly:
@@ -22,14 +22,14 @@ def connected(url: str, sent: bytes = b"", *, reads_slowly: bool = False) -> soc
 
 
 def request(path: str, *, method: str = "GET", **headers: str) -> bytes:
-    """Returns the head of a request. headers: names with _ for -."""
+    """Return the head of a request. headers: names with _ for -."""
     lines = [f"{method} {path} HTTP/1.1", "Host: localhost"]
     lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
     return "\r\n".join([*lines, "", ""]).encode()
 
 
 def rest_of(client: socket.socket) -> bytes:
-    """Returns what is received until the other side closes. Raises TimeoutError if it does not."""
+    """Return what is received until the other side closes. Raises TimeoutError if it does not."""
     received = bytearray()
     while chunk := client.recv(65_536):
         received += chunk

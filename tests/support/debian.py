@@ -32,7 +32,7 @@ class ProgramMissing(Exception):
 
 @cache
 def program(name: str, package: str = "") -> Path:
-    """Returns where a program is; it is installed first if root runs the tests. Raises ProgramMissing.
+    """Return where a program is; it is installed first if root runs the tests. Raises ProgramMissing.
 
     package: of Debian; "" if it has the name of the program.
     """

@@ -36,7 +36,7 @@ def fill_described(database: Database, rows: int) -> None:
 
 
 def described_tables(database: Database) -> list[Table]:
-    """Returns the tables that the database has, as it describes them, each after those that it refers to."""
+    """Return the tables that the database has, as it describes them, each after those that it refers to."""
     found = MetaData()
     with database.reading() as db:
         found.reflect(db.connection, only=lambda name, _: not _NOT_FILLED.fullmatch(name))
@@ -44,7 +44,7 @@ def described_tables(database: Database) -> list[Table]:
 
 
 def rows_for(table: Table, count: int) -> list[dict[str, Any]]:
-    """Returns that many rows for a table. Row 1 refers to row 1 of other tables, and so on."""
+    """Return that many rows for a table. Row 1 refers to row 1 of other tables, and so on."""
     return [_row(table, number) for number in range(1, count + 1)]
 
 

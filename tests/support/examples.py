@@ -34,7 +34,7 @@ Examples = dict[str, dict[str, Any]]
 
 
 def taken(service: RunningService, site: Publisher) -> Examples:
-    """Returns examples by operation. service: it has no user yet."""
+    """Return examples by operation. service: it has no user yet."""
     resources = ResourceFactory(Cast(service).person("ada", is_admin=True, username="ada"), site)
     _imported_before(resources.person)
     routes = operations_of(documented_endpoints())
@@ -118,13 +118,13 @@ def _shown(answer: HttpResponse, site: Publisher) -> Any:
 
 
 def _with_example_site(value: Any, site: Publisher) -> Any:
-    """Returns the value with the URL of the publisher replaced, and its host, which messages contain alone."""
+    """Return the value with the URL of the publisher replaced, and its host, which messages contain alone."""
     host = site.url("").rpartition(":")[0].rpartition("/")[2]
     return json.loads(json.dumps(value).replace(site.url(""), SITE).replace(host, SITE.rpartition("/")[2]))
 
 
 def merged(kept: Mapping[str, Mapping[str, Any]], new: Mapping[str, Mapping[str, Any]]) -> Examples:
-    """Returns the new examples; a stored one stays if it has the same form: times and ids differ with every run."""
+    """Return the new examples; a stored one stays if it has the same form: times and ids differ with every run."""
     return {
         name: {
             part: kept[name][part] if part in kept.get(name, {}) and form(kept[name][part]) == form(value) else value
@@ -135,7 +135,7 @@ def merged(kept: Mapping[str, Mapping[str, Any]], new: Mapping[str, Mapping[str,
 
 
 def form(value: Any) -> Any:
-    """Returns the names and types of a JSON value, recursively."""
+    """Return the names and types of a JSON value, recursively."""
     if isinstance(value, dict):
         return {name: form(member) for name, member in value.items()}
     if isinstance(value, list):

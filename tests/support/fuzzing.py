@@ -196,7 +196,7 @@ class Fuzzer:
 
 
 def strict_document() -> dict[str, Any]:
-    """Returns the document without security schemes, and with all objects closed to undeclared members."""
+    """Return the document without security schemes, and with all objects closed to undeclared members."""
     whole = copy.deepcopy(openapi())
     del whole["security"], whole["components"]["securitySchemes"]
     for component in whole["components"]["schemas"].values():

@@ -8,7 +8,7 @@ from PIL import Image
 
 
 def progressive_jpeg(width: int, height: int, *, scans: int = 0) -> bytes:
-    """Returns a JPEG of one colour. scans: how often its last scan is repeated."""
+    """Return a JPEG of one colour. scans: how often its last scan is repeated."""
     out = BytesIO()
     Image.new("RGB", (width, height), (40, 90, 160)).save(out, "JPEG", progressive=True, quality=50, subsampling=0)
     content = out.getvalue()
@@ -17,7 +17,7 @@ def progressive_jpeg(width: int, height: int, *, scans: int = 0) -> bytes:
 
 
 def picture(kind: str, width: int, height: int, **how: object) -> bytes:
-    """Returns a picture of one colour."""
+    """Return a picture of one colour."""
     out = BytesIO()
     Image.new("RGB", (width, height), (40, 90, 160)).save(out, kind, **how)
     return out.getvalue()

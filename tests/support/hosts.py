@@ -38,7 +38,7 @@ class Hosts:
 
 @contextmanager
 def several_hosts(folder: Path) -> Iterator[Hosts]:
-    """Yields hosts whose writes are acknowledged when the standby has them, and that read from the standby."""
+    """Yield hosts whose writes are acknowledged when the standby has them, and that read from the standby."""
     with ExitStack() as stack:
         pair = Pair(stack)
         with psycopg.connect(pair.primary.url, autocommit=True) as connection:
@@ -145,6 +145,6 @@ def fail_over(hosts: Hosts, person: Person) -> Failover:
 
 
 def person_on(hosts: Hosts) -> list[Person]:
-    """Returns one user as each web host sees them."""
+    """Return one user as each web host sees them."""
     person = Cast(hosts.web[0]).person("alice", is_admin=True)
     return [person, *(Person(service, person.user, person.token) for service in hosts.web[1:])]

@@ -9,7 +9,7 @@ from tidings.storage.polling import entry_writes
 
 
 def add_feeds(person: Person, categories: int, feeds_each: int, *, unread_every: int = 0) -> dict[str, int]:
-    """Returns the ids of new feeds by title: "Feed 7-3" is the fourth of "Category 07".
+    """Return the ids of new feeds by title: "Feed 7-3" is the fourth of "Category 07".
 
     unread_every: each feed with such a number has an unread entry; 0 for none.
     """

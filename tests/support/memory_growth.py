@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def watch_growth(pid: int) -> Callable[[], int]:
-    """Returns a function that returns the growth of a process and its children from now up to their peak, in bytes.
+    """Return a function that returns the growth of a process and its children from now up to their peak, in bytes.
 
     Pages of the database file that SQLite maps are left out: they are the system's cache, not memory of the process.
     """
@@ -30,7 +30,7 @@ def descendants(pid: int) -> list[int]:
 
 
 def _sum(processes: list[int], what: str) -> int:
-    """Returns the sum of a value of /proc/PID/status, in kilobytes."""
+    """Return the sum of a value of /proc/PID/status, in kilobytes."""
     return sum(_kilobytes(Path(f"/proc/{pid}/status").read_text(), what) for pid in processes)
 
 

@@ -89,7 +89,7 @@ def _answer_to(connection: http.client.HTTPConnection) -> HttpResponse:
 
 
 def basic(username: str, password: str = PASSWORD, scheme: str = "Basic") -> dict[str, str]:
-    """Returns the header of HTTP basic authentication (RFC 7617)."""
+    """Return the header of HTTP basic authentication (RFC 7617)."""
     return {"Authorization": f"{scheme} {base64.b64encode(f'{username}:{password}'.encode()).decode()}"}
 
 
@@ -163,7 +163,7 @@ class Cast:
 
 
 def rss(items: Iterable[str], url: str, *, title: str = "A feed", extra: str = "") -> str:
-    """Returns an RSS 2.0 document: an item for each title, a day apart, the newest first."""
+    """Return an RSS 2.0 document: an item for each title, a day apart, the newest first."""
     created = [
         f"<item><title>{item}</title><link>{url}/{number}</link><guid>{url}#{item}</guid>"
         f"<pubDate>{28 - number:02d} Sep 2026 10:00:00 GMT</pubDate><description>About {item}.</description></item>"

@@ -56,7 +56,7 @@ class Cluster:
 
     @property
     def pid(self) -> int:
-        """Returns the process id of the postmaster. Raises FileNotFoundError if the server is not running."""
+        """Return the process id of the postmaster. Raises FileNotFoundError if the server is not running."""
         return int((self.folder / "data" / "postmaster.pid").read_text().split()[0])
 
     def start(self) -> None:
@@ -76,7 +76,7 @@ class Cluster:
 
 @contextmanager
 def postgres_server(*, is_durable: bool = False) -> Iterator[str]:
-    """Yields the URL of a running server, `postgresql://…`; it is stopped and removed at the end."""
+    """Yield the URL of a running server, `postgresql://…`; it is stopped and removed at the end."""
     with tempfile.TemporaryDirectory(prefix="tidings-pg-", ignore_cleanup_errors=True) as folder:
         cluster = Cluster(Path(folder), is_durable=is_durable)
         cluster.start()
@@ -95,7 +95,7 @@ def create_database(server: str, name: str, template: str | None = None) -> str:
 
 @contextmanager
 def fresh_database(server: str, name: str, template: str | None = None) -> Iterator[str]:
-    """Yields the URL of an empty database, or of a copy of `template`; it is dropped at the end."""
+    """Yield the URL of an empty database, or of a copy of `template`; it is dropped at the end."""
     try:
         yield create_database(server, name, template)
     finally:
@@ -117,7 +117,7 @@ def _binaries() -> Path:
 
 
 def ordinary_user() -> str | None:
-    """Returns the user to run PostgreSQL as: it refuses to run as root."""
+    """Return the user to run PostgreSQL as: it refuses to run as root."""
     if os.geteuid() != 0:
         return None
     names = {entry.pw_name for entry in pwd.getpwall()}
@@ -125,7 +125,7 @@ def ordinary_user() -> str | None:
 
 
 def _reachable(binaries: Path, home: Path, user: str | None) -> Path:
-    """Returns a folder with the binaries that the user may execute: other users cannot read root's home folder."""
+    """Return a folder with the binaries that the user may execute: other users cannot read root's home folder."""
     if user is None or _may_run(binaries, user):
         return binaries
     # This is a wheel below root's home folder; its libraries are in a folder beside the package.

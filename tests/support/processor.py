@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def spent_ms(pid: int) -> float:
-    """Returns the milliseconds of processor time that a process and its descendants have used since they started."""
+    """Return the milliseconds of processor time that a process and its descendants have used since they started."""
     parents = {int(process.name): _parent(process) for process in Path("/proc").glob("[0-9]*")}
     family, size = {pid}, 0
     while len(family) > size:

@@ -67,14 +67,14 @@ class RedirectingSender(Sender):
 
 
 def saved(url: str = URL, title: str = TITLE, content: str = "<p>Take an umbrella.</p>") -> Event:
-    """Returns the event of a user saving an entry."""
+    """Return the event of a user saving an entry."""
     feed = events.feed_payload(a_feed(), Category(3, 7, "Sky", hide_globally=False), format_time=_show)
     payload = events.entry_payload(_entry(1, title, url), content, [], minutes=1, format_time=_show)
     return _event(events.SAVE_ENTRY, events.EVENTS[events.SAVE_ENTRY].body(feed, payload))
 
 
 def news(*titles: str, receiver: str = "", feed: Feed | None = None) -> Event:
-    """Returns the event of new entries. titles: the oldest first."""
+    """Return the event of new entries. titles: the oldest first."""
     source = events.feed_payload(feed or a_feed(), Category(3, 7, "Sky", hide_globally=False), format_time=_show)
     payloads = [
         events.entry_payload(
@@ -116,7 +116,7 @@ def hand_over(
 
 
 def says(value: Any, status: int = 200) -> Answer:
-    """Returns a JSON response."""
+    """Return a JSON response."""
     return Answer(json.dumps(value), status=status, headers={"Content-Type": "application/json"})
 
 

@@ -74,7 +74,7 @@ class Wire:
         self._count = count
 
     async def send(self, data: bytes) -> None:
-        """Returns when the network has accepted the data: a client that stops reading blocks this call."""
+        """Return when the network has accepted the data: a client that stops reading blocks this call."""
         self._writer.write(data)
         await self._writer.drain()
         self._count(len(data))
@@ -237,7 +237,7 @@ class Drop(Raw):
 
 @cache
 def gzip_bomb(size: int) -> Answer:
-    """Returns a small response that decompresses to `size` bytes of zeros."""
+    """Return a small response that decompresses to `size` bytes of zeros."""
     return Answer(gzip.compress(b"0" * size, compresslevel=9), headers={"Content-Encoding": "gzip"})
 
 
@@ -333,7 +333,7 @@ class Publisher:
         return self.requests[-1]
 
     def requests_for(self, path: str) -> list[ReceivedRequest]:
-        """Returns the requests of a path. path: without a query, requests with any query."""
+        """Return the requests of a path. path: without a query, requests with any query."""
         return [seen for seen in self.requests if path in {seen.path, seen.path.partition("?")[0]}]
 
     def wait_for(self, count: int, path: str | None = None, *, timeout_s: float = 5) -> list[ReceivedRequest]:
@@ -352,7 +352,7 @@ class Publisher:
             self._requests.clear()
 
     def bytes_sent(self, path: str) -> int:
-        """Returns the bytes of heads and bodies that the network accepted (its buffers hold up to a few MB unread)."""
+        """Return the bytes of heads and bodies that the network accepted (its buffers hold up to a few MB unread)."""
         with self._changed:
             return self._sent.get(path, 0)
 
@@ -364,7 +364,7 @@ class Publisher:
         return f"{'https' if self.tls else 'http'}://{host}:{self.port}"
 
     def url(self, path: str = "/", *, host: str | None = None) -> str:
-        """Returns the URL of a path. host: another name of this machine, such as localhost."""
+        """Return the URL of a path. host: another name of this machine, such as localhost."""
         origin = self.origin if host is None else f"{self.origin.partition('//')[0]}//{host}:{self.port}"
         return origin + path
 
@@ -506,7 +506,7 @@ def _pairs(headers: Headers) -> list[tuple[str, str]]:
 
 
 def _merged(defaults: Mapping[str, str], headers: Headers) -> list[tuple[str, str]]:
-    """Returns the headers unchanged, repeated ones too, after the defaults that they do not replace."""
+    """Return the headers unchanged, repeated ones too, after the defaults that they do not replace."""
     pairs = _pairs(headers)
     names = {name.lower() for name, _ in pairs}
     return [(name, value) for name, value in defaults.items() if name.lower() not in names] + pairs

@@ -9,5 +9,5 @@ settings.register_profile("long", deadline=None, max_examples=500)
 
 
 def examples(count: int) -> int:
-    """Returns `count`, or ten times as many in `make test-long`."""
+    """Return `count`, or ten times as many in `make test-long`."""
     return 10 * count if settings.get_current_profile_name() == "long" else count

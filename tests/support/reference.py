@@ -32,7 +32,7 @@ class ReferenceServer(Struct, frozen=True):
     token: str
 
     def call(self, method: str, path: str, body: bytes | None = None) -> Any:
-        """Returns decoded JSON, or bytes if the response is no JSON. Raises HTTPError for an error status."""
+        """Return decoded JSON, or bytes if the response is no JSON. Raises HTTPError for an error status."""
         request = urllib.request.Request(self.url + path, body, {"X-Auth-Token": self.token}, method=method)
         with urllib.request.urlopen(request, timeout=60) as answer:
             content: bytes = answer.read()
@@ -41,7 +41,7 @@ class ReferenceServer(Struct, frozen=True):
 
 @contextmanager
 def reference_server() -> Iterator[ReferenceServer]:
-    """Yields a running server without feeds. One at a time on this machine. Raises ReferenceMissing."""
+    """Yield a running server without feeds. One at a time on this machine. Raises ReferenceMissing."""
     if not COMMAND.exists():
         raise ReferenceMissing(f"{COMMAND.name} is not there: TIDINGS_PEER names the command that starts Miniflux")
     home = Path(tempfile.gettempdir()) / f"tidings-tests-reference-{os.getuid()}"

@@ -114,7 +114,7 @@ class ResourceFactory:
         return self._ids[parameter]
 
     def named(self, parameter: str) -> str:
-        """Returns the value of a path parameter."""
+        """Return the value of a path parameter."""
         return NAMES.get(parameter) or str(self.id_of(parameter))
 
     def a_delivery(self) -> int:

@@ -68,7 +68,7 @@ class RunningService:
 
 
 def environment_for(database_url: str, folder: Path, **settings: str) -> dict[str, str]:
-    """Returns the environment that the service needs, without the variables of the test run."""
+    """Return the environment that the service needs, without the variables of the test run."""
     port = free_port()
     return {
         "PATH": os.environ["PATH"],
@@ -120,7 +120,7 @@ def running(
 
 @contextmanager
 def running_service(database_url: str, folder: Path, **settings: str) -> Iterator[RunningService]:
-    """Yields the web service when it is ready. There is no poller: tests refresh feeds themselves."""
+    """Yield the web service when it is ready. There is no poller: tests refresh feeds themselves."""
     environment = environment_for(database_url, folder, **settings)
     with running("web", environment, folder) as service:
         service.wait_until_ready()

@@ -23,7 +23,7 @@ _noted: set[tuple[str, str, int]] = set()
 
 @cache
 def table() -> list[tuple[Route, Endpoint]]:
-    """Returns the routes in the order in which the service matches them: fixed names before ids."""
+    """Return the routes in the order in which the service matches them: fixed names before ids."""
     ordered = sorted(documented_endpoints(), key=lambda endpoint: "{" in endpoint.path)
     return [(Route(endpoint.path, endpoint.handler, methods=[endpoint.method]), endpoint) for endpoint in ordered]
 

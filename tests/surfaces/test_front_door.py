@@ -29,7 +29,7 @@ def logged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService]
 
 
 def sent(service: RunningService, *headers: str, version: str = "1.1") -> bytes:
-    """Returns the status line of the response."""
+    """Return the status line of the response."""
     host, _, port = service.url.removeprefix("http://").partition(":")
     lines = [f"GET /healthz HTTP/{version}", *headers, "Connection: close", "", ""]
     with socket.create_connection((host, int(port)), timeout=10) as connection:

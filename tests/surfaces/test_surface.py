@@ -175,7 +175,7 @@ class Small(Mobile):
 async def ask(
     surface: Surface[Name], path: str, *, method: str = "GET", body_size: int = 0, body: bytes | None = b""
 ) -> tuple[int, str]:
-    """Returns status and Retry-After. body: None if it never arrives."""
+    """Return status and Retry-After. body: None if it never arrives."""
     sent: list[Any] = []
 
     async def send(message: Any) -> None:

@@ -297,7 +297,7 @@ def test_a_change_that_was_never_sent_is_not_in_doubt(tmp_path: Path) -> None:
 
 
 async def _cutting_server(*, answers_again: bool) -> asyncio.Server:
-    """Returns a server that answers the first request of a connection and cuts it at the second one.
+    """Return a server that answers the first request of a connection and cuts it at the second one.
 
     answers_again: whether it accepts connections after that.
     """

@@ -40,7 +40,7 @@ def catalogue(name: str) -> Catalog:
 
 @cache
 def _stored(name: str) -> Catalog:
-    """Returns the catalogue of a file. Tests do not change it: reading one takes a quarter of a second."""
+    """Return the catalogue of a file. Tests do not change it: reading one takes a quarter of a second."""
     return read(name)
 
 

@@ -34,7 +34,7 @@ def blocks(css: str) -> Iterator[tuple[str, Colours]]:
 
 
 def themes() -> dict[str, Colours]:
-    """Returns every theme with the browser's preferences applied."""
+    """Return every theme with the browser's preferences applied."""
     plain = dict(_merged(blocks(_MEDIA.sub("", TOKENS))))
     dark, more = (
         dict(_merged(blocks(when(query)))) for query in ("prefers-color-scheme: dark", "prefers-contrast: more")

@@ -50,7 +50,7 @@ def polled(database: Database) -> int:
 
 
 def leased_sources(database: Database) -> int:
-    """Returns how many sources are leased to a worker."""
+    """Return how many sources are leased to a worker."""
     with database.reading() as db:
         return int(db.scalar(select(func.count()).select_from(sources).where(sources.c.claimed_until.is_not(None))))
 

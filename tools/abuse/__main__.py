@@ -40,7 +40,7 @@ class Report:
         return [(theme, result) for theme, result in self._all() if result.not_tried]
 
     def fixed(self) -> list[tuple[str, str]]:
-        """Returns theme and pattern of known findings that were tried and blocked."""
+        """Return theme and pattern of known findings that were tried and blocked."""
         return [(theme, pattern) for theme, pattern in KNOWN if self._is_blocked(theme, pattern)]
 
     def _is_blocked(self, theme: str, pattern: str) -> bool:

@@ -20,7 +20,7 @@ class ChromiumMissing(Exception):
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
-    """Yields a browser with an empty profile. Raises ChromiumMissing if there is none."""
+    """Yield a browser with an empty profile. Raises ChromiumMissing if there is none."""
     program = shutil.which("chromium") or shutil.which("chromium-browser")
     if program is None:
         raise ChromiumMissing("chromium is not on the PATH (Debian: apt-get install chromium)")

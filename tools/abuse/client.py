@@ -27,7 +27,7 @@ class HttpResponse:
     body: bytes
 
     def header(self, name: str) -> str:
-        """Returns the first header of that name, "" without one."""
+        """Return the first header of that name, "" without one."""
         return next((value for key, value in self.headers if key.lower() == name.lower()), "")
 
     @property
@@ -60,7 +60,7 @@ def request(
 
 
 def raw(service: Address, sent: bytes | Iterable[bytes], *, timeout_s: float = 10) -> bytes:
-    """Returns all bytes received until the other side closes or sends nothing for `timeout_s`."""
+    """Return all bytes received until the other side closes or sends nothing for `timeout_s`."""
     received = b""
     with socket.create_connection((service.host, service.port), timeout_s) as connection:
         try:
@@ -74,5 +74,5 @@ def raw(service: Address, sent: bytes | Iterable[bytes], *, timeout_s: float = 1
 
 
 def basic(name: str, password: str) -> dict[str, str]:
-    """Returns the header of HTTP basic authentication (RFC 7617)."""
+    """Return the header of HTTP basic authentication (RFC 7617)."""
     return {"Authorization": "Basic " + base64.b64encode(f"{name}:{password}".encode()).decode()}

@@ -18,5 +18,5 @@ KNOWN: Final[Mapping[tuple[str, str], str]] = {
 
 
 def reason(theme: str, name: str) -> str:
-    """Returns why this finding is known, "" if it is not."""
+    """Return why this finding is known, "" if it is not."""
     return next((why for (of, pattern), why in KNOWN.items() if of == theme and fnmatchcase(name, pattern)), "")

@@ -54,7 +54,7 @@ def forms(html: str, url: str = "") -> list[Form]:
 
 
 def links(html: str) -> list[str]:
-    """Returns the paths of links to this service, without query and fragment."""
+    """Return the paths of links to this service, without query and fragment."""
     page = _Page("")
     page.feed(html)
     found = (urlsplit(link) for link in page.links)
@@ -62,7 +62,7 @@ def links(html: str) -> list[str]:
 
 
 def walk(visitor: Visitor, start: str = "/", max_pages: int = 200) -> dict[str, str]:
-    """Returns the HTML of every page that links lead to, by path."""
+    """Return the HTML of every page that links lead to, by path."""
     waiting = [start]
     seen: dict[str, str] = {}
     while waiting and len(seen) < max_pages:

@@ -34,7 +34,7 @@ class Person:
         return client.request(self.service, method, path, headers=headers, body=data, timeout_s=timeout_s)
 
     def made(self, method: str, path: str, body: Any = None) -> Any:
-        """Returns the JSON of the response. Raises RuntimeError unless it is a success."""
+        """Return the JSON of the response. Raises RuntimeError unless it is a success."""
         answer = self.api(method, path, body)
         if answer.status >= 300:
             raise RuntimeError(f"{method} {path}: {answer.status} {answer.text[:300]}")

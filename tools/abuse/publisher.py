@@ -79,7 +79,7 @@ class Publisher:
         return f"http://{self._host}:{self.port}{path}"
 
     def requests(self, path: str) -> list[Contact]:
-        """Returns the requests for a path, with any query."""
+        """Return the requests for a path, with any query."""
         return [seen for seen in self.contacts if f" {path}" in seen.line]
 
     def _accept(self, listener: socket.socket) -> None:
@@ -131,7 +131,7 @@ def _read_head(connection: socket.socket) -> tuple[bytes, bytes, bytes]:
 
 
 def _read_body(connection: socket.socket, head: bytes, rest: bytes) -> bytes:
-    """Returns the declared body. It is read as a whole, so that closing does not reset the connection."""
+    """Return the declared body. It is read as a whole, so that closing does not reset the connection."""
     for line in head.lower().split(b"\r\n"):
         if line.startswith(b"content-length:"):
             missing = int(line.partition(b":")[2]) - len(rest)

@@ -100,13 +100,13 @@ class Service:
             self._process.wait()
 
     def memory_bytes(self) -> int:
-        """Returns the resident memory of all its processes together (Linux)."""
+        """Return the resident memory of all its processes together (Linux)."""
         assert self._process is not None
         pages = sum(_resident_pages(pid) for pid in _with_descendants(self._process.pid))
         return pages * os.sysconf("SC_PAGE_SIZE")
 
     def processor_s(self) -> float:
-        """Returns the processor time of its processes so far (Linux); other processes do not affect it."""
+        """Return the processor time of its processes so far (Linux); other processes do not affect it."""
         assert self._process is not None
         ticks = sum(_ticks(pid) for pid in _with_descendants(self._process.pid))
         return ticks / os.sysconf("SC_CLK_TCK")
@@ -136,7 +136,7 @@ def _with_descendants(pid: int) -> list[int]:
 
 
 def _ticks(pid: int) -> int:
-    """Returns user and system time, with that of children that ended.
+    """Return user and system time, with that of children that ended.
 
     Source: proc(5), fields 14 to 17; the name in parentheses may contain blanks.
     """

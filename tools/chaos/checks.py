@@ -138,7 +138,7 @@ CHECKS = (*QUERIES, "lease stuck", "integrity")
 
 
 def inconsistencies(database: Reader, now_s: float | None = None) -> Iterator[Loss]:
-    """Yields what is inconsistent, stuck or damaged in the database."""
+    """Yield what is inconsistent, stuck or damaged in the database."""
     for check, queries in QUERIES.items():
         for text, sql in queries:
             yield from (Loss(check, text.format(*row)) for row in database.rows(sql))
@@ -161,7 +161,7 @@ def stuck_leases(database: Reader, now_s: float | None = None) -> Iterator[Loss]
 
 
 def facts(database: Reader) -> dict[str, dict[Hashable, Value]]:
-    """Returns the facts in the database, by the kinds and names that writers use.
+    """Return the facts in the database, by the kinds and names that writers use.
 
     Published entries are named by user id, feed and URL, with spaces between them.
     """

@@ -236,7 +236,7 @@ PAUSE_S = {"processes": (2.0, 12.0), "store": (2.0, 10.0), "clock": (5.0, 15.0)}
 
 
 def possible(testbed: Testbed, chosen: frozenset[str]) -> tuple[list[Fault], dict[str, str]]:
-    """Returns the possible faults of this engine, and by name why others are not. chosen: names; empty for all."""
+    """Return the possible faults of this engine, and by name why others are not. chosen: names; empty for all."""
     wanted = [fault for fault in FAULTS if testbed.engine in fault.engines and (not chosen or fault.name in chosen)]
     missing = {fault.name: why for fault in wanted if (why := fault.missing(testbed))}
     return [fault for fault in wanted if fault.name not in missing], missing

@@ -79,16 +79,16 @@ class Ledger:
         self.refused.append(f"{answer}: {', '.join(f'{c.kind} {c.name}' for c in changes)}")
 
     def value(self, kind: str, name: Hashable) -> Value:
-        """Returns the value of a fact; ABSENT if it is unknown or in doubt."""
+        """Return the value of a fact; ABSENT if it is unknown or in doubt."""
         values = self._allowed.get((kind, name), {ABSENT})
         return next(iter(values)) if len(values) == 1 else ABSENT
 
     def is_settled(self, kind: str, name: Hashable) -> bool:
-        """Returns whether a writer may change the fact."""
+        """Return whether a writer may change the fact."""
         return (kind, name) not in self._in_doubt
 
     def losses(self, found: Mapping[str, Mapping[Hashable, Value]]) -> Iterable[Loss]:
-        """Yields the losses. found: facts in the database by kind and name; a missing name is ABSENT."""
+        """Yield the losses. found: facts in the database by kind and name; a missing name is ABSENT."""
         yield from (Loss("refused", text) for text in self.refused)
         for (kind, name), values in self._allowed.items():
             actual = found[kind].get(name, ABSENT)
@@ -107,7 +107,7 @@ class Ledger:
 def _half_done(
     changes: tuple[Change, ...], before: tuple[Value, ...], found: Mapping[str, Mapping[Hashable, Value]]
 ) -> Iterable[Loss]:
-    """Yields a loss if only some changes of a request were stored. Facts that had the new value before are ignored."""
+    """Yield a loss if only some changes of a request were stored. Facts that had the new value before are ignored."""
     changed = [(change, old) for change, old in zip(changes, before, strict=True) if change.value != old]
     done = [change for change, _ in changed if found[change.kind].get(change.name, ABSENT) == change.value]
     if 0 < len(done) < len(changed):

@@ -24,7 +24,7 @@ class Reader(Protocol):
     def rows(self, sql: str) -> list[Row]: ...
 
     def damage(self) -> list[str]:
-        """Returns what the engine's own integrity check finds."""
+        """Return what the engine's own integrity check finds."""
         ...
 
 
@@ -55,7 +55,7 @@ class PostgresReader:
         return self._connection.execute(sql.encode()).fetchall()
 
     def damage(self) -> list[str]:
-        """Returns what amcheck finds in tables and B-trees. It also looks up each row in its indexes."""
+        """Return what amcheck finds in tables and B-trees. It also looks up each row in its indexes."""
         self._connection.execute("CREATE EXTENSION IF NOT EXISTS amcheck")
         found = []
         for (table,) in self.rows(TABLES):

@@ -34,7 +34,7 @@ def table(outcome: Outcome) -> str:
 
 
 def _counts(outcome: Outcome) -> Iterator[str]:
-    """Yields the first losses of each check."""
+    """Yield the first losses of each check."""
     counts: Counter[str] = Counter()
     for loss in outcome.losses:
         counts[loss.check] += 1

@@ -145,7 +145,7 @@ async def _ask(
 
 
 async def _must(api: Api, method: str, path: str, body: object) -> Any:
-    """Returns the response, which must be a success: there are no faults yet. A busy machine may need retries."""
+    """Return the response, which must be a success: there are no faults yet. A busy machine may need retries."""
     status, found = 0, None
     for _ in range(5):
         status, found = await api.call(method, path, body)
@@ -189,7 +189,7 @@ async def _break(state: _StormState, plan: Plan, outcome: Outcome) -> None:
 
 
 async def _run_for(seconds: float, work: list[asyncio.Task[None]]) -> None:
-    """Raises the exception of a failed task: without writers the run proves nothing."""
+    """Raise the exception of a failed task: without writers the run proves nothing."""
     done, _ = await asyncio.wait(work, timeout=seconds, return_when=asyncio.FIRST_EXCEPTION)
     for task in done:
         task.result()
@@ -317,7 +317,7 @@ def _undelivered(rows: list[tuple[Any, ...]], state: _StormState) -> Iterator[Lo
 
 
 async def _contents(state: _StormState, outcome: Outcome) -> dict[Hashable, Value]:
-    """Returns the texts of imported entries by URL, as the API returns them in pages of 1000."""
+    """Return the texts of imported entries by URL, as the API returns them in pages of 1000."""
     texts: dict[Hashable, Value] = {}
     for api in state.apis:
         after = 0
@@ -336,7 +336,7 @@ async def _contents(state: _StormState, outcome: Outcome) -> dict[Hashable, Valu
 
 
 def heard(receiver: Receiver) -> dict[str, dict[Hashable, Value]]:
-    """Returns the number of different deliveries with each entry."""
+    """Return the number of different deliveries with each entry."""
     announced: Counter[Hashable] = Counter()
     saved: Counter[Hashable] = Counter()
     for event in receiver.seen.values():
@@ -359,7 +359,7 @@ def _note(state: _StormState, outcome: Outcome) -> None:
 
 
 def log_errors(commands: list[Command]) -> Counter[str]:
-    """Returns the counts of log lines at level error, and of traces, by message."""
+    """Return the counts of log lines at level error, and of traces, by message."""
     found: Counter[str] = Counter()
     for command in commands:
         for line in command.log.read_text("utf-8", "replace").splitlines() if command.log.exists() else ():

@@ -44,7 +44,7 @@ class Disk:
         (self.folder / "filler").unlink(missing_ok=True)
 
     def set_read_only(self, is_read_only: bool) -> bool:
-        """Returns whether it succeeded. The system refuses it while files are open for writing."""
+        """Return whether it succeeded. The system refuses it while files are open for writing."""
         return self.is_small and _ran("mount", "-o", f"remount,{'ro' if is_read_only else 'rw'}", str(self.folder))
 
     def remove(self) -> None:
@@ -124,7 +124,7 @@ class Testbed:
 
 
 def make_testbed(engine: str, folder: Path, rng: random.Random, faults: frozenset[str], **settings: str) -> Testbed:
-    """Returns the environment, with PostgreSQL running but not the service. faults: names; empty for all."""
+    """Return the environment, with PostgreSQL running but not the service. faults: names; empty for all."""
     is_disk_broken = not faults or any(name.startswith("disk") for name in faults)
     disk = Disk(folder / "disk", DISK_BYTES[engine], is_wanted=is_disk_broken)
     cluster, data = None, disk.folder

@@ -29,7 +29,7 @@ class Sending:
 
 
 def make_session() -> aiohttp.ClientSession:
-    """Returns a session for `Api`.
+    """Return a session for `Api`.
 
     aiohttp sends a PUT or DELETE again when a kept connection is cut before the response, and reports only how the
     last one ended. So the session counts how many times a request went out.
@@ -63,7 +63,7 @@ class Api:
     failures: Counter[str] = field(default_factory=Counter)
 
     async def call(self, method: str, path: str, body: object = None) -> tuple[int, Any]:
-        """Returns status and JSON of the response.
+        """Return status and JSON of the response.
 
         NO_ANSWER if it is missing or incomplete, or if it is not that of the first time that the request went out,
         which may have been carried out. NOT_SENT if it never went out.
@@ -174,7 +174,7 @@ class Writer:
         await self.api.write("PUT", "/v1/entries", body, *(Change("status", entry, value) for entry in entries))
 
     def _known(self, kind: str, entry: int, at_first: object) -> object:
-        """Returns the last acknowledged value, or else the one that the entry had when it was first read."""
+        """Return the last acknowledged value, or else the one that the entry had when it was first read."""
         value = self.api.ledger.value(kind, entry)
         if value is ABSENT:
             assert isinstance(at_first, int)

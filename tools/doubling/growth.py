@@ -20,7 +20,7 @@ TRIES = 3
 
 
 def findings(reader: Reader, pieces: dict[str, str] | None = None) -> Iterator[tuple[str, str]]:
-    """Yields the name of each text, and what was measured if the time grows faster than the text, else ""."""
+    """Yield the name of each text, and what was measured if the time grows faster than the text, else ""."""
     for name, piece in (pieces or PIECES).items():
         for frame in reader.frames:
             label = name if frame == "%s" else f"{name} in {frame}"
@@ -28,7 +28,7 @@ def findings(reader: Reader, pieces: dict[str, str] | None = None) -> Iterator[t
 
 
 def _sizes(reader: Reader) -> tuple[int, int, int]:
-    """Returns three sizes. The first one warms up, and shows work so bad that the others would take minutes."""
+    """Return three sizes. The first one warms up, and shows work so bad that the others would take minutes."""
     return reader.size // 16, reader.size, TIMES * reader.size
 
 

@@ -113,5 +113,5 @@ PIECES: Final[dict[str, str]] = {
 
 
 def repeated(piece: str, size: int) -> str:
-    """Returns the piece as often as it fits into `size` characters, and once at least."""
+    """Return the piece as often as it fits into `size` characters, and once at least."""
     return piece * max(1, size // len(piece))

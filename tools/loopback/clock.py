@@ -28,6 +28,6 @@ class WrongClock:
 
 
 def wrong_clock(folder: Path) -> WrongClock | None:
-    """Returns a clock, None without a C compiler."""
+    """Return a clock, None without a C compiler."""
     compiler = shutil.which("cc")
     return WrongClock(folder, compiler) if compiler else None

@@ -46,7 +46,7 @@ class Usage:
 
 
 def tree(root: int) -> list[Process]:
-    """Returns the process and its descendants, parents first; empty if it has ended."""
+    """Return the process and its descendants, parents first; empty if it has ended."""
     by_parent: dict[int, list[Process]] = {}
     everything = {process.pid: process for process in _all()}
     for process in everything.values():
@@ -58,7 +58,7 @@ def tree(root: int) -> list[Process]:
 
 
 def usage(pids: list[int], *, port: int) -> Usage:
-    """Returns the usage of the processes that have not ended. port: where the service listens."""
+    """Return the usage of the processes that have not ended. port: where the service listens."""
     connections = {f"socket:[{inode}]" for inode in _inodes_of_connections(port)}
     memory = descriptors = threads = processes = 0
     for pid in pids:
@@ -71,12 +71,12 @@ def usage(pids: list[int], *, port: int) -> Usage:
 
 
 def memory_bytes(pid: int) -> int:
-    """Returns the proportional set size: a page that n processes share counts as one n-th."""
+    """Return the proportional set size: a page that n processes share counts as one n-th."""
     return _number(pid, "smaps_rollup", "Pss") * 1024
 
 
 def _inodes_of_connections(port: int) -> Iterator[str]:
-    """Yields the inodes of sockets with this local port, the listening one included. Source: proc(5), /proc/net/tcp."""
+    """Yield the inodes of sockets with this local port, the listening one included. Source: proc(5), /proc/net/tcp."""
     for line in (PROC / "net" / "tcp").read_text().splitlines()[1:]:
         fields = line.split()
         if int(fields[1].rpartition(":")[2], 16) == port:
@@ -91,7 +91,7 @@ def _target(descriptor: Path) -> str:
 
 
 def is_stopped(pid: int) -> bool:
-    """Returns whether the process is stopped by SIGSTOP."""
+    """Return whether the process is stopped by SIGSTOP."""
     try:
         return _stat(pid)[0] in {"T", "t"}
     except OSError:
@@ -110,7 +110,7 @@ def _all() -> Iterator[Process]:
 
 
 def _stat(pid: int) -> tuple[str, int]:
-    """Returns state and parent. The name before them is in parentheses and may contain any characters."""
+    """Return state and parent. The name before them is in parentheses and may contain any characters."""
     fields = (PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()
     return fields[0], int(fields[1])
 

@@ -59,7 +59,7 @@ class Publisher:
         return [self.entry_url(number, item) for item in range(first, first + count)]
 
     def count(self, number: int) -> int:
-        """Returns the number of entries of a feed."""
+        """Return the number of entries of a feed."""
         return self._items.get(number, 0)
 
     async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

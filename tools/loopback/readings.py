@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """Returns a percentile; 0 without values. share: 0.5 for the median."""
+    """Return a percentile; 0 without values. share: 0.5 for the median."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(len(ordered) * share))] if ordered else 0.0
 
 
 def growth(values: Sequence[float]) -> float:
-    """Returns the median of the last third divided by that of the middle third: the first third is the warm-up."""
+    """Return the median of the last third divided by that of the middle third: the first third is the warm-up."""
     third = len(values) // 3
     if not third:
         return 1.0

@@ -17,7 +17,7 @@ from support.postgres import create_database, postgres_server
 
 @contextmanager
 def database(engine: str, home: Path) -> Iterator[str]:
-    """Yields the URL of an empty database."""
+    """Yield the URL of an empty database."""
     if engine == "sqlite":
         yield f"sqlite:///{home / 'tidings.db'}"
         return
@@ -38,7 +38,7 @@ class Service:
         return usage([process.pid for process in self.command.processes()], port=port)
 
     async def ask(self, method: str, path: str, body: object = None, **arguments: Any) -> Any:
-        """Returns the JSON of a response. Raises aiohttp.ClientResponseError unless its status is 2xx."""
+        """Return the JSON of a response. Raises aiohttp.ClientResponseError unless its status is 2xx."""
         timeout = aiohttp.ClientTimeout(total=120)
         data = {"data": body} if isinstance(body, str) else {"json": body}
         async with (

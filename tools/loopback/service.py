@@ -33,7 +33,7 @@ def free_port() -> int:
 
 
 def environment(database_url: str, folder: Path, **settings: str) -> dict[str, str]:
-    """Returns the environment of the service. Feeds are polled as often as the settings allow."""
+    """Return the environment of the service. Feeds are polled as often as the settings allow."""
     return {
         "PATH": os.environ["PATH"],
         "HOME": str(folder),
@@ -93,7 +93,7 @@ class Command:
         return True
 
     def stop(self, within_s: float = 20) -> int | None:
-        """Returns the exit code, None if it had to be killed with all its children."""
+        """Return the exit code, None if it had to be killed with all its children."""
         if self.process is None:
             return 0
         children = [process.pid for process in self.processes()]

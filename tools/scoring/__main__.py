@@ -48,7 +48,7 @@ def main() -> int:
 
 
 def _measure_of(name: str) -> Callable[[], Part] | None:
-    """Returns what measures a part, None if there is none of that name."""
+    """Return what measures a part, None if there is none of that name."""
     part, _, clone = name.partition("=")
     if clone and part in CLONED_PARTS:
         return partial(CLONED_PARTS[part], Path(clone))
@@ -68,7 +68,7 @@ def _number(value: float, *, is_share: bool) -> str:
 
 
 def _misses(part: Part) -> Iterable[str]:
-    """Returns one line per document and field: the first miss, and the number of similar ones."""
+    """Return one line per document and field: the first miss, and the number of similar ones."""
     groups: dict[tuple[str, str], list[Claim]] = {}
     for claim in part.misses:
         groups.setdefault((claim.document.partition(" #")[0], claim.field), []).append(claim)

@@ -89,7 +89,7 @@ def _document(source: Source) -> Iterator[Claim]:
 
 
 def _ours(source: Source) -> tuple[Sequence[ParsedEntry], str]:
-    """Returns the entries, and the error: none, a refusal, or an unexpected exception."""
+    """Return the entries, and the error: none, a refusal, or an unexpected exception."""
     try:
         return parse_feed(source.body, url=source.url, charset=source.charset).entries, ""
     except FeedError:
@@ -99,7 +99,7 @@ def _ours(source: Source) -> tuple[Sequence[ParsedEntry], str]:
 
 
 def _theirs(source: Source) -> tuple[bool, list[dict[str, Any]]]:
-    """Returns whether the document is a feed, and its entries. URLs in bodies stay unchanged, as ours do."""
+    """Return whether the document is a feed, and its entries. URLs in bodies stay unchanged, as ours do."""
     headers = {"content-location": source.url}
     if source.charset:
         headers["content-type"] = f"application/xml; charset={source.charset}"
@@ -110,7 +110,7 @@ def _theirs(source: Source) -> tuple[bool, list[dict[str, Any]]]:
 
 
 def _pairs(found: Sequence[ParsedEntry], theirs: list[dict[str, Any]]) -> dict[int, ParsedEntry]:
-    """Returns our entry for each of theirs: by position, or by id, link and title where we merged duplicates."""
+    """Return our entry for each of theirs: by position, or by id, link and title where we merged duplicates."""
     if len(found) == len(theirs):
         return dict(enumerate(found))
     by_key: dict[str, ParsedEntry] = {}
@@ -150,7 +150,7 @@ def _entry(name: str, entry: ParsedEntry, theirs: dict[str, Any], url: str) -> I
 
 
 def _bodies(theirs: dict[str, Any]) -> list[str]:
-    """Returns the body, of which they may have several; the summary if there is none."""
+    """Return the body, of which they may have several; the summary if there is none."""
     contents = [each["value"] for each in theirs.get("content", ()) if each["value"].strip()]
     return contents or [body for body in [theirs.get("summary", "")] if body.strip()]
 
@@ -170,7 +170,7 @@ def _instant(moment: time.struct_time) -> Instant:
 
 
 def _whole_seconds(moment: Instant | None) -> Instant | None:
-    """Returns the time without fractions of a second, which feedparser lacks."""
+    """Return the time without fractions of a second, which feedparser lacks."""
     return None if moment is None else Instant(moment // SECOND * SECOND)
 
 

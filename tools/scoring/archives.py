@@ -14,7 +14,7 @@ def archive_path(name: str) -> Path:
 
 
 def members(name: str) -> Iterator[tuple[str, bytes]]:
-    """Yields path and bytes of every file in an archive, sorted by path. Raises FileNotFoundError if it is missing."""
+    """Yield path and bytes of every file in an archive, sorted by path. Raises FileNotFoundError if it is missing."""
     with tarfile.open(archive_path(name)) as archive:
         found = {}
         for member in archive:

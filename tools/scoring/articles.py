@@ -62,7 +62,7 @@ def score(name: str, source: bytes, expected: str) -> Score:
 
 
 def trigrams(html: str) -> Counter[tuple[str, ...]]:
-    """Returns the trigrams of the visible words. A shorter text counts as one."""
+    """Return the trigrams of the visible words. A shorter text counts as one."""
     body = LexborHTMLParser(html or "<p></p>").body
     words = _WORD.findall(body.text(separator=" ").lower()) if body else []
     return Counter(zip(words, words[1:], words[2:], strict=False)) if len(words) > 2 else Counter([tuple(words)])
@@ -73,7 +73,7 @@ def f1(expected: Counter[tuple[str, ...]], found: Counter[tuple[str, ...]]) -> f
 
 
 def pictures(html: str) -> set[str]:
-    """Returns the file names of images, because one image has many URLs, and pages offer several."""
+    """Return the file names of images, because one image has many URLs, and pages offer several."""
     found = set()
     for node in LexborHTMLParser(html or "<p></p>").css("img"):
         address = node.attributes.get("src") or (node.attributes.get("srcset") or "").partition(" ")[0]
@@ -83,7 +83,7 @@ def pictures(html: str) -> set[str]:
 
 
 def overall(found: list[Score]) -> tuple[float, float]:
-    """Returns the mean F1 of all pages, and the share of pages with images that keep most of them."""
+    """Return the mean F1 of all pages, and the share of pages with images that keep most of them."""
     kept = [score.pictures >= MIN_KEPT_SHARE for score in found if score.pictures is not None]
     return mean(score.f1 for score in found), sum(kept) / len(kept)
 

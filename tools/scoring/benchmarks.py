@@ -75,7 +75,7 @@ def text_scores(clone: Path) -> list[TextScore]:
 
 
 def passage_f1(scores: Iterable[PassageScore]) -> float:
-    """Returns the F1 of all passages."""
+    """Return the F1 of all passages."""
     found = wrong = missing = 0
     for one in scores:
         found, missing, wrong = found + one.found, missing + one.missing, wrong + one.wrong
@@ -83,7 +83,7 @@ def passage_f1(scores: Iterable[PassageScore]) -> float:
 
 
 def text_f1(scores: Iterable[TextScore]) -> float:
-    """Returns the F1 of mean precision and mean recall, as the benchmark defines it."""
+    """Return the F1 of mean precision and mean recall, as the benchmark defines it."""
     scores = list(scores)
     precision = mean(one.precision for one in scores if one.precision is not None)
     recall = mean(one.recall for one in scores if one.recall is not None)
@@ -91,7 +91,7 @@ def text_f1(scores: Iterable[TextScore]) -> float:
 
 
 def visible_text(html: str) -> str:
-    """Returns the text of cleaned HTML with single blanks, even between blocks, where a reader sees a new line.
+    """Return the text of cleaned HTML with single blanks, even between blocks, where a reader sees a new line.
 
     Soft hyphens and the small print over characters (ruby) are left out, because the expected passages have none.
     """

@@ -22,13 +22,13 @@ class Claim(Struct, frozen=True):
 
 
 def share(claims: Iterable[Claim]) -> float:
-    """Returns the share of claims that hold, 0 to 1; 1 without claims."""
+    """Return the share of claims that hold, 0 to 1; 1 without claims."""
     outcomes = [claim.holds for claim in claims]
     return sum(outcomes) / len(outcomes) if outcomes else 1.0
 
 
 def table(claims: Iterable[Claim]) -> str:
-    """Returns a table with the number of claims and of those that hold, for each field and in total."""
+    """Return a table with the number of claims and of those that hold, for each field and in total."""
     by_field: dict[str, list[Claim]] = defaultdict(list)
     for claim in claims:
         by_field[claim.field].append(claim)
@@ -41,7 +41,7 @@ def table(claims: Iterable[Claim]) -> str:
 
 
 def misses(claims: Iterable[Claim], reasons: Mapping[str, str] | None = None) -> str:
-    """Returns the claims that do not hold, one per line, shortened.
+    """Return the claims that do not hold, one per line, shortened.
 
     reasons: why a document misses, by how its name begins.
     """

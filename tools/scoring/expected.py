@@ -46,7 +46,7 @@ _FORMATS = {
 
 
 def claims() -> Iterator[Claim]:
-    """Yields the claims of the corpus about fields that both libraries have."""
+    """Yield the claims of the corpus about fields that both libraries have."""
     files = dict(members(ARCHIVE))
     for name, source in files.items():
         expectation = files.get(f"{name.rpartition('.')[0]}.serde.json")
@@ -107,7 +107,7 @@ def _text(value: dict[str, Any] | None) -> str:
 
 
 def _link(links: list[dict[str, Any]], rel: str) -> str:
-    """Returns the URL of the first link with a relation; a link without one is an alternate."""
+    """Return the URL of the first link with a relation; a link without one is an alternate."""
     for link in links:
         if (link["rel"] or "alternate") == rel:
             return _address(link["href"])
@@ -127,7 +127,7 @@ def _people(authors: list[dict[str, Any]]) -> str:
 
 
 def _enclosures(expected: dict[str, Any]) -> Iterator[str]:
-    """Returns the URLs of all kinds of enclosures."""
+    """Return the URLs of all kinds of enclosures."""
     yield from (link["href"] for link in expected["links"] if link["rel"] == "enclosure")
     for media in expected["media"]:
         yield from (content["url"] for content in media["content"] if content["url"])
@@ -135,7 +135,7 @@ def _enclosures(expected: dict[str, Any]) -> Iterator[str]:
 
 
 def _address(written: str) -> str:
-    """Returns the URL as the corpus sometimes writes it: absolute, with a lower-case host and a path."""
+    """Return the URL as the corpus sometimes writes it: absolute, with a lower-case host and a path."""
     parts = urlsplit(urljoin(ADDRESS, written.strip()))
     return parts._replace(netloc=parts.netloc.lower(), path=parts.path or "/").geturl()
 

@@ -78,7 +78,7 @@ class Case(Struct, frozen=True):
 
 
 def cases() -> Iterator[Case]:
-    """Yields the documents of the corpus whose expression is about fields that we have."""
+    """Yield the documents of the corpus whose expression is about fields that we have."""
     for name, source in members(ARCHIVE):
         comment = decode(source)[:4000]
         match = _EXPECTATION.search(comment)
@@ -92,7 +92,7 @@ def cases() -> Iterator[Case]:
 
 
 def where_from(source: bytes) -> tuple[str, str | None]:
-    """Returns the URL and the charset that a document of the corpus declares for itself."""
+    """Return the URL and the charset that a document of the corpus declares for itself."""
     return _where_from(_headers(decode(source)[:4000]))
 
 
@@ -113,7 +113,7 @@ def claims() -> Iterator[Claim]:
 
 
 def _holds(case: Case) -> object:
-    """Returns True if the expression holds, otherwise what went wrong."""
+    """Return True if the expression holds, otherwise what went wrong."""
     try:
         names = record(parse_feed(case.source, url=case.url, charset=case.charset))
         return bool(eval(case.expression, {"__builtins__": {"len": len}}, names)) or "something else"
@@ -122,14 +122,14 @@ def _holds(case: Case) -> object:
 
 
 def _without_bozo(expression: str) -> str:
-    """Yields the parts of a conjunction that are about the parsed feed."""
+    """Yield the parts of a conjunction that are about the parsed feed."""
     tree = ast.parse(expression, mode="eval").body
     parts = tree.values if isinstance(tree, ast.BoolOp) and isinstance(tree.op, ast.And) else [tree]
     return " and ".join(f"({ast.unparse(part)})" for part in parts if "bozo" not in ast.unparse(part))
 
 
 def _paths(node: ast.AST) -> Iterator[str]:
-    """Yields the fields that an expression uses, such as `entries.title`."""
+    """Yield the fields that an expression uses, such as `entries.title`."""
     if path := _path(node):
         yield path
         return

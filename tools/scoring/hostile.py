@@ -26,14 +26,14 @@ def payloads() -> list[str]:
 
 
 def bodies() -> list[str]:
-    """Returns bodies with markup, evenly from all feeds, and the longest ones."""
+    """Return bodies with markup, evenly from all feeds, and the longest ones."""
     found = [body for _, document in members(BODIES) for body in _bodies_in(document)]
     step = max(len(found) // ENOUGH, 1)
     return found[::step][:ENOUGH]
 
 
 def claims(found: Iterable[str], what: str) -> Iterator[Claim]:
-    """Yields what three parsers find, by a list independent of the cleaner's, and what a second cleaning changes."""
+    """Yield what three parsers find, by a list independent of the cleaner's, and what a second cleaning changes."""
     for number, source in enumerate(found):
         page = cleaned(source)
         yield Claim(f"{what} {number}", "harmless", expected=[], found=dangers(page))

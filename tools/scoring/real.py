@@ -37,7 +37,7 @@ class Document(Struct, frozen=True):
     shared_urls: frozenset[str]
 
     def whole_items(self, end: int) -> int:
-        """Returns how many items end before a position; 0 if the closing tags alone do not show it."""
+        """Return how many items end before a position; 0 if the closing tags alone do not show it."""
         ends = [match.end() for match in _ITEM_END.finditer(self.body)]
         return sum(place <= end for place in ends) if len(ends) == len(self.entries) else 0
 
@@ -80,7 +80,7 @@ def damaged(found: Iterable[Document]) -> Iterator[Claim]:
 
 
 def megabytes_per_second(found: Iterable[Document]) -> float:
-    """Returns the throughput of the parser alone, in processor time."""
+    """Return the throughput of the parser alone, in processor time."""
     bodies = [document.body for document in found]
     start = time.process_time()
     for body in bodies:
@@ -95,7 +95,7 @@ def _kept(document: Document, field: str, body: bytes, place: int) -> Claim:
 
 
 def _fingerprints(body: bytes, shared_urls: frozenset[str]) -> list[str]:
-    """Returns a fingerprint of each entry: what it shows, and the hash by which it is stored.
+    """Return a fingerprint of each entry: what it shows, and the hash by which it is stored.
 
     Without the hash for entries that share their link: theirs depends on the items after them.
     """

@@ -173,7 +173,7 @@ def _drop_namespaces(box: lxml.html.HtmlElement) -> None:
 
 
 def _resolved(markup: str, base: str) -> str:
-    """Returns the HTML in a normal form, with absolute URLs."""
+    """Return the HTML in a normal form, with absolute URLs."""
     try:
         box = lxml.html.fragment_fromstring(markup, create_parent="div")
         if len(box) == 1 and box[0].tag == "div" and not (box.text or "").strip():

@@ -52,7 +52,7 @@ def bodies() -> list[bytes]:
 
 
 def measure(found: list[bytes], rounds: int = 3) -> Speed:
-    """Returns the fastest of several rounds."""
+    """Return the fastest of several rounds."""
     return min((_once(found) for _ in range(rounds)), key=lambda speed: speed.parse_s + speed.clean_s)
 
 

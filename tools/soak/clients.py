@@ -58,7 +58,7 @@ async def soak(database_url: str, home: Path, count: int, seconds: float) -> Rep
 
 
 async def _entries(running: Service) -> list[int]:
-    """Returns the ids of the polled entries when all of them are stored."""
+    """Return the ids of the polled entries when all of them are stored."""
     deadline = time.monotonic() + 180
     found: list[int] = []
     while len(found) < FEEDS * ENTRIES and time.monotonic() < deadline:
@@ -124,7 +124,7 @@ async def _request(
 
 
 def _choice(entries: list[int], rng: random.Random) -> tuple[str, str, str, object]:
-    """Returns kind, method, path and body of a random request: mostly reads, as apps send."""
+    """Return kind, method, path and body of a random request: mostly reads, as apps send."""
     some = rng.sample(entries, min(5, len(entries)))
     status = rng.choice(["read", "unread"])
     choices: list[tuple[str, str, str, object]] = [

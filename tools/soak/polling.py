@@ -71,7 +71,7 @@ class Measured:
                 seen[number] = last
 
     def report(self, missing: int, samples: list[Usage]) -> Report:
-        """Returns the report. missing: the number of published entries that are not stored."""
+        """Return the report. missing: the number of published entries that are not stored."""
         report = Report()
         never = [number for number in self._good if number not in self._publisher.requests]
         report.tell("feeds, of which good", f"{len(self._publisher.misbehaving) + len(self._good)}, {len(self._good)}")
@@ -86,7 +86,7 @@ class Measured:
         return report
 
     async def missing(self, running: Service) -> int:
-        """Returns the number of entries of working feeds that are missing after one more check of each."""
+        """Return the number of entries of working feeds that are missing after one more check of each."""
         deadline = time.monotonic() + MAX_GAP_S
         wanted = sum(self._publisher.count(number) for number in self._good)
         missing = wanted

@@ -131,7 +131,7 @@ class Api(Surface[Caller]):
         return MissingIcon.OBJECT if needs_object or is_app else MissingIcon.NULL
 
     def _refuse_cross_site(self, request: Request, credentials: Credentials) -> None:
-        """Raises Forbidden for a change with a password that a page of another site made the browser send.
+        """Raise Forbidden for a change with a password that a page of another site made the browser send.
 
         Browsers attach a remembered password to such requests, but never an API key.
         """
@@ -150,7 +150,7 @@ def _no_such_route(error: HTTPException, request: Request) -> Response:
 
 
 def credentials_of(request: Request, trusted: Sequence[Network]) -> Credentials:
-    """Returns the credentials of a request. Raises Unauthorized if they cannot be decoded.
+    """Return the credentials of a request. Raises Unauthorized if they cannot be decoded.
 
     trusted: proxies whose X-Forwarded-For is used.
     """

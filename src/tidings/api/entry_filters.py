@@ -62,7 +62,7 @@ class EntriesQuery(Query, frozen=True):
     globally_visible: bool | None = None
 
     def filter(self) -> EntryFilter:
-        """Returns the filter without feed and category, which the path may name as well."""
+        """Return the filter without feed and category, which the path may name as well."""
         return EntryFilter(
             statuses=tuple(sorted({_status(word) for word in self.status if word.strip()})),
             starred=self.starred,
@@ -128,7 +128,7 @@ def _choice(kind: type[Choice], word: str, field: str) -> Choice:
 
 
 def _bound(tightest: Callable[[list[int]], int], field: str, *seconds: int | None) -> Instant | None:
-    """Returns the tighter of the bounds; 0 counts as not sent. Raises InvalidInput beyond the year 9999."""
+    """Return the tighter of the bounds; 0 counts as not sent. Raises InvalidInput beyond the year 9999."""
     bounds = [second for second in seconds if second]
     if not bounds:
         return None

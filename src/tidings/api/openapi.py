@@ -67,7 +67,7 @@ SECURITY = {
 
 
 def document(routes: Iterable[Endpoint], *, server: str = "/", examples: Examples | None = None) -> dict[str, Any]:
-    """Returns the OpenAPI document.
+    """Return the OpenAPI document.
 
     server: the URL below which the paths lie. examples: by operation; examples of errors under "errors".
     """
@@ -94,7 +94,7 @@ def document(routes: Iterable[Endpoint], *, server: str = "/", examples: Example
 
 
 def operations_of(routes: Iterable[Endpoint]) -> dict[str, Endpoint]:
-    """Returns endpoints by operationId: the name of the handler; later routes of a handler add how they differ."""
+    """Return endpoints by operationId: the name of the handler; later routes of a handler add how they differ."""
     names: dict[str, Endpoint] = {}
     for route in routes:
         name = route.handler.__name__
@@ -107,7 +107,7 @@ def operations_of(routes: Iterable[Endpoint]) -> dict[str, Endpoint]:
 
 
 def successes(route: Endpoint) -> dict[int, Any]:
-    """Returns the body of each success by status: the type of a JSON body, a Media, or None."""
+    """Return the body of each success by status: the type of a JSON body, a Media, or None."""
     if route.responses:
         return route.responses
     answer = get_type_hints(route.handler)["return"]
@@ -117,7 +117,7 @@ def successes(route: Endpoint) -> dict[int, Any]:
 
 
 def failures(route: Endpoint) -> list[int]:
-    """Returns the statuses of errors."""
+    """Return the statuses of errors."""
     statuses = {status_of(error) for error in route.raises}
     if not route.is_public:
         statuses |= {status_of(Unauthorized), status_of(SignInThrottled), status_of(StoreUnavailable)}
@@ -149,7 +149,7 @@ def _operation(route: Endpoint, name: str, schemas: Schemas, examples: Mapping[s
 
 
 def _signature(handler: Callable[..., Any]) -> dict[str, Any]:
-    """Returns the type hints of the parameters, which `binding` uses as well."""
+    """Return the type hints of the parameters, which `binding` uses as well."""
     hints = get_type_hints(handler)
     return {name: hints[name] for name in inspect.signature(handler).parameters}
 
@@ -204,13 +204,13 @@ def _content(schema: Schema, example: Any) -> dict[str, Any]:
 
 
 def _hints(route: Endpoint) -> Iterable[Any]:
-    """Yields the types of all JSON bodies."""
+    """Yield the types of all JSON bodies."""
     yield from (hint for hint in successes(route).values() if hint is not None and not isinstance(hint, Media))
     yield from (shape for hint in _signature(route.handler).values() if (shape := _body(hint)) is not None)
 
 
 def _summary(handler: Callable[..., Any]) -> tuple[str, str]:
-    """Returns the summary (the first sentence of the docstring) and the description (the rest)."""
+    """Return the summary (the first sentence of the docstring) and the description (the rest)."""
     text = " ".join((handler.__doc__ or handler.__name__.replace("_", " ")).split())
     first, *rest = re.split(r"(?<=[.!?]) (?=[A-Z0-9])", text, maxsplit=1)
     return first.removesuffix("."), " ".join(rest)
@@ -228,7 +228,7 @@ def get_openapi(request: Request) -> Response:
 
 
 def documented_endpoints() -> list[Endpoint]:
-    """Returns the endpoints that the document describes."""
+    """Return the endpoints that the document describes."""
     from tidings.api.routes import API_ROUTES
 
     return [*API_ROUTES, *health_endpoints.routes.all]
@@ -236,7 +236,7 @@ def documented_endpoints() -> list[Endpoint]:
 
 @cache
 def openapi(server: str = "/") -> dict[str, Any]:
-    """Returns the document. server: the URL below which the paths lie."""
+    """Return the document. server: the URL below which the paths lie."""
     # Recorded from a running service by `make contracts`.
     examples = json.loads(files("tidings.api").joinpath("examples.json").read_bytes())
     return document(documented_endpoints(), server=server, examples=examples)

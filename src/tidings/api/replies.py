@@ -43,12 +43,12 @@ class ErrorBody(Struct, frozen=True):
 
 
 def failure(status: int, message: str, headers: dict[str, str] | None = None, *, code: str = "") -> Response:
-    """Returns an error response. code: for programs; health checks and hubs read the status alone."""
+    """Return an error response. code: for programs; health checks and hubs read the status alone."""
     return json(ErrorBody(message), status, {CODE_HEADER: code, **(headers or {})} if code else headers)
 
 
 def from_error(error: TidingsError) -> Response:
-    """Returns the response for an error."""
+    """Return the response for an error."""
     status = status_of(type(error))
     if isinstance(error, SignInThrottled):
         return failure(status, error.message, {"Retry-After": str(error.retry_after_s)}, code=error.code)
@@ -62,5 +62,5 @@ def _message_with_field(error: TidingsError) -> str:
 
 
 def status_of(error: type[TidingsError]) -> int:
-    """Returns the HTTP status of a kind of error."""
+    """Return the HTTP status of a kind of error."""
     return next(status for kind, status in STATUSES if issubclass(error, kind))

@@ -26,10 +26,10 @@ Timestamp = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
 
 
 def one_of(words: Iterable[str]) -> Meta:
-    """Returns the annotation of a field with these values."""
+    """Return the annotation of a field with these values."""
     return Meta(extra_json_schema={"enum": [*words]})
 
 
 def up_to(maximum: float, *, minimum: float = 0) -> Meta:
-    """Returns the annotation of a number in a range, both ends included."""
+    """Return the annotation of a number in a range, both ends included."""
     return Meta(extra_json_schema={"minimum": minimum, "maximum": maximum})

@@ -20,7 +20,7 @@ T = TypeVar("T", bound=Struct)
 
 
 def shows(settings: Iterable[Declared[Any]], *, before: str) -> Callable[[type[T]], type[T]]:
-    """Returns a decorator that adds the settings to a response. before: the member that they precede."""
+    """Return a decorator that adds the settings to a response. before: the member that they precede."""
     members = [(one.name, one.type) for one in settings]
 
     def extend(shape: type[T]) -> type[T]:
@@ -33,7 +33,7 @@ def shows(settings: Iterable[Declared[Any]], *, before: str) -> Callable[[type[T
 
 
 def accepts(settings: Iterable[Declared[Any]], *, nullable: Collection[str] = ()) -> Callable[[type[T]], type[T]]:
-    """Returns a decorator that adds the settings to a body, each optional.
+    """Return a decorator that adds the settings to a body, each optional.
 
     nullable: settings for which null is a value. They are UNSET if they are not sent; the others are None.
     """

@@ -38,7 +38,7 @@ class StructCopy(Generic[T]):
 
 
 def _several(getter: Callable[..., Callable[[Any], Any]], keys: Any) -> Callable[[Any], tuple[Any, ...]]:
-    """Returns a getter that always returns a tuple; `operator.itemgetter` does so for several keys only."""
+    """Return a getter that always returns a tuple; `operator.itemgetter` does so for several keys only."""
     if len(keys) > 1:
         return getter(*keys)
     if not keys:

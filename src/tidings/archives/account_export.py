@@ -60,7 +60,7 @@ class _Pieces(io.RawIOBase):
         return len(content)
 
     def take(self) -> bytes:
-        """Returns what was written since the last call."""
+        """Return what was written since the last call."""
         piece = b"".join(self._written)
         self._written, self.size = [], 0
         return piece
@@ -94,7 +94,7 @@ class AccountExport:
         return manifest
 
     def stream(self, user: User) -> Iterator[bytes]:
-        """Yields an archive of the user's account, without secrets, in pieces; otherwise like `write`."""
+        """Yield an archive of the user's account, without secrets, in pieces; otherwise like `write`."""
         pieces = _Pieces()
         archive = ArchiveWriter(cast("IO[bytes]", pieces))
         for _ in self._steps(user, archive, with_secrets=False, progress=_ignore):

@@ -113,7 +113,7 @@ class AccountImport:
         return report
 
     def review(self, user: User, file: IO[bytes]) -> ImportReview:
-        """Returns what an archive would change, apart from adding feeds and entries. Raises InvalidInput if damaged.
+        """Return what an archive would change, apart from adding feeds and entries. Raises InvalidInput if damaged.
 
         Entries are not read: `store` checks them.
         """
@@ -207,7 +207,7 @@ class AccountImport:
                 progress(done, total)
 
     def _entry_batches(self, content: ArchiveContent, targets: dict[int, _Target]) -> Iterator[ArchivedBatch]:
-        """Yields all entries of an archive, and which of them the user has now."""
+        """Yield all entries of an archive, and which of them the user has now."""
         for entries_ in entry_batches(content.entries()):
             by_feed = _by_feed_and_hash(entries_, targets)
             with self._database.reading() as db:
@@ -273,7 +273,7 @@ class AccountImport:
 
 
 def _by_key(names: Iterable[str]) -> dict[str, str]:
-    """Returns names of labels by case-folded name; of equal names the first one wins."""
+    """Return names of labels by case-folded name; of equal names the first one wins."""
     found: dict[str, str] = {}
     for name in names:
         found.setdefault(normalize_for_search(name), validate_name(name))
@@ -328,7 +328,7 @@ def _row(entry: ArchivedEntry, target: _Target, user_id: int) -> NewEntry:
 def _by_feed_and_hash(
     batch: Iterable[ArchivedEntry], targets: dict[int, _Target]
 ) -> dict[int, dict[bytes, ArchivedEntry]]:
-    """Returns entries by the id of their feed and their hash; of equal hashes the last one wins."""
+    """Return entries by the id of their feed and their hash; of equal hashes the last one wins."""
     by_feed: defaultdict[int, dict[bytes, ArchivedEntry]] = defaultdict(dict)
     for entry in batch:
         by_feed[targets[entry.feed].id][bytes.fromhex(entry.hash)] = entry

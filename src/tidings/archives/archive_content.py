@@ -80,7 +80,7 @@ class ArchiveContent:
         self._check_integrations()
 
     def categories(self) -> Iterator[ArchivedCategory]:
-        """Yields the usable categories, and the category of feeds without one of these."""
+        """Yield the usable categories, and the category of feeds without one of these."""
         for category in self._archive.lines(records.CATEGORIES, ArchivedCategory):
             if usable.is_category(category.title):
                 yield category
@@ -88,14 +88,14 @@ class ArchiveContent:
             yield ArchivedCategory(usable.NO_CATEGORY)
 
     def labels(self) -> Iterator[ArchivedLabel]:
-        """Yields the usable labels of an archive; nothing for an archive from before labels existed."""
+        """Yield the usable labels of an archive; nothing for an archive from before labels existed."""
         if self._has_labels:
             for label in self._archive.lines(records.LABELS, ArchivedLabel):
                 if usable.is_label(label.name):
                     yield label
 
     def entries(self) -> Iterator[ArchivedEntry]:
-        """Yields the usable entries of usable feeds."""
+        """Yield the usable entries of usable feeds."""
         for number, entry in enumerate(self._archive.lines(records.ENTRIES, ArchivedEntry), 1):
             if entry.feed in self._unusable_feeds:
                 continue

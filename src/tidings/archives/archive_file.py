@@ -75,13 +75,13 @@ class ArchiveReader:
         self.manifest = self._manifest()
 
     def document(self, name: str) -> dict[str, Any]:
-        """Returns the JSON object of a member. Raises InvalidInput."""
+        """Return the JSON object of a member. Raises InvalidInput."""
         document = self._decoded(name, self._bytes(name), dict[str, Any])
         assert isinstance(document, dict)
         return document
 
     def lines(self, name: str, kind: type[R], note: Note | None = None) -> Iterator[R]:
-        """Yields the records of a member, without optional fields that cannot be used; `note` is called for those.
+        """Yield the records of a member, without optional fields that cannot be used; `note` is called for those.
 
         Raises InvalidInput, which names the member and the line.
         """
@@ -118,11 +118,11 @@ class ArchiveReader:
             )  # fmt: skip
 
     def unknown_members(self) -> list[str]:
-        """Returns the members that this version does not read."""
+        """Return the members that this version does not read."""
         return sorted(set(self._zip.namelist()) - records.MEMBERS)
 
     def unknown_fields(self, name: str, kind: type[Struct]) -> list[str]:
-        """Returns the fields of a member's first records that this version does not have."""
+        """Return the fields of a member's first records that this version does not have."""
         found: set[str] = set()
         try:
             compressed = cast("zipfile.ZipExtFile", self._zip.open(name))

@@ -205,7 +205,7 @@ def import_page(
     problem: InvalidInput | None = None,
     values: Mapping[str, Any] | None = None,
 ) -> PageResponse:
-    """Returns the page.
+    """Return the page.
 
     done: the result of an import of OPML. values: what was typed into the form with the problem.
     """
@@ -233,7 +233,7 @@ def import_page(
 
 
 def progress(context: RequestContext) -> dict[str, Any]:
-    """Returns the numbers of feeds: waiting (never checked) and total, then old and newest.
+    """Return the numbers of feeds: waiting (never checked) and total, then old and newest.
 
     old: the number of unread entries that are older than a week. newest: see `Shown`.
     """

@@ -73,14 +73,14 @@ def planned_integrations(
 
 
 def _is_changed(members: dict[str, Any], stored: dict[str, Any] | None) -> bool:
-    """Returns whether applying an integration of an archive would change more than storing it switched off."""
+    """Return whether applying an integration of an archive would change more than storing it switched off."""
     if stored is None:
         return members.get(ENABLED) is True
     return any(value is not None and stored.get(name) != value for name, value in members.items() if name in stored)
 
 
 def _address(kind: IntegrationKind, members: dict[str, Any] | None) -> str:
-    """Returns where an integration sends, "" for a service with one address and for an address that is a secret."""
+    """Return where an integration sends, "" for a service with one address and for an address that is a secret."""
     fields = (field.name for field in kind.fields if field.kind == ADDRESS and not field.is_secret)
     value = (members or {}).get(next(fields, ""), "")
     return value if isinstance(value, str) else ""

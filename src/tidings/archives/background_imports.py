@@ -88,7 +88,7 @@ class BackgroundImports:
         self._threads: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
 
     def of_user(self, user_id: int) -> ImportRun | None:
-        """Returns the user's last import, None if there was no import yet."""
+        """Return the user's last import, None if there was no import yet."""
         with self._database.reading() as db:
             return import_runs_store.of_user(db, user_id)
 
@@ -179,7 +179,7 @@ class BackgroundImports:
             thread.join(max(0.0, ends_at - time.monotonic()))
 
     def _is_needed(self, path: Path) -> bool:
-        """Returns whether an import runs with the file, whose name begins with the id of the user."""
+        """Return whether an import runs with the file, whose name begins with the id of the user."""
         owner, _, token = path.stem.partition("-")
         if not owner.isdecimal():
             return False
@@ -273,7 +273,7 @@ class BackgroundImports:
 
 
 def _host(url: str) -> str:
-    """Returns the server's host, which names the import. Raises InvalidInput."""
+    """Return the server's host, which names the import. Raises InvalidInput."""
     return (urlsplit(validate_web_url(url, field="url")).hostname or "")[:_MAX_ORIGIN_CHARS]
 
 

@@ -28,7 +28,7 @@ _decoder = msgspec.msgpack.Decoder(list[ArchivedEntry])
 
 
 def entry_batches(entries: Iterable[ArchivedEntry]) -> Iterator[list[ArchivedEntry]]:
-    """Yields batches, smaller for large entries: a few batches are in memory at the same time."""
+    """Yield batches, smaller for large entries: a few batches are in memory at the same time."""
     batch: list[ArchivedEntry] = []
     size_chars = 0
     for entry in entries:
@@ -77,7 +77,7 @@ class EntryCleaner:
         return self._pool.pids
 
     def each(self, batches: Iterable[ArchivedBatch]) -> Iterator[ArchivedBatch]:
-        """Yields each batch with clean new entries. The following batches are read and cleaned in the background."""
+        """Yield each batch with clean new entries. The following batches are read and cleaned in the background."""
         pending: deque[Future[ArchivedBatch]] = deque()
         for batch in batches:
             pending.append(self._thread.submit(self._clean, batch))

@@ -54,7 +54,7 @@ class ShownImport(Struct, frozen=True):
 
 
 def shown_import(context: RequestContext, archives: ArchiveServices) -> dict[str, Any]:
-    """Returns what the template of the import page needs apart from OPML."""
+    """Return what the template of the import page needs apart from OPML."""
     run = archives.background_imports.of_user(context.caller.id)
     return {
         "sources": source_choices(),
@@ -65,7 +65,7 @@ def shown_import(context: RequestContext, archives: ArchiveServices) -> dict[str
 
 
 def source_choices() -> list[tuple[str, str]]:
-    """Returns the sources of files with their names."""
+    """Return the sources of files with their names."""
     names = {
         ImportSource.TIDINGS: _("Tidings (archive)"),
         ImportSource.FRESHRSS: _("FreshRSS (SQLite or ZIP)"),

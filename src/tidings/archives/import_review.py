@@ -93,7 +93,7 @@ class AnswerForm(Form, frozen=True):
 
 
 def parts_of(review: ImportReview, kinds: Mapping[str, IntegrationKind]) -> list[ShownPart]:
-    """Returns the parts that the user can choose; only harmless settings are preselected."""
+    """Return the parts that the user can choose; only harmless settings are preselected."""
     return [
         ShownPart(
             name=str(part),
@@ -107,12 +107,12 @@ def parts_of(review: ImportReview, kinds: Mapping[str, IntegrationKind]) -> list
 
 
 def security_of(review: ImportReview, kinds: Mapping[str, IntegrationKind]) -> list[str]:
-    """Returns what imports never change, although the archive has another value."""
+    """Return what imports never change, although the archive has another value."""
     return list(dict.fromkeys(_label(change.name, kinds) for change in review.changes if change.part == SECURITY))
 
 
 def left_off(left: list[LeftOff], kinds: Mapping[str, IntegrationKind], *, security: bool) -> list[ShownLeftOff]:
-    """Returns what was left off. security: what protects the account, instead of what the user did not choose."""
+    """Return what was left off. security: what protects the account, instead of what the user did not choose."""
     return [
         ShownLeftOff(_label(one.name, kinds), _path(one, kinds), one.feeds, max(0, one.feed_count - len(one.feeds)))
         for one in left

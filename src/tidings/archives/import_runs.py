@@ -94,7 +94,7 @@ class ImportRun(Struct, frozen=True):
     """The message of a failure as `encode_message` wrote it."""
 
     def state_at(self, now: Instant) -> ImportState:
-        """Returns the state; INTERRUPTED if the process that ran the import has ended without saying so."""
+        """Return the state; INTERRUPTED if the process that ran the import has ended without saying so."""
         state = ImportState(self.state)
         idle = timedelta(microseconds=now - self.renewed_at)
         if state is ImportState.ASKING:
@@ -102,17 +102,17 @@ class ImportRun(Struct, frozen=True):
         return ImportState.INTERRUPTED if state in UNFINISHED and idle > IMPORT_LEASE else state
 
     def decoded_report(self) -> AccountImportReport | None:
-        """Returns the report; None before the end, and after a failure."""
+        """Return the report; None before the end, and after a failure."""
         if not self.report or self.state == ImportState.ASKING:
             return None
         return msgspec.json.decode(self.report, type=AccountImportReport)
 
     def review(self) -> ImportReview | None:
-        """Returns what the archive would change while the import asks, None otherwise."""
+        """Return what the archive would change while the import asks, None otherwise."""
         if self.state != ImportState.ASKING:
             return None
         return msgspec.json.decode(self.report, type=ImportReview)
 
     def problem(self) -> Message | None:
-        """Returns why the import failed, None unless it did."""
+        """Return why the import failed, None unless it did."""
         return decode_message(self.error, self.error_form) if self.error else None

@@ -78,7 +78,7 @@ def of_user(db: Read, user_id: int) -> ImportRun | None:
 
 
 def open_token(db: Read, user_id: int, *, abandoned: Instant, forgotten: Instant) -> str:
-    """Returns the token of the user's import whose file is needed, "" if there is none.
+    """Return the token of the user's import whose file is needed, "" if there is none.
 
     It runs and was renewed since `abandoned`, or asks since `forgotten` or later.
     """
@@ -91,7 +91,7 @@ def ask(db: Write, user_id: int, token: str, *, review: str, now: Instant) -> bo
 
 
 def asked(db: Read, user_id: int, started_at: Instant, *, forgotten: Instant) -> AskedImport | None:
-    """Returns the user's import that asks and began then; None if it has been answered, replaced or forgotten."""
+    """Return the user's import that asks and began then; None if it has been answered, replaced or forgotten."""
     return db.one(AskedImport, _select_asked, user=user_id, started=started_at, forgotten=forgotten)
 
 

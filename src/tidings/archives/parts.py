@@ -114,7 +114,7 @@ class ImportReview(Struct, frozen=True):
 
 
 def chosen_parts(words: Iterable[str]) -> frozenset[ArchivePart]:
-    """Returns the parts that are named. words: names with commas between them, or `all` or `none`; empty: the default.
+    """Return the parts that are named. words: names with commas between them, or `all` or `none`; empty: the default.
 
     Raises InvalidInput for another word.
     """
@@ -132,7 +132,7 @@ def chosen_parts(words: Iterable[str]) -> frozenset[ArchivePart]:
 def split_settings(
     values: Mapping[str, Any], current: Mapping[str, Any], parts: Collection[ArchivePart]
 ) -> tuple[dict[str, Any], list[LeftOff]]:
-    """Returns the settings of a user to store, and the settings that differ from the current ones and are left out."""
+    """Return the settings of a user to store, and the settings that differ from the current ones and are left out."""
     applied = {name: value for name, value in values.items() if PART_OF_SETTING.get(name, SECURITY) in parts}
     left = [
         LeftOff(PART_OF_SETTING.get(name, SECURITY), name)
@@ -143,7 +143,7 @@ def split_settings(
 
 
 def split_feed_settings(values: Mapping[str, Any], parts: Collection[ArchivePart]) -> tuple[dict[str, Any], list[str]]:
-    """Returns the values of a new feed to store, and the names of the values that are left at their defaults."""
+    """Return the values of a new feed to store, and the names of the values that are left at their defaults."""
     left = [
         name
         for name, part in PART_OF_FEED_SETTING.items()
@@ -153,7 +153,7 @@ def split_feed_settings(values: Mapping[str, Any], parts: Collection[ArchivePart
 
 
 def grouped_by_setting(left: Iterable[tuple[str, str]]) -> list[LeftOff]:
-    """Returns what was left out of feeds, one for each setting. left: URL of the feed and name of the setting."""
+    """Return what was left out of feeds, one for each setting. left: URL of the feed and name of the setting."""
     urls: dict[str, list[str]] = {}
     for url, name in left:
         urls.setdefault(name, []).append(url)
@@ -161,5 +161,5 @@ def grouped_by_setting(left: Iterable[tuple[str, str]]) -> list[LeftOff]:
 
 
 def shown(value: Any) -> Any:
-    """Returns a value as a review shows it: a long text is cut."""
+    """Return a value as a review shows it: a long text is cut."""
     return f"{value[:MAX_SHOWN_CHARS]} …" if isinstance(value, str) and len(value) > MAX_SHOWN_CHARS else value

@@ -83,7 +83,7 @@ def count_entries(db: Read, user_id: int) -> int:
 
 
 def each_entry(database: Database, user_id: int) -> Iterator[StoredEntry]:
-    """Yields the user's entries, oldest first.
+    """Yield the user's entries, oldest first.
 
     Each batch is a separate transaction, so that others can write in between; memory does not grow with the number.
     """
@@ -108,7 +108,7 @@ def each_entry(database: Database, user_id: int) -> Iterator[StoredEntry]:
 
 
 def each_deleted(database: Database, user_id: int, feed_id: int) -> Iterator[bytes]:
-    """Yields the hashes of entries that were deleted from a feed, in batches like `each_entry`."""
+    """Yield the hashes of entries that were deleted from a feed, in batches like `each_entry`."""
     after = b""
     while True:
         with database.reading() as db:

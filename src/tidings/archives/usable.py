@@ -48,7 +48,7 @@ class Problems:
             self._more += 1
 
     def texts(self, what: str) -> list[str]:
-        """Returns the problems. what: a plural for the number of unreported ones, as in "5 more entries"."""
+        """Return the problems. what: a plural for the number of unreported ones, as in "5 more entries"."""
         return [*self._told, f"{self._more} more {what}"] if self._more else self._told
 
 
@@ -63,7 +63,7 @@ def is_label(name: str) -> bool:
 def settings_of_user(
     settings: dict[str, Any], zones: frozenset[str], note: Note, *, names_unknown: bool = False
 ) -> dict[str, Any]:
-    """Returns the columns of a user to set, without values that cannot be used.
+    """Return the columns of a user to set, without values that cannot be used.
 
     names_unknown: name settings that this version does not have as well.
     """
@@ -83,7 +83,7 @@ def settings_of_user(
 def feed(
     archived: ArchivedFeed, note: Note, *, names_unknown: bool = False
 ) -> tuple[ArchivedFeed, dict[str, Any]] | None:
-    """Returns the feed with a usable category and without settings that cannot be used, and its columns.
+    """Return the feed with a usable category and without settings that cannot be used, and its columns.
 
     None without a usable URL. names_unknown: as in `settings_of_user`.
     """
@@ -126,7 +126,7 @@ def with_usable_labels(entry: ArchivedEntry) -> ArchivedEntry:
 
 
 def entry(archived: ArchivedEntry) -> tuple[ArchivedEntry, list[str]]:
-    """Returns the entry without what cannot be used, and what that was; an entry with an unknown status is unread.
+    """Return the entry without what cannot be used, and what that was; an entry with an unknown status is unread.
 
     Raises InvalidInput for an entry that cannot be stored without a part of it.
     """
@@ -154,12 +154,12 @@ def entry(archived: ArchivedEntry) -> tuple[ArchivedEntry, list[str]]:
 
 
 def entry_name(archived: ArchivedEntry) -> str:
-    """Returns what a report calls an entry."""
+    """Return what a report calls an entry."""
     return archived.url[:_MAX_NAME_CHARS] or archived.title[:_MAX_NAME_CHARS] or archived.hash[:64]
 
 
 def record(document: Any, kind: type[R]) -> tuple[R, list[str]]:
-    """Returns a record without the optional fields whose values have another type or are out of range, and their names.
+    """Return a record without the optional fields whose values have another type or are out of range, and their names.
 
     document: what JSON of a record holds. Raises msgspec.ValidationError if a required field cannot be used.
     """
@@ -197,7 +197,7 @@ def _usable_items(values: list[Any], kind: Any) -> list[Any]:
 
 
 def _reason(archived: ArchivedEntry, name: str) -> str:
-    """Returns why a part of an entry cannot be used."""
+    """Return why a part of an entry cannot be used."""
     alone = msgspec.structs.replace(
         archived, **{other: [] for other in ("labels", "tags", "enclosures", "chapters") if other != name}
     )
@@ -211,7 +211,7 @@ def _reason(archived: ArchivedEntry, name: str) -> str:
 
 
 def _without_name(error: InvalidInput, name: str) -> str:
-    """Returns the message of an error without the leading name of the field, which the report already has."""
+    """Return the message of an error without the leading name of the field, which the report already has."""
     return error.message.removeprefix(f"{name}: ")
 
 

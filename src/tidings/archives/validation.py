@@ -33,7 +33,7 @@ _TEXTS: Final = ("title", "author", "language", "share_code")
 
 
 def _optional_fields(record: type[msgspec.Struct], names: frozenset[str]) -> type[msgspec.Struct]:
-    """Returns a struct that checks the types of some fields of a record, all of which may be absent."""
+    """Return a struct that checks the types of some fields of a record, all of which may be absent."""
     fields = [field for field in msgspec.structs.fields(record) if field.name in names]
     return msgspec.defstruct(
         f"{record.__name__}Settings",
@@ -50,7 +50,7 @@ SETTINGS_OF_USER: Final = frozenset(_USER_SETTINGS.__struct_fields__)
 
 
 def user_settings(settings: dict[str, Any], zones: frozenset[str]) -> dict[str, Any]:
-    """Returns the columns of a user to set. Settings that this version does not have are left out.
+    """Return the columns of a user to set. Settings that this version does not have are left out.
 
     zones: the names in this machine's IANA database. Raises InvalidInput.
     """
@@ -58,7 +58,7 @@ def user_settings(settings: dict[str, Any], zones: frozenset[str]) -> dict[str, 
 
 
 def feed_values(feed: ArchivedFeed) -> dict[str, Any]:
-    """Returns the columns of a new feed, without its category and times. Raises InvalidInput."""
+    """Return the columns of a new feed, without its category and times. Raises InvalidInput."""
     settings = _typed(feed.settings, _FEED_SETTINGS, records.FEEDS)
     values = feed_changes.validate({"feed_url": feed.feed_url, "title": feed.title or feed.feed_url, **settings})
     texts = {"description": feed.description, "language": feed.language}
@@ -69,7 +69,7 @@ def feed_values(feed: ArchivedFeed) -> dict[str, Any]:
 
 
 def check_entry(entry: ArchivedEntry) -> None:
-    """Raises InvalidInput for an entry that cannot be stored."""
+    """Raise InvalidInput for an entry that cannot be stored."""
     for name in _TEXTS:
         reject_nul(getattr(entry, name), field=name)
     for text in (entry.content, entry.other_content or "", *entry.tags, *(one.title for one in entry.chapters)):
@@ -90,7 +90,7 @@ def check_entry(entry: ArchivedEntry) -> None:
 
 
 def check_hash(digits: str) -> None:
-    """Raises InvalidInput unless these are the hex digits of SHA-256."""
+    """Raise InvalidInput unless these are the hex digits of SHA-256."""
     _check_digits(digits, (_HASH_SIZE,))
 
 
@@ -113,7 +113,7 @@ class UncleanEntries(msgspec.Struct, frozen=True):
 
 
 def cleaned(entry: ArchivedEntry, policy: cleaning.CleaningPolicy) -> ArchivedEntry:
-    """Returns the entry with clean content, and without URLs that run code or open local content."""
+    """Return the entry with clean content, and without URLs that run code or open local content."""
     return msgspec.structs.replace(
         entry,
         url="" if is_executable_url(entry.url) else cleaning.resolve_url("", entry.url),

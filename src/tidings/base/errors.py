@@ -66,7 +66,7 @@ class InvalidInput(TidingsError):
         return self.text
 
     def with_field(self, field: str) -> InvalidInput:
-        """Returns the same error with another field name, for a client that uses that name."""
+        """Return the same error with another field name, for a client that uses that name."""
         text = self.text.with_texts(lambda text: text.replace(self.field, field)) if self.field else self.text
         return InvalidInput(text, field=field)
 

@@ -9,10 +9,10 @@ LENGTH_BYTES = 4
 
 
 def framed(message: bytes) -> bytes:
-    """Returns the message after its length, as it is written to a pipe."""
+    """Return the message after its length, as it is written to a pipe."""
     return len(message).to_bytes(LENGTH_BYTES) + message
 
 
 def read_message(pipe: BinaryIO) -> bytes:
-    """Returns the next message, b"" at the end of the pipe."""
+    """Return the next message, b"" at the end of the pipe."""
     return pipe.read(int.from_bytes(pipe.read(LENGTH_BYTES)))

@@ -34,19 +34,19 @@ class Message(Struct, frozen=True, omit_defaults=True, rename={"template": "t", 
     """Values of the placeholders, by name; a tuple of messages is a sequence of sentences."""
 
     def with_values(self, **values: Value) -> Message:
-        """Returns the message with these values added."""
+        """Return the message with these values added."""
         return Message(self.template, {**self.values, **values})
 
     def with_texts(self, change: Callable[[str], str]) -> Message:
-        """Returns the same message with `change` applied to every text in its values, nested messages included."""
+        """Return the same message with `change` applied to every text in its values, nested messages included."""
         return Message(self.template, {name: _with_texts(value, change) for name, value in self.values.items()})
 
     def english(self) -> str:
-        """Returns the English text."""
+        """Return the English text."""
         return render(self, _English())
 
     def __str__(self) -> str:
-        """Returns the English text: a log line or an f-string that is given a message must not show its parts."""
+        """Return the English text: a log line or an f-string that is given a message must not show its parts."""
         return self.english()
 
 
@@ -54,22 +54,22 @@ Value: TypeAlias = str | int | float | Message | tuple[Message, ...]
 
 
 def msg(template: str, /, **values: Value) -> Message:
-    """Returns a message to be translated. template: a literal string, which `make messages` collects."""
+    """Return a message to be translated. template: a literal string, which `make messages` collects."""
     return Message(template, values)
 
 
 def verbatim(text: str) -> Message:
-    """Returns a message that is the same in every language: English for the API alone, or text from outside."""
+    """Return a message that is the same in every language: English for the API alone, or text from outside."""
     return Message("{text}", {"text": text})
 
 
 def prefix_field(field: str, problem: Message) -> Message:
-    """Returns the problem with the name of the field in front, as the API shows it."""
+    """Return the problem with the name of the field in front, as the API shows it."""
     return Message("{field}: {problem}", {"field": field, "problem": problem})
 
 
 def join_sentences(*messages: Message) -> Message:
-    """Returns one message that consists of several sentences."""
+    """Return one message that consists of several sentences."""
     return messages[0] if len(messages) == 1 else Message("{sentences}", {"sentences": messages})
 
 
@@ -97,7 +97,7 @@ class _English:
 
 
 def render(message: Message, style: MessageStyle) -> str:
-    """Returns the text of a message. A placeholder without a value is kept as written."""
+    """Return the text of a message. A placeholder without a value is kept as written."""
 
     def replacement(placeholder: re.Match[str]) -> str:
         value = message.values.get(placeholder[1], placeholder[0])
@@ -113,7 +113,7 @@ def render(message: Message, style: MessageStyle) -> str:
 
 
 def encode_message(message: Message, text: str) -> str:
-    """Returns the message as JSON, to be stored next to its English text; "" if that would not restore the whole text.
+    """Return the message as JSON, to be stored next to its English text; "" if that would not restore the whole text.
 
     text: the English text as stored, which may have been shortened.
     """
@@ -122,7 +122,7 @@ def encode_message(message: Message, text: str) -> str:
 
 
 def decode_message(text: str, encoded: str) -> Message:
-    """Returns the stored message. text: its English text. encoded: the result of `encode_message`, "" in old rows.
+    """Return the stored message. text: its English text. encoded: the result of `encode_message`, "" in old rows.
 
     If `encoded` is not the message of this text, the result is the English text as a message.
     """

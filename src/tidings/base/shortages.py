@@ -13,7 +13,7 @@ _NO_THREAD = "can't start new thread"
 
 
 def is_shortage(error: BaseException | None) -> bool:
-    """Returns whether an error, or one of its causes, is a shortage of files, memory or threads on this machine."""
+    """Return whether an error, or one of its causes, is a shortage of files, memory or threads on this machine."""
     seen: set[int] = set()
     while error is not None and id(error) not in seen:
         seen.add(id(error))

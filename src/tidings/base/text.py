@@ -18,14 +18,14 @@ _INVISIBLE: Final = re.compile("[\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]")
 
 
 def reject_nul(value: str, *, field: str) -> str:
-    """Returns the value. Raises InvalidInput if it holds a NUL character, which PostgreSQL cannot store."""
+    """Return the value. Raises InvalidInput if it holds a NUL character, which PostgreSQL cannot store."""
     if "\0" in value:
         raise InvalidInput(msg("{field} holds a NUL character: remove it.", field=field), field=field)
     return value
 
 
 def reject_invisible(value: str, *, field: str) -> str:
-    """Returns the value. Raises InvalidInput if it holds what the value of an HTTP header cannot (RFC 9110, 5.5)."""
+    """Return the value. Raises InvalidInput if it holds what the value of an HTTP header cannot (RFC 9110, 5.5)."""
     if _INVISIBLE.search(value):
         raise InvalidInput(
             msg("{field} contains a line break or another invisible character.", field=field), field=field
@@ -34,7 +34,7 @@ def reject_invisible(value: str, *, field: str) -> str:
 
 
 def normalize_for_search(value: str) -> str:
-    """Returns the normal form of a text for comparison without case: no surrounding blanks, case folded.
+    """Return the normal form of a text for comparison without case: no surrounding blanks, case folded.
 
     Titles, tags and descriptions with the same normal form count as equal.
     """
@@ -42,7 +42,7 @@ def normalize_for_search(value: str) -> str:
 
 
 def sort_key(name: str) -> str:
-    """Returns what names are sorted by, everywhere and on both databases: neither case nor accents separate.
+    """Return what names are sorted by, everywhere and on both databases: neither case nor accents separate.
 
     The keys are compared by code point, which SQLite, PostgreSQL (collation C) and Python do alike.
     """
@@ -63,7 +63,7 @@ _UNDECOMPOSED = str.maketrans({
 
 
 def unescape_html(text: str) -> str:
-    """Returns the text with the characters that its HTML character references stand for, however long they are.
+    """Return the text with the characters that its HTML character references stand for, however long they are.
 
     `html.unescape` raises ValueError for a reference of more than 4,300 digits.
     """
@@ -75,5 +75,5 @@ def unescape_html(text: str) -> str:
 
 
 def plain_line(escaped: str) -> str:
-    """Returns a text on one line, with the characters that its HTML character references stand for."""
+    """Return a text on one line, with the characters that its HTML character references stand for."""
     return " ".join(unescape_html(escaped).split())

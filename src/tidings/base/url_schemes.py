@@ -32,7 +32,7 @@ _IGNORED_WITHIN: Final = dict.fromkeys(map(ord, "\t\n\r"))
 
 
 def strip_ignored(url: str) -> str:
-    """Returns the URL without the characters that browsers ignore.
+    """Return the URL without the characters that browsers ignore.
 
     Ignored are controls and blanks at both ends, and tabs and line ends anywhere.
     Source: WHATWG URL Standard, section 4.4, steps 1 to 3.
@@ -41,7 +41,7 @@ def strip_ignored(url: str) -> str:
 
 
 def scheme_of(url: str) -> str:
-    """Returns the scheme that a browser finds, in lower case; "" for a relative URL.
+    """Return the scheme that a browser finds, in lower case; "" for a relative URL.
 
     `feed:` in front of an executable scheme, as in `feed:javascript:…`, does not hide it.
     """
@@ -57,12 +57,12 @@ def _scheme(parsed: str) -> str:
 
 
 def is_executable_url(url: str) -> bool:
-    """Returns whether following the URL can run code or open local content."""
+    """Return whether following the URL can run code or open local content."""
     return scheme_of(url) in EXECUTABLE_SCHEMES
 
 
 def safe_href(url: str) -> str:
-    """Returns the URL if a page may link to it, else "".
+    """Return the URL if a page may link to it, else "".
 
     A relative URL is refused, because it would lead into Tidings itself.
     """

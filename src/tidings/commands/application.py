@@ -27,7 +27,7 @@ def prepare(settings: Settings) -> None:
 
 
 def open_application(settings: Settings) -> AbstractContextManager[Application]:
-    """Returns a context manager that opens the application and closes it at the end."""
+    """Return a context manager that opens the application and closes it at the end."""
     # Imported here, so that `--help` does not wait for the import of the whole service.
     from tidings.wiring.application import build
 

@@ -173,12 +173,12 @@ def _value(value: object) -> str:
 
 
 def _printable(text: str) -> str:
-    """Returns a text of a file on one line, without what would control the terminal."""
+    """Return a text of a file on one line, without what would control the terminal."""
     return "".join(letter if letter.isprintable() else "?" for letter in " ".join(text.split()))
 
 
 def _left_off(report: AccountImportReport) -> Iterator[str]:
-    """Yields a line for everything that was not asked for, and where to switch it on."""
+    """Yield a line for everything that was not asked for, and where to switch it on."""
     for left in report.left_off:
         of_feeds = f" of {left.feed_count} feeds" if left.feed_count else ""
         if left.part == SECURITY:

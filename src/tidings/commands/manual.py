@@ -46,7 +46,7 @@ def manual() -> int:
 
 
 def _page(markdown: str) -> Iterator[str]:
-    """Yields the lines of a page in the macros of man(7). markdown: of all commands, as cyclopts writes it."""
+    """Yield the lines of a page in the macros of man(7). markdown: of all commands, as cyclopts writes it."""
     yield f'.TH TIDINGS 1 "" "tidings {__version__}" "User Commands"'
     yield ".SH NAME"
     yield r"tidings \- a self-hosted feed reader service"
@@ -68,7 +68,7 @@ def _page(markdown: str) -> Iterator[str]:
 
 
 def _commands(markdown: str) -> Iterator[str]:
-    """Yields the section of each command, without the list of all commands at the beginning."""
+    """Yield the section of each command, without the list of all commands at the beginning."""
     _, *sections = re.split(r"^#{2,} (tidings .+)\n", markdown, flags=re.MULTILINE)
     for title, text in zip(sections[::2], sections[1::2], strict=True):
         yield f".SS {_plain(title)}"
@@ -97,7 +97,7 @@ def _item(term: str, text: str) -> Iterator[str]:
 
 
 def _plain(markdown: str) -> str:
-    """Returns the text without marks of Markdown, escaped for roff."""
+    """Return the text without marks of Markdown, escaped for roff."""
     text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", markdown).replace("**", "").replace("`", "")
     text = text.replace("\\", r"\e").replace("-", r"\-")
     return rf"\&{text}" if text.startswith((".", "'")) else text

@@ -38,7 +38,7 @@ def print_error(line: str, log_format: LogFormat = LogFormat.TEXT) -> None:
 
 
 def read_password(username: str, source: Path | None) -> str:
-    """Returns a password: the first line of the file `source`, else typed twice at a terminal, else a line of stdin.
+    """Return a password: the first line of the file `source`, else typed twice at a terminal, else a line of stdin.
 
     Raises InvalidInput if there is none, if the two differ, or if the file cannot be read.
     """
@@ -56,7 +56,7 @@ def read_password(username: str, source: Path | None) -> str:
 
 
 def read_secret(what: str, source: Path | None) -> str:
-    """Returns a secret: the first line of the file `source`, else typed at a terminal, else a line of stdin.
+    """Return a secret: the first line of the file `source`, else typed at a terminal, else a line of stdin.
 
     what: its name in messages. Raises InvalidInput if there is none, or if the file cannot be read.
     """
@@ -72,7 +72,7 @@ def read_secret(what: str, source: Path | None) -> str:
 
 
 def _hidden(prompt: str) -> str:
-    """Returns what is typed at the terminal, which does not show it; "" at the end of the input (Ctrl-D)."""
+    """Return what is typed at the terminal, which does not show it; "" at the end of the input (Ctrl-D)."""
     try:
         return getpass.getpass(prompt)
     except EOFError:
@@ -100,7 +100,7 @@ def confirm(question: str) -> bool:
 
 @contextmanager
 def progress_bar(what: str) -> Iterator[Progress]:
-    """Yields a function that updates a progress bar on stderr; without a terminal it does nothing.
+    """Yield a function that updates a progress bar on stderr; without a terminal it does nothing.
 
     Set up logs inside the context: log lines then appear above the bar instead of in the middle of it.
     """

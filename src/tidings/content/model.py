@@ -39,7 +39,7 @@ MAX_CHAPTER_TITLE = 300
 
 
 def chapter_title(written: str) -> str:
-    """Returns the title of a chapter on one line, not longer than the limit."""
+    """Return the title of a chapter on one line, not longer than the limit."""
     return " ".join(written.split())[:MAX_CHAPTER_TITLE]
 
 

@@ -50,7 +50,7 @@ class AppriseSender:
         self._reached: dict[str, list[str]] = {}
 
     def check_urls(self, urls: str, *, field: str) -> None:
-        """Raises InvalidInput if one of the service URLs cannot work."""
+        """Raise InvalidInput if one of the service URLs cannot work."""
         services = apprise.service_urls(urls)
         if len(services) > MAX_URLS:
             raise InvalidField(field, msg("{max} service URLs at most.", max=MAX_URLS))
@@ -119,7 +119,7 @@ class AppriseSender:
                 self._reached.pop(next(iter(self._reached)), None)
 
     def _urls(self, settings: apprise.Settings, event: Event) -> list[str]:
-        """Returns the feed's service URLs, or else the user's; as they are now, not as at the time of the event."""
+        """Return the feed's service URLs, or else the user's; as they are now, not as at the time of the event."""
         if event.receiver.startswith("feed "):
             payload = event.new_entries.feed
             with self._database.reading() as db:

@@ -186,7 +186,7 @@ class AppriseRunner:
             return False
 
     def _forbidden_host(self, service: NotifyBase) -> str:
-        """Returns the host if the guard refuses it without a DNS lookup, else "". In some URLs the host is a token."""
+        """Return the host if the guard refuses it without a DNS lookup, else "". In some URLs the host is a token."""
         host = str(getattr(service, "host", "") or "").strip("[]")
         return "" if not host or self._guard.allows_through_proxy(host) else host
 
@@ -204,20 +204,20 @@ def _plugin_failed(error: Exception) -> Message:
 
 
 def plugins() -> Iterable[type[NotifyBase]]:
-    """Returns the plugins of all services that Apprise supports, whether they can be used here or not."""
+    """Return the plugins of all services that Apprise supports, whether they can be used here or not."""
     manager: Any = NotificationManager
     known: Iterable[type[NotifyBase]] = manager().plugins()
     return known
 
 
 def schemes(plugin: type[NotifyBase]) -> list[str]:
-    """Returns the schemes of the plugin's URLs."""
+    """Return the schemes of the plugin's URLs."""
     declared: list[Any] = [plugin.protocol, plugin.secure_protocol]
     return [name for names in declared for name in ([names] if isinstance(names, str) else names or ())]
 
 
 def is_remote(plugin: type[NotifyBase]) -> bool:
-    """Returns whether a plugin is Apprise's own, is usable, and sends by HTTP or mail, not to the desktop."""
+    """Return whether a plugin is Apprise's own, is usable, and sends by HTTP or mail, not to the desktop."""
     package = ".".join(plugin.__module__.split(".")[:3])
     if not package.startswith("apprise.plugins.") or not plugin.enabled:
         return False
@@ -228,7 +228,7 @@ def is_remote(plugin: type[NotifyBase]) -> bool:
 
 
 def readable_paths() -> list[str]:
-    """Returns the paths of modules that may still be imported, and of time zones.
+    """Return the paths of modules that may still be imported, and of time zones.
 
     Certificate authorities are not among them: OpenSSL reads these without Python, so the hook does not see it.
     """

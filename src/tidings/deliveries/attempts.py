@@ -205,7 +205,7 @@ class EventSender:
 
 
 def _redirected_url(response: ServiceResponse) -> str:
-    """Returns the URL at which the request has to be repeated; "" if it must not be.
+    """Return the URL at which the request has to be repeated; "" if it must not be.
 
     Source: RFC 9110, section 15.4: only 307 and 308 keep the method and the body. Body and headers go to the same
     host alone, since they have secrets.
@@ -234,7 +234,7 @@ def _message(error: FetchError) -> Message:
 
 
 def _credentials_in(url: str) -> Iterable[str]:
-    """Yields the credentials of a URL in each form in which a response could repeat them."""
+    """Yield the credentials of a URL in each form in which a response could repeat them."""
     userinfo = url.partition("://")[2].partition("/")[0].rpartition("@")[0]
     if userinfo:
         for part in (userinfo, userinfo.partition(":")[2]):

@@ -114,7 +114,7 @@ def show_delivery(caller: User, services: Services, delivery_id: int) -> PageRes
 
 @routes.get(PATH + "/{delivery_id}/body")
 def show_body(caller: User, services: Services, delivery_id: int) -> PlainTextResponse:
-    """Returns the body byte for byte, as it is sent and signed."""
+    """Return the body byte for byte, as it is sent and signed."""
     _shown, body = _get(caller, services, delivery_id)
     if body is None:
         raise delivery_not_found(delivery_id)
@@ -151,13 +151,13 @@ def _line(shown: ListedDelivery) -> tuple[ListedDelivery, str, str]:
 
 
 def _titles() -> dict[str, str]:
-    """Returns the titles of events by name."""
+    """Return the titles of events by name."""
     titles = {name: translated(event.title) for name, event in EVENTS.items()}
     return dict(sorted(titles.items(), key=lambda event: sort_key(event[1])))
 
 
 def _names(integration: str, receiver: str) -> tuple[str, str]:
-    """Returns the name of the service, and the receiver without secrets."""
+    """Return the name of the service, and the receiver without secrets."""
     provider = REGISTRY.get(integration)
     return (
         (translated(provider.title), translated(provider.describe_receiver(receiver)))
@@ -167,5 +167,5 @@ def _names(integration: str, receiver: str) -> tuple[str, str]:
 
 
 def _digest(receiver: str) -> str:
-    """Returns a short hash of a receiver for page addresses: the receiver may contain secrets."""
+    """Return a short hash of a receiver for page addresses: the receiver may contain secrets."""
     return hashlib.sha256(receiver.encode("utf-8", "replace")).hexdigest()[:12]

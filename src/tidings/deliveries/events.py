@@ -122,7 +122,7 @@ class Event(Struct, frozen=True, kw_only=True):
 
 
 def new_entries_bodies(feed: FeedPayload, entries: Iterable[EntryPayload]) -> Iterator[bytes]:
-    """Yields the body of one event with all entries, or several bodies of at most MAX_BODY_BYTES each.
+    """Yield the body of one event with all entries, or several bodies of at most MAX_BODY_BYTES each.
 
     A single entry larger than that gets a separate body. entries: oldest first, at least one; they are consumed
     lazily, so that the entries and the body of only one event are in memory at a time.
@@ -143,7 +143,7 @@ def new_entries_bodies(feed: FeedPayload, entries: Iterable[EntryPayload]) -> It
 def entry_payload(
     entry: Entry, content: str, enclosures: Sequence[Enclosure], *, minutes: int, format_time: FormatTime
 ) -> EntryPayload:
-    """Returns an entry as it is sent to receivers.
+    """Return an entry as it is sent to receivers.
 
     minutes: the reading time that the user sees. format_time: formats an instant in the user's time zone.
     """
@@ -190,7 +190,7 @@ class EventType(Struct, frozen=True):
     title: Message
     """As shown on pages."""
     body: Callable[[FeedPayload, EntryPayload], bytes]
-    """Returns the body of an event about this feed and one of its entries."""
+    """Return the body of an event about this feed and one of its entries."""
 
 
 def _save_entry(feed: FeedPayload, entry: EntryPayload) -> bytes:

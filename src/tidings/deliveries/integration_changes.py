@@ -45,7 +45,7 @@ class IntegrationSettings(Struct, frozen=True):
 
 
 def find_provider(name: str) -> Provider:
-    """Returns the provider. Raises InvalidInput for an unknown name."""
+    """Return the provider. Raises InvalidInput for an unknown name."""
     if name not in REGISTRY:
         raise InvalidInput(
             msg("{name} is not an integration. {hint}", name=repr(name[:40]), hint=_hint(name, REGISTRY)),
@@ -63,7 +63,7 @@ def merge(
     may_share: TrustCheck,
     make_secret: Callable[[], str],
 ) -> IntegrationSettings:
-    """Returns the settings with changes. sent: members as in the API; absent or null members stay unchanged.
+    """Return the settings with changes. sent: members as in the API; absent or null members stay unchanged.
 
     A new address on another host needs the secrets again: the person who changes it may not be able to read them.
     make_secret: returns a value for a generated field. Raises InvalidInput, which names integration and field, as in
@@ -92,7 +92,7 @@ def merge(
 
 
 def visible_settings(provider: Provider, chosen: IntegrationSettings) -> dict[str, Any]:
-    """Returns the settings as their user may see them: a secret only as whether it is set."""
+    """Return the settings as their user may see them: a secret only as whether it is set."""
     members: dict[str, Any] = {ENABLED: chosen.enabled}
     for field in provider.fields:
         value = getattr(chosen.settings, field.name)
@@ -152,7 +152,7 @@ def _check_url(value: str, field: SettingField, where: str, check_url: UrlCheck)
 def _check_secrets(
     provider: Provider, before: Struct, after: Struct, values: Mapping[str, Any], may_share: TrustCheck
 ) -> None:
-    """Raises InvalidInput for a stored secret that was not sent and would go to another host than it was given for.
+    """Raise InvalidInput for a stored secret that was not sent and would go to another host than it was given for.
 
     An empty address is not a host: otherwise a secret could be sent anywhere by removing the address first.
     """

@@ -42,7 +42,7 @@ class IntegrationTestedOut(Struct, frozen=True):
 
 
 def _schema(*, of_answer: bool) -> dict[str, Any]:
-    """Returns the schema of an object with a member per integration. of_answer: of the response, not of the request."""
+    """Return the schema of an object with a member per integration. of_answer: of the response, not of the request."""
     by_name = {name: _members(leaf.fields, of_answer=of_answer) for name, leaf in REGISTRY.items()}
     return {"type": "object", "properties": by_name, **({"required": list(by_name)} if of_answer else {})}
 

@@ -113,7 +113,7 @@ def _save(context: RequestContext, deliveries: DeliveryServices, provider: Provi
 
 
 def _sent_values(provider: Provider, sent: Mapping[str, str]) -> dict[str, Any]:
-    """Returns the settings as the API takes them. Empty secrets keep their value; generated fields are left out."""
+    """Return the settings as the API takes them. Empty secrets keep their value; generated fields are left out."""
     fields: dict[str, Any] = {ENABLED: ENABLED in sent}
     for field in provider.fields:
         if field.is_secret:

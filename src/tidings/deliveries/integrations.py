@@ -55,12 +55,12 @@ class Integrations:
         return REGISTRY
 
     def get_all(self, user_id: int) -> dict[str, dict[str, Any]]:
-        """Returns the settings of all integrations by name, without secrets that even their owner may not read."""
+        """Return the settings of all integrations by name, without secrets that even their owner may not read."""
         with self._database.reading() as db:
             return _shown(integrations.list_all(db, user_id))
 
     def for_archive(self, user_id: int, *, with_secrets: bool) -> dict[str, dict[str, Any]]:
-        """Returns the settings that the user has stored, by integration, in the form that `update` takes.
+        """Return the settings that the user has stored, by integration, in the form that `update` takes.
 
         Generated secrets are left out: they belong to this service.
         """
@@ -95,7 +95,7 @@ class Integrations:
             return _shown(integrations.list_all(db, user_id))
 
     def get_all_with_problems(self, user_id: int) -> tuple[dict[str, dict[str, Any]], dict[str, DeliveryProblems]]:
-        """Returns the settings as `get_all` does, and the problems of the integrations that had some, by name."""
+        """Return the settings as `get_all` does, and the problems of the integrations that had some, by name."""
         with self._database.reading() as db:
             stored = integrations.list_all(db, user_id)
             given_up = outbox.failed_counts(db, user_id)
@@ -126,7 +126,7 @@ class Integrations:
         log.info("integration changed", user=user_id, integration=provider.name, enabled=merged.enabled)
 
     def _refusal(self, url: str) -> Message | None:
-        """Returns why a URL is refused, if that is known without a DNS lookup. Sending checks the rest."""
+        """Return why a URL is refused, if that is known without a DNS lookup. Sending checks the rest."""
         try:
             host = parse_target(url).host
         except InvalidInput as error:
@@ -153,7 +153,7 @@ def _members(provider: Provider, stored: StoredIntegration | None) -> dict[str, 
 
 
 def _current(provider: Provider, stored: StoredIntegration | None) -> IntegrationSettings:
-    """Returns the stored settings, or the defaults if the integration was never set up."""
+    """Return the stored settings, or the defaults if the integration was never set up."""
     if stored is None:
         return IntegrationSettings(enabled=False, settings=provider.settings())
     return IntegrationSettings(stored.enabled, provider.read_settings(stored.settings))

@@ -111,7 +111,7 @@ class QueueLimits(Struct, frozen=True):
 
 
 def fair_share(sizes: Sequence[int], total: int) -> int:
-    """Returns the largest share such that queues cut to it have at most `total` together; short queues keep all."""
+    """Return the largest share such that queues cut to it have at most `total` together; short queues keep all."""
     left, share = total, 0
     for position, size in enumerate(sorted(sizes)):
         share = max(0, left) // (len(sizes) - position)
@@ -123,11 +123,11 @@ def fair_share(sizes: Sequence[int], total: int) -> int:
 
 
 def error_columns(error: Message | None) -> dict[str, str]:
-    """Returns the columns in which deliveries and integrations store an error; empty texts for None."""
+    """Return the columns in which deliveries and integrations store an error; empty texts for None."""
     text = error.english()[:MAX_ERROR_LENGTH] if error else ""
     return {"last_error": text, "last_error_form": encode_message(error, text) if error else ""}
 
 
 def address_digest(receiver: str) -> bytes:
-    """Returns 16 bytes that stand for the receiver in an index, whose entries are limited in size."""
+    """Return 16 bytes that stand for the receiver in an index, whose entries are limited in size."""
     return hashlib.blake2b(receiver.encode(), digest_size=16).digest()

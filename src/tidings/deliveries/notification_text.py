@@ -65,7 +65,7 @@ class AppriseReport(Struct, frozen=True):
 
 
 def notification(payload: NewEntriesPayload, *, max_length: int = 4_000, with_urls: bool = False) -> Notification:
-    """Returns a notification. max_length: characters of the text.
+    """Return a notification. max_length: characters of the text.
 
     with_urls: include the URLs of entries in the text, for services without a separate URL.
     """
@@ -86,7 +86,7 @@ def _line(entry: EntryPayload, with_url: bool) -> str:
 
 
 def _shortened(lines: list[str], max_length: int) -> str:
-    """Returns as many whole lines as fit into `max_length`, and at least the beginning of the first."""
+    """Return as many whole lines as fit into `max_length`, and at least the beginning of the first."""
     text = lines[0][:max_length]
     for line in lines[1:]:
         if len(text) + 1 + len(line) > max_length:

@@ -67,12 +67,12 @@ def post_new_entries(db: Write, user: User, feed: Feed, entry_ids: Sequence[int]
 
 
 def users_receiving_new_entries(db: Read, user_ids: Iterable[int]) -> set[int]:
-    """Returns the users that have an enabled integration for new entries."""
+    """Return the users that have an enabled integration for new entries."""
     return integrations.users_with_any(db, set(user_ids), PROVIDERS_BY_EVENT[NEW_ENTRIES])
 
 
 def enabled_integrations(db: Read, user_id: int, event_type: str) -> list[EnabledIntegration]:
-    """Returns the integrations of the user that are enabled and receive this event."""
+    """Return the integrations of the user that are enabled and receive this event."""
     return integrations.list_enabled(db, user_id, PROVIDERS_BY_EVENT[event_type])
 
 
@@ -153,7 +153,7 @@ def _feed_payload(db: Read, user: User, feed: Feed) -> FeedPayload:
 
 
 def _receiver(target: EnabledIntegration, feed: Feed) -> str:
-    """Returns where events of the feed are sent; "" for nowhere."""
+    """Return where events of the feed are sent; "" for nowhere."""
     provider = REGISTRY[target.name]
     try:
         return provider.receiver(provider.read_settings(target.settings), feed)

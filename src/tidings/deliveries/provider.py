@@ -108,12 +108,12 @@ class ServiceSettings(Struct, frozen=True, kw_only=True):
 
 
 def address(label: str, help: str = "", *, required: bool = True, is_secret: bool = False) -> SettingField:  # noqa: A002
-    """Returns the field of a URL. is_secret: the URL alone grants access."""
+    """Return the field of a URL. is_secret: the URL alone grants access."""
     return SettingField(kind=FieldKind.ADDRESS, label=label, help=help, is_required=required, is_secret=is_secret)
 
 
 def with_credentials(field: SettingField) -> SettingField:
-    """Returns the field with a URL that may contain a user name and a password."""
+    """Return the field with a URL that may contain a user name and a password."""
     return msgspec.structs.replace(field, allows_credentials=True)
 
 
@@ -130,7 +130,7 @@ def text(label: str, help: str = "", *, is_secret: bool = False) -> SettingField
 
 
 def template(field: SettingField) -> SettingField:
-    """Returns the field with a value that may hold placeholders: `deliveries.templates`."""
+    """Return the field with a value that may hold placeholders: `deliveries.templates`."""
     return msgspec.structs.replace(field, is_template=True)
 
 
@@ -143,7 +143,7 @@ def flag(label: str, help: str = "") -> SettingField:  # noqa: A002
 
 
 def number(label: str, help: str = "") -> SettingField:  # noqa: A002
-    """Returns the field of a whole number, at least 0."""
+    """Return the field of a whole number, at least 0."""
     return SettingField(kind=FieldKind.NUMBER, label=label, help=help)
 
 
@@ -152,12 +152,12 @@ def generated(label: str, help: str = "") -> SettingField:  # noqa: A002
 
 
 def tags() -> SettingField:
-    """Returns the field of tags, which many services have."""
+    """Return the field of tags, which many services have."""
     return line("Tags", "Added to everything that is saved; separated by commas.")
 
 
 def fields_of(settings: type[Struct]) -> tuple[SettingField, ...]:
-    """Returns the fields in the order of their declaration. Raises TypeError for a member without a field."""
+    """Return the fields in the order of their declaration. Raises TypeError for a member without a field."""
     hints = get_type_hints(settings, include_extras=True)
     defaults = settings()
     fields = []
@@ -208,12 +208,12 @@ class Provider(Struct, frozen=True):
     check: Callable[[Any], None]
 
     def read_settings(self, settings: str | bytes) -> Any:
-        """Returns the provider's settings. settings: the stored JSON object; unknown members are ignored."""
+        """Return the provider's settings. settings: the stored JSON object; unknown members are ignored."""
         return msgspec.json.decode(settings, type=self.settings)
 
 
 def provider_from_module(module: ModuleType) -> Provider:
-    """Returns the provider that the module declares, with defaults for the optional functions."""
+    """Return the provider that the module declares, with defaults for the optional functions."""
     title = module.TITLE if isinstance(module.TITLE, Message) else verbatim(module.TITLE)
     return Provider(
         name=module.NAME,
@@ -229,7 +229,7 @@ def provider_from_module(module: ModuleType) -> Provider:
 
 
 def raise_for_status(response: ServiceResponse, title: str | Message) -> None:
-    """Raises DeliveryRefused for a redirect and a status of 400 or above. title: the service's name for the user."""
+    """Raise DeliveryRefused for a redirect and a status of 400 or above. title: the service's name for the user."""
     if response.status in REDIRECTS:
         raise DeliveryRefused(_redirect_message(response, title))
     if response.status >= 400:

@@ -30,7 +30,7 @@ class Undeliverable(DeliveryRefused):
 
 
 def entry_with_url(event: Event) -> EntryPayload:
-    """Returns the entry of a save_entry event, with a title. Raises Undeliverable for an entry without URL."""
+    """Return the entry of a save_entry event, with a title. Raises Undeliverable for an entry without URL."""
     entry = event.saved_entry
     if not entry.url:
         raise Undeliverable(msg("This entry has no address that could be saved."))
@@ -46,7 +46,7 @@ def post_form(url: str, fields: Mapping[str, str], headers: Mapping[str, str]) -
 
 
 def join_path(url: str, path: str) -> str:
-    """Returns the URL with the path appended. path: begins with a slash; the URL may have a path of its own."""
+    """Return the URL with the path appended. path: begins with a slash; the URL may have a path of its own."""
     return url.rstrip("/") + path
 
 
@@ -55,22 +55,22 @@ def bearer_auth(token: str) -> dict[str, str]:
 
 
 def basic_auth(username: str, password: str) -> dict[str, str]:
-    """Returns the header of basic authentication. Source: RFC 7617."""
+    """Return the header of basic authentication. Source: RFC 7617."""
     return {"Authorization": "Basic " + base64.b64encode(f"{username}:{password}".encode()).decode()}
 
 
 def split_tags(tags: str) -> list[str]:
-    """Returns the tags of a text in which commas separate them, each once."""
+    """Return the tags of a text in which commas separate them, each once."""
     return list(dict.fromkeys(stripped for tag in tags.split(",") if (stripped := tag.strip())))
 
 
 def without_empty(**members: Any) -> dict[str, Any]:
-    """Returns the members that are not empty: many services read an empty one as a request to clear the value."""
+    """Return the members that are not empty: many services read an empty one as a request to clear the value."""
     return {name: value for name, value in members.items() if value not in ("", [], None)}
 
 
 def expect_success(response: ServiceResponse, title: str | Message, *also: int) -> None:
-    """Raises DeliveryRefused unless the status is a success. also: other statuses that mean success here."""
+    """Raise DeliveryRefused unless the status is a success. also: other statuses that mean success here."""
     if response.status in also:
         return
     raise_for_status(response, title)
@@ -85,7 +85,7 @@ def expect_success(response: ServiceResponse, title: str | Message, *also: int) 
 
 
 def required_text(response: ServiceResponse, title: str, *names: str) -> str:
-    """Returns a text from the JSON object of a response: the text of the first dotted name that has one.
+    """Return a text from the JSON object of a response: the text of the first dotted name that has one.
 
     Raises DeliveryRefused if all are missing.
     """
@@ -104,7 +104,7 @@ def required_text(response: ServiceResponse, title: str, *names: str) -> str:
 
 
 def error_text(response: ServiceResponse, *names: str) -> str:
-    """Returns an error message from a response, for services that report errors with a success status; "" if none."""
+    """Return an error message from a response, for services that report errors with a success status; "" if none."""
     value = _json(response)
     found = next((one for name in names if (one := _at(value, name.split(".")))), "")
     return (", ".join(map(str, found)) if isinstance(found, list) else str(found))[:200]

@@ -91,7 +91,7 @@ class ResultWriter:
             return queues.renew(db, queue.id, worker, self.lease_end(self._clock()))
 
     def begin(self, queue: ReceiverQueue, worker: str) -> DeliveryJob | None:
-        """Returns the first delivery of a receiver just claimed; None, with the receiver released, if there is none."""
+        """Return the first delivery of a receiver just claimed; None, with the receiver released, if there is none."""
         now = self._clock()
         with self._database.writing() as db:
             if not queues.renew(db, queue.id, worker, self.lease_end(now)):
@@ -106,7 +106,7 @@ class ResultWriter:
         return await self._batcher.add(attempt)
 
     def _write_batch(self, db: Write, batch: Sequence[Attempt]) -> list[AttemptResult]:
-        """Returns results in the order of the batch. Rows are locked in the order of their ids, receivers first."""
+        """Return results in the order of the batch. Rows are locked in the order of their ids, receivers first."""
         now = self._clock()
         locked: set[int] = set()
         for worker in sorted({attempt.job.worker for attempt in batch}):
@@ -144,7 +144,7 @@ class ResultWriter:
         return structs.replace(record, status=outcome.status, error=outcome.error, response=outcome.response)
 
     def _after_unreachable_receiver(self, attempt: Attempt, now: Instant) -> AttemptRecord:
-        """Returns the record of an attempt at a receiver that takes nothing: the queue waits."""
+        """Return the record of an attempt at a receiver that takes nothing: the queue waits."""
         queue, delivery = attempt.job.queue, attempt.job.delivery
         # `failing_since` tells failures of the receiver from failures of events, which the same counter counts.
         failures = queue.failures + 1 if queue.failing_since is not None else 1
@@ -163,7 +163,7 @@ class ResultWriter:
         return AttemptRecord(queue, delivery, next_at, DeliveryState.FAILED)
 
     def _after_failed_event(self, attempt: Attempt, now: Instant) -> AttemptRecord:
-        """Returns the record of an attempt that failed at this event: it steps aside, and the queue goes on."""
+        """Return the record of an attempt that failed at this event: it steps aside, and the queue goes on."""
         queue, delivery, kind = attempt.job.queue, attempt.job.delivery, attempt.outcome.failure
         failures = queue.failures + 1 if queue.failing_since is None else 1
         queue = structs.replace(queue, failures=failures, failing_since=None, given_up=0)
@@ -192,7 +192,7 @@ class ResultWriter:
     def _next_job(
         self, db: Write, queue: ReceiverQueue, worker: str, now: Instant, *, is_first: bool = False
     ) -> DeliveryJob | None:
-        """Returns the next due delivery; None, with the receiver released, if there is none.
+        """Return the next due delivery; None, with the receiver released, if there is none.
 
         is_first: after the claim. Only then, and when nothing else waits, deliveries that stepped aside are looked up.
         """
@@ -215,7 +215,7 @@ class ResultWriter:
 def _next_pending(
     db: Write, queue: ReceiverQueue, now: Instant, *, with_retries: bool
 ) -> tuple[Delivery, bytes | None] | None:
-    """Returns the delivery that has been due for the longest, with its body. with_retries: even if others wait."""
+    """Return the delivery that has been due for the longest, with its body. with_retries: even if others wait."""
     first = queues.first_pending(db, queue.id)
     if first is not None and not with_retries:
         return first

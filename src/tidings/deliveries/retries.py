@@ -32,7 +32,7 @@ _REPEATABLE_STATUSES = frozenset({408, 425})
 
 
 def failure_kind(status: int) -> FailureKind:
-    """Returns what failed in an attempt that the receiver answered with this status, and which is not delivered.
+    """Return what failed in an attempt that the receiver answered with this status, and which is not delivered.
 
     A redirect, and a complaint in a response below 400, count as failures of the event.
     """
@@ -65,27 +65,27 @@ class RetryPolicy(Struct, frozen=True, kw_only=True):
     def next_attempt_at(
         self, now: Instant, failures: int, *, random_fraction: float, retry_after_s: int | None = None
     ) -> Instant:
-        """Returns the time of the next attempt. failures: in a row, including this one. random_fraction: from 0 to 1.
+        """Return the time of the next attempt. failures: in a row, including this one. random_fraction: from 0 to 1.
 
         retry_after_s: the receiver's Retry-After, honoured up to `give_up_after`. Source: RFC 9110, section 10.2.3.
         """
         return self._end_of_wait(now, self._doubled(failures), random_fraction, retry_after_s)
 
     def failed_tries(self, before: int, kind: FailureKind) -> int:
-        """Returns how many attempts of an event count as failed after one more. A timeout leaves at most one."""
+        """Return how many attempts of an event count as failed after one more. A timeout leaves at most one."""
         return max(before + 1, len(self.event_waits)) if kind is FailureKind.TIMEOUT else before + 1
 
     def retry_event_at(
         self, now: Instant, failed_tries: int, *, random_fraction: float, retry_after_s: int | None = None
     ) -> Instant | None:
-        """Returns when an event that failed alone is attempted again; None if it is given up."""
+        """Return when an event that failed alone is attempted again; None if it is given up."""
         if failed_tries > len(self.event_waits):
             return None
         wait = _micros(self.event_waits[failed_tries - 1])
         return self._end_of_wait(now, wait, random_fraction, retry_after_s)
 
     def next_event_at(self, now: Instant, failures: int, *, random_fraction: float) -> Instant:
-        """Returns when the event after one that failed alone is attempted. failures: of events, in a row.
+        """Return when the event after one that failed alone is attempted. failures: of events, in a row.
 
         Immediately, except after `failures_before_pause`. Such a pause is never longer than the first wait of an
         event, so that events of one feed at which the receiver fails do not hold back those of other feeds for long.
@@ -105,7 +105,7 @@ class RetryPolicy(Struct, frozen=True, kw_only=True):
         return Instant(now + max(wait, requested))
 
     def is_exhausted(self, now: Instant, *, queued_at: Instant, failing_since: Instant, failures: int) -> bool:
-        """Returns whether an event is given up whose attempt just failed because the receiver takes nothing.
+        """Return whether an event is given up whose attempt just failed because the receiver takes nothing.
 
         Both times must be at least `give_up_after` ago: an event that waited because no worker ran has not been
         attempted yet, and a new event for a receiver that has been down for long is still attempted for that long.
@@ -114,7 +114,7 @@ class RetryPolicy(Struct, frozen=True, kw_only=True):
         return failures >= self.min_failures and max(queued_at, failing_since) <= self.give_up_before(now)
 
     def give_up_before(self, now: Instant) -> Instant:
-        """Returns the time before which an event must have been queued to be given up."""
+        """Return the time before which an event must have been queued to be given up."""
         return Instant(now - _micros(self.give_up_after))
 
 

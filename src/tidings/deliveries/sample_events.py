@@ -18,7 +18,7 @@ CONTENT = "<p>This entry is made up: it shows that what Tidings sends arrives he
 
 
 def sample_feed(user_id: int, now: Instant) -> Feed:
-    """Returns a feed with the id 0, which no stored feed has, and with notifications enabled."""
+    """Return a feed with the id 0, which no stored feed has, and with notifications enabled."""
     return Feed(
         id=0,
         user_id=user_id,
@@ -36,7 +36,7 @@ def sample_feed(user_id: int, now: Instant) -> Feed:
 def sample_event(
     event_type: str, receiver: str, delivery_id: str, *, user_id: int, format_time: FormatTime, now: Instant
 ) -> Event:
-    """Returns an event about a made-up entry.
+    """Return an event about a made-up entry.
 
     event_type: a name in `events.EVENTS`. format_time: formats an instant in the user's time zone.
     """

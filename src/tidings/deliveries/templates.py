@@ -46,17 +46,17 @@ def _text(value: TemplateValue) -> str:
 
 
 def _json(value: TemplateValue) -> str:
-    """Returns a whole JSON value, with quotes; a list stays a list."""
+    """Return a whole JSON value, with quotes; a list stays a list."""
     return msgspec.json.encode(value).decode()
 
 
 def escape_for_json(value: TemplateValue) -> str:
-    """Returns the value escaped for use between the quotes of a JSON string."""
+    """Return the value escaped for use between the quotes of a JSON string."""
     return _json(_text(value))[1:-1]
 
 
 def escape_for_header(value: TemplateValue) -> str:
-    """Returns the value in one line, so that a title cannot begin another header."""
+    """Return the value in one line, so that a title cannot begin another header."""
     return _CONTROL.sub(" ", _text(value))
 
 
@@ -74,7 +74,7 @@ def template_values(entry: EntryPayload) -> TemplateValues:
 
 
 def render(template: str, values: TemplateValues, default_filter: TemplateFilter) -> str:
-    """Returns the text with all placeholders replaced. default_filter: for placeholders without a filter."""
+    """Return the text with all placeholders replaced. default_filter: for placeholders without a filter."""
 
     def replacement(placeholder: re.Match[str]) -> str:
         template_filter = FILTERS[placeholder["filter"].strip()] if placeholder["filter"] else default_filter
@@ -84,12 +84,12 @@ def render(template: str, values: TemplateValues, default_filter: TemplateFilter
 
 
 def sample_render(template: str) -> str:
-    """Returns the text with the letter x for each placeholder, to check whether it is a URL."""
+    """Return the text with the letter x for each placeholder, to check whether it is a URL."""
     return _PLACEHOLDER.sub("x", template)
 
 
 def check_template(template: str, *, field: str) -> None:
-    """Raises InvalidInput for an unknown placeholder or filter; the message lists the known ones."""
+    """Raise InvalidInput for an unknown placeholder or filter; the message lists the known ones."""
     for match in _PLACEHOLDER.finditer(template):
         name = match["name"].strip()
         if name not in PLACEHOLDERS:
@@ -102,7 +102,7 @@ def check_template(template: str, *, field: str) -> None:
 
 
 def similar_names(name: str, known: Iterable[str]) -> Message | None:
-    """Returns a message that suggests similar names; None if there are none."""
+    """Return a message that suggests similar names; None if there are none."""
     near = get_close_matches(name, tuple(known), n=2)
     if len(near) > 1:
         return msg("Did you mean {name} or {other}?", name=near[0], other=near[1])

@@ -68,7 +68,7 @@ class Deliverer:
         log.info("deliverer stopped", worker=self.name)
 
     async def _claim(self) -> list[ReceiverQueue] | None:
-        """Returns the receivers claimed, or None if the database does not answer."""
+        """Return the receivers claimed, or None if the database does not answer."""
         free = self._max_concurrent - len(self._running)
         if free < max(1, self._max_concurrent // 8):
             return []

@@ -59,7 +59,7 @@ class Declared(Struct, Generic[S], frozen=True):
 
 
 def declared(record: type[Struct], kind: type[S]) -> tuple[Declared[S], ...]:
-    """Returns the fields of a record that are settings, in order. kind: the type of their declarations."""
+    """Return the fields of a record that are settings, in order. kind: the type of their declarations."""
     found = []
     for field in msgspec.structs.fields(record):
         value_type, *notes = get_args(field.type) or (field.type,)

@@ -26,7 +26,7 @@ _next_ids = text(
 
 
 def take_ids(db: Write, table: Table, count: int) -> list[int]:
-    """Returns `count` ids for new rows, ascending. Known in advance, the ids need not be returned row by row.
+    """Return `count` ids for new rows, ascending. Known in advance, the ids need not be returned row by row.
 
     SQLite has one writer at a time, and continues from the largest id that was ever inserted.
     """
@@ -78,7 +78,7 @@ def select_by_hash(db: Read, statement: str, pairs: Iterable[tuple[int, bytes]])
 def _bind_values(
     db: Write, table: Table, names: Sequence[str], rows: Sequence[Mapping[str, Any]]
 ) -> list[tuple[Any, ...]]:
-    """Returns the rows as driver parameters, converted by the column types as SQLAlchemy does for any statement."""
+    """Return the rows as driver parameters, converted by the column types as SQLAlchemy does for any statement."""
     processors = _bind_processors(db.connection.dialect, table, tuple(names))
     bound = []
     for row in rows:
@@ -91,7 +91,7 @@ def _bind_values(
 
 @lru_cache(maxsize=64)
 def _bind_processors(dialect: Dialect, table: Table, names: tuple[str, ...]) -> list[tuple[int, Callable[[Any], Any]]]:
-    """Returns the index of each column whose values are converted, with the conversion."""
+    """Return the index of each column whose values are converted, with the conversion."""
     processors = (table.c[name].type.dialect_impl(dialect).bind_processor(dialect) for name in names)
     return [(index, process) for index, process in enumerate(processors) if process is not None]
 

@@ -77,12 +77,12 @@ class CompressedText(TypeDecorator[str]):
 
 
 def key() -> Column[int]:
-    """Returns the id column, of 32 bits on PostgreSQL. Ids are never reused."""
+    """Return the id column, of 32 bits on PostgreSQL. Ids are never reused."""
     return Column("id", Integer, primary_key=True)
 
 
 def long_key() -> Column[int]:
-    """Returns the id column of a table that grows all the time, of 64 bits. Ids are never reused."""
+    """Return the id column of a table that grows all the time, of 64 bits. Ids are never reused."""
     return Column("id", LongId, primary_key=True)
 
 
@@ -91,7 +91,7 @@ def number(name: str, default: int = 0, comment: str | None = None) -> Column[in
 
 
 def words(name: str, default: str | None = "", comment: str | None = None) -> Column[str]:
-    """Returns a text column. default: None if every insert must give a value."""
+    """Return a text column. default: None if every insert must give a value."""
     server_default = None if default is None else text(f"'{default}'")
     return Column(name, Words, nullable=False, server_default=server_default, comment=comment)
 
@@ -101,20 +101,20 @@ def flag(name: str, default: bool = False, comment: str | None = None) -> Column
 
 
 def instant(name: str, nullable: bool = False, comment: str | None = None) -> Column[int]:
-    """Returns a column for a time, in microseconds since 1970 UTC."""
+    """Return a column for a time, in microseconds since 1970 UTC."""
     return Column(name, BigInteger, nullable=nullable, comment=comment)
 
 
 def big(name: str, comment: str | None = None) -> Column[int]:
-    """Returns a 64-bit column, for sizes and positions that publishers and clients send."""
+    """Return a 64-bit column, for sizes and positions that publishers and clients send."""
     return Column(name, BigInteger, nullable=False, server_default=text("0"), comment=comment)
 
 
 def owner() -> Column[int]:
-    """Returns the column of the owning user, which belongs in the WHERE of every query."""
+    """Return the column of the owning user, which belongs in the WHERE of every query."""
     return Column("user_id", Integer, ForeignKey("users.id", ondelete="CASCADE"), nullable=False)
 
 
 def partial_index(name: str, *columns: Column[Any], where: str, unique: bool = False) -> Index:
-    """Returns a partial index. where: SQL with literals; with parameters neither engine would use the index."""
+    """Return a partial index. where: SQL with literals; with parameters neither engine would use the index."""
     return Index(name, *columns, unique=unique, sqlite_where=text(where), postgresql_where=text(where))

@@ -48,13 +48,13 @@ R = TypeVar("R", bound=Struct)
 
 
 def columns(table: Table, record: type[Struct]) -> list[Column[Any]]:
-    """Returns the columns of a table that have the names of a record's fields, in the order of the fields."""
+    """Return the columns of a table that have the names of a record's fields, in the order of the fields."""
     return [table.c[name] for name in record.__struct_fields__]
 
 
 @lru_cache(maxsize=1024)
 def _row_reader(record: type[R], names: tuple[str, ...]) -> Callable[[Any], R]:
-    """Returns a function that makes a record of a row, each field from the column of its name, in any order.
+    """Return a function that makes a record of a row, each field from the column of its name, in any order.
 
     Fields without a column keep their default; the function raises TypeError for a field without one. The mapping is
     computed once per statement: a record made by keyword takes four times as long, and a claim makes hundreds of feeds.
@@ -82,26 +82,26 @@ class Read:
         self.connection = connection
 
     def rows(self, statement: Executable, /, **parameters: Any) -> Sequence[RowMapping]:
-        """Returns the rows, with columns by name."""
+        """Return the rows, with columns by name."""
         return self.connection.execute(statement, parameters).mappings().all()
 
     def row(self, statement: Executable, /, **parameters: Any) -> RowMapping | None:
-        """Returns the first row, with columns by name; None if there is no row."""
+        """Return the first row, with columns by name; None if there is no row."""
         return self.connection.execute(statement, parameters).mappings().first()
 
     def tuples(self, statement: Executable, /, **parameters: Any) -> Sequence[Any]:
-        """Returns rows to unpack by position; use it only next to the statement, otherwise `rows`."""
+        """Return rows to unpack by position; use it only next to the statement, otherwise `rows`."""
         return self.connection.execute(statement, parameters).all()
 
     def all(self, record: type[R], statement: Executable, /, **parameters: Any) -> list[R]:
-        """Returns one record per row. The statement selects only columns with names of fields (`columns`)."""
+        """Return one record per row. The statement selects only columns with names of fields (`columns`)."""
         result = self.connection.execute(statement, parameters)
         make = self._exact_reader(record, tuple(result.keys()))
         # `all` fetches them in one call, iteration one by one, which takes a tenth longer.
         return list(map(make, result.all()))
 
     def one(self, record: type[R], statement: Executable, /, **parameters: Any) -> R | None:
-        """Returns the record of the first row, None if there is no row."""
+        """Return the record of the first row, None if there is no row."""
         result = self.connection.execute(statement, parameters)
         make = self._exact_reader(record, tuple(result.keys()))
         row = result.first()
@@ -120,11 +120,11 @@ class Read:
         return _row_reader(record, names)
 
     def scalar(self, statement: Executable, /, **parameters: Any) -> Any:
-        """Returns the first column of the first row, None if there is no row."""
+        """Return the first column of the first row, None if there is no row."""
         return self.connection.execute(statement, parameters).scalar()
 
     def scalars(self, statement: Executable, /, **parameters: Any) -> list[Any]:
-        """Returns the first column of all rows."""
+        """Return the first column of all rows."""
         return list(self.connection.execute(statement, parameters).scalars())
 
 
@@ -224,7 +224,7 @@ class Database:
 
     @contextmanager
     def snapshot(self) -> Iterator[Read]:
-        """Yields a connection whose statements all read the same state, for hours if need be."""
+        """Yield a connection whose statements all read the same state, for hours if need be."""
         if self.is_sqlite:
             with self.reading() as db:
                 yield db
@@ -269,12 +269,12 @@ class Database:
 
     @contextmanager
     def outside_transaction(self) -> Iterator[Any]:
-        """Yields the driver's connection, for statements that SQLite refuses inside a transaction."""
+        """Yield the driver's connection, for statements that SQLite refuses inside a transaction."""
         with _translated_errors(), self._engines.outside_transaction() as raw:
             yield raw
 
     def ping(self) -> None:
-        """Raises StoreUnavailable if the database does not answer."""
+        """Raise StoreUnavailable if the database does not answer."""
         with self.reading() as db:
             db.scalar(_ONE)
 
@@ -295,7 +295,7 @@ class Database:
         return True
 
     def listen(self, channel: str) -> psycopg.Connection[Any] | None:
-        """Returns a connection that listens on a channel of PostgreSQL; None through a pooler, which passes none on."""
+        """Return a connection that listens on a channel of PostgreSQL; None through a pooler, which passes none on."""
         connection = self._engines.postgres.connect()
         if postgresql.is_pooled(connection):
             connection.close()

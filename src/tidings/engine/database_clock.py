@@ -12,5 +12,5 @@ _select_server_time = text("SELECT CAST(extract(epoch FROM clock_timestamp()) * 
 
 
 def now(db: Read) -> Instant | None:
-    """Returns the server's time; None on SQLite, which has no clock of its own."""
+    """Return the server's time; None on SQLite, which has no clock of its own."""
     return None if is_sqlite(db.connection) else Instant(db.scalar(_select_server_time))

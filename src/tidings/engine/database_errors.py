@@ -64,7 +64,7 @@ DRIVER_ERRORS: Final = (sqlite3.Error, psycopg.Error)
 
 
 def cause_of(error: BaseException) -> Cause | None:
-    """Returns why the database is unavailable, or None for an error of the statement or its data."""
+    """Return why the database is unavailable, or None for an error of the statement or its data."""
     if isinstance(error, DatabaseReplaced):
         return Cause("", str(error))
     if isinstance(error, PoolTimeout):
@@ -95,7 +95,7 @@ def _is_without_code(error: Any) -> bool:
 
 
 def first_line(error: BaseException | None) -> str:
-    """Returns the first line of an error's message, without the details that follow."""
+    """Return the first line of an error's message, without the details that follow."""
     return (str(error).strip().splitlines() or ["no reason given"])[0]
 
 

@@ -16,14 +16,14 @@ _POSTGRES_SIZE = text("SELECT pg_database_size(current_database())")
 
 
 def size(db: Read) -> int:
-    """Returns the size of the database in bytes."""
+    """Return the size of the database in bytes."""
     if is_sqlite(db.connection):
         return int(db.scalar(_PAGES)) * int(db.scalar(_PAGE_SIZE))
     return int(db.scalar(_POSTGRES_SIZE))
 
 
 def pages(db: Read) -> tuple[int, int]:
-    """Returns the free pages and all pages of the file; (0, 0) where free pages cannot be returned in steps."""
+    """Return the free pages and all pages of the file; (0, 0) where free pages cannot be returned in steps."""
     if not is_sqlite(db.connection) or db.scalar(_AUTO_VACUUM) != _INCREMENTAL:
         return 0, 0
     return int(db.scalar(_FREE)), int(db.scalar(_PAGES))

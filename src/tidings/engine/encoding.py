@@ -12,5 +12,5 @@ _select_encoding = text("SELECT current_setting('server_encoding')")
 
 
 def encoding_of(db: Read) -> str:
-    """Returns the encoding of a database by PostgreSQL's name. A database of SQLite can store any text."""
+    """Return the encoding of a database by PostgreSQL's name. A database of SQLite can store any text."""
     return NEEDED if is_sqlite(db.connection) else str(db.scalar(_select_encoding))

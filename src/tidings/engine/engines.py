@@ -25,7 +25,7 @@ BUSY_RETRY_S = 0.001
 
 
 def driver_url(url: str) -> URL:
-    """Returns the URL with the driver that we use. `postgres://` is a common spelling of `postgresql://`.
+    """Return the URL with the driver that we use. `postgres://` is a common spelling of `postgresql://`.
 
     Raises StartError for any other engine, and for an SQLite database in memory.
     """
@@ -103,7 +103,7 @@ class DatabaseFile:
         self._seen: tuple[int, int] | None = None
 
     def check_schema(self, connection: Connection) -> None:
-        """Raises SchemaReplaced if another database was copied into the file, which keeps its inode.
+        """Raise SchemaReplaced if another database was copied into the file, which keeps its inode.
 
         Does nothing without a `revision`. Costs some 10 µs for each transaction that writes.
         """
@@ -121,7 +121,7 @@ class DatabaseFile:
             raise SchemaReplaced(revision and revision[0], self.revision)
 
     def check(self) -> None:
-        """Raises FileReplaced if the file was deleted or replaced."""
+        """Raise FileReplaced if the file was deleted or replaced."""
         try:
             status = self._path.stat()
         except FileNotFoundError:
@@ -210,7 +210,7 @@ class Engines:
 
     @contextmanager
     def outside_transaction(self) -> Iterator[Any]:
-        """Yields the driver's connection, for statements that SQLite refuses inside a transaction."""
+        """Yield the driver's connection, for statements that SQLite refuses inside a transaction."""
         with self.reader.connect() as connection:
             raw = connection.connection.driver_connection
             assert raw is not None

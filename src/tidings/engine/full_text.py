@@ -136,12 +136,12 @@ def _count_indexed_on_postgresql(element: count_indexed, compiler: Any, **option
 
 
 def has_many_deleted(db: Read, most: int) -> bool:
-    """Returns whether more than `most` deleted entries are still in the index; False on PostgreSQL."""
+    """Return whether more than `most` deleted entries are still in the index; False on PostgreSQL."""
     return is_sqlite(db.connection) and len(db.scalars(_select_deleted_ids, limit=most + 1)) > most
 
 
 def max_removed(db: Read) -> int:
-    """Returns up to how many removed entries it is cheaper to test one by one than to look up all matches.
+    """Return up to how many removed entries it is cheaper to test one by one than to look up all matches.
 
     SQLite takes up to 170 µs for each, PostgreSQL 10.
     """
@@ -149,7 +149,7 @@ def max_removed(db: Read) -> int:
 
 
 def max_single_matches(db: Read, queries: Mapping[str, SearchQuery]) -> int:
-    """Returns up to how many entries `is_match` is cheaper than reading all matches from the index.
+    """Return up to how many entries `is_match` is cheaper than reading all matches from the index.
 
     PostgreSQL takes 2 to 10 µs per entry. SQLite takes 40 to 170 µs, since it evaluates the query again for each; 0
     for a query with a word prefix on SQLite, which would look up all words with that prefix each time.
@@ -161,7 +161,7 @@ def max_single_matches(db: Read, queries: Mapping[str, SearchQuery]) -> int:
 
 
 def is_frequent(db: Read, expression: str) -> bool:
-    """Returns whether a search has at least `_FREQUENT` matches. expression: made by `match_expression`.
+    """Return whether a search has at least `_FREQUENT` matches. expression: made by `match_expression`.
 
     False on PostgreSQL, which would have to collect all matches first.
     """
@@ -169,7 +169,7 @@ def is_frequent(db: Read, expression: str) -> bool:
 
 
 def counts_by_looking_up(db: Read) -> bool:
-    """Returns whether counting frequent matches is faster with `is_in_matches`: True on PostgreSQL."""
+    """Return whether counting frequent matches is faster with `is_in_matches`: True on PostgreSQL."""
     return not is_sqlite(db.connection)
 
 
@@ -222,7 +222,7 @@ def _is_one_of_on_postgresql(element: is_one_of, compiler: Any, **options: Any) 
 
 
 def match_expression(db: Read, user_id: int, queries: Mapping[str, SearchQuery]) -> str:
-    """Returns the query string for `matches`, in the syntax of the engine.
+    """Return the query string for `matches`, in the syntax of the engine.
 
     queries: one for each group of languages, which applies to the entries of this group. A query without required terms
     matches what it excludes: the caller negates that.
@@ -289,7 +289,7 @@ def index(db: Write, documents: Sequence[Document]) -> None:
 
 
 def has_deleted(db: Read) -> bool:
-    """Returns whether deleted entries are still in the index. On PostgreSQL a foreign key removes them."""
+    """Return whether deleted entries are still in the index. On PostgreSQL a foreign key removes them."""
     return is_sqlite(db.connection) and bool(db.rows(_select_deleted, limit=1))
 
 
@@ -350,12 +350,12 @@ def _document_row(document: Document) -> dict[str, Any]:
 
 
 def _prefixed(owner: str, terms: Sequence[str]) -> str:
-    """Returns a text for FTS5 such as `7/rain 7/tomorrow`."""
+    """Return a text for FTS5 such as `7/rain 7/tomorrow`."""
     return f"{owner}/" + f" {owner}/".join(terms) if terms else ""
 
 
 def _vector(document: Document) -> str:
-    """Returns a tsvector such as `'7/rain':1,4 '7/tomorrow':2`."""
+    """Return a tsvector such as `'7/rain':1,4 '7/tomorrow':2`."""
     positions: dict[str, list[str]] = {}
     for position, term in enumerate(document.title, 1):
         positions.setdefault(term, []).append(str(position))
@@ -369,12 +369,12 @@ def _vector(document: Document) -> str:
 
 
 def index_table(db: Read) -> Table:
-    """Returns the table that has a row, with `entry_id`, for each indexed entry."""
+    """Return the table that has a row, with `entry_id`, for each indexed entry."""
     return search_documents if is_sqlite(db.connection) else search_vectors
 
 
 def count_differing(db: Read) -> int:
-    """Returns how many entries only one of the two tables of SQLite's index has; 0 on PostgreSQL, which has one."""
+    """Return how many entries only one of the two tables of SQLite's index has; 0 on PostgreSQL, which has one."""
     return int(db.scalar(_count_differing)) if is_sqlite(db.connection) else 0
 
 

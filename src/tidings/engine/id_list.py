@@ -18,13 +18,13 @@ from sqlalchemy.types import UserDefinedType
 
 
 def in_list(column: ColumnElement[Any], parameter: str) -> ColumnElement[Any]:
-    """Returns the condition that a column's value is in the list of a parameter: numbers or texts, possibly none."""
+    """Return the condition that a column's value is in the list of a parameter: numbers or texts, possibly none."""
     kind = _NumberList() if isinstance(column.type, Integer) else _TextList()
     return _in_list(column, bindparam(parameter, type_=kind))
 
 
 def joined_ids(page: Select[Any]) -> Select[Any]:
-    """Returns the SELECT of the ids of a page, in its order, as one text with commas; NULL without any.
+    """Return the SELECT of the ids of a page, in its order, as one text with commas; NULL without any.
 
     page: selects the column `id` alone. The database joins them: as rows, each id takes four times as long.
     """
@@ -32,12 +32,12 @@ def joined_ids(page: Select[Any]) -> Select[Any]:
 
 
 def joined(ids: ColumnElement[int]) -> ColumnElement[str]:
-    """Returns the aggregate of ids in any order as one text with commas; NULL without any."""
+    """Return the aggregate of ids in any order as one text with commas; NULL without any."""
     return func.aggregate_strings(_as_text(ids), ",")
 
 
 def split_ids(joined: str | None) -> list[int]:
-    """Returns the ids of a text of `joined_ids`."""
+    """Return the ids of a text of `joined_ids`."""
     return msgspec.json.decode(f"[{joined or ''}]", type=list[int])
 
 

@@ -17,7 +17,7 @@ _keep_transaction = text("SET LOCAL idle_in_transaction_session_timeout = 0")
 
 
 def damages(db: Read) -> list[str]:
-    """Returns what SQLite finds wrong with its file, a sentence each. Always empty on PostgreSQL."""
+    """Return what SQLite finds wrong with its file, a sentence each. Always empty on PostgreSQL."""
     return [str(line) for line in db.scalars(_check) if line != "ok"] if is_sqlite(db.connection) else []
 
 
@@ -34,5 +34,5 @@ def begin_long_transaction(db: Write) -> None:
 
 
 def other_sessions(db: Read) -> int:
-    """Returns how many other programs are connected to the same PostgreSQL database; 0 on SQLite."""
+    """Return how many other programs are connected to the same PostgreSQL database; 0 on SQLite."""
     return 0 if is_sqlite(db.connection) else int(db.scalar(_count_others))

@@ -49,7 +49,7 @@ class Listener:
         self._closed = threading.Event()
 
     def wait(self) -> bool:
-        """Returns whether a notification arrived; waits up to MAX_WAIT_S."""
+        """Return whether a notification arrived; waits up to MAX_WAIT_S."""
         try:
             if self._database.is_sqlite:
                 return self._wait_for_commit()

@@ -96,7 +96,7 @@ def _divide_table(db: Write, table: str, number: int, *, owns_sequence: bool) ->
 
 
 def _with_user(definition: str) -> str:
-    """Returns the definition of a unique key with `user_id` as its last column, if it does not have that one."""
+    """Return the definition of a unique key with `user_id` as its last column, if it does not have that one."""
     found = re.search(r"\(([^()]*)\)", definition)
     assert found, definition
     if "user_id" in found[1].split(", "):

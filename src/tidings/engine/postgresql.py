@@ -46,7 +46,7 @@ _READ_ONLY = "25006"
 
 
 def parse_url(url: str) -> URL:
-    """Returns the URL with our driver. Several hosts may be given as libpq writes them: `user@a:5432,b:5433/name`.
+    """Return the URL with our driver. Several hosts may be given as libpq writes them: `user@a:5432,b:5433/name`.
 
     Raises sqlalchemy.exc.ArgumentError or ValueError if it is malformed.
     """
@@ -60,7 +60,7 @@ def parse_url(url: str) -> URL:
 
 
 def connect_arguments(url: URL) -> dict[str, Any]:
-    """Returns connection arguments besides the URL: encoding, time limits, and of several hosts the writable one.
+    """Return connection arguments besides the URL: encoding, time limits, and of several hosts the writable one.
 
     An argument that the URL sets is kept.
     """
@@ -97,7 +97,7 @@ class PostgresPool:
         return self.engine if self.is_pooled else self._autocommit
 
     def connect(self) -> psycopg.Connection[Any]:
-        """Returns a connection of its own, outside of the pool, in autocommit mode."""
+        """Return a connection of its own, outside of the pool, in autocommit mode."""
         arguments, named = self.engine.dialect.create_connect_args(self.engine.url)
         named = {**named, **connect_arguments(self.engine.url), "autocommit": True}
         connection: psycopg.Connection[Any] = psycopg.connect(*arguments, **named)
@@ -128,7 +128,7 @@ class PostgresPool:
 
 
 def is_pooled(connection: psycopg.Connection[Any]) -> bool:
-    """Returns whether a pooler stands between: then the process that it names is not the server's."""
+    """Return whether a pooler stands between: then the process that it names is not the server's."""
     (pid,) = connection.execute("SELECT pg_backend_pid()").fetchone() or (0,)
     return bool(pid != connection.info.backend_pid)
 

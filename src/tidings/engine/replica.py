@@ -89,13 +89,13 @@ _request: ContextVar[RequestReads | None] = ContextVar("request_reads", default=
 
 
 def current_request() -> RequestReads | None:
-    """Returns the request that this thread serves, None if it may not read from the replica."""
+    """Return the request that this thread serves, None if it may not read from the replica."""
     return _request.get()
 
 
 @contextmanager
 def serving(user_id: int) -> Iterator[RequestReads]:
-    """Yields the request of a user whose reads may go to the replica."""
+    """Yield the request of a user whose reads may go to the replica."""
     request = RequestReads(user_id)
     token = _request.set(request)
     try:
@@ -120,7 +120,7 @@ class Replica:
         self._retry_at = 0.0
 
     def connect(self, request: RequestReads) -> Connection | None:
-        """Returns a connection to the replica, None if the request has to read from the primary server."""
+        """Return a connection to the replica, None if the request has to read from the primary server."""
         if request.has_written:
             return None
         try:
@@ -143,7 +143,7 @@ class Replica:
         self._pool.engine.dispose()
 
     def _has_writes_of(self, user_id: int) -> bool:
-        """Returns whether the replica has what the user has written, and is not too far behind."""
+        """Return whether the replica has what the user has written, and is not too far behind."""
         with self._primary.reader.connect() as connection:
             written, flushed = connection.execute(_positions, {"user_id": user_id}).one()
         is_due = self._sample(time.monotonic(), flushed)
@@ -164,6 +164,6 @@ class Replica:
             return is_due
 
     def _read_replayed(self) -> int:
-        """Returns how far the replica is; 0 if it is not a replica any more."""
+        """Return how far the replica is; 0 if it is not a replica any more."""
         with self._pool.reader.connect() as connection:
             return int(connection.execute(_replayed).scalar() or 0)

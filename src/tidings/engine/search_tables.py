@@ -68,5 +68,5 @@ search_vectors = Table(
 
 
 def is_compared(thing: Any, name: str | None, engine: str) -> bool:
-    """Returns whether Alembic compares a table between the code and the database of this engine."""
+    """Return whether Alembic compares a table between the code and the database of this engine."""
     return thing.info.get("engine", engine) == engine and not (name or "").startswith(FTS_TABLE)

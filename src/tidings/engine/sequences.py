@@ -17,7 +17,7 @@ _set = text("SELECT setval(CAST(pg_get_serial_sequence(:name, 'id') AS regclass)
 
 
 def read(db: Read, tables: Iterable[Table]) -> dict[str, int]:
-    """Returns the last id by name of the table, without tables that have given out none."""
+    """Return the last id by name of the table, without tables that have given out none."""
     numbered = [table.name for table in tables if table.dialect_options["sqlite"]["autoincrement"]]
     if is_sqlite(db.connection):
         all_tables = {str(row["name"]): int(row["seq"]) for row in db.rows(_select_all)}

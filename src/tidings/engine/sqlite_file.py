@@ -32,12 +32,12 @@ class FileReport(Struct, frozen=True):
 
 
 def path_of(database: Database) -> Path | None:
-    """Returns the file of an SQLite database, None for one on a server."""
+    """Return the file of an SQLite database, None for one on a server."""
     return Path(str(database.url.database)) if database.is_sqlite else None
 
 
 def open_file(path: Path) -> Database:
-    """Returns the SQLite database of a file."""
+    """Return the SQLite database of a file."""
     return Database(URL.create("sqlite", database=str(path)).render_as_string())
 
 
@@ -63,7 +63,7 @@ def copy(path: Path, target: Path) -> None:
 
 
 def _open_read_only(path: Path) -> sqlite3.Connection:
-    """Returns a connection that changes nothing, not even in the folder if the file has no log next to it."""
+    """Return a connection that changes nothing, not even in the folder if the file has no log next to it."""
     has_log = path.with_name(f"{path.name}-wal").exists()
     mode = "mode=ro" if has_log else "mode=ro&immutable=1"
     return sqlite3.connect(f"file:{quote(str(path.absolute()))}?{mode}", uri=True)
@@ -85,7 +85,7 @@ def examine(path: Path) -> FileReport:
 
 
 def is_in_use(path: Path) -> bool:
-    """Returns whether another process has the file open: leaving WAL mode needs to be alone.
+    """Return whether another process has the file open: leaving WAL mode needs to be alone.
 
     A damaged file, which may be why it is to be replaced, is not in use.
     """

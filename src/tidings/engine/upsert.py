@@ -15,7 +15,7 @@ NewValues = Callable[[Any, Any], Mapping[str, ColumnElement[Any]]]
 def upsert(
     table: Table, key: Sequence[str], *, update: Sequence[str] | NewValues = (), where: Condition | None = None
 ) -> Insert:
-    """Returns an INSERT; where a row with the same key exists, the columns named by `update` are set in that row.
+    """Return an INSERT; where a row with the same key exists, the columns named by `update` are set in that row.
 
     key: the columns of a primary key or of a unique index. Without `update` the row stays as it is.
     update: names of columns that take the new row's values, or a function that returns the values by column, given

@@ -68,7 +68,7 @@ class Fever(Surface[FeverCaller]):
         self._trusted = trusted
 
     def identify(self, request: Request, endpoint: Endpoint | None) -> FeverCaller | None:
-        """Returns the caller; None until the body has arrived, which may have the key, and for an unknown key."""
+        """Return the caller; None until the body has arrived, which may have the key, and for an unknown key."""
         if endpoint is None:
             return FeverCaller()
         if request.method not in SAFE:
@@ -90,11 +90,11 @@ class Fever(Surface[FeverCaller]):
         return 0 if context.login is None else context.login.user.id
 
     def may_write(self, request: Request) -> bool:
-        """Returns whether the request has a mark: the method says nothing, since clients read with POST."""
+        """Return whether the request has a mark: the method says nothing, since clients read with POST."""
         return state_changes.is_wanted(Parameters(request))
 
     def limit(self, call: Call[FeverCaller]) -> int:  # noqa: ARG002
-        """Returns 0: the body was read for its key."""
+        """Return 0: the body was read for its key."""
         return 0
 
     def render_error(self, error: Exception, request: Request, context: FeverCaller | None) -> Response:
@@ -110,7 +110,7 @@ class Fever(Surface[FeverCaller]):
         return json(FeverError("Something went wrong on our side; the log of the server has the details."), 500)
 
     def _caller(self, request: Request) -> FeverCaller | None:
-        """Returns the caller of a request whose body was read, None for an unknown key."""
+        """Return the caller of a request whose body was read, None for an unknown key."""
         key = key_of(request)
         login = self._logins.by_fever_key(key, request.address(self._trusted)) if key else None
         return FeverCaller(login) if login or not key else None

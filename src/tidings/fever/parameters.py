@@ -24,7 +24,7 @@ class Parameters:
     """
 
     def __init__(self, request: Request) -> None:
-        """Raises InvalidInput for a form or a query that is not UTF-8 text, or contains NUL."""
+        """Raise InvalidInput for a form or a query that is not UTF-8 text, or contains NUL."""
         self._values: dict[str, str] = {}
         for name, value in [*forms.fields(request), *request.query]:
             self._values.setdefault(name, value.strip())
@@ -33,11 +33,11 @@ class Parameters:
         return name in self._values
 
     def text(self, name: str) -> str:
-        """Returns the value, "" if it was not sent."""
+        """Return the value, "" if it was not sent."""
         return self._values.get(name, "")
 
     def number(self, name: str) -> int | None:
-        """Returns a whole number, limited to 64 bits; None if it was not sent. Raises InvalidInput for any other text.
+        """Return a whole number, limited to 64 bits; None if it was not sent. Raises InvalidInput for any other text.
 
         A fraction is dropped: some clients send times with one.
         """
@@ -45,7 +45,7 @@ class Parameters:
         return None if not text else _number(name, text.partition(".")[0] or "0")
 
     def ids(self, name: str, most: int) -> list[int]:
-        """Returns the ids of a list separated by commas, `most` at most. Raises InvalidInput for any other text."""
+        """Return the ids of a list separated by commas, `most` at most. Raises InvalidInput for any other text."""
         parts = [part.strip() for part in self.text(name).split(",")]
         return [_number(name, part) for part in parts if part][:most]
 
@@ -65,5 +65,5 @@ class FeverCaller(Struct, frozen=True):
 
 
 def key_of(request: Request) -> str:
-    """Returns the key, which is in the form or, from clients that mark with GET, in the query; "" without one."""
+    """Return the key, which is in the form or, from clients that mark with GET, in the query; "" without one."""
     return Parameters(request).text("api_key")

@@ -34,7 +34,7 @@ _LATEST_S = 2**31 - 1
 
 
 def answer(parameters: Parameters, user: User, services: Services) -> FeverResponse:
-    """Returns the response with the members of every query. Raises InvalidInput if a parameter is not a number."""
+    """Return the response with the members of every query. Raises InvalidInput if a parameter is not a number."""
     with services.reading() as db:
         found: dict[str, Any] = {}
         if "api" in parameters:
@@ -73,7 +73,7 @@ def _found(parameters: Parameters, db: Read, user_id: int, services: Services) -
 
 
 def _entries_of(parameters: Parameters, db: Read, user_id: int) -> list[AppEntry]:
-    """Returns the entries of `with_ids`, or a page: below max_id descending, otherwise above since_id ascending."""
+    """Return the entries of `with_ids`, or a page: below max_id descending, otherwise above since_id ascending."""
     direction, ids = Direction.DESC, parameters.ids("with_ids", MAX_IDS)
     if "with_ids" not in parameters or _are_next(ids):
         since_id, max_id = (ids[0] - 1, None) if ids else (parameters.number("since_id"), parameters.number("max_id"))
@@ -94,7 +94,7 @@ def _entries_of(parameters: Parameters, db: Read, user_id: int) -> list[AppEntry
 
 
 def _are_next(ids: Sequence[int]) -> bool:
-    """Returns whether a client asks for the next entries: as many numbers as a page has, one after the other.
+    """Return whether a client asks for the next entries: as many numbers as a page has, one after the other.
 
     elfeed-protocol does so from its highest id on, and never asks for later ones if none of them is an
     entry of the user. Others may have that many in between.
@@ -103,7 +103,7 @@ def _are_next(ids: Sequence[int]) -> bool:
 
 
 def _filters(parameters: Parameters, entry_filter: EntryFilter) -> list[EntryFilter]:
-    """Returns a filter for each list to merge: one, unless the request names feeds or groups."""
+    """Return a filter for each list to merge: one, unless the request names feeds or groups."""
     if "feed_ids" in parameters:
         return [structs.replace(entry_filter, feed_id=feed_id) for feed_id in _unique(parameters, "feed_ids")]
     if "group_ids" in parameters:

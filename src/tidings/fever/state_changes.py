@@ -24,7 +24,7 @@ MAX_MARKED = 10_000
 
 
 def is_wanted(parameters: Parameters) -> bool:
-    """Returns whether a request changes something."""
+    """Return whether a request changes something."""
     return parameters.text("mark") != "" or parameters.text("unread_recently_read") not in ("", "0")
 
 
@@ -75,7 +75,7 @@ def _mark_list(kind: str, parameters: Parameters, login: FeverLogin, services: S
 
 
 def _stored_until(before: int | None, now: Instant) -> Instant:
-    """Returns the time of `before`. None and 0 mean now; some clients send the largest number they can."""
+    """Return the time of `before`. None and 0 mean now; some clients send the largest number they can."""
     if not before:
         return now
     return Instant(max(0, min(before, LATEST // SECOND)) * SECOND)

@@ -131,7 +131,7 @@ class GoogleReader(Surface[ReaderCaller]):
         return super().render(call, result)
 
     def render_error(self, error: Exception, request: Request, context: ReaderCaller | None) -> Response:  # noqa: ARG002
-        """Returns the response for an error: one line of text, which clients show unchanged."""
+        """Return the response for an error: one line of text, which clients show unchanged."""
         if isinstance(error, Unauthorized):
             return PlainTextResponse("Unauthorized", 401, BAD_TOKEN)
         if isinstance(error, SignInThrottled):
@@ -145,7 +145,7 @@ class GoogleReader(Surface[ReaderCaller]):
         return PlainTextResponse("Internal Server Error", 500)
 
     async def _sign_in(self, credentials: Credentials) -> AppLogin:
-        """Returns the login of a name and a password. Raises Unauthorized or SignInThrottled."""
+        """Return the login of a name and a password. Raises Unauthorized or SignInThrottled."""
         login = await self._complete.run(self._logins.recognise, credentials)
         if login is not None:
             return login
@@ -154,6 +154,6 @@ class GoogleReader(Surface[ReaderCaller]):
 
 
 def _edit_token(call: Call[ReaderCaller]) -> str:
-    """Returns the field T, "" without one. If the body is not a form, it is in the query."""
+    """Return the field T, "" without one. If the body is not a form, it is in the query."""
     pairs = [*call.request.query, *(() if call.endpoint.request_bodies else forms.fields(call.request))]
     return next((value for name, value in pairs if name == "T"), "").strip()

@@ -47,13 +47,13 @@ class PasswordCheck(Struct, frozen=True):
 
 
 def token_of(request: Request) -> str:
-    """Returns the token of the header `Authorization: GoogleLogin auth=…`, "" without one."""
+    """Return the token of the header `Authorization: GoogleLogin auth=…`, "" without one."""
     match = _HEADER.match(request.headers.get("authorization", ""))
     return match[1] if match else ""
 
 
 def is_accepted_edit_token(sent: str, token: str) -> bool:
-    """Returns whether a POST with a valid header may have this T.
+    """Return whether a POST with a valid header may have this T.
 
     Several clients send none, an empty one or a placeholder. That is safe: the header is a secret that no browser adds
     by itself, which is what the edit token was against. A wrong one is refused, so that a client asks for a new one.

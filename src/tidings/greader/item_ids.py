@@ -25,7 +25,7 @@ def long_form(entry_id: int) -> str:
 
 
 def parse(text: str) -> int | None:
-    """Returns the id of an entry; None for a number that cannot be an id. Raises InvalidInput if it is not a number.
+    """Return the id of an entry; None for a number that cannot be an id. Raises InvalidInput if it is not a number.
 
     16 digits are hexadecimal if one of them is a letter or the first is 0: our decimal ids are shorter.
     """
@@ -44,5 +44,5 @@ def parse(text: str) -> int | None:
 
 
 def parse_all(texts: Iterable[str]) -> list[int]:
-    """Returns each id once, without numbers that cannot be ids of entries."""
+    """Return each id once, without numbers that cannot be ids of entries."""
     return list(dict.fromkeys(item_id for item_id in map(parse, texts) if item_id is not None))

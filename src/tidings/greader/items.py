@@ -77,7 +77,7 @@ class Item(Struct, frozen=True, rename="camel"):
 
 @lru_cache(maxsize=256)
 def _publisher_tags(tags: str) -> list[str]:
-    """Returns the publisher's own tags, except tags that an app would take for a state or a folder.
+    """Return the publisher's own tags, except tags that an app would take for a state or a folder.
 
     tags: JSON. Entries of a feed often have the same ones.
     """
@@ -88,7 +88,7 @@ def _publisher_tags(tags: str) -> list[str]:
 def read(
     db: Read, user_id: int, entry_ids: Sequence[int], *, newest_first: bool, for_liferea: bool = False
 ) -> list[Item]:
-    """Returns the entries that belong to the user as items, sorted by id.
+    """Return the entries that belong to the user as items, sorted by id.
 
     for_liferea: include what Liferea 1 needs to take over what was read and starred elsewhere.
     """
@@ -113,7 +113,7 @@ def _for_liferea(item: Item) -> Item:
 
 
 def _visible_labels(db: Read, user_id: int, entry_ids: Sequence[int]) -> dict[int, list[str]]:
-    """Returns the names of labels by entry id, except labels that a folder hides."""
+    """Return the names of labels by entry id, except labels that a folder hides."""
     given = labels.of_entries(db, user_id, entry_ids) if entry_ids else {}
     # The folders need not be read for entries without labels.
     visible = {label.id for label in streams.visible_labels(db, user_id)} if given else set()

@@ -64,7 +64,7 @@ class StreamFilter(Struct, frozen=True, kw_only=True):
 
 
 def parse(text: str) -> Stream:
-    """Returns the stream that a text names; "" is the reading list. Raises InvalidInput for any other text."""
+    """Return the stream that a text names; "" is the reading list. Raises InvalidInput for any other text."""
     text = _unescaped(text)
     if not text.strip():
         return Stream("state", "reading-list")
@@ -81,7 +81,7 @@ def parse(text: str) -> Stream:
 
 
 def parse_distinct(texts: Iterable[str]) -> list[Stream]:
-    """Returns each stream once, in the order sent; blank texts are left out. Raises InvalidInput as `parse`."""
+    """Return each stream once, in the order sent; blank texts are left out. Raises InvalidInput as `parse`."""
     return list(dict.fromkeys(parse(text) for text in dict.fromkeys(_not_blank(texts))))
 
 
@@ -91,7 +91,7 @@ def _unescaped(text: str) -> str:
 
 
 def label_name(text: str) -> str:
-    """Returns the name of a label, given as a stream or alone. Raises InvalidInput for any other stream."""
+    """Return the name of a label, given as a stream or alone. Raises InvalidInput for any other stream."""
     text = _unescaped(text)
     if not text.startswith(("user/", FEED)):
         return text
@@ -102,7 +102,7 @@ def label_name(text: str) -> str:
 
 
 def moment(text: str) -> Instant | None:
-    """Returns a time that a client sent, None for no number. A fraction is dropped.
+    """Return a time that a client sent, None for no number. A fraction is dropped.
 
     Seconds; clients send milliseconds, microseconds and nanoseconds as well, told apart by their number of digits.
     """
@@ -116,7 +116,7 @@ def moment(text: str) -> Instant | None:
 
 
 def stored_until(text: str, now: Instant) -> Instant:
-    """Returns the time until which the client has seen all stored entries; `now` for "" and 0.
+    """Return the time until which the client has seen all stored entries; `now` for "" and 0.
 
     Raises InvalidInput for any other text that is not a time: as "now" it would mark entries that the client never saw.
     """
@@ -134,7 +134,7 @@ _MOST_DIGITS: Final = _SCALES[-1][0]
 
 
 def feed_id(db: Read, user_id: int, stream: Stream) -> int:
-    """Returns the id of a user's feed. Raises NotFound."""
+    """Return the id of a user's feed. Raises NotFound."""
     if stream.name.isascii() and stream.name.isdigit():
         number = int(stream.name) if len(stream.name) < 11 else 0
         found = number if 0 < number < 2**31 and feeds.get(db, user_id, number) else None
@@ -146,7 +146,7 @@ def feed_id(db: Read, user_id: int, stream: Stream) -> int:
 
 
 def feed_ids(db: Read, user_id: int, wanted: Sequence[Stream]) -> dict[Stream, int | None]:
-    """Returns the ids of the user's feeds among these streams, None for any other, in two statements."""
+    """Return the ids of the user's feeds among these streams, None for any other, in two statements."""
     numbers, addresses = {}, {}
     for stream in wanted:
         if stream.name.isascii() and stream.name.isdigit():
@@ -164,7 +164,7 @@ def feed_ids(db: Read, user_id: int, wanted: Sequence[Stream]) -> dict[Stream, i
 
 
 def unread_lists(db: Read, user_id: int, wanted: Sequence[Stream]) -> UnreadLists | None:
-    """Returns the lists of unread entries that streams name, None for all. Raises NotFound.
+    """Return the lists of unread entries that streams name, None for all. Raises NotFound.
 
     Takes as many statements for many streams as for two.
     """
@@ -189,7 +189,7 @@ def unread_lists(db: Read, user_id: int, wanted: Sequence[Stream]) -> UnreadList
 
 
 def folder_or_label(db: Read, user_id: int, name: str) -> Category | Label:
-    """Returns what a label names: a user's category, or else a label of entries. Raises NotFound."""
+    """Return what a label names: a user's category, or else a label of entries. Raises NotFound."""
     key = normalize_for_search(name)
     found = categories.by_key(db, user_id, key) or labels.by_key(db, user_id, key)
     if found is None:
@@ -206,13 +206,13 @@ def _unknown_label() -> NotFound:
 
 
 def visible_labels(db: Read, user_id: int) -> list[Label]:
-    """Returns the labels of entries that no folder hides by having the same name."""
+    """Return the labels of entries that no folder hides by having the same name."""
     titles = {normalize_for_search(category.title) for category in categories.list_all(db, user_id)}
     return [label for label in labels.list_all(db, user_id) if normalize_for_search(label.name) not in titles]
 
 
 def entry_filter(db: Read, user_id: int, stream: str, stream_filter: StreamFilter) -> EntryFilter | None:
-    """Returns the filter of the entries of a stream, None if nothing can match. Raises NotFound and InvalidInput."""
+    """Return the filter of the entries of a stream, None if nothing can match. Raises NotFound and InvalidInput."""
     selection: EntryFilter | None = EntryFilter(
         statuses=_BOTH,
         created_after=None if stream_filter.since is None else Instant(stream_filter.since - 1),
@@ -238,7 +238,7 @@ def _not_blank(texts: Iterable[str]) -> Iterable[str]:
 
 
 def condition(db: Read, user_id: int, stream: Stream) -> EntryFilter | None:
-    """Returns the filter of a stream alone, None for states that no entry ever has, such as like."""
+    """Return the filter of a stream alone, None for states that no entry ever has, such as like."""
     if stream.kind == "feed":
         return EntryFilter(statuses=_BOTH, feed_id=feed_id(db, user_id, stream))
     if stream.kind == "label":
@@ -255,7 +255,7 @@ def condition(db: Read, user_id: int, stream: Stream) -> EntryFilter | None:
 
 
 def _intersection(first: EntryFilter, second: EntryFilter | None) -> EntryFilter | None:
-    """Returns the filter of the entries that match both, None if nothing can match."""
+    """Return the filter of the entries that match both, None if nothing can match."""
     if second is None:
         return None
     statuses = tuple(status for status in first.statuses if status in second.statuses)
@@ -269,7 +269,7 @@ def _intersection(first: EntryFilter, second: EntryFilter | None) -> EntryFilter
 
 
 def _without(db: Read, user_id: int, selection: EntryFilter, stream: Stream) -> EntryFilter | None:
-    """Returns the filter without the entries of a stream. A stream that does not exist excludes nothing."""
+    """Return the filter without the entries of a stream. A stream that does not exist excludes nothing."""
     if stream.kind == "state":
         return _without_state(selection, stream.name)
     try:

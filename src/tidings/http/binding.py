@@ -59,7 +59,7 @@ class LazyBody(Generic[T]):
         self._raw, self._shape = raw, shape
 
     def read(self) -> T:
-        """Returns the decoded body. Raises InvalidInput."""
+        """Return the decoded body. Raises InvalidInput."""
         return json_body.decode(self._raw, self._shape)
 
 
@@ -89,7 +89,7 @@ def constants(values: Mapping[type, object]) -> dict[type, Source[Any]]:
 
 
 def argument_sources(handler: Callable[..., Any], sources: Mapping[Any, Source[C]]) -> ArgumentSources[C]:
-    """Returns the sources of the arguments of a handler. Path ids come before the body, so that their errors win."""
+    """Return the sources of the arguments of a handler. Path ids come before the body, so that their errors win."""
     hints = get_type_hints(handler)
     names = inspect.signature(handler).parameters
     resolved = [(name, *_source(name, hints[name], sources)) for name in names]
@@ -97,12 +97,12 @@ def argument_sources(handler: Callable[..., Any], sources: Mapping[Any, Source[C
 
 
 def arguments(from_sources: ArgumentSources[C], call: Call[C]) -> dict[str, Any]:
-    """Returns the arguments of a call. Raises InvalidInput."""
+    """Return the arguments of a call. Raises InvalidInput."""
     return {name: source(call) for name, source in from_sources}
 
 
 def _source(name: str, hint: Any, sources: Mapping[Any, Source[C]]) -> tuple[int, Source[C]]:
-    """Returns the rank, by which arguments are ordered, and the source."""
+    """Return the rank, by which arguments are ordered, and the source."""
     if hint in sources:
         return 0, sources[hint]
     if hint is Request:
@@ -126,7 +126,7 @@ def _source(name: str, hint: Any, sources: Mapping[Any, Source[C]]) -> tuple[int
 
 
 def parse_id(name: str, text: str, *, error: type[InvalidInput] = InvalidInput) -> int:
-    """Returns the id that a text contains. Raises `error` unless it is a whole number from 1 to 2^63 - 1."""
+    """Return the id that a text contains. Raises `error` unless it is a whole number from 1 to 2^63 - 1."""
     if text.isascii() and text.isdigit() and len(text) < 20 and text[0] != "0" and int(text) < INT64:
         return int(text)
     what = name.removesuffix("_id")
@@ -139,7 +139,7 @@ def parse_id(name: str, text: str, *, error: type[InvalidInput] = InvalidInput) 
 
 
 def read_query(shape: type[Q], pairs: Sequence[tuple[str, str]]) -> Q:
-    """Returns the parameters. pairs: names and values, in the order sent."""
+    """Return the parameters. pairs: names and values, in the order sent."""
     sent: dict[str, list[str]] = {}
     for name, value in pairs:
         sent.setdefault(name, []).append(value)
@@ -163,7 +163,7 @@ _BOOLEANS = dict.fromkeys(("1", "t", "T", "true", "TRUE", "True"), True) | dict.
 
 
 def boolean(values: list[str]) -> bool | None:
-    """Returns the first value as a boolean; None if it is none."""
+    """Return the first value as a boolean; None if it is none."""
     return _BOOLEANS.get(values[0].strip())
 
 

@@ -25,12 +25,12 @@ _CHUNK = 2**16
 
 
 def kind_of(request: Request) -> str:
-    """Returns the media type of the body, in lower case and without parameters."""
+    """Return the media type of the body, in lower case and without parameters."""
     return request.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
 def fields(request: Request) -> list[tuple[str, str]]:
-    """Returns names and values in the order sent, without files.
+    """Return names and values in the order sent, without files.
 
     Raises InvalidInput for a body that is not a form or not UTF-8, and for NUL characters.
     """
@@ -43,7 +43,7 @@ def fields(request: Request) -> list[tuple[str, str]]:
 
 
 def file(request: Request, name: str) -> bytes | None:
-    """Returns the content of a field or uploaded file; None if the form has no such field."""
+    """Return the content of a field or uploaded file; None if the form has no such field."""
     match read(request).get(name):
         case UploadFile() as upload:
             upload.file.seek(0)
@@ -83,7 +83,7 @@ def _multipart(request: Request) -> FormData:
 
 
 def _finished(parsing: Coroutine[None, None, FormData]) -> FormData:
-    """Returns the result of a coroutine that waits for nothing.
+    """Return the result of a coroutine that waits for nothing.
 
     The parser is asynchronous because of files on disk; here all is in memory. asyncio.run() would refuse to work in a
     thread that has an event loop, in which asynchronous handlers read their forms.

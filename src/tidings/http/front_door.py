@@ -125,14 +125,14 @@ class _Channel:
 
 
 def _secured(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    """Returns the headers of a response with the security headers that it lacks."""
+    """Return the headers of a response with the security headers that it lacks."""
     given = list(headers)
     names = {name for name, _ in given}
     return given + [header for header in _SECURITY_HEADERS if header[0] not in names]
 
 
 def is_host_valid(scope: Scope) -> bool:
-    """Returns whether there is one Host header, with a host and a port only.
+    """Return whether there is one Host header, with a host and a port only.
 
     Source: RFC 9112, section 3.2; HTTP/1.0 may leave it out.
     """

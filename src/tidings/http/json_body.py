@@ -28,7 +28,7 @@ _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def decode(body: bytes, shape: type[T]) -> T:
-    """Returns the decoded body. Raises InvalidInput if it is not a JSON object, or a member has the wrong type."""
+    """Return the decoded body. Raises InvalidInput if it is not a JSON object, or a member has the wrong type."""
     stripped = body.strip(b" \t\r\n")
     if not stripped:
         raise InvalidInput(verbatim("This call needs a JSON object as its body; the body was empty."))
@@ -53,7 +53,7 @@ def decode_object(body: bytes) -> dict[str, Any]:
 
 
 def sent(body: Struct) -> dict[str, Any]:
-    """Returns the members that were sent; null counts as not sent."""
+    """Return the members that were sent; null counts as not sent."""
     values = ((name, getattr(body, name)) for name in body.__struct_fields__)
     return {name: value for name, value in values if value is not None and value is not UNSET}
 

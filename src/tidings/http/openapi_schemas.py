@@ -43,18 +43,18 @@ class Schemas:
         self.components = {_public_name(name): _component(schema, structs[name]) for name, schema in components.items()}
 
     def of(self, hint: Any) -> Schema:
-        """Returns the schema of a type."""
+        """Return the schema of a type."""
         several = [self._by_hint[repr(alternative)] for alternative in alternatives(hint)]
         return several[0] if len(several) == 1 else {"anyOf": several}
 
 
 def alternatives(hint: Any) -> tuple[Any, ...]:
-    """Returns the members of a union. msgspec has no schema for `list[A] | list[B]`, which JSON cannot tell apart."""
+    """Return the members of a union. msgspec has no schema for `list[A] | list[B]`, which JSON cannot tell apart."""
     return get_args(hint) if get_origin(hint) in (UnionType, Union) else (hint,)
 
 
 def parameters(query: type[Query]) -> list[Schema]:
-    """Returns the query parameters of an operation."""
+    """Return the query parameters of an operation."""
     _, descriptions = _descriptions(query)
     hints = get_type_hints(query, include_extras=True)
     return [_parameter(name, hints[name], descriptions.get(name, "")) for name in query.__struct_fields__]
@@ -73,7 +73,7 @@ def _parameter(name: str, hint: Any, description: str) -> Schema:
 
 
 def _structs(hint: Any) -> Iterable[tuple[str, type[Struct]]]:
-    """Yields every struct within a type, with the name that msgspec gives it."""
+    """Yield every struct within a type, with the name that msgspec gives it."""
     seen: set[Any] = set()
     waiting = [hint]
     while waiting:
@@ -87,7 +87,7 @@ def _structs(hint: Any) -> Iterable[tuple[str, type[Struct]]]:
 
 
 def _public_name(name: str) -> str:
-    """Returns the public name of a struct: `Feed` for `FeedOut`."""
+    """Return the public name of a struct: `Feed` for `FeedOut`."""
     return name.removesuffix("Out")
 
 
@@ -110,7 +110,7 @@ def _component(schema: Schema, struct: type[Struct]) -> Schema:
 
 
 def _simplified(schema: Any) -> Any:
-    """Returns a schema with `null` in the type, public names, and `format: int64` instead of its bounds."""
+    """Return a schema with `null` in the type, public names, and `format: int64` instead of its bounds."""
     if isinstance(schema, list):
         return [_simplified(part) for part in schema]
     if not isinstance(schema, dict):
@@ -132,13 +132,13 @@ def _simplified(schema: Any) -> Any:
 
 
 def _required(schema: Schema) -> Schema:
-    """Returns the schema of a field that must be neither null nor empty."""
+    """Return the schema of a field that must be neither null nor empty."""
     kind = schema["type"][0]
     return {**schema, "type": kind, "minItems" if kind == "array" else "minLength": 1}
 
 
 def _descriptions(struct: type[Struct]) -> tuple[str, dict[str, str]]:
-    """Returns the descriptions of a struct and of its fields, from its docstring."""
+    """Return the descriptions of a struct and of its fields, from its docstring."""
     text = " ".join(struct.__doc__.split()) if struct.__doc__ and "__doc__" in vars(struct) else ""
     names = "|".join(struct.__struct_fields__)
     about = rf"(?:{names})(?:(?:, | and )(?:{names}))*"

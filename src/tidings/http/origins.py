@@ -14,7 +14,7 @@ FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data", "text/
 
 
 def is_foreign(origin: str, request: Request, base_url: str) -> bool:
-    """Returns whether an Origin is not this service. base_url: its public URL, for proxies that change Host."""
+    """Return whether an Origin is not this service. base_url: its public URL, for proxies that change Host."""
     try:
         host = urlsplit(origin).netloc
     except ValueError:
@@ -23,7 +23,7 @@ def is_foreign(origin: str, request: Request, base_url: str) -> bool:
 
 
 def is_sent_by_another_site(request: Request, base_url: str) -> bool:
-    """Returns whether a form or script of another site sent this without a CORS preflight.
+    """Return whether a form or script of another site sent this without a CORS preflight.
 
     Programs send neither Sec-Fetch-* nor Origin. A script with a preflight (`cors`) has to set the credentials itself,
     so it already has them.

@@ -22,7 +22,7 @@ class PasswordGate:
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="passwords")
 
     async def run(self, verify: Callable[..., R], *arguments: Any) -> R:
-        """Returns the result of `verify`, called in one of the threads."""
+        """Return the result of `verify`, called in one of the threads."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, verify, *arguments)
 
     def close(self) -> None:

@@ -44,7 +44,7 @@ class BodyPace(Struct, frozen=True):
     bytes_per_s: float = 1_000.0
 
     def time_s(self, size: int) -> float:
-        """Returns how many seconds after the start the chunk that follows `size` bytes may arrive."""
+        """Return how many seconds after the start the chunk that follows `size` bytes may arrive."""
         return min(self.limit_s, self.grace_s + size / self.bytes_per_s)
 
 
@@ -153,7 +153,7 @@ class Request(StarletteRequest):
         self.content = content
 
     async def chunks(self, pace: BodyPace = BODY_PACE) -> AsyncIterator[bytes]:
-        """Yields the body in the pieces in which it arrives. Raises RequestTooSlow; InvalidInput if it ends early."""
+        """Yield the body in the pieces in which it arrives. Raises RequestTooSlow; InvalidInput if it ends early."""
         if isinstance(self._received, TidingsError):
             raise self._received
         if self._received is not None:
@@ -180,7 +180,7 @@ class Request(StarletteRequest):
             pass
 
     def address(self, trusted: Sequence[Network]) -> str:
-        """Returns the address of the client; a trusted reverse proxy forwards it in X-Forwarded-For."""
+        """Return the address of the client; a trusted reverse proxy forwards it in X-Forwarded-For."""
         client = self.scope.get("client")
         peer: str = client[0] if client else ""
         # The last header is the one that the proxy itself wrote or appended to.
@@ -207,14 +207,14 @@ async def run_while_connected(request: Request, function: Callable[[Callable[[],
 
 
 def _unquoted(value: str) -> str:
-    """Returns the value of a cookie without quotes and backslashes, as `http.cookies` writes it."""
+    """Return the value of a cookie without quotes and backslashes, as `http.cookies` writes it."""
     if len(value) < 2 or value[0] != '"' or value[-1] != '"':
         return value
     return _ESCAPED.sub(lambda found: chr(int(found[1], 8)) if found[1] else found[2], value[1:-1])
 
 
 def parse_pairs(encoded: bytes, most: int) -> list[tuple[str, str]]:
-    """Returns names and values of a query or an URL-encoded form, in the order sent; blank values are kept.
+    """Return names and values of a query or an URL-encoded form, in the order sent; blank values are kept.
 
     Bytes that are not percent-encoded, although they should be, are UTF-8 as well. Raises UnicodeDecodeError for any
     other encoding, and InvalidInput for more than `most` pairs.
@@ -225,7 +225,7 @@ def parse_pairs(encoded: bytes, most: int) -> list[tuple[str, str]]:
 
 
 async def _read_body(receive: Receive, limit: int, pace: BodyPace) -> bytes:
-    """Returns the body. Raises TimeoutError if it arrives too slowly. Uses no thread while it waits."""
+    """Return the body. Raises TimeoutError if it arrives too slowly. Uses no thread while it waits."""
     chunks: list[bytes] = []
     size = 0
     async for chunk in _chunks(receive, pace):
@@ -237,7 +237,7 @@ async def _read_body(receive: Receive, limit: int, pace: BodyPace) -> bytes:
 
 
 async def _chunks(receive: Receive, pace: BodyPace) -> AsyncIterator[bytes]:
-    """Yields the body in the pieces in which it arrives. Raises TimeoutError if it arrives too slowly."""
+    """Yield the body in the pieces in which it arrives. Raises TimeoutError if it arrives too slowly."""
     size = 0
     started = asyncio.get_running_loop().time()
     is_complete = False
@@ -265,7 +265,7 @@ def _too_large(limit: int) -> RequestTooLarge:
 
 
 def is_within(address: str, networks: Sequence[Network]) -> bool:
-    """Returns whether an IP address belongs to one of the networks; False for any other text."""
+    """Return whether an IP address belongs to one of the networks; False for any other text."""
     try:
         parsed = ipaddress.ip_address(address)
     except ValueError:

@@ -40,7 +40,7 @@ RawHeaders = Sequence[tuple[bytes, bytes]]
 
 
 def json(value: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
-    """Returns a JSON response."""
+    """Return a JSON response."""
     return Response(msgspec.json.encode(value), status, headers, JSON)
 
 
@@ -75,12 +75,12 @@ class Download(StreamingResponse):
 
 
 def empty(status: int, headers: dict[str, str] | None = None) -> Response:
-    """Returns a response without a body. 204 and 304 have no Content-Type (RFC 9110, section 8.3)."""
+    """Return a response without a body. 204 and 304 have no Content-Type (RFC 9110, section 8.3)."""
     return Response(b"", status, headers, None if status in (204, 304) else JSON)
 
 
 def raw(headers: dict[str, str]) -> RawHeaders:
-    """Returns headers in the form of ASGI, for headers that every response of a surface has."""
+    """Return headers in the form of ASGI, for headers that every response of a surface has."""
     return [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()]
 
 
@@ -139,7 +139,7 @@ def compress(response: Response, accepted: str, media_types: str = "") -> None:
 
 
 def _encoded_chunks(chunks: Iterator[bytes], coding: str) -> Iterator[bytes]:
-    """Yields the chunks compressed, as one body."""
+    """Yield the chunks compressed, as one body."""
     compress_chunk: Callable[[bytes], bytes]
     finish: Callable[[], bytes]
     if coding == "zstd":
@@ -159,7 +159,7 @@ def _encoded_chunks(chunks: Iterator[bytes], coding: str) -> Iterator[bytes]:
 
 
 def coding_for(accepted: str, offered: Collection[str] = tuple(_CODERS)) -> str | None:
-    """Returns which of the offered codings the client prefers, the first of several; None if it accepts none."""
+    """Return which of the offered codings the client prefers, the first of several; None if it accepts none."""
     weights: dict[str, float] = {}
     for part in accepted.lower().split(","):
         coding, _, parameters = part.partition(";")

@@ -59,7 +59,7 @@ class ReadRouter(Protocol):
     """Decides where users' requests read: from the main database, or from a replica of it."""
 
     def serving(self, user_id: int) -> AbstractContextManager[None]:
-        """Returns the context manager in which a request that only reads is handled."""
+        """Return the context manager in which a request that only reads is handled."""
 
     def note_write(self, user_id: int) -> None:
         """Let the next requests of a user see what was written. Called before the response is sent."""
@@ -126,7 +126,7 @@ class Surface(Generic[C]):
     # Hooks of a surface.
 
     def identify(self, request: Request, endpoint: Endpoint | None) -> C | None:
-        """Returns the context of the caller; None if `identify_slowly` is needed. Runs in a thread."""
+        """Return the context of the caller; None if `identify_slowly` is needed. Runs in a thread."""
         raise NotImplementedError
 
     async def identify_slowly(self, request: Request) -> C:
@@ -134,46 +134,46 @@ class Surface(Generic[C]):
         raise NotImplementedError
 
     def render_error(self, error: Exception, request: Request, context: C | None) -> Response:
-        """Returns the response for an error: ours, Starlette's HTTPException (404, 405), or an unexpected one."""
+        """Return the response for an error: ours, Starlette's HTTPException (404, 405), or an unexpected one."""
         raise NotImplementedError
 
     def permit(self, call: Call[C]) -> None:
-        """Raises if the caller may not use the endpoint. Called before the body is read."""
+        """Raise if the caller may not use the endpoint. Called before the body is read."""
 
     def limit(self, call: Call[C]) -> int:
-        """Returns the largest body in bytes; 0 to read none."""
+        """Return the largest body in bytes; 0 to read none."""
         return self.body_limit if call.endpoint.body_limit is None else call.endpoint.body_limit
 
     def uploader(self, call: Call[C]) -> int:  # noqa: ARG002
-        """Returns the id of the user whose upload is received, 0 if the body is read as any other."""
+        """Return the id of the user whose upload is received, 0 if the body is read as any other."""
         return 0
 
     def user_id(self, context: C) -> int:  # noqa: ARG002
-        """Returns the id of the caller, 0 for one who is not signed in."""
+        """Return the id of the caller, 0 for one who is not signed in."""
         return 0
 
     def may_write(self, request: Request) -> bool:
-        """Returns whether a request may change something, so that it reads from the main database."""
+        """Return whether a request may change something, so that it reads from the main database."""
         return request.method not in SAFE
 
     def check_request(self, call: Call[C]) -> None:
-        """Raises if the request is not acceptable. Called after the body was read."""
+        """Raise if the request is not acceptable. Called after the body was read."""
         if call.request.body_error is not None:
             raise call.request.body_error
 
     def render(self, call: Call[C], result: Any) -> Response:
-        """Returns the response for the result of a handler."""
+        """Return the response for the result of a handler."""
         if isinstance(result, Response):
             return result
         status = call.endpoint.status
         return empty(status) if result is None else json(result, status)
 
     def refuse(self) -> Response:
-        """Returns the response to a request for which there is no capacity. Runs in the event loop."""
+        """Return the response to a request for which there is no capacity. Runs in the event loop."""
         return json({"error_message": BUSY}, 503, {"Retry-After": str(BUSY_RETRY_AFTER_S)})
 
     def handling_context(self, context: C) -> AbstractContextManager[None]:  # noqa: ARG002
-        """Returns the context manager in which handler and rendering run, such as the language of the user."""
+        """Return the context manager in which handler and rendering run, such as the language of the user."""
         return nullcontext()
 
     def close(self) -> None:
@@ -325,7 +325,7 @@ class Surface(Generic[C]):
         return await self._queue(request).run(function, *arguments)
 
     def _queue(self, request: Request) -> ThreadQueue:
-        """Returns the queue in which the request waits for a thread."""
+        """Return the queue in which the request waits for a thread."""
         return self._complete if request.method in SAFE or request.has_arrived else self._incomplete
 
 

@@ -53,7 +53,7 @@ class ThreadQueue:
         return self._count >= self._max_waiting
 
     async def run(self, function: Callable[..., R], *arguments: Any) -> R:
-        """Returns the result of the function, called in a thread."""
+        """Return the result of the function, called in a thread."""
         future: Future[R] = Future()
         self._count += 1
         try:
@@ -113,7 +113,7 @@ class ThreadQueue:
                 future.set_result(result)
 
     def _take(self, runner: _Runner) -> tuple[Future[Any], Callable[..., Any], tuple[Any, ...]] | None:
-        """Returns what to call next; None if nothing waits, or if others have taken the place of a slow one."""
+        """Return what to call next; None if nothing waits, or if others have taken the place of a slow one."""
         with self._lock:
             if runner.is_slow and self._quick < self._at_once:
                 runner.is_slow = False

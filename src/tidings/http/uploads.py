@@ -124,7 +124,7 @@ class UploadFolder:
 
 
 def has_space(folder: Path, size: int = 0) -> bool:
-    """Returns whether `size` bytes fit on the disk of a folder, and RESERVE is left."""
+    """Return whether `size` bytes fit on the disk of a folder, and RESERVE is left."""
     return shutil.disk_usage(folder).free >= size + RESERVE
 
 
@@ -152,7 +152,7 @@ class _FileSink:
         self.size += len(piece)
 
     def finish(self) -> list[tuple[str, str]]:
-        """Returns the fields sent with the file."""
+        """Return the fields sent with the file."""
         return []
 
 

@@ -73,7 +73,7 @@ class BackupWorker:
 
 
 def _in_daemon_thread(backup: ScheduledBackup) -> asyncio.Future[WrittenBackup]:
-    """Returns the backup as a future. A daemon thread does not keep a stopping worker from ending."""
+    """Return the backup as a future. A daemon thread does not keep a stopping worker from ending."""
     loop = asyncio.get_running_loop()
     written: asyncio.Future[WrittenBackup] = loop.create_future()
 

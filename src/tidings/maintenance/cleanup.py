@@ -112,7 +112,7 @@ class Cleanup:
             scheduled_jobs.release(db, JOB_NAME, worker)
 
     def steps(self, *, unlimited: bool = False) -> Iterator[CleanupStep]:
-        """Yields the steps of one run, each a transaction. unlimited: without the limit of entries."""
+        """Yield the steps of one run, each a transaction. unlimited: without the limit of entries."""
         yield from self._entries(sys.maxsize if unlimited else self._settings.max_entries)
         yield from self._tombstones()
         yield from self._until_none("icons", icons.remove_unused)
@@ -137,7 +137,7 @@ class Cleanup:
                         return
 
     def _removals(self, user_id: int) -> Iterator[_Removal]:
-        """Yields removals of expired entries: one per user and status, and one per feed with its own retention."""
+        """Yield removals of expired entries: one per user and status, and one per feed with its own retention."""
         now, default = self._clock(), self._settings.retention
         with self._database.reading() as db:
             overrides = cleanup.retention_overrides(db, user_id)
@@ -227,7 +227,7 @@ class _Removal:
         self._overridden = overridden
 
     def steps(self, max_entries: int) -> Iterator[CleanupStep]:
-        """Yields steps that remove up to `max_entries` entries together."""
+        """Yield steps that remove up to `max_entries` entries together."""
         reached, size = Instant(-(2**62)), MAX_BATCH // 5
         while expired := self._find(reached, min(size, max_entries)):
             step = _write(self._database, "entries", partial(self._remove, expired=expired))

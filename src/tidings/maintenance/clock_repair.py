@@ -45,7 +45,7 @@ class ClockRepair:
         self._limits = limits
 
     def ahead_s(self) -> float:
-        """Returns by how many seconds this clock is ahead of the database server's; 0 on SQLite, without a server."""
+        """Return by how many seconds this clock is ahead of the database server's; 0 on SQLite, without a server."""
         with self._database.reading() as db:
             theirs = database_clock.now(db)
         return 0.0 if theirs is None else (self._clock() - theirs) / 1_000_000

@@ -37,7 +37,7 @@ def is_ready(maintenance: MaintenanceServices) -> Response:
 
 
 def why_not_ready(maintenance: MaintenanceServices) -> str:
-    """Returns "" if requests can be served."""
+    """Return "" if requests can be served."""
     try:
         maintenance.readiness.check()
     except StoreUnavailable:

@@ -31,7 +31,7 @@ class IntegrityCheck:
         self._database = database
 
     def run(self, *, repair: bool, progress: Callable[[int, int], None]) -> Iterator[Problem]:
-        """Yields all problems; with `repair`, repairs the ones that it can. progress: bodies read, and the total."""
+        """Yield all problems; with `repair`, repairs the ones that it can. progress: bodies read, and the total."""
         damaged = list(self._file(repair=repair))
         yield from damaged
         if any(not one.is_repaired for one in damaged):

@@ -39,7 +39,7 @@ class Access(Struct, frozen=True):
     password: str = ""
 
     def refusal(self, request: Request) -> Response | None:
-        """Returns the error response for a request; None if it may read."""
+        """Return the error response for a request; None if it may read."""
         if not is_within(request.address(self.trusted), self.networks):
             return _forbidden()
         if (self.username or self.password) and not self._knows_password(request):

@@ -118,5 +118,5 @@ class ScheduledBackup:
 
 
 def _matching(folder: Path, name: re.Pattern[str]) -> list[Path]:
-    """Returns the files with such a name, the oldest first."""
+    """Return the files with such a name, the oldest first."""
     return sorted(path for path in folder.iterdir() if name.fullmatch(path.name) and path.is_file())

@@ -73,14 +73,14 @@ class StatusReader:
         self._cached: ServiceStatus | None = None
 
     def cached(self) -> ServiceStatus:
-        """Returns the state, at most `cache_for` old. Raises StoreUnavailable."""
+        """Return the state, at most `cache_for` old. Raises StoreUnavailable."""
         with self._lock:
             if self._cached is None or time.monotonic() - self._cached_at > self._cache_for_s:
                 self._cached, self._cached_at = self.read(), time.monotonic()
             return self._cached
 
     def read(self) -> ServiceStatus:
-        """Returns the state, read from the database now. Raises StoreUnavailable."""
+        """Return the state, read from the database now. Raises StoreUnavailable."""
         now = self._clock()
         with self._database.reading() as db:
             queue = status.poll_queue_counts(db, now, overdue_after=OVERDUE_AFTER)
@@ -137,6 +137,6 @@ GAUGES = {
 
 
 def gauges(overview: ServiceStatus) -> dict[str, tuple[str, float]]:
-    """Returns the help and the value of each gauge that has one, by name."""
+    """Return the help and the value of each gauge that has one, by name."""
     values = {name: (text, getattr(overview, field)) for name, (field, text) in GAUGES.items()}
     return {name: (text, float(value)) for name, (text, value) in values.items() if value is not None}

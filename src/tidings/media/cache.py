@@ -44,7 +44,7 @@ class MediaCache:
         self._written = limit
 
     def get(self, url: str, *, now: int) -> CachedFile | None:
-        """Returns the file of a URL. now: seconds since 1970."""
+        """Return the file of a URL. now: seconds since 1970."""
         if not self._limit:
             return None
         path = self._path(url)

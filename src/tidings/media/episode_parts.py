@@ -54,7 +54,7 @@ class EpisodeParts:
         self._slots = asyncio.Semaphore(MAX_CONCURRENT)
 
     def find(self, user_id: int, enclosure_id: int) -> EpisodePart:
-        """Returns an enclosure of the user. Raises NotFound."""
+        """Return an enclosure of the user. Raises NotFound."""
         with self._database.reading() as db:
             enclosure = owned_enclosure(db, user_id, enclosure_id)
             entry = owned_entry(db, user_id, enclosure.entry_id)
@@ -64,12 +64,12 @@ class EpisodeParts:
         return EpisodePart(enclosure, entry, feed)
 
     async def chapters(self, part: EpisodePart) -> list[Chapter]:
-        """Returns the chapters of a file. Raises FetchError, and InvalidInput if it has none."""
+        """Return the chapters of a file. Raises FetchError, and InvalidInput if it has none."""
         response = await self._get(part, _CHAPTERS_ACCEPT, MAX_CHAPTERS_BYTES)
         return await asyncio.to_thread(read_chapters, response.body)
 
     async def transcript(self, part: EpisodePart) -> EpisodeTranscript:
-        """Returns the transcript of a file. Raises FetchError, and InvalidInput if it has no text."""
+        """Return the transcript of a file. Raises FetchError, and InvalidInput if it has no text."""
         response = await self._get(part, _TRANSCRIPT_ACCEPT, MAX_TRANSCRIPT_BYTES)
         return await asyncio.to_thread(_transcript, response)
 

@@ -32,7 +32,7 @@ class MediaPolicy(Struct, frozen=True):
     """The kinds of media that are proxied at all."""
 
     def with_wish(self, *, for_all: bool) -> MediaPolicy:
-        """Returns the policy for one user. for_all: the user wants all media proxied; an operator's "none" stands."""
+        """Return the policy for one user. for_all: the user wants all media proxied; an operator's "none" stands."""
         if not for_all or self.mode is MediaProxyMode.NONE:
             return self
         return MediaPolicy(MediaProxyMode.ALL, self.kinds)
@@ -41,7 +41,7 @@ class MediaPolicy(Struct, frozen=True):
         return self.mode is MediaProxyMode.ALL and kind in self.kinds
 
     def applies_to(self, url: str, kind: MediaKind, *, on_https: bool) -> bool:
-        """Returns whether media are proxied. on_https: whether the page that shows them is served over https."""
+        """Return whether media are proxied. on_https: whether the page that shows them is served over https."""
         scheme = url.partition(":")[0].lower()
         if kind not in self.kinds or scheme not in ("http", "https"):
             return False

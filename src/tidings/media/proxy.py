@@ -70,15 +70,15 @@ class MediaProxy:
         self._failed: dict[str, tuple[int, TidingsError]] = {}
 
     def path(self, url: str, kind: MediaKind) -> str:
-        """Returns the path under which the proxy serves a URL."""
+        """Return the path under which the proxy serves a URL."""
         return signed_path(url, self._key(), is_stream=kind is not MediaKind.IMAGE)
 
     def url(self, signature: str, encoded_url: str) -> str:
-        """Returns the URL of a path. Raises Forbidden for a wrong signature."""
+        """Return the URL of a path. Raises Forbidden for a wrong signature."""
         return verified_url(signature, encoded_url, self._key())
 
     async def picture(self, url: str, size: PictureSize = PictureSize.ARTICLE) -> Picture:
-        """Returns the picture at a URL, not larger than a size.
+        """Return the picture at a URL, not larger than a size.
 
         Raises FetchError or InvalidInput when it cannot be shown.
         """
@@ -95,7 +95,7 @@ class MediaProxy:
         return scaled
 
     async def stream(self, url: str, *, byte_range: str) -> MediaStream:
-        """Returns audio or video as the publisher sends it. byte_range: the Range header of the reader.
+        """Return audio or video as the publisher sends it. byte_range: the Range header of the reader.
 
         Raises Forbidden if the operator did not ask for it, FetchError and InvalidInput.
         """

@@ -38,7 +38,7 @@ _PLACEHOLDER = b"""<svg xmlns="http://www.w3.org/2000/svg"><rect width="100%" he
 async def show_media(
     request: Request, media: MediaServices, signature: str, encoded_url: str
 ) -> Response | PageResponse:
-    """Returns the picture at a signed address; a placeholder, or a page with a link, when there is none to show.
+    """Return the picture at a signed address; a placeholder, or a page with a link, when there is none to show.
 
     It is public, since shared pages have pictures, too: without a signature of ours nothing is fetched.
     """
@@ -57,7 +57,7 @@ async def show_media(
 
 @routes.get(f"{STREAM_PREFIX}{{signature}}/{{encoded_url}}", is_public=True)
 async def stream_media(request: Request, media: MediaServices, signature: str, encoded_url: str) -> Response:
-    """Returns the sound or film at a signed address while it arrives."""
+    """Return the sound or film at a signed address while it arrives."""
     proxy = media.proxy
     url = await asyncio.to_thread(proxy.url, signature, encoded_url)
     try:
@@ -76,7 +76,7 @@ def _size(request: Request) -> PictureSize:
 
 
 def _is_opened(request: Request) -> bool:
-    """Returns whether the address is opened as a page, and not as a picture within one."""
+    """Return whether the address is opened as a page, and not as a picture within one."""
     accepted = request.headers.get("accept", "")
     return request.headers.get("sec-fetch-dest", "") == "document" or accepted.startswith("text/html")
 

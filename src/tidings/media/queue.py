@@ -31,7 +31,7 @@ class MediaQueue:
         self._change(user_id, enclosure_id, lambda ids: _added(ids, enclosure_id, is_next=is_next))
 
     def remove(self, user_id: int, enclosure_id: int) -> None:
-        """Raises NotFound if the user does not have this enclosure."""
+        """Raise NotFound if the user does not have this enclosure."""
         self._change(user_id, enclosure_id, lambda ids: [id_ for id_ in ids if id_ != enclosure_id])
 
     def move(self, user_id: int, enclosure_id: int, by: int) -> None:

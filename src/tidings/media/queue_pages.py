@@ -60,7 +60,7 @@ def change_queue(caller: User, media: MediaServices, form: QueueForm) -> Redirec
 
 
 def _change(queue: MediaQueue, user_id: int, enclosure_id: int, form: QueueForm) -> str:
-    """Returns what to say about the change."""
+    """Return what to say about the change."""
     if form.next or form.add:
         queue.add(user_id, enclosure_id, is_next=bool(form.next))
         return _("Plays next.") if form.next else _("Added to the queue.")

@@ -21,7 +21,7 @@ _ADDRESS = re.compile(r' (src|srcset|poster)="([^"]*)"')
 
 
 def rewrite_media(html: str, address: Address) -> str:
-    """Returns the HTML with another address for each picture, audio and video."""
+    """Return the HTML with another address for each picture, audio and video."""
     if "<img" not in html and "<source" not in html and "<audio" not in html and "<video" not in html:
         return html
     return _TAG.sub(_Rewriter(address), html)

@@ -25,13 +25,13 @@ _SIGNATURE_BYTES = 16
 
 
 def signed_path(url: str, key: bytes, *, is_stream: bool = False) -> str:
-    """Returns the path under which the proxy serves a URL."""
+    """Return the path under which the proxy serves a URL."""
     raw = url.encode("utf-8", "replace")
     return f"{STREAM_PREFIX if is_stream else PREFIX}{_encode(_signature(raw, key))}/{_encode(raw)}"
 
 
 def verified_url(signature: str, encoded_url: str, key: bytes) -> str:
-    """Returns the URL of a signed path. Raises Forbidden for a signature that this key did not make."""
+    """Return the URL of a signed path. Raises Forbidden for a signature that this key did not make."""
     try:
         raw, sent = _decode(encoded_url), _decode(signature)
         url = raw.decode()

@@ -59,12 +59,12 @@ _set_position = (
 
 
 def list_all(db: Read, user_id: int) -> list[QueuedMedia]:
-    """Returns the queue in its order, without deleted entries."""
+    """Return the queue in its order, without deleted entries."""
     return db.all(QueuedMedia, _select_queue, user=user_id)
 
 
 def list_ids(db: Read, user_id: int) -> list[int]:
-    """Returns the ids of all enclosures in the queue, in its order."""
+    """Return the ids of all enclosures in the queue, in its order."""
     return [int(id_) for id_ in db.scalars(_select_ids, user=user_id)]
 
 

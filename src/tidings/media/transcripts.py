@@ -55,7 +55,7 @@ class EpisodeTranscript(Struct, frozen=True):
 
 
 def read_transcript(text: str, *, url: str, is_late: Callable[[], bool] = lambda: False) -> EpisodeTranscript:
-    """Returns a transcript in the format that the text shows: types in feeds are often wrong.
+    """Return a transcript in the format that the text shows: types in feeds are often wrong.
 
     url: the base of relative URLs. is_late: asked now and then whether to stop. Raises InvalidInput if there is no
     text, or if reading takes too long.
@@ -76,7 +76,7 @@ def read_transcript(text: str, *, url: str, is_late: Callable[[], bool] = lambda
 
 
 def _kept_lines(lines: Iterable[TranscriptLine], is_late: Callable[[], bool]) -> tuple[TranscriptLine, ...]:
-    """Returns lines that have text, each speaker where it changes. Raises InvalidInput if that takes too long."""
+    """Return lines that have text, each speaker where it changes. Raises InvalidInput if that takes too long."""
     kept: list[TranscriptLine] = []
     speaker = ""
     for number, line in enumerate(lines):
@@ -93,7 +93,7 @@ def _kept_lines(lines: Iterable[TranscriptLine], is_late: Callable[[], bool]) ->
 
 
 def _of_cues(text: str) -> Iterator[TranscriptLine]:
-    """Yields the cues. A cue ends at a blank line; other lines with times before it are part of its text."""
+    """Yield the cues. A cue ends at a blank line; other lines with times before it are part of its text."""
     reached = 0
     for times in _TIMES.finditer(text):
         if times.start() < reached:

@@ -108,7 +108,7 @@ def record_cleanup(what: str, count: int) -> None:
 
 
 def exposition(gauges: dict[str, tuple[str, float]]) -> tuple[bytes, str]:
-    """Returns the metrics of all processes in Prometheus' text format, and the media type.
+    """Return the metrics of all processes in Prometheus' text format, and the media type.
 
     gauges: help text and current value, by name. `start` must have been called.
     """

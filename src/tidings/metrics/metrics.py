@@ -217,5 +217,5 @@ class LabelledMetric(Generic[K]):
 
 
 def format_bound(bound: float) -> str:
-    """Returns a bound as the text format writes it: 1.0, 0.0025."""
+    """Return a bound as the text format writes it: 1.0, 0.0025."""
     return repr(float(bound))

@@ -74,7 +74,7 @@ class MetricFiles:
         self._unread = len(self.values) - 1
 
     def index(self, key: SampleKey) -> int:
-        """Returns the index of the key's value. Without room for its name on the disk, an index that is never read."""
+        """Return the index of the key's value. Without room for its name on the disk, an index that is never read."""
         with self.lock:
             if key not in self._indexes:
                 if len(self._indexes) >= self._unread or not self._append(_line(key)):
@@ -83,7 +83,7 @@ class MetricFiles:
             return self._indexes[key]
 
     def _append(self, line: bytes) -> bool:
-        """Returns whether the line was written whole; if not, nothing of it is left."""
+        """Return whether the line was written whole; if not, nothing of it is left."""
         end = self._names.tell()
         with suppress(OSError):
             if self._names.write(line) == len(line):
@@ -100,7 +100,7 @@ class MetricFiles:
         self._folder_lock.close()
 
     def _lock_slot(self) -> tuple[int, BufferedRandom]:
-        """Returns the number and the lock file of the first free slot."""
+        """Return the number and the lock file of the first free slot."""
         for number in range(1, MAX_PROCESSES):
             lock_file = (self._folder / f"slot-{number}.lock").open("a+b")
             if _try_lock(lock_file, fcntl.LOCK_EX):
@@ -110,7 +110,7 @@ class MetricFiles:
 
 
 def sum_of_all(folder: Path) -> dict[SampleKey, float]:
-    """Returns each value, summed over the files of all processes."""
+    """Return each value, summed over the files of all processes."""
     sums: defaultdict[SampleKey, float] = defaultdict(float)
     for number in sorted(int(path.stem.partition("-")[2]) for path in folder.glob("values-*.db")):
         values_path, names_path = _paths(folder, number)
@@ -131,7 +131,7 @@ def _line(key: SampleKey) -> bytes:
 
 
 def _read_names(path: Path) -> list[SampleKey]:
-    """Returns the keys of the complete lines; a process may be writing the last one."""
+    """Return the keys of the complete lines; a process may be writing the last one."""
     lines = path.read_bytes().split(b"\n")[:-1] if path.exists() else []
     return [msgspec.json.decode(line, type=SampleKey) for line in lines]
 
@@ -144,7 +144,7 @@ def _write_whole(path: Path) -> None:
 
 
 def _try_lock(file: BufferedRandom, operation: int) -> bool:
-    """Returns whether the lock could be acquired. operation: LOCK_EX or LOCK_SH."""
+    """Return whether the lock could be acquired. operation: LOCK_EX or LOCK_SH."""
     try:
         fcntl.flock(file, operation | fcntl.LOCK_NB)
     except BlockingIOError:

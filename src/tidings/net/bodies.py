@@ -58,7 +58,7 @@ class Decompressor(Protocol):
     @property
     def rest(self) -> bytes: ...
     def decompress(self, data: bytes) -> Iterator[bytes]:
-        """Yields pieces of at most _STEP bytes. Raises _CorruptError for invalid data."""
+        """Yield pieces of at most _STEP bytes. Raises _CorruptError for invalid data."""
 
 
 class _Zlib:
@@ -182,7 +182,7 @@ class _Stage:
         yield from self._decompress(data)
 
     def finish(self) -> Iterator[bytes]:
-        """Yields the remaining bytes. Raises _CorruptError if the compressed stream is truncated."""
+        """Yield the remaining bytes. Raises _CorruptError if the compressed stream is truncated."""
         if self._decompressor is None and self._kept and not self._is_plain:
             self._decompressor = _decompressor_for(self._name, self._kept)
             yield from self._decompress(self._kept)
@@ -206,7 +206,7 @@ class _Stage:
             self._kept = None
 
     def _decompress_streams(self, data: bytes) -> Iterator[bytes]:
-        """Yields the data of consecutive compressed streams; other bytes after the end are padding and dropped."""
+        """Yield the data of consecutive compressed streams; other bytes after the end are padding and dropped."""
         while data:
             if self._decompressor is None:
                 raise _CorruptError
@@ -223,7 +223,7 @@ class _Stage:
 
 
 def _decompressor_for(name: str, start: bytes) -> Decompressor | None:
-    """Returns the decompressor for data that begins with `start`; None if it is not in the encoding `name`."""
+    """Return the decompressor for data that begins with `start`; None if it is not in the encoding `name`."""
     if start.startswith(_GZIP_MAGIC):
         return _Zlib(31)
     if start.startswith(_ZSTD_MAGIC):
@@ -260,7 +260,7 @@ class BodyReader:
         self._pieces: list[bytes] = []
 
     def feed(self, data: bytes) -> None:
-        """Adds received bytes. Raises BodyTooLarge beyond the limit, and UndecodableBody for invalid data."""
+        """Add received bytes. Raises BodyTooLarge beyond the limit, and UndecodableBody for invalid data."""
         try:
             # A decompressor copies what follows the end of its stream: in small steps, so that this stays cheap.
             for start in range(0, len(data), _STEP):
@@ -271,7 +271,7 @@ class BodyReader:
             raise self._too_many_streams() from error
 
     def finish(self) -> bytes:
-        """Returns the whole body. Raises UndecodableBody if a compressed stream is truncated."""
+        """Return the whole body. Raises UndecodableBody if a compressed stream is truncated."""
         try:
             for number, stage in enumerate(self._stages):
                 for piece in stage.finish():
@@ -283,7 +283,7 @@ class BodyReader:
         return b"".join(self._pieces)
 
     def check_announced(self, size: int) -> None:
-        """Raises BodyTooLarge if the announced size exceeds the limit. size: bytes, 0 if not announced."""
+        """Raise BodyTooLarge if the announced size exceeds the limit. size: bytes, 0 if not announced."""
         if size > self._limit:
             raise self._too_large()
 

@@ -47,7 +47,7 @@ class Link(Struct, frozen=True):
 def freshness_s(
     *, cache_control: str = "", expires: str = "", age: str = "", date: str = "", now: Instant
 ) -> int | None:
-    """Returns for how many more seconds the response is fresh; None if the headers do not say.
+    """Return for how many more seconds the response is fresh; None if the headers do not say.
 
     max-age wins over Expires; Age is subtracted; no-cache and no-store mean 0. Expires is measured from the
     publisher's own Date if that is present, so that a wrong clock on either side does not matter.
@@ -67,7 +67,7 @@ def freshness_s(
 
 
 def retry_after_s(value: str, now: Instant) -> int | None:
-    """Returns the seconds to wait by a Retry-After header, 0 for a date in the past; None if it cannot be parsed.
+    """Return the seconds to wait by a Retry-After header, 0 for a date in the past; None if it cannot be parsed.
 
     Source: RFC 9110, section 10.2.3. Fractions of a second, which some servers send, are rounded up.
     """
@@ -78,7 +78,7 @@ def retry_after_s(value: str, now: Instant) -> int | None:
 
 
 def http_date(value: str) -> Instant | None:
-    """Returns the parsed date; None if it cannot be parsed.
+    """Return the parsed date; None if it cannot be parsed.
 
     Accepts all three formats of RFC 9110, section 5.6.7, and the variants that `email.utils` accepts.
     """
@@ -90,12 +90,12 @@ def http_date(value: str) -> Instant | None:
 
 
 def wants_no_validators(expires: str) -> bool:
-    """Returns whether the publisher asks for unconditional requests, by `Expires: 0` (docs/polling.md)."""
+    """Return whether the publisher asks for unconditional requests, by `Expires: 0` (docs/polling.md)."""
     return expires.strip() == "0"
 
 
 def parse_links(value: str, base_url: str) -> tuple[Link, ...]:
-    """Returns the targets of a Link header, in order, one for each relation. Source: RFC 8288."""
+    """Return the targets of a Link header, in order, one for each relation. Source: RFC 8288."""
     links = []
     for target, parameters in _LINK.findall(value[:_MAX_HEADER_CHARS]):
         values: dict[str, str] = {}
@@ -110,7 +110,7 @@ def parse_links(value: str, base_url: str) -> tuple[Link, ...]:
 
 
 def _directives(cache_control: str) -> dict[str, str]:
-    """Returns the directives by name in lower case. A repeated one keeps its first value, as RFC 9111 allows."""
+    """Return the directives by name in lower case. A repeated one keeps its first value, as RFC 9111 allows."""
     directives: dict[str, str] = {}
     for name, quoted, token in _DIRECTIVE.findall(cache_control[:_MAX_HEADER_CHARS]):
         directives.setdefault(name.lower(), quoted or token)
@@ -118,7 +118,7 @@ def _directives(cache_control: str) -> dict[str, str]:
 
 
 def _delta_s(value: str) -> int | None:
-    """Returns a number of seconds, at most MAX_SECONDS; None if the value is not a number."""
+    """Return a number of seconds, at most MAX_SECONDS; None if the value is not a number."""
     value = value.strip()
     if not re.fullmatch(r"\d+(\.\d*)?", value, re.ASCII):
         return None

@@ -131,7 +131,7 @@ class Connections:
 
     @asynccontextmanager
     async def _session_for(self, proxy_url: str) -> AsyncIterator[aiohttp.ClientSession]:
-        """Yields the session for requests through this proxy, or for direct ones.
+        """Yield the session for requests through this proxy, or for direct ones.
 
         Each request through a SOCKS proxy has a session of its own: connections to it are rare, and a pool for each
         proxy that a user ever named would grow without end.
@@ -195,7 +195,7 @@ def _is_socks(proxy_url: str) -> bool:
 
 
 def _proxy(proxy_url: str) -> Target:
-    """Returns host and credentials of the proxy, for SOCKS with the scheme http. Raises InvalidInput."""
+    """Return host and credentials of the proxy, for SOCKS with the scheme http. Raises InvalidInput."""
     try:
         return parse_target(_SOCKS.sub("http", proxy_url))
     except InvalidInput as error:
@@ -203,7 +203,7 @@ def _proxy(proxy_url: str) -> Target:
 
 
 def _with_credentials(proxy: Target) -> URL:
-    """Returns the proxy's URL with credentials, the one form that aiohttp accepts for http and https."""
+    """Return the proxy's URL with credentials, the one form that aiohttp accepts for http and https."""
     return proxy.url.with_user(proxy.username).with_password(proxy.password) if proxy.username else proxy.url
 
 
@@ -229,7 +229,7 @@ def _translate_errors(target: Target, proxy: Target | None) -> Iterator[None]:
 
 
 def _no_file_is_left() -> bool:
-    """Returns whether no socket can be opened. A lookup that failed for this reason does not say so."""
+    """Return whether no socket can be opened. A lookup that failed for this reason does not say so."""
     try:
         socket.socket().close()
     except OSError:
@@ -275,7 +275,7 @@ def _problem(error: Exception, target: Target, proxy: Target | None) -> Message:
 
 
 def _socks_problem(error: SocksFailure, host: str, proxy: Message) -> Message:
-    """Returns why a connection through a SOCKS proxy failed. Other replies than those are refusals of the proxy."""
+    """Return why a connection through a SOCKS proxy failed. Other replies than those are refusals of the proxy."""
     if error.reply in _SOCKS_REPLIES:
         return _REASONS[_SOCKS_REPLIES[error.reply]].with_values(host=host)
     number = error.cause.errno if isinstance(error.cause, OSError) else errno.ECONNREFUSED
@@ -297,7 +297,7 @@ def _tls_failure(target: Target, error: Exception) -> Message:
 
 
 def _tls_reason(error: Exception) -> str | Message:
-    """Returns the reason that OpenSSL gives, without file names and numbers."""
+    """Return the reason that OpenSSL gives, without file names and numbers."""
     cause: object = getattr(error, "certificate_error", None) or getattr(error, "os_error", None) or error
     if isinstance(cause, ssl.SSLCertVerificationError):
         return cause.verify_message.rstrip(".")

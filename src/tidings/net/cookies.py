@@ -58,7 +58,7 @@ class ChainCookies:
             self._set(target, clean(line))
 
     def header(self, target: Target, given: str = "") -> str:
-        """Returns the Cookie header for a request; "" without cookies.
+        """Return the Cookie header for a request; "" without cookies.
 
         given: the header that the feed's user entered for this host. A cookie of the same name that the site has set
         since replaces the one in it, as in a browser.
@@ -101,7 +101,7 @@ def _name(pair: str) -> str:
 
 
 def _may_set(host: str, domain: str) -> bool:
-    """Returns whether a host may set cookies for a domain. "" stands for the host itself."""
+    """Return whether a host may set cookies for a domain. "" stands for the host itself."""
     return domain in {"", host} or ("." in domain and host.endswith(f".{domain}"))
 
 

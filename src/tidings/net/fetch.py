@@ -61,7 +61,7 @@ class Fetcher:
         await self._connections.close()
 
     async def get(self, request: FetchRequest) -> FetchResponse:
-        """Returns the document at `request.url`.
+        """Return the document at `request.url`.
 
         Raises InvalidInput for a request that cannot be sent, and FetchError, which names the URL that failed.
         HttpError says when the publisher wants the next request.
@@ -194,7 +194,7 @@ def _cookie(request: FetchRequest, start: Target, target: Target, cookies: Chain
 
 
 def _credentials(request: FetchRequest, start: Target, target: Target) -> tuple[str, str] | None:
-    """Returns user name and password for one request. In a URL the password may be missing, as with tokens."""
+    """Return user name and password for one request. In a URL the password may be missing, as with tokens."""
     if start.trusts(target):
         if request.username and request.password:
             return request.username, request.password
@@ -203,7 +203,7 @@ def _credentials(request: FetchRequest, start: Target, target: Target) -> tuple[
 
 
 def next_target(target: Target, response: aiohttp.ClientResponse) -> Target:
-    """Returns where a redirect leads. Raises NetworkError for one that leads nowhere."""
+    """Return where a redirect leads. Raises NetworkError for one that leads nowhere."""
     location = response.headers.get("Location", "")
     if not location:
         raise NetworkError(

@@ -76,7 +76,7 @@ class AddressGuard:
         self.setting = setting
 
     def allows(self, address: str) -> bool:
-        """Returns whether connections to the address are allowed. address: IPv4 or IPv6 as text, else False."""
+        """Return whether connections to the address are allowed. address: IPv4 or IPv6 as text, else False."""
         try:
             parsed = ip_address(address)
         except ValueError:
@@ -84,7 +84,7 @@ class AddressGuard:
         return self.allow_private_networks or is_public(parsed)
 
     def allows_through_proxy(self, host: str) -> bool:
-        """Returns whether a request for this host may be sent to a proxy.
+        """Return whether a request for this host may be sent to a proxy.
 
         The proxy resolves names, so that only literal addresses and localhost can be refused here. The operator of the
         proxy decides what else it may reach.
@@ -95,7 +95,7 @@ class AddressGuard:
         return self.allows(name) if _is_literal(name) else True
 
     def refusal(self, host: str) -> AddressRefused:
-        """Returns the error. It names the host and not its address, which would reveal the operator's network."""
+        """Return the error. It names the host and not its address, which would reveal the operator's network."""
         return AddressRefused(
             msg(
                 "{host} leads into a private or local network, and connections to there are switched off. If it "
@@ -106,7 +106,7 @@ class AddressGuard:
         )
 
     def open_socket(self, info: tuple[int, int, int, str, tuple[object, ...]]) -> socket.socket:
-        """Returns a socket for the address after the last check before connecting. Raises AddressRefused.
+        """Return a socket for the address after the last check before connecting. Raises AddressRefused.
 
         info: one result of `getaddrinfo`.
         """
@@ -118,7 +118,7 @@ class AddressGuard:
 
 
 def is_public(address: IPv4Address | IPv6Address) -> bool:
-    """Returns whether the address belongs to the public internet.
+    """Return whether the address belongs to the public internet.
 
     An IPv6 address that contains an IPv4 address is public if the IPv4 address is.
     """
@@ -186,7 +186,7 @@ class GuardedResolver(AbstractResolver):
         ]
 
     async def addresses(self, host: str) -> Sequence[str]:
-        """Returns the allowed addresses of a name, or of a literal address. Raises as `resolve` does."""
+        """Return the allowed addresses of a name, or of a literal address. Raises as `resolve` does."""
         return self._allowed(host, [host] if _is_literal(host) else await self._lookup(host))
 
     def _allowed(self, host: str, found: Sequence[str]) -> Sequence[str]:
@@ -210,7 +210,7 @@ def _is_literal(host: str) -> bool:
 
 
 def _with_scope(address: tuple[object, ...]) -> str:
-    """Returns the address of a socket name; an IPv6 address with its scope id, as in fe80::1%2."""
+    """Return the address of a socket name; an IPv6 address with its scope id, as in fe80::1%2."""
     if len(address) == 4 and address[3]:
         return f"{address[0]}%{address[3]}" if "%" not in str(address[0]) else str(address[0])
     return str(address[0])

@@ -32,7 +32,7 @@ _INTERIM: Final = re.compile(rb"HTTP/1\.[01] +1(?!01)\d\d")
 
 
 def mend_head(head: bytes) -> bytes:
-    """Returns the head of a response without what aiohttp refuses; the same object if nothing had to be mended.
+    """Return the head of a response without what aiohttp refuses; the same object if nothing had to be mended.
 
     head: from the status line to the empty line, inclusive.
     Lines without a valid name are dropped. One of several equal lengths stays, and none next to `chunked`, which has
@@ -47,7 +47,7 @@ def mend_head(head: bytes) -> bytes:
 
 
 def _read_fields(lines: list[bytes]) -> list[tuple[bytes, bytes]]:
-    """Returns names and values. A line that begins with a blank continues the one before it."""
+    """Return names and values. A line that begins with a blank continues the one before it."""
     fields: list[tuple[bytes, bytes]] = []
     is_kept = False
     for line in lines:
@@ -65,7 +65,7 @@ def _read_fields(lines: list[bytes]) -> list[tuple[bytes, bytes]]:
 
 
 def _settle_framing(fields: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    """Returns the fields with one statement about the length of the body, if they agree on it."""
+    """Return the fields with one statement about the length of the body, if they agree on it."""
     codings = _list_of(fields, b"transfer-encoding")
     lengths = _list_of(fields, b"content-length")
     unused: set[bytes] = set()

@@ -23,7 +23,7 @@ class _UnixConnection(http.client.HTTPConnection):
 
 
 def ask(host: str, port: int, *, unix_socket: Path | None, is_tls: bool) -> str:
-    """Returns why the service is not ready, "" if it is.
+    """Return why the service is not ready, "" if it is.
 
     host: a name or an address of this machine. The certificate is not verified: it is made for another name.
     """

@@ -76,7 +76,7 @@ class Sender:
         await self._connections.close()
 
     async def send(self, outgoing: ServiceRequest) -> ServiceResponse:
-        """Returns the response with at most MAX_READ bytes of its body. The caller limits the time.
+        """Return the response with at most MAX_READ bytes of its body. The caller limits the time.
 
         Raises InvalidInput for a request that cannot be sent, and FetchError for one without a complete response.
         """

@@ -59,7 +59,7 @@ class MediaRelay:
         )
 
     async def open(self, url: str, *, byte_range: str = "") -> MediaStream:
-        """Returns the audio or video at a URL. byte_range: the Range header of the reader.
+        """Return the audio or video at a URL. byte_range: the Range header of the reader.
 
         `timeout_s` of the settings limits the time until the head has arrived, and each pause after it.
         Raises InvalidInput, and FetchError, which includes a response that is neither audio nor video.
@@ -117,7 +117,7 @@ class MediaRelay:
 
 
 def _check(target: Target, response: aiohttp.ClientResponse) -> None:
-    """Raises FetchError for an error, and for a response that is neither audio nor video."""
+    """Raise FetchError for an error, and for a response that is neither audio nor video."""
     if response.status == 416:
         return
     if response.status >= 400:

@@ -104,13 +104,13 @@ class FetchResponse(Struct, frozen=True, kw_only=True, dict=True):
 
 
 def check_headers(request: FetchRequest) -> None:
-    """Raises InvalidInput for a header that cannot be sent."""
+    """Raise InvalidInput for a header that cannot be sent."""
     for field in ("user_agent", "cookie", "accept", "etag", "last_modified"):
         reject_invisible(getattr(request, field), field=field)
 
 
 def clean(value: str) -> str:
-    """Returns the value of a header without lone surrogates, which neither databases nor headers can hold.
+    """Return the value of a header without lone surrogates, which neither databases nor headers can hold.
 
     Raw bytes that are not UTF-8 arrive as such; they are read as Latin-1.
     """

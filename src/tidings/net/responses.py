@@ -39,7 +39,7 @@ _CHALLENGE = msg(
 
 
 def is_unchanged(request: FetchRequest, status: int, etag: str, last_modified: str) -> bool:
-    """Returns whether the document is unchanged.
+    """Return whether the document is unchanged.
 
     Some servers respond with 200 and the whole body although the ETag is the one in the request.
     """
@@ -55,7 +55,7 @@ def is_unchanged(request: FetchRequest, status: int, etag: str, last_modified: s
 
 
 def http_error(target: Target, response: aiohttp.ClientResponse) -> HttpError:
-    """Returns the error for a response with a status of 400 or above."""
+    """Return the error for a response with a status of 400 or above."""
     status = response.status
     message = _STATUS_MESSAGES.get(status, msg("{host} responds with status {status} instead of a document."))
     if status == 403 and header(response, "cf-mitigated").strip().lower() == "challenge":
@@ -78,7 +78,7 @@ def http_error(target: Target, response: aiohttp.ClientResponse) -> HttpError:
 
 
 async def drain(response: aiohttp.ClientResponse) -> None:
-    """Reads the rest of a small body, so that the connection can be reused. Ignores errors."""
+    """Read the rest of a small body, so that the connection can be reused. Ignores errors."""
     left = _MAX_DRAINED
     with suppress(TimeoutError, aiohttp.ClientError, OSError):
         async with asyncio.timeout(_MAX_DRAIN_S):
@@ -89,10 +89,10 @@ async def drain(response: aiohttp.ClientResponse) -> None:
 
 
 def header(response: aiohttp.ClientResponse, name: str) -> str:
-    """Returns the first header of this name; "" if there is none."""
+    """Return the first header of this name; "" if there is none."""
     return clean(response.headers.get(name, ""))
 
 
 def joined_header(response: aiohttp.ClientResponse, name: str) -> str:
-    """Returns all headers of this name as one list with commas; "" if there are none."""
+    """Return all headers of this name as one list with commas; "" if there are none."""
     return clean(", ".join(response.headers.getall(name, [])))

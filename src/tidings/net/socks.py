@@ -30,7 +30,7 @@ class SocksProxy(Struct, frozen=True):
 
     @classmethod
     def of(cls, url: URL) -> SocksProxy:
-        """Returns the proxy at a URL. url: valid, of any scheme; without a port it means the port of SOCKS."""
+        """Return the proxy at a URL. url: valid, of any scheme; without a port it means the port of SOCKS."""
         return cls(url.raw_host or "", url.explicit_port or DEFAULT_PORT, url.user or "", url.password or "")
 
 

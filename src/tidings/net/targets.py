@@ -46,7 +46,7 @@ class Target(Struct, frozen=True):
         return self.url.raw_host or ""
 
     def trusts(self, other: Self) -> bool:
-        """Returns whether the cookie, the credentials and the user agent for this target may also be sent to `other`.
+        """Return whether the cookie, the credentials and the user agent for this target may also be sent to `other`.
 
         True for the same scheme, host and port, and for the same host after an upgrade from http to https.
         """
@@ -65,7 +65,7 @@ class Target(Struct, frozen=True):
         )
 
     def follow(self, location: str) -> Target:
-        """Returns the target of a Location header. Raises InvalidInput as `parse_target` does."""
+        """Return the target of a Location header. Raises InvalidInput as `parse_target` does."""
         # Raw bytes in a header arrive as lone surrogates; they become the same bytes of the URL again.
         raw = location.encode("utf-8", "surrogateescape")
         try:
@@ -79,7 +79,7 @@ class Target(Struct, frozen=True):
 
 
 def parse_target(address: str) -> Target:
-    """Returns the target. Raises InvalidInput, with the reason, unless it is a complete http(s) URL."""
+    """Return the target. Raises InvalidInput, with the reason, unless it is a complete http(s) URL."""
     address = address.strip()
     if len(address) > MAX_URL_CHARS:
         raise _invalid(msg("The address is longer than {max} characters.", max=MAX_URL_CHARS))
@@ -104,7 +104,7 @@ def parse_target(address: str) -> Target:
 
 
 def _resolve_dots(path: str) -> str:
-    """Returns the path without segments of one or two dots. Source: WHATWG URL Standard, section 4.4, path state."""
+    """Return the path without segments of one or two dots. Source: WHATWG URL Standard, section 4.4, path state."""
     resolved: list[str] = []
     *folders, last = path.split("/")[1:]
     for segment in [*folders, last]:
@@ -118,7 +118,7 @@ def _resolve_dots(path: str) -> str:
 
 
 def may_share(url: str, other: str) -> bool:
-    """Returns whether the cookie and the user agent of a feed at `url` may be sent to `other`: its article, its icon.
+    """Return whether the cookie and the user agent of a feed at `url` may be sent to `other`: its article, its icon.
 
     False if one of them is not a valid URL.
     """
@@ -129,7 +129,7 @@ def may_share(url: str, other: str) -> bool:
 
 
 def _authority(url: URL, *, bracketed: bool) -> str:
-    """Returns host and port for the request: in lower case, without a default port."""
+    """Return host and port for the request: in lower case, without a default port."""
     host = (url.raw_host or "").lower()
     if not host:
         raise _invalid(msg("The address has no host name. It should look like https://example.org/feed.xml."))

@@ -14,7 +14,7 @@ SUSPENDED_S: Final = 2.0
 
 @asynccontextmanager
 async def timeout_excluding_suspend(seconds: float) -> AsyncIterator[None]:
-    """Raises TimeoutError after so many seconds in which this process was running.
+    """Raise TimeoutError after so many seconds in which this process was running.
 
     Data that arrived while it was suspended is in the socket's buffer; a plain timeout would discard it.
     """

@@ -49,7 +49,7 @@ class RestartWait:
         self._long_run_s = long_run_s
 
     def after(self, ran_s: float) -> float:
-        """Returns the seconds to wait before the next start, after a run of `ran_s` seconds."""
+        """Return the seconds to wait before the next start, after a run of `ran_s` seconds."""
         if ran_s > max(self._long_run_s, self._last_s):
             self._next_s = self._first_s
         self._last_s = self._next_s
@@ -109,11 +109,11 @@ class Child:
             self._start_at = 0.0
 
     def sentinels(self) -> list[int]:
-        """Returns file descriptors that become readable when a process ends."""
+        """Return file descriptors that become readable when a process ends."""
         return [process.sentinel for process in [self._process, *self._follow_ups] if process]
 
     def wait_s(self, now: float) -> float | None:
-        """Returns the seconds until the next start, or None while the process runs."""
+        """Return the seconds until the next start, or None while the process runs."""
         return None if self._start_at is None else max(0.0, self._start_at - now)
 
     def request_stop(self) -> None:
@@ -124,7 +124,7 @@ class Child:
             self._process.terminate()
 
     def stop(self) -> None:
-        """Returns when the process has ended; it is killed if it does not stop in time."""
+        """Return when the process has ended; it is killed if it does not stop in time."""
         if self._process is None:
             return
         self._process.join(max(0.0, self._stop_at - time.monotonic()))

@@ -23,11 +23,11 @@ class Demand:
             self._sender.send(b".")
 
     def fileno(self) -> int:
-        """Returns the descriptor that is readable after `ask`."""
+        """Return the descriptor that is readable after `ask`."""
         return self._receiver.fileno()
 
     def take(self) -> bool:
-        """Returns whether a worker asked since the last call."""
+        """Return whether a worker asked since the last call."""
         with suppress(BlockingIOError):
             return bool(self._receiver.recv(4096))
         return False

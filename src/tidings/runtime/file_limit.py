@@ -15,7 +15,7 @@ MIN_CONNECTIONS = 64
 
 
 def raise_for(connections: int) -> int:
-    """Raises the soft limit to the hard one. Returns how many of the connections one process can hold with that.
+    """Raise the soft limit to the hard one. Returns how many of the connections one process can hold with that.
 
     Child processes inherit the limit. A server that accepted more connections could not open its database file any
     more, so it accepts fewer, and the log says what to change.

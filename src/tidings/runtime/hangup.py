@@ -12,7 +12,7 @@ import signal
 
 
 def stops_process() -> bool:
-    """Returns whether SIGHUP should end this process. Call it at the start, while the terminal is still open."""
+    """Return whether SIGHUP should end this process. Call it at the start, while the terminal is still open."""
     return signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN and _has_terminal()
 
 

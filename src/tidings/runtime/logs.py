@@ -100,7 +100,7 @@ def redact(_logger: Any, _method: str, event: Event) -> Event:
 
 
 def without_secrets(value: Any, depth: int = 0) -> Any:
-    """Returns the value with secrets hidden, in nested mappings and sequences too. depth: levels above this one."""
+    """Return the value with secrets hidden, in nested mappings and sequences too. depth: levels above this one."""
     if isinstance(value, str):
         if "://" not in value:
             return value
@@ -120,7 +120,7 @@ def without_secrets(value: Any, depth: int = 0) -> Any:
 
 
 def _has_content(value: Any) -> bool:
-    """Returns whether a value could be a secret: `has_password=True` or `tokens=3` is none, text and bytes may be."""
+    """Return whether a value could be a secret: `has_password=True` or `tokens=3` is none, text and bytes may be."""
     return not isinstance(value, bool | int | None)
 
 
@@ -143,7 +143,7 @@ def _text_error(_logger: Any, _method: str, event: Event) -> Event:
 
 
 def _short(filename: str) -> str:
-    """Returns the last parts of a path: three for our files, two for library files."""
+    """Return the last parts of a path: three for our files, two for library files."""
     names = 3 if "/tidings/" in filename else 2
     return "/".join(filename.rsplit("/", names)[-names:])
 
@@ -178,6 +178,6 @@ def _plain(value: Any) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Returns the text in quotation marks and on one line, so that a value cannot forge another log line."""
+    """Return the text in quotation marks and on one line, so that a value cannot forge another log line."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return '"' + "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in escaped) + '"'

@@ -62,7 +62,7 @@ def _create(folder: Path) -> None:
 
 
 def wait_for_database(ping: Callable[[], None], limit_s: float, stop: threading.Event) -> None:
-    """Returns when the database answers, and at the latest after `limit_s` seconds or when `stop` is set.
+    """Return when the database answers, and at the latest after `limit_s` seconds or when `stop` is set.
 
     ping: raises StoreUnavailable if it does not answer. The next use of the database reports that it still does not.
     """
@@ -79,7 +79,7 @@ def wait_for_database(ping: Callable[[], None], limit_s: float, stop: threading.
 
 
 def check_listening(settings: Settings) -> str:
-    """Returns the numeric address to bind. Raises StartError if this process cannot listen there, or not with TLS."""
+    """Return the numeric address to bind. Raises StartError if this process cannot listen there, or not with TLS."""
     if (settings.tls_certificate is None) != (settings.tls_key is None):
         raise StartError("TIDINGS_TLS_CERTIFICATE and TIDINGS_TLS_KEY need each other: set both, or none")
     for file in (settings.tls_certificate, settings.tls_key):
@@ -117,7 +117,7 @@ def _check_socket(path: Path) -> None:
 
 
 def check_address(listen: ListenAddress) -> str:
-    """Returns the numeric address to bind. Raises StartError if this process cannot listen there now."""
+    """Return the numeric address to bind. Raises StartError if this process cannot listen there now."""
     host = _resolve(listen)
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as probe:

@@ -19,7 +19,7 @@ log = structlog.get_logger()
 
 @cache
 def minify_script(source: str) -> str:
-    """Returns the script with shorter names, without comments and blanks; as it was where that cannot be done.
+    """Return the script with shorter names, without comments and blanks; as it was where that cannot be done.
 
     A page works with either: a machine that cannot start the child process serves a larger script.
     """

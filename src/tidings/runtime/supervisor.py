@@ -168,7 +168,7 @@ class Supervisor:
         return 0
 
     def _wait(self, wakeup: socket.socket) -> None:
-        """Returns when a child ends, is due to be restarted, or asks for more, or when a signal arrives."""
+        """Return when a child ends, is due to be restarted, or asks for more, or when a signal arrives."""
         waits = [child.wait_s(time.monotonic()) for child in self._children]
         waits += [self._manager.ping_s] if self._is_ready else [READY_POLL_S]
         ends = [sentinel for child in self._children for sentinel in child.sentinels()]

@@ -101,7 +101,7 @@ class Services:
 
     @contextmanager
     def reading(self) -> Iterator[Read]:
-        """Yields a read-only view of the database."""
+        """Yield a read-only view of the database."""
         with self.database.reading() as db:
             yield db
 

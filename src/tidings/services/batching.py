@@ -42,7 +42,7 @@ class Batcher(Generic[Item, Outcome]):
         self._task: asyncio.Task[None] | None = None
 
     async def add(self, item: Item) -> Outcome:
-        """Returns the outcome of the item. Raises the exception that `process_batch` returns for it."""
+        """Return the outcome of the item. Raises the exception that `process_batch` returns for it."""
         future: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
         self._waiting.append((item, future))
         if self._task is None or self._task.done():

@@ -17,7 +17,7 @@ Clock = Callable[[], Instant]
 
 
 def system_clock() -> Instant:
-    """Returns the current time in microseconds since 1970, UTC."""
+    """Return the current time in microseconds since 1970, UTC."""
     return Instant(time.time_ns() // 1000)
 
 
@@ -30,7 +30,7 @@ class TimeZone:
         self._is_utc = self._info.key in ("UTC", "GMT")
 
     def format(self, instant: Instant) -> str:
-        """Returns the instant with `Z` or an offset, and up to six decimal places of a second."""
+        """Return the instant with `Z` or an offset, and up to six decimal places of a second."""
         if self._is_utc:
             return _format_utc(instant)
         text = to_local(instant, self._info).isoformat()
@@ -50,5 +50,5 @@ def _format_utc(instant: Instant) -> str:
 
 @lru_cache(maxsize=1024)
 def time_zone(name: str) -> TimeZone:
-    """Returns the time zone with this name of the IANA database; UTC if the name is unknown."""
+    """Return the time zone with this name of the IANA database; UTC if the name is unknown."""
     return TimeZone(name)

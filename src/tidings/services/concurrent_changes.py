@@ -11,7 +11,7 @@ Result = TypeVar("Result")
 
 
 def repeat_if_concurrent(change: Callable[[], Result]) -> Result:
-    """Returns what `change` returns, at the second try if another request made the same change during the first.
+    """Return what `change` returns, at the second try if another request made the same change during the first.
 
     Apps move many feeds into a new folder with requests at the same time. change: looks what there is, in a transaction
     of its own.

@@ -19,7 +19,7 @@ BOUND_TO_HOST: Final = ("cookie", "username", "password", "user_agent")
 def linked_request(
     feed: Feed, url: str, *, accept: str, max_body_size: int | None = None, timeout_s: float | None = None
 ) -> FetchRequest:
-    """Returns a request with the options of the feed.
+    """Return a request with the options of the feed.
 
     Its cookie and user agent are sent to its own publisher only, its password for its own URL only.
     """
@@ -40,7 +40,7 @@ def linked_request(
 
 
 def may_move(values: Mapping[str, Any], url: str) -> bool:
-    """Returns whether a redirect may change the URL of a feed: nothing that is bound to its host would go elsewhere.
+    """Return whether a redirect may change the URL of a feed: nothing that is bound to its host would go elsewhere.
 
     values: columns of the feed.
     """
@@ -48,18 +48,18 @@ def may_move(values: Mapping[str, Any], url: str) -> bool:
 
 
 def request_elsewhere(request: FetchRequest, url: str) -> FetchRequest:
-    """Returns the same request for another URL, on another host without what is bound to the first."""
+    """Return the same request for another URL, on another host without what is bound to the first."""
     return replace(request, url=url, **_cleared(request.url, url))
 
 
 def options_elsewhere(options: Mapping[str, Any], given_for: str, url: str) -> dict[str, Any]:
-    """Returns options of a feed for a URL, on another host without what is bound to the host of `given_for`."""
+    """Return options of a feed for a URL, on another host without what is bound to the host of `given_for`."""
     dropped = _cleared(given_for, url)
     return {name: value for name, value in options.items() if name not in dropped}
 
 
 def options_after_move(feed: Feed, changed: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the changes of a feed, and with a new URL on another host the removal of what was not given for it."""
+    """Return the changes of a feed, and with a new URL on another host the removal of what was not given for it."""
     return {**_cleared(feed.feed_url, changed.get("feed_url", feed.feed_url)), **changed}
 
 

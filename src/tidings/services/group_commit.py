@@ -147,7 +147,7 @@ class GroupCommit(Generic[Item, Outcome]):
 
 
 def _is_to_be_split(group: Sequence[object], outcomes: Sequence[object]) -> bool:
-    """Returns whether a failed group is written again, item by item: one of them may be the reason.
+    """Return whether a failed group is written again, item by item: one of them may be the reason.
 
     Not if the database does not answer: it would not answer the others either, and may have committed the group.
     """

@@ -32,7 +32,7 @@ class PictureDecoder:
         self._workers = LimitedWorkers("tidings.runtime.picture_process", limits, max_concurrent=1)
 
     async def scale_down(self, picture: Picture, size: PictureSize) -> Picture:
-        """Returns the picture as WebP within a size.
+        """Return the picture as WebP within a size.
 
         Returns the same picture if it is small enough already or would lose its animation, and if it cannot be decoded
         within the limits: browsers may show what we do not decode.
@@ -43,7 +43,7 @@ class PictureDecoder:
         return Picture(SCALED_TYPE, scaled) if scaled else picture
 
     async def read_icon(self, body: bytes) -> IconImage | None:
-        """Returns the icon; None if the bytes are not a usable image, or one that exceeds the limits."""
+        """Return the icon; None if the bytes are not a usable image, or one that exceeds the limits."""
         if drawing := await asyncio.to_thread(sanitize_svg, body):
             return IconImage(icons.SVG, drawing)
         png = await self._decode(Purpose.ICON, body)
@@ -70,6 +70,6 @@ class PictureDecoder:
 
 
 def _fits(picture: Picture, size: PictureSize) -> bool:
-    """Returns whether the picture can stay as it is: it is small enough, or decoding it would take too much."""
+    """Return whether the picture can stay as it is: it is small enough, or decoding it would take too much."""
     header = read_header(picture.content)
     return header is not None and (max(header.width, header.height) <= size or not header.is_cheap)

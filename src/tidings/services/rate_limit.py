@@ -74,7 +74,7 @@ class PoliteFetcher:
         await self._fetcher.close()
 
     async def _ensure_open(self, host: str, url: str, requested_by: int, *, look: bool) -> bool:
-        """Returns whether the host is paused but the user may send a request. Raises HostClosed if none may be sent."""
+        """Return whether the host is paused but the user may send a request. Raises HostClosed if none may be sent."""
         until, now = self._closed.get(host, Instant(0)), self._clock()
         if look and until <= now:
             until = await asyncio.to_thread(self._closed_until, host)
@@ -118,7 +118,7 @@ class PoliteFetcher:
 
 
 def _seconds(wait: int) -> int:
-    """Returns the seconds of a wait in microseconds, rounded up."""
+    """Return the seconds of a wait in microseconds, rounded up."""
     return -(-wait // SECOND)
 
 

@@ -40,12 +40,12 @@ class Loaded:
     """Text of the value, with secrets masked; None for a setting without a value."""
 
     def is_default(self, field: str) -> bool:
-        """Returns whether this setting was not set anywhere."""
+        """Return whether this setting was not set anywhere."""
         return self.origins[field] == DEFAULT
 
 
 def load(environ: Mapping[str, str], config_path: Path | None = None) -> Settings:
-    """Returns the settings. Raises StartError if one cannot be used.
+    """Return the settings. Raises StartError if one cannot be used.
 
     config_path: a settings file; if it is None, TIDINGS_CONFIG may name one.
     """
@@ -79,7 +79,7 @@ def load_with_origins(environ: Mapping[str, str], config_path: Path | None = Non
 
 
 def wanted_log_format() -> LogFormat:
-    """Returns the log format of this process, even if other settings cannot be used; text if none is set."""
+    """Return the log format of this process, even if other settings cannot be used; text if none is set."""
     name = f"{PREFIX}LOG_FORMAT"
     try:
         in_file = _from_file(Path(os.environ[CONFIG])) if os.environ.get(CONFIG) else {}
@@ -158,7 +158,7 @@ def _refuse_unknown(raw: Mapping[str, RawValue]) -> None:
 
 
 def _find(option: Option, raw: Mapping[str, RawValue]) -> RawValue | None:
-    """Returns the value of an option in one source. An empty value means not set: Compose files often contain such."""
+    """Return the value of an option in one source. An empty value means not set: Compose files often contain such."""
     direct = raw.get(option.name)
     file = raw.get(option.file_variant) if option.has_file_variant else None
     direct = direct if direct and direct.text else None

@@ -24,9 +24,9 @@ class Option:
     default: str | None
     """Text of the default value; a description if it depends on the machine or on another setting; None without one."""
     derive: Derive | None
-    """Returns the default if it depends on something."""
+    """Return the default if it depends on something."""
     mask: Callable[[str], str] | None
-    """Returns the part of a secret that may be shown; None for a setting that is not secret."""
+    """Return the part of a secret that may be shown; None for a setting that is not secret."""
     has_file_variant: bool
     """Whether NAME_FILE may name a file that contains the value."""
 
@@ -53,7 +53,7 @@ def option(
     mask: Callable[[str], str] | None = None,
     has_file_variant: bool = False,
 ) -> Value:
-    """Returns a dataclass field with the declaration as metadata, typed as the value that it will hold."""
+    """Return a dataclass field with the declaration as metadata, typed as the value that it will hold."""
     declared = {
         "parse": parse,
         "help": help,

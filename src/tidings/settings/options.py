@@ -24,7 +24,7 @@ SMALL_MACHINE_CORES = 2
 
 
 def _cores() -> int:
-    """Returns the number of CPU cores this process may use, often fewer in a container than the machine has."""
+    """Return the number of CPU cores this process may use, often fewer in a container than the machine has."""
     try:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not on macOS
@@ -32,13 +32,13 @@ def _cores() -> int:
 
 
 def _default_web_workers() -> int:
-    """Returns the default of `web_workers`: one on a small machine, for the sake of memory."""
+    """Return the default of `web_workers`: one on a small machine, for the sake of memory."""
     cores = _cores()
     return 1 if cores <= SMALL_MACHINE_CORES else min(cores, MAX_DEFAULT_WEB_WORKERS)
 
 
 def _default_workers(database_url: str) -> int:
-    """Returns the default of `worker_processes`.
+    """Return the default of `worker_processes`.
 
     One more on PostgreSQL, which uses a core while another worker waits for the server; not on a small machine, for
     the sake of memory. SQLite has one writer at a time, so that the additional worker would wait for the others.

@@ -6,7 +6,7 @@ import os
 
 
 def notify_address() -> str | None:
-    """Returns the address of the socket for messages about the state of the service; None without a service manager.
+    """Return the address of the socket for messages about the state of the service; None without a service manager.
 
     A leading @ stands for a name in the abstract namespace. Source: sd_notify(3).
     """
@@ -14,7 +14,7 @@ def notify_address() -> str | None:
 
 
 def watchdog_s() -> float | None:
-    """Returns after how many seconds without a message the service manager restarts the service; None for never.
+    """Return after how many seconds without a message the service manager restarts the service; None for never.
 
     Source: sd_watchdog_enabled(3).
     """

@@ -69,7 +69,7 @@ class ListenAddress(NamedTuple):
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
     def reachable_locally(self) -> ListenAddress:
-        """Returns the address that a browser on this machine can open: localhost instead of "every address"."""
+        """Return the address that a browser on this machine can open: localhost instead of "every address"."""
         return self._replace(host="localhost") if self.host in WILDCARD_HOSTS else self
 
 
@@ -171,7 +171,7 @@ def days_or_never(text: str) -> timedelta | None:
 
 
 def folder(text: str) -> Path:
-    """Returns the absolute path, so that it means the same to every process."""
+    """Return the absolute path, so that it means the same to every process."""
     try:
         return Path(line(text)).expanduser().absolute()
     except RuntimeError:
@@ -179,7 +179,7 @@ def folder(text: str) -> Path:
 
 
 def data_folder(text: str) -> Path:
-    """Returns the absolute path of a folder that can hold a SQLite database."""
+    """Return the absolute path of a folder that can hold a SQLite database."""
     if "?" in text:
         raise InvalidValue("it must not contain a ?")
     return folder(text)
@@ -249,7 +249,7 @@ def embed_url(text: str) -> str:
 
 
 def database_url(text: str) -> str:
-    """Returns the normalized URL: sqlite:///<absolute path> or postgresql://…"""
+    """Return the normalized URL: sqlite:///<absolute path> or postgresql://…"""
     scheme, separator, rest = line(text).partition("://")
     match scheme.lower() if separator else "":
         case "sqlite":
@@ -261,7 +261,7 @@ def database_url(text: str) -> str:
 
 
 def replica_url(text: str) -> str:
-    """Returns the normalized URL of one PostgreSQL server."""
+    """Return the normalized URL of one PostgreSQL server."""
     url = database_url(text)
     if engine_of(url) is not DatabaseEngine.POSTGRESQL:
         raise InvalidValue("only PostgreSQL has replicas")
@@ -301,7 +301,7 @@ def _split(text: str) -> SplitResult:
 
 
 def mask_password(url: str) -> str:
-    """Returns the URL with its password replaced by ***."""
+    """Return the URL with its password replaced by ***."""
     without_userinfo = re.sub(r"(?<=://)([^/?#@:]*):[^/?#]*@", r"\1:***@", url)
     return re.sub(r"(?<=[?&])([a-z]*password=)[^&]*", r"\1***", without_userinfo, flags=re.IGNORECASE)
 
@@ -311,5 +311,5 @@ def mask_all(_text: str) -> str:
 
 
 def engine_of(url: str) -> DatabaseEngine:
-    """Returns the engine of a database. url: the result of `database_url`."""
+    """Return the engine of a database. url: the result of `database_url`."""
     return DatabaseEngine(url.partition("://")[0])

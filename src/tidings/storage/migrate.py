@@ -74,12 +74,12 @@ def partition(database: Database, count: int) -> bool:
 
 
 def current_revision(db: Read) -> str | None:
-    """Returns the revision that the database names, known or not; None without any."""
+    """Return the revision that the database names, known or not; None without any."""
     return schema_revision.of(db) if inspect(db.connection).has_table("alembic_version") else None
 
 
 def is_known(revision: str) -> bool:
-    """Returns whether this version of Tidings can upgrade a database of this revision."""
+    """Return whether this version of Tidings can upgrade a database of this revision."""
     return revision in schema_revision.known()
 
 
@@ -89,7 +89,7 @@ def is_too_old(revision: str) -> bool:
 
 
 def check(database: Database) -> None:
-    """Raises StartError unless the schema is current: `web` and `worker` do not migrate. Creates no file."""
+    """Raise StartError unless the schema is current: `web` and `worker` do not migrate. Creates no file."""
     path = sqlite_file.path_of(database)
     if path is not None and not path.exists():
         raise StartError(
@@ -105,7 +105,7 @@ def check(database: Database) -> None:
 
 
 def require_answer(database: Database) -> None:
-    """Raises StartError, with the reason, if the database does not answer. A new SQLite file is created."""
+    """Raise StartError, with the reason, if the database does not answer. A new SQLite file is created."""
     try:
         with database_errors.without_log():
             database.ping()
@@ -114,7 +114,7 @@ def require_answer(database: Database) -> None:
 
 
 def describe(database: Database) -> str:
-    """Returns the URL of the database without the password."""
+    """Return the URL of the database without the password."""
     return database.url.render_as_string(hide_password=True)
 
 

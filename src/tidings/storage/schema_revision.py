@@ -18,23 +18,23 @@ _read = text("SELECT version_num FROM alembic_version")
 
 @cache
 def known() -> tuple[str, ...]:
-    """Returns the revisions of this version of Tidings, oldest first: the files of migrations begin with theirs."""
+    """Return the revisions of this version of Tidings, oldest first: the files of migrations begin with theirs."""
     return tuple(sorted(path.name.split("_")[0] for path in (MIGRATIONS / "versions").glob("[0-9]*_*.py")))
 
 
 def current() -> str:
-    """Returns the newest revision of this version of Tidings."""
+    """Return the newest revision of this version of Tidings."""
     return known()[-1]
 
 
 def of(db: Read) -> str | None:
-    """Returns the revision of a database that has the table of revisions."""
+    """Return the revision of a database that has the table of revisions."""
     revision: str | None = db.scalar(_read)
     return revision
 
 
 def check(db: Read) -> None:
-    """Raises SchemaReplaced, which `Database` makes a StoreUnavailable, if the database has another revision."""
+    """Raise SchemaReplaced, which `Database` makes a StoreUnavailable, if the database has another revision."""
     try:
         revision = of(db)
     except (OperationalError, ProgrammingError) as error:

@@ -110,7 +110,7 @@ class Pages(Surface[RequestContext]):
         return context
 
     def limit(self, call: Call[RequestContext]) -> int:
-        """Returns how many bytes of the body are read.
+        """Return how many bytes of the body are read.
 
         0 for a form that is refused anyway; more than SMALL_BODY only for signed-in users.
         """
@@ -122,7 +122,7 @@ class Pages(Surface[RequestContext]):
         return 0 if context.signed_in is None else context.caller.id
 
     def uploader(self, call: Call[RequestContext]) -> int:
-        """Returns 0, so that nothing is received, for forms that are refused anyway."""
+        """Return 0, so that nothing is received, for forms that are refused anyway."""
         return 0 if self._form_error(call) else self.user_id(call.context)
 
     def check_request(self, call: Call[RequestContext]) -> None:
@@ -161,7 +161,7 @@ class Pages(Surface[RequestContext]):
         return RequestContext(request, self._services, self._site, signed_in, address, media_proxy=self._media_proxy)
 
     def _form_error(self, call: Call[RequestContext]) -> TidingsError | None:
-        """Returns why a form is refused before its body is read, or None."""
+        """Return why a form is refused before its body is read, or None."""
         if security.is_cross_site(call.request, self._site.base_url):
             return Forbidden(msg("This form was sent from another site. Nothing was changed."))
         if forms.kind_of(call.request) == forms.MULTIPART and not (
@@ -208,7 +208,7 @@ def _redirected(context: RequestContext, redirect: Redirect) -> Response:
 
 
 def _to_sign_in(context: RequestContext) -> Redirect:
-    """Returns the redirect to the sign-in page. It leads back to this page, or to the page that contains the form."""
+    """Return the redirect to the sign-in page. It leads back to this page, or to the page that contains the form."""
     if context.request.method == "POST":
         return Redirect(_with_next(_field(context, "back")), notice=_("Your session has ended: sign in and try again."))
     return Redirect(_with_next("" if context.path == "/" else context.path))

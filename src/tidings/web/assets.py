@@ -69,20 +69,20 @@ class Assets:
         self._ready: dict[tuple[str, str], bytes] = {}
 
     def path(self, name: str) -> str:
-        """Returns the path of a file, below the base path. Raises KeyError if the file does not exist."""
+        """Return the path of a file, below the base path. Raises KeyError if the file does not exist."""
         self._files[name]
         return f"{PREFIX}{self.fingerprint}/{name}"
 
     def content(self, name: str) -> bytes:
-        """Returns a file as it is served, uncompressed. Raises KeyError if the file does not exist."""
+        """Return a file as it is served, uncompressed. Raises KeyError if the file does not exist."""
         return self._files[name]
 
     def size(self, ending: str) -> int:
-        """Returns the size in bytes of all files whose name ends with `ending`, uncompressed."""
+        """Return the size in bytes of all files whose name ends with `ending`, uncompressed."""
         return sum(len(content) for name, content in self._files.items() if name.endswith(ending))
 
     def response(self, request: Request) -> Response | None:
-        """Returns the response, or None if the file does not exist.
+        """Return the response, or None if the file does not exist.
 
         A URL with the fingerprint of another version gets the current file, which the browser must revalidate.
         """
@@ -108,7 +108,7 @@ class Assets:
 
 
 def strip_styles(source: str) -> str:
-    """Returns a style sheet without comments and needless white space."""
+    """Return a style sheet without comments and needless white space."""
     stripped = _STYLE_PART.sub(lambda part: part[1] or part[2] or part[3] or _blank_for(part[0]), source)
     return stripped.replace(";}", "}").strip()
 
@@ -144,7 +144,7 @@ _OTHER = re.compile(r"^(?:import|export)\b.*|\bimport\(.*", re.MULTILINE)
 
 
 def join_modules(modules: Mapping[str, str], name: str) -> str:
-    """Returns one script with a module and all that it imports.
+    """Return one script with a module and all that it imports.
 
     modules: sources by name, without ".js". Raises ValueError for an unknown form, and if modules import each other.
     """
@@ -153,7 +153,7 @@ def join_modules(modules: Mapping[str, str], name: str) -> str:
 
 
 def _ordered(modules: Mapping[str, str], name: str, before: tuple[str, ...] = ()) -> list[str]:
-    """Returns the module's name after the names of the modules that it needs."""
+    """Return the module's name after the names of the modules that it needs."""
     if name in before:
         raise ValueError(f"{name}.js imports itself: {' → '.join((*before, name))}")
     needed = [

@@ -53,7 +53,7 @@ class Calendar(Struct, frozen=True):
 
 
 def bars(days: Sequence[date], counts: Sequence[int]) -> list[Bar]:
-    """Returns the bars. Days without entries have none; the smallest bar is still visible."""
+    """Return the bars. Days without entries have none; the smallest bar is still visible."""
     largest = max(counts, default=0)
     return [
         Bar(number + GAP / 2, HEIGHT - height, 1 - GAP, height, day, count)
@@ -64,7 +64,7 @@ def bars(days: Sequence[date], counts: Sequence[int]) -> list[Bar]:
 
 
 def calendar(days: Sequence[date], counts: Sequence[int], *, first_weekday: int) -> Calendar:
-    """Returns the calendar, a column for each week. days: consecutive; first_weekday: 0 for Monday."""
+    """Return the calendar, a column for each week. days: consecutive; first_weekday: 0 for Monday."""
     ranked = sorted(count for count in counts if count)
     monday = days[0] - timedelta(days=(days[0].weekday() - first_weekday) % 7)
     cells = []
@@ -78,5 +78,5 @@ def calendar(days: Sequence[date], counts: Sequence[int], *, first_weekday: int)
 
 
 def _level(count: int, ranked: Sequence[int]) -> int:
-    """Returns the shade by rank among the days with entries, so that one extreme day does not make all others pale."""
+    """Return the shade by rank among the days with entries, so that one extreme day does not make all others pale."""
     return -(-LEVELS * bisect_right(ranked, count) // len(ranked)) if count else 0

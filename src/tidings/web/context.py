@@ -63,7 +63,7 @@ class SiteConfig(Struct, frozen=True):
     """Hosts whose frames entries may show, in addition to the built-in players."""
 
     def cookie(self, request: Request, name: str) -> str:
-        """Returns the value of one of our cookies, "" if it was not sent. name: one of the names in `cookies`."""
+        """Return the value of one of our cookies, "" if it was not sent. name: one of the names in `cookies`."""
         return request.cookies.get(cookies.cookie_name(name, self.base_path, is_secure=self.is_secure), "")
 
 
@@ -110,7 +110,7 @@ class RequestContext:
         return self.media_proxy.policy.with_wish(for_all=is_wanted)
 
     def media_address(self, url: str, kind: MediaKind) -> str:
-        """Returns the address from which a page loads a picture, audio or video: the publisher's, or one of ours."""
+        """Return the address from which a page loads a picture, audio or video: the publisher's, or one of ours."""
         if not self.media_policy.applies_to(url, kind, on_https=self.site.is_secure):
             return url
         return self.url(self.media_proxy.path(url, kind))
@@ -182,7 +182,7 @@ class RequestContext:
         return quote(self.request.path, safe="/:@!$&'()*+,;=~") + (f"?{query}" if query else "")
 
     def url(self, path: str, /, **query: Any) -> str:
-        """Returns the URL of one of our pages. Parameters that are None or "" are left out."""
+        """Return the URL of one of our pages. Parameters that are None or "" are left out."""
         parameters = {name: value for name, value in query.items() if value not in (None, "")}
         if parameters:
             before, hash_, fragment = path.partition("#")
@@ -190,7 +190,7 @@ class RequestContext:
         return self.site.base_path + path
 
     def path_of(self, url: str) -> str:
-        """Returns the path below the base path of a URL that `url` returned: where forms return to."""
+        """Return the path below the base path of a URL that `url` returned: where forms return to."""
         return url.removeprefix(self.site.base_path)
 
     def cookie(self, name: str) -> str:

@@ -51,7 +51,7 @@ class Cookie(Struct, frozen=True):
 
 
 def cookie_name(name: str, path: str, *, is_secure: bool) -> str:
-    """Returns the cookie's name with the prefix that browsers enforce.
+    """Return the cookie's name with the prefix that browsers enforce.
 
     Pages on plain http and on sibling domains cannot set a cookie with such a prefix.
 

@@ -44,7 +44,7 @@ class Device(Struct, frozen=True):
 
     @classmethod
     def read(cls, cookie: str) -> Device:
-        """Returns what the cookie says. Values that are not offered count as not chosen."""
+        """Return what the cookie says. Values that are not offered count as not chosen."""
         parameters = dict(parse_qsl(cookie, max_num_fields=50)) if len(cookie) < 500 else {}
         return cls(**{name: parameters[name] for name, known in CHOICES.items() if parameters.get(name, "?") in known})
 
@@ -52,7 +52,7 @@ class Device(Struct, frozen=True):
         return urlencode(msgspec.structs.asdict(self))
 
     def for_user(self, user: User | None) -> Device:
-        """Returns the appearance with the account's settings where the device has none."""
+        """Return the appearance with the account's settings where the device has none."""
         theme, _, font = (user.theme if user else "system_serif").partition("_")
         return msgspec.structs.replace(
             self, theme=self.theme or theme, font=self.font or ("serif" if font == "serif" else "sans")

@@ -91,7 +91,7 @@ class ListPage(Struct, frozen=True):
         return f"{self.path}/refresh" if self.name in ("category", "feed") else ""
 
     def last_check(self, db: Read, user_id: int) -> Instant | None:
-        """Returns when a feed of the list was last checked; None if none was, and for lists that are not refreshed."""
+        """Return when a feed of the list was last checked; None if none was, and for lists that are not refreshed."""
         if not self.refresh_path:
             return None
         return feeds.last_check(db, user_id, feed_id=self.feed_id, category_id=self.category_id)
@@ -119,12 +119,12 @@ class ListPage(Struct, frozen=True):
     def rows(
         self, lists: EntryLists, limit: int, cursor: EntryCursor | None, *, backwards: bool = False
     ) -> list[Entry]:
-        """Returns up to `limit` entries after a cursor. backwards: entries before it, the nearest first."""
+        """Return up to `limit` entries after a cursor. backwards: entries before it, the nearest first."""
         page = PageRequest(order=self.order, direction=self._order(backwards=backwards), limit=limit, cursor=cursor)
         return lists.rows(self.entry_filter, page)
 
     def page_from(self, entry: Entry, *, backwards: bool) -> PageRequest:
-        """Returns the request for the entries after an entry of this list, or before it."""
+        """Return the request for the entries after an entry of this list, or before it."""
         return PageRequest(order=self.order, direction=self._order(backwards=backwards), cursor=self.cursor(entry))
 
     def _order(self, *, backwards: bool) -> Direction:
@@ -134,7 +134,7 @@ class ListPage(Struct, frozen=True):
 
 
 def parse_cursor(text: str) -> EntryCursor | None:
-    """Returns the cursor that `format_cursor` wrote; None for any other text."""
+    """Return the cursor that `format_cursor` wrote; None for any other text."""
     moment, _dot, entry_id = text.partition(".")
     is_cursor = moment.lstrip("-").isdecimal() and entry_id.isdecimal() and len(text) < 40 and text.isascii()
     # Values that do not fit their column do not occur in entries.
@@ -255,7 +255,7 @@ def search(context: RequestContext, query: ListQuery) -> ListPage:
 
 
 def _search_scope(context: RequestContext, where: str) -> dict[str, int]:
-    """Returns the feed or category to search in; {} for everywhere. Raises NotFound unless the user owns it."""
+    """Return the feed or category to search in; {} for everywhere. Raises NotFound unless the user owns it."""
     kind, number = where[:1], where[1:]
     if kind not in ("f", "c") or not number.isascii() or not number.isdigit() or len(number) > 18:
         return {}

@@ -73,7 +73,7 @@ def _picture(context: RequestContext, body: str) -> str:
 
 
 def _highlighters(query: str, entries: Sequence[Entry]) -> dict[str, Highlighter]:
-    """Returns a highlighter by language, which decides how the words of the query are stemmed."""
+    """Return a highlighter by language, which decides how the words of the query are stemmed."""
     groups = {language: group_of(language) for language in {entry.language for entry in entries}}
     created = {group: Highlighter(parse_query(query, group), group) for group in set(groups.values())}
     return {language: created[group] for language, group in groups.items()}

@@ -52,7 +52,7 @@ EXPLANATIONS = {
 
 
 def error_page(error: Exception, context: RequestContext) -> PageResponse:
-    """Returns the page for an error. Unexpected errors are logged, and their text is not shown."""
+    """Return the page for an error. Unexpected errors are logged, and their text is not shown."""
     if isinstance(error, HTTPException):
         return msgspec.structs.replace(status_page(error.status_code), headers=dict(error.headers or {}))
     if not isinstance(error, TidingsError):

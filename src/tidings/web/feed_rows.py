@@ -96,7 +96,7 @@ def feed_rows(
 
 
 def rhythm(weekly: Sequence[int]) -> str:
-    """Returns how often entries appear: a day, a week, or in half a year when there is less than one a week."""
+    """Return how often entries appear: a day, a week, or in half a year when there is less than one a week."""
     total = sum(weekly)
     if not total:
         return _("nothing in half a year")
@@ -108,7 +108,7 @@ def rhythm(weekly: Sequence[int]) -> str:
 
 
 def soon(moment: Instant, now: Instant) -> str:
-    """Returns the time until a moment in words."""
+    """Return the time until a moment in words."""
     left = moment - now
     if left < MINUTE:
         return _("now")
@@ -120,7 +120,7 @@ def soon(moment: Instant, now: Instant) -> str:
 
 
 def chart(weekly: Sequence[int]) -> Markup:
-    """Returns an SVG chart: a bar for each week, scaled to the highest. A week with entries is never empty."""
+    """Return an SVG chart: a bar for each week, scaled to the highest. A week with entries is never empty."""
     largest = max(weekly, default=0)
     bars = "".join(
         f"M{place * _STEP} {_HEIGHT}v-{max(2, round(count * _HEIGHT / largest))}h{_BAR}V{_HEIGHT}z"
@@ -138,7 +138,7 @@ def chart(weekly: Sequence[int]) -> Markup:
 
 
 def trouble(feed: FeedHealthData) -> str:
-    """Returns what is wrong with a feed, "" if nothing is."""
+    """Return what is wrong with a feed, "" if nothing is."""
     error = translated(feed.error)
     if feed.health in (FeedHealth.DEAD, FeedHealth.FAILING):
         if feed.failed_checks < 2:

@@ -16,7 +16,7 @@ _NAME_FIRST = re.compile(r"\{(?!text\})")
 def field_error(
     error: TidingsError, *, field: str = "", prefix: str = "", renamed: Mapping[str, str] | None = None
 ) -> InvalidInput:
-    """Returns the error for a form, without the name of the API's field: the form shows it next to a labelled field.
+    """Return the error for a form, without the name of the API's field: the form shows it next to a labelled field.
 
     field: used when the error does not name a field. prefix: removed from the field's name, as in `linkding.url`.
     renamed: API name to form name, where they differ.

@@ -71,12 +71,12 @@ def language(name: str) -> Language:
 
 
 def language_of_account(name: str) -> Language:
-    """Returns the language of an account. name: the value of the user's setting."""
+    """Return the language of an account. name: the value of the user's setting."""
     return language(CATALOGUES.get(name, SOURCE))
 
 
 def language_of_header(accepted: str) -> Language:
-    """Returns the language for an Accept-Language header, which browsers send in order of preference.
+    """Return the language for an Accept-Language header, which browsers send in order of preference.
 
     A region without a catalogue gets the catalogue of its language, except traditional Chinese: its readers often list
     English or a language without a region next.
@@ -95,7 +95,7 @@ def _read(name: str) -> Catalog:
 
 
 def compiled(catalogue: Catalog) -> NullTranslations:
-    """Returns a catalogue ready for use. A message without a translation is shown in English."""
+    """Return a catalogue ready for use. A message without a translation is shown in English."""
     compiled = io.BytesIO()
     write_mo(compiled, catalogue)
     compiled.seek(0)
@@ -121,7 +121,7 @@ def current() -> Language:
 
 
 def gettext(message: str, /, **values: Any) -> str:
-    """Returns the translation. values: replace `%(name)s` and `%(name)d` in the message."""
+    """Return the translation. values: replace `%(name)s` and `%(name)d` in the message."""
     return filled(current().translations.gettext(message), values)
 
 
@@ -130,12 +130,12 @@ def ngettext(one: str, many: str, number: int, /, **values: Any) -> str:
 
 
 def format_number(value: float) -> str:
-    """Returns a number as the current language writes it: 1,234 or 1.234."""
+    """Return a number as the current language writes it: 1,234 or 1.234."""
     return str(format_decimal(value, locale=current().locale))
 
 
 def filled(text: str, values: dict[str, Any]) -> str:
-    """Returns a translated message with its values. text: a `Markup` escapes them."""
+    """Return a translated message with its values. text: a `Markup` escapes them."""
     if not values:
         return text
     # Most numbers are small, and need no formatting.

@@ -115,7 +115,7 @@ def _known(context: RequestContext) -> dict[str, Any]:
 
 @lru_cache(maxsize=256)
 def _icon(sprite: str, name: str, *, is_button: bool = False) -> Markup:
-    """Returns an icon. It stands next to text or in a labelled element, so screen readers skip it.
+    """Return an icon. It stands next to text or in a labelled element, so screen readers skip it.
 
     is_button: it is all that a labelled button contains, whose content screen readers skip anyway (WAI-ARIA 1.2,
     "Children Presentational"): lists are shorter without saying so twice for each entry.
@@ -125,14 +125,14 @@ def _icon(sprite: str, name: str, *, is_button: bool = False) -> Markup:
 
 
 def size(count: int) -> str:
-    """Returns a size in words: 46.1 MB, or 46,1 Mo in French. count: bytes."""
+    """Return a size in words: 46.1 MB, or 46,1 Mo in French. count: bytes."""
     step = min((len(str(count)) - 1) // 3, len(_SIZES) - 1)
     shown = format_decimal(count / 1000**step, "#,##0.0" if step else "0", locale=language.current().locale)
     return language.gettext(_SIZES[step], count=shown)
 
 
 def _fingerprint(text: str) -> str:
-    """Returns a short hash for URLs of content that browsers cache until it changes."""
+    """Return a short hash for URLs of content that browsers cache until it changes."""
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:10]
 
 
@@ -163,7 +163,7 @@ _OTHER_LETTER: Final = re.compile("[^\\W\\d_\u05d0-\u07ff\u0860-\u08ff\ufb1d-\uf
 
 
 def text_direction(language: str, text: str) -> str:
-    """Returns the value of the attribute `dir`.
+    """Return the value of the attribute `dir`.
 
     rtl: most letters are of a script that runs from right to left, or some are and the feed is in such a language.
     ltr: most letters are of other scripts. auto: all are, so that the browser's choice by the first letter is right.

@@ -20,7 +20,7 @@ def new_token() -> str:
 
 
 def csrf_token(secret: str) -> str:
-    """Returns the CSRF token for a secret that only this browser and the server have. It does not reveal the secret."""
+    """Return the CSRF token for a secret that only this browser and the server have. It does not reveal the secret."""
     return hmac.new(secret.encode("utf-8", "replace"), b"tidings form", hashlib.sha256).hexdigest()[:40]
 
 
@@ -29,7 +29,7 @@ def is_valid_token(sent: str, expected: str) -> bool:
 
 
 def is_cross_site(request: Request, base_url: str) -> bool:
-    """Returns whether the browser says that the form was sent by a page of another site.
+    """Return whether the browser says that the form was sent by a page of another site.
 
     Browsers without Sec-Fetch-Site, and those on plain http, say "null" as Origin because of our Referrer-Policy:
     then the token decides alone.
@@ -44,7 +44,7 @@ def is_cross_site(request: Request, base_url: str) -> bool:
 
 
 def local_path(path: str) -> str:
-    """Returns the path if it leads to one of our pages, else ""."""
+    """Return the path if it leads to one of our pages, else ""."""
     is_absolute = path.startswith("/") and not path.startswith("//")
     return path if is_absolute and path.isascii() and path.isprintable() and not set(path) & set('\\ "<>') else ""
 
@@ -60,7 +60,7 @@ def page_headers(
     own_pictures: bool = False,
     own_sounds: bool = False,
 ) -> Mapping[str, str]:
-    """Returns the security headers of a page.
+    """Return the security headers of a page.
 
     font_hosts: additional hosts for styles and fonts, separated by spaces; validated when the user set them.
 

@@ -31,7 +31,7 @@ class Field(Struct, frozen=True):
     help: str = ""
     """Message id; empty for none."""
     choices: Callable[[], Mapping[str, str]] | None = None
-    """Returns value and label of each choice; None for other kinds."""
+    """Return value and label of each choice; None for other kinds."""
     more: Mapping[str, Any] = {}
     """Additional attributes of the input element."""
 
@@ -44,12 +44,12 @@ class Group(Struct, frozen=True):
 
 
 def form_values(user: User, groups: tuple[Group, ...]) -> dict[str, Any]:
-    """Returns the values of the form by name."""
+    """Return the values of the form by name."""
     return {field.name: _text(getattr(user, field.name)) for group in groups for field in group.fields}
 
 
 def sent_values(sent: Mapping[str, str], groups: tuple[Group, ...]) -> dict[str, Any]:
-    """Returns the values of a sent form by name. Browsers do not send boxes that are not ticked."""
+    """Return the values of a sent form by name. Browsers do not send boxes that are not ticked."""
     return {
         field.name: field.name in sent if field.kind == "check" else sent.get(field.name, "")
         for group in groups
@@ -58,7 +58,7 @@ def sent_values(sent: Mapping[str, str], groups: tuple[Group, ...]) -> dict[str,
 
 
 def parse(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the values as services take them. Raises InvalidInput for a number that cannot be parsed."""
+    """Return the values as services take them. Raises InvalidInput for a number that cannot be parsed."""
     return {name: _value(name, value) for name, value in fields.items()}
 
 

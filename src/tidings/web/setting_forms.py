@@ -43,13 +43,13 @@ _LABELS: dict[str, str] = {
 
 
 def choices_of(name: str) -> Callable[[], Mapping[str, str]]:
-    """Returns a function that returns value and label of each choice. name: the field's name."""
+    """Return a function that returns value and label of each choice. name: the field's name."""
     return lambda: {value: _(_LABELS[value]) for value in CHOICES[name]}
 
 
 @lru_cache(maxsize=1)
 def languages() -> dict[str, str]:
-    """Returns code and name of each language that there is, named in that language."""
+    """Return code and name of each language that there is, named in that language."""
     named = {code: _own_name(code) for code in OFFERED}
     return dict(sorted(named.items(), key=lambda item: sort_key(item[1])))
 

@@ -38,7 +38,7 @@ class SidebarState(Struct, frozen=True):
 
     @classmethod
     def read(cls, cookie: str) -> SidebarState:
-        """Returns what the cookie says; anything that is not understood counts as not said."""
+        """Return what the cookie says; anything that is not understood counts as not said."""
         given = dict(parse_qsl(cookie, max_num_fields=10)) if len(cookie) < 8192 else {}
         return cls(_ids(given.get("open", "")), _ids(given.get("closed", "")), "unread" in given)
 
@@ -116,12 +116,12 @@ class Sidebar:
         return self.feeds_by_id([feed_id]).get(feed_id)
 
     def feeds_by_id(self, feed_ids: Collection[int]) -> dict[int, SidebarFeed]:
-        """Returns the feeds that belong to the user."""
+        """Return the feeds that belong to the user."""
         with self._services.reading() as db:
             return sidebar.get_many(db, self._user_id, feed_ids)
 
     def feeds_of(self, category_ids: Collection[int]) -> dict[int, list[SidebarFeed]]:
-        """Returns the feeds of the user's categories, each in the order of the sidebar."""
+        """Return the feeds of the user's categories, each in the order of the sidebar."""
         by_category: dict[int, list[SidebarFeed]] = {category_id: [] for category_id in category_ids}
         if by_category:
             with self._services.reading() as db:
@@ -130,21 +130,21 @@ class Sidebar:
         return by_category
 
     def shown_labels(self, label_id: int | None) -> list[Label]:
-        """Returns the labels that a page lists: the first ones, and the current one."""
+        """Return the labels that a page lists: the first ones, and the current one."""
         return [label for place, label in enumerate(self.labels) if place < MAX_LABELS or label.id == label_id]
 
     def category(self, category_id: int) -> CategoryLine | None:
         return next((line for line in self.categories if line.category.id == category_id), None)
 
     def find(self, words: str) -> list[SidebarFeed]:
-        """Returns the feeds whose titles contain all of the words, by category in the order of the sidebar."""
+        """Return the feeds whose titles contain all of the words, by category in the order of the sidebar."""
         wanted = normalize_for_search(words).split()
         places = {line.category.id: place for place, line in enumerate(self.categories)}
         found = [feed for feed in self.feeds if all(word in normalize_for_search(feed.title) for word in wanted)]
         return sorted(found, key=lambda feed: places.get(feed.category_id, len(places)))
 
     def groups(self, state: SidebarState, feed_id: int | None, category_id: int | None) -> list[SidebarGroup]:
-        """Returns the groups as the page shows them. feed_id, category_id: ids of the current list.
+        """Return the groups as the page shows them. feed_id, category_id: ids of the current list.
 
         The feeds of the current group come first when not all fit.
         """
@@ -174,12 +174,12 @@ class Sidebar:
 
 
 def _shown_count(line: CategoryLine, state: SidebarState) -> int:
-    """Returns the number of feeds that a group has, apart from a current one without unread entries."""
+    """Return the number of feeds that a group has, apart from a current one without unread entries."""
     return line.counts.unread_feeds if state.only_unread else line.counts.feeds
 
 
 def _window(feeds: list[SidebarFeed], feed_id: int | None, room: int) -> tuple[int, int]:
-    """Returns the bounds of up to `room` feeds around the current one, or of the first ones."""
+    """Return the bounds of up to `room` feeds around the current one, or of the first ones."""
     if len(feeds) <= room:
         return 0, len(feeds)
     current = next((place for place, feed in enumerate(feeds) if feed.id == feed_id), 0)

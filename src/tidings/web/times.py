@@ -14,7 +14,7 @@ from tidings.web.language import _, current, ngettext
 
 
 def ago(instant: Instant, now: Instant, zone_name: str) -> str:
-    """Returns 12 min, 3 h, 21 Nov or 21 Nov 2023. Future times are shown as a date."""
+    """Return 12 min, 3 h, 21 Nov or 21 Nov 2023. Future times are shown as a date."""
     passed = now - instant
     # The database's clock may be a little ahead of this machine's.
     if -MINUTE < passed < MINUTE:
@@ -27,7 +27,7 @@ def ago(instant: Instant, now: Instant, zone_name: str) -> str:
 
 
 def since(instant: Instant, now: Instant, zone_name: str) -> str:
-    """Returns the same for use within a sentence: 12 min. ago."""
+    """Return the same for use within a sentence: 12 min. ago."""
     passed = now - instant
     if not MINUTE <= passed < DAY:
         return ago(instant, now, zone_name)
@@ -45,13 +45,13 @@ def exact(instant: Instant, zone_name: str) -> str:
 
 
 def written(instant: Instant, zone_name: str) -> str:
-    """Returns day and time in short: 21 Nov 2026, 18:40:07."""
+    """Return day and time in short: 21 Nov 2026, 18:40:07."""
     local = to_local(instant, zone_info(zone_name))
     return format_datetime(local, "medium", tzinfo=local.tzinfo, locale=current().locale)
 
 
 def when(instant: Instant, now: Instant, zone_name: str, style: Callable[[Instant, Instant, str], str] = ago) -> Markup:
-    """Returns a `<time>` element, exact on hover and for machines. style: the function above that makes its text."""
+    """Return a `<time>` element, exact on hover and for machines. style: the function above that makes its text."""
     machine = to_datetime(instant).isoformat(timespec="seconds")[:-6] + "Z"
     shown, title = escape(style(instant, now, zone_name)), escape(exact(instant, zone_name))
     # `Markup.format` takes ten times as long, and a list has a hundred of these.
@@ -59,7 +59,7 @@ def when(instant: Instant, now: Instant, zone_name: str, style: Callable[[Instan
 
 
 def clock(seconds: float) -> str:
-    """Returns a place in a recording: 4:05, or 1:04:05."""
+    """Return a place in a recording: 4:05, or 1:04:05."""
     hours, rest = divmod(int(seconds), 3600)
     return f"{hours}:{rest // 60:02}:{rest % 60:02}" if hours else f"{rest // 60}:{rest % 60:02}"
 

@@ -107,7 +107,7 @@ async def _check_response(target: Target, response: Response, now: Instant) -> N
 
 
 def is_public_address(url: str) -> bool:
-    """Returns whether a hub on the internet could call this URL, judged by its host alone."""
+    """Return whether a hub on the internet could call this URL, judged by its host alone."""
     host = (urlsplit(url).hostname or "").removesuffix(".")
     try:
         return is_public(ip_address(host))

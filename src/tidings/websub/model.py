@@ -104,7 +104,7 @@ class SubscriptionStep(Struct, frozen=True):
 
 
 def find_offer(feed: Feed, links: Iterable[Link], document: ParsedFeed | None) -> HubOffer | None:
-    """Returns the hubs and the topic that a response names; None if there are none, or the feed cannot be pushed.
+    """Return the hubs and the topic that a response names; None if there are none, or the feed cannot be pushed.
 
     Link headers win over the document (section 4). Without a "self" link the topic is the feed's URL.
     document: None for a "not modified" response.
@@ -128,7 +128,7 @@ def find_offer(feed: Feed, links: Iterable[Link], document: ParsedFeed | None) -
 
 
 def can_be_pushed(feed: Feed) -> bool:
-    """Returns False for a feed with credentials or a proxy: the hub fetches without them, and may get another one."""
+    """Return False for a feed with credentials or a proxy: the hub fetches without them, and may get another one."""
     own = (feed.username, feed.password, feed.cookie, feed.proxy_url)
     return not any(own) and not feed.fetch_via_proxy and "@" not in urlsplit(feed.feed_url).netloc
 
@@ -136,7 +136,7 @@ def can_be_pushed(feed: Feed) -> bool:
 def next_step(
     subscription: HubSubscription, *, is_wanted: bool, now: Instant, random_fraction: float
 ) -> SubscriptionStep:
-    """Returns what to do at `next_attempt_at`, or earlier when no feed uses the subscription any more.
+    """Return what to do at `next_attempt_at`, or earlier when no feed uses the subscription any more.
 
     is_wanted: whether a feed uses it. random_fraction: from 0 to 1, so that not all requests are sent together.
     """
@@ -157,13 +157,13 @@ def next_step(
 
 
 def retry_delay(attempts: int, random_fraction: float) -> int:
-    """Returns the microseconds until the next request. attempts: requests since the last verification, from 1."""
+    """Return the microseconds until the next request. attempts: requests since the last verification, from 1."""
     wait = min(FIRST_RETRY << min(max(attempts - 1, 0), 12), MAX_RETRY)
     return int(wait * (0.75 + random_fraction / 4))
 
 
 def verified_columns(lease_s: str, *, now: Instant, random_fraction: float) -> Mapping[str, Any]:
-    """Returns the changed columns of a subscription that the hub verified.
+    """Return the changed columns of a subscription that the hub verified.
 
     lease_s: the hub's value; some hubs leave it out.
     It is renewed after three to four fifths of the lease, which leaves time for several attempts.
@@ -183,7 +183,7 @@ _NO_REASON = "The hub gave no reason."
 
 
 def denied_columns(reason: str, *, now: Instant, random_fraction: float) -> Mapping[str, Any]:
-    """Returns the changed columns of a subscription that the hub denied.
+    """Return the changed columns of a subscription that the hub denied.
 
     It is requested again after a week, because some hubs deny topics that are new to them.
     """
@@ -196,14 +196,14 @@ def denied_columns(reason: str, *, now: Instant, random_fraction: float) -> Mapp
 
 
 def is_awaited(subscription: HubSubscription, mode: str, now: Instant) -> bool:
-    """Returns whether the subscription expects this verification: the mode last requested, within a day."""
+    """Return whether the subscription expects this verification: the mode last requested, within a day."""
     wanted = HubMode.UNSUBSCRIBE if subscription.state == SubscriptionState.ENDED else HubMode.SUBSCRIBE
     asked_at = subscription.asked_at
     return mode == wanted and asked_at is not None and now - asked_at <= VERIFICATION_WINDOW
 
 
 def is_genuine(secret: str, body: bytes, signature: str) -> bool:
-    """Returns whether the signature of a push is valid; the comparison takes constant time.
+    """Return whether the signature of a push is valid; the comparison takes constant time.
 
     signature: the X-Hub-Signature header, `method=hex digits`. Most hubs still use SHA-1, which is secure as an HMAC
     (section 7.1).
@@ -216,7 +216,7 @@ def is_genuine(secret: str, body: bytes, signature: str) -> bool:
 
 
 def display_text(text: str) -> str:
-    """Returns a text from a hub in a form suitable for logs: one printable line of at most 200 characters."""
+    """Return a text from a hub in a form suitable for logs: one printable line of at most 200 characters."""
     return " ".join(_printable(text).split())[:200]
 
 
@@ -235,7 +235,7 @@ def _is_usable(url: str) -> bool:
 
 
 def request_form(subscription: HubSubscription, mode: HubMode, callback: str) -> Mapping[str, str]:
-    """Returns the form fields of a request to a hub (section 5.1).
+    """Return the form fields of a request to a hub (section 5.1).
 
     A hub on plain HTTP gets the secret too: a secret that can be intercepted is better than none.
     """
@@ -246,6 +246,6 @@ def request_form(subscription: HubSubscription, mode: HubMode, callback: str) ->
 
 
 def hub_topic_pairs(offer: HubOffer | None) -> Iterator[tuple[str, str]]:
-    """Yields the hub and the topic of each subscription that an offer needs."""
+    """Yield the hub and the topic of each subscription that an offer needs."""
     if offer is not None:
         yield from ((hub, offer.topic) for hub in offer.hubs)

@@ -132,12 +132,12 @@ _clear_last_push_of_all = (
 
 
 def by_token(db: Read, token: str) -> HubSubscription | None:
-    """Returns the subscription with this callback token; None if there is none."""
+    """Return the subscription with this callback token; None if there is none."""
     return db.one(HubSubscription, _select_by_token, token=token)
 
 
 def offered_for(db: Read, feed_id: int) -> dict[tuple[str, str], int]:
-    """Returns the subscription ids of what the feed's document last offered, by hub and topic."""
+    """Return the subscription ids of what the feed's document last offered, by hub and topic."""
     return offered_for_each(db, [feed_id]).get(feed_id, {})
 
 
@@ -170,7 +170,7 @@ def remove_offers(db: Write, feed_id: int, subscription_ids: Collection[int]) ->
 
 
 def any_due(db: Read, now: Instant) -> bool:
-    """Returns whether a subscription is due. Takes no lock."""
+    """Return whether a subscription is due. Takes no lock."""
     return bool(db.scalar(_any_due, now=now))
 
 
@@ -180,7 +180,7 @@ def due(db: Write, *, now: Instant, limit: int) -> list[tuple[HubSubscription, b
 
 
 def find_orphaned(db: Read, *, now: Instant, limit: int) -> list[int]:
-    """Returns running subscriptions without an enabled feed, and ended ones that have one again."""
+    """Return running subscriptions without an enabled feed, and ended ones that have one again."""
     return db.scalars(_select_orphaned, now=now, limit=limit)
 
 
@@ -207,7 +207,7 @@ def remove(db: Write, subscription_id: int) -> None:
 
 
 def feeds_of(db: Read, subscription_id: int) -> list[Feed]:
-    """Returns the enabled feeds of all users whose documents offered the subscription."""
+    """Return the enabled feeds of all users whose documents offered the subscription."""
     return db.all(Feed, _select_feeds, subscription=subscription_id)
 
 
@@ -271,7 +271,7 @@ _delete_push = delete(websub_pushes).where(websub_pushes.c.id == bindparam("push
 
 
 def count_pushes(db: Read, subscription_id: int) -> int:
-    """Returns how many pushes of a subscription are waiting."""
+    """Return how many pushes of a subscription are waiting."""
     return int(db.scalar(_count_pushes, subscription=subscription_id))
 
 
@@ -282,7 +282,7 @@ def add_push(db: Write, subscription_id: int, body: bytes, *, digest: bytes, cha
 
 
 def any_free_push(db: Read, now: Instant) -> bool:
-    """Returns whether `claim_push` would find a push. Takes no lock."""
+    """Return whether `claim_push` would find a push. Takes no lock."""
     return bool(db.scalar(_has_free, now=now))
 
 

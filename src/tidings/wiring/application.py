@@ -66,7 +66,7 @@ class Application:
         return migrate.partition(self.database, count)
 
     def check(self) -> None:
-        """Raises StartError unless the database has the current schema."""
+        """Raise StartError unless the database has the current schema."""
         migrate.check(self.database)
 
     def expect_schema(self) -> None:
@@ -74,7 +74,7 @@ class Application:
         self.database.expect_revision(schema_revision.current())
 
     def ping(self) -> None:
-        """Raises StoreUnavailable if the database does not answer."""
+        """Raise StoreUnavailable if the database does not answer."""
         self.database.ping()
 
     def run_worker(self, stop: threading.Event, name: str, lifetime: WorkerLifetime) -> None:
@@ -123,14 +123,14 @@ class Application:
         return {name: table.rows for name, table in moved.items()}
 
     def miniflux_source(self, url: str, api_key: str, *, is_operator: bool) -> MinifluxSource:
-        """Returns a reader of an account, as a context manager.
+        """Return a reader of an account, as a context manager.
 
         url: may be in a private network only if the operator names it, or the settings allow that to users.
         """
         return MinifluxSource(url, api_key, guard=self._guard_of_servers(is_operator=is_operator))
 
     def ttrss_source(self, url: str, username: str, password: str, *, is_operator: bool) -> TtrssSource:
-        """Returns a reader of an account, as a context manager. url: see `miniflux_source`."""
+        """Return a reader of an account, as a context manager. url: see `miniflux_source`."""
         return TtrssSource(url, username, password, guard=self._guard_of_servers(is_operator=is_operator))
 
     def _guard_of_servers(self, *, is_operator: bool) -> AddressGuard:
@@ -138,15 +138,15 @@ class Application:
         return AddressGuard(allow_private_networks=is_allowed)
 
     def database_source(self, dsn: str, reader: str, from_user: str) -> DatabaseSource:
-        """Returns the account of a user in the PostgreSQL database of another reader, as a context manager."""
+        """Return the account of a user in the PostgreSQL database of another reader, as a context manager."""
         return database_source(dsn, reader, from_user)
 
     def file_source(self, path: Path, reader: str) -> FileSource:
-        """Returns the content of a file of another reader, as a context manager. reader: its name in the command."""
+        """Return the content of a file of another reader, as a context manager. reader: its name in the command."""
         return file_source(path, reader, now=to_datetime(system_clock()))
 
     def problems(self, progress: Progress, *, repair: bool) -> Iterator[Problem]:
-        """Yields what is wrong with the database, repaired if that is wanted and possible."""
+        """Yield what is wrong with the database, repaired if that is wanted and possible."""
         return IntegrityCheck(self.database).run(repair=repair, progress=progress)
 
     def close(self) -> None:
@@ -194,7 +194,7 @@ class Application:
 
 @contextmanager
 def build(settings: Settings) -> Iterator[Application]:
-    """Yields the application, and closes it at the end."""
+    """Yield the application, and close it at the end."""
     application = Application(settings)
     try:
         yield application

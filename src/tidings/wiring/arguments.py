@@ -22,7 +22,7 @@ LEASE_BEYOND_TIMEOUT = timedelta(seconds=15)
 
 
 def instance_settings(settings: Settings) -> InstanceSettings:
-    """Returns the settings that decide how entries are cleaned and which players they may embed."""
+    """Return the settings that decide how entries are cleaned and which players they may embed."""
     invidious, youtube = settings.invidious_instance, settings.youtube_embed_url_override
     player_hosts = (urlsplit(f"//{invidious}").hostname or "", urlsplit(youtube).hostname or "")
     policy = CleaningPolicy(
@@ -45,7 +45,7 @@ def site_config(settings: Settings) -> SiteConfig:
 
 
 def websub_callback_base(settings: Settings) -> str:
-    """Returns the URL below which hubs reach this service; "" if WebSub is off or hubs could not reach it."""
+    """Return the URL below which hubs reach this service; "" if WebSub is off or hubs could not reach it."""
     is_on = settings.websub is WebSubMode.ON
     if settings.websub is WebSubMode.AUTO:
         is_on = is_public_address(settings.base_url)
@@ -78,7 +78,7 @@ def backup_settings(settings: Settings) -> BackupSettings:
 
 
 def metrics_access(settings: Settings) -> Access | None:
-    """Returns who may read /metrics, or None if metrics are off."""
+    """Return who may read /metrics, or None if metrics are off."""
     if not settings.metrics_collector:
         return None
     return Access(

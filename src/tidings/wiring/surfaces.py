@@ -53,7 +53,7 @@ def build_pages(services: AllServices, settings: Settings, assets: Assets, gate:
 
 
 def asgi_app(settings: Settings) -> ASGIApp:
-    """Returns the application that a web worker runs. ASGI's lifespan closes it when the server stops."""
+    """Return the application that a web worker runs. ASGI's lifespan closes it when the server stops."""
     start_metrics(settings)
     served = Application(settings)
     served.expect_schema()

@@ -70,5 +70,5 @@ async def finish(running: Collection[asyncio.Task[None]], release: Callable[[], 
 
 
 def worker_name() -> str:
-    """Returns a name that no other worker has or had. Process ids alone repeat, as in each new container."""
+    """Return a name that no other worker has or had. Process ids alone repeat, as in each new container."""
     return f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"

@@ -18,7 +18,7 @@ def find_article(html: str) -> str:
 
 
 def article_of(inside: str, *, around: str = "") -> str:
-    """Returns the article of a page that has `inside` between its paragraphs."""
+    """Return the article of a page that has `inside` between its paragraphs."""
     text = f"<div class='story'>{PARAGRAPH * 3}{inside}{PARAGRAPH * 3}</div>"
     return find_article(f"<html><body><div id='page'>{around}{text}</div></body></html>")
 
@@ -189,7 +189,7 @@ def test_blanks_around_addresses_are_no_part_of_them() -> None:
 
 
 def described(description: str, body: str, *, head: str = "") -> str:
-    """Returns the article of a page whose head describes it."""
+    """Return the article of a page whose head describes it."""
     meta = f"<meta property='og:description' content='{description}'>"
     return find_article(f"<html><head>{meta}{head}</head><body>{body}</body></html>")
 

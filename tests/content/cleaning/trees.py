@@ -41,7 +41,7 @@ def words(text: str) -> list[str]:
 
 
 def tree(html: str) -> Tree:
-    """Returns elements as (name, attributes, children), and texts as they are; adjacent texts are joined."""
+    """Return elements as (name, attributes, children), and texts as they are; adjacent texts are joined."""
     return _children(LexborHTMLParser(html, is_fragment=True).root)
 
 
@@ -63,7 +63,7 @@ def _children(first: LexborNode | None) -> Tree:
 
 
 def attributes_of(html: str, name: str) -> dict[str, str]:
-    """Returns the attributes of the first element of that name."""
+    """Return the attributes of the first element of that name."""
     node = LexborHTMLParser(html, is_fragment=True).css_first(name)
     assert node is not None, f"no {name} in {html}"
     return {key: value or "" for key, value in node.attributes.items()}

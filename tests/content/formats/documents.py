@@ -20,7 +20,7 @@ _NAMESPACES = """
 
 
 def rss(inside: str = "", *, site: str = "<link>https://site.example/</link>") -> str:
-    """Returns an RSS document with this content of the channel."""
+    """Return an RSS document with this content of the channel."""
     return f'<rss version="2.0" {_NAMESPACES}><channel><title>News</title>{site}{inside}</channel></rss>'
 
 
@@ -49,10 +49,10 @@ def feed(document: str | bytes, *, charset: str | None = None, now: Instant | No
 
 
 def item(inside: str, channel: str = "") -> ParsedEntry:
-    """Returns the entry of one RSS item."""
+    """Return the entry of one RSS item."""
     return feed(rss(f"{channel}<item>{inside}</item>")).entries[0]
 
 
 def entry(inside: str, around: str = "") -> ParsedEntry:
-    """Returns the parsed entry of one Atom entry."""
+    """Return the parsed entry of one Atom entry."""
     return feed(atom(f"{around}<entry>{inside}</entry>")).entries[0]

@@ -67,7 +67,7 @@ paths = st.lists(
 
 
 def combine(tree: LexborHTMLParser, path: Sequence[tuple[str, str]]) -> list[int]:
-    """Returns the ids of the nodes that a path matches, by trying every combination of nodes (Selectors 4, section 4).
+    """Return the ids of the nodes that a path matches, by trying every combination of nodes (Selectors 4, section 4).
 
     The engine matches single compounds only: of `:not(.p) b`, it takes a `b.p` in a `b.p` for a match.
     """
@@ -82,7 +82,7 @@ def combine(tree: LexborHTMLParser, path: Sequence[tuple[str, str]]) -> list[int
 
 
 def related(node: LexborNode, combinator: str) -> list[LexborNode]:
-    """Returns the elements that a combinator connects with a node, the nearest first."""
+    """Return the elements that a combinator connects with a node, the nearest first."""
     siblings = combinator in ("+", "~")
     found = []
     while (other := node.prev if siblings else node.parent) is not None:

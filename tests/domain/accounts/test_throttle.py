@@ -32,7 +32,7 @@ def after(failures: int, buckets: Sequence[Bucket] = ALICE) -> dict[bytes, Failu
 
 
 def waits(buckets: Sequence[Bucket], counts: dict[bytes, FailureCount], attempts: int) -> list[float]:
-    """Returns the seconds that each of several attempts, one after the other, waits."""
+    """Return the seconds that each of several attempts, one after the other, waits."""
     throttle = Throttle()
     found = []
     for _ in range(attempts):

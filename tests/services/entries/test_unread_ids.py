@@ -19,7 +19,7 @@ UNREAD = EntryFilter(statuses=(EntryStatus.UNREAD,))
 
 
 def both(texts: UnreadIdTexts, db: Read, user_id: int) -> tuple[list[str], list[str]]:
-    """Returns the unread ids as they are told, and as they are in the database, each in one order."""
+    """Return the unread ids as they are told, and as they are in the database, each in one order."""
     told, stored = texts.joined(db, user_id), entry_lists.joined_ids(db, user_id, UNREAD)
     return sorted(told.split(",")), sorted(stored.split(","))
 

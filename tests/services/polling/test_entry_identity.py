@@ -36,7 +36,7 @@ class WatchedFeed:
             db.run(update(entries).values(status=1))
 
     def stored(self, *columns: str) -> list[Any]:
-        """Returns the columns of the entries, in the order in which they came in."""
+        """Return the columns of the entries, in the order in which they came in."""
         with self.fixture.database.reading() as db:
             found = db.rows(select(*(entries.c[name] for name in columns)).order_by(entries.c.id))
         return [tuple(row[name] for name in columns) for row in found]

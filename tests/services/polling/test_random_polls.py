@@ -32,7 +32,7 @@ def new_item(chance: random.Random, number: int) -> Item:
 
 
 def mutate(chance: random.Random, items: list[Item], number: int) -> list[Item]:
-    """Returns the next state of the feed: entries come, go, change, move, repeat, and are spelt in another way."""
+    """Return the next state of the feed: entries come, go, change, move, repeat, and are spelt in another way."""
     found = [dict(item) for item in items]
     for _ in range(chance.randrange(1, 5)):
         kind = chance.randrange(7)

@@ -42,7 +42,7 @@ def kept(database: Database, user_id: int) -> Counts:
 
 
 def counted(database: Database, user_id: int) -> Counts:
-    """Returns the counts of every entry; a feed without entries has four zeros."""
+    """Return the counts of every entry; a feed without entries has four zeros."""
     columns = (entry_table.c.feed_id, entry_table.c.status, entry_table.c.starred)
     with database.reading() as db:
         feed_ids = db.scalars(select(feed_counters.c.feed_id).where(feed_counters.c.user_id == user_id))

@@ -50,7 +50,7 @@ def feed_fixture(databases: Databases) -> Iterator[FeedFixture]:
 
 
 def _words(number: int) -> str:
-    """Returns words: rain in all entries, sun in half, hail in one of ten, snow in the first twenty, fog in one."""
+    """Return words: rain in all entries, sun in half, hail in one of ten, snow in the first twenty, fog in one."""
     words = ["rain", "wind"]
     words += ["sun"] if number % 2 else ["rain"]
     words += ["hail"] if number % 10 == 4 else []

@@ -112,7 +112,7 @@ def _nested(testbed: Testbed) -> Iterator[Result]:
 
 
 def _protected(testbed: Testbed) -> Person:
-    """Returns a user who protects the account, and whose linkding is at an address of their own."""
+    """Return a user who protects the account, and whose linkding is at an address of their own."""
     user = person(testbed.shared)
     user.made("PUT", f"/v1/users/{user.id}", dict(PROTECTED))
     own = {"enabled": True, "url": "https://links.example.org/", "token": "mine"}
@@ -121,7 +121,7 @@ def _protected(testbed: Testbed) -> Person:
 
 
 def _taken_over(user: Person) -> dict[str, str]:
-    """Returns by setting what of the stranger is in the account, "" where nothing is."""
+    """Return by setting what of the stranger is in the account, "" where nothing is."""
     me, feeds = user.made("GET", "/v1/me"), user.made("GET", "/v1/feeds")
     integrations = user.made("GET", "/v1/integrations")
     found = {name: repr(value) if me[name] == value else "" for name, value in SETTINGS.items()}
@@ -167,7 +167,7 @@ def _token(user: Person) -> str:
 
 
 def _wait(user: Person) -> dict[str, Any]:
-    """Returns the state of the import once it does not run any more."""
+    """Return the state of the import once it does not run any more."""
     state: dict[str, Any] = {}
     for _ in range(600):
         state = user.made("GET", "/v1/import/archive")
@@ -180,7 +180,7 @@ def _wait(user: Person) -> dict[str, Any]:
 def _archive(
     settings: Mapping[str, Any], feed_settings: Mapping[str, Any], integrations: Mapping[str, Any], **members: str
 ) -> bytes:
-    """Returns an archive with one feed. members: the content of some members instead, by name."""
+    """Return an archive with one feed. members: the content of some members instead, by name."""
     feed = {"number": 1, "category": "a", "feed_url": "https://feeds.example.org/", "settings": dict(feed_settings)}
     lines: dict[str, list[Any]] = {"categories.jsonl": [{"title": "a"}], "feeds.jsonl": [feed]}
     lines |= {name: [] for name in ("labels.jsonl", "entries.jsonl", "deleted_entries.jsonl")}

@@ -166,7 +166,7 @@ def _pages(testbed: Testbed, alice: OwnedResources, bob: Person) -> Iterator[Res
 
 
 def _forms_with_ids(found: dict[str, str], alice: OwnedResources) -> list[pages.Form]:
-    """Returns a form for each action that contains an id, deletions last."""
+    """Return a form for each action that contains an id, deletions last."""
     forms: dict[str, pages.Form] = {}
     for path, html in found.items():
         for form in pages.forms(html, path):
@@ -253,7 +253,7 @@ def _seen(answer: HttpResponse, alice: OwnedResources) -> str:
 
 
 def _is_echo(answer: HttpResponse) -> bool:
-    """Returns whether the response is an empty list; a search page repeats its words, so they are no evidence."""
+    """Return whether the response is an empty list; a search page repeats its words, so they are no evidence."""
     return answer.status == 200 and '"total":0' in answer.text
 
 

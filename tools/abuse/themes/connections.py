@@ -90,7 +90,7 @@ def _open(service: Service, crowd: Crowd, count: int) -> list[socket.socket]:
 
 
 def _served(service: Service) -> str:
-    """Returns why another client is not served, "" if it is."""
+    """Return why another client is not served, "" if it is."""
     for path in ("/healthcheck", "/sign-in"):
         begun = time.monotonic()
         try:
@@ -103,7 +103,7 @@ def _served(service: Service) -> str:
 
 
 def _left(connections: list[socket.socket], deadline: float, is_ended: Callable[[socket.socket], bool]) -> str:
-    """Returns how many are open at the deadline, "" if all are closed before."""
+    """Return how many are open at the deadline, "" if all are closed before."""
     open_ones = [connection for connection in connections if not is_ended(connection)]
     while open_ones and time.monotonic() < deadline:
         time.sleep(0.5)
@@ -124,7 +124,7 @@ def _is_ended(connection: socket.socket) -> bool:
 
 
 def _is_gone(connection: socket.socket) -> bool:
-    """Returns whether the service has closed it: Linux says so only when something is sent on it. Reads nothing."""
+    """Return whether the service has closed it: Linux says so only when something is sent on it. Reads nothing."""
     with suppress(BlockingIOError):
         connection.setblocking(False)
         try:

@@ -38,7 +38,7 @@ _IMPORT_S: Final = 12.0
 
 
 def _progressive(side: int, scans: int = 0) -> bytes:
-    """Returns a JPEG whose last scan is repeated."""
+    """Return a JPEG whose last scan is repeated."""
     out = io.BytesIO()
     Image.new("RGB", (side, side), (40, 90, 160)).save(out, "JPEG", progressive=True, quality=50, subsampling=0)
     content = out.getvalue()
@@ -47,7 +47,7 @@ def _progressive(side: int, scans: int = 0) -> bytes:
 
 
 def _ending_in_a_step() -> bytes:
-    """Returns a gzip stream of many steps, with more bytes behind its end."""
+    """Return a gzip stream of many steps, with more bytes behind its end."""
     return gzip.compress(b" " * 1_000_000) + b"\0" * 3_000
 
 
@@ -135,7 +135,7 @@ def _measured(service: Service, attempt: Attempt, act: Callable[[], str]) -> Res
 
 
 def _feed(testbed: Testbed, inside: str) -> str:
-    """Returns the URL of a feed. inside: of its channel."""
+    """Return the URL of a feed. inside: of its channel."""
     body = f'<rss version="2.0"><channel><title>a</title>{inside}</channel></rss>'
     return testbed.publisher.serve(f"/expensive{time.monotonic_ns()}.xml", body)
 

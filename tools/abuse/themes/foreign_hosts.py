@@ -72,7 +72,7 @@ class _Attack:
             self.user.api("PUT", f"/v1/feeds/{feed_id}/refresh")
 
     def evidence(self) -> str:
-        """Returns the beginning of a request to the attacker with the secret, "" without one."""
+        """Return the beginning of a request to the attacker with the secret, "" without one."""
         basic = base64.b64encode(f"{NAME}:{self.secret}".encode()).decode()
         for seen in self.away.received:
             if self.secret.encode() in seen or basic.encode() in seen:

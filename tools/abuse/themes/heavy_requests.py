@@ -154,7 +154,7 @@ def run(testbed: Testbed) -> Iterator[Result]:
 
 
 def _cost(service: Service, heavy: Heavy) -> str:
-    """Returns the processor time as evidence if it is more than allowed, else ""."""
+    """Return the processor time as evidence if it is more than allowed, else ""."""
     begun = time.monotonic()
     try:
         reader = Reader(service)

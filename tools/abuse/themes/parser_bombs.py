@@ -50,7 +50,7 @@ def _opml(inside: str) -> bytes:
 
 
 def _png(width: int, height: int) -> bytes:
-    """Returns an image that declares a huge size and is nearly empty."""
+    """Return an image that declares a huge size and is nearly empty."""
 
     def chunk(name: bytes, data: bytes) -> bytes:
         return len(data).to_bytes(4, "big") + name + data + zlib.crc32(name + data).to_bytes(4, "big")

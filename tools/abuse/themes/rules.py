@@ -84,7 +84,7 @@ def _measured(testbed: Testbed, name: str, tries: str, act: Callable[[], object]
 
 
 def _feed(testbed: Testbed, user: Person, name: str, rules: Mapping[str, str] | None = None) -> int:
-    """Returns the id of a new feed, 0 if it was refused."""
+    """Return the id of a new feed, 0 if it was refused."""
     item = f"<item><title>Lorem</title><guid>{name}%d</guid><description>{'lorem ' * 40_000}</description></item>"
     items = "".join(item % number for number in range(ENTRIES)) if rules else ""
     path = f"/rules-{name.replace(' ', '-')}.xml"

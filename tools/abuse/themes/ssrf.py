@@ -286,7 +286,7 @@ class _AttackedService:
         self.targets: dict[str, tuple[str, str]] = {}
 
     def check(self) -> None:
-        """Raises RuntimeError unless a permitted connection works: otherwise the attempts would prove nothing."""
+        """Raise RuntimeError unless a permitted connection works: otherwise the attempts would prove nothing."""
         answer = self.user.api("POST", "/v1/discover", {"url": self.public("feed", "")})
         if answer.status != 200 or not self.publisher.contacts:
             raise RuntimeError(f"the publisher's public address is not reached: {answer.status} {answer.text}")
@@ -295,7 +295,7 @@ class _AttackedService:
         return f"t{next(self._numbers)}t"
 
     def public(self, kind: str, target: str) -> str:
-        """Returns the URL of a public document that refers to `target`."""
+        """Return the URL of a public document that refers to `target`."""
         token = self.token()
         self.targets[token] = (kind, target)
         return f"http://public.test/{kind}/{token}"
@@ -304,7 +304,7 @@ class _AttackedService:
         return self.testbed.choose(SPELLINGS, few)
 
     def since(self, before: int, token: str) -> str:
-        """Returns the private connections from number `before` on, or with that token, as evidence."""
+        """Return the private connections from number `before` on, or with that token, as evidence."""
         found = []
         for number, contact in enumerate(self.publisher.contacts):
             if _is_private(contact) and (number >= before or f"/{token}" in contact.line):
@@ -313,7 +313,7 @@ class _AttackedService:
         return "; ".join(found[:3])
 
     def judge(self, attempt: Attempt, token: str, before: int | None, missing: str) -> Result:
-        """Returns the result, by the private connections with the token and all from number `before` on.
+        """Return the result, by the private connections with the token and all from number `before` on.
 
         missing: why their absence proves nothing, "" if it does.
         """
@@ -322,7 +322,7 @@ class _AttackedService:
         return Result(attempt, evidence, "" if evidence else missing)
 
     def unexplained(self) -> Iterator[Result]:
-        """Yields the private connections that came after the result of their attempt, and those of no attempt."""
+        """Yield the private connections that came after the result of their attempt, and those of no attempt."""
         late: dict[str, list[str]] = defaultdict(list)
         for number, contact in enumerate(self.publisher.contacts):
             if _is_private(contact) and number not in self._explained:
@@ -488,7 +488,7 @@ def _at_once(
 
 
 def _missing(attacked: _AttackedService, way: Callable[[_AttackedService, str], None]) -> str:
-    """Returns why attempts in this way prove nothing, "" if a permitted URL is connected to."""
+    """Return why attempts in this way prove nothing, "" if a permitted URL is connected to."""
     token, before = attacked.token(), len(attacked.publisher.contacts)
     way(attacked, f"http://public.test/{token}")
     # A request to a proxy contains the whole URL of the target (RFC 9112, section 3.2.2).
@@ -515,7 +515,7 @@ def _integrations(attacked: _AttackedService) -> Iterator[Result]:
 
 
 def _integration_url_fields(attacked: _AttackedService) -> list[tuple[str, str]]:
-    """Returns the names of integrations and of their URL fields."""
+    """Return the names of integrations and of their URL fields."""
     return [
         (name, field)
         for name, schema in _integration_schemas(attacked).items()
@@ -546,7 +546,7 @@ def _later(
 
 
 def _wait_for_control(attacked: _AttackedService, kind: str, **more: Any) -> str:
-    """Returns why the other attempts prove nothing, "" if a public address was connected to in the same way."""
+    """Return why the other attempts prove nothing, "" if a public address was connected to in the same way."""
     control = attacked.token()
     attacked.user.api("POST", "/v1/feeds", {"feed_url": attacked.public(kind, f"http://public.test/{control}"), **more})
     return _until(lambda: any(f"/{control}" in contact.line for contact in attacked.publisher.contacts))

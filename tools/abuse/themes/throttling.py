@@ -69,7 +69,7 @@ def run(testbed: Testbed) -> Iterator[Result]:
 
 
 def _guess(service: Service, guessing: Guessing, names: list[str]) -> str:
-    """Returns evidence if every guess was verified in time, else ""."""
+    """Return evidence if every guess was verified in time, else ""."""
     begun = time.monotonic()
 
     def one(number: int) -> bool:
@@ -162,7 +162,7 @@ def _basic(owner: Person, addresses: Sequence[str]) -> None:
 
 
 def _locked_out(service: Service, owner: Person, guessers: str, sign_in: Callable[[], object]) -> str:
-    """Returns evidence if the owner cannot sign in while others guess."""
+    """Return evidence if the owner cannot sign in while others guess."""
     stop = time.monotonic() + 12
 
     def guess(number: int) -> None:

@@ -241,11 +241,11 @@ class _Watch:
             self.found.append(f"script {script['url'][:200]}")
 
     def _is_ours(self, url: str) -> bool:
-        """Returns whether the URL is a static file of the service."""
+        """Return whether the URL is a static file of the service."""
         return url.startswith(self.testbed.shared.url) and url.partition("?")[0].endswith(".js")
 
     def visit(self, path: str) -> str:
-        """Returns the evidence, "" if nothing happened."""
+        """Return the evidence, "" if nothing happened."""
         self.found.clear()
         # Downloads and responses without a body are not pages.
         try:

@@ -140,7 +140,7 @@ def _show(
 
 
 def serialize_entry(db: Read, caller: User, entry: Entry, missing_icon: MissingIcon = MissingIcon.NULL) -> EntryOut:
-    """Raises NotFound if its feed was deleted since the entry was read."""
+    """Raise NotFound if its feed was deleted since the entry was read."""
     shown = serialize_page(db, caller, entry_lists.with_bodies(db, [entry]), missing_icon)
     if not shown:
         raise unknown_entry(entry.id)
@@ -178,7 +178,7 @@ def _list(
     feed_id: int = 0,
     category_id: int = 0,
 ) -> Response:
-    """Returns a page. Feed and category of path and query must both match; by contract an unknown one is a 400."""
+    """Return a page. Feed and category of path and query must both match; by contract an unknown one is a 400."""
     feed_ids = {id_ for id_ in (feed_id, query.feed_id or 0) if id_}
     category_ids = {id_ for id_ in (category_id, query.category_id or 0) if id_}
     with services.entries.listing.open(
@@ -200,7 +200,7 @@ def _list(
 def _chunks(
     caller: User, services: Services, missing_icon: MissingIcon, ids: Sequence[int], total: int
 ) -> Iterator[bytes]:
-    """Yields an EntryList as JSON, with a transaction for the bodies of each chunk.
+    """Yield an EntryList as JSON, with a transaction for the bodies of each chunk.
 
     An entry that is deleted in the meantime is missing.
     """

@@ -95,7 +95,7 @@ class EncodedFeeds:
         self.size_bytes = 0
 
     def get_many(self, keys: Iterable[Key]) -> list[bytes | None]:
-        """Returns the JSON for each key, None where it is missing."""
+        """Return the JSON for each key, None where it is missing."""
         found: list[bytes | None] = []
         with self._lock:
             for key in keys:
@@ -132,7 +132,7 @@ def encoded_feeds(
     missing_icon: MissingIcon = MissingIcon.NULL,
     kept: EncodedFeeds = _kept,
 ) -> dict[int, msgspec.Raw]:
-    """Returns the user's feeds of the list as JSON of FeedOut, by id; None: all, in the order of the API.
+    """Return the user's feeds of the list as JSON of FeedOut, by id; None: all, in the order of the API.
 
     Reads and encodes only feeds that are not kept in their present state. On PostgreSQL each statement sees the latest
     state: a feed that is deleted between the two is left out.
@@ -166,7 +166,7 @@ def _show(feed: Feed, category: CategoryOut, icon: FeedIconOut | None, zone: Tim
 
 
 def encoded_feed(db: Read, user: User, feed_id: int, missing_icon: MissingIcon) -> msgspec.Raw:
-    """Returns a feed as JSON of FeedOut. Raises NotFound if the user has no such feed."""
+    """Return a feed as JSON of FeedOut. Raises NotFound if the user has no such feed."""
     found = encoded_feeds(db, user, [feed_id], missing_icon=missing_icon)
     if feed_id not in found:
         raise unknown_feed(feed_id)
@@ -206,7 +206,7 @@ class FeedUpdate(FeedFields, frozen=True):
 
 
 def _sent_values(body: FeedFields) -> dict[str, Any]:
-    """Returns the members that were sent. For intervals and retention, null is a value: the default of feeds."""
+    """Return the members that were sent. For intervals and retention, null is a value: the default of feeds."""
     values = sent(body)
     values |= {name: empty for name, empty in NUMBERS.items() if getattr(body, name) is None}
     return values

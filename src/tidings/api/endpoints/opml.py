@@ -39,7 +39,7 @@ def import_feeds(caller: User, services: Services, request: Request) -> Imported
 
 
 def document(request: Request) -> bytes:
-    """Returns the OPML document: the body, or the file `file` of a form."""
+    """Return the OPML document: the body, or the file `file` of a form."""
     if forms.kind_of(request) != forms.MULTIPART:
         return request.content
     content = forms.file(request, "file")

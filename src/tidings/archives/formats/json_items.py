@@ -44,7 +44,7 @@ class JsonItems:
         self._last = b""
 
     def each(self, kind: type[T]) -> Iterator[tuple[int, T]]:
-        """Yields each item with the line in which it begins; nothing if the array is missing.
+        """Yield each item with the line in which it begins; nothing if the array is missing.
 
         Raises InvalidInput, which names the line, for a document that is truncated or has another form.
         """
@@ -59,7 +59,7 @@ class JsonItems:
             yield line, decoded
 
     def items_if_present(self, kind: type[T]) -> Iterator[T] | None:
-        """Returns the items, None if the array is missing. Reads up to the first one. Raises like `each`."""
+        """Return the items, None if the array is missing. Reads up to the first one. Raises like `each`."""
         remaining = self.each(kind)
         first = next(remaining, None)
         if not self.has_array:
@@ -99,7 +99,7 @@ class JsonItems:
                 raise self._unexpected("a comma or the end of the object")
 
     def _array(self) -> Iterator[tuple[int, bytes]]:
-        """Yields the items of an array that has begun, up to its end."""
+        """Yield the items of an array that has begun, up to its end."""
         self.has_array = True
         token = self._token()
         while token != b"]":
@@ -112,7 +112,7 @@ class JsonItems:
                 raise self._unexpected("a comma or the end of the list")
 
     def _value(self) -> tuple[int, bytes]:
-        """Returns the object whose opening bracket was read, and the line in which it begins."""
+        """Return the object whose opening bracket was read, and the line in which it begins."""
         begin, depth = self._at - 1, 1
         while depth:
             found = _BRACKET.search(self._buffer, self._at)
@@ -129,7 +129,7 @@ class JsonItems:
         self._value()
 
     def _token(self) -> bytes:
-        """Returns the next token, b"" at the end of the document."""
+        """Return the next token, b"" at the end of the document."""
         while True:
             found = _TOKEN.match(self._buffer, self._at)
             # A token at the end of the buffer may continue after it.

@@ -86,7 +86,7 @@ class FeedList:
         return list(self._feeds.values())
 
     def entry_of(self, item: ListedItem) -> ArchivedEntry:
-        """Returns the entry of an item, with its labels. Its origin was added."""
+        """Return the entry of an item, with its labels. Its origin was added."""
         url = _url_of(item.origin)
         folders = self._folders.get(url, ())
         labels = [label for label in dict.fromkeys(item.labels) if normalize_for_search(label) not in folders]
@@ -104,7 +104,7 @@ class NewItems:
         self._known: set[int] = set()
 
     def take(self, entry: ArchivedEntry) -> Iterator[ArchivedEntry]:
-        """Yields the entry if it is new."""
+        """Yield the entry if it is new."""
         key = int.from_bytes(sha256(f"{entry.feed} {entry.hash}".encode()).digest()[:8], "big")
         if key not in self._known:
             self._known.add(key)
@@ -112,13 +112,13 @@ class NewItems:
 
 
 def identity_of(*candidates: str) -> str:
-    """Returns the hash of an entry from its id at the publisher, else its URL, else whatever else identifies it."""
+    """Return the hash of an entry from its id at the publisher, else its URL, else whatever else identifies it."""
     identity = next((text for text in candidates if text), "")
     return sha256(identity.encode("utf-8", "replace")).hexdigest()
 
 
 def moment(value: Any, unit: int) -> datetime | None:
-    """Returns a time after 1970, None for any other value. value: a number, or one as text. unit: in microseconds."""
+    """Return a time after 1970, None for any other value. value: a number, or one as text. unit: in microseconds."""
     number = whole_number(value)
     if number is None or not 0 < number * unit <= LATEST:
         return None
@@ -126,14 +126,14 @@ def moment(value: Any, unit: int) -> datetime | None:
 
 
 def whole_number(value: Any) -> int | None:
-    """Returns a number, which may be a text of up to 20 digits; None for any other value."""
+    """Return a number, which may be a text of up to 20 digits; None for any other value."""
     if isinstance(value, str) and re.fullmatch("[0-9]{1,20}", value):
         return int(value)
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def _url_of(origin: ItemFeed) -> str:
-    """Returns the URL of the feed as it is stored, "" if it does not have a usable one."""
+    """Return the URL of the feed as it is stored, "" if it does not have a usable one."""
     try:
         values = feed_changes.validate({"feed_url": feed_changes.normalize_scheme(origin.feed_url)})
     except InvalidInput:
@@ -153,7 +153,7 @@ def _unsubscribed(origin: ItemFeed, number: int) -> ArchivedFeed:
 
 
 def unnamed_feed(application: str, number: int) -> ArchivedFeed:
-    """Returns the feed of items that do not name one. It is never fetched, and its entries are kept."""
+    """Return the feed of items that do not name one. It is never fetched, and its entries are kept."""
     name = application.lower().replace(" ", "-")
     return ArchivedFeed(
         number=number,

@@ -98,7 +98,7 @@ class MinifluxPage(Struct, frozen=True):
 
 
 def read_settings(document: bytes) -> dict[str, Any]:
-    """Returns the settings of the user in the response to /v1/me, with names of ours where they are the same."""
+    """Return the settings of the user in the response to /v1/me, with names of ours where they are the same."""
     settings: dict[str, Any] = _decoded(document, dict[str, Any], "/v1/me")
     return settings
 
@@ -109,21 +109,21 @@ def read_categories(document: bytes) -> list[ArchivedCategory]:
 
 
 def read_feeds(document: bytes) -> list[ArchivedFeed]:
-    """Returns the feeds. Their titles stay unchanged: Miniflux does not say which ones its user wrote."""
+    """Return the feeds. Their titles stay unchanged: Miniflux does not say which ones its user wrote."""
     feeds: list[_Feed] = _decoded(document, list[_Feed], "/v1/feeds")
     members: list[dict[str, Any]] = _decoded(document, list[dict[str, Any]], "/v1/feeds")
     return [_feed(feed, values) for feed, values in zip(feeds, members, strict=True)]
 
 
 def read_entries(document: bytes) -> MinifluxPage:
-    """Returns the entries in a response to /v1/entries. Raises InvalidInput."""
+    """Return the entries in a response to /v1/entries. Raises InvalidInput."""
     page: _Page = _decoded(document, _Page, "/v1/entries")
     entries = page.entries or []
     return MinifluxPage(page.total, entries[-1].id if entries else 0, [_entry(entry) for entry in entries])
 
 
 def settings_of_row(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the settings in a row of the table `users`, with the names that they have in the API."""
+    """Return the settings in a row of the table `users`, with the names that they have in the API."""
     settings = {_API_NAMES.get(name, name): value for name, value in row.items()}
     if (rate := settings.get("media_playback_rate")) is not None:
         settings["media_playback_rate"] = float(rate)
@@ -131,13 +131,13 @@ def settings_of_row(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def feed_of_row(row: Mapping[str, Any]) -> ArchivedFeed:
-    """Returns the feed in a row of the table `feeds` with its `category_title`. Raises InvalidInput."""
+    """Return the feed in a row of the table `feeds` with its `category_title`. Raises InvalidInput."""
     values = {_API_NAMES.get(name, name): value for name, value in row.items() if value is not None}
     return _feed(_converted(values | {"category": {"title": row["category_title"]}}, _Feed, "feeds"), values)
 
 
 def entry_of_row(row: Mapping[str, Any], enclosures: Sequence[Mapping[str, Any]]) -> ArchivedEntry:
-    """Returns the entry in a row of the table `entries`, with the rows of its enclosures. Raises InvalidInput."""
+    """Return the entry in a row of the table `entries`, with the rows of its enclosures. Raises InvalidInput."""
     values = {name: value for name, value in row.items() if value is not None}
     values["enclosures"] = [{name: value for name, value in each.items() if value is not None} for each in enclosures]
     return _entry(_converted(values, _Entry, "entries"))
@@ -195,7 +195,7 @@ def _entry(entry: _Entry) -> ArchivedEntry:
 
 
 def _original(text: str, *, in_html: bool) -> str:
-    """Returns the text with the URLs of media instead of URLs of Miniflux's media proxy, which has a key."""
+    """Return the text with the URLs of media instead of URLs of Miniflux's media proxy, which has a key."""
     if "/proxy/" not in text:
         return text
 
@@ -214,7 +214,7 @@ def _original(text: str, *, in_html: bool) -> str:
 
 
 def _proxied_url(match: re.Match[str]) -> str:
-    """Returns the URL of the original, "" if this is not a URL of a media proxy."""
+    """Return the URL of the original, "" if this is not a URL of a media proxy."""
     try:
         url = base64.b64decode(match[1], altchars="-_", validate=True).decode()
     except ValueError:

@@ -34,7 +34,7 @@ class _Story(Struct):
 
 
 def saved_stories(chunks: Iterable[bytes]) -> Iterator[ListedItem] | None:
-    """Returns the stories of a document, None if it is not a list of stories. Raises InvalidInput with the line."""
+    """Return the stories of a document, None if it is not a list of stories. Raises InvalidInput with the line."""
     stories = JsonItems(chunks, "stories").items_if_present(_Story)
     return None if stories is None else map(_item, stories)
 

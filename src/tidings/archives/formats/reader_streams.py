@@ -76,7 +76,7 @@ class ReaderStreams:
         self._now = now
 
     def items(self, chunks: Iterable[bytes]) -> Iterator[ListedItem] | None:
-        """Returns the items of a document, None if it is not a list of entries. Raises InvalidInput with the line."""
+        """Return the items of a document, None if it is not a list of entries. Raises InvalidInput with the line."""
         document = JsonItems(chunks, "items")
         found = document.items_if_present(_Item)
         return None if found is None else (self._listed_item(item, document.header.get("id", "")) for item in found)
@@ -111,7 +111,7 @@ class ReaderStreams:
 
 
 def _sorted(categories: Iterable[str]) -> tuple[set[str], list[str], list[str]]:
-    """Returns states, labels and the publisher's tags."""
+    """Return states, labels and the publisher's tags."""
     states: set[str] = set()
     labels: list[str] = []
     tags: list[str] = []

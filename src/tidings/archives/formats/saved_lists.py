@@ -28,7 +28,7 @@ _OWN_FOLDERS: Final = frozenset({"", "Unread", "Archive"})
 
 
 def holder(name: str) -> ArchivedFeed:
-    """Returns the feed that receives the pages of the service. It is never fetched, and its entries are kept."""
+    """Return the feed that receives the pages of the service. It is never fetched, and its entries are kept."""
     return ArchivedFeed(
         number=FEED,
         category=name,
@@ -41,7 +41,7 @@ def holder(name: str) -> ArchivedFeed:
 
 
 def read_pocket(lines: Iterable[str]) -> Iterator[ArchivedEntry]:
-    """Yields the entries of a CSV file of Pocket. Raises InvalidInput, which names the line."""
+    """Yield the entries of a CSV file of Pocket. Raises InvalidInput, which names the line."""
 
     def entry(row: dict[str, str]) -> ArchivedEntry:
         return _entry(
@@ -56,7 +56,7 @@ def read_pocket(lines: Iterable[str]) -> Iterator[ArchivedEntry]:
 
 
 def read_instapaper(lines: Iterable[str]) -> Iterator[ArchivedEntry]:
-    """Yields the entries of a CSV file of Instapaper; folders become tags. Raises InvalidInput with the line."""
+    """Yield the entries of a CSV file of Instapaper; folders become tags. Raises InvalidInput with the line."""
 
     def entry(row: dict[str, str]) -> ArchivedEntry:
         folder = row["Folder"]
@@ -88,7 +88,7 @@ class OmnivoreItem(Struct, rename="camel"):
 
 
 def read_omnivore(document: bytes, content_of: Callable[[OmnivoreItem], str]) -> Iterator[ArchivedEntry]:
-    """Yields the entries of a file of metadata. content_of: returns the HTML of an item. Raises InvalidInput."""
+    """Yield the entries of a file of metadata. content_of: returns the HTML of an item. Raises InvalidInput."""
     for item in _decoded(document, list[OmnivoreItem]):
         yield _entry(
             item.url,
@@ -112,7 +112,7 @@ class _FeedbinItem(Struct):
 
 
 def read_feedbin(document: bytes) -> Iterator[ArchivedEntry]:
-    """Yields the entries of a file starred.json of Feedbin, which does not name their feeds. Raises InvalidInput."""
+    """Yield the entries of a file starred.json of Feedbin, which does not name their feeds. Raises InvalidInput."""
     for item in _decoded(document, list[_FeedbinItem]):
         yield _entry(
             item.url or "",
@@ -154,7 +154,7 @@ def _entry(
 def _rows(
     lines: Iterable[str], columns: tuple[str, ...], entry: Callable[[dict[str, str]], ArchivedEntry]
 ) -> Iterator[ArchivedEntry]:
-    """Yields the entry of each row. Columns may be in any order, and there may be others."""
+    """Yield the entry of each row. Columns may be in any order, and there may be others."""
     reader = csv.reader(lines, strict=True)
     names: list[str] | None = None
     try:
@@ -200,7 +200,7 @@ def _decoded(document: bytes, kind: Any) -> Any:
 
 
 def _line_of(document: bytes, problem: str) -> str:
-    """Returns the line that a problem of the JSON syntax names by its byte; "" for a problem of the types."""
+    """Return the line that a problem of the JSON syntax names by its byte; "" for a problem of the types."""
     if (position := re.search(r"\(byte (\d+)\)", problem)) is None:
         return ""
     line = document.count(b"\n", 0, int(position[1])) + 1

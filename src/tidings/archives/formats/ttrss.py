@@ -107,7 +107,7 @@ class _Headline(Struct):
 
 
 def read_login(document: bytes) -> Login:
-    """Returns the session. Raises InvalidInput, including for a server that is too old."""
+    """Return the session. Raises InvalidInput, including for a server that is too old."""
     login: Login = _content(document, Login, "login")
     if login.api_level < MIN_LEVEL:
         text = f"this Tiny Tiny RSS is too old: its API has level {login.api_level}, and {MIN_LEVEL} is needed"
@@ -116,7 +116,7 @@ def read_login(document: bytes) -> Login:
 
 
 def read_categories(document: bytes) -> dict[int, str]:
-    """Returns the titles of the user's categories by number; nested categories stand next to their parents."""
+    """Return the titles of the user's categories by number; nested categories stand next to their parents."""
     categories: list[_Category] = _content(document, list[_Category], "getCategories")
     return {each.id: each.title.strip() for each in categories if each.id > 0}
 
@@ -126,7 +126,7 @@ def archived_categories(titles: dict[int, str]) -> list[ArchivedCategory]:
 
 
 def read_feeds(document: bytes, titles: dict[int, str]) -> list[ArchivedFeed]:
-    """Returns the feeds; feeds without a category have "". titles: titles of the categories."""
+    """Return the feeds; feeds without a category have "". titles: titles of the categories."""
     feeds: list[_Feed] = _content(document, list[_Feed], "getFeeds")
     return [_feed(feed, titles.get(feed.cat_id or 0, "")) for feed in feeds]
 
@@ -137,7 +137,7 @@ def read_labels(document: bytes) -> list[ArchivedLabel]:
 
 
 def read_headlines(document: bytes, feed: int) -> list[Headline]:
-    """Returns the entries of a page. feed: number of their feed. Raises InvalidInput."""
+    """Return the entries of a page. feed: number of their feed. Raises InvalidInput."""
     headlines: list[_Headline] = _content(document, list[_Headline], "getHeadlines")
     return [Headline(each.id, each.guid or "", _entry(each, feed)) for each in headlines]
 

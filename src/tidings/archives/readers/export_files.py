@@ -47,7 +47,7 @@ class ExportFiles:
         return self._zip is None and not self._path.is_dir()
 
     def names(self) -> list[str]:
-        """Returns the names, with the folders inside the export, in alphabetical order; hidden files are left out."""
+        """Return the names, with the folders inside the export, in alphabetical order; hidden files are left out."""
         if self._zip is not None:
             names = [name for name in self._zip.namelist() if not name.endswith("/")]
         elif self._path.is_dir():
@@ -57,7 +57,7 @@ class ExportFiles:
         return sorted(name for name in names if not _is_hidden(name))
 
     def chunks(self, name: str) -> Iterator[bytes]:
-        """Yields the content of a file in pieces. Raises InvalidInput if it is damaged."""
+        """Yield the content of a file in pieces. Raises InvalidInput if it is damaged."""
         if self._zip is None:
             path = self._path / name if self._path.is_dir() else self._path
             with path.open("rb") as file:
@@ -70,7 +70,7 @@ class ExportFiles:
             raise InvalidInput(verbatim(f"{name} in the ZIP file is damaged: {error}")) from error
 
     def content(self, name: str, limit: int) -> bytes:
-        """Returns a whole file. limit: bytes. Raises InvalidInput if it is larger."""
+        """Return a whole file. limit: bytes. Raises InvalidInput if it is larger."""
         pieces, size = [], 0
         for piece in self.chunks(name):
             pieces.append(piece)
@@ -81,7 +81,7 @@ class ExportFiles:
 
 
 def first_character(content: bytes) -> bytes:
-    """Returns the first byte after a byte order mark and white space, to tell JSON from XML; b"" if there is none."""
+    """Return the first byte after a byte order mark and white space, to tell JSON from XML; b"" if there is none."""
     return content.removeprefix(codecs.BOM_UTF8).lstrip()[:1]
 
 
@@ -91,6 +91,6 @@ def _pieces(file: IO[bytes]) -> Iterator[bytes]:
 
 
 def _is_hidden(name: str) -> bool:
-    """Returns whether this is a file that systems add to folders and ZIP files automatically."""
+    """Return whether this is a file that systems add to folders and ZIP files automatically."""
     parts = name.split("/")
     return parts[0] == "__MACOSX" or any(part.startswith(".") for part in parts)

@@ -26,7 +26,7 @@ _LISTED: Final = {"freshrss": "FreshRSS", "google-reader": "Google Reader", "ino
 
 
 def file_source(path: Path, reader: str, *, now: datetime) -> FileSource:
-    """Returns the content of an export, as a context manager. reader: its name in lower case.
+    """Return the content of an export, as a context manager. reader: its name in lower case.
 
     The context manager raises OSError for a file that cannot be read, and InvalidInput for one of another kind.
     """
@@ -40,14 +40,14 @@ def file_source(path: Path, reader: str, *, now: datetime) -> FileSource:
 
 
 def database_source(dsn: str, reader: str, from_user: str) -> DatabaseSource:
-    """Returns an account in a PostgreSQL database, as a context manager, which raises InvalidInput."""
+    """Return an account in a PostgreSQL database, as a context manager, which raises InvalidInput."""
     if reader != "miniflux":
         raise InvalidInput(verbatim(f"an import from {reader} reads no database, but a file"))
     return MinifluxDatabase(dsn, from_user)
 
 
 def _is_list(path: Path) -> bool:
-    """Returns whether this file is from the page "Import / export" of FreshRSS, and not a database."""
+    """Return whether this file is from the page "Import / export" of FreshRSS, and not a database."""
     if path.is_dir() or zipfile.is_zipfile(path):
         return True
     with path.open("rb") as file:

@@ -63,7 +63,7 @@ class ForeignFile:
         self._connection.close()
 
     def rows(self, statement: str) -> Iterator[dict[str, Any]]:
-        """Yields the rows of a query, by the names of their columns. Raises UnreadableFile."""
+        """Yield the rows of a query, by the names of their columns. Raises UnreadableFile."""
         cursor: Iterator[sqlite3.Row] | None = None
         while True:
             self._entered_s = time.thread_time()
@@ -80,7 +80,7 @@ class ForeignFile:
             yield dict(row)
 
     def columns(self, table: str) -> set[str]:
-        """Returns the names of a table's columns; none if the table does not exist.
+        """Return the names of a table's columns; none if the table does not exist.
 
         Raises UnreadableFile, including for a view, a virtual table, or a table with computed columns.
         """
@@ -93,7 +93,7 @@ class ForeignFile:
         return {str(column["name"]) for column in columns}
 
     def damage(self) -> str:
-        """Returns what SQLite finds wrong with the file first, "" if nothing."""
+        """Return what SQLite finds wrong with the file first, "" if nothing."""
         (found,) = next(self.rows("PRAGMA quick_check(1)")).values()
         return "" if found == "ok" else str(found)
 

@@ -48,7 +48,7 @@ class ForeignServer:
         self._connection.close()
 
     def rows(self, statement: str, **parameters: Any) -> Iterator[Mapping[str, Any]]:
-        """Yields the rows of a query by the names of their columns; few are in memory at the same time."""
+        """Yield the rows of a query by the names of their columns; few are in memory at the same time."""
         name = f"rows_{next(self._numbers)}"
         try:
             with self._connection.cursor(name, row_factory=dict_row) as cursor:
@@ -59,7 +59,7 @@ class ForeignServer:
             raise _unreadable(error) from error
 
     def columns(self, table: str) -> set[str]:
-        """Returns the names of a table's columns; nothing if it cannot be found by its name alone."""
+        """Return the names of a table's columns; nothing if it cannot be found by its name alone."""
         statement = (
             "SELECT attname AS name FROM pg_attribute"
             " WHERE attrelid = to_regclass(%(table)s) AND attnum > 0 AND NOT attisdropped"

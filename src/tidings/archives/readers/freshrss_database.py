@@ -101,7 +101,7 @@ class FreshRssSource:
         ]
 
     def labels(self) -> list[ArchivedLabel]:
-        """Returns the labels that the user made. Databases before 1.12 do not have labels."""
+        """Return the labels that the user made. Databases before 1.12 do not have labels."""
         if not self._has_labels:
             return []
         return [ArchivedLabel(name) for name in self._names("tag").values()]
@@ -113,7 +113,7 @@ class FreshRssSource:
             yield _read(partial(_entry, labels=labels.get(row["id"], ())), row, "entry")
 
     def _labels_by_entry(self) -> dict[int, list[str]]:
-        """Returns the labels that the user gave, by entry."""
+        """Return the labels that the user gave, by entry."""
         if not self._has_labels:
             return {}
         names = self._names("tag")
@@ -124,7 +124,7 @@ class FreshRssSource:
         return labels
 
     def _names(self, table: str) -> dict[int, str]:
-        """Returns the names in a table of categories or labels by id, in the order of the ids."""
+        """Return the names in a table of categories or labels by id, in the order of the ids."""
         return {
             row["id"]: _read(lambda row: _plain(_text(row, "name")), row, table)
             for row in self._rows(f"SELECT id, name FROM {table} ORDER BY id")  # noqa: S608 - names of tables are ours
@@ -151,7 +151,7 @@ class FreshRssSource:
 
 
 def _read(read: Callable[[Mapping[str, Any]], R], row: Mapping[str, Any], table: str) -> R:
-    """Returns what `read` makes of a row. SQLite stores values of any type in any column."""
+    """Return what `read` makes of a row. SQLite stores values of any type in any column."""
     try:
         return read(row)
     except (TypeError, ValueError, OverflowError) as error:
@@ -160,7 +160,7 @@ def _read(read: Callable[[Mapping[str, Any]], R], row: Mapping[str, Any], table:
 
 
 def _text(row: Mapping[str, Any], column: str) -> str:
-    """Returns a text, "" for NULL. Raises TypeError for anything else."""
+    """Return a text, "" for NULL. Raises TypeError for anything else."""
     value = row[column]
     if value is not None and not isinstance(value, str):
         raise TypeError(f"its column {column} is {_KINDS.get(type(value), 'a number')} instead of a text")
@@ -168,7 +168,7 @@ def _text(row: Mapping[str, Any], column: str) -> str:
 
 
 def _whole(row: Mapping[str, Any], column: str) -> int:
-    """Returns a whole number, 0 for NULL. Raises TypeError for anything else."""
+    """Return a whole number, 0 for NULL. Raises TypeError for anything else."""
     value = row[column]
     if value is not None and not isinstance(value, int):
         raise TypeError(f"its column {column} is {_KINDS.get(type(value), 'a fraction')} instead of a whole number")
@@ -234,7 +234,7 @@ def _enclosures(attributes: str) -> list[ArchivedEnclosure]:
 
 
 def _credentials(stored: str) -> str:
-    """Returns `user:password`. FreshRSS stores it in Base64."""
+    """Return `user:password`. FreshRSS stores it in Base64."""
     try:
         return base64.b64decode(stored, validate=True).decode()
     except ValueError:

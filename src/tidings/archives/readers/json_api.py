@@ -61,7 +61,7 @@ class JsonApi:
         self._loop.close()
 
     def get(self, path: str) -> bytes:
-        """Returns the document at a path. Raises FetchError; HttpError unless the status is 200."""
+        """Return the document at a path. Raises FetchError; HttpError unless the status is 200."""
         return self.request(path).result()
 
     def request(self, path: str) -> Future[bytes]:

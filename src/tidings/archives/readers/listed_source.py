@@ -76,7 +76,7 @@ class ListedSource:
                 yield from new.take(self._feeds.entry_of(item))
 
     def _is_outline(self, name: str) -> bool:
-        """Returns whether this should be OPML. A single file may have any name: an upload does not keep its own."""
+        """Return whether this should be OPML. A single file may have any name: an upload does not keep its own."""
         if not self._files.is_one:
             return name.lower().endswith(_OPML_SUFFIXES)
         return first_character(next(self._files.chunks(name), b"")) == b"<"
@@ -105,7 +105,7 @@ class ListedSource:
             self._feeds.add_origin(item.origin)
 
     def _items_in(self, name: str) -> Iterator[ListedItem] | None:
-        """Returns the items of a file, None if it is not a list of entries. Errors name the file."""
+        """Return the items of a file, None if it is not a list of entries. Errors name the file."""
         try:
             items = self._items(self._files.chunks(name))
         except InvalidInput as error:

@@ -77,7 +77,7 @@ class MinifluxDatabase:
         return [miniflux.feed_of_row(row) for row in self._rows(statement)]
 
     def entries(self) -> Iterator[ArchivedEntry]:
-        """Yields all entries, the oldest id first, with their enclosures, which a second cursor reads in parallel."""
+        """Yield all entries, the oldest id first, with their enclosures, which a second cursor reads in parallel."""
         (self.entry_count,) = next(self._rows("SELECT count(*) FROM entries WHERE user_id = %(user)s")).values()
         names = ", ".join(name for name in _ENTRY_COLUMNS if name in self._columns["entries"])
         attached = _Attached(self._rows("SELECT * FROM enclosures WHERE user_id = %(user)s ORDER BY entry_id, id"))
@@ -86,7 +86,7 @@ class MinifluxDatabase:
             yield miniflux.entry_of_row(row, attached.of(row["id"]))
 
     def _check(self) -> dict[str, set[str]]:
-        """Returns the columns of each table. Raises InvalidInput if this is not a database of Miniflux."""
+        """Return the columns of each table. Raises InvalidInput if this is not a database of Miniflux."""
         found = {}
         for table, columns in _COLUMNS.items():
             try:

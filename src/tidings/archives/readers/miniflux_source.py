@@ -57,7 +57,7 @@ class MinifluxSource:
         return []
 
     def entries(self) -> Iterator[ArchivedEntry]:
-        """Yields all entries, the oldest id first. The next page is fetched while the caller works on one.
+        """Yield all entries, the oldest id first. The next page is fetched while the caller works on one.
 
         A page is a range of ids, from the oldest to what is the newest at the start: Miniflux counts all entries that
         match, whatever the limit, so that 100,000 entries without an upper bound take twice as long. Entries that

@@ -85,7 +85,7 @@ class SavedPagesSource:
             yield name, self._files.content(name, MAX_DOCUMENT)
 
     def _content(self, item: OmnivoreItem) -> str:
-        """Returns the HTML of an item of Omnivore, "" if the file does not contain it."""
+        """Return the HTML of an item of Omnivore, "" if the file does not contain it."""
         name = f"content/{item.slug}.html"
         if name not in self._names:
             return ""

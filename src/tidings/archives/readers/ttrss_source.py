@@ -73,14 +73,14 @@ class TtrssSource:
         return ttrss.read_labels(self._call("getLabels"))
 
     def entries(self) -> Iterator[ArchivedEntry]:
-        """Yields the entries feed by feed, so that for each page the server sorts the entries of one feed only."""
+        """Yield the entries feed by feed, so that for each page the server sorts the entries of one feed only."""
         for feed in self._feeds:
             hashes: set[str] = set()
             for headline in self._headlines(feed):
                 yield _with_own_hash(headline, hashes)
 
     def _headlines(self, feed: int) -> Iterator[Headline]:
-        """Yields the entries of a feed once each.
+        """Yield the entries of a feed once each.
 
         Pages are counted by entries, so entries that arrive or are removed during the import move the others. Each page
         begins with the last entry of the page before; if that is another one, the page before is read again.
@@ -102,7 +102,7 @@ class TtrssSource:
                 furthest, skip = max(furthest, skip), skip + ttrss.PAGE - _OVERLAP
 
     def _page(self, feed: int, skip: int, *, limit: int = ttrss.PAGE) -> list[Headline]:
-        """Returns entries after the first `skip` ones, in the only order that has hardly any ties."""
+        """Return entries after the first `skip` ones, in the only order that has hardly any ties."""
         document = self._call(
             "getHeadlines",
             feed_id=feed, limit=limit, skip=skip, order_by="title", view_mode="all_articles", is_cat=False,
@@ -115,7 +115,7 @@ class TtrssSource:
 
 
 def _with_own_hash(headline: Headline, hashes: set[str]) -> ArchivedEntry:
-    """Returns the entry; with a hash of its id at the server if another entry of the feed has the same URL."""
+    """Return the entry; with a hash of its id at the server if another entry of the feed has the same URL."""
     entry = headline.entry
     if entry.hash in hashes:
         entry = msgspec.structs.replace(entry, hash=identity_of(headline.guid, str(headline.id)))

@@ -58,7 +58,7 @@ class ExtractionResult(Struct, frozen=True):
 
 
 def is_same_host(url: str, other: str) -> bool:
-    """Returns whether both URLs have the same host, so that the scraper rule of one fits the other."""
+    """Return whether both URLs have the same host, so that the scraper rule of one fits the other."""
     try:
         return urlsplit(url).hostname == urlsplit(other).hostname
     except ValueError:

@@ -34,7 +34,7 @@ Extract = Callable[[HtmlElement], HtmlElement | None]
 def with_beginning(
     page: HtmlElement, article: HtmlElement | None, beginnings: tuple[str, ...], extract: Extract
 ) -> HtmlElement | None:
-    """Returns the article with one of the beginnings, or as it is if the page has none of them elsewhere.
+    """Return the article with one of the beginnings, or as it is if the page has none of them elsewhere.
 
     page: numbered. extract: returns the article of an element of the page.
     """
@@ -78,7 +78,7 @@ def _may_begin_article(element: HtmlElement) -> bool:
 
 
 def _common_line(elements: list[HtmlElement]) -> set[HtmlElement]:
-    """Returns the elements that hold all of these."""
+    """Return the elements that hold all of these."""
     common = {*elements[0].iterancestors()}
     for element in elements[1:]:
         common &= {*element.iterancestors()}
@@ -86,7 +86,7 @@ def _common_line(elements: list[HtmlElement]) -> set[HtmlElement]:
 
 
 def _branch(element: HtmlElement, around: set[HtmlElement]) -> HtmlElement | None:
-    """Returns the outermost element with the beginning that does not hold the article, too."""
+    """Return the outermost element with the beginning that does not hold the article, too."""
     branch = None
     for one in (element, *element.iterancestors()):
         if one in around:
@@ -110,12 +110,12 @@ def _is_article(element: HtmlElement) -> bool:
 
 
 def _own_chars(element: HtmlElement) -> int:
-    """Returns the number of characters that are not in links."""
+    """Return the number of characters that are not in links."""
     return text_length(element) - sum(text_length(link) for link in element.iter("a"))
 
 
 def _lead(element: HtmlElement, around: set[HtmlElement]) -> HtmlElement | None:
-    """Returns the block with the beginning; None if it is too long for one."""
+    """Return the block with the beginning; None if it is too long for one."""
     while element.tag in _INLINE and (outer := element.getparent()) is not None and outer not in around:
         element = outer
     # A heading is a second title, which most readers do not count as a part of the text.

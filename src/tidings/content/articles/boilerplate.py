@@ -85,7 +85,7 @@ def remove_boilerplate(article: HtmlElement) -> None:
 
 
 def _lines(article: HtmlElement) -> Iterator[HtmlElement]:
-    """Yields the elements that hold text and no other line."""
+    """Yield the elements that hold text and no other line."""
     for element in article.iter(*_LINES):
         if next(element.iterdescendants("p", "div", "ul", "ol", "table", "blockquote"), None) is None:
             yield element
@@ -113,7 +113,7 @@ def _is_all_links(element: HtmlElement) -> bool:
 
 
 def _is_call(line: HtmlElement, text: str) -> bool:
-    """Returns whether a line is nothing but one link in capitals, as an editor writes it between paragraphs."""
+    """Return whether a line is nothing but one link in capitals, as an editor writes it between paragraphs."""
     if line.tag != "p" or text.upper() != text or line.getprevious() is None:
         return False
     return sum(character.isupper() for character in text) >= _MIN_CAPITALS and _is_all_links(line)
@@ -138,7 +138,7 @@ def _is_publication_time(line: HtmlElement, text: str) -> bool:
 
 
 def _last_headings(article: HtmlElement) -> set[HtmlElement]:
-    """Returns the headings that neither text nor media follow: what they announced is not in the article."""
+    """Return the headings that neither text nor media follow: what they announced is not in the article."""
     found: set[HtmlElement] = set()
     for heading in reversed(list(article.iter("h2", "h3", "h4", "h5", "h6"))):
         if len(found) == _MAX_LAST_HEADINGS or _has_media(heading) or _is_followed(heading, article, found):
@@ -148,7 +148,7 @@ def _last_headings(article: HtmlElement) -> set[HtmlElement]:
 
 
 def _is_followed(heading: HtmlElement, article: HtmlElement, last: set[HtmlElement]) -> bool:
-    """Returns whether text or media stand after a heading. last: headings that do not count."""
+    """Return whether text or media stand after a heading. last: headings that do not count."""
     element: HtmlElement | None = heading
     while element is not None and element is not article:
         if (element.tail or "").strip():

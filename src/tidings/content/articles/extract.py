@@ -10,7 +10,7 @@ from tidings.content.rules import pipeline
 
 
 def extract_article(page: WebPage) -> Article:
-    """Returns the article of a page."""
+    """Return the article of a page."""
     html = decode_page(page)
     if page.is_text:
         return Article(text_as_html(html), page.url, title=text_title(html))

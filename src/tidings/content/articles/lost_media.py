@@ -49,7 +49,7 @@ _SOURCE: Final = re.compile(r"(?:data-.*)?(?:src|srcset|original|url)", re.IGNOR
 
 
 def resolve_lazy_images(page: HtmlElement) -> None:
-    """Gives images of scripts for lazy loading their final URL, and unwraps images in `noscript`."""
+    """Give images of scripts for lazy loading their final URL, and unwraps images in `noscript`."""
     for hidden in list(page.iter("noscript")):
         if hidden.find(".//img") is None or hidden.text_content().strip():
             continue
@@ -96,7 +96,7 @@ def restore_media(article: HtmlElement, page: HtmlElement) -> None:
 
 
 def article_lines(article: HtmlElement, page: HtmlElement) -> list[HtmlElement]:
-    """Returns the elements of the page with text that the article keeps, in order.
+    """Return the elements of the page with text that the article keeps, in order.
 
     article: extracted from a copy of the page, after the page was numbered.
     """
@@ -109,7 +109,7 @@ def article_lines(article: HtmlElement, page: HtmlElement) -> list[HtmlElement]:
 
 
 def _lost_media(words: list[HtmlElement], kept: dict[int, HtmlElement]) -> Iterator[HtmlElement]:
-    """Yields the media to restore. words: the text elements of the page that the article keeps, in order."""
+    """Yield the media to restore. words: the text elements of the page that the article keeps, in order."""
     first, last = element_number(words[0]), element_number(words[-1])
     inside = _common_ancestor(words)
     holders = {inside, *inside.iterancestors()}
@@ -139,7 +139,7 @@ def _common_ancestor(elements: list[HtmlElement]) -> HtmlElement:
 
 
 def _article_container(inside: HtmlElement) -> HtmlElement:
-    """Returns the outermost element around `inside` that has little more text than the article itself."""
+    """Return the outermost element around `inside` that has little more text than the article itself."""
     most = _MAX_TEXT_RATIO * len(inside.text_content()) + _MAX_CAPTION_CHARS
     around = inside
     for element in inside.iterancestors():
@@ -150,7 +150,7 @@ def _article_container(inside: HtmlElement) -> HtmlElement:
 
 
 def _is_wanted(element: HtmlElement, holders: set[HtmlElement]) -> bool:
-    """Returns whether an element is content rather than decoration, navigation or an advertisement.
+    """Return whether an element is content rather than decoration, navigation or an advertisement.
 
     holders: the elements that contain the whole article; their class names are ignored.
     """
@@ -176,7 +176,7 @@ def _is_decoration(element: HtmlElement) -> bool:
 
 
 def _leads_to_other_article(link: HtmlElement) -> bool:
-    """Returns whether the link leads to another article, whose title is in the link or next to it."""
+    """Return whether the link leads to another article, whose title is in the link or next to it."""
     href, box = link.get("href", ""), link.getparent()
     if _IMAGE_FILE.search(href):
         return False
@@ -186,14 +186,14 @@ def _leads_to_other_article(link: HtmlElement) -> bool:
 
 
 def _declared_size(element: HtmlElement) -> tuple[int, int]:
-    """Returns the declared width and height in pixels, 0 for an undeclared one."""
+    """Return the declared width and height in pixels, 0 for an undeclared one."""
     sizes = (element.get(name, "").strip().removesuffix("px") for name in ("width", "height"))
     width, height = (int(size) if size.isascii() and size.isdigit() and len(size) < 6 else 0 for size in sizes)
     return width, height
 
 
 def _media_urls(element: HtmlElement) -> set[str]:
-    """Returns the URLs of an element's image or video, from any attribute."""
+    """Return the URLs of an element's image or video, from any attribute."""
     urls = set()
     for source in (element, *element.iter("source")):
         for name, value in source.attrib.items():
@@ -204,7 +204,7 @@ def _media_urls(element: HtmlElement) -> set[str]:
 
 
 def _enclosing_figure(element: HtmlElement, kept: dict[int, HtmlElement]) -> HtmlElement:
-    """Returns the `figure` or `picture` around the element if the article kept nothing of it, else the element."""
+    """Return the `figure` or `picture` around the element if the article kept nothing of it, else the element."""
     figure = element
     for ancestor in element.iterancestors():
         if any(element_number(descendant) in kept for descendant in ancestor.iter("*")):
@@ -241,5 +241,5 @@ def _class_and_id(element: HtmlElement) -> str:
 
 
 def element_number(element: HtmlElement) -> int:
-    """Returns the number that `number_elements` gave to an element, -1 if it has none."""
+    """Return the number that `number_elements` gave to an element, -1 if it has none."""
     return int(element.get(_NUMBER, "-1"))

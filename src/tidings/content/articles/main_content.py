@@ -48,7 +48,7 @@ _COMMENTS: Final = re.compile(r"(?<![a-z])comments?(?:-?(?:list|section|area|thr
 
 
 def find_article(page: HtmlElement) -> str:
-    """Returns the HTML of the article with its URLs as written; "" if there is none. page: is changed."""
+    """Return the HTML of the article with its URLs as written; "" if there is none. page: is changed."""
     hints = read_hints(page)
     for unseen in list(page.iter("script", "style", "template")):
         unseen.drop_tree()
@@ -81,7 +81,7 @@ def _show_noscript(page: HtmlElement) -> None:
 
 
 def _extract_part(part: HtmlElement) -> HtmlElement | None:
-    """Returns the article of a part of a page, as if the page had nothing else."""
+    """Return the article of a part of a page, as if the page had nothing else."""
     body = Element("body")
     copied = copy.deepcopy(part)
     copied.tail = None
@@ -101,14 +101,14 @@ def _strip_urls(article: HtmlElement) -> None:
 
 
 def page_title(page: HtmlElement) -> str:
-    """Returns the title of a page: the one for sharing, which leaves out the site's name, else the window's title."""
+    """Return the title of a page: the one for sharing, which leaves out the site's name, else the window's title."""
     shared = page.xpath("//meta[@property='og:title']/@content")
     titles = [*(str(title) for title in shared[:1]), page.findtext(".//title") or ""]
     return next((title for title in (" ".join(title.split()) for title in titles) if title), "")[:_TITLE_CHARS]
 
 
 def parse_page(html: str) -> HtmlElement | None:
-    """Returns the tree of a page; None if it has no element."""
+    """Return the tree of a page; None if it has no element."""
     parser = HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True)
     try:
         return document_fromstring(html.encode(errors="replace"), parser=parser)
@@ -117,14 +117,14 @@ def parse_page(html: str) -> HtmlElement | None:
 
 
 def _is_lost(beginnings: tuple[str, ...], article: HtmlElement, part: HtmlElement) -> bool:
-    """Returns whether the article has a beginning that a larger part of the page lacks, and is no mere excerpt."""
+    """Return whether the article has a beginning that a larger part of the page lacks, and is no mere excerpt."""
     if text_length(article) < MIN_RESULT_SHARE * text_length(part):
         return False
     return any(is_in(article, (one,)) and not is_in(part, (one,)) for one in beginnings)
 
 
 def _most_of_page(page: HtmlElement, article: HtmlElement | None) -> HtmlElement | None:
-    """Returns the smallest element with most of the page's text if the article is only a part of that text, else None.
+    """Return the smallest element with most of the page's text if the article is only a part of that text, else None.
 
     Readability scores paragraphs; text in table cells or separated by line breaks has none. What looks like no article
     does not count, unless nothing else is left.
@@ -147,7 +147,7 @@ def _most_of_page(page: HtmlElement, article: HtmlElement | None) -> HtmlElement
 
 
 def _largest_part(part: HtmlElement, chars: int) -> HtmlElement | None:
-    """Returns the smallest element with most of the text of another one if it has much more than `chars`, else None."""
+    """Return the smallest element with most of the text of another one if it has much more than `chars`, else None."""
     most = MIN_PAGE_SHARE * text_length(part)
     if chars >= most:
         return None

@@ -31,7 +31,7 @@ _SRCSET_ATTRIBUTES: Final = ("srcset", *LAZY_SRCSET)
 
 
 def find_next_page(page: HtmlElement, url: str, base_url: str) -> str:
-    """Returns the URL of the next page of the article; "" if there is none.
+    """Return the URL of the next page of the article; "" if there is none.
 
     Only a link to the URL of this page with the next page number counts: on many sites, `rel="next"` alone is the link
     to the next article.
@@ -59,7 +59,7 @@ def _leads_on(link: HtmlElement, number: int) -> bool:
 
 
 def _split_page_number(url: str) -> tuple[str, int]:
-    """Returns the URL without scheme and page number, and the number, 1 if there is none."""
+    """Return the URL without scheme and page number, and the number, 1 if there is none."""
     without_scheme = urldefrag(url).url.partition(":")[2]
     match = _PAGE_NUMBER.search(without_scheme, without_scheme.find("/", 2))
     number = next((int(group) for group in match.groups() if group), 1) if match else 1
@@ -68,7 +68,7 @@ def _split_page_number(url: str) -> tuple[str, int]:
 
 
 def with_absolute_urls(content: str, base_url: str) -> str:
-    """Returns the HTML with absolute URLs, for content that is joined to another page's."""
+    """Return the HTML with absolute URLs, for content that is joined to another page's."""
     root = etree.Element("div")
     for part in fragments_fromstring(content) if content.strip() else ():
         if isinstance(part, str):

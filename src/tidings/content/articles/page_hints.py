@@ -51,7 +51,7 @@ class PageHints(Struct, frozen=True):
 
 
 def read_hints(page: HtmlElement) -> PageHints:
-    """Returns what a page says about its article in `meta` elements and in structured data (schema.org)."""
+    """Return what a page says about its article in `meta` elements and in structured data (schema.org)."""
     # A description that is the title stands in every list of articles.
     title = letters(page.findtext(".//title") or "")
     data = [found for script in _DATA(page)[:_MAX_DATA] for found in _articles(script.text or "")]
@@ -67,18 +67,18 @@ def read_hints(page: HtmlElement) -> PageHints:
 
 
 def letters(text: str) -> str:
-    """Returns the letters and digits of a text in lower case, to compare texts with different punctuation."""
+    """Return the letters and digits of a text in lower case, to compare texts with different punctuation."""
     return _NOT_A_WORD.sub("", text).lower()
 
 
 def is_in(element: HtmlElement, beginnings: tuple[str, ...]) -> bool:
-    """Returns whether an element has one of the beginnings in its text."""
+    """Return whether an element has one of the beginnings in its text."""
     text = letters("".join(element.itertext()))
     return any(beginning in text for beginning in beginnings)
 
 
 def elements_with(page: HtmlElement, beginnings: tuple[str, ...]) -> list[HtmlElement]:
-    """Returns the smallest elements that have one of the beginnings in their text."""
+    """Return the smallest elements that have one of the beginnings in their text."""
     pieces, owners = [], []
     for element, text in _texts(page):
         if piece := letters(text):
@@ -97,7 +97,7 @@ def elements_with(page: HtmlElement, beginnings: tuple[str, ...]) -> list[HtmlEl
 
 
 def text_as_paragraphs(text: str) -> HtmlElement:
-    """Returns an element with a plain text: each line is a paragraph."""
+    """Return an element with a plain text: each line is a paragraph."""
     box = Element("div")
     for line in _LINES.split(text.strip()):
         paragraph = Element("p")
@@ -111,7 +111,7 @@ def _piece_at(ends: list[int], position: int) -> int:
 
 
 def _texts(page: HtmlElement) -> Iterator[tuple[HtmlElement, str]]:
-    """Yields every piece of text of a page, in order, with the element that it stands in."""
+    """Yield every piece of text of a page, in order, with the element that it stands in."""
     for event, element in etree.iterwalk(page, events=("start", "end")):
         if event == "start":
             if element.text:
@@ -126,12 +126,12 @@ def _common_ancestor(first: HtmlElement, last: HtmlElement) -> HtmlElement:
 
 
 def _plain(text: str) -> str:
-    """Returns a text without tags and references, which some publishers write even into plain text."""
+    """Return a text without tags and references, which some publishers write even into plain text."""
     return _TAG.sub(" ", unescape_html(unescape_html(text)))
 
 
 def _articles(json: str) -> Iterator[dict[str, Any]]:
-    """Yields the objects of structured data that describe a text."""
+    """Yield the objects of structured data that describe a text."""
     try:
         value = msgspec.json.decode(json[:_MAX_JSON_CHARS].strip())
     except (msgspec.DecodeError, RecursionError):

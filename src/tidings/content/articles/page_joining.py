@@ -13,7 +13,7 @@ _COMPARED_CHARS: Final = 300
 
 
 def is_repeated(content: str, earlier: Sequence[str]) -> bool:
-    """Returns whether a page has no text, or begins with the same text as an earlier one."""
+    """Return whether a page has no text, or begins with the same text as an earlier one."""
     start = _first_words(content)
     return not start or any(_first_words(page) == start for page in earlier)
 

@@ -29,13 +29,13 @@ _NOT_TEXT: Final = re.compile(r"[\0-\x08\x0e-\x1a\x1c-\x1f]")
 
 
 def decode_page(page: WebPage) -> str:
-    """Returns the page as text. The encoding comes from the Content-Type or a `meta` element, or is guessed."""
+    """Return the page as text. The encoding comes from the Content-Type or a `meta` element, or is guessed."""
     match = _META_CHARSET.search(page.body[:_PRESCAN_BYTES])
     return decode(page.body, page.charset, match[1].decode() if match else None)
 
 
 def text_as_html(text: str) -> str:
-    """Returns a page of plain text or Markdown as paragraphs that keep their line ends; "" if it is not text."""
+    """Return a page of plain text or Markdown as paragraphs that keep their line ends; "" if it is not text."""
     if _NOT_TEXT.search(text):
         return ""
     paragraphs = (escape(part.strip("\n")) for part in _BLANK_LINES.split(text[:_TEXT_CHARS]) if part.strip())
@@ -43,13 +43,13 @@ def text_as_html(text: str) -> str:
 
 
 def text_title(text: str) -> str:
-    """Returns the heading with which a page of Markdown begins, "" without one."""
+    """Return the heading with which a page of Markdown begins, "" without one."""
     first = text.lstrip()[:_TITLE_CHARS].partition("\n")[0]
     return first.lstrip("#").strip() if first.startswith("#") else ""
 
 
 def page_base_url(html: str, url: str) -> str:
-    """Returns the URL of the `base` element if it is usable, else `url`."""
+    """Return the URL of the `base` element if it is usable, else `url`."""
     match = _BASE.search(html[:_HEAD_CHARS])
     if match is None:
         return url

@@ -86,48 +86,48 @@ def _is_surrounding(element: HtmlElement, names: str, main_chars: float) -> bool
 
 
 def named_elements(element: HtmlElement) -> list[HtmlElement]:
-    """Returns the elements inside another one that have a class or an id, in document order."""
+    """Return the elements inside another one that have a class or an id, in document order."""
     elements: list[HtmlElement] = _NAMED(element)
     return elements
 
 
 def class_and_id(element: HtmlElement) -> str:
-    """Returns the names of an element, separated by blanks."""
+    """Return the names of an element, separated by blanks."""
     return f"{element.get('class', '')} {element.get('id', '')}"
 
 
 def is_shielded(element: HtmlElement) -> bool:
-    """Returns whether an element belongs to a text or holds the article, so that its name says nothing."""
+    """Return whether an element belongs to a text or holds the article, so that its name says nothing."""
     return is_in_text(element) or bool(_CONTENT_INSIDE(element))
 
 
 def is_in_text(element: HtmlElement) -> bool:
-    """Returns whether an element belongs to a text, so that its name says nothing."""
+    """Return whether an element belongs to a text, so that its name says nothing."""
     return element.tag in _NEVER_UNLIKELY or any(ancestor.tag in _TEXTS for ancestor in element.iterancestors())
 
 
 def text_length(element: HtmlElement) -> int:
-    """Returns the number of characters of text; several blanks count as one."""
+    """Return the number of characters of text; several blanks count as one."""
     return len(_TEXT(element))
 
 
 def paragraph_text_length(element: HtmlElement) -> int:
-    """Returns the number of characters in the paragraphs of an element."""
+    """Return the number of characters in the paragraphs of an element."""
     return sum(text_length(paragraph) for paragraph in element.iter("p"))
 
 
 def main_text_length(element: HtmlElement) -> float:
-    """Returns the number of characters in paragraphs from which on a part of an element is its main text."""
+    """Return the number of characters in paragraphs from which on a part of an element is its main text."""
     return _MIN_MAIN_SHARE * paragraph_text_length(element)
 
 
 def _is_byline(element: HtmlElement, names: str) -> bool:
-    """Returns whether an element only names the author or the date, which entries have apart from the text."""
+    """Return whether an element only names the author or the date, which entries have apart from the text."""
     return bool(_BYLINE.search(names)) and text_length(element) < _MAX_BYLINE_CHARS and not _has_image(element)
 
 
 def _is_whole_line(element: HtmlElement) -> bool:
-    """Returns whether a part of a paragraph is all of its text, so that it is not part of a sentence."""
+    """Return whether a part of a paragraph is all of its text, so that it is not part of a sentence."""
     line = element.getparent()
     return element.tag == "span" and line is not None and line.tag == "p" and _TEXT(line) == _TEXT(element)
 

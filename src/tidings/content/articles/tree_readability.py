@@ -99,7 +99,7 @@ def _drop_hidden(page: HtmlElement) -> None:
 
 
 def run_readability(page: HtmlElement) -> HtmlElement | None:
-    """Returns the element that readability builds; None if it finds none. Raises MemoryError."""
+    """Return the element that readability builds; None if it finds none. Raises MemoryError."""
     document = _TreeReadability(page)
     try:
         document.summary(html_partial=True)
@@ -120,7 +120,7 @@ class _TreeReadability(Document):  # type: ignore[misc]
         return to_html(self.html)
 
     def _parse(self, page: HtmlElement) -> HtmlElement:
-        """Returns a copy of the page without hidden elements."""
+        """Return a copy of the page without hidden elements."""
         page = copy.deepcopy(page)
         self.page_title = page.findtext(".//title") or ""
         _drop_hidden(page)
@@ -155,7 +155,7 @@ class _TreeReadability(Document):  # type: ignore[misc]
         self.former_boxes = [box for box in boxes if box.tag == "p"]
 
     def _is_popup(self, element: HtmlElement) -> bool:
-        """Returns whether an element with the name of a popup holds links to other pages and little else."""
+        """Return whether an element with the name of a popup holds links to other pages and little else."""
         links = sum(1 for _ in element.iterdescendants("a"))
         return links >= _MIN_POPUP_LINKS and self.get_link_density(element) >= _MIN_POPUP_LINK_SHARE
 
@@ -174,7 +174,7 @@ class _TreeReadability(Document):  # type: ignore[misc]
         return in_links / max(len(_TEXT(elem)), 1) if in_links else 0.0
 
     def _is_followed_by_text(self, heading: HtmlElement) -> bool:
-        """Returns whether a paragraph follows, so that a heading with a link is not a list of links.
+        """Return whether a paragraph follows, so that a heading with a link is not a list of links.
 
         A picture or a player may stand between them.
         """
@@ -184,7 +184,7 @@ class _TreeReadability(Document):  # type: ignore[misc]
         return following is not None and following.tag == "p" and self._paragraph_chars([following]) > 0
 
     def score_paragraphs(self) -> dict[HtmlElement, dict[str, Any]]:
-        """Returns the elements that may be the article, with their scores: points for the paragraphs inside."""
+        """Return the elements that may be the article, with their scores: points for the paragraphs inside."""
         candidates: dict[HtmlElement, dict[str, Any]] = {}
         for name in ("p", "pre", "td", "blockquote"):
             for paragraph in self.html.iterdescendants(name):
@@ -202,7 +202,7 @@ class _TreeReadability(Document):  # type: ignore[misc]
         return candidates
 
     def select_best_candidate(self, candidates: dict[HtmlElement, dict[str, Any]]) -> dict[str, Any] | None:
-        """Returns the best candidate, or the element around it that has paragraphs before it and little else.
+        """Return the best candidate, or the element around it that has paragraphs before it and little else.
 
         Paragraphs after it more often belong to another article. A table of data is an article with its surroundings.
         """
@@ -231,7 +231,7 @@ class _TreeReadability(Document):  # type: ignore[misc]
     def _titled_article(
         self, candidates: dict[HtmlElement, dict[str, Any]], best: HtmlElement
     ) -> dict[str, Any] | None:
-        """Returns the candidate with the only `h1` of the page if it is an `article` next to the best one, else None.
+        """Return the candidate with the only `h1` of the page if it is an `article` next to the best one, else None.
 
         The longer ones next to it are other articles that the page recommends; they are removed.
         """
@@ -248,7 +248,7 @@ class _TreeReadability(Document):  # type: ignore[misc]
         return candidates[article]
 
     def _has_sections(self, around: HtmlElement, section: HtmlElement) -> bool:
-        """Returns whether the text is in several sections, this one among them, with little else around them."""
+        """Return whether the text is in several sections, this one among them, with little else around them."""
         if not _is_section(section) or around.tag in ("body", "html", "form", "aside", "nav"):
             return False
         others = [one for one in around.iterchildren("section", "div") if one is not section and _is_section(one)]
@@ -261,7 +261,7 @@ class _TreeReadability(Document):  # type: ignore[misc]
         )
 
     def _paragraph_chars(self, paragraphs: Iterable[HtmlElement]) -> int:
-        """Returns the number of characters in those paragraphs that are neither short nor lists of links."""
+        """Return the number of characters in those paragraphs that are neither short nor lists of links."""
         total = 0
         for paragraph in paragraphs:
             chars = text_length(paragraph)
@@ -270,7 +270,7 @@ class _TreeReadability(Document):  # type: ignore[misc]
         return total
 
     def get_preserved_elements(self, node: HtmlElement) -> dict[HtmlElement, bool]:
-        """Returns the elements of the article that are kept whatever their length, classes or links."""
+        """Return the elements of the article that are kept whatever their length, classes or links."""
         kept = {
             element: True
             for element in node.iterdescendants("ul", "table", "div", "section")
@@ -321,7 +321,7 @@ def _is_media_box(element: HtmlElement) -> bool:
 
 
 def _is_section(element: HtmlElement) -> bool:
-    """Returns whether an element is a section, including the forms that HTML 4 and documentation generators use."""
+    """Return whether an element is a section, including the forms that HTML 4 and documentation generators use."""
     return element.tag == "section" or (element.tag == "div" and "section" in element.get("class", "").split())
 
 
@@ -345,13 +345,13 @@ def _name_meaning(names: str) -> _NameMeaning:
 
 
 def _is_quotation(element: HtmlElement) -> bool:
-    """Returns whether most of an element's text is in quotations, as in the frame of an embedded post."""
+    """Return whether most of an element's text is in quotations, as in the frame of an embedded post."""
     quoted = sum(len(_TEXT(quotation)) for quotation in element.iterdescendants("blockquote"))
     return quoted > 0 and quoted >= _MIN_QUOTED_SHARE * len(_TEXT(element))
 
 
 def _is_sentence(element: HtmlElement) -> bool:
-    """Returns whether an element is a box around one paragraph that is a sentence, however much of it is a link."""
+    """Return whether an element is a box around one paragraph that is a sentence, however much of it is a link."""
     paragraphs = list(element.iterdescendants("p"))
     if len(paragraphs) != 1 or element.tag != "div":
         return False
@@ -362,7 +362,7 @@ def _is_sentence(element: HtmlElement) -> bool:
 
 
 def _has_similar_sibling(element: HtmlElement) -> bool:
-    """Returns whether an element, or the one that it fills, has a sibling with a class of the same name."""
+    """Return whether an element, or the one that it fills, has a sibling with a class of the same name."""
     box = element
     while (around := box.getparent()) is not None and len(around) == 1:
         box = around

@@ -50,7 +50,7 @@ class CleanedHtml(Struct, frozen=True):
 
 
 def clean(html: str, *, base_url: str, page_url: str = "", policy: CleaningPolicy = DEFAULT_POLICY) -> str:
-    """Returns the part of a publisher's HTML that is safe and useful to show. Never raises.
+    """Return the part of a publisher's HTML that is safe and useful to show. Never raises.
 
     Cleaning clean HTML changes nothing. The time is linear in the length.
     base_url: absolute base of relative URLs; without it relative URLs are left out.
@@ -63,7 +63,7 @@ def clean(html: str, *, base_url: str, page_url: str = "", policy: CleaningPolic
 def clean_with_text(
     html: str, *, base_url: str, page_url: str = "", policy: CleaningPolicy = DEFAULT_POLICY
 ) -> CleanedHtml:
-    """Returns the same as `clean` with the text, which would take time to extract from the HTML later."""
+    """Return the same as `clean` with the text, which would take time to extract from the HTML later."""
     source = html.replace("\0", "") if "\0" in html else html
     try:
         encoded = source.encode()
@@ -87,7 +87,7 @@ def clean_with_text(
 
 
 def _sanitize(source: str, encoded: bytes, urls: tuple[str, str], policy: CleaningPolicy) -> CleanedHtml:
-    """Returns the clean HTML of a source. encoded: the source in UTF-8, the input of the parser.
+    """Return the clean HTML of a source. encoded: the source in UTF-8, the input of the parser.
 
     urls: base_url and page_url of `clean`.
     """

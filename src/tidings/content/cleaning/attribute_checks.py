@@ -40,7 +40,7 @@ def link(value: str, links: LinkCleaner) -> str | None:
 
 
 def matching(pattern: re.Pattern[str]) -> AttributeCheck:
-    """Returns a check that keeps values that match the whole pattern, without surrounding blanks."""
+    """Return a check that keeps values that match the whole pattern, without surrounding blanks."""
 
     fits = pattern.fullmatch
 
@@ -52,7 +52,7 @@ def matching(pattern: re.Pattern[str]) -> AttributeCheck:
 
 
 def one_of(*words: str) -> AttributeCheck:
-    """Returns a check that keeps one of a few words, in lower case."""
+    """Return a check that keeps one of a few words, in lower case."""
 
     def check(value: str, _: LinkCleaner) -> str | None:
         value = value.strip().lower()
@@ -81,7 +81,7 @@ HIDING_ATTRIBUTES = frozenset({"hidden", "style"})
 
 
 def is_hidden(attributes: Attributes) -> bool:
-    """Returns whether the publisher's page hides the element.
+    """Return whether the publisher's page hides the element.
 
     `aria-hidden` does not count: it is set on decorative links with images worth showing.
     """
@@ -110,7 +110,7 @@ def escape_text(value: str) -> str:
 
 
 def escape_value(value: str) -> str:
-    """Returns the value for an attribute in double quotes, without angle brackets, which simple tag parsers misread."""
+    """Return the value for an attribute in double quotes, without angle brackets, which simple tag parsers misread."""
     if value.isalnum():
         return value
     if "&" in value or "<" in value or ">" in value or "\r" in value:
@@ -119,12 +119,12 @@ def escape_value(value: str) -> str:
 
 
 def start_tag(name: str, attributes: Attributes, checks: Mapping[str, AttributeCheck], links: LinkCleaner) -> str:
-    """Returns the start tag with the attributes that have a check and pass it."""
+    """Return the start tag with the attributes that have a check and pass it."""
     return open_tag(name, attributes, checks, links) + ">"
 
 
 def open_tag(name: str, attributes: Attributes, checks: Mapping[str, AttributeCheck], links: LinkCleaner) -> str:
-    """Returns the same without the final `>`, so that more attributes can follow."""
+    """Return the same without the final `>`, so that more attributes can follow."""
     written = f"<{name}"
     for key, value in attributes.items():
         check = checks.get(key)

@@ -37,18 +37,18 @@ class CodeTable(Struct, frozen=True):
 
 
 def has_meaning(classes: str) -> bool:
-    """Returns whether one of the classes says what an element next to code is."""
+    """Return whether one of the classes says what an element next to code is."""
     return _has_class(classes, is_number=True) or _has_class(classes, is_number=False)
 
 
 def is_line(attributes: Attributes) -> bool:
-    """Returns whether an element inside of `pre` is a line of code by its class."""
+    """Return whether an element inside of `pre` is a line of code by its class."""
     classes = attributes.get("class")
     return classes is not None and _has_class(classes, is_number=False)
 
 
 def is_line_number(node: LexborNode, attributes: Attributes) -> bool:
-    """Returns whether an element next to code is marked as its line number; `style_marks` has one more mark."""
+    """Return whether an element next to code is marked as its line number; `style_marks` has one more mark."""
     classes = attributes.get("class")
     is_marked = (
         (classes is not None and _has_class(classes, is_number=True))
@@ -65,7 +65,7 @@ def _has_class(classes: str, *, is_number: bool) -> bool:
 
 
 def read_code_table(table: LexborNode, *, is_in_pre: bool) -> CodeTable | None:
-    """Returns the code of a table: a row for each line, or one row with all numbers and all code. None for others."""
+    """Return the code of a table: a row for each line, or one row with all numbers and all code. None for others."""
     first = table.css_first("tr")
     if first is None or not _is_code_row(first, is_in_pre=is_in_pre):
         return None
@@ -80,7 +80,7 @@ def read_code_table(table: LexborNode, *, is_in_pre: bool) -> CodeTable | None:
 
 
 def _rows(first: LexborNode) -> list[LexborNode]:
-    """Returns the rows of a table from its first one on, without those of tables in it."""
+    """Return the rows of a table from its first one on, without those of tables in it."""
     rows: list[LexborNode] = []
     group = first.parent
     row: LexborNode | None = first
@@ -109,7 +109,7 @@ def _is_code_row(row: LexborNode, *, is_in_pre: bool) -> bool:
 
 
 def _is_all_pre(code: LexborNode, numbers: LexborNode) -> bool:
-    """Returns whether both cells hold preformatted text: numbers in one, code in the other."""
+    """Return whether both cells hold preformatted text: numbers in one, code in the other."""
     return code.css_first("pre, code") is not None and numbers.css_first("pre, code, div, span") is not None
 
 
@@ -129,7 +129,7 @@ def _classes(cell: LexborNode) -> str:
 
 
 def _code_text(cell: LexborNode) -> str:
-    """Returns the code in a cell, with a line for each element that is a block."""
+    """Return the code in a cell, with a line for each element that is a block."""
     parts: list[str] = []
     has_ended = False
     above: list[LexborNode] = []

@@ -25,14 +25,14 @@ _COPY_PARTS: Final = ("btn", "button", "code", "clipboard")
 
 
 def is_button(node: LexborNode, open_elements: Collection[str]) -> bool:
-    """Returns whether a `button` can be left out: one in a heading, or around content, opens that on the page."""
+    """Return whether a `button` can be left out: one in a heading, or around content, opens that on the page."""
     if not HEADINGS.isdisjoint(open_elements) or "summary" in open_elements:
         return False
     return has_short_text(node, _MAX_BUTTON_CHARS) and node.css_first(_CONTENT) is None
 
 
 def is_form(node: LexborNode) -> bool:
-    """Returns whether a `form` is one to fill in, rather than an element around an article."""
+    """Return whether a `form` is one to fill in, rather than an element around an article."""
     return (
         has_short_text(node, _MAX_FORM_CHARS)
         and node.css_first(_FIELD) is not None
@@ -41,7 +41,7 @@ def is_form(node: LexborNode) -> bool:
 
 
 def is_control(node: LexborNode, attributes: Attributes, open_elements: Collection[str]) -> bool:
-    """Returns whether an element is a control by its role or class, such as "Copy" next to code."""
+    """Return whether an element is a control by its role or class, such as "Copy" next to code."""
     role, classes = attributes.get("role"), attributes.get("class")
     is_named = bool(classes) and has_meaning((classes or "")[:_MAX_CLASS_CHARS])
     if not is_named and (not role or role.strip().lower() not in _ROLES):
@@ -51,7 +51,7 @@ def is_control(node: LexborNode, attributes: Attributes, open_elements: Collecti
 
 @lru_cache(maxsize=1_024)
 def has_meaning(classes: str) -> bool:
-    """Returns whether one of the classes is of a control."""
+    """Return whether one of the classes is of a control."""
     return any(map(_is_control_class, classes.lower().split()))
 
 

@@ -95,7 +95,7 @@ _CLOSED_WITH_CELL = _CELL_ENDS | name_set("/p")
 
 
 def truncate(html: str) -> str:
-    """Returns the HTML cut to `MAX_CHARS`; from the first tag beyond `MAX_TAGS` on, only its text."""
+    """Return the HTML cut to `MAX_CHARS`; from the first tag beyond `MAX_TAGS` on, only its text."""
     html = html[:MAX_CHARS]
     if html.count("<") <= MAX_TAGS:
         return html
@@ -106,12 +106,12 @@ def truncate(html: str) -> str:
 
 
 def count_tags(encoded: bytes) -> int:
-    """Returns an upper bound of the number of tags: the number of `<`. Removing them is faster than counting them."""
+    """Return an upper bound of the number of tags: the number of `<`. Removing them is faster than counting them."""
     return len(encoded) - len(encoded.replace(b"<", b""))
 
 
 def limit_nesting(html: str, tags: int | None = None) -> str:
-    """Returns the HTML if it is cheap to parse, otherwise equivalent HTML that is. tags: `count_tags`, if known."""
+    """Return the HTML if it is cheap to parse, otherwise equivalent HTML that is. tags: `count_tags`, if known."""
     tags = html.count("<") if tags is None else tags
     if (
         tags > ALWAYS_CHECKED_TAGS
@@ -123,12 +123,12 @@ def limit_nesting(html: str, tags: int | None = None) -> str:
 
 
 def _count_reopened(html: str) -> int:
-    """Returns how many elements may be reopened. Without attributes that is limited to three per name."""
+    """Return how many elements may be reopened. Without attributes that is limited to three per name."""
     return len(_REOPENED_FORMATTING.findall(html))
 
 
 def is_too_costly(html: str) -> bool:
-    """Returns whether a parser may take too long. When in doubt, True."""
+    """Return whether a parser may take too long. When in doubt, True."""
     if "<![CDATA[" in html:
         return True  # markup or text, depending on the open elements, which an estimate cannot tell
     if _RAW_START.search(html) is None:
@@ -141,7 +141,7 @@ def is_too_costly(html: str) -> bool:
 
 
 def _exceeds_limits(tags: list[tuple[str, str]], length: int) -> bool:
-    """Returns whether the tags exceed a limit. tags: name and, if there is one, an attribute beyond the limit."""
+    """Return whether the tags exceed a limit. tags: name and, if there is one, an attribute beyond the limit."""
     opened = ["?"]
     formatting = reopened = 0
     for name, attribute in tags:
@@ -191,7 +191,7 @@ def _close_through(opened: list[str], names: AbstractSet[str], through: Abstract
 
 
 def close_elements(html: str) -> str:
-    """Returns HTML with the same text in which elements are closed in the reverse order of their start tags.
+    """Return HTML with the same text in which elements are closed in the reverse order of their start tags.
 
     Tags deeper than `MAX_OPEN`, scripts and similar elements are left out, and drawings except for their titles; the
     text of formulas stays.

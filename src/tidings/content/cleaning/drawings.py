@@ -58,7 +58,7 @@ class Drawing(Struct, frozen=True):
 
 
 def read_drawing(node: LexborNode) -> Drawing:
-    """Returns the drawing of an `svg` element."""
+    """Return the drawing of an `svg` element."""
     attributes = node.attributes
     title = _title(node, attributes)
     width, height = attributes.get("width") or "", attributes.get("height") or ""
@@ -82,7 +82,7 @@ def _words(node: LexborNode) -> str:
 
 
 def _sides(attributes: Attributes) -> tuple[float, float]:
-    """Returns the width and height in pixels; a missing one follows from the other by the `viewBox`."""
+    """Return the width and height in pixels; a missing one follows from the other by the `viewBox`."""
     width, height = (_pixels(attributes.get(name)) for name in ("width", "height"))
     box = [_pixels(part) for part in (attributes.get("viewBox") or "").replace(",", " ").split()]
     box_width, box_height = (box[2], box[3]) if len(box) == 4 and box[2] and box[3] else _DEFAULT_SIDES_PX
@@ -114,7 +114,7 @@ def _data_url(svg: LexborNode) -> str:
 
 
 def _pieces(svg: LexborNode) -> Iterator[tuple[str, str]]:
-    """Yields the drawing as XML in pieces, each with the name of the element that it starts, or ""."""
+    """Yield the drawing as XML in pieces, each with the name of the element that it starts, or ""."""
     open_nodes: list[LexborNode] = []
     node: LexborNode | None = svg
     while node is not None:

@@ -154,7 +154,7 @@ def _allowed_element(name: str) -> AllowedElement:
 
 
 def tag_ids(names: Iterable[str]) -> dict[int, str]:
-    """Returns the parser's number for each name; comparing numbers is faster than comparing names."""
+    """Return the parser's number for each name; comparing numbers is faster than comparing names."""
     document = LexborHTMLParser("")
     return {document.create_node(name).tag_id: name for name in names}
 

@@ -50,7 +50,7 @@ _MAX_DISTANCE: Final = 5
 
 
 def is_copy(node: LexborNode, attributes: Attributes) -> bool:
-    """Returns whether an element shows a formula whose MathML or source is next to it.
+    """Return whether an element shows a formula whose MathML or source is next to it.
 
     MathJax 2 writes a preview and a rendered copy before the script with the source; MathJax 3 and KaTeX write a copy
     for the eye, hidden from screen readers, and MathML for those.
@@ -62,12 +62,12 @@ def is_copy(node: LexborNode, attributes: Attributes) -> bool:
 
 
 def has_meaning(classes: str) -> bool:
-    """Returns whether one of the classes is of a rendered formula."""
+    """Return whether one of the classes is of a rendered formula."""
     return _RENDERED_CLASS.search(classes) is not None
 
 
 def source_in_script(text: str) -> str:
-    """Returns the source of a formula in a script of MathJax."""
+    """Return the source of a formula in a script of MathJax."""
     return _SECTION_MARK.sub("", text).strip()
 
 
@@ -90,12 +90,12 @@ def _is_source(node: LexborNode) -> bool:
 
 
 def math_start_tag(attributes: Attributes, links: LinkCleaner) -> str:
-    """Returns the start tag of a `math` element."""
+    """Return the start tag of a `math` element."""
     return (
         attribute_checks.open_tag("math", attributes, _CHECKS, links) + ' xmlns="http://www.w3.org/1998/Math/MathML">'
     )
 
 
 def element_start_tag(name: str, attributes: Attributes, links: LinkCleaner) -> str:
-    """Returns the start tag of an element inside a formula."""
+    """Return the start tag of an element inside a formula."""
     return attribute_checks.start_tag(name, attributes, _CHECKS, links)

@@ -46,7 +46,7 @@ _CHECKS = {
 
 
 def iframe_html(attributes: Attributes, src: str, links: LinkCleaner, policy: CleaningPolicy) -> str:
-    """Returns the whole `iframe` element, "" for a host that is not allowed.
+    """Return the whole `iframe` element, "" for a host that is not allowed.
 
     src: as written, after lazy loading is resolved.
     """
@@ -68,14 +68,14 @@ def iframe_html(attributes: Attributes, src: str, links: LinkCleaner, policy: Cl
 
 
 def _with_plain_host(url: str) -> str:
-    """Returns the URL with https, without user name and port, which could lead to another server."""
+    """Return the URL with https, without user name and port, which could lead to another server."""
     start = _ORIGIN.match(url)
     rest = url[start.end() :] if start else ""
     return f"https://{host_of(url)}{'' if rest.startswith('/') else '/'}{rest}"
 
 
 def _privacy_url(url: str, host: str, policy: CleaningPolicy) -> str:
-    """Returns the URL of the same player in the variant in which its host does not track viewers."""
+    """Return the URL of the same player in the variant in which its host does not track viewers."""
     if host in _YOUTUBE:
         return _YOUTUBE_EMBED.sub(lambda _: policy.youtube_embed, url)
     if host == "player.vimeo.com" and "/video/" in url and not re.search(r"[?&]dnt=", url):

@@ -16,12 +16,12 @@ _OWN_NAME = re.compile(rf' (id="|href="#)(?!{PREFIX}|")')
 
 
 def prefix_id(name: str) -> str:
-    """Returns an id, or the part of a URL after #, with the prefix; unchanged if it has the prefix already."""
+    """Return an id, or the part of a URL after #, with the prefix; unchanged if it has the prefix already."""
     return name if name.startswith(PREFIX) else PREFIX + name
 
 
 def prefix_ids(html: str) -> str:
-    """Returns clean HTML in which each id and each link to one has the prefix.
+    """Return clean HTML in which each id and each link to one has the prefix.
 
     html: as `clean` writes it, in this version or an older one that kept ids as they were. Angle brackets and quotes
     inside of values and texts are escaped there, so that tags and their attributes can be told without parsing.

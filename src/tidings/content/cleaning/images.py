@@ -68,14 +68,14 @@ _SOURCE_CHECKS: dict[str, AttributeCheck] = {
 
 
 def image_tag(attributes: Attributes, links: LinkCleaner) -> str:
-    """Returns the whole `img` element; "" if it would show nothing."""
+    """Return the whole `img` element; "" if it would show nothing."""
     if is_invisible(attributes):
         return ""
     return _write_with_sources("img", attributes, links.image_url, links, _CHECKS, ' loading="lazy"')
 
 
 def plain_image_tag(attributes: Attributes, links: LinkCleaner) -> str:
-    """Returns the same as `image_tag`, faster, for attributes without any of `SPECIAL_ATTRIBUTES`."""
+    """Return the same as `image_tag`, faster, for attributes without any of `SPECIAL_ATTRIBUTES`."""
     width, height = attributes.get("width"), attributes.get("height")
     if width and height and _is_pixel(width, height):
         return ""
@@ -87,22 +87,22 @@ def plain_image_tag(attributes: Attributes, links: LinkCleaner) -> str:
 
 
 def is_placeholder_tag(tag: str, attributes: Attributes) -> bool:
-    """Returns whether an image is only shown until another one loads. tag: result of `image_tag` for the attributes."""
+    """Return whether an image is only shown until another one loads. tag: result of `image_tag` for the attributes."""
     return " srcset=" not in tag and is_placeholder(lazy_source(attributes))
 
 
 def source_tag(attributes: Attributes, links: LinkCleaner) -> str:
-    """Returns the whole `source` element of a picture or player; "" if it has no URL to load."""
+    """Return the whole `source` element of a picture or player; "" if it has no URL to load."""
     return _write_with_sources("source", attributes, links.media_url, links, _SOURCE_CHECKS, "")
 
 
 def needs_source(attributes: Attributes) -> bool:
-    """Returns whether the `img` of a `picture` shows nothing of its own, so that its sources name the picture."""
+    """Return whether the `img` of a `picture` shows nothing of its own, so that its sources name the picture."""
     return is_placeholder(lazy_source(attributes)) and not _lazy_srcset(attributes).strip()
 
 
 def picture_tag(sources: Sequence[Attributes], image: Attributes, links: LinkCleaner) -> str:
-    """Returns the whole `img` element for a `picture` whose sources alone name it; "" if they name none.
+    """Return the whole `img` element for a `picture` whose sources alone name it; "" if they name none.
 
     The last source is in the format that most readers know; one for a certain screen is the second choice.
     image: the attributes of its `img`.
@@ -119,7 +119,7 @@ def picture_tag(sources: Sequence[Attributes], image: Attributes, links: LinkCle
 
 
 def is_placeholder(src: str) -> bool:
-    """Returns whether a URL looks like a placeholder shown until the real image loads."""
+    """Return whether a URL looks like a placeholder shown until the real image loads."""
     if not src or src[:5].lower() == "data:":
         return True
     path = f"/{src}"
@@ -132,7 +132,7 @@ def _is_placeholder_file(path: str) -> bool:
 
 
 def lazy_source(attributes: Attributes) -> str:
-    """Returns the URL that an element is meant to load: its `src`, or the one that a script would set."""
+    """Return the URL that an element is meant to load: its `src`, or the one that a script would set."""
     src = (attributes.get("src") or "").strip()
     if not _ANY_LAZY_SRC.isdisjoint(attributes) and (is_placeholder(src) or _has_lazy_class(attributes)):
         return _first_url(attributes, LAZY_SRC) or src
@@ -174,7 +174,7 @@ def _has_lazy_class(attributes: Attributes) -> bool:
 
 
 def _first_url(attributes: Attributes, names: tuple[str, ...]) -> str:
-    """Returns the first value that is a URL. Scripts use these attributes for colours, JSON and numbers as well."""
+    """Return the first value that is a URL. Scripts use these attributes for colours, JSON and numbers as well."""
     for name in names:
         value = attributes.get(name)
         if value is None:
@@ -186,7 +186,7 @@ def _first_url(attributes: Attributes, names: tuple[str, ...]) -> str:
 
 
 def is_invisible(attributes: Attributes) -> bool:
-    """Returns whether an image is at most one pixel large, as tracking pixels are.
+    """Return whether an image is at most one pixel large, as tracking pixels are.
 
     An image with a minimal size is shown in that size: some frameworks write `width:0;height:0;min-width:100%`.
     """

@@ -43,7 +43,7 @@ class JumpTargets:
             self._links.append((index, name, tag))
 
     def write_to(self, out: list[str]) -> None:
-        """Adds the ids to the output, and makes jumps of the links to them."""
+        """Add the ids to the output, and make jumps of the links to them."""
         if not self._named and not self._links:
             return
         known = self._kept.union(id_ for _, id_ in self._offered)

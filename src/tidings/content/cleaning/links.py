@@ -54,7 +54,7 @@ class LinkCleaner:
         self._resolved: dict[str, str] = {}
 
     def link_url(self, value: str) -> str:
-        """Returns the URL for `href` and `cite`: any allowed scheme; "" for the others.
+        """Return the URL for `href` and `cite`: any allowed scheme; "" for the others.
 
         A link within the article gets the prefix of its target's id.
         """
@@ -64,7 +64,7 @@ class LinkCleaner:
         return url if url.startswith(_WEB) or scheme_of(url) in LINK_SCHEMES else ""
 
     def own_fragment(self, url: str) -> str:
-        """Returns what follows the # of a resolved URL of the document itself, "" for any other URL.
+        """Return what follows the # of a resolved URL of the document itself, "" for any other URL.
 
         Source: RFC 3986, section 4.4. `http`, `www.` and a slash at the end do not make it another document.
         """
@@ -72,12 +72,12 @@ class LinkCleaner:
         return fragment if fragment and _without_form(location) in self._own else ""
 
     def media_url(self, value: str) -> str:
-        """Returns the URL of a resource that the page loads: http and https only; else ""."""
+        """Return the URL of a resource that the page loads: http and https only; else ""."""
         url = self._resolve(value)
         return url if url.startswith(_WEB) else ""
 
     def image_url(self, value: str) -> str:
-        """Returns the URL for `src` of an image, which may also be a `data:` URL."""
+        """Return the URL for `src` of an image, which may also be a `data:` URL."""
         if ":" in value and value[:5].lower() == "data:":
             return image_data_url(value)
         return self.media_url(value)
@@ -97,12 +97,12 @@ class LinkCleaner:
 
 
 def _without_form(url: str) -> str:
-    """Returns a web URL without what differs between the forms of an address; other text as it is."""
+    """Return a web URL without what differs between the forms of an address; other text as it is."""
     return url.partition("#")[0].removeprefix("https://").removeprefix("http://").removeprefix("www.").rstrip("/")
 
 
 def image_data_url(value: str) -> str:
-    """Returns a `data:` URL of an image without blanks; "" for any other value and for the invisible pixel."""
+    """Return a `data:` URL of an image without blanks; "" for any other value and for the invisible pixel."""
     kind, comma, content = value.partition(",")
     kind = "".join(kind.split()).lower()
     if not (kind + comma).startswith(_IMAGE_DATA):
@@ -121,11 +121,11 @@ def _is_unwanted(url: str) -> bool:
 
 @lru_cache(maxsize=1_024)
 def _unwanted_paths(host: str) -> tuple[str, ...]:
-    """Returns the unwanted path prefixes of a host. Cached, because few hosts have most of the links."""
+    """Return the unwanted path prefixes of a host. Cached, because few hosts have most of the links."""
     labels = host.split(".")
     return _UNWANTED.get(".".join(labels[-2:])) or _UNWANTED.get(".".join(labels[-3:])) or ()
 
 
 def _starts_path(path: str, prefix: str) -> bool:
-    """Returns whether the prefix matches whole segments: `/share` does not match `/shareholders`."""
+    """Return whether the prefix matches whole segments: `/share` does not match `/shareholders`."""
     return path.startswith(prefix) and (prefix[-1:] in {"", "/"} or path[len(prefix) :][:1] in {"", "/"})

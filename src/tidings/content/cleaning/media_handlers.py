@@ -68,7 +68,7 @@ def _add_jump(writer: CleanHtmlWriter, url: str, tag: str) -> None:
 
 
 def _link_end(writer: CleanHtmlWriter, url: str) -> str:
-    """Returns the end of the start tag of a link."""
+    """Return the end of the start tag of a link."""
     if url.startswith("#"):
         return ">"
     return _IN_NEW_TAB if writer.policy.new_tab else _IN_SAME_TAB
@@ -285,7 +285,7 @@ _BY_NAME: Mapping[str, ElementHandler] = {
 
 
 def _with_id(handle: ElementHandler) -> ElementHandler:
-    """Returns a handler that also keeps the place of the element's id, if a link names it."""
+    """Return a handler that also keeps the place of the element's id, if a link names it."""
 
     def write(writer: CleanHtmlWriter, node: LexborNode) -> str | None:
         if (id_ := node.attributes.get("id")) and not writer.hides(node.attributes):

@@ -4,5 +4,5 @@ from __future__ import annotations
 
 
 def name_set(text: str) -> frozenset[str]:
-    """Returns the set of the blank-separated names in a text."""
+    """Return the set of the blank-separated names in a text."""
     return frozenset(text.split())

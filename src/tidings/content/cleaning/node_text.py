@@ -13,7 +13,7 @@ _MAX_NODES: Final = 2_000
 
 
 def nodes_in(root: LexborNode) -> Iterator[LexborNode]:
-    """Yields the nodes inside an element in document order."""
+    """Yield the nodes inside an element in document order."""
     node = root.first_child
     above: list[LexborNode] = []
     while node is not None:
@@ -30,7 +30,7 @@ def nodes_in(root: LexborNode) -> Iterator[LexborNode]:
 
 
 def has_short_text(root: LexborNode, max_chars: int) -> bool:
-    """Returns whether an element is small and its text is at most so long, without blanks around."""
+    """Return whether an element is small and its text is at most so long, without blanks around."""
     length = 0
     for count, node in enumerate(nodes_in(root)):
         if node.is_text_node:
@@ -41,13 +41,13 @@ def has_short_text(root: LexborNode, max_chars: int) -> bool:
 
 
 def has_line_feed(root: LexborNode) -> bool:
-    """Returns whether a line feed separates words in the first part of an element's text."""
+    """Return whether a line feed separates words in the first part of an element's text."""
     nodes = islice(nodes_in(root), _MAX_NODES)
     return "\n" in "".join(node.text_content or "" for node in nodes if node.is_text_node).strip()
 
 
 def has_only_digits(root: LexborNode) -> bool:
-    """Returns whether an element is small and its text is of digits and blanks only, or empty."""
+    """Return whether an element is small and its text is of digits and blanks only, or empty."""
     for count, node in enumerate(nodes_in(root)):
         if count > _MAX_NODES:
             return False

@@ -28,14 +28,14 @@ _AMP_PLAYERS: Final = {
 
 
 def amp_player_url(name: str, attributes: Attributes) -> str:
-    """Returns the URL of the player of an AMP element; "" for other elements, or without an id."""
+    """Return the URL of the player of an AMP element; "" for other elements, or without an id."""
     attribute, prefix = _AMP_PLAYERS.get(name, ("", ""))
     id_ = (attributes.get(attribute) or "").strip()
     return prefix + quote(id_, safe="") if id_ else ""
 
 
 def source_of(node: LexborNode) -> str:
-    """Returns the URL that an `object` or `embed` element loads, as written; "" if it has none."""
+    """Return the URL that an `object` or `embed` element loads, as written; "" if it has none."""
     attributes = node.attributes
     source = attributes.get("data") or attributes.get("src") or ""
     child = node.first_child
@@ -49,7 +49,7 @@ def source_of(node: LexborNode) -> str:
 
 
 def element_html(source: str, attributes: Attributes, links: LinkCleaner, policy: CleaningPolicy) -> str:
-    """Returns the whole element for what `source` is: an image, a video, audio or a known player; else ""."""
+    """Return the whole element for what `source` is: an image, a video, audio or a known player; else ""."""
     kind = (attributes.get("type") or "").strip().lower()
     if kind.startswith("image/") or (not kind and _IMAGE_FILE.search(source)):
         url = links.image_url(source)

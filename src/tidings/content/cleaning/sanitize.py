@@ -42,7 +42,7 @@ _BUTTON, _DIV, _FORM, _MATH, _SPAN, _TABLE, _TEXTAREA = elements.tag_ids(
 
 
 def sanitize(source: bytes, links: LinkCleaner, policy: CleaningPolicy) -> CleanHtmlWriter:
-    """Returns the writer with the clean HTML. source: UTF-8.
+    """Return the writer with the clean HTML. source: UTF-8.
 
     Iterative, because documents can be nested to any depth.
     """
@@ -89,7 +89,7 @@ def _handle_html(writer: CleanHtmlWriter, node: LexborNode) -> str | None:
 
 
 def _handler_for(element: elements.AllowedElement) -> ElementHandler:
-    """Returns the handler of an allowed element."""
+    """Return the handler of an allowed element."""
     relevant = HIDING_ATTRIBUTES.union(element.checks, {"id"})
     keeps_id = "id" in element.checks
     name, has_own, can_split = element.name, element.has_own_attributes, element.can_split
@@ -153,7 +153,7 @@ def _handle_unknown(writer: CleanHtmlWriter, node: LexborNode) -> str | None:
 
 @lru_cache(maxsize=2_048)
 def _is_telling(classes: str) -> bool:
-    """Returns whether one of the classes of an element may decide if it is left out, or is a line of code."""
+    """Return whether one of the classes of an element may decide if it is left out, or is a line of code."""
     return code_samples.has_meaning(classes) or formulas.has_meaning(classes) or controls.has_meaning(classes)
 
 
@@ -195,7 +195,7 @@ def _start_line(writer: CleanHtmlWriter, number: int, attributes: Attributes) ->
 
 
 def _is_left_out(writer: CleanHtmlWriter, node: LexborNode, attributes: Attributes) -> bool:
-    """Returns whether an element of no table is left out with its content."""
+    """Return whether an element of no table is left out with its content."""
     return (
         (writer.open_pres > 0 and code_samples.is_line_number(node, attributes))
         or formulas.is_copy(node, attributes)
@@ -212,7 +212,7 @@ def _handle_form(writer: CleanHtmlWriter, node: LexborNode) -> str | None:
 
 
 def _is_preformatted(writer: CleanHtmlWriter, node: LexborNode) -> bool:
-    """Returns whether a `div` whose style keeps blanks and line ends may be a `pre`."""
+    """Return whether a `div` whose style keeps blanks and line ends may be a `pre`."""
     above = writer.open_elements
     return (
         not writer.open_pres

@@ -27,7 +27,7 @@ _SIDE_PX: Final = "20"
 
 
 def is_smiley(attributes: Attributes) -> bool:
-    """Returns whether an image is shown at the height of a line on the publisher's page."""
+    """Return whether an image is shown at the height of a line on the publisher's page."""
     classes = attributes.get("class")
     if classes and _CLASS.search(classes):
         return True
@@ -36,7 +36,7 @@ def is_smiley(attributes: Attributes) -> bool:
 
 
 def emoji_of(attributes: Attributes) -> str:
-    """Returns the characters that the image stands for, "" if its alternative text is no emoji."""
+    """Return the characters that the image stands for, "" if its alternative text is no emoji."""
     text = (attributes.get("alt") or "").strip()
     if not text or len(text) > _MAX_EMOJI_CHARS:
         return ""
@@ -47,7 +47,7 @@ def emoji_of(attributes: Attributes) -> str:
 
 
 def with_small_size(attributes: Attributes) -> Attributes:
-    """Returns the attributes with the size of a character. The image's own size stays if it is as small."""
+    """Return the attributes with the size of a character. The image's own size stays if it is as small."""
     sides = [(attributes.get(name) or "").strip() for name in ("width", "height")]
     if any(sides) and all(not side or _SMALL.fullmatch(side) for side in sides):
         return attributes

@@ -15,7 +15,7 @@ _DENSITY = re.compile(r"(?:[0-9]{1,4}(?:\.[0-9]{1,8})?|\.[0-9]{1,8})x")
 
 
 def clean_srcset(value: str, clean_url: Callable[[str], str]) -> str:
-    """Returns the usable candidates in a uniform notation; "" if there is none.
+    """Return the usable candidates in a uniform notation; "" if there is none.
 
     clean_url: returns the absolute URL, or "" to leave the candidate out.
     Source: HTML Standard, section 4.8.4.3.10 (parsing a srcset attribute).
@@ -32,7 +32,7 @@ def clean_srcset(value: str, clean_url: Callable[[str], str]) -> str:
 
 
 def main_candidate(srcset: str) -> str:
-    """Returns the URL for readers that know no candidates: the widest one of moderate size, else the first.
+    """Return the URL for readers that know no candidates: the widest one of moderate size, else the first.
 
     srcset: as `clean_srcset` writes it.
     """
@@ -44,7 +44,7 @@ def main_candidate(srcset: str) -> str:
 
 
 def candidates(value: str) -> list[tuple[str, str]]:
-    """Returns URLs with their descriptors, as written and unchecked."""
+    """Return URLs with their descriptors, as written and unchecked."""
     parsed: list[tuple[str, str]] = []
     position = 0
     while (match := _URL.match(value, position)) is not None:

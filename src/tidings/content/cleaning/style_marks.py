@@ -67,12 +67,12 @@ class ShownStyle(Struct, frozen=True):
 
 
 def read_style(style: str) -> ShownStyle | None:
-    """Returns what is worth keeping of a style; None for most."""
+    """Return what is worth keeping of a style; None for most."""
     return _cached_style(style) if len(style) <= _MAX_CACHED_CHARS else _read(style)
 
 
 def missing_marks(marks: tuple[str, ...], open_elements: Sequence[str], *, is_block: bool) -> list[str]:
-    """Returns the marks that the elements around do not show already.
+    """Return the marks that the elements around do not show already.
 
     open_elements: the elements around the marks, with the one that has the style. is_block: whether that is a block.
     """
@@ -94,7 +94,7 @@ _cached_style = lru_cache(maxsize=512)(_read)
 
 
 def cancels(name: str, style: str) -> bool:
-    """Returns whether the style takes away what the element shows, as in `<b style="font-weight: normal">`."""
+    """Return whether the style takes away what the element shows, as in `<b style="font-weight: normal">`."""
     pattern = _CANCELED.get(name)
     return pattern is not None and pattern.search(style.lower()) is not None
 

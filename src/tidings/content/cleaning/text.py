@@ -23,7 +23,7 @@ _LONG_BLANKS: Final = tuple(
 
 
 def text_of(html: str) -> str:
-    """Returns the words of the visible text, separated by one blank.
+    """Return the words of the visible text, separated by one blank.
 
     html: as `clean` writes it. Its attributes hold no angle brackets and it has four kinds of character references, so
     that no parser is needed. For other HTML some text may be missing; the result is plain text in any case.
@@ -32,24 +32,24 @@ def text_of(html: str) -> str:
 
 
 def normalize_words(text: str) -> str:
-    """Returns the words of a text without tags, separated by one blank, with character references resolved."""
+    """Return the words of a text without tags, separated by one blank, with character references resolved."""
     return " ".join(_word_runs(unescape_text(text)))
 
 
 def strip_tags(html: str) -> str:
-    """Returns the text of clean HTML as written, with character references and all blanks."""
+    """Return the text of clean HTML as written, with character references and all blanks."""
     return _TAG.sub(" ", _INLINE_TAG.sub("", html)) if "<" in html else html
 
 
 def unescape_text(text: str) -> str:
-    """Returns the text with the four character references of clean HTML resolved."""
+    """Return the text with the four character references of clean HTML resolved."""
     if "&" not in text:
         return text
     return text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", '"').replace("&amp;", "&")
 
 
 def count_words(text: str) -> int:
-    """Returns the number of words in a text without tags, three times as fast as splitting it."""
+    """Return the number of words in a text without tags, three times as fast as splitting it."""
     if not text.isascii():
         for blank in _LONG_BLANKS:
             text = text.replace(blank, " ")
@@ -58,7 +58,7 @@ def count_words(text: str) -> int:
 
 
 def _word_runs(text: str) -> Iterator[str]:
-    """Yields words separated by one blank, in runs: a list of all words would take ten times the memory."""
+    """Yield words separated by one blank, in runs: a list of all words would take ten times the memory."""
     words = text.split(None, _WORDS_AT_ONCE)
     while len(words) > _WORDS_AT_ONCE:
         text = words.pop()

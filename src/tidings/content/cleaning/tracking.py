@@ -27,7 +27,7 @@ _MAX_CACHED_CHARS: Final = 60
 
 
 def strip_tracking(url: str, *, hosts: Collection[str] = ()) -> str:
-    """Returns the URL without its tracking parameters; the rest stays byte for byte and in order.
+    """Return the URL without its tracking parameters; the rest stays byte for byte and in order.
 
     hosts: the hosts of the feed and its site, in lower case; a `ref` parameter with one of them is removed.
     """
@@ -49,14 +49,14 @@ def strip_tracking(url: str, *, hosts: Collection[str] = ()) -> str:
 
 
 def _kept_name(pair: str) -> str | None:
-    """Returns the name of a parameter as a server reads it, in lower case; None for a tracking parameter."""
+    """Return the name of a parameter as a server reads it, in lower case; None for a tracking parameter."""
     name = pair.partition("=")[0]
     return _decode_name(name) if len(name) <= _MAX_CACHED_CHARS else _decode_name.__wrapped__(name)
 
 
 @lru_cache(maxsize=1_024)
 def _decode_name(name: str) -> str | None:
-    """Returns the decoded name or None. Cached, because most URLs have the same few names."""
+    """Return the decoded name or None. Cached, because most URLs have the same few names."""
     name = name.lower()
     if "%" in name:
         name = unquote(name).lower()

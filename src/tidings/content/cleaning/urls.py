@@ -37,7 +37,7 @@ _UNSAFE = re.compile(r"""[\x00-\x20"<>`\x7f\ud800-\udfff]""")
 
 
 def resolve_url(base: str, url: str) -> str:
-    """Returns `url` as a browser resolves it on the page `base`; "" if it cannot be resolved.
+    """Return `url` as a browser resolves it on the page `base`; "" if it cannot be resolved.
 
     base: absolute, http or https; any other base leaves relative URLs unresolved.
     The result can have any scheme; see `resolve_web_url` for http and https only.
@@ -63,13 +63,13 @@ def resolve_url(base: str, url: str) -> str:
 
 
 def resolve_web_url(base: str, url: str) -> str:
-    """Returns the same as `resolve_url` for http and https URLs with a valid host, else ""."""
+    """Return the same as `resolve_url` for http and https URLs with a valid host, else ""."""
     absolute = resolve_url(base, url)
     return absolute if absolute.startswith(("http://", "https://")) else ""
 
 
 def host_of(url: str) -> str:
-    """Returns the host of a resolved http(s) URL in lower case, without user name and port; "" if there is none."""
+    """Return the host of a resolved http(s) URL in lower case, without user name and port; "" if there is none."""
     plain = PLAIN_WEB.fullmatch(url)
     if plain is not None:
         return plain[1]
@@ -88,7 +88,7 @@ def _web_url(url: str) -> str:
 
 @lru_cache(maxsize=64)
 def _is_valid_authority(authority: str) -> bool:
-    """Returns whether host, user name and port are valid. Cached, because a site has few."""
+    """Return whether host, user name and port are valid. Cached, because a site has few."""
     parts = _AUTHORITY.fullmatch(authority)
     if parts is None:
         return False
@@ -129,7 +129,7 @@ def _relative(base: str, url: str) -> str:
 
 @lru_cache(maxsize=64)
 def _split_base(base: str) -> tuple[str, str, str] | None:
-    """Returns origin, path and query of a page; None if it cannot be a base. Cached, because a page has many URLs."""
+    """Return origin, path and query of a page; None if it cannot be a base. Cached, because a page has many URLs."""
     parts = _WEB.fullmatch(base) if len(base) <= MAX_BASE_CHARS else None
     if parts is None or not _is_valid_authority(parts[2]):
         return None

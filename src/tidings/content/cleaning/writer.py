@@ -315,7 +315,7 @@ class CleanHtmlWriter:
         return len(since) < 4 and all(piece.isspace() or piece.startswith("</") for piece in since)
 
     def would_split(self, name: str) -> bool:
-        """Returns whether a parser would close an outer element instead of nesting this one in it.
+        """Return whether a parser would close an outer element instead of nesting this one in it.
 
         Code inside of code is left out, too.
         """

@@ -27,7 +27,7 @@ class DateOrder(Struct, frozen=True):
     """Whether the month is before the day, by the sign between them. Signs whose dates prove nothing are left out."""
 
     def with_full_year(self, text: str) -> str:
-        """Returns a date whose order is known as `2006-01-02` with its time of day; other texts as they are."""
+        """Return a date whose order is known as `2006-01-02` with its time of day; other texts as they are."""
         if self.is_year_first:
             match = _TWO_DIGITS.match(text)
             return f"20{match[1]}-{match[2]}-{match[3]}{text[match.end() :]}" if match else text
@@ -39,12 +39,12 @@ class DateOrder(Struct, frozen=True):
 
 
 def is_numeric(text: str) -> bool:
-    """Returns whether the date begins with three numbers, the year not the first or of two digits."""
+    """Return whether the date begins with three numbers, the year not the first or of two digits."""
     return _NUMERIC.match(text) is not None
 
 
 def find_order(texts: Sequence[str], now: Instant | None = None) -> DateOrder | None:
-    """Returns what the dates of a document say about their order; None if they say nothing.
+    """Return what the dates of a document say about their order; None if they say nothing.
 
     now: the time of fetching; of two possible orders, one with dates after the next day is the wrong one.
     """
@@ -71,7 +71,7 @@ def _is_month_first(matches: list[re.Match[str]], now: Instant | None) -> bool |
 
 
 def _has_year_first(texts: Iterable[str]) -> bool:
-    """Returns whether dates such as `06-01-02` begin with the year.
+    """Return whether dates such as `06-01-02` begin with the year.
 
     That is so if all of them are dates then, and closer together than with the day first.
     """
@@ -88,6 +88,6 @@ def _parts(match: re.Match[str], *, is_month_first: bool) -> DateParts:
 
 
 def _instants(dates: Iterable[DateParts]) -> list[Instant]:
-    """Returns the instants, [] if one of the dates is impossible."""
+    """Return the instants, [] if one of the dates is impossible."""
     instants = [each.to_instant() for each in dates]
     return [] if None in instants else [each for each in instants if each is not None]

@@ -14,7 +14,7 @@ _MAX_OFFSET_MINUTES = 14 * 60
 
 
 def full_year(digits: str) -> int:
-    """Returns the four-digit year; two digits mean 1969 to 2068, as in POSIX."""
+    """Return the four-digit year; two digits mean 1969 to 2068, as in POSIX."""
     year = int(digits)
     if len(digits) > 2:
         return year
@@ -35,7 +35,7 @@ class DateParts(Struct, frozen=True):
     """The local time's offset from UTC, positive east of Greenwich."""
 
     def to_instant(self) -> Instant | None:
-        """Returns the instant; None for an impossible date or time. 24:00 is the end of the day.
+        """Return the instant; None for an impossible date or time. 24:00 is the end of the day.
 
         An impossible offset counts as UTC: the day is right then, and the time of fetching would be further off.
         """

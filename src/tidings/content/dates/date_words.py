@@ -71,7 +71,7 @@ _HALF_HOURS: Final = {"ist": 330, "npt": 345, "mmt": 390, "irst": 210, "aft": 27
 
 
 def normalize_word(word: str) -> str:
-    """Returns the word in lower case without accents: `Août` and `aout` are one word."""
+    """Return the word in lower case without accents: `Août` and `aout` are one word."""
     if word.isascii():
         return word.lower()
     decomposed = unicodedata.normalize("NFKD", word.lower())
@@ -79,7 +79,7 @@ def normalize_word(word: str) -> str:
 
 
 def month_of(word: str) -> int | None:
-    """Returns the month (1 to 12) that a normalized word names: in full, abbreviated, or inflected; else None."""
+    """Return the month (1 to 12) that a normalized word names: in full, abbreviated, or inflected; else None."""
     if month := MONTHS.get(word):
         return month
     stems = (word[:length] for length in range(len(word) - 1, _MIN_STEM - 1, -1))

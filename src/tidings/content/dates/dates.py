@@ -25,7 +25,7 @@ _MAX_CHARS: Final = 200
 
 
 def parse_date(text: str, now: Instant | None = None, order: DateOrder | None = None) -> Instant | None:
-    """Returns the instant that a text means; None if it is not a date, or before 1970. No zone means UTC.
+    """Return the instant that a text means; None if it is not a date, or before 1970. No zone means UTC.
 
     now: the time of fetching; an instant more than a day later becomes `now`.
     order: what the document's other dates say about the order of day, month and year.
@@ -83,7 +83,7 @@ def _parse_rfc3339(text: str) -> DateParts | None:
 
 
 def _offset_minutes(zone: str | None) -> int | None:
-    """Returns minutes east of Greenwich; None for an unknown zone name."""
+    """Return minutes east of Greenwich; None for an unknown zone name."""
     if not zone:
         return 0
     if zone[0] not in "+-":

@@ -65,7 +65,7 @@ _DIGITS: Final = re.compile(r"\d+")
 
 
 def parse_loose_date(text: str) -> Instant | None:
-    """Returns the instant, even before 1970; None if the text is not a date. Without a zone the date is in UTC."""
+    """Return the instant, even before 1970; None if the text is not a date. Without a zone the date is in UTC."""
     if number := _NUMBER.fullmatch(text):
         return _from_number(number[1], number[2] or "")
     if match := _AMERICAN.match(text):
@@ -83,14 +83,14 @@ def parse_loose_date(text: str) -> Instant | None:
 
 
 def _day_before_month(text: str, match: re.Match[str]) -> str:
-    """Returns the American date with the day in front. Of two numbers only the second with a zero: Australia, d/MM."""
+    """Return the American date with the day in front. Of two numbers only the second with a zero: Australia, d/MM."""
     if (len(match[1]) == 2 and match[2].startswith("0")) or int(match[1][:-1]) > 12:
         return text
     return f"{text[: match.start(1)]}{match[2]}{match[1]}{text[match.end(2) :]}"
 
 
 def _extract_place(text: str) -> tuple[str, ZoneInfo | None]:
-    """Returns the text without the name of a zone of the IANA database, and the zone; None if there is none."""
+    """Return the text without the name of a zone of the IANA database, and the zone; None if there is none."""
     match = _PLACE.search(text)
     if match is None:
         return text, None
@@ -142,7 +142,7 @@ class _TimeOfDay(Struct, frozen=True):
 
 
 def _readings(words: str) -> Iterator[tuple[_TimeOfDay, str]]:
-    """Yields each possible time of day with the rest of the text, the most likely one first."""
+    """Yield each possible time of day with the rest of the text, the most likely one first."""
     if match := _TIME.search(words):
         numbers = (match[1] or match[5] or match[8], match[2] or match[6], match[3] or match[7])
         yield _read_time(words, match, *numbers, fraction=match[4])
@@ -163,7 +163,7 @@ def _read_time(
     *,
     fraction: str | None = None,
 ) -> tuple[_TimeOfDay, str]:
-    """Returns the time of day, with the half of the day and the zone next to it, and the text without them."""
+    """Return the time of day, with the half of the day and the zone next to it, and the text without them."""
     before, end = words[: match.start()], match.end()
     half = _HALF_AFTER.match(words, end)
     if half:
@@ -184,7 +184,7 @@ def _read_time(
 
 
 def _to_instant(day: tuple[int, int, int], clock: _TimeOfDay, zone: ZoneInfo | None) -> Instant | None:
-    """Returns the instant of a local date and time. An offset in numbers takes precedence over the zone."""
+    """Return the instant of a local date and time. An offset in numbers takes precedence over the zone."""
     local = DateParts(*day, clock.hour, clock.minute, clock.second, clock.microsecond, clock.offset_minutes or 0)
     instant = local.to_instant()
     if instant is None or zone is None or clock.offset_minutes is not None:
@@ -200,7 +200,7 @@ def _to_24_hours(hour: int, half: str) -> int:
 
 
 def _extract_zone(words: str, start: int) -> tuple[int | None, int]:
-    """Returns minutes east of Greenwich, None without a zone, and where the zone ends. An unknown name means UTC."""
+    """Return minutes east of Greenwich, None without a zone, and where the zone ends. An unknown name means UTC."""
     found = _ZONE.match(words, start)
     if found is None:
         return None, start
@@ -217,7 +217,7 @@ def _extract_zone(words: str, start: int) -> tuple[int | None, int]:
 
 
 def _parse_day(words: str) -> tuple[int, int, int] | None:
-    """Returns year, month and day, or None."""
+    """Return year, month and day, or None."""
     if (match := _WEEK_DATE.search(words)) or (match := _ORDINAL_DATE.search(words)):
         return _week_or_ordinal(match)
     for word in reversed(_WORD.findall(words)):
@@ -234,7 +234,7 @@ def _parse_day(words: str) -> tuple[int, int, int] | None:
 
 
 def _week_or_ordinal(match: re.Match[str]) -> tuple[int, int, int] | None:
-    """Returns the date, None if there is no such week or day. A week without a day means its Monday.
+    """Return the date, None if there is no such week or day. A week without a day means its Monday.
 
     match: a match of `_WEEK_DATE` or `_ORDINAL_DATE`.
     """
@@ -255,7 +255,7 @@ def _vietnamese_date(match: re.Match[str]) -> str:
 
 
 def _with_month_name(month: int, numbers: list[str]) -> tuple[int, int, int] | None:
-    """Returns the date of a month name and the numbers next to it, in either order. A lone year means the first day."""
+    """Return the date of a month name and the numbers next to it, in either order. A lone year means the first day."""
     numbers = [each for each in numbers if len(each) <= 4][:2]
     if not numbers:
         return None
@@ -268,7 +268,7 @@ def _with_month_name(month: int, numbers: list[str]) -> tuple[int, int, int] | N
 
 
 def _numeric_date(first: str, month: int, last: str) -> tuple[int, int, int]:
-    """Returns year, month and day of three numbers.
+    """Return year, month and day of three numbers.
 
     The year is first if the first number is long. Else the day is first, unless only month first is possible.
     """

@@ -76,19 +76,19 @@ class FeedCandidate(Struct, frozen=True):
 
 
 def declared_feeds(page: PageLinks) -> list[FeedCandidate]:
-    """Returns the feeds of link elements in document order, with unique URLs."""
+    """Return the feeds of link elements in document order, with unique URLs."""
     return _unique_by_url(candidate for link in page.links if (candidate := _declared_feed(link)))
 
 
 def linked_feeds(page: PageLinks, *, limit: int) -> list[FeedCandidate]:
-    """Returns up to `limit` links on the page that look like feeds, the most likely ones first."""
+    """Return up to `limit` links on the page that look like feeds, the most likely ones first."""
     rated = [(_feed_score(anchor), anchor) for anchor in page.anchors]
     likely = sorted((candidate for candidate in rated if candidate[0]), key=lambda candidate: -candidate[0])
     return _unique_by_url(FeedCandidate(anchor.url) for _, anchor in likely)[:limit]
 
 
 def common_locations(url: str) -> list[list[FeedCandidate]]:
-    """Returns groups of candidates: in the page's folder and at the root of the site.
+    """Return groups of candidates: in the page's folder and at the root of the site.
 
     The groups are tried in order until one of them has a feed.
     """
@@ -104,7 +104,7 @@ def common_locations(url: str) -> list[list[FeedCandidate]]:
 
 
 def is_comments_feed(url: str, title: str) -> bool:
-    """Returns whether a feed has the comments of readers, as far as its URL and its title tell."""
+    """Return whether a feed has the comments of readers, as far as its URL and its title tell."""
     return bool(_COMMENTS_URL.search(url) or _COMMENTS_TITLE.search(title.strip()))
 
 

@@ -50,7 +50,7 @@ _YOUTUBE_CHANNEL_ON_PAGE: Final = re.compile(
 
 
 def known_site_feeds(url: str, page: str = "") -> list[FeedCandidate]:
-    """Returns the feeds of a page on a well-known site. page: its source, from which YouTube's channel id is read."""
+    """Return the feeds of a page on a well-known site. page: its source, from which YouTube's channel id is read."""
     site = _parse_url(url)
     if site is None:
         return []
@@ -83,7 +83,7 @@ def _parse_url(url: str) -> SiteUrl | None:
 
 
 def _wildcard_host(host: str) -> str:
-    """Returns the last two labels with a star before them: alice.tumblr.com is `*.tumblr.com`."""
+    """Return the last two labels with a star before them: alice.tumblr.com is `*.tumblr.com`."""
     return "*." + ".".join(host.split(".")[-2:])
 
 
@@ -99,7 +99,7 @@ def _youtube(site: SiteUrl) -> Iterable[tuple[str, str]]:
 
 
 def _youtube_channel(channel: str) -> Iterable[tuple[str, str]]:
-    """Yields the feeds of a channel; lists of its uploads have the channel's id with other first letters."""
+    """Yield the feeds of a channel; lists of its uploads have the channel's id with other first letters."""
     rest = channel[2:]
     yield f"{_YOUTUBE_FEED}?channel_id={channel}", "Channel: everything"
     yield f"{_YOUTUBE_FEED}?playlist_id=UULF{rest}", "Channel: videos"

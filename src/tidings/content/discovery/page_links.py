@@ -62,7 +62,7 @@ class PageLinks(Struct, frozen=True):
 
 
 def read_page_links(body: bytes, *, url: str, charset: str | None = None) -> PageLinks:
-    """Returns the links of a page. Never raises.
+    """Return the links of a page. Never raises.
 
     url: the page's URL, the base of relative URLs unless the page has a `base` element.
     """
@@ -91,7 +91,7 @@ def _refreshes(page: LexborHTMLParser, base: str) -> Iterator[str]:
 
 
 def page_text(body: bytes, charset: str | None = None) -> str:
-    """Returns a page as text. Encoding: UTF-8 if valid, else of the Content-Type or a `meta` element, or guessed."""
+    """Return a page as text. Encoding: UTF-8 if valid, else of the Content-Type or a `meta` element, or guessed."""
     match = _META_CHARSET.search(body[:_META_BYTES])
     return decode(body, charset, match[1].decode("ascii") if match else None)
 
@@ -113,7 +113,7 @@ def _link(node: LexborNode, base: str) -> PageLink:
 
 
 def _meaning(anchor: LexborNode) -> str:
-    """Returns what the attributes of an anchor without text say, such as `fa fa-rss` or the name of an image."""
+    """Return what the attributes of an anchor without text say, such as `fa fa-rss` or the name of an image."""
     elements = islice(anchor.traverse(), _MAX_SEARCHED_ELEMENTS)
     values = [
         value[:_MAX_TEXT_CHARS]
@@ -129,7 +129,7 @@ def _attributes(node: LexborNode) -> Mapping[str, str]:
 
 
 def _resolve(base: str, url: str) -> str:
-    """Returns an absolute URL, or "". Resolves `feed:` and similar schemes, which stand for http or precede it."""
+    """Return an absolute URL, or "". Resolves `feed:` and similar schemes, which stand for http or precede it."""
     url = url.strip()
     if url[:11].lower() == "data:image/" and len(url) <= _MAX_DATA_URL_CHARS:
         return url

@@ -72,13 +72,13 @@ class AtomLink(Struct, frozen=True):
     element: _Element
 
     def is_page(self) -> bool:
-        """Returns whether it leads to the page of the feed or entry, and the web rather than mail or a newsgroup."""
+        """Return whether it leads to the page of the feed or entry, and the web rather than mail or a newsgroup."""
         is_alternate = "alternate" in self.rels or (not self.rels and self.type in _PAGE_TYPES)
         return bool(self.href) and is_alternate and scheme_of(self.href) in _PAGE_SCHEMES
 
 
 def read_atom(root: _Element, *, url: str, is_cut_off: bool = False, now: Instant | None = None) -> ParsedFeed:
-    """Returns the feed of an Atom document; a document that is a single `entry` is a feed with one entry.
+    """Return the feed of an Atom document; a document that is a single `entry` is a feed with one entry.
 
     url: the URL of the document. is_cut_off: an incomplete last entry was left out of `root`.
     """
@@ -132,7 +132,7 @@ def _read_feed(
 
 
 def read_entry(element: _Element, feed: FeedDefaults) -> UnhashedEntry | None:
-    """Returns the entry of an `entry` element; None for an element without children."""
+    """Return the entry of an `entry` element; None for an element without children."""
     fields = ElementFields(element, feed.names)
     priorities = feed.names.in_use(AtomNamePriorities)
     declared = declared_base(element, feed.declared_base, feed.url)
@@ -170,13 +170,13 @@ def read_entry(element: _Element, feed: FeedDefaults) -> UnhashedEntry | None:
 
 
 def _language(element: _Element, body: _Element | None, feed: FeedDefaults) -> str:
-    """Returns the language of the content, else of the entry, else of the feed."""
+    """Return the language of the content, else of the entry, else of the feed."""
     around = element_language(element, feed.language)
     return around if body is None else element_language(body, around)
 
 
 def read_links(fields: ElementFields) -> list[AtomLink]:
-    """Returns the `link` elements in document order."""
+    """Return the `link` elements in document order."""
     return [
         AtomLink(
             link_relations(each),
@@ -190,7 +190,7 @@ def read_links(fields: ElementFields) -> list[AtomLink]:
 
 
 def page_link(fields: ElementFields, links: list[AtomLink], outer: str) -> str:
-    """Returns the URL of the page, as written if the link has no `xml:base`; "" if there is none.
+    """Return the URL of the page, as written if the link has no `xml:base`; "" if there is none.
 
     That is the first alternate link to the web, or the first such link to a page without `rel`.
     outer: the base of a relative `xml:base`.
@@ -210,7 +210,7 @@ def _entry_url(link: str, entry_id: str, fields: ElementFields, base: str) -> st
 
 
 def _content(fields: ElementFields, media: MediaElements) -> tuple[_Element | None, str]:
-    """Returns the element that holds the content (None for a media description) and the content as HTML."""
+    """Return the element that holds the content (None for a media description) and the content as HTML."""
     for name in ("content", "content:encoded", "summary", "description", "dc:description"):
         for element in reversed(fields.get(name, ())):
             html = element_to_html(element) if name in _TEXT_CONSTRUCTS else text.unwrap_cdata(inner_html(element))
@@ -235,14 +235,14 @@ def _authors(fields: ElementFields, names: TagNames) -> str:
 
 
 def _source_authors(fields: ElementFields, names: TagNames) -> str:
-    """Returns the authors of the feed that an aggregated entry comes from (`source`)."""
+    """Return the authors of the feed that an aggregated entry comes from (`source`)."""
     for source in fields.get("source", ()):
         return _authors(ElementFields(source, names), names)
     return ""
 
 
 def _comments_url(fields: ElementFields, priorities: AtomNamePriorities, links: list[AtomLink]) -> str:
-    """Returns the URL of the comments: a `replies` link (RFC 4685), else `comments`."""
+    """Return the URL of the comments: a `replies` link (RFC 4685), else `comments`."""
     for link in links:
         if "replies" in link.rels and link.type in _PAGE_TYPES and is_web_url(link.href):
             return tidy_url(web_url(link.href, ""))
@@ -272,7 +272,7 @@ def _tags(fields: ElementFields, media: MediaElements) -> list[str]:
 
 
 def _enclosures(links: list[AtomLink], media: MediaElements, base: str, outer: str) -> list[ParsedEnclosure]:
-    """Returns the enclosures. base: of relative URLs. outer: of a relative `xml:base` of a link."""
+    """Return the enclosures. base: of relative URLs. outer: of a relative `xml:base` of a link."""
     enclosures = [] if media.is_empty else list(media.thumbnails())
     for link in links:
         if "enclosure" in link.rels:

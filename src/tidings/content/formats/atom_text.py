@@ -20,7 +20,7 @@ _COMMON_TYPES: Final = frozenset({"html", "text", "xhtml"})
 
 
 def element_to_html(element: _Element) -> str:
-    """Returns the content of the element as HTML; "" for content that is elsewhere (`src`) or undecodable."""
+    """Return the content of the element as HTML; "" for content that is elsewhere (`src`) or undecodable."""
     media_type, mode, source = _attributes(element)
     if mode == "base64":
         return _html_of_type(_decode_base64(text_of(element)), media_type)
@@ -38,7 +38,7 @@ def element_to_html(element: _Element) -> str:
 
 
 def may_be_escaped_twice(element: _Element | None) -> bool:
-    """Returns whether the element's content is HTML, or of no declared type and thus perhaps meant as HTML."""
+    """Return whether the element's content is HTML, or of no declared type and thus perhaps meant as HTML."""
     if element is None:
         return False
     media_type, mode, _ = _attributes(element)
@@ -46,7 +46,7 @@ def may_be_escaped_twice(element: _Element | None) -> bool:
 
 
 def element_to_text(element: _Element) -> str:
-    """Returns the content of the element as plain text on one line. Content of an unknown type is text."""
+    """Return the content of the element as plain text on one line. Content of an unknown type is text."""
     media_type, mode, _ = _attributes(element)
     if mode or media_type == _BINARY:
         return text.html_to_text(element_to_html(element))
@@ -56,7 +56,7 @@ def element_to_text(element: _Element) -> str:
 
 
 def _attributes(element: _Element) -> tuple[str, str, str]:
-    """Returns the media type and the Atom 0.3 mode, both in lower case, and the value of `src`."""
+    """Return the media type and the Atom 0.3 mode, both in lower case, and the value of `src`."""
     count = len(element.keys())
     if not count:
         return "", "", ""
@@ -81,7 +81,7 @@ def _is_xml(media_type: str) -> bool:
 
 
 def _inner_xhtml(element: _Element) -> str:
-    """Returns the markup inside the element, without the `div` that RFC 4287 requires around XHTML."""
+    """Return the markup inside the element, without the `div` that RFC 4287 requires around XHTML."""
     is_xhtml = _is_xml(attribute(element, "type").lower())
     if len(element) == 1 and not (element.text or "").strip() and not (element[0].tail or "").strip():
         child = element[0]

@@ -26,7 +26,7 @@ AUTHOR_NAMES: Final = (
 
 
 def item_author(item: ElementFields, names: TagNames) -> str:
-    """Returns the author of an item, "" if it names none."""
+    """Return the author of an item, "" if it names none."""
     return (
         _plain_name(item.text("googleplay:author", "itunes:author"))
         or join_names([_plain_name(creator) for creator in item.texts("dc:creator")])
@@ -38,7 +38,7 @@ def item_author(item: ElementFields, names: TagNames) -> str:
 
 
 def channel_author(channel: ElementFields, names: TagNames) -> str:
-    """Returns the author, owner or editor of the whole feed, "" if it names none."""
+    """Return the author, owner or editor of the whole feed, "" if it names none."""
     owners = (person_name(owner, names) for owner in channel.get("itunes:owner", ()))
     return (
         _plain_name(channel.text("itunes:author", "googleplay:author"))
@@ -49,7 +49,7 @@ def channel_author(channel: ElementFields, names: TagNames) -> str:
 
 
 def person_name(element: _Element, names: TagNames) -> str:
-    """Returns the name of an Atom person or podcast owner, else the mail address, else the element's text."""
+    """Return the name of an Atom person or podcast owner, else the mail address, else the element's text."""
     if len(element) == 0:
         return _plain_name(element.text or "")
     fields = ElementFields(element, names)
@@ -57,7 +57,7 @@ def person_name(element: _Element, names: TagNames) -> str:
 
 
 def join_names(people: Iterable[str]) -> str:
-    """Returns the distinct non-empty names, sorted, joined by ", "."""
+    """Return the distinct non-empty names, sorted, joined by ", "."""
     names = [name for name in people if name]
     return ", ".join(sorted(set(names))) if len(names) > 1 else "".join(names)
 

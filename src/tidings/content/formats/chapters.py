@@ -15,7 +15,7 @@ _TIME: Final = re.compile(r"(?:(?:(\d{1,4}):)?(\d{1,2}):)?(\d{1,6}(?:\.\d{1,9})?
 
 
 def simple_chapters(fields: ElementFields, names: TagNames) -> tuple[Chapter, ...]:
-    """Returns the chapters of an item by their times; those without a time are left out."""
+    """Return the chapters of an item by their times; those without a time are left out."""
     if "psc:chapters" not in fields:
         return ()
     chapters = [
@@ -28,7 +28,7 @@ def simple_chapters(fields: ElementFields, names: TagNames) -> tuple[Chapter, ..
 
 
 def parse_play_time(written: str) -> float | None:
-    """Returns the seconds of `[[hours:]minutes:]seconds[.fraction]`; None for any other text."""
+    """Return the seconds of `[[hours:]minutes:]seconds[.fraction]`; None for any other text."""
     match = _TIME.fullmatch(written.strip())
     if not match:
         return None

@@ -77,7 +77,7 @@ class DecodedText(Struct, frozen=True):
 
 
 def decode(body: bytes, charset: str | None = None, declared: str | None = None) -> str:
-    """Returns the document as text, without its byte order mark. Never raises.
+    """Return the document as text, without its byte order mark. Never raises.
 
     charset: the charset of the HTTP Content-Type, if any. declared: the label in the document; by default the one of
     the XML declaration.
@@ -90,7 +90,7 @@ def decode(body: bytes, charset: str | None = None, declared: str | None = None)
 
 
 def decode_document(body: bytes, charset: str | None = None, declared: str | None = None) -> DecodedText:
-    """Returns the same as `decode`, with the UTF-8 bytes if no conversion is needed."""
+    """Return the same as `decode`, with the UTF-8 bytes if no conversion is needed."""
     for mark, codec in _BYTE_ORDER_MARKS:
         if body.startswith(mark):
             # Some publishers write the mark twice.
@@ -99,7 +99,7 @@ def decode_document(body: bytes, charset: str | None = None, declared: str | Non
 
 
 def codec_for(label: str | None) -> str | None:
-    """Returns the name of the Python codec for a label; None if it is unknown or not for documents."""
+    """Return the name of the Python codec for a label; None if it is unknown or not for documents."""
     if not label:
         return None
     label = label.strip(" \t\r\n\"'").lower()
@@ -128,7 +128,7 @@ def _decode_unmarked(body: bytes, charset: str | None, declared: str | None) -> 
 
 
 def _decode_high_bytes(body: bytes, labels: list[str | None], *, chooses: bool) -> str:
-    """Returns the text of bytes that are not valid UTF-8 and have no byte order mark.
+    """Return the text of bytes that are not valid UTF-8 and have no byte order mark.
 
     chooses: whether the letters decide between the labels; else their order.
     """
@@ -143,7 +143,7 @@ def _decode_high_bytes(body: bytes, labels: list[str | None], *, chooses: bool) 
 
 
 def _is_server_default(charset: str | None) -> bool:
-    """Returns whether the label is what servers send when nobody has set one: ASCII or Latin-1."""
+    """Return whether the label is what servers send when nobody has set one: ASCII or Latin-1."""
     try:
         return codecs.lookup((charset or "").strip(" \t\r\n\"'")).name in {"ascii", "iso8859-1"}
     except (LookupError, ValueError):
@@ -151,7 +151,7 @@ def _is_server_default(charset: str | None) -> bool:
 
 
 def _decode_damaged_utf8(body: bytes) -> str | None:
-    """Returns the text of UTF-8 with bytes that do not belong there; None if the document is in another encoding.
+    """Return the text of UTF-8 with bytes that do not belong there; None if the document is in another encoding.
 
     A stray byte alone among ASCII is text that was pasted from windows-1252. Longer runs of bytes above 127 rarely are
     valid UTF-8 by accident: three valid ones of four are proof. A character above U+FFFF may be written as two halves
@@ -165,13 +165,13 @@ def _decode_damaged_utf8(body: bytes) -> str | None:
 
 
 def _join_surrogates(match: re.Match[bytes]) -> bytes:
-    """Returns the character of a pair of surrogates in UTF-8; U+FFFD for half a pair."""
+    """Return the character of a pair of surrogates in UTF-8; U+FFFD for half a pair."""
     halves = match[0].decode("utf-8", "surrogatepass")
     return halves.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
 
 
 def _decode_if_mostly_valid(body: bytes, codec: str) -> str | None:
-    """Returns the text, or None if too many of the bytes above 127 do not fit: then the label is wrong."""
+    """Return the text, or None if too many of the bytes above 127 do not fit: then the label is wrong."""
     if codec == "utf-8" or codec.startswith(_MULTI_BYTE_UNITS):
         return None
     high = len(body) - len(body.translate(None, _HIGH_BYTES))

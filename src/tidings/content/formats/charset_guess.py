@@ -47,13 +47,13 @@ class CharsetCandidate(Struct, frozen=True):
 
     codec: str
     is_common_letter: Callable[[str], bool]
-    """Returns whether a letter is one of the everyday letters of the script."""
+    """Return whether a letter is one of the everyday letters of the script."""
     min_share: float
     """The minimum share of such letters among the letters above ASCII, 0 to 1."""
 
 
 def guess_charset(body: bytes) -> str | None:
-    """Returns the first codec whose letters are common enough, None if there is none.
+    """Return the first codec whose letters are common enough, None if there is none.
 
     Multi-byte codecs come first and must decode the sample without an error, which rarely happens by accident.
     Single-byte codecs decode everything; they count only where whole words are above ASCII, and the codec with
@@ -72,7 +72,7 @@ def guess_charset(body: bytes) -> str | None:
 
 
 def choose_charset(body: bytes, codecs: list[str]) -> str:
-    """Returns the codec that makes most sense of the letters, the first one of several that make the same.
+    """Return the codec that makes most sense of the letters, the first one of several that make the same.
 
     codecs: at least one; each decodes the body.
     """
@@ -84,7 +84,7 @@ def choose_charset(body: bytes, codecs: list[str]) -> str:
 
 
 def guess_other_script(body: bytes) -> str | None:
-    """Returns the guessed codec if it is certain that the body is not in a Latin script, else None."""
+    """Return the guessed codec if it is certain that the body is not in a Latin script, else None."""
     sample = body[:_SAMPLE_BYTES]
     if len(sample) - len(sample.translate(None, _NON_ASCII_BYTES)) < _MIN_OTHER_BYTES:
         return None
@@ -93,13 +93,13 @@ def guess_other_script(body: bytes) -> str | None:
 
 
 def _best_share(text: str) -> float:
-    """Returns how common the letters above ASCII are in the script or the language that fits best, 0 to 1."""
+    """Return how common the letters above ASCII are in the script or the language that fits best, 0 to 1."""
     scripts = [_common_letter_share(text, candidate) for candidate in (*_MULTI_BYTE, *_SINGLE_BYTE)]
     return max(*scripts, *(_language_share(text, codec) for codec in _LATIN_LETTERS))
 
 
 def _guess_latin(sample: bytes) -> str | None:
-    """Returns the codec in which all accented letters belong to one language; None for cp1252 or a tie."""
+    """Return the codec in which all accented letters belong to one language; None for cp1252 or a tie."""
     scores = {codec: _language_share(sample.decode(codec, "replace"), codec) for codec in _LATIN_LETTERS}
     best = max(scores, key=lambda codec: scores[codec])
     is_clear = scores[best] >= _MIN_LATIN_SHARE and scores[best] > scores[_WESTERN] + _MIN_LATIN_LEAD
@@ -123,7 +123,7 @@ def _language_share(text: str, codec: str) -> float:
 
 
 def _decode_sample(sample: bytes, codec: str) -> str:
-    """Returns the sample as text, "" if it is not valid in this codec."""
+    """Return the sample as text, "" if it is not valid in this codec."""
     try:
         return sample.decode(codec)
     except UnicodeDecodeError as error:

@@ -44,13 +44,13 @@ class DocumentRoot(Struct, frozen=True):
 
 
 def detect_format(body: bytes, charset: str | None = None) -> FeedFormat | None:
-    """Returns the format of what looks like a feed, else None. Reads the first 64 KiB only."""
+    """Return the format of what looks like a feed, else None. Reads the first 64 KiB only."""
     root = find_root(decode(body[:_SNIFFED_BYTES], charset))
     return root.format if root else None
 
 
 def find_root(text: str) -> DocumentRoot | None:
-    """Returns the outermost element of the feed; None if the document is something else.
+    """Return the outermost element of the feed; None if the document is something else.
 
     Skips text before it: blank lines, warnings of a script, comments, a second XML declaration.
     """
@@ -78,7 +78,7 @@ def find_root(text: str) -> DocumentRoot | None:
 
 
 def _after_non_element(text: str, offset: int) -> int:
-    """Returns the position after a comment, a declaration, or a `<` that begins none of these."""
+    """Return the position after a comment, a declaration, or a `<` that begins none of these."""
     if text.startswith("<!--", offset):
         return _position_after(text, "-->", offset + 4)
     if text.startswith("<?", offset):

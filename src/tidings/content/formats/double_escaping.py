@@ -19,7 +19,7 @@ _OUTER: Final = frozenset(
 
 
 def unescape_again(markup: str) -> str:
-    """Returns the HTML without its second escaping, if all of it is escaped markup that balances; else the HTML.
+    """Return the HTML without its second escaping, if all of it is escaped markup that balances; else the HTML.
 
     A paragraph or `div` around all of it may be unescaped already. Text outside of the escaped elements, a tag of its
     own or an element that is not closed mean that the tags are the subject of the text.
@@ -35,7 +35,7 @@ def unescape_again(markup: str) -> str:
 
 
 def _is_balanced(html: str) -> bool:
-    """Returns whether the HTML consists of block elements and pictures that are all closed, in order."""
+    """Return whether the HTML consists of block elements and pictures that are all closed, in order."""
     opened: list[str] = []
     position = 0
     for tag in _TAG.finditer(html):

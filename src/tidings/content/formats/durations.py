@@ -21,7 +21,7 @@ _MAX_CHARS: Final = 60
 
 
 def parse_duration_minutes(written: str) -> int:
-    """Returns the whole minutes of a duration; 0 if it is unknown.
+    """Return the whole minutes of a duration; 0 if it is unknown.
 
     written: seconds, minutes and seconds, or hours, minutes and seconds, separated by colons, the seconds with or
     without a fraction; or an ISO 8601 duration.
@@ -38,10 +38,10 @@ def parse_duration_minutes(written: str) -> int:
 
 
 def duration_minutes(seconds: int) -> int:
-    """Returns the whole minutes of a number of seconds; 0 for a number that is too large for a recording."""
+    """Return the whole minutes of a number of seconds; 0 for a number that is too large for a recording."""
     return seconds // 60 if 0 <= seconds <= _MAX_HOURS * 3600 else 0
 
 
 def _spaced(written: str) -> str:
-    """Returns `1h2m` as `1h 2m`: then every unit is a word of its own."""
+    """Return `1h2m` as `1h 2m`: then every unit is a word of its own."""
     return re.sub(r"(?<=[a-z])(?=\d)", " ", written, flags=re.IGNORECASE)

@@ -42,7 +42,7 @@ class FeedDefaults(Struct, frozen=True, kw_only=True):
 def order_of_dates(
     items: Sequence[AnyItem], texts: Callable[[AnyItem], Iterable[str]], now: Instant | None
 ) -> DateOrder | None:
-    """Returns the order of the numbers in the dates of the items; None if they do not show it.
+    """Return the order of the numbers in the dates of the items; None if they do not show it.
 
     texts: returns the dates of an item. Only documents with a numeric date among the first three items are searched.
     """
@@ -72,7 +72,7 @@ class BuiltEntries(Struct, frozen=True):
 
 
 def build_entries(items: Iterable[UnhashedEntry | None]) -> BuiltEntries:
-    """Returns the entries of the items; None stands for an unusable item, as does an item without any identity.
+    """Return the entries of the items; None stands for an unusable item, as does an item without any identity.
 
     Items after the first `MAX_ENTRIES` are ignored. Of repeated entries the first is kept, which is the newest in most
     feeds.
@@ -102,7 +102,7 @@ def build_entries(items: Iterable[UnhashedEntry | None]) -> BuiltEntries:
 
 
 def unique_sorted(values: Iterable[str]) -> tuple[str, ...]:
-    """Returns the trimmed, distinct, non-empty values in code point order."""
+    """Return the trimmed, distinct, non-empty values in code point order."""
     kept = {value.strip()[:MAX_NAME_CHARS] for value in values}
     kept.discard("")
     return tuple(sorted(kept)) if len(kept) > 1 else tuple(kept)

@@ -21,7 +21,7 @@ _MAX_DIGITS: Final = 6
 
 
 def read_hints(channel: ElementFields, names: TagNames) -> PublisherHints:
-    """Returns the polling hints of a channel or feed element."""
+    """Return the polling hints of a channel or feed element."""
     return PublisherHints(
         ttl_minutes=_number(channel.text("ttl")),
         update_minutes=_update_minutes(channel),
@@ -36,7 +36,7 @@ def read_hints(channel: ElementFields, names: TagNames) -> PublisherHints:
 
 
 def _update_minutes(channel: ElementFields) -> int | None:
-    """Returns the update interval in minutes; the module's defaults are daily and once per period."""
+    """Return the update interval in minutes; the module's defaults are daily and once per period."""
     period = channel.text("sy:updateperiod").lower()
     frequency = _number(channel.text("sy:updatefrequency"))
     if not period and frequency is None:
@@ -46,7 +46,7 @@ def _update_minutes(channel: ElementFields) -> int | None:
 
 
 def _skipped_hours(channel: ElementFields, names: TagNames) -> list[int]:
-    """Returns hours 0 to 23. Some publishers count from 1 to 24; 24 is midnight."""
+    """Return hours 0 to 23. Some publishers count from 1 to 24; 24 is midnight."""
     hours = (_number(text) for text in _nested_texts(channel, names, "skiphours", "hour"))
     return [hour % 24 for hour in hours if hour is not None and hour <= 24]
 

@@ -53,7 +53,7 @@ class EntryHashes(Struct, frozen=True):
 
 
 def entry_hashes(identities: Sequence[EntryIdentity]) -> list[EntryHashes]:
-    """Returns the hashes of each entry, in order. Equal hashes mean a repeated entry.
+    """Return the hashes of each entry, in order. Equal hashes mean a repeated entry.
 
     An id, and the link of an entry without one, counts without surrounding blanks and tracking parameters; with `http`
     and with `https` it is the same. If entries share an id, the hash of each includes its URL; its text as well if
@@ -82,7 +82,7 @@ def entry_hashes(identities: Sequence[EntryIdentity]) -> list[EntryHashes]:
 
 
 def id_hashes(id_: str, link: str) -> list[bytes]:
-    """Returns the raw hashes under which a feed may have the entry with this id or, without one, this link.
+    """Return the raw hashes under which a feed may have the entry with this id or, without one, this link.
 
     The first is the one for a new entry.
     """
@@ -127,7 +127,7 @@ def _hashes_by_link(link: str, identity: EntryIdentity, shared: _Shared) -> Entr
 
 
 def _hashes(keys: Sequence[Sequence[str]], level: int) -> EntryHashes:
-    """Returns the hash of the first key of a level, and the hashes of all others.
+    """Return the hash of the first key of a level, and the hashes of all others.
 
     keys: what identifies the entry, the shortest first. It is stored under a key of another level if it shared less or
     more with other entries of the document then.
@@ -138,7 +138,7 @@ def _hashes(keys: Sequence[Sequence[str]], level: int) -> EntryHashes:
 
 
 def _other_scheme(address: str) -> str:
-    """Returns the address with `http` instead of `https` or the reverse, "" if it has neither."""
+    """Return the address with `http` instead of `https` or the reverse, "" if it has neither."""
     if not address.startswith(_WEB):
         return ""
     scheme, _, rest = address.partition(":")
@@ -146,7 +146,7 @@ def _other_scheme(address: str) -> str:
 
 
 def _key_by_text(identity: EntryIdentity, seen: set[str]) -> str:
-    """Returns the text to hash. seen: the texts of the entries before it."""
+    """Return the text to hash. seen: the texts of the entries before it."""
     key = identity.text or identity.date or identity.url
     if key not in seen:
         seen.add(key)

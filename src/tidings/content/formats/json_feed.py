@@ -39,7 +39,7 @@ class JsonFeedDefaults(Struct, frozen=True):
 
 
 def read_json_feed(source: str, *, url: str, now: Instant | None = None) -> ParsedFeed | None:
-    """Returns the feed; None if the text is not a JSON object that can be a feed. url: the URL of the document."""
+    """Return the feed; None if the text is not a JSON object that can be a feed. url: the URL of the document."""
     value = read_json(source)
     if value is None or not _looks_like_feed(value.value):
         return None
@@ -130,7 +130,7 @@ def _dates(item: object) -> list[str]:
 
 
 def _authors(json_object: _Object) -> Iterator[str]:
-    """Yields names of `authors` (1.1) and `author` (1.0); both may be an object, a list of objects, or a name."""
+    """Yield names of `authors` (1.1) and `author` (1.0); both may be an object, a list of objects, or a name."""
     for key in ("authors", "author"):
         value = json_object.get(key)
         for author in as_objects(value):

@@ -37,12 +37,12 @@ _JSON: Final = re.compile(r"[{\[]")
 
 
 def is_certainly_within_limits(well_formed: str) -> bool:
-    """Returns whether well-formed text is too short to exceed the limit, so that it need not be counted."""
+    """Return whether well-formed text is too short to exceed the limit, so that it need not be counted."""
     return len(well_formed) <= _ALWAYS_WITHIN_LIMIT_CHARS
 
 
 def limit_xml(text: str, utf8: bytes | None = None) -> str:
-    """Returns the text, cut before the first tag beyond the limit on tags and attributes.
+    """Return the text, cut before the first tag beyond the limit on tags and attributes.
 
     utf8: the same text as UTF-8 if available, because bytes are counted faster.
     """
@@ -52,19 +52,19 @@ def limit_xml(text: str, utf8: bytes | None = None) -> str:
 
 
 def limit_damaged_xml(text: str) -> str:
-    """Returns the text, cut at the limit, for text in which CDATA sections cannot be recognized: every sign counts."""
+    """Return the text, cut at the limit, for text in which CDATA sections cannot be recognized: every sign counts."""
     limit = _MIN_ELEMENT_LIMIT + len(text) // _XML_CHARS_PER_ELEMENT
     return _cut(text, _XML_DAMAGED, limit) if text.count("<") + text.count("=") > limit else text
 
 
 def limit_json(text: str) -> str:
-    """Returns the text, cut before the first object or list beyond the limit."""
+    """Return the text, cut before the first object or list beyond the limit."""
     limit = _MIN_ELEMENT_LIMIT + len(text) // _JSON_CHARS_PER_ELEMENT
     return _cut(text, _JSON, limit) if text.count("{") + text.count("[") > limit else text
 
 
 def limit_entry(entry: ParsedEntry) -> ParsedEntry:
-    """Returns the entry with title, author and tags cut to their limits."""
+    """Return the entry with title, author and tags cut to their limits."""
     if len(entry.title) <= MAX_TITLE_CHARS and len(entry.author) <= MAX_NAME_CHARS and len(entry.tags) <= MAX_TAGS:
         return entry
     return replace(
@@ -78,7 +78,7 @@ def _cut(text: str, token: re.Pattern[str], limit: int) -> str:
 
 
 def _cut_xml(text: str, limit: int) -> str:
-    """Returns the text, cut at the limit. The content of closed CDATA sections does not count."""
+    """Return the text, cut at the limit. The content of closed CDATA sections does not count."""
     for start, end in _outside_sections(text):
         for match in _XML.finditer(text, start, end):
             limit -= 1
@@ -88,7 +88,7 @@ def _cut_xml(text: str, limit: int) -> str:
 
 
 def _outside_sections(text: str) -> Iterator[tuple[int, int]]:
-    """Yields where each part of the text outside closed CDATA sections begins and ends."""
+    """Yield where each part of the text outside closed CDATA sections begins and ends."""
     position, last_end = 0, text.rfind("]]>")
     while (start := text.find("<![CDATA[", position, max(last_end, 0))) >= 0:
         yield position, start

@@ -31,7 +31,7 @@ class JsonDocument(Struct, frozen=True):
 
 
 def read_json(source: str) -> JsonDocument | None:
-    """Returns the object of the text, as far as it can be read; None if there is none."""
+    """Return the object of the text, as far as it can be read; None if there is none."""
     try:
         value = msgspec.json.decode(source)
     except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
@@ -40,7 +40,7 @@ def read_json(source: str) -> JsonDocument | None:
 
 
 def as_text(value: object) -> str:
-    """Returns a string as it is and a number as written; "" for every other value."""
+    """Return a string as it is and a number as written; "" for every other value."""
     if isinstance(value, str):
         return remove_unstorable(value)
     if isinstance(value, bool) or value is None:
@@ -53,21 +53,21 @@ def as_text(value: object) -> str:
 
 
 def as_texts(value: object) -> list[str]:
-    """Returns the strings of a list, or the parts of a single string between commas."""
+    """Return the strings of a list, or the parts of a single string between commas."""
     if isinstance(value, list):
         return [text for each in value if (text := as_text(each))]
     return as_text(value).split(",") if value else []
 
 
 def as_objects(value: object) -> list[dict[str, Any]]:
-    """Returns the objects of a list, or a list of the single object found in place of a list."""
+    """Return the objects of a list, or a list of the single object found in place of a list."""
     if isinstance(value, dict):
         return [value]
     return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 
 
 def as_number(value: object) -> int:
-    """Returns a non-negative integer, even from a string or a fraction; 0 for every other value."""
+    """Return a non-negative integer, even from a string or a fraction; 0 for every other value."""
     if isinstance(value, str):
         value = value.strip()
         return int(value) if value.isascii() and value.isdigit() and len(value) <= 18 else 0
@@ -77,7 +77,7 @@ def as_number(value: object) -> int:
 
 
 def _read_damaged(source: str) -> JsonDocument | None:
-    """Returns what precedes the list of items, and the complete items."""
+    """Return what precedes the list of items, and the complete items."""
     try:
         value = _lenient.decode(source)
     except (ValueError, RecursionError):

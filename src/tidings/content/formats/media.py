@@ -63,14 +63,14 @@ class MediaElements:
             yield self._enclosure(attribute(link, "href"), attribute(link, "type") or _UNKNOWN_TYPE)
 
     def enclosures(self) -> Iterator[ParsedEnclosure]:
-        """Yields the enclosures other than thumbnails and the format's own enclosures, in order of importance."""
+        """Yield the enclosures other than thumbnails and the format's own enclosures, in order of importance."""
         if not self.is_empty:
             yield from self.contents()
             yield from self.peer_links()
             yield from self.podcast_parts()
 
     def podcast_parts(self) -> Iterator[ParsedEnclosure]:
-        """Yields the episode's image, chapters and transcripts."""
+        """Yield the episode's image, chapters and transcripts."""
         for image in self._fields.get("itunes:image", ()):
             yield self._enclosure(attribute(image, "href") or attribute(image, "url"), "image/*")
         for chapters in self._fields.get("podcast:chapters", ()):
@@ -79,7 +79,7 @@ class MediaElements:
             yield self._enclosure(attribute(transcript, "url"), attribute(transcript, "type") or "text/plain")
 
     def description(self) -> str:
-        """Returns the description as HTML. It is plain text unless its `type` says otherwise (Media RSS 1.5.1)."""
+        """Return the description as HTML. It is plain text unless its `type` says otherwise (Media RSS 1.5.1)."""
         for fields in self._places():
             for element in reversed(fields.get("media:description", ())):
                 if text := text_of(element).strip():
@@ -90,7 +90,7 @@ class MediaElements:
         return self._text("media:title")
 
     def labels(self) -> list[str]:
-        """Returns the categories as tags."""
+        """Return the categories as tags."""
         labels = []
         for category in self._elements("media:category"):
             written = text_of(category).strip()
@@ -103,14 +103,14 @@ class MediaElements:
         return labels
 
     def keywords(self) -> list[str]:
-        """Returns the keywords, which describe the files rather than the entry: its tags if it has no others."""
+        """Return the keywords, which describe the files rather than the entry: its tags if it has no others."""
         return [word for keywords in self._elements("media:keywords") for word in text_of(keywords).split(",")]
 
     def _text(self, name: str) -> str:
         return next((text for fields in self._places() if (text := fields.text(name))), "")
 
     def _places(self) -> Iterator[ElementFields]:
-        """Yields the places of a title or description: the item, its groups, and the elements of its content."""
+        """Yield the places of a title or description: the item, its groups, and the elements of its content."""
         if not self.is_empty:
             yield from (self._fields, *self._groups)
             yield from self._content_children()
@@ -131,7 +131,7 @@ class MediaElements:
 
 
 def _groups(fields: ElementFields, names: TagNames) -> Iterator[ElementFields]:
-    """Yields the groups of an item and the groups in them, outer ones first."""
+    """Yield the groups of an item and the groups in them, outer ones first."""
     level = [fields]
     for _ in range(_MAX_GROUP_DEPTH):
         level = [ElementFields(group, names) for outer in level for group in outer.get("media:group", ())]
@@ -139,7 +139,7 @@ def _groups(fields: ElementFields, names: TagNames) -> Iterator[ElementFields]:
 
 
 def unique_by_url(enclosures: Iterable[ParsedEnclosure]) -> tuple[ParsedEnclosure, ...]:
-    """Returns the enclosures with a URL; of those with the same URL, the first."""
+    """Return the enclosures with a URL; of those with the same URL, the first."""
     by_url: dict[str, ParsedEnclosure] = {}
     for each in enclosures:
         if each.url and len(by_url) < MAX_ENCLOSURES:
@@ -149,12 +149,12 @@ def unique_by_url(enclosures: Iterable[ParsedEnclosure]) -> tuple[ParsedEnclosur
 
 
 def main_url(enclosures: Iterable[ParsedEnclosure]) -> str:
-    """Returns the URL that stands for an entry without a link: of its first enclosure that is no picture, else any."""
+    """Return the URL that stands for an entry without a link: of its first enclosure that is no picture, else any."""
     urls = [(each.mime_type.startswith("image/"), each.url) for each in enclosures if web_url(each.url, "")]
     return min(urls, key=lambda each: each[0], default=(False, ""))[1]
 
 
 def parse_size_bytes(text: str) -> int:
-    """Returns a size in bytes; 0 for everything except a plain number that fits into a database column."""
+    """Return a size in bytes; 0 for everything except a plain number that fits into a database column."""
     text = text.strip()
     return int(text) if text.isascii() and text.isdigit() and len(text) <= 18 else 0

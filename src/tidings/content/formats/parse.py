@@ -22,7 +22,7 @@ from tidings.content.xml.tree import read_document
 
 
 def parse_feed(body: bytes, *, url: str, charset: str | None = None, now: Instant | None = None) -> ParsedFeed:
-    """Returns the feed of a document.
+    """Return the feed of a document.
 
     body: the decompressed document. url: the URL it was finally fetched from, the base of relative URLs.
     charset: the one that the Content-Type names, if any. now: the time of fetching; later dates become `now`.

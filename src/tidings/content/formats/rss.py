@@ -32,7 +32,7 @@ _DATE_NAMES: Final = frozenset(RssItemNamePriorities().dates)
 def read_rss(
     root: _Element, *, url: str, feed_format: FeedFormat, is_cut_off: bool = False, now: Instant | None = None
 ) -> ParsedFeed:
-    """Returns the feed of an RSS document. url: its URL. is_cut_off: an incomplete last item was left out of `root`."""
+    """Return the feed of an RSS document. url: its URL. is_cut_off: an incomplete last item was left out of `root`."""
     names = TagNames(root)
     outer = ElementFields(root, names)
     fields = ElementFields(outer["channel"][0], names) if "channel" in outer else outer
@@ -66,7 +66,7 @@ def _dates(item: _Element, names: TagNames) -> list[str]:
 
 
 def _items(outer: ElementFields, channel: ElementFields) -> list[_Element]:
-    """Returns the items of the channel, and the items next to it that RSS 1.0 and some RSS 2.0 feeds have."""
+    """Return the items of the channel, and the items next to it that RSS 1.0 and some RSS 2.0 feeds have."""
     items = list(channel.get("item", ()))
     if outer is not channel:
         for other in outer["channel"][1:]:

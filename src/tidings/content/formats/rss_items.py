@@ -62,7 +62,7 @@ class RssItemNamePriorities(NamePriorities, frozen=True):
 
 
 def read_item(item: _Element, channel: FeedDefaults) -> UnhashedEntry | None:
-    """Returns the entry of an `item` element; None for an empty one."""
+    """Return the entry of an `item` element; None for an empty one."""
     if not len(item) and not item.attrib:
         return None
     fields = ElementFields(item, channel.names)
@@ -108,7 +108,7 @@ def _identity(
     url: str,
     texts: tuple[str, str],
 ) -> EntryIdentity:
-    """Returns the identity of an item. An item without link and text is identified by its other values."""
+    """Return the identity of an item. An item without link and text is identified by its other values."""
     # RSS 1.0 has no guid.
     guid = "" if feed_format is FeedFormat.RDF else fields.raw_text("guid")
     if not guid and not link:
@@ -132,13 +132,13 @@ def _item_url(link: str, fields: ElementFields, enclosures: tuple[ParsedEnclosur
 def _language(
     fields: ElementFields, priorities: RssItemNamePriorities, body: _Element | None, channel: FeedDefaults
 ) -> str:
-    """Returns the language of the content, else of the item, else of the channel."""
+    """Return the language of the content, else of the item, else of the channel."""
     around = normalize_language(fields.text(*priorities.language)) or element_language(fields.element, channel.language)
     return around if body is None else element_language(body, around)
 
 
 def void_link(fields: ElementFields) -> str:
-    """Returns the URL behind an empty `link`: software for HTML writes `<link/>https://…`, "" if there is none."""
+    """Return the URL behind an empty `link`: software for HTML writes `<link/>https://…`, "" if there is none."""
     for link in fields.get("link", ()):
         url = (link.tail or "").strip()
         if url and not link.text and not link.keys() and len(link) == 0 and is_web_url(url):
@@ -147,7 +147,7 @@ def void_link(fields: ElementFields) -> str:
 
 
 def alternate_link(fields: ElementFields) -> str:
-    """Returns the URL of the page that an Atom link inside RSS names, as written; "" if there is none."""
+    """Return the URL of the page that an Atom link inside RSS names, as written; "" if there is none."""
     for link in fields.elements("atom:link", "link"):
         relations = link_relations(link)
         is_alternate = not relations or "alternate" in relations
@@ -165,7 +165,7 @@ def _title(
 
 
 def _permalink(fields: ElementFields, base: str) -> str:
-    """Returns the guid as a URL if `isPermaLink` is "true", or is absent and the guid looks like a URL; else ""."""
+    """Return the guid as a URL if `isPermaLink` is "true", or is absent and the guid looks like a URL; else ""."""
     for guid in fields.get("guid", ()):
         is_permalink = attribute(guid, "ispermalink").lower()
         url = (guid.text or "").strip()
@@ -175,7 +175,7 @@ def _permalink(fields: ElementFields, base: str) -> str:
 
 
 def _comments_url(fields: ElementFields) -> str:
-    """Returns the URL of the comments: `comments`, else a `replies` link (RFC 4685)."""
+    """Return the URL of the comments: `comments`, else a `replies` link (RFC 4685)."""
     for written in fields.texts("comments"):
         if is_web_url(written):
             return tidy_url(web_url(written, ""))
@@ -239,7 +239,7 @@ def _enclosure(url: str, element: _Element) -> ParsedEnclosure:
 
 
 def _original_url(url: str, original: str) -> str:
-    """Returns the file's own URL if it has the same file name as `url`, which is FeedBurner's URL of the file."""
+    """Return the file's own URL if it has the same file name as `url`, which is FeedBurner's URL of the file."""
     if original.rpartition("/")[2] == url.rpartition("/")[2]:
         return original
     return url

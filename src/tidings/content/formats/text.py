@@ -43,19 +43,19 @@ _BREAKS: Final = frozenset({"br", "wbr", "hr"})
 
 
 def remove_unstorable(text: str) -> str:
-    """Returns the text without NUL and lone surrogates, which JSON and base64 can contain."""
+    """Return the text without NUL and lone surrogates, which JSON and base64 can contain."""
     return _UNSTORABLE.sub("", text) if _UNSTORABLE.search(text) else text
 
 
 def collapse_whitespace(text: str) -> str:
-    """Returns the text on one line, with single blanks between words."""
+    """Return the text on one line, with single blanks between words."""
     if "\n" not in text and "  " not in text and "\t" not in text and "\r" not in text:
         return text.strip()
     return _WHITESPACE.sub(" ", text).strip()
 
 
 def unwrap_cdata(text: str) -> str:
-    """Returns the text without the marks of CDATA sections if it begins with one: a publisher escaped or nested it.
+    """Return the text without the marks of CDATA sections if it begins with one: a publisher escaped or nested it.
 
     In HTML the section would be a comment.
     """
@@ -63,14 +63,14 @@ def unwrap_cdata(text: str) -> str:
 
 
 def html_to_text(markup: str) -> str:
-    """Returns the text of an HTML fragment on one line: tags removed, entities resolved."""
+    """Return the text of an HTML fragment on one line: tags removed, entities resolved."""
     if "<" in markup:
         markup = _TAG.sub("", _BREAKING_TAG.sub(" ", _INVISIBLE.sub("", markup)))
     return collapse_whitespace(unescape_html(markup))
 
 
 def title_to_text(title: str) -> str:
-    """Returns the text of an RSS or JSON title, which may be plain, escaped or escaped twice.
+    """Return the text of an RSS or JSON title, which may be plain, escaped or escaped twice.
 
     Known formatting tags that are opened and closed are removed. A lone `<b>` stays.
     """
@@ -82,7 +82,7 @@ def title_to_text(title: str) -> str:
 
 
 def html_title_to_text(markup: str) -> str:
-    """Returns the text of a title that is declared as HTML: tags that format it are removed.
+    """Return the text of a title that is declared as HTML: tags that format it are removed.
 
     A tag that is named in it, as in "How to use <p>", stays: it stands alone, without attributes, between blanks or at
     the end. So do both tags of a block that does not enclose the whole title.
@@ -103,13 +103,13 @@ def _escaped_if(tag: re.Match[str], mentioned: set[str]) -> str:
 
 
 def excerpt(markup: str) -> str:
-    """Returns a title for an entry without one: the first 100 characters of its text, "" if it has no text."""
+    """Return a title for an entry without one: the first 100 characters of its text, "" if it has no text."""
     text = html_to_text(markup[:_EXCERPT_SOURCE_CHARS])
     return text if len(text) <= _EXCERPT_CHARS else text[:_EXCERPT_CHARS].rstrip() + "…"
 
 
 def escape_html(text: str) -> str:
-    """Returns plain text as HTML."""
+    """Return plain text as HTML."""
     if "&" in text or "<" in text or ">" in text:
         return html.escape(text, quote=False)
     return text
@@ -132,7 +132,7 @@ def _strip_formatting(title: str) -> str:
 
 
 def _is_enclosed(title: str) -> bool:
-    """Returns whether all text of a title is inside of block elements, which then format it."""
+    """Return whether all text of a title is inside of block elements, which then format it."""
     depth = position = 0
     for tag in _NAMED_TAG.finditer(title):
         if tag[2].lower() in _BLOCK_TAGS:
@@ -144,5 +144,5 @@ def _is_enclosed(title: str) -> bool:
 
 
 def _is_picture(tag: re.Match[str]) -> bool:
-    """Returns whether the tag is an image, rather than the name of the tag in a text about HTML."""
+    """Return whether the tag is an image, rather than the name of the tag in a text about HTML."""
     return tag[2].lower() == "img" and "=" in tag[0]

@@ -21,7 +21,7 @@ _BROKEN_SCHEME: Final = re.compile(r"(https?):/*(?=[^/])", re.IGNORECASE)
 
 
 def absolute_url(url: str, base: str) -> str:
-    """Returns `url` as an absolute URL, relative to `base`, or "".
+    """Return `url` as an absolute URL, relative to `base`, or "".
 
     "" stands for an empty or unparsable URL and for a scheme that is not in `LINK_SCHEMES`.
     base: an http(s) URL, or "" for none.
@@ -49,7 +49,7 @@ def absolute_url(url: str, base: str) -> str:
 
 
 def tidy_url(url: str) -> str:
-    """Returns an absolute URL as its publisher meant it.
+    """Return an absolute URL as its publisher meant it.
 
     An ampersand that was escaped once too often is one, and blanks, quotes and angle brackets are percent-encoded. Not
     for the identity of an entry, which must not change.
@@ -63,7 +63,7 @@ def tidy_url(url: str) -> str:
 
 
 def relative_url(url: str, base: str) -> str:
-    """Returns `url` relative to a base that may itself be relative; `url` if either cannot be parsed."""
+    """Return `url` relative to a base that may itself be relative; `url` if either cannot be parsed."""
     try:
         return urljoin(base, url)
     except ValueError:
@@ -71,7 +71,7 @@ def relative_url(url: str, base: str) -> str:
 
 
 def web_url(url: str, base: str) -> str:
-    """Returns the same as `absolute_url` if that is an http(s) URL with a host, else ""."""
+    """Return the same as `absolute_url` if that is an http(s) URL with a host, else ""."""
     absolute = absolute_url(url, base)
     if not _WITH_HOST.match(absolute):
         return ""
@@ -80,7 +80,7 @@ def web_url(url: str, base: str) -> str:
 
 
 def is_web_url(url: str) -> bool:
-    """Returns whether the text is an absolute http(s) URL with a host."""
+    """Return whether the text is an absolute http(s) URL with a host."""
     return bool(web_url(url, "")) and " " not in url.strip()
 
 

@@ -56,7 +56,7 @@ class Icon(Struct, frozen=True):
 
 
 def is_due(checked_at: Instant | None, *, has_icon: bool, now: Instant) -> bool:
-    """Returns whether to look for an icon. checked_at: when that was last done, None for never."""
+    """Return whether to look for an icon. checked_at: when that was last done, None for never."""
     if checked_at is None:
         return True
     return now - checked_at >= (RECHECK_AFTER if has_icon else RECHECK_AFTER_NONE_FOUND)

@@ -17,7 +17,7 @@ _OVERSAMPLING: Final = 4
 
 @lru_cache(maxsize=8)
 def render_app_icon(side: int, *, is_maskable: bool = False) -> bytes:
-    """Returns the icon as PNG. side: pixels.
+    """Return the icon as PNG. side: pixels.
 
     is_maskable: the background fills the square, and the drawing keeps away from its edges.
     """

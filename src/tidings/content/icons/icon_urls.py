@@ -27,7 +27,7 @@ _DATA: Final = re.compile(r"data:image/[\w.+-]+((?:;[\w.=+\"-]+)*),", re.IGNOREC
 
 
 def declared_icons(page: PageLinks) -> list[str]:
-    """Returns the URLs of the icons that a page declares, the best first.
+    """Return the URLs of the icons that a page declares, the best first.
 
     The best icon is large enough and not larger than necessary.
     """
@@ -36,12 +36,12 @@ def declared_icons(page: PageLinks) -> list[str]:
 
 
 def manifest_url(page: PageLinks) -> str:
-    """Returns the URL of the page's web app manifest, "" if it declares none."""
+    """Return the URL of the page's web app manifest, "" if it declares none."""
     return next((link.url for link in page.links if "manifest" in link.rel and not link.url.startswith("data:")), "")
 
 
 def manifest_icons(body: bytes, url: str) -> list[str]:
-    """Returns the URLs of the icons in a web app manifest, the best first; [] for any other document.
+    """Return the URLs of the icons in a web app manifest, the best first; [] for any other document.
 
     url: the manifest's URL, the base of relative ones. Source: W3C, Web Application Manifest.
     """
@@ -70,24 +70,24 @@ def _text(icon: dict[str, object], name: str) -> str:
 
 
 def usable_icon_url(url: str) -> str:
-    """Returns the icon URL that a feed declares if it is an http(s) URL of acceptable length, else ""."""
+    """Return the icon URL that a feed declares if it is an http(s) URL of acceptable length, else ""."""
     return url if url.startswith(("http://", "https://")) and len(url) <= MAX_URL else ""
 
 
 def icon_pages(site_url: str, feed_url: str) -> list[str]:
-    """Returns the URLs of the pages that may declare an icon: the feed's site, and the root of that site."""
+    """Return the URLs of the pages that may declare an icon: the feed's site, and the root of that site."""
     site = "" if site_url == feed_url else site_url
     return [url for url in dict.fromkeys((site, _root(site_url or feed_url))) if url]
 
 
 def root_icons(site_url: str) -> list[str]:
-    """Returns the URLs of icons that browsers look for at the root of a site; [] for a URL without a host."""
+    """Return the URLs of icons that browsers look for at the root of a site; [] for a URL without a host."""
     root = _root(site_url)
     return [f"{root}favicon.ico", f"{root}apple-touch-icon.png"] if root else []
 
 
 def decode_data_url(url: str) -> bytes:
-    """Returns the bytes of an image in a `data:` URL (RFC 2397), b"" if they cannot be decoded."""
+    """Return the bytes of an image in a `data:` URL (RFC 2397), b"" if they cannot be decoded."""
     head = _DATA.match(url)
     if head is None:
         return b""
@@ -109,13 +109,13 @@ def _root(url: str) -> str:
 
 
 def _size_rank(link: PageLink) -> tuple[int, int]:
-    """Returns the rank of the link's best size; smaller is better."""
+    """Return the rank of the link's best size; smaller is better."""
     side = min(_declared_sides(link), key=_rank_side)
     return _rank_side(side)
 
 
 def _rank_side(side: int) -> tuple[int, int]:
-    """Returns the rank of a size: sizes that are large enough first, the smallest of them best; then the small ones."""
+    """Return the rank of a size: sizes that are large enough first, the smallest of them best; then the small ones."""
     return (0, side) if side >= SIDE else (1, -side)
 
 

@@ -17,7 +17,7 @@ _FORMATS: Final = ("PNG", "JPEG", "GIF", "WEBP", "ICO", "BMP", "AVIF")
 
 
 def scale_to_png(body: bytes) -> bytes | None:
-    """Returns a PNG that fits into 64 by 64 pixels, aspect ratio kept; of an animation, the first frame.
+    """Return a PNG that fits into 64 by 64 pixels, aspect ratio kept; of an animation, the first frame.
 
     None if the bytes are not an image, or one with a side of more than 4,096 pixels or too costly to decode.
     """

@@ -45,7 +45,7 @@ _OUTSIDE: Final = re.compile(r"url\s*\(|[\\@<]|//|/\*|script|expression|import|b
 
 
 def sanitize_svg(body: bytes) -> bytes | None:
-    """Returns the drawing without active content. None if it is not an SVG, is damaged, or has nothing to show.
+    """Return the drawing without active content. None if it is not an SVG, is damaged, or has nothing to show.
 
     Documents with declared entities or with nested copies, which could multiply without limit, are refused.
     """
@@ -85,7 +85,7 @@ def _copy(source: _Element, target: _Element) -> None:
 
 
 def _local(element: _Element) -> str:
-    """Returns the local name of an element in SVG's namespace or in none; "" for every other element."""
+    """Return the local name of an element in SVG's namespace or in none; "" for every other element."""
     if not isinstance(element.tag, str):
         return ""
     namespace, _, name = element.tag.rpartition("}")
@@ -107,7 +107,7 @@ def _has_shapes(drawing: _Element) -> bool:
 
 
 def _has_too_many_copies(drawing: _Element) -> bool:
-    """Returns whether there are too many `use` elements, or one inside an element that is itself used."""
+    """Return whether there are too many `use` elements, or one inside an element that is itself used."""
     copies = [element for element in drawing.iter() if _local(element) == "use"]
     copied = {element.get("href", "")[1:] for element in copies} - {""}
     around = {around.get("id") for copy in copies for around in (copy, *copy.iterancestors())}

@@ -25,7 +25,7 @@ class Picture(Struct, frozen=True):
 
 
 def read_picture(body: bytes) -> Picture | None:
-    """Returns the picture, a drawing (SVG) without active content; None if the bytes are none."""
+    """Return the picture, a drawing (SVG) without active content; None if the bytes are none."""
     if mime_type := _raster_type(body):
         return Picture(mime_type, body)
     drawing = sanitize_svg(body)

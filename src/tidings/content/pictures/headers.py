@@ -35,7 +35,7 @@ class PictureHeader(Struct, frozen=True):
 
 
 def read_header(content: bytes) -> PictureHeader | None:
-    """Returns the header of a JPEG, PNG, GIF or WebP; None for other bytes, and where it is damaged."""
+    """Return the header of a JPEG, PNG, GIF or WebP; None for other bytes, and where it is damaged."""
     if content.startswith(b"\xff\xd8\xff"):
         return _read_jpeg(content)
     if content.startswith(b"\x89PNG\r\n\x1a\n") and len(content) >= 24:
@@ -64,7 +64,7 @@ def _read_jpeg(content: bytes) -> PictureHeader | None:
 
 
 def _jpeg_header(frame: bytes, scans: int) -> PictureHeader | None:
-    """Returns the header of a JPEG picture. frame: the segment that begins it. ITU-T T.81, B.2.2."""
+    """Return the header of a JPEG picture. frame: the segment that begins it. ITU-T T.81, B.2.2."""
     components = [frame[at + 1] for at in range(8, len(frame) - 2, 3)]
     if not components:
         return None
@@ -79,7 +79,7 @@ def _jpeg_header(frame: bytes, scans: int) -> PictureHeader | None:
 
 
 def _read_webp(content: bytes) -> PictureHeader | None:
-    """Reads the first chunk. Source: RFC 9649, sections 2.5 to 2.7."""
+    """Read the first chunk. Source: RFC 9649, sections 2.5 to 2.7."""
     match content[12:16]:
         case b"VP8X":
             return PictureHeader(_little(content[24:27]) + 1, _little(content[27:30]) + 1)

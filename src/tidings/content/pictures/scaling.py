@@ -35,7 +35,7 @@ class PictureSize(IntEnum):
 
 
 def scale_down(picture: Picture, size: PictureSize) -> Picture:
-    """Returns the picture as WebP within a size, upright, with its colour profile.
+    """Return the picture as WebP within a size, upright, with its colour profile.
 
     Returns the same picture if it is small enough already, or if it would lose its animation, and if it cannot be
     decoded within the limit: browsers may show what Pillow does not read.

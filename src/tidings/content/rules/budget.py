@@ -58,7 +58,7 @@ class RuleBudget:
         self._deadline = 0.0
 
     def for_entry(self) -> RuleBudget:
-        """Returns the budget of one entry, whose use counts here, too."""
+        """Return the budget of one entry, whose use counts here, too."""
         return RuleBudget(whole=self)
 
     def __enter__(self) -> Self:
@@ -94,7 +94,7 @@ class RuleBudget:
         return self._whole is not None and self._whole.is_used_up
 
     def check(self) -> None:
-        """Raises RuleBudgetExceeded if no further rule may begin."""
+        """Raise RuleBudgetExceeded if no further rule may begin."""
         if self._whole is not None and self._whole.is_used_up:
             raise RuleBudgetExceeded(msg("all rules of the feed together take too long"))
         if self.is_used_up:

@@ -39,7 +39,7 @@ class DatePattern(Struct, frozen=True):
     """In microseconds."""
 
     def matches(self, moment: Instant, *, now: Instant) -> bool:
-        """Returns whether the date is within the limits; the limits themselves do not match."""
+        """Return whether the date is within the limits; the limits themselves do not match."""
         match self.kind:
             case DateKind.FUTURE:
                 return moment > now
@@ -54,7 +54,7 @@ class DatePattern(Struct, frozen=True):
 
 
 def parse_date_pattern(text: str) -> DatePattern:
-    """Returns the pattern. Raises UnmatchableRule, without field and number, for any other form."""
+    """Return the pattern. Raises UnmatchableRule, without field and number, for any other form."""
     kind, _, value = text.strip().partition(":")
     match kind:
         case DateKind.FUTURE if not value:

@@ -114,7 +114,7 @@ def apply_filters(
     now: Instant,
     budget: RuleBudget | None = None,
 ) -> FilterDecision:
-    """Returns whether the entry is kept, and the rule that decided.
+    """Return whether the entry is kept, and the rule that decided.
 
     An entry for which the rules take too long is kept: one that is blocked would be lost.
     """
@@ -143,7 +143,7 @@ def _decide(entry: FilterInput, user: Filters, feed: Filters, now: Instant, budg
 
 
 def parse_filters(text: str, *, field: str) -> FilterRules:
-    """Returns one rule per line; blank lines are ignored. Raises InvalidRule for the first unusable line."""
+    """Return one rule per line; blank lines are ignored. Raises InvalidRule for the first unusable line."""
     errors = RuleErrors()
     rules = read_filters(text, field=field, errors=errors)
     raise_first(errors)
@@ -151,7 +151,7 @@ def parse_filters(text: str, *, field: str) -> FilterRules:
 
 
 def read_filters(text: str, *, field: str, errors: RuleErrors) -> FilterRules:
-    """Returns the usable rules and adds an error to `errors` for each of the others."""
+    """Return the usable rules and add an error to `errors` for each of the others."""
     if is_too_long(text, field=field, errors=errors):
         return ()
     lines = (line.strip("\r") for line in text.split("\n"))
@@ -163,7 +163,7 @@ def read_filters(text: str, *, field: str, errors: RuleErrors) -> FilterRules:
 
 
 def parse_entry_list(text: str, *, field: str) -> Regex | None:
-    """Returns the expression of a blocklist or keeplist; None if it is blank. Raises InvalidRule if it is unusable."""
+    """Return the expression of a blocklist or keeplist; None if it is blank. Raises InvalidRule if it is unusable."""
     errors = RuleErrors()
     rules = read_entry_list(text, field=field, errors=errors)
     raise_first(errors)
@@ -171,7 +171,7 @@ def parse_entry_list(text: str, *, field: str) -> Regex | None:
 
 
 def read_entry_list(text: str, *, field: str, errors: RuleErrors) -> Regex | None:
-    """Returns the expression, or None. Adds an error to `errors` if it is unusable."""
+    """Return the expression, or None. Adds an error to `errors` if it is unusable."""
     # Blanks and line ends around the text come from pasting and are not part of the expression.
     source = text.strip()
     return collect_error(lambda: compile_regex(source), errors=errors, field=field) if source else None
@@ -196,7 +196,7 @@ def _parse_line(line: str, number: int) -> FilterRule:
 
 
 def _texts(entry: FilterInput, field: FilterField) -> tuple[str, ...]:
-    """Returns the texts that an expression for this field is matched against."""
+    """Return the texts that an expression for this field is matched against."""
     match field:
         case FilterField.TITLE:
             return (entry.title,)
@@ -238,7 +238,7 @@ def _matches_list(entry: FilterInput, expression: Regex) -> bool:
 
 
 def _is_found(expression: Regex, entry: FilterInput, texts: Callable[[FilterInput], tuple[str, ...]]) -> bool:
-    """Returns whether the expression matches a text as published, or as people type it."""
+    """Return whether the expression matches a text as published, or as people type it."""
     if any(map(expression.is_found_in, texts(entry))):
         return True
     typed = expression.typed

@@ -69,7 +69,7 @@ class RuleResult(Struct, frozen=True):
 
 
 def compile_rules(texts: RuleTexts) -> CompiledRules:
-    """Returns the compiled rules of a feed or user. Never raises: unusable rules are in `errors`."""
+    """Return the compiled rules of a feed or user. Never raises: unusable rules are in `errors`."""
     if texts == RuleTexts():
         return NO_RULES
     errors = RuleErrors()
@@ -91,14 +91,14 @@ def filter_entry(
     now: Instant,
     budget: RuleBudget | None = None,
 ) -> FilterDecision:
-    """Returns whether the entry is kept, and the rule that decided. budget: what all rules of the entry may use."""
+    """Return whether the entry is kept, and the rule that decided. budget: what all rules of the entry may use."""
     if user.filters.is_empty and feed.filters.is_empty:
         return KEPT
     return apply_filters(filter_input(entry), user=user.filters, feed=feed.filters, now=now, budget=budget)
 
 
 def filter_input(entry: ParsedEntry) -> FilterInput:
-    """Returns the parts of the entry that filters match."""
+    """Return the parts of the entry that filters match."""
     return FilterInput(
         url=entry.url,
         title=entry.title,
@@ -111,7 +111,7 @@ def filter_input(entry: ParsedEntry) -> FilterInput:
 
 
 def rewrite_url(entry: ParsedEntry, rules: CompiledRules, budget: RuleBudget | None = None) -> RuleResult:
-    """Returns the entry with its URL rewritten. A result that is not a web URL is discarded with a warning."""
+    """Return the entry with its URL rewritten. A result that is not a web URL is discarded with a warning."""
     if rules.url_rewrite is None or not entry.url:
         return RuleResult(entry)
     try:
@@ -132,7 +132,7 @@ def rewrite_entry(
     invidious_host: str = DEFAULT_INVIDIOUS_HOST,
     budget: RuleBudget | None = None,
 ) -> RuleResult:
-    """Returns the entry with title and content rewritten. The content still has to be cleaned."""
+    """Return the entry with title and content rewritten. The content still has to be cleaned."""
     rewrites = builtin_rewrites(entry.url) if rules.rewrites is None else rules.rewrites
     if not rewrites:
         return RuleResult(_with_title(entry, entry.title))
@@ -156,7 +156,7 @@ def apply_rules(
     invidious_host: str = DEFAULT_INVIDIOUS_HOST,
     budget: RuleBudget | None = None,
 ) -> RuleResult:
-    """Returns the entry after `rewrite_url` and `rewrite_entry`, for feeds whose pages are not fetched."""
+    """Return the entry after `rewrite_url` and `rewrite_entry`, for feeds whose pages are not fetched."""
     budget = budget or RuleBudget()
     rewritten = rewrite_url(entry, rules, budget)
     changed = rewrite_entry(rewritten.entry, rules, invidious_host=invidious_host, budget=budget)
@@ -164,7 +164,7 @@ def apply_rules(
 
 
 def scrape_page(page: str, rules: CompiledRules) -> tuple[str | None, tuple[Message, ...]]:
-    """Returns the parts that the feed's selector matches (None without selector or match) and warnings."""
+    """Return the parts that the feed's selector matches (None without selector or match) and warnings."""
     if rules.scraper is None:
         return None, ()
     try:
@@ -174,7 +174,7 @@ def scrape_page(page: str, rules: CompiledRules) -> tuple[str | None, tuple[Mess
 
 
 def _with_title(entry: ParsedEntry, title: str) -> ParsedEntry:
-    """Returns the entry with a new title; an empty one is ignored, because it could not be clicked."""
+    """Return the entry with a new title; an empty one is ignored, because it could not be clicked."""
     title = title.strip() or entry.title
     return entry if title == entry.title else replace(entry, title=title)
 

@@ -83,13 +83,13 @@ class Regex:
             return self
 
     def is_found_in(self, text: str) -> bool:
-        """Returns whether the text matches. Text beyond the work budget is ignored."""
+        """Return whether the text matches. Text beyond the work budget is ignored."""
         return self._compiled.search(replace_surrogates(text[: self._max_chars(text)])) is not None
 
     def replace(
         self, text: str, template: ReplacementTemplate, budget: RuleBudget, *, max_chars: int = MAX_RESULT_CHARS
     ) -> str:
-        """Returns the text with every match replaced.
+        """Return the text with every match replaced.
 
         max_chars: maximum length of the result. Raises RuleBudgetExceeded if the text or the result is too long or
         replacing takes too long. Text is never replaced partly.
@@ -139,7 +139,7 @@ class ReplacementTemplate(Struct, frozen=True):
 
 
 def compile_regex(source: str) -> Regex:
-    """Returns the expression. Raises InvalidRule, without field and number, if it is unusable."""
+    """Return the expression. Raises InvalidRule, without field and number, if it is unusable."""
     if not source:
         raise InvalidRule(msg("The expression is empty."))
     if len(source) > MAX_EXPRESSION_CHARS:
@@ -172,7 +172,7 @@ def _compile(source: str) -> Regex:
 
 
 def parse_template(text: str, regex: Regex) -> ReplacementTemplate:
-    """Returns the replacement template.
+    """Return the replacement template.
 
     text: `$1`, `${1}` and `${name}` are groups, `$0` the match, `$$` a dollar sign; any other $ is literal.
     Raises InvalidRule for a group that the expression does not have.
@@ -196,7 +196,7 @@ def _group_number(name: str, regex: Regex) -> int:
 
 
 def replace_surrogates(text: str) -> str:
-    """Returns the text with lone surrogates replaced by question marks: re2 and HTML parsers do not accept them."""
+    """Return the text with lone surrogates replaced by question marks: re2 and HTML parsers do not accept them."""
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -32,7 +32,7 @@ RewriteRules = tuple[RewriteRule, ...]
 
 
 def parse_rewrites(text: str, *, field: str = "rewrite_rules") -> RewriteRules:
-    """Returns the rules in the order of application. Raises InvalidRule for the first unusable rule."""
+    """Return the rules in the order of application. Raises InvalidRule for the first unusable rule."""
     errors = RuleErrors()
     rules = read_rewrites(text, field=field, errors=errors)
     raise_first(errors)
@@ -40,7 +40,7 @@ def parse_rewrites(text: str, *, field: str = "rewrite_rules") -> RewriteRules:
 
 
 def read_rewrites(text: str, *, field: str, errors: RuleErrors) -> RewriteRules:
-    """Returns the usable rules and adds an error to `errors` for each of the others."""
+    """Return the usable rules and add an error to `errors` for each of the others."""
     calls = read_calls(text, field=field, errors=errors)
     rules = [
         collect_error(partial(_build_rule, call), errors=errors, field=field, number=call.number) for call in calls
@@ -49,7 +49,7 @@ def read_rewrites(text: str, *, field: str, errors: RuleErrors) -> RewriteRules:
 
 
 def apply_rewrites(entry: RuleEntry, rules: RewriteRules) -> tuple[RuleEntry, tuple[Message, ...]]:
-    """Returns the rewritten entry, and a warning for each rule that was skipped.
+    """Return the rewritten entry, and a warning for each rule that was skipped.
 
     A rule that makes the content longer than MAX_RESULT_CHARS is skipped. If the budget of all rules is used up, one
     warning is for all that were left.

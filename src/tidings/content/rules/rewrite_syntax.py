@@ -32,7 +32,7 @@ class RuleCall(Struct, frozen=True):
 
 
 def read_calls(text: str, *, field: str, errors: RuleErrors) -> tuple[RuleCall, ...]:
-    """Returns the calls up to the first error, which is added to `errors`."""
+    """Return the calls up to the first error, which is added to `errors`."""
     # The names with their arguments.
     calls: list[tuple[str, list[str]]] = []
     if is_too_long(text, field=field, errors=errors):
@@ -47,12 +47,12 @@ def read_calls(text: str, *, field: str, errors: RuleErrors) -> tuple[RuleCall, 
 
 
 def unquote_string(literal: str) -> str:
-    """Returns the value of a string literal. literal: includes its quotation marks."""
+    """Return the value of a string literal. literal: includes its quotation marks."""
     return _ESCAPE.sub(lambda match: _ESCAPED_CHARACTERS.get(match[1], match[1]), literal[1:-1])
 
 
 def _add_token(token: re.Match[str], calls: list[tuple[str, list[str]]]) -> None:
-    """Adds a name or a string to the calls."""
+    """Add a name or a string to the calls."""
     if token["name"] is not None:
         calls.append((token["name"], []))
         return

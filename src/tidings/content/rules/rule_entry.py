@@ -38,7 +38,7 @@ RewriteAction = Callable[[RuleEntry], RuleEntry]
 
 
 def split_url(url: str) -> SplitResult:
-    """Returns the same as urlsplit, but empty parts for an invalid URL."""
+    """Return the same as urlsplit, but empty parts for an invalid URL."""
     try:
         return urlsplit(url)
     except ValueError:
@@ -46,7 +46,7 @@ def split_url(url: str) -> SplitResult:
 
 
 def host_of(url: str) -> str:
-    """Returns the host in lower case, without `www.`; "" if there is none."""
+    """Return the host in lower case, without `www.`; "" if there is none."""
     if plain := _PLAIN_WEB.match(url):
         return plain[1]
     return (split_url(url).hostname or "").removeprefix("www.")

@@ -28,7 +28,7 @@ class RuleErrors(list[InvalidRule]):
 
 
 def collect_error(read: Callable[[], T], *, errors: RuleErrors, field: str, number: int = 0) -> T | None:
-    """Returns the result of `read`; None if it raises InvalidRule, or if the rules before it took too long to read.
+    """Return the result of `read`; None if it raises InvalidRule, or if the rules before it took too long to read.
 
     The error is added to `errors` with its location. number: 0 if the whole text is one rule.
     """
@@ -47,7 +47,7 @@ def collect_error(read: Callable[[], T], *, errors: RuleErrors, field: str, numb
 
 
 def with_location(error: InvalidRule, *, field: str, number: int) -> InvalidRule:
-    """Returns the error with the field and number of its rule. Its cause is kept."""
+    """Return the error with the field and number of its rule. Its cause is kept."""
     message = msg("Rule {number}: {problem}", number=number, problem=error.text) if number else error.text
     located = type(error)(message, field=field, number=number or 1)
     located.__cause__ = error
@@ -55,14 +55,14 @@ def with_location(error: InvalidRule, *, field: str, number: int) -> InvalidRule
 
 
 def raise_first(errors: RuleErrors) -> None:
-    """Raises the first error, if any. Rules that merely match nothing are accepted."""
+    """Raise the first error, if any. Rules that merely match nothing are accepted."""
     for error in errors:
         if not isinstance(error, UnmatchableRule):
             raise error
 
 
 def is_too_long(text: str, *, field: str, errors: RuleErrors) -> bool:
-    """Returns whether the text is too long; if it is, adds an error to `errors`."""
+    """Return whether the text is too long; if it is, adds an error to `errors`."""
     if len(text) <= MAX_TEXT_CHARS:
         return False
     errors.append(InvalidRule(msg("The rules are longer than {max} characters.", max=MAX_TEXT_CHARS), field=field))

@@ -11,7 +11,7 @@ from tidings.content.rules.selectors import Selector, parse_selector, select
 
 
 def validate_selector(text: str, *, field: str = "scraper_rules") -> Selector | None:
-    """Returns the selector; None for a blank text, and for text that is not a selector list and so finds nothing.
+    """Return the selector; None for a blank text, and for text that is not a selector list and so finds nothing.
 
     Raises InvalidRule for one that is too long.
     """
@@ -22,14 +22,14 @@ def validate_selector(text: str, *, field: str = "scraper_rules") -> Selector | 
 
 
 def read_selector(text: str, *, field: str, errors: RuleErrors) -> Selector | None:
-    """Returns the selector, or None. Adds an error to `errors` if it is unusable."""
+    """Return the selector, or None. Adds an error to `errors` if it is unusable."""
     if not text.strip():
         return None
     return collect_error(lambda: parse_selector(text), errors=errors, field=field)
 
 
 def scrape(page: str, selector: Selector) -> str | None:
-    """Returns the outer HTML of all matches in document order, joined; None if nothing matches.
+    """Return the outer HTML of all matches in document order, joined; None if nothing matches.
 
     Raises RuleBudgetExceeded if the page is too large for the selector.
     """

@@ -54,7 +54,7 @@ class CompoundSelector(Struct, frozen=True):
         return len(_COUNTS_SIBLINGS.findall(bare)) + bare.count("~")
 
     def _bare(self) -> str:
-        """Returns the text without attributes and strings, in which signs and spaces have no meaning."""
+        """Return the text without attributes and strings, in which signs and spaces have no meaning."""
         return _ATTRIBUTE.sub("", _QUOTED.sub("", self.text))
 
 
@@ -62,7 +62,7 @@ SelectorPaths = tuple[tuple[CompoundSelector, ...], ...]
 
 
 def parse_selector_list(text: str) -> SelectorPaths:
-    """Returns the compounds of each member of the list.
+    """Return the compounds of each member of the list.
 
     Raises UnmatchableRule if brackets do not match or a combinator or comma joins nothing. The engine, like browsers,
     closes

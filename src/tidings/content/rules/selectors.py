@@ -34,7 +34,7 @@ class Selector(Struct, frozen=True):
 
 
 def parse_selector(text: str) -> Selector:
-    """Returns the selector.
+    """Return the selector.
 
     Raises UnmatchableRule, without field and number, for text that is not a list of selectors, and InvalidRule for one
     that is too long.
@@ -51,7 +51,7 @@ def parse_selector(text: str) -> Selector:
 
 
 def select(tree: LexborHTMLParser, selector: Selector, budget: RuleBudget) -> list[LexborNode]:
-    """Returns all matches, each once, in document order.
+    """Return all matches, each once, in document order.
 
     Raises RuleBudgetExceeded if the page is too large for the selector, or the budget of all rules is used up.
     """
@@ -76,7 +76,7 @@ def _check_compounds(selector: Selector) -> None:
 def _match_path(
     tree: LexborHTMLParser, path: tuple[CompoundSelector, ...], budget: RuleBudget
 ) -> dict[int, LexborNode]:
-    """Returns the matches of the path's last compound, by node id, in document order."""
+    """Return the matches of the path's last compound, by node id, in document order."""
     reached: dict[int, LexborNode] = {}
     for compound in path:
         budget.check()
@@ -90,7 +90,7 @@ def _match_path(
 
 
 def nearest_ancestors(nodes: Iterable[LexborNode], outer: Iterable[LexborNode]) -> dict[int, int]:
-    """Returns for each node the id of its nearest ancestor among `outer`; nodes without one are left out."""
+    """Return for each node the id of its nearest ancestor among `outer`; nodes without one are left out."""
     goal = {node.mem_id for node in outer}
     known: dict[int, int] = {}
     reached_node = {node.mem_id: _first_reached(goal, node, _parent, known) for node in nodes}
@@ -116,7 +116,7 @@ def _first_reached(
     step: Callable[[LexborNode], LexborNode | None],
     known: dict[int, int],
 ) -> int:
-    """Returns the id of the first node of `goal` that repeated steps from `start` reach; 0 if there is none.
+    """Return the id of the first node of `goal` that repeated steps from `start` reach; 0 if there is none.
 
     known: results of nodes visited before, so that each node is visited once.
     """
@@ -151,7 +151,7 @@ def _element_before(node: LexborNode) -> LexborNode | None:
 
 
 def _check_cost(tree: LexborHTMLParser, selector: Selector) -> None:
-    """Raises RuleBudgetExceeded if the engine could not finish, which matches the content of parentheses itself."""
+    """Raise RuleBudgetExceeded if the engine could not finish, which matches the content of parentheses itself."""
     compounds = [compound for path in selector.paths for compound in path if compound.is_costly]
     if not compounds:
         return
@@ -165,7 +165,7 @@ def _check_cost(tree: LexborHTMLParser, selector: Selector) -> None:
 
 
 def _tree_dimensions(tree: LexborHTMLParser) -> tuple[int, int, int]:
-    """Returns the number of elements, the greatest depth, and the greatest number of siblings."""
+    """Return the number of elements, the greatest depth, and the greatest number of siblings."""
     depths: dict[int, int] = {}
     siblings: dict[int, int] = {}
     for node in tree.css("*"):

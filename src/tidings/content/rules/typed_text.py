@@ -32,7 +32,7 @@ _MEANT: Final = ("", " ", "", "'", "-", '"')
 
 
 def as_typed(text: str, *, is_html: bool = False) -> str:
-    """Returns the text as people type it. is_html: character references of such signs are resolved as well."""
+    """Return the text as people type it. is_html: character references of such signs are resolved as well."""
     if is_html and "&" in text:
         text = _REFERENCE.sub(lambda match: _MEANT[match.lastindex or 0], text)
     return text if text.isascii() else text.translate(_TYPED)

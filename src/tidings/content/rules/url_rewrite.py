@@ -26,12 +26,12 @@ class UrlRewrite(Struct, frozen=True):
     replacement: ReplacementTemplate
 
     def apply(self, url: str, budget: RuleBudget) -> str:
-        """Returns the rewritten URL. Raises RuleBudgetExceeded if it is too long, or the budget is used up."""
+        """Return the rewritten URL. Raises RuleBudgetExceeded if it is too long, or the budget is used up."""
         return self.pattern.replace(url, self.replacement, budget, max_chars=MAX_URL_CHARS)
 
 
 def parse_url_rewrite(text: str, *, field: str) -> UrlRewrite | None:
-    """Returns the rule; None for a blank text. Raises InvalidRule for anything but one complete rule."""
+    """Return the rule; None for a blank text. Raises InvalidRule for anything but one complete rule."""
     errors = RuleErrors()
     rule = read_url_rewrite(text, field=field, errors=errors)
     raise_first(errors)
@@ -39,7 +39,7 @@ def parse_url_rewrite(text: str, *, field: str) -> UrlRewrite | None:
 
 
 def read_url_rewrite(text: str, *, field: str, errors: RuleErrors) -> UrlRewrite | None:
-    """Returns the rule, or None. Adds an error to `errors` if it is unusable."""
+    """Return the rule, or None. Adds an error to `errors` if it is unusable."""
     if not text.strip():
         return None
     return collect_error(lambda: _parse(text.strip()), errors=errors, field=field)

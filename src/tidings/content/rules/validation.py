@@ -22,7 +22,7 @@ def validate_feed_rules(
     block_filter_entry_rules: str | None = None,
     keep_filter_entry_rules: str | None = None,
 ) -> None:
-    """Raises InvalidRule, with the field, for the first unusable rule. None and "" are valid."""
+    """Raise InvalidRule, with the field, for the first unusable rule. None and "" are valid."""
     validate_selector(scraper_rules or "", field="scraper_rules")
     parse_rewrites(rewrite_rules or "", field="rewrite_rules")
     parse_url_rewrite(urlrewrite_rules or "", field="urlrewrite_rules")

@@ -45,7 +45,7 @@ _thread = threading.local()
 
 
 def group_of(language: str) -> str:
-    """Returns the ISO 639 code of the language in which a text is stemmed; "" for the default of each script.
+    """Return the ISO 639 code of the language in which a text is stemmed; "" for the default of each script.
 
     language: an entry's language, as a BCP 47 tag such as `de-AT`. Languages with the same result are a group; English,
     Russian and languages without an algorithm are in the group "".
@@ -57,7 +57,7 @@ def group_of(language: str) -> str:
 
 @lru_cache(maxsize=1 << 17)
 def stem(word: str, group: str = "") -> str:
-    """Returns the stem of a word. word: folded, without accents. group: as `group_of` returns it."""
+    """Return the stem of a word. word: folded, without accents. group: as `group_of` returns it."""
     algorithm = "" if _DIGIT.search(word) else _algorithm(word, group)
     return _stemmer(algorithm).stemWord(word) or word if algorithm else word
 
@@ -70,7 +70,7 @@ def _algorithm(word: str, group: str) -> str:
 
 
 def _stemmer(algorithm: str) -> snowballstemmer.basestemmer.BaseStemmer:
-    """Returns the stemmer of this thread: stemmers are not thread-safe, since they store the current word."""
+    """Return the stemmer of this thread: stemmers are not thread-safe, since they store the current word."""
     stemmers: dict[str, snowballstemmer.basestemmer.BaseStemmer] = _thread.__dict__
     if algorithm not in stemmers:
         stemmers[algorithm] = snowballstemmer.stemmer(algorithm)

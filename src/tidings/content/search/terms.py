@@ -93,7 +93,7 @@ class SearchQuery(Struct, frozen=True):
 
 
 def terms(text: str, group: str = "") -> list[str]:
-    """Returns the terms of a text in order, for the index: they hold letters, digits, marks and emoji only.
+    """Return the terms of a text in order, for the index: they hold letters, digits, marks and emoji only.
 
     group: the group of languages that `stemming.group_of` returns.
     """
@@ -104,7 +104,7 @@ def terms(text: str, group: str = "") -> list[str]:
 
 
 def parse_query(query: str, group: str = "") -> SearchQuery:
-    """Returns the parsed query. Never fails: unknown syntax is read as words, or ignored. group: as in `terms`."""
+    """Return the parsed query. Never fails: unknown syntax is read as words, or ignored. group: as in `terms`."""
     required: list[tuple[Phrase, ...]] = []
     excluded: list[tuple[Phrase, ...]] = []
     term_count = 0
@@ -139,7 +139,7 @@ def _alternatives(text: str, group: str, *, is_prefix: bool) -> tuple[Phrase, ..
 
 
 def _shorter_stems(prefix: str, group: str) -> Iterable[str]:
-    """Returns stems of words with this prefix that are shorter than it: `relation*` must find `relations` ("relat")."""
+    """Return stems of words with this prefix that are shorter than it: `relation*` must find `relations` ("relat")."""
     if not group and prefix.isascii():
         endings = {
             ending[cut:] for ending in _ENDINGS for cut in range(len(ending) + 1) if prefix.endswith(ending[:cut])
@@ -153,7 +153,7 @@ def _shorter_stems(prefix: str, group: str) -> Iterable[str]:
 
 
 def _words(folded: str) -> list[str]:
-    """Returns words, emoji, and whole runs of characters of scripts without blanks."""
+    """Return words, emoji, and whole runs of characters of scripts without blanks."""
     if not _SPECIAL.search(folded):
         return _SIMPLE_WORD.findall(folded)
     return list(chain.from_iterable(map(_PART_OF_RUN.findall, _RUN.findall(folded))))

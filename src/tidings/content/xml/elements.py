@@ -37,7 +37,7 @@ class ElementFields(dict[str, list[_Element]]):
                 self[name] = [child]
 
     def text(self, *names: str) -> str:
-        """Returns the trimmed text of the first name that has text; of repeated elements, the last one with text."""
+        """Return the trimmed text of the first name that has text; of repeated elements, the last one with text."""
         for name in names:
             # Most names are absent; this test is the cheapest.
             if name in self:
@@ -47,7 +47,7 @@ class ElementFields(dict[str, list[_Element]]):
         return ""
 
     def raw_text(self, *names: str) -> str:
-        """Returns the same as `text`, not trimmed."""
+        """Return the same as `text`, not trimmed."""
         for name in names:
             if name in self:
                 for child in reversed(self[name]):
@@ -57,7 +57,7 @@ class ElementFields(dict[str, list[_Element]]):
         return ""
 
     def body(self, *names: str) -> tuple[_Element | None, str]:
-        """Returns the element that `raw_text` reads, and its content as HTML.
+        """Return the element that `raw_text` reads, and its content as HTML.
 
         Some publishers do not escape their HTML.
         """
@@ -70,7 +70,7 @@ class ElementFields(dict[str, list[_Element]]):
         return None, ""
 
     def texts(self, *names: str) -> list[str]:
-        """Returns the trimmed non-empty texts of all elements with these names."""
+        """Return the trimmed non-empty texts of all elements with these names."""
         values = []
         for name in names:
             if name in self:
@@ -80,11 +80,11 @@ class ElementFields(dict[str, list[_Element]]):
         return values
 
     def elements(self, *names: str) -> list[_Element]:
-        """Returns all elements with these names, grouped by name."""
+        """Return all elements with these names, grouped by name."""
         return [child for name in names for child in self.get(name, ())]
 
     def attribute(self, name: str, key: str) -> str:
-        """Returns the trimmed attribute of the first element of this name that has it, else ""."""
+        """Return the trimmed attribute of the first element of this name that has it, else ""."""
         for child in self.get(name, ()):
             if value := attribute(child, key):
                 return value
@@ -92,20 +92,20 @@ class ElementFields(dict[str, list[_Element]]):
 
 
 def text_of(element: _Element) -> str:
-    """Returns all text inside the element, without markup."""
+    """Return all text inside the element, without markup."""
     if len(element) == 0:
         return element.text or ""
     return "".join(map(str, element.itertext()))
 
 
 def all_values(element: _Element) -> str:
-    """Returns all texts and attributes inside a small element, joined: its identity if it has no other."""
+    """Return all texts and attributes inside a small element, joined: its identity if it has no other."""
     values = (part for child in element.iter(etree.Element) for part in (*_attribute_values(child), child.text or ""))
     return "|".join(part.strip() for part in map(str, values) if part and not part.isspace())
 
 
 def attribute(element: _Element, key: str) -> str:
-    """Returns an attribute, trimmed, in any case; "" if absent. key: lower case."""
+    """Return an attribute, trimmed, in any case; "" if absent. key: lower case."""
     value = element.get(key)
     if value is not None:
         return value.strip()
@@ -125,7 +125,7 @@ def _attribute_values(element: _Element) -> list[str]:
 
 
 def inner_html(element: _Element, *, is_xhtml: bool = False) -> str:
-    """Returns the content as HTML. Text without child elements already is HTML, as in RSS.
+    """Return the content as HTML. Text without child elements already is HTML, as in RSS.
 
     Text next to child elements is HTML as well if it holds tags: the publisher escaped only a part of the content.
     is_xhtml: the element is declared as XHTML, where text is never markup.
@@ -156,7 +156,7 @@ def _resolve_urls(element: _Element, base: str) -> None:
 
 
 def _copy_without_namespaces(element: _Element) -> _Element:
-    """Returns a `div` with a copy of the content in which prefixed and XHTML names are plain HTML names."""
+    """Return a `div` with a copy of the content in which prefixed and XHTML names are plain HTML names."""
     box = deepcopy(element)
     box.tag, box.tail = "div", None
     box.attrib.clear()

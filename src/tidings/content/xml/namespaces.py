@@ -55,7 +55,7 @@ class NamePriorities(Struct, frozen=True):
     """Short names per value, the preferred name first. A subclass defines the lists as defaults of its fields."""
 
     def restrict_to(self, used: Container[str]) -> Self:
-        """Returns the lists without the names that are not in `used`."""
+        """Return the lists without the names that are not in `used`."""
         priorities = [getattr(self, field) for field in self.__struct_fields__]
         return type(self)(*[tuple(filter(used.__contains__, order)) for order in priorities])
 
@@ -88,7 +88,7 @@ class TagNames(dict[str, str]):
         return name
 
     def in_use(self, priorities: type[AnyNamePriorities]) -> AnyNamePriorities:
-        """Returns the priorities without names that the document has not used so far, which saves most look-ups.
+        """Return the priorities without names that the document has not used so far, which saves most look-ups.
 
         Call it after the `ElementFields` of an item exist. Names of deeper elements may not be included yet.
         """
@@ -117,7 +117,7 @@ def _prefix_of(namespace: str) -> str:
 
 
 def split_tag(tag: str) -> tuple[str, str, str]:
-    """Returns namespace, undeclared prefix and local name (the latter two in lower case) of a tag as lxml writes it."""
+    """Return namespace, undeclared prefix and local name (the latter two in lower case) of a tag as lxml writes it."""
     if tag.startswith("{"):
         namespace, _, local = tag[1:].partition("}")
         return namespace, "", local.lower()

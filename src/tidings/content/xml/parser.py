@@ -6,7 +6,7 @@ from lxml import etree
 
 
 def xml_parser(*, recover: bool = False, huge: bool = False) -> etree.XMLParser:
-    """Returns a new parser, because lxml parsers must not be shared between threads.
+    """Return a new parser, because lxml parsers must not be shared between threads.
 
     It loads nothing external, expands no entities, and drops comments and processing instructions. Depth is limited to
     2,048 levels with `huge`, else to 256. recover: reads on after an error. huge: does not limit the length of texts.

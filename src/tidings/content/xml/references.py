@@ -27,7 +27,7 @@ class References:
         self._budget = _EXPANSION_BUDGET
 
     def resolve(self, text: str) -> str:
-        """Returns text that contains only references to the entities of XML itself."""
+        """Return text that contains only references to the entities of XML itself."""
         return _REFERENCE.sub(self._replace, text)
 
     def _replace(self, match: re.Match[str]) -> str:

@@ -54,7 +54,7 @@ class RepairedXml(Struct, frozen=True):
 
 
 def repair_xml(text: str, entities: Mapping[str, str]) -> RepairedXml:
-    """Returns well-formed XML.
+    """Return well-formed XML.
 
     text: starts with the `<` of the root. entities: names and texts declared in the DOCTYPE.
     """
@@ -163,7 +163,7 @@ class _XmlRepair:
         return tag.end()
 
     def _is_premature(self, name: str, position: int) -> bool:
-        """Returns whether the end tag of a container is inside an item that continues after it."""
+        """Return whether the end tag of a container is inside an item that continues after it."""
         if _local_name(name) not in _CONTAINERS or not any(self._open_count[item] for item in _ITEMS):
             return False
         end, start = self._find(_ITEM_END, position), self._find(_ITEM_START, position)
@@ -198,7 +198,7 @@ class _XmlRepair:
         return start + 1
 
     def _find(self, what: str | re.Pattern[str], start: int) -> int:
-        """Returns the next position of a pattern at or after `start`, -1 for none.
+        """Return the next position of a pattern at or after `start`, -1 for none.
 
         Takes linear time over a pass, because `start` only grows.
         """
@@ -232,11 +232,11 @@ class _XmlRepair:
         return self._references.resolve(value) if "&" in value else value
 
     def _innermost_depth(self, name: str) -> int:
-        """Returns the depth of the innermost open element with this name."""
+        """Return the depth of the innermost open element with this name."""
         return next(depth for depth in range(len(self._open) - 1, -1, -1) if self._open[depth].lower() == name)
 
     def _innermost_container_depth(self) -> int:
-        """Returns the depth of the innermost open element that contains items, else the root's."""
+        """Return the depth of the innermost open element that contains items, else the root's."""
         for depth in range(len(self._open) - 1, 0, -1):
             if _local_name(self._open[depth]) in _CONTAINERS:
                 return depth

@@ -16,7 +16,7 @@ _VALUES_OF_MARKS: Final = etree.XPath(
 
 
 def to_html(element: _Element, *, with_tail: bool = True) -> str:
-    """Returns the element as HTML. Attributes with many beginnings of comments lose them: the tree is changed.
+    """Return the element as HTML. Attributes with many beginnings of comments lose them: the tree is changed.
 
     libxml2 searches the rest of the value for the end of the comment at each of them, in case it is an instruction to
     a web server, which it must not escape. That takes quadratic time.

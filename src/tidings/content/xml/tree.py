@@ -35,7 +35,7 @@ class XmlDocument(Struct, frozen=True):
 
 
 def read_document(source: DecodedText, root: DocumentRoot) -> XmlDocument:
-    """Returns the tree below the feed's root. Raises lxml.etree.LxmlError if no tree can be built.
+    """Return the tree below the feed's root. Raises lxml.etree.LxmlError if no tree can be built.
 
     Most documents are well-formed and are parsed directly. The others are repaired first, because the recovery of
     libxml2 loses items: one stray end tag closes all open elements.
@@ -104,7 +104,7 @@ _MAX_ENTITIES: Final = 500
 
 
 def declared_entities(prolog: str) -> dict[str, str]:
-    """Returns names and texts of the internal entities declared in a DOCTYPE.
+    """Return names and texts of the internal entities declared in a DOCTYPE.
 
     Only plain text counts. An entity that holds elements, refers to other entities (entity expansion attacks) or is
     external is treated as undeclared.

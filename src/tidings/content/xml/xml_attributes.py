@@ -16,7 +16,7 @@ _LANGUAGE: Final = re.compile(r"[a-z0-9-]{1,50}")
 
 
 def declared_base(element: _Element, inherited: str, url: str) -> str:
-    """Returns the base URL that `xml:base` sets inside an element, "" if there is none.
+    """Return the base URL that `xml:base` sets inside an element, "" if there is none.
 
     inherited: the base URL of the parent. url: the URL of the document, the base of the outermost `xml:base`.
     Source: XML Base, section 4.
@@ -27,13 +27,13 @@ def declared_base(element: _Element, inherited: str, url: str) -> str:
 
 
 def element_language(element: _Element, inherited: str = "") -> str:
-    """Returns the language inside an element. inherited: the language of its parent."""
+    """Return the language inside an element. inherited: the language of its parent."""
     value = element.get(_LANG) if element.keys() else None
     return inherited if value is None else normalize_language(value)
 
 
 def link_relations(link: _Element) -> tuple[str, ...]:
-    """Returns the values of `rel`, in lower case, () if it has none. An IRI of the registry counts as its short name.
+    """Return the values of `rel`, in lower case, () if it has none. An IRI of the registry counts as its short name.
 
     Source: RFC 4287, section 4.2.7.2; HTML, section 4.6.7, for several values.
     """
@@ -44,7 +44,7 @@ def link_relations(link: _Element) -> tuple[str, ...]:
 
 
 def normalize_language(text: str) -> str:
-    """Returns a language code such as `de-at`; "" for a text that cannot be one."""
+    """Return a language code such as `de-at`; "" for a text that cannot be one."""
     if not text:
         return ""
     code = text.strip().lower().replace("_", "-")

@@ -24,12 +24,12 @@ class Settings(ServiceSettings, frozen=True, kw_only=True):
 
 
 def receiver(settings: Settings, feed: Feed) -> str:
-    """Returns whether the feed's own URLs or the user's apply. The URLs are secret, and read when an event is sent."""
+    """Return whether the feed's own URLs or the user's apply. The URLs are secret, and read when an event is sent."""
     if feed.apprise_service_urls.strip():
         return f"feed {feed.id}"
     return "all" if settings.urls.strip() else ""
 
 
 def service_urls(text_of_urls: str) -> list[str]:
-    """Returns the URLs, which are separated by spaces or line breaks; many of them contain commas."""
+    """Return the URLs, which are separated by spaces or line breaks; many of them contain commas."""
     return text_of_urls.split()

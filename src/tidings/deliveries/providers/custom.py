@@ -58,7 +58,7 @@ def deliver(settings: Settings, event: Event) -> RequestSequence:
 
 
 def check(settings: Settings) -> None:
-    """Raises InvalidInput for headers that cannot be sent."""
+    """Raise InvalidInput for headers that cannot be sent."""
     for name, value in _lines(settings.headers):
         if not _NAME.fullmatch(name):
             raise InvalidField("headers", msg("{name} is not a header name; write Name: value.", name=repr(name[:40])))
@@ -69,13 +69,13 @@ def check(settings: Settings) -> None:
 
 
 def _lines(headers: str) -> list[tuple[str, str]]:
-    """Returns the names and values of the headers."""
+    """Return the names and values of the headers."""
     parts = (line.partition(":") for line in headers.splitlines() if line.strip())
     return [(name.strip(), value.strip()) for name, _, value in parts]
 
 
 def _default_filter(kind: str) -> TemplateFilter:
-    """Returns the filter for placeholders in a body of this media type."""
+    """Return the filter for placeholders in a body of this media type."""
     kind = kind.lower()
     if "json" in kind:
         return escape_for_json

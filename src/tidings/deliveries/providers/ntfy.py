@@ -31,7 +31,7 @@ class Settings(ServiceSettings, frozen=True, kw_only=True):
 
 
 def receiver(settings: Settings, feed: Feed) -> str:
-    """Returns the priority and the topic."""
+    """Return the priority and the topic."""
     if feed.ntfy_enabled:
         return f"{feed.ntfy_priority} {feed.ntfy_topic or settings.topic}"
     return f"{settings.priority} {settings.topic}" if settings.all_feeds else ""

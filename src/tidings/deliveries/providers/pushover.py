@@ -39,7 +39,7 @@ class Settings(ServiceSettings, frozen=True, kw_only=True):
 
 
 def receiver(settings: Settings, feed: Feed) -> str:
-    """Returns the priority."""
+    """Return the priority."""
     if feed.pushover_enabled:
         return str(feed.pushover_priority)
     return settings.priority if settings.all_feeds else ""

@@ -45,7 +45,7 @@ def deliver(settings: Settings, event: Event) -> RequestSequence:
 
 
 def _token(key: str, at_s: int) -> str:
-    """Returns a JSON web token, valid for nine minutes before and after. at_s: seconds since 1970."""
+    """Return a JSON web token, valid for nine minutes before and after. at_s: seconds since 1970."""
     head, body = (_encoded(msgspec.json.encode(part)) for part in ({"typ": "JWT", "alg": "HS512"}, {"iat": at_s}))
     signature = hmac.new(key.encode(), f"{head}.{body}".encode(), hashlib.sha512).digest()
     return f"{head}.{body}.{_encoded(signature)}"

@@ -66,22 +66,22 @@ def deliver(settings: Settings, event: Event) -> RequestSequence:
 
 
 def sign(body: bytes, secret: str) -> str:
-    """Returns the HMAC-SHA256 of the raw body in lower-case hex, even for an empty secret (docs/webhooks.md)."""
+    """Return the HMAC-SHA256 of the raw body in lower-case hex, even for an empty secret (docs/webhooks.md)."""
     return hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
 
 
 def receiver(settings: Settings, feed: Feed) -> str:
-    """Returns the feed's URL, or else the user's; "" if there is none."""
+    """Return the feed's URL, or else the user's; "" if there is none."""
     return feed.webhook_url or settings.url
 
 
 def describe_receiver(receiver: str) -> Message:
-    """Returns the URL without its credentials."""
+    """Return the URL without its credentials."""
     return verbatim(_split_credentials(receiver)[0])
 
 
 def _split_credentials(url: str) -> tuple[str, dict[str, str]]:
-    """Returns the URL without user name and password, and the headers that contain them."""
+    """Return the URL without user name and password, and the headers that contain them."""
     parts = urlsplit(url)
     userinfo, at, host = parts.netloc.rpartition("@")
     if not at:

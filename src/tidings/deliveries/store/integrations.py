@@ -68,23 +68,23 @@ _select_users_with = (
 
 
 def users_with_any(db: Read, user_ids: Iterable[int], names: Iterable[str]) -> set[int]:
-    """Returns the given users who have enabled any of the integrations."""
+    """Return the given users who have enabled any of the integrations."""
     users = sorted(user_ids)
     return set(db.scalars(_select_users_with, users=users, names=list(names))) if users else set()
 
 
 def list_enabled(db: Read, user_id: int, names: Iterable[str]) -> list[EnabledIntegration]:
-    """Returns the given integrations that the user has enabled."""
+    """Return the given integrations that the user has enabled."""
     return db.all(EnabledIntegration, _select_enabled, user=user_id, names=list(names))
 
 
 def list_all(db: Read, user_id: int) -> list[StoredIntegration]:
-    """Returns all configured integrations of the user, enabled or not."""
+    """Return all configured integrations of the user, enabled or not."""
     return db.all(StoredIntegration, _select_all, user=user_id)
 
 
 def get(db: Read, user_id: int, name: str) -> StoredIntegration | None:
-    """Returns an integration of the user; None if it was never configured."""
+    """Return an integration of the user; None if it was never configured."""
     return db.one(StoredIntegration, _select_one, user=user_id, name=name)
 
 

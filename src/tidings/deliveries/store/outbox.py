@@ -142,14 +142,14 @@ def add(
 
 
 def get(db: Read, user_id: int, id_: int) -> ListedDelivery | None:
-    """Returns a delivery of the user; None if there is none."""
+    """Return a delivery of the user; None if there is none."""
     for delivery, row in db.joined(Delivery, _select_listed.where(*_is_owned), user=user_id, delivery=id_):
         return ListedDelivery(delivery, row.next_attempt_at)
     return None
 
 
 def body(db: Read, user_id: int, id_: int) -> bytes | None:
-    """Returns the body of a delivery of the user, None if it is no longer stored."""
+    """Return the body of a delivery of the user, None if it is no longer stored."""
     text = db.scalar(_select_body, user=user_id, delivery=id_)
     return None if text is None else text.encode()
 
@@ -166,7 +166,7 @@ def list_deliveries(
     limit: int,
     offset: int = 0,
 ) -> list[ListedDelivery]:
-    """Returns deliveries, newest first. receiver: needs `integration`."""
+    """Return deliveries, newest first. receiver: needs `integration`."""
     is_saved = event_type == SAVE_ENTRY
     filters = {
         "state": state and state.value,
@@ -181,7 +181,7 @@ def list_deliveries(
 
 
 def integrations_of(db: Read, user_id: int) -> list[str]:
-    """Returns the names of integrations with deliveries of the user."""
+    """Return the names of integrations with deliveries of the user."""
     names: list[str] = []
     while (after := db.scalar(_select_next_integration, user=user_id, after=names[-1] if names else "")) is not None:
         names.append(after)
@@ -189,12 +189,12 @@ def integrations_of(db: Read, user_id: int) -> list[str]:
 
 
 def failed_counts(db: Read, user_id: int) -> dict[str, int]:
-    """Returns how many deliveries of the user were given up and are still kept, by integration, up to _MAX_COUNTED."""
+    """Return how many deliveries of the user were given up and are still kept, by integration, up to _MAX_COUNTED."""
     return {row[0]: row[1] for row in db.tuples(_count_failed, user=user_id)}
 
 
 def receivers_of(db: Read, user_id: int, integration: str) -> list[str]:
-    """Returns the receivers of the newest deliveries of an integration."""
+    """Return the receivers of the newest deliveries of an integration."""
     return sorted(db.scalars(_select_receivers, user=user_id, integration=integration, limit=_RECEIVERS_FROM))
 
 

@@ -209,7 +209,7 @@ class EnqueueResult(Struct, frozen=True):
 
 
 def has_work(db: Read, now: Instant) -> bool:
-    """Returns whether a claim would find work. Takes no lock."""
+    """Return whether a claim would find work. Takes no lock."""
     return bool(db.scalar(_has_work, now=now))
 
 
@@ -240,7 +240,7 @@ def enqueue(db: Write, *, now: Instant, limits: QueueLimits) -> EnqueueResult:
 
 
 def users_over_limits(db: Read, user_ids: Collection[int], limits: QueueLimits) -> list[int]:
-    """Returns the given users for whom more is pending, for all receivers together, than the limits allow."""
+    """Return the given users for whom more is pending, for all receivers together, than the limits allow."""
     if not user_ids:
         return []
     number, size = limits.max_deliveries_of_user, limits.max_bytes_of_user
@@ -296,12 +296,12 @@ def release_all(db: Write, worker: str) -> int:
 
 
 def first_pending(db: Read, receiver_id: int) -> tuple[Delivery, bytes | None] | None:
-    """Returns the first waiting delivery that has not stepped aside, with its body if that is still stored."""
+    """Return the first waiting delivery that has not stepped aside, with its body if that is still stored."""
     return _waiting(db, _select_first, queue=receiver_id)
 
 
 def first_retry(db: Read, receiver_id: int, now: Instant) -> tuple[Delivery, bytes | None] | None:
-    """Returns the delivery that stepped aside and has been due again for the longest."""
+    """Return the delivery that stepped aside and has been due again for the longest."""
     return _waiting(db, _select_first_retry, queue=receiver_id, now=now)
 
 

@@ -14,7 +14,7 @@ MAX_KEY_BYTES = 1_000
 
 
 def validate_description(description: str) -> str:
-    """Returns the description. Raises InvalidInput if it is blank or too long, or holds a NUL character."""
+    """Return the description. Raises InvalidInput if it is blank or too long, or holds a NUL character."""
     if not description.strip():
         raise InvalidField("description", msg("say what this key is for, with at least one visible character."))
     if len(description) > MAX_DESCRIPTION:
@@ -23,7 +23,7 @@ def validate_description(description: str) -> str:
 
 
 def description_key(description: str) -> str:
-    """Returns the form in which descriptions are compared: case is ignored, and a long text becomes its digest."""
+    """Return the form in which descriptions are compared: case is ignored, and a long text becomes its digest."""
     folded = normalize_for_search(description)
     encoded = folded.encode("utf-8", "replace")
     return folded if len(encoded) <= MAX_KEY_BYTES else hashlib.sha256(encoded).hexdigest()

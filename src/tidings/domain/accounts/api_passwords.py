@@ -28,7 +28,7 @@ GROUPS, GROUP_LENGTH = 4, 5
 
 
 def format_password(random_bytes: bytes) -> str:
-    """Returns a password that is easy to type, as "k3v7p-…".
+    """Return a password that is easy to type, as "k3v7p-…".
 
     random_bytes: at least 20 bytes, of which five bits each are used.
     """
@@ -37,7 +37,7 @@ def format_password(random_bytes: bytes) -> str:
 
 
 def validate_name(name: str) -> str:
-    """Returns the name without blanks around it. Raises InvalidField if it is empty or too long."""
+    """Return the name without blanks around it. Raises InvalidField if it is empty or too long."""
     name = name.strip()
     if not name:
         raise InvalidField("name", msg("say which app this password is for."))
@@ -47,27 +47,27 @@ def validate_name(name: str) -> str:
 
 
 def name_key(name: str) -> str:
-    """Returns the key by which names are compared: case does not count."""
+    """Return the key by which names are compared: case does not count."""
     return description_key(name)
 
 
 def password_digest(server_secret: bytes, user_id: int, password: str) -> bytes:
-    """Returns the digest to store for a password. The user is part of it: no digest fits another account."""
+    """Return the digest to store for a password. The user is part of it: no digest fits another account."""
     return _hmac(server_secret, "api password", str(user_id), password)
 
 
 def fever_key(username: str, password: str) -> str:
-    """Returns what a Fever client sends: the MD5 of name and password in hex. The protocol has nothing else."""
+    """Return what a Fever client sends: the MD5 of name and password in hex. The protocol has nothing else."""
     return hashlib.md5(f"{username}:{password}".encode("utf-8", "replace"), usedforsecurity=False).hexdigest()
 
 
 def fever_key_digest(server_secret: bytes, key: str) -> bytes:
-    """Returns the digest by which a Fever key is stored and looked up. key: its letters may be in either case."""
+    """Return the digest by which a Fever key is stored and looked up. key: its letters may be in either case."""
     return _hmac(server_secret, "fever key", key.lower())
 
 
 def reader_token(server_secret: bytes, username: str, user_id: int, stored: bytes) -> str:
-    """Returns the token of the Google Reader API, `username/hex digits`. It is the same at each login.
+    """Return the token of the Google Reader API, `username/hex digits`. It is the same at each login.
 
     Characters outside ASCII are percent-encoded: apps send the token in a header.
     stored: the digest of the API password, or the hash of the account's password. Without it there is no token: a
@@ -77,5 +77,5 @@ def reader_token(server_secret: bytes, username: str, user_id: int, stored: byte
 
 
 def _hmac(key: bytes, *parts: str) -> bytes:
-    """Returns the digest of several parts, separated by NUL, which only the last one can contain."""
+    """Return the digest of several parts, separated by NUL, which only the last one can contain."""
     return hmac.digest(key, "\0".join(parts).encode("utf-8", "replace"), hashlib.sha256)

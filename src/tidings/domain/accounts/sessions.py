@@ -28,5 +28,5 @@ class Session(Struct, frozen=True):
 
 
 def token_digest(token: str) -> bytes:
-    """Returns the form in which a session token is stored. Tokens are random, so that no slow hash is needed."""
+    """Return the form in which a session token is stored. Tokens are random, so that no slow hash is needed."""
     return hashlib.sha256(token.encode("utf-8", "replace")).digest()

@@ -81,7 +81,7 @@ class ThrottleDecision(Struct, frozen=True):
 
 
 def buckets_of(name: str, address: str, browser: str = "") -> tuple[Bucket, ...]:
-    """Returns the buckets of an attempt; the first is for the name at this network, or for the browser.
+    """Return the buckets of an attempt; the first is for the name at this network, or for the browser.
 
     browser: id of a browser that signed in as this user before, which a client cannot forge; "" for any other.
     """
@@ -97,24 +97,24 @@ def buckets_of(name: str, address: str, browser: str = "") -> tuple[Bucket, ...]
 
 
 def network_bucket(address: str) -> Bucket:
-    """Returns the bucket of the network of an address, with any name."""
+    """Return the bucket of the network of an address, with any name."""
     # Many users may share an address, and few of them guess.
     return Bucket(_key("network", network_of(address)), 12, 1 * SECOND)
 
 
 def network_of(address: str) -> str:
-    """Returns the addresses that one customer has: an IPv4 address, or an IPv6 network of 64 bits."""
+    """Return the addresses that one customer has: an IPv4 address, or an IPv6 network of 64 bits."""
     return _prefix_of(address, 32, _IPV6_PREFIX)
 
 
 def _lane_of(address: str) -> int:
-    """Returns the number of the lane that new networks of this address's neighbourhood share."""
+    """Return the number of the lane that new networks of this address's neighbourhood share."""
     neighbours = _prefix_of(address, _IPV4_NEIGHBOURS, _IPV6_NEIGHBOURS)
     return _key("neighbours", neighbours)[0] % NEWCOMER_LANES
 
 
 def _prefix_of(address: str, bits_of_ipv4: int, bits_of_ipv6: int) -> str:
-    """Returns the network of an address with this many leading bits; the text itself if it is not an address."""
+    """Return the network of an address with this many leading bits; the text itself if it is not an address."""
     try:
         parsed = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
@@ -128,7 +128,7 @@ def _prefix_of(address: str, bits_of_ipv4: int, bits_of_ipv6: int) -> str:
 
 
 def _key(*parts: str) -> bytes:
-    """Returns a digest: a user may have typed the password into the field of the name."""
+    """Return a digest: a user may have typed the password into the field of the name."""
     return hashlib.sha256("\0".join(parts).encode("utf-8", "replace")).digest()[:16]
 
 
@@ -147,7 +147,7 @@ class Throttle:
     def start_attempt(
         self, buckets: Sequence[Bucket], counts: Mapping[bytes, FailureCount], now: Instant
     ) -> ThrottleDecision:
-        """Returns how long an attempt waits. It is in progress from now on, unless it is refused.
+        """Return how long an attempt waits. It is in progress from now on, unless it is refused.
 
         buckets: the first is the name's at this network. counts: by the keys of the buckets; one without failures
         is missing.
@@ -186,14 +186,14 @@ class Throttle:
         self._next_attempt.pop(bucket.key, None)
 
     def _is_new(self, own: bytes, count: FailureCount | None, now: Instant) -> bool:
-        """Returns whether a network has hardly failed with this name. Newcomers do not send many at a time."""
+        """Return whether a network has hardly failed with this name. Newcomers do not send many at a time."""
         return (count.failures if count else 0) < NEW_BELOW and self._recent(own, now) < FREE_CONCURRENT_ATTEMPTS
 
     def _recent(self, key: bytes, now: Instant) -> int:
         return sum(now - started < ATTEMPT_TIMEOUT for started in self._in_progress.get(key, ()))
 
     def _gap(self, bucket: Bucket, count: FailureCount | None, now: Instant) -> int:
-        """Returns the microseconds between two attempts of the bucket, 0 while it has few failures."""
+        """Return the microseconds between two attempts of the bucket, 0 while it has few failures."""
         surplus = max(0, self._recent(bucket.key, now) - FREE_CONCURRENT_ATTEMPTS)
         failures = (count.failures if count else 0) + surplus
         if failures < bucket.free_failures:
@@ -215,5 +215,5 @@ class Throttle:
 
 
 def _for_newcomers(buckets: Sequence[Bucket]) -> tuple[Bucket, ...]:
-    """Returns the buckets of an attempt from a network that is new to the name."""
+    """Return the buckets of an attempt from a network that is new to the name."""
     return tuple(structs.replace(each, key=each.newcomer_key) if each.newcomer_key else each for each in buckets)

@@ -36,7 +36,7 @@ _DOMAIN = re.compile(rf"(?:{_LABEL}\.)+{_LABEL}")
 
 
 def validate(fields: Mapping[str, Any], *, zones: Collection[str]) -> dict[str, Any]:
-    """Returns the values to store, with the password not yet hashed.
+    """Return the values to store, with the password not yet hashed.
 
     fields: fields of the API, without those that were not sent. zones: the names in this machine's IANA database.
     Raises InvalidInput, which names the field.
@@ -59,7 +59,7 @@ def validate(fields: Mapping[str, Any], *, zones: Collection[str]) -> dict[str, 
 
 
 def validate_hosts(hosts: str, *, field: str) -> str:
-    """Returns the hosts separated by single blanks, as a header needs them. Raises InvalidInput for an invalid one."""
+    """Return the hosts separated by single blanks, as a header needs them. Raises InvalidInput for an invalid one."""
     names = hosts.split()
     for name in names:
         if len(name) > 253 or not _DOMAIN.fullmatch(name):
@@ -94,12 +94,12 @@ def _check_range(name: str, value: Any) -> None:
 
 
 def selectable_zones(zones: Collection[str]) -> list[str]:
-    """Returns the names of time zones that a form offers: UTC first, then regions with their places by name."""
+    """Return the names of time zones that a form offers: UTC first, then regions with their places by name."""
     return ["UTC", *sorted(name for name in zones if name.partition("/")[0] in _REGIONS and "/" in name)]
 
 
 def _is_zone(name: str, zones: Collection[str]) -> bool:
-    """Returns whether an account may have the zone. Old names (`US/Eastern`, `GB`) come with imported accounts."""
+    """Return whether an account may have the zone. Old names (`US/Eastern`, `GB`) come with imported accounts."""
     return name in ("UTC", "GMT") or (name in zones and name not in _NOT_ZONES)
 
 

@@ -110,7 +110,7 @@ USER_SETTINGS: Final = declared(User, Setting)
 
 
 def with_page_defaults(user: User) -> User:
-    """Returns the user as pages show the settings: a theme and an order that were not chosen are the pages' defaults.
+    """Return the user as pages show the settings: a theme and an order that were not chosen are the pages' defaults.
 
     Pages follow the system's light or dark theme and begin with the newest entry; the API follows its contract.
     """
@@ -122,7 +122,7 @@ def with_page_defaults(user: User) -> User:
 
 
 def validate_username(name: str) -> str:
-    """Returns the name in the form in which it is stored: NFKC and lower case.
+    """Return the name in the form in which it is stored: NFKC and lower case.
 
     Raises InvalidInput unless it consists of letters of one script, digits and `_ - @ .`. Letters of different scripts
     look alike, so that one user could impersonate another.
@@ -145,18 +145,18 @@ def validate_username(name: str) -> str:
 
 
 def normalize_username(name: str) -> str:
-    """Returns the form in which names are compared: NFKC and lower case, without surrounding blanks."""
+    """Return the form in which names are compared: NFKC and lower case, without surrounding blanks."""
     return unicodedata.normalize("NFKC", name.strip()).lower()
 
 
 def _script_of(letter: str) -> str:
-    """Returns the script, the first word of the character's Unicode name; scripts that are mixed count as one."""
+    """Return the script, the first word of the character's Unicode name; scripts that are mixed count as one."""
     script = unicodedata.name(letter, "unknown").partition(" ")[0]
     return "CJK" if script in _WRITTEN_WITH_CJK else script
 
 
 def validate_password(password: str) -> str:
-    """Returns the password. Raises InvalidInput if it has too few or too many characters."""
+    """Return the password. Raises InvalidInput if it has too few or too many characters."""
     if len(password) < MIN_PASSWORD:
         raise InvalidInput(
             msg("The password is too short: {min} characters at least.", min=MIN_PASSWORD),

@@ -31,7 +31,7 @@ class AtomItem(Struct, frozen=True):
 
 
 def render(title: str, self_url: str, items: Iterable[AtomItem], *, html_url: str) -> str:
-    """Returns the document. self_url: the feed's URL and id. html_url: the page with the list."""
+    """Return the document. self_url: the feed's URL and id. html_url: the page with the list."""
     items = list(items)
     updated = max((item.published_at for item in items), default=Instant(0))
     entries = "".join(map(_entry, items))

@@ -28,19 +28,19 @@ class Streak(Struct, frozen=True):
 
 
 def days_until(now: Instant, zone: tzinfo, count: int) -> list[date]:
-    """Returns `count` days in order; the last one is today."""
+    """Return `count` days in order; the last one is today."""
     today = to_datetime(now).astimezone(zone).date()
     return [today - timedelta(days=back) for back in range(count - 1, -1, -1)]
 
 
 def spans(days: Sequence[date], zone: tzinfo) -> list[DaySpan]:
-    """Returns the days grouped into as few spans as possible. days: consecutive."""
+    """Return the days grouped into as few spans as possible. days: consecutive."""
     starts = [_start(day, zone) for day in (*days, days[-1] + timedelta(days=1))]
     return list(_grouped(starts))
 
 
 def streak(counts: Sequence[int]) -> Streak:
-    """Returns the streaks in counts by day, the last of them today. A count of 0 today does not end the streak."""
+    """Return the streaks in counts by day, the last of them today. A count of 0 today does not end the streak."""
     longest = run = 0
     for count in counts:
         run = run + 1 if count else 0

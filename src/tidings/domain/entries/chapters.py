@@ -20,14 +20,14 @@ _MAX_START_S: Final = 10**7
 
 
 def start_seconds(value: Any) -> float | None:
-    """Returns the seconds; None unless `value` is a number from 0 to several hundred days."""
+    """Return the seconds; None unless `value` is a number from 0 to several hundred days."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= _MAX_START_S:
         return None
     return float(value)
 
 
 def read_chapters(body: bytes) -> list[Chapter]:
-    """Returns the chapters of a document in the order of their times. Raises InvalidInput if it has none."""
+    """Return the chapters of a document in the order of their times. Raises InvalidInput if it has none."""
     try:
         document = msgspec.json.decode(body.removeprefix(codecs.BOM_UTF8))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -44,18 +44,18 @@ def sorted_chapters(chapters: Iterable[Chapter | None]) -> list[Chapter]:
 
 
 def stored_chapters(text: str) -> list[Chapter]:
-    """Returns the chapters that `chapters_text` wrote."""
+    """Return the chapters that `chapters_text` wrote."""
     return msgspec.json.decode(text, type=list[Chapter]) if text else []
 
 
 def chapters_text(chapters: Iterable[Chapter]) -> str:
-    """Returns the text to store; "" for none."""
+    """Return the text to store; "" for none."""
     listed = list(chapters)
     return msgspec.json.encode(listed).decode() if listed else ""
 
 
 def _chapter(one: Any) -> Chapter | None:
-    """Returns None for what is not a chapter, or not in the table of contents."""
+    """Return None for what is not a chapter, or not in the table of contents."""
     if not isinstance(one, dict) or one.get("toc") is False:
         return None
     start, title, url = one.get("startTime"), one.get("title"), one.get("url")

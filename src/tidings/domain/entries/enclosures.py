@@ -11,7 +11,7 @@ from tidings.content.model import ParsedEnclosure
 def match_enclosures(
     stored: Mapping[int, ParsedEnclosure], published: Sequence[ParsedEnclosure]
 ) -> dict[int, ParsedEnclosure]:
-    """Returns what each stored enclosure is now; enclosures that the entry does not have any more are left out.
+    """Return what each stored enclosure is now; enclosures that the entry does not have any more are left out.
 
     It is the one with the same URL; else one of the same kind (audio, image) with the same URL except for scheme and
     query, in which many podcasts have a new token in every document; else the entry's only one of the same type.
@@ -41,7 +41,7 @@ def _url(enclosure: ParsedEnclosure) -> str:
 
 
 def _url_without_query(enclosure: ParsedEnclosure) -> tuple[str, str]:
-    """Returns the URL without scheme and query, and the kind: a cover may have the path of its episode."""
+    """Return the URL without scheme and query, and the kind: a cover may have the path of its episode."""
     return enclosure.url.partition("?")[0].rpartition("://")[2], enclosure.mime_type.partition("/")[0]
 
 

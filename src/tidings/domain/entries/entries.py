@@ -43,7 +43,7 @@ class EditedEntryField(IntFlag):
 
 
 def tag_key(tag: str) -> str:
-    """Returns the form in which tags are compared: without case and surrounding blanks; "" for a blank tag."""
+    """Return the form in which tags are compared: without case and surrounding blanks; "" for a blank tag."""
     return normalize_for_search(tag)[:TAG_LENGTH]
 
 
@@ -125,7 +125,7 @@ class ReadyEntry(Struct, frozen=True, kw_only=True):
 
 
 def is_playable(mime_type: str) -> bool:
-    """Returns whether this is the type of an audio or video file."""
+    """Return whether this is the type of an audio or video file."""
     return mime_type.startswith(("audio/", "video/"))
 
 
@@ -204,5 +204,5 @@ class PageRequest(Struct, frozen=True, kw_only=True):
 
 
 def shown_minutes(minutes: int, user: User) -> int:
-    """Returns a reading time as API and receivers show it: 0 if the user hides reading times."""
+    """Return a reading time as API and receivers show it: 0 if the user hides reading times."""
     return minutes if user.show_reading_time else 0

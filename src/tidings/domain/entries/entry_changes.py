@@ -39,7 +39,7 @@ class EntryEdit(Struct, frozen=True):
 
 
 def minutes_after_switch(entry: Entry, user: User, content: str, attached: Sequence[Enclosure]) -> int:
-    """Returns the reading time with another content; an episode keeps the time that it plays. content: clean HTML."""
+    """Return the reading time with another content; an episode keeps the time that it plays. content: clean HTML."""
     return entry.reading_time if may_be_duration(entry.reading_time, attached) else _reading_time(content, user)
 
 
@@ -52,7 +52,7 @@ def prepare_edit(
     content: str | None = None,
     policy: cleaning.CleaningPolicy = cleaning.DEFAULT_POLICY,
 ) -> EntryEdit:
-    """Returns the values to store. title, content: None leaves the stored value. Raises InvalidInput if empty.
+    """Return the values to store. title, content: None leaves the stored value. Raises InvalidInput if empty.
 
     A value that equals the stored one is not an edit: clients send both back when their user changed one, or none, and
     the publisher's later changes would be ignored.
@@ -82,7 +82,7 @@ def prepare_edit(
 def prepare_import(
     fields: Mapping[str, Any], user: User, *, now: Instant, policy: cleaning.CleaningPolicy = cleaning.DEFAULT_POLICY
 ) -> ReadyEntry:
-    """Returns an entry that a user imports, without its hash; its status is "read" by default.
+    """Return an entry that a user imports, without its hash; its status is "read" by default.
 
     fields: fields of the API, without those that were not sent. Raises InvalidInput, which names the field.
     """
@@ -112,7 +112,7 @@ def prepare_import(
 
 
 def import_status(fields: Mapping[str, Any]) -> EntryStatus | None:
-    """Returns the status that was sent with an imported entry; None if there was none."""
+    """Return the status that was sent with an imported entry; None if there was none."""
     word = fields.get("status", "")
     if not word:
         return None
@@ -132,7 +132,7 @@ def _reading_time(content: str, user: User) -> int:
 
 
 def _article_url(url: str) -> str:
-    """Returns the URL if it is absolute and not executable: other readers export `tag:` and `ftp:` URLs as well."""
+    """Return the URL if it is absolute and not executable: other readers export `tag:` and `ftp:` URLs as well."""
     _check(url, "url")
     if not url:
         raise InvalidField("url", msg("give the address of the article."))
@@ -146,13 +146,13 @@ def _article_url(url: str) -> str:
 
 
 def _comments_url(url: str) -> str:
-    """Returns the URL, or "" if it is not http(s): an invalid URL of comments does not prevent the import."""
+    """Return the URL, or "" if it is not http(s): an invalid URL of comments does not prevent the import."""
     _check(url, "comments_url")
     return cleaning.resolve_web_url("", url)
 
 
 def _published_at(seconds: int, now: Instant) -> Instant:
-    """Returns the date of publication: now if none was sent, or one before 1970."""
+    """Return the date of publication: now if none was sent, or one before 1970."""
     if seconds <= 0:
         return now
     if seconds > LATEST // SECOND:

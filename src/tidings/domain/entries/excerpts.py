@@ -13,7 +13,7 @@ _IMAGE = re.compile(r'<img [^>]*?src="(https?://[^"]+)"')
 
 
 def excerpt(html: str, length: int = LENGTH) -> str:
-    """Returns the first `length` characters of the text, cut between words. html: as `cleaning.clean` wrote it."""
+    """Return the first `length` characters of the text, cut between words. html: as `cleaning.clean` wrote it."""
     text = text_of(_whole_tags(html[:_BEGINNING]))
     if len(text) < length < len(html):
         text = text_of(html)
@@ -24,11 +24,11 @@ def excerpt(html: str, length: int = LENGTH) -> str:
 
 
 def first_image(html: str) -> str:
-    """Returns the URL of the first image near the beginning, still escaped as in HTML; "" if there is none."""
+    """Return the URL of the first image near the beginning, still escaped as in HTML; "" if there is none."""
     match = _IMAGE.search(html, 0, _BEGINNING)
     return match[1] if match else ""
 
 
 def _whole_tags(html: str) -> str:
-    """Returns the HTML without an incomplete tag at its end."""
+    """Return the HTML without an incomplete tag at its end."""
     return html[: html.rfind("<")] if html.rfind("<") > html.rfind(">") else html

@@ -70,7 +70,7 @@ class Highlighter:
         self._candidate = re.compile(rf"\b(?:{'|'.join(begins)})\w*", re.IGNORECASE) if begins else None
 
     def pieces(self, text: str) -> list[TextPiece]:
-        """Returns the whole text, split at its matches."""
+        """Return the whole text, split at its matches."""
         pieces, reached = [], 0
         for start, end in self._spans(text):
             pieces += [TextPiece(text[reached:start], is_match=False), TextPiece(text[start:end], is_match=True)]
@@ -78,7 +78,7 @@ class Highlighter:
         return [piece for piece in [*pieces, TextPiece(text[reached:], is_match=False)] if piece.text]
 
     def excerpt(self, text: str, length: int = LENGTH) -> list[TextPiece]:
-        """Returns about `length` characters around the first match, or the beginning of a text without a match."""
+        """Return about `length` characters around the first match, or the beginning of a text without a match."""
         at = self._first(text)
         start = 0 if at < _CONTEXT else text.find(" ", at - _CONTEXT, at) + 1 or at
         end = len(text) if len(text) <= start + length else text.rfind(" ", start + length // 2, start + length)
@@ -89,7 +89,7 @@ class Highlighter:
         return [*before, *shown, *after]
 
     def _first(self, text: str) -> int:
-        """Returns the position of the first match; 0 if there is none."""
+        """Return the position of the first match; 0 if there is none."""
         if self._candidate is None:
             return 0
         compared: list[int] = []
@@ -106,7 +106,7 @@ class Highlighter:
         return next((start for start, _ in self._spans(text[:_MAX_COMPARED])), 0)
 
     def _neighbourhood(self, text: str, candidate: re.Match[str]) -> tuple[int, int]:
-        """Returns the start and end of the words around a candidate that a phrase with it could include."""
+        """Return the start and end of the words around a candidate that a phrase with it could include."""
         others, reach = self._longest - 1, _CHARS_PER_WORD * self._longest
         words = list(_WORD.finditer(text, max(0, candidate.start() - reach), candidate.end() + reach))
         at = next((number for number, word in enumerate(words) if word.end() > candidate.start()), None)
@@ -116,7 +116,7 @@ class Highlighter:
         return words[max(0, at - others)].start(), words[min(len(words), at + 1 + others) - 1].end()
 
     def _spans(self, text: str) -> Iterator[tuple[int, int]]:
-        """Yields start and end of each match, in order; matches that overlap or touch are merged."""
+        """Yield start and end of each match, in order; matches that overlap or touch are merged."""
         begin = reached = -1
         for start, end in self._matches(list(_tokens(text, self._group))):
             if start > reached:

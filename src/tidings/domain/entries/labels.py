@@ -30,7 +30,7 @@ class LabelCounts(Struct, frozen=True):
 
 
 def validate_name(name: str) -> str:
-    """Returns the name on one line and without surrounding blanks.
+    """Return the name on one line and without surrounding blanks.
 
     Raises InvalidInput if it is blank, too long or holds a NUL.
     """

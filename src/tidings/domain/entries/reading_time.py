@@ -19,17 +19,17 @@ _CHARS_PER_UNSPACED_WORD = 5
 
 
 def reading_minutes(text_or_html: str, *, words_per_minute: int = 265, cjk_per_minute: int = 500) -> int:
-    """Returns the result of `minutes_of` for plain text, or for HTML as `cleaning.clean` wrote it."""
+    """Return the result of `minutes_of` for plain text, or for HTML as `cleaning.clean` wrote it."""
     return minutes_of(strip_tags(text_or_html), words_per_minute=words_per_minute, cjk_per_minute=cjk_per_minute)
 
 
 def may_be_duration(reading_time: int, enclosures: Iterable[Enclosure]) -> bool:
-    """Returns whether a reading time may be the duration of an episode, which does not depend on its text."""
+    """Return whether a reading time may be the duration of an episode, which does not depend on its text."""
     return reading_time > 0 and any(is_playable(enclosure.mime_type) for enclosure in enclosures)
 
 
 def minutes_of(text: str, *, words_per_minute: int, cjk_per_minute: int) -> int:
-    """Returns whole minutes, rounded up; 0 for a text without words. Each script counts in its own way.
+    """Return whole minutes, rounded up; 0 for a text without words. Each script counts in its own way.
 
     text: the text of clean HTML, as in `cleaning.CleanedHtml`. words_per_minute: the speed in most scripts.
     cjk_per_minute: characters per minute of Chinese, Japanese and Korean. Both at least 1.
@@ -48,7 +48,7 @@ def minutes_of(text: str, *, words_per_minute: int, cjk_per_minute: int) -> int:
 
 
 def _without(runs: re.Pattern[str], text: str) -> tuple[str, int]:
-    """Returns the text without the characters of a script, and how many there were; blanks do not count."""
+    """Return the text without the characters of a script, and how many there were; blanks do not count."""
     if not runs.search(text):
         return text, 0
     removed = len(text) - len(runs.sub("", text))

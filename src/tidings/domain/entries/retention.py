@@ -39,7 +39,7 @@ class Retention(Struct, frozen=True):
     unread: timedelta | None
 
     def cutoff(self, status: EntryStatus, now: Instant, days: int | None = None) -> Instant | None:
-        """Returns the time before which an entry must have changed to be deleted; None if none is deleted.
+        """Return the time before which an entry must have changed to be deleted; None if none is deleted.
 
         days: the feed's setting, which overrides the instance's; None if it has none.
         """
@@ -50,24 +50,24 @@ class Retention(Struct, frozen=True):
 
 
 def is_allowed(days: int) -> bool:
-    """Returns whether the number of days is a valid setting of a feed."""
+    """Return whether the number of days is a valid setting of a feed."""
     return days == NEVER or 1 <= days <= MAX_DAYS
 
 
 def validate_days(days: int, *, field: str) -> int:
-    """Returns the number of days. Raises InvalidInput if it is not valid."""
+    """Return the number of days. Raises InvalidInput if it is not valid."""
     if not is_allowed(days):
         raise InvalidField(field, msg("send days from 1 to {max}, -1 for ever, or null.", max=MAX_DAYS))
     return days
 
 
 def needs_seen_update(seen_at: Instant, now: Instant) -> bool:
-    """Returns whether `seen_at` of a tombstone is to be written, now that a document holds its entry."""
+    """Return whether `seen_at` of a tombstone is to be written, now that a document holds its entry."""
     return now - seen_at > SEEN_AT_INTERVAL
 
 
 def is_tombstone_expired(seen_at: Instant, parsed_at: Instant | None) -> bool:
-    """Returns whether a tombstone may be deleted. parsed_at: when a document of its feed was last parsed.
+    """Return whether a tombstone may be deleted. parsed_at: when a document of its feed was last parsed.
 
     If the documents since `seen_at` had held the entry, `seen_at` would be newer. An unchanged document is not parsed
     again, so that its tombstones stay.
@@ -76,7 +76,7 @@ def is_tombstone_expired(seen_at: Instant, parsed_at: Instant | None) -> bool:
 
 
 def next_batch_size(size: int, took_s: float) -> int:
-    """Returns how many rows the next transaction changes, after `size` rows took `took_s` seconds.
+    """Return how many rows the next transaction changes, after `size` rows took `took_s` seconds.
 
     The size changes by a factor of two at most.
     """
@@ -85,5 +85,5 @@ def next_batch_size(size: int, took_s: float) -> int:
 
 
 def pages_to_release(free: int, pages: int) -> int:
-    """Returns how many of the free pages of a database file to return to the file system. pages: its size."""
+    """Return how many of the free pages of a database file to return to the file system. pages: its size."""
     return max(0, free - pages // FREE_PAGES_DIVISOR)

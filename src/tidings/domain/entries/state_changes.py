@@ -25,11 +25,11 @@ class StateChange(Struct, frozen=True):
     """Whether removed entries, and those that have the state already, stay as they are."""
 
     def skips(self, state: EntryState) -> bool:
-        """Returns whether an entry stays as it is, so that the time of its last change stays as well."""
+        """Return whether an entry stays as it is, so that the time of its last change stays as well."""
         return self.is_repeatable and (state.status == EntryStatus.REMOVED or self.apply(state) == state)
 
     def apply(self, state: EntryState) -> EntryState:
-        """Returns the state of an entry after the change."""
+        """Return the state of an entry after the change."""
         starred = state.starred if self.starred is None else self.starred
         return EntryState(state.status if self.status is None else int(self.status), starred ^ self.toggles_star)
 
@@ -42,7 +42,7 @@ class EntryState(Struct, frozen=True):
 def apply_all(
     changes: Iterable[StateChange], states: Mapping[EntryKey, EntryState]
 ) -> tuple[dict[EntryKey, EntryState], list[int]]:
-    """Returns the new states of all entries that changes name, and how many entries of each change exist.
+    """Return the new states of all entries that changes name, and how many entries of each change exist.
 
     changes: applied in this order. states: the states of the entries that exist, by their owner and id.
     """

@@ -26,7 +26,7 @@ class CategoryCounts(Struct, frozen=True):
 
 
 def validate_title(title: str) -> str:
-    """Returns the title on one line. Raises InvalidInput if it is blank or too long, or holds a NUL character."""
+    """Return the title on one line. Raises InvalidInput if it is blank or too long, or holds a NUL character."""
     title = title.replace("\n", " ")
     if not title.strip():
         raise InvalidInput(

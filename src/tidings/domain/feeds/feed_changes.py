@@ -39,7 +39,7 @@ _EDITS = {
 
 
 def validate(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the columns of a feed to set. fields: fields of the API, without those that were not sent.
+    """Return the columns of a feed to set. fields: fields of the API, without those that were not sent.
 
     Credentials in the feed's URL move to `username` and `password`, so that they are not shown with it.
     Raises InvalidInput, which names the field.
@@ -68,7 +68,7 @@ def validate(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def edited_fields(feed: Feed, values: Mapping[str, Any]) -> EditedFeedField:
-    """Returns which fields do not follow the publisher after these values are set.
+    """Return which fields do not follow the publisher after these values are set.
 
     A value that equals the stored one is not an edit: many clients send every field of a feed to change one of them.
     """
@@ -80,7 +80,7 @@ def edited_fields(feed: Feed, values: Mapping[str, Any]) -> EditedFeedField:
 
 
 def normalize_scheme(url: str) -> str:
-    """Returns the URL that a browser would ask for: phones capitalize, and pasted addresses have blanks.
+    """Return the URL that a browser would ask for: phones capitalize, and pasted addresses have blanks.
 
     Blanks and invisible characters around it and line breaks in it are removed, blanks behind the host are encoded, and
     http or https is in lower case.
@@ -94,7 +94,7 @@ def normalize_scheme(url: str) -> str:
 
 
 def names_scheme(url: str) -> bool:
-    """Returns whether the user has typed how to connect. `feed://host` does not say it."""
+    """Return whether the user has typed how to connect. `feed://host` does not say it."""
     return bool(_ANY_SCHEME.match(_unwrap(url)))
 
 
@@ -109,7 +109,7 @@ def _trim(url: str) -> str:
 
 
 def validate_web_url(url: str, *, field: str) -> str:
-    """Returns the URL. Raises InvalidInput unless it is absolute, http or https, and at most MAX_URL bytes long."""
+    """Return the URL. Raises InvalidInput unless it is absolute, http or https, and at most MAX_URL bytes long."""
     try:
         parts = urlsplit(url)
         is_usable = bool(parts.hostname) and (parts.port is None or parts.port > 0)
@@ -123,7 +123,7 @@ def validate_web_url(url: str, *, field: str) -> str:
 
 
 def has_credentials(url: str) -> bool:
-    """Returns whether an absolute URL, valid or not, names a user before its host."""
+    """Return whether an absolute URL, valid or not, names a user before its host."""
     return "@" in url.partition("://")[2].partition("/")[0]
 
 

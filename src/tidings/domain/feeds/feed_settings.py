@@ -30,14 +30,14 @@ DESCRIPTION: Final = ("title", "feed_url", "site_url", "description")
 
 
 def type_of(declared: Declared[FeedSetting]) -> SettingType:
-    """Returns the kind of a setting."""
+    """Return the kind of a setting."""
     if declared.type is str:
         return SettingType.RULE if declared.setting.is_rule else SettingType.TEXT
     return {bool: SettingType.SWITCH, int: SettingType.NUMBER}.get(declared.type, SettingType.DAYS)
 
 
 def names_of(*types: SettingType) -> tuple[str, ...]:
-    """Returns the names of all settings of these types, in the order of the declarations."""
+    """Return the names of all settings of these types, in the order of the declarations."""
     return tuple(one.name for one in FEED_SETTINGS if type_of(one) in types)
 
 

@@ -112,7 +112,7 @@ class OpmlDocument(Struct, frozen=True):
 
 
 def read(body: bytes) -> OpmlDocument:
-    """Returns the subscriptions of a document.
+    """Return the subscriptions of a document.
 
     Raises InvalidInput if it is not OPML, is truncated, or holds more than `MAX_FEEDS` feeds. Entities are never
     expanded and nothing is loaded: the DOCTYPE is cut off before the parser sees it.
@@ -135,7 +135,7 @@ def read(body: bytes) -> OpmlDocument:
 
 
 def write(categories: Iterable[tuple[str, Sequence[OpmlFeed]]], *, created_at: Instant) -> bytes:
-    """Returns an OPML document. categories: title and feeds of each; those without feeds are left out.
+    """Return an OPML document. categories: title and feeds of each; those without feeds are left out.
 
     Settings are written if they differ from a new feed's; credentials, cookies and proxies are never written.
     """
@@ -162,14 +162,14 @@ def _attributes(feed: OpmlFeed) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Returns the text for an attribute, without control characters, which XML cannot represent."""
+    """Return the text for an attribute, without control characters, which XML cannot represent."""
     if not _QUOTABLE.search(text):
         return text
     return _FORBIDDEN.sub("", text).translate(_REFERENCES)
 
 
 def _root_at(text: str) -> int:
-    """Returns the position of the root element, after declarations, comments and any text before them."""
+    """Return the position of the root element, after declarations, comments and any text before them."""
     for match in _BEFORE_ROOT.finditer(text):
         if match["root"]:
             if match["root"].lower() in _ROOTS:
@@ -190,7 +190,7 @@ def _line_at(text: str, position: int) -> int:
 
 
 def _tree(text: str, *, lines_before: int) -> _Element:
-    """Returns the tree of a document; small mistakes are accepted if no feed is lost to them.
+    """Return the tree of a document; small mistakes are accepted if no feed is lost to them.
 
     lines_before: number of lines cut off before the text. Raises InvalidInput, with the line of the first mistake.
     """
@@ -224,7 +224,7 @@ def _without_open_tags(match: re.Match[str]) -> str:
 
 
 def _top_outlines(root: _Element) -> Iterator[_Element]:
-    """Yields the outlines of the body, and those that some exports put after it."""
+    """Yield the outlines of the body, and those that some exports put after it."""
     for child in root:
         if _local(child.tag).lower() == "body":
             yield from _outlines(child)
@@ -237,7 +237,7 @@ def _outlines(element: _Element) -> Iterator[_Element]:
 
 
 def _local(name: object) -> str:
-    """Returns the name without its namespace or an undeclared prefix."""
+    """Return the name without its namespace or an undeclared prefix."""
     return str(name).rpartition("}")[2].rpartition(":")[2]
 
 
@@ -251,7 +251,7 @@ class _OutlineReader:
         self._outside: list[int] = []
 
     def walk(self, outlines: Iterable[_Element], folders: tuple[str, ...]) -> None:
-        """Reads outlines and those in them. The parser allows 256 levels, so recursion is safe."""
+        """Read outlines and those in them. The parser allows 256 levels, so recursion is safe."""
         for outline in outlines:
             if len(outline.attrib) > MAX_ATTRIBUTES:
                 raise InvalidInput(
@@ -272,7 +272,7 @@ class _OutlineReader:
             self.walk(children, (*folders, name) if name else folders)
 
     def put_into_folders(self) -> None:
-        """Gives feeds outside of all folders the folder in which they are listed as well, or their category.
+        """Give feeds outside of all folders the folder in which they are listed as well, or their category.
 
         Some readers write all feeds, and then the folders with feeds in them again.
         """
@@ -312,7 +312,7 @@ class _OutlineReader:
         )
 
     def _category(self, outline: _Element) -> tuple[str, ...]:
-        """Returns the first category of an outline as folders: "/Boston/Weather,/Harvard" (OPML 2.0, Attributes)."""
+        """Return the first category of an outline as folders: "/Boston/Weather,/Harvard" (OPML 2.0, Attributes)."""
         first = _text(outline, "category").partition(",")[0]
         folders = tuple(part for each in first.split("/") if (part := each.strip()))
         try:
@@ -352,7 +352,7 @@ class _OutlineReader:
 
 
 def _text(outline: _Element, name: str) -> str:
-    """Returns an attribute without blanks around it, "" without one. Case matters only where two names differ by it."""
+    """Return an attribute without blanks around it, "" without one. Case matters only where two names differ by it."""
     value = outline.get(name)
     if value is None:
         lower = name.lower()

@@ -33,7 +33,7 @@ _BOOLEANS: Final = dict.fromkeys(("true", "1", "t", "yes"), True) | dict.fromkey
 
 
 def setting_attributes(values: Sequence[Any]) -> dict[str, str]:
-    """Returns attributes, names with their prefix, for the settings that differ from a new feed's.
+    """Return attributes, names with their prefix, for the settings that differ from a new feed's.
 
     values: the values of the fields in WRITTEN, in that order.
     """
@@ -47,7 +47,7 @@ def setting_attributes(values: Sequence[Any]) -> dict[str, str]:
 
 
 def read_setting(field: str, text: str) -> str | int:
-    """Returns the value of a setting. Raises InvalidInput, whose message can follow the attribute's name."""
+    """Return the value of a setting. Raises InvalidInput, whose message can follow the attribute's name."""
     if field in TEXTS:
         feed_changes.validate({field: text})
         return text

@@ -100,7 +100,7 @@ def _ensure_folders(services: Services, user_id: int, names: list[str]) -> None:
 
 
 def new_state(changes: Iterable[tuple[str, bool]]) -> NewState:
-    """Returns the change. changes: states in the order sent, and whether each is added; later ones take precedence."""
+    """Return the change. changes: states in the order sent, and whether each is added; later ones take precedence."""
     status: EntryStatus | None = None
     starred: bool | None = None
     by_key: dict[str, tuple[str, bool]] = {}

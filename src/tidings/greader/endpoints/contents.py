@@ -168,7 +168,7 @@ def _contents(caller: User, services: Services, wanted: Sequence[str], query: St
 
 
 def _ids(lists: EntryLists, user_id: int, wanted: Sequence[str], query: StreamQuery, count: int) -> IdPage:
-    """Returns the ids of a page, and whether another follows. An entry in several streams occurs once."""
+    """Return the ids of a page, and whether another follows. An entry in several streams occurs once."""
     if len(wanted) > MOST_STREAMS:
         raise InvalidInput(verbatim(f"s: send {MOST_STREAMS} streams at most."), field="s")
     is_newest_first = query.direction is Direction.DESC
@@ -186,7 +186,7 @@ def _ids(lists: EntryLists, user_id: int, wanted: Sequence[str], query: StreamQu
 
 
 def _merged(first: str, second: str, most: int, *, is_newest_first: bool) -> str:
-    """Returns the first `most` of two sorted lists of ids, each id once.
+    """Return the first `most` of two sorted lists of ids, each id once.
 
     Two lists at a time, so that a request for many streams holds no more in memory than one for two.
     """
@@ -197,7 +197,7 @@ def _merged(first: str, second: str, most: int, *, is_newest_first: bool) -> str
 
 
 def _ref_chunks(page: IdPage) -> Iterator[bytes]:
-    """Yields ItemRefs as JSON. As text: a struct for each would take longer than the ids themselves."""
+    """Yield ItemRefs as JSON. As text: a struct for each would take longer than the ids themselves."""
     before, after = _around_items(ItemRefs(item_refs=[], continuation=page.continuation))
     yield before
     start = 0
@@ -224,7 +224,7 @@ routes.get("/reader/api/0/stream/items/contents")(list_items)
 
 
 def _head(services: Services, stream: str, continuation: str | UnsetType = UNSET) -> StreamContents:
-    """Returns a response that has no items yet."""
+    """Return a response that has no items yet."""
     return StreamContents(id=stream, updated=services.clock() // SECOND, items=[], continuation=continuation)
 
 
@@ -237,7 +237,7 @@ def _response(
     newest_first: bool,
     for_liferea: bool = False,
 ) -> Response:
-    """Returns the response with these items. An entry that is deleted in the meantime is missing."""
+    """Return the response with these items. An entry that is deleted in the meantime is missing."""
     chunks = _chunks(caller, services, head, ids, newest_first=newest_first, for_liferea=for_liferea)
     # A client may ask for ten thousand items, more than should be in memory. A short answer has a Content-Length.
     return ChunkedJson(chunks) if len(ids) > _AT_ONCE else Response(b"".join(chunks), media_type=JSON)
@@ -252,7 +252,7 @@ def _chunks(
     newest_first: bool,
     for_liferea: bool,
 ) -> Iterator[bytes]:
-    """Yields StreamContents as JSON, with a transaction for the items of each chunk."""
+    """Yield StreamContents as JSON, with a transaction for the items of each chunk."""
     before, after = _around_items(head)
     yield before
     is_first = True
@@ -268,7 +268,7 @@ def _chunks(
 
 
 def _around_items(head: ItemRefs | StreamContents) -> tuple[bytes, bytes]:
-    """Returns the JSON before and after the items of a response that has none.
+    """Return the JSON before and after the items of a response that has none.
 
     From the end: the id of a stream is what the client sent, and may have brackets.
     """

@@ -182,7 +182,7 @@ class NamedFeeds(Struct, frozen=True):
 
 
 def _named_feeds(services: Services, user_id: int, query: Edit) -> NamedFeeds:
-    """Returns the feeds of a request. Of several titles of a feed the last wins.
+    """Return the feeds of a request. Of several titles of a feed the last wins.
 
     Raises InvalidInput and NotFound for anything in the request that cannot be carried out.
     """
@@ -208,7 +208,7 @@ def _named_feeds(services: Services, user_id: int, query: Edit) -> NamedFeeds:
 
 
 def _titles(query: Edit) -> dict[Stream, str]:
-    """Returns the feeds that are named with their new titles, "" to keep one. Raises InvalidInput."""
+    """Return the feeds that are named with their new titles, "" to keep one. Raises InvalidInput."""
     titles: dict[Stream, str] = {}
     for text, title in zip_longest(query.s, query.t[: len(query.s)], fillvalue=""):
         if not text.strip():
@@ -239,7 +239,7 @@ def _apply(services: Services, user_id: int, query: Edit, titles: dict[int, str]
 
 
 def _move(services: Services, user_id: int, query: Edit, feed_ids: list[int]) -> tuple[int, set[int]]:
-    """Returns the id of the folder to move feeds to, and which of the feeds move.
+    """Return the id of the folder to move feeds to, and which of the feeds move.
 
     A feed that is removed from its folder goes to the first, because each feed must be in one. It stays if it is not in
     that folder, which may be gone: an app repeats a request whose answer it did not get.
@@ -273,7 +273,7 @@ async def add_quickly(caller: User, services: Services, query: QuickAdd) -> Adde
 
 
 async def _subscribe(caller: User, services: Services, address: str) -> tuple[int, bool]:
-    """Returns the id of the feed, and whether it is new. Raises InvalidInput, NotFound or FetchError."""
+    """Return the id of the feed, and whether it is new. Raises InvalidInput, NotFound or FetchError."""
     known = await asyncio.to_thread(_known, services, caller.id, complete_url(address))
     if known is not None:
         return known, False

@@ -38,7 +38,7 @@ def copy_to(database: Database, path: Path, progress: Progress) -> int:
 
 @contextmanager
 def _new_file(path: Path) -> Iterator[Path]:
-    """Yields an empty file next to `path`, which takes its name at the end. Raises FileExistsError."""
+    """Yield an empty file next to `path`, which takes its name at the end. Raises FileExistsError."""
     if path.exists():
         raise FileExistsError(0, "File exists; choose another name, or remove it")
     partial = path.with_name(f"{path.name}.partial")

@@ -86,12 +86,12 @@ _select_overrides = select(feeds.c.id.label("feed_id"), feeds.c.keep_read_days, 
 
 
 def user_ids(db: Read) -> list[int]:
-    """Returns the ids of all users."""
+    """Return the ids of all users."""
     return db.scalars(_select_user_ids)
 
 
 def retention_overrides(db: Read, user_id: int) -> list[RetentionOverride]:
-    """Returns the user's feeds with their own retention."""
+    """Return the user's feeds with their own retention."""
     return db.all(RetentionOverride, _select_overrides, user=user_id)
 
 
@@ -105,7 +105,7 @@ def find_expired(
     limit: int,
     overridden: Collection[int] = (),
 ) -> list[ExpiredEntry]:
-    """Returns entries not changed since `before`, oldest change first, except entries of `overridden` feeds.
+    """Return entries not changed since `before`, oldest change first, except entries of `overridden` feeds.
 
     from_position: `at` of the last entry found. Starred, shared and labelled entries are left out.
     """

@@ -87,7 +87,7 @@ class _Correction(Struct, frozen=True):
 
 
 def _correction(table: Table, wrong: ColumnElement[bool], **values: Any) -> _Correction:
-    """Returns a correction. Without values the rows are deleted."""
+    """Return a correction. Without values the rows are deleted."""
     (key,) = table.primary_key
     locked_rows = key.in_(select(key).where(wrong).order_by(key).with_for_update(skip_locked=True).scalar_subquery())
     correct = update(table).where(locked_rows).values(**values) if values else delete(table).where(locked_rows)
@@ -182,7 +182,7 @@ _select_feeds_ahead = (
 
 
 def has_wrong_rows(db: Read, times: LatestTimes, *, was_set_back: bool) -> bool:
-    """Returns whether `correct_rows` has something to do. Takes no lock."""
+    """Return whether `correct_rows` has something to do. Takes no lock."""
     return any(
         db.scalar(correction.find, **_parameters(times, was_set_back))
         for correction in (*_CORRECTIONS, _FAILING_RECEIVERS, _RETRIES)
@@ -207,7 +207,7 @@ def make_feeds_due(db: Write, feed_ids: Sequence[int], times: LatestTimes) -> No
 
 
 def feeds_ahead(db: Read, times: LatestTimes, *, after_id: int) -> list[int]:
-    """Returns up to FEED_BATCH feeds whose next check is wrong, in the order of their ids."""
+    """Return up to FEED_BATCH feeds whose next check is wrong, in the order of their ids."""
     return db.scalars(
         _select_feeds_ahead, after=after_id, now=times.now, latest=times.latest, next_check=times.next_check
     )

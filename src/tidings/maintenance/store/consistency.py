@@ -70,7 +70,7 @@ class Rule(Struct, frozen=True):
 
 
 def rules(db: Read) -> list[Rule]:
-    """Returns all rules for the engine of this connection, in the order in which they are repaired."""
+    """Return all rules for the engine of this connection, in the order in which they are repaired."""
     search = _search_rules(full_text.index_table(db))
     return [*_reference_rules(), *_ownership_rules(), *_content_rules(), *_counter_rules(), *search]
 
@@ -186,12 +186,12 @@ def _content_rules() -> Iterator[Rule]:
 
 
 def number_of_bodies(db: Read) -> int:
-    """Returns the number of stored bodies."""
+    """Return the number of stored bodies."""
     return table_copy.count_rows(db, entry_contents)
 
 
 def unreadable_bodies(db: Read, progress: Callable[[int], None]) -> list[int]:
-    """Returns the ids of the entries with a body that cannot be decompressed. progress: called with entries read."""
+    """Return the ids of the entries with a body that cannot be decompressed. progress: called with entries read."""
     compressed = CompressedText()
     unreadable, read = [], 0
     for page in table_copy.pages(db, entry_contents):

@@ -95,7 +95,7 @@ def _copy(source: Read, target: Database, progress: Progress) -> None:
 
 
 def _compare(source: Database, target: Database, progress: Progress) -> dict[str, TableDigest]:
-    """Returns the digests of all tables. Raises StartError if a table differs.
+    """Return the digests of all tables. Raises StartError if a table differs.
 
     The source is read again, as it is now: what was written while it was copied would otherwise be missing.
     """

@@ -83,7 +83,7 @@ def _has_tables(db: Read) -> bool:
 
 @contextmanager
 def _staged(path: Path, folder: Path) -> Iterator[Path]:
-    """Yields a copy of the file in `folder`, which is deleted at the end if it is still there."""
+    """Yield a copy of the file in `folder`, which is deleted at the end if it is still there."""
     staged = folder / ".tidings-restore.partial"
     sqlite_file.remove(staged)
     try:

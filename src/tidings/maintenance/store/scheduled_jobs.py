@@ -31,12 +31,12 @@ _select_finished_at = select(chores.c.finished_at).where(_is_named)
 
 
 def is_registered(db: Read, name: str) -> bool:
-    """Returns whether the job exists."""
+    """Return whether the job exists."""
     return db.scalar(_select_name, chore=name) is not None
 
 
 def is_due(db: Read, name: str, now: Instant) -> bool:
-    """Returns whether the job is due and free. Takes no lock."""
+    """Return whether the job is due and free. Takes no lock."""
     return bool(db.scalar(_select_is_due, chore=name, now=now))
 
 
@@ -72,7 +72,7 @@ def release(db: Write, name: str, worker: str) -> None:
 
 
 def finished_at(db: Read, name: str) -> Instant | None:
-    """Returns when the job last finished; None if never."""
+    """Return when the job last finished; None if never."""
     moment: Instant | None = db.scalar(_select_finished_at, chore=name)
     return moment
 

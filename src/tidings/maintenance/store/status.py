@@ -77,7 +77,7 @@ _select_oldest_pending = select(func.min(deliveries.c.created_at)).where(text("d
 
 
 def poll_queue_counts(db: Read, now: Instant, *, overdue_after: int) -> PollQueueCounts:
-    """Returns counts of sources. overdue_after: microseconds."""
+    """Return counts of sources. overdue_after: microseconds."""
     due = db.rows(_count_due, now=now, long_ago=Instant(now - overdue_after))[0]
     return PollQueueCounts(**due, **db.rows(_count_claimed, now=now)[0])
 
@@ -87,7 +87,7 @@ def feed_counts(db: Read, *, since: Instant) -> FeedCounts:
 
 
 def entry_counts(db: Read) -> tuple[int, int]:
-    """Returns the number of unread and of read entries of all users."""
+    """Return the number of unread and of read entries of all users."""
     counts = db.rows(_count_entries)[0]
     return int(counts["unread"]), int(counts["read"])
 

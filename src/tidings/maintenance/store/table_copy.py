@@ -54,7 +54,7 @@ class TableDigest(Struct, frozen=True):
 
 
 def tables() -> list[Table]:
-    """Returns the tables that are copied, each after the tables that it refers to."""
+    """Return the tables that are copied, each after the tables that it refers to."""
     return [one for one in metadata.sorted_tables if "engine" not in one.info and one is not search_pending]
 
 
@@ -63,7 +63,7 @@ def count_rows(db: Read, table: Table) -> int:
 
 
 def pages(db: Read, table: Table, after: Sequence[Any] = ()) -> Iterator[list[tuple[Any, ...]]]:
-    """Yields the rows in the order of the primary key, as stored. after: the key of the last row that is left out."""
+    """Yield the rows in the order of the primary key, as stored. after: the key of the last row that is left out."""
     size = SMALL_PAGE_SIZE if table.name in _HAS_LARGE_ROWS else PAGE_SIZE
     positions = [list(table.columns).index(column) for column in table.primary_key]
     first, following = _statements(table)
@@ -79,7 +79,7 @@ def pages(db: Read, table: Table, after: Sequence[Any] = ()) -> Iterator[list[tu
 
 
 def last_key(db: Read, table: Table) -> tuple[Any, ...]:
-    """Returns the largest primary key of a table, () if the table is empty."""
+    """Return the largest primary key of a table, () if the table is empty."""
     key = list(table.primary_key)
     keys = db.tuples(select(*key).order_by(*(column.desc() for column in key)).limit(1))
     return tuple(keys[0]) if keys else ()
@@ -112,7 +112,7 @@ def copy_all(source: Read, target: Write, progress: Progress) -> None:
 
 
 def digest(db: Read, table: Table) -> TableDigest:
-    """Returns the number and the digest of all rows of a table. Reads the whole table."""
+    """Return the number and the digest of all rows of a table. Reads the whole table."""
     count, total = 0, hashlib.sha256()
     encoder = msgspec.msgpack.Encoder()
     for page in pages(db, table):
@@ -123,7 +123,7 @@ def digest(db: Read, table: Table) -> TableDigest:
 
 
 def last_ids(db: Read) -> dict[str, int]:
-    """Returns the last id that each table has given out, by name of the table."""
+    """Return the last id that each table has given out, by name of the table."""
     return sequences.read(db, tables())
 
 
@@ -133,7 +133,7 @@ def request_indexing(db: Write) -> None:
 
 
 def _statements(table: Table) -> tuple[Executable, Executable]:
-    """Returns the statements of the first page and of the following ones."""
+    """Return the statements of the first page and of the following ones."""
     stored = [
         type_coerce(column, LargeBinary).label(column.name) if isinstance(column.type, CompressedText) else column
         for column in table.columns

@@ -67,7 +67,7 @@ class ApiPasswords:
         return NewApiPassword(stored, password)
 
     def list_all(self, user_id: int) -> list[ApiPassword]:
-        """Returns the API passwords of a user, by name."""
+        """Return the API passwords of a user, by name."""
         with self._database.reading() as db:
             return api_passwords.list_all(db, user_id)
 

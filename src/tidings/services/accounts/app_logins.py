@@ -53,7 +53,7 @@ class AppLogins:
         self._refusals = RefusalLog()
 
     def recognise(self, fields: Credentials) -> AppLogin | None:
-        """Returns the login of an API password, or of an account password that was verified in the last minutes.
+        """Return the login of an API password, or of an account password that was verified in the last minutes.
 
         None when the password has to be verified first. Raises Unauthorized when there is no name or no password.
         """
@@ -74,11 +74,11 @@ class AppLogins:
         return self._authentication.start_attempt(fields)
 
     def verify(self, fields: Credentials) -> AppLogin:
-        """Returns the login of an account password. Raises Unauthorized, including if apps need an API password."""
+        """Return the login of an account password. Raises Unauthorized, including if apps need an API password."""
         return self._login_of_account(self._authentication.verify(fields, for_app=True))
 
     def by_token(self, token: str, address: str) -> AppLogin:
-        """Returns the login that a token of the Google Reader API belongs to. Raises Unauthorized."""
+        """Return the login that a token of the Google Reader API belongs to. Raises Unauthorized."""
         quoted, _, digits = token.strip().partition("/")
         username = unquote(quoted)
         secret = self._secret.get()
@@ -95,7 +95,7 @@ class AppLogins:
         raise Unauthorized(UNKNOWN_TOKEN)
 
     def by_fever_key(self, key: str, address: str) -> FeverLogin | None:
-        """Returns the login that a Fever key belongs to, None for an unknown one.
+        """Return the login that a Fever key belongs to, None for an unknown one.
 
         key: as the client sent it: the MD5 of username and API password, in hex digits.
         """
@@ -121,7 +121,7 @@ class AppLogins:
         )
 
     def _of_token(self, db: Read, secret: bytes, user: User, digits: str) -> tuple[AppLogin | None, ApiPassword | None]:
-        """Returns the login with this token, and its API password; None for the password of the account."""
+        """Return the login with this token, and its API password; None for the password of the account."""
         for api_password in api_passwords.list_all(db, user.id):
             token = reader_token(secret, user.username, user.id, api_password.password_digest)
             if _is_same(token, digits):

@@ -66,12 +66,12 @@ class Authentication:
         self._refusals = RefusalLog()
 
     def recognise_password(self, credentials: Credentials) -> User | None:
-        """Returns the user whose password was verified in the last minutes; None for any other. Records no use."""
+        """Return the user whose password was verified in the last minutes; None for any other. Records no use."""
         with self._database.reading() as db:
             return self._by_name(db, credentials) if credentials.username and credentials.password else None
 
     def recognise(self, credentials: Credentials) -> Recognised | None:
-        """Returns who sends a request, or None if the password has to be verified first.
+        """Return who sends a request, or None if the password has to be verified first.
 
         Raises Unauthorized without credentials, and UnknownApiKey.
         """
@@ -83,7 +83,7 @@ class Authentication:
         return Recognised(self._record_use(user, key), needs_icon_object=key is not None and key.needs_icon_object)
 
     def start_attempt(self, credentials: Credentials) -> float:
-        """Returns the seconds to wait before `verify`; 0 unless there were several failures.
+        """Return the seconds to wait before `verify`; 0 unless there were several failures.
 
         Raises SignInThrottled if the wait would be too long. Reads the database: not for the event loop.
         """
@@ -114,7 +114,7 @@ class Authentication:
         return decision.wait / SECOND
 
     def verify(self, credentials: Credentials, *, for_app: bool = False) -> User:
-        """Returns the user with this name and password; raises Unauthorized.
+        """Return the user with this name and password; raises Unauthorized.
 
         The caller has waited for as long as `start_attempt` returned.
         for_app: refuse the password of a user who allows apps their API passwords only.
@@ -133,13 +133,13 @@ class Authentication:
         return self._record_use(user, None)
 
     def remember_browser(self, credentials: Credentials) -> str:
-        """Returns the token that a browser stores after a sign-in and sends as `Credentials.browser` the next time."""
+        """Return the token that a browser stores after a sign-in and sends as `Credentials.browser` the next time."""
         with self._database.reading() as db:
             _, stored = self._stored(db, credentials)
         return credentials.browser if known_browser_id(credentials.browser, stored) else new_browser_token(stored)
 
     def _stored(self, db: Read, credentials: Credentials) -> tuple[User | None, str]:
-        """Returns the user with this name and the hash of the password; None and a dummy hash for an unknown name."""
+        """Return the user with this name and the hash of the password; None and a dummy hash for an unknown name."""
         user = users.by_name(db, credentials.username)
         return user, users.password_hash(db, user.id) if user else passwords.UNKNOWN_USER_HASH
 
@@ -219,13 +219,13 @@ BROWSER_ID_BYTES = 12
 
 
 def new_browser_token(password_hash: str) -> str:
-    """Returns a new token for a browser in which the user signed in with this password."""
+    """Return a new token for a browser in which the user signed in with this password."""
     browser = secrets.token_urlsafe(BROWSER_ID_BYTES)
     return f"{browser}.{_browser_signature(password_hash, browser)}"
 
 
 def known_browser_id(token: str, password_hash: str) -> str:
-    """Returns the id of the browser if the token is genuine, else ""."""
+    """Return the id of the browser if the token is genuine, else ""."""
     browser, _, signature = token.partition(".")
     is_genuine = hmac.compare_digest(signature.encode(), _browser_signature(password_hash, browser).encode())
     return browser if is_genuine else ""

@@ -16,7 +16,7 @@ class ServerSecret:
         self._secret: bytes | None = None
 
     def get(self) -> bytes:
-        """Returns the secret, which all processes share and which never changes. Raises StoreUnavailable."""
+        """Return the secret, which all processes share and which never changes. Raises StoreUnavailable."""
         if self._secret is None:
             self._secret = self._read() or self._make()
         return self._secret

@@ -43,7 +43,7 @@ class Sessions:
         return token
 
     def recognise(self, token: str) -> SignedIn | None:
-        """Returns the user and the session of a token, or None if there is no such session or it has ended.
+        """Return the user and the session of a token, or None if there is no such session or it has ended.
 
         The visit is stored at most once a minute.
         """
@@ -62,7 +62,7 @@ class Sessions:
         return SignedIn(user, renewed, is_renewed=True)
 
     def list_all(self, user_id: int) -> list[Session]:
-        """Returns the sessions of a user, the last used first."""
+        """Return the sessions of a user, the last used first."""
         with self._database.reading() as db:
             return sessions.list_all(db, user_id, self._clock())
 

@@ -111,12 +111,12 @@ class Users:
             self._remove(db, by_name(db, username))
 
     def find(self, username: str) -> User:
-        """Returns the user with this name. Raises NotFound."""
+        """Return the user with this name. Raises NotFound."""
         with self._database.reading() as db:
             return by_name(db, username)
 
     def require_free(self, username: str) -> None:
-        """Raises InvalidInput unless a new user may have this name."""
+        """Raise InvalidInput unless a new user may have this name."""
         name = validate_username(username)
         with self._database.reading() as db:
             _ensure_free(db, {"username": name})
@@ -149,12 +149,12 @@ class Users:
 
 
 def _changes(user: User, values: Mapping[str, Any], names: Iterable[str]) -> bool:
-    """Returns whether the values change one of these fields."""
+    """Return whether the values change one of these fields."""
     return any(name in values and values[name] != getattr(user, name) for name in names)
 
 
 def by_id(db: Read, user_id: int) -> User:
-    """Returns the user with this id. Raises NotFound."""
+    """Return the user with this id. Raises NotFound."""
     user = users.get(db, user_id)
     if user is None:
         raise NotFound(msg("There is no user {id}.", id=user_id))
@@ -162,7 +162,7 @@ def by_id(db: Read, user_id: int) -> User:
 
 
 def by_name(db: Read, username: str) -> User:
-    """Returns the user with this name. Raises NotFound."""
+    """Return the user with this name. Raises NotFound."""
     user = users.by_name(db, username)
     if user is None:
         raise NotFound(msg("There is no user called {username}.", username=repr(username)))
@@ -170,7 +170,7 @@ def by_name(db: Read, username: str) -> User:
 
 
 def by_id_or_name(db: Read, text: str) -> User:
-    """Returns the user with this id or username; a number is an id first. Raises NotFound and InvalidField."""
+    """Return the user with this id or username; a number is an id first. Raises NotFound and InvalidField."""
     if not text.isprintable():  # no username contains such characters, and PostgreSQL refuses some of them
         raise InvalidField("user_id", msg("send an id or a username."))
     is_id = text.isascii() and text.isdigit() and text[0] != "0" and len(text) < 19
@@ -180,7 +180,7 @@ def by_id_or_name(db: Read, text: str) -> User:
 
 @cache
 def known_zones() -> frozenset[str]:
-    """Returns the names of the time zones of this machine, or of the tzdata package."""
+    """Return the names of the time zones of this machine, or of the tzdata package."""
     return frozenset(available_timezones())
 
 
@@ -194,7 +194,7 @@ def _permit_update(caller: User, user_id: int, fields: Mapping[str, Any]) -> Non
 
 
 def _ensure_another_admin(db: Write, user: User) -> None:
-    """Raises InvalidInput if the user is the only administrator.
+    """Raise InvalidInput if the user is the only administrator.
 
     Locks all administrators until the transaction ends: two concurrent transactions could otherwise remove both.
     """
@@ -206,7 +206,7 @@ def _ensure_another_admin(db: Write, user: User) -> None:
 
 
 def _ensure_free(db: Read, values: Mapping[str, Any], *, besides: int | None = None) -> None:
-    """Raises InvalidField if another user has the username or an external id. besides: the user who may have them."""
+    """Raise InvalidField if another user has the username or an external id. besides: the user who may have them."""
     if "username" in values:
         holder = users.by_name(db, values["username"])
         if holder is not None and holder.id != besides:

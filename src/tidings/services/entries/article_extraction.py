@@ -41,7 +41,7 @@ class ArticleExtractor:
         self._workers.close()
 
     async def article(self, page: WebPage) -> Article:
-        """Returns the article of a page. Raises PageTooDemanding if the page needs more than the limits."""
+        """Return the article of a page. Raises PageTooDemanding if the page needs more than the limits."""
         started = time.monotonic()
         try:
             result = await self._workers.request(page, ExtractionResult, keeps_worker=_has_article)
@@ -61,7 +61,7 @@ class ArticleExtractor:
 
 
 def _has_article(result: ExtractionResult) -> bool:
-    """Returns whether a process found an article. One that failed may be out of memory, so it is not used again."""
+    """Return whether a process found an article. One that failed may be out of memory, so it is not used again."""
     return result.article is not None
 
 

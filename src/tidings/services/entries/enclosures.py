@@ -21,7 +21,7 @@ class Enclosures:
 
 
 def owned_enclosure(db: Read, user_id: int, enclosure_id: int) -> Enclosure:
-    """Returns an enclosure of the user. Raises NotFound."""
+    """Return an enclosure of the user. Raises NotFound."""
     enclosure = enclosures.get(db, user_id, enclosure_id)
     if enclosure is None:
         raise unknown_enclosure(enclosure_id)

@@ -85,7 +85,7 @@ class Entries:
             raise unknown_entry(entry_id)
 
     def _change(self, user: User, change: StateChange) -> int:
-        """Returns how many of the entries belong to the user."""
+        """Return how many of the entries belong to the user."""
         if not may_save_starred(user, change):
             return self._state_changes.write(change)
         with self._database.writing() as db:
@@ -184,7 +184,7 @@ class Entries:
 
 
 def owned_entry(db: Read, user_id: int, entry_id: int) -> Entry:
-    """Returns an entry of the user. Raises NotFound."""
+    """Return an entry of the user. Raises NotFound."""
     entry = entries.get(db, user_id, entry_id)
     if entry is None:
         raise unknown_entry(entry_id)
@@ -196,7 +196,7 @@ def unknown_entry(entry_id: int) -> NotFound:
 
 
 def invalid_feed_id(feed_id: int) -> InvalidInput:
-    """Returns the error of lists and imports: in the API it is a 400, not a 404."""
+    """Return the error of lists and imports: in the API it is a 400, not a 404."""
     return InvalidInput(msg("There is no feed {id}.", id=feed_id), field="feed_id")
 
 
@@ -205,7 +205,7 @@ MAX_SAVED = 100
 
 
 def may_save_starred(user: User, change: StateChange) -> bool:
-    """Returns whether entries may be saved because of the change."""
+    """Return whether entries may be saved because of the change."""
     stars = bool(change.starred) or change.toggles_star
     return user.saves_starred and stars and len(change.entry_ids) <= MAX_SAVED
 
@@ -224,7 +224,7 @@ def write_states(db: Write, user: User, change: StateChange, now: Instant, liste
 
 
 def _not_starred(db: Write, user: User, change: StateChange, listeners: Listeners) -> list[int]:
-    """Returns the ids of the entries that the change stars, if there is a service to save them to."""
+    """Return the ids of the entries that the change stars, if there is a service to save them to."""
     if not listeners.can_save(db, user.id):
         return []
     # Lock first, so that two requests do not both find an entry without a star.

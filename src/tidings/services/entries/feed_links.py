@@ -19,7 +19,7 @@ class FeedLinks:
         self._clock = clock
 
     def token(self, user_id: int) -> str:
-        """Returns the token of a user; "" if there is none, so that no list can be followed."""
+        """Return the token of a user; "" if there is none, so that no list can be followed."""
         with self._database.reading() as db:
             return feed_links.token(db, user_id)
 
@@ -36,7 +36,7 @@ class FeedLinks:
             feed_links.remove(db, user_id)
 
     def owner(self, token: str) -> User | None:
-        """Returns the user with this token, or None."""
+        """Return the user with this token, or None."""
         with self._database.reading() as db:
             user_id = feed_links.owner(db, token[:100])
             return users.get(db, user_id) if user_id is not None else None

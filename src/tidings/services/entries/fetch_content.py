@@ -81,7 +81,7 @@ class ArticleFetcher:
         self._slots = asyncio.Semaphore(MAX_CONCURRENT)
 
     async def fetch(self, user: User, entry_id: int, *, store: bool) -> FetchedArticle:
-        """Returns the article of an entry's page, or the stored content if the page has none or far less text.
+        """Return the article of an entry's page, or the stored content if the page has none or far less text.
 
         store: replace the content of the entry; later changes by the publisher do not replace it.
         Raises NotFound, and FetchError if the page cannot be fetched.
@@ -97,7 +97,7 @@ class ArticleFetcher:
         return FetchedArticle(read.content, read.reading_time)
 
     async def find(self, feed: Feed, url: str, *, requested_by: int = 0) -> Article:
-        """Returns the article of the page `url` of an entry of this feed. Raises FetchError.
+        """Return the article of the page `url` of an entry of this feed. Raises FetchError.
 
         requested_by: the user who requested this article manually, or 0.
         """
@@ -112,7 +112,7 @@ class ArticleFetcher:
             return await self._with_next_pages(feed, first, response.url, rules) if first.next_url else first
 
     async def _with_next_pages(self, feed: Feed, first: Article, url: str, rules: str) -> Article:
-        """Returns the article with its next pages, as many as can be fetched in time."""
+        """Return the article with its next pages, as many as can be fetched in time."""
         contents, next_url, seen = [first.content], first.next_url, {url}
         try:
             async with asyncio.timeout(NEXT_PAGES_TIMEOUT_S):
@@ -149,7 +149,7 @@ class ArticleFetcher:
         return response
 
     def _look_up(self, user_id: int, entry_id: int) -> tuple[Feed, EntryPage, str]:
-        """Returns the feed, the entry with its content, and the content that the user can switch to."""
+        """Return the feed, the entry with its content, and the content that the user can switch to."""
         with self._database.reading() as db:
             entry = owned_entry(db, user_id, entry_id)
             feed = feeds.get(db, user_id, entry.feed_id)
@@ -179,7 +179,7 @@ class ArticleFetcher:
 def _read(
     user: User, feed: Feed, page: EntryPage, other: str, article: Article, instance: InstanceSettings
 ) -> PreparedArticle | None:
-    """Returns the cleaned article, or None if it has no text, or far less than what is stored.
+    """Return the cleaned article, or None if it has no text, or far less than what is stored.
 
     other: what the user can switch to, which is the text of the feed if an article was stored before.
     """

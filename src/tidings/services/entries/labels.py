@@ -87,7 +87,7 @@ class Labels:
 
 
 def _id_of(db: Write, user_id: int, name: str) -> int:
-    """Returns the id of a label, which is created if there is none."""
+    """Return the id of a label, which is created if there is none."""
     key = normalize_for_search(name)
     labels.add_missing(db, user_id, {key: name})
     label = labels.by_key(db, user_id, key)
@@ -97,7 +97,7 @@ def _id_of(db: Write, user_id: int, name: str) -> int:
 
 
 def owned_label(db: Read, user_id: int, label_id: int) -> Label:
-    """Returns a label of the user. Raises NotFound."""
+    """Return a label of the user. Raises NotFound."""
     label = labels.get(db, user_id, label_id)
     if label is None:
         raise NotFound(msg("There is no label {id}.", id=label_id))

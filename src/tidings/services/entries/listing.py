@@ -26,19 +26,19 @@ class EntryLists:
         self._user_id = user_id
 
     def page(self, filter_: EntryFilter, page: PageRequest) -> EntryPage:
-        """Returns entries with their bodies and enclosures, and the total number on all pages."""
+        """Return entries with their bodies and enclosures, and the total number on all pages."""
         return entry_lists.page(self.db, self._user_id, filter_, page)
 
     def page_ids(self, filter_: EntryFilter, page: PageRequest) -> tuple[list[int], int]:
-        """Returns the ids of a page in its order, and the total number on all pages."""
+        """Return the ids of a page in its order, and the total number on all pages."""
         return entry_lists.page_ids(self.db, self._user_id, filter_, page)
 
     def rows(self, filter_: EntryFilter, page: PageRequest) -> list[Entry]:
-        """Returns entries without their bodies and without the total number."""
+        """Return entries without their bodies and without the total number."""
         return entry_lists.rows(self.db, self._user_id, filter_, page)
 
     def ids(self, entry_filter: EntryFilter, *, direction: Direction, limit: int) -> str:
-        """Returns ids in their order, separated by commas. Ids rise with the time at which entries were stored."""
+        """Return ids in their order, separated by commas. Ids rise with the time at which entries were stored."""
         if entry_filter.search:
             request = PageRequest(order=Order.ID, direction=direction, limit=limit)
             return entry_lists.found_ids(self.db, self._user_id, entry_filter, request)
@@ -69,7 +69,7 @@ class EntryListReader:
     def open(
         self, user_id: int, *, search: str = "", feed_ids: Collection[int] = (), category_ids: Collection[int] = ()
     ) -> Iterator[EntryLists]:
-        """Yields the lists of a user.
+        """Yield the lists of a user.
 
         search: the words that the filter searches for; with them the index is updated first. feed_ids, category_ids:
         the ids in the filters. Raises InvalidInput, with feed_id or category_id as its field, if one is not the user's.
@@ -87,7 +87,7 @@ class EntryListReader:
 
     @contextmanager
     def of(self, user_id: int, filter_: EntryFilter) -> Iterator[EntryLists]:
-        """Yields the lists of a user, as `open` does with the values of the filter."""
+        """Yield the lists of a user, as `open` does with the values of the filter."""
         feed_ids = [filter_.feed_id] if filter_.feed_id is not None else []
         category_ids = [filter_.category_id] if filter_.category_id is not None else []
         with self.open(user_id, search=filter_.search, feed_ids=feed_ids, category_ids=category_ids) as lists:

@@ -33,7 +33,7 @@ class PublicLinks:
         self._database = database
 
     def create(self, user_id: int, entry_id: int) -> str:
-        """Returns the code of the link of an entry, a new one if it has none. Raises NotFound."""
+        """Return the code of the link of an entry, a new one if it has none. Raises NotFound."""
         with self._database.writing() as db:
             counters.lock(db, user_id, [owned_entry(db, user_id, entry_id).feed_id])
             entry = owned_entry(db, user_id, entry_id)
@@ -49,7 +49,7 @@ class PublicLinks:
             public_links.set_code(db, user_id, entry_id, "")
 
     def find(self, code: str) -> PublicEntry:
-        """Returns the entry of a link. Raises NotFound if the code is unknown or revoked."""
+        """Return the entry of a link. Raises NotFound if the code is unknown or revoked."""
         with self._database.reading() as db:
             entry = public_links.by_code(db, code[:100])
             feed = feeds.get(db, entry.user_id, entry.feed_id) if entry else None

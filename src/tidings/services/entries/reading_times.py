@@ -41,7 +41,7 @@ class ReadingTimes:
 
 
 def _recomputed(page: EntryPage, user: User) -> dict[int, int]:
-    """Returns the reading times by entry id, without those that are durations."""
+    """Return the reading times by entry id, without those that are durations."""
     speeds = {"words_per_minute": user.default_reading_speed, "cjk_per_minute": user.cjk_reading_speed}
     return {
         entry.id: reading_minutes(page.contents.get(entry.id, ""), **speeds)

@@ -41,7 +41,7 @@ class SavedPages:
     async def save(
         self, user: User, url: str, options: Mapping[str, Any] | None = None, *, feed_title: str = FEED_TITLE
     ) -> tuple[int, bool]:
-        """Returns the id of the entry, and whether it is new; a page saved before is unread and starred again.
+        """Return the id of the entry, and whether it is new; a page saved before is unread and starred again.
 
         options: how to fetch the page, as fields of feeds of the API. feed_title: the feed's title, if it is created.
         Raises InvalidInput for an invalid URL or option and for what is not a web page, and FetchError if the page
@@ -72,7 +72,7 @@ class SavedPages:
         return self._entries.import_one(user, feed_id, fields, restores_deleted=True)
 
     def _feed_id(self, user_id: int, title: str, now: Instant) -> int:
-        """Returns the id of the feed of saved pages, which is created if there is none."""
+        """Return the id of the feed of saved pages, which is created if there is none."""
         with self._database.writing() as db:
             known = feeds.id_by_url(db, user_id, SAVED_PAGES_URL)
             if known is not None:

@@ -42,7 +42,7 @@ class UnreadIdTexts:
         self._lock = threading.Lock()
 
     def joined(self, db: Read, user_id: int) -> str:
-        """Returns the ids of the user's unread entries, separated by commas, not sorted."""
+        """Return the ids of the user's unread entries, separated by commas, not sorted."""
         feeds = unread_ids.feeds_with_unread(db, user_id)
         texts = self._current(feeds)
         missing = [feed for feed in feeds if feed.feed_id not in texts]
@@ -56,7 +56,7 @@ class UnreadIdTexts:
         return ",".join(filter(None, (texts[feed_id] for feed_id in sorted(texts))))
 
     def _current(self, feeds: Iterable[UnreadFeed]) -> dict[int, str]:
-        """Returns the texts by feed id that are of the versions of these feeds."""
+        """Return the texts by feed id that are of the versions of these feeds."""
         found: dict[int, str] = {}
         with self._lock:
             for feed in feeds:
@@ -75,5 +75,5 @@ class UnreadIdTexts:
 
 
 def _is_cheap(feeds: Sequence[UnreadFeed], all_unread: int) -> bool:
-    """Returns whether the ids of these feeds may be read feed by feed."""
+    """Return whether the ids of these feeds may be read feed by feed."""
     return sum(feed.unread + feed.read for feed in feeds) <= _FEW_ENTRIES + _MOST_PER_UNREAD * all_unread

@@ -78,7 +78,7 @@ class Categories:
             categories.remove(db, user_id, category_id)
 
     def ensure(self, user_id: int, title: str) -> Category:
-        """Returns the category with this title, compared without case; a new one if there is none."""
+        """Return the category with this title, compared without case; a new one if there is none."""
         title = validate_title(title)
         return repeat_if_concurrent(lambda: self._ensure(user_id, title))
 
@@ -101,7 +101,7 @@ class Categories:
 
 
 def owned_category(db: Read, user_id: int, category_id: int) -> Category:
-    """Returns a category of the user. Raises NotFound."""
+    """Return a category of the user. Raises NotFound."""
     category = categories.get(db, user_id, category_id)
     if category is None:
         raise unknown_category(category_id)
@@ -113,7 +113,7 @@ def unknown_category(category_id: int) -> NotFound:
 
 
 def check_title(db: Read, user_id: int, title: str) -> None:
-    """Raises InvalidInput unless the user has a category with this title, or `Categories.ensure` can create it."""
+    """Raise InvalidInput unless the user has a category with this title, or `Categories.ensure` can create it."""
     if categories.by_key(db, user_id, normalize_for_search(validate_title(title))) is None:
         _ensure_no_label(db, user_id, title)
 

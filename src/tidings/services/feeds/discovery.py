@@ -88,7 +88,7 @@ class Discovery:
         self._recent = recent
 
     async def find(self, user_id: int, fields: Mapping[str, Any]) -> list[DiscoveredFeed]:
-        """Returns the feeds of a page, the declared ones first. Nothing is stored.
+        """Return the feeds of a page, the declared ones first. Nothing is stored.
 
         fields: fields of the API, at least `url`. Raises InvalidInput for invalid fields, FetchError if the page cannot
         be fetched, and NotFound without feeds.
@@ -105,7 +105,7 @@ class Discovery:
         return candidates[:MAX_RESULTS]
 
     async def find_main(self, user_id: int, url: str) -> DiscoveredFeed:
-        """Returns the feed of a page for a user who is not asked. Raises as `find` does.
+        """Return the feed of a page for a user who is not asked. Raises as `find` does.
 
         A feed of comments is not what a user means who adds a blog.
         """
@@ -168,7 +168,7 @@ class _Search:
         return confirmed
 
     async def _after_refresh(self, url: str, refreshes_left: int) -> list[DiscoveredFeed]:
-        """Returns the feeds of the page that another one leads browsers to, [] if it cannot be fetched."""
+        """Return the feeds of the page that another one leads browsers to, [] if it cannot be fetched."""
         try:
             response = await self._fetcher.get(
                 request_elsewhere(self._request, url), [self._user_id], requested_by=self._user_id
@@ -180,7 +180,7 @@ class _Search:
         return await self._on_page(response, refreshes_left=refreshes_left - 1)
 
     async def _confirmed(self, candidates: Sequence[FeedCandidate]) -> list[DiscoveredFeed]:
-        """Returns the candidates that are feeds, in the same order, each URL and each document once."""
+        """Return the candidates that are feeds, in the same order, each URL and each document once."""
         unique = list({candidate.url: candidate for candidate in reversed(candidates)}.values())[::-1]
         await self._probe_all([candidate for candidate in unique if candidate.url not in self._results][:MAX_PROBES])
         confirmed: dict[str, DiscoveredFeed] = {}
@@ -226,7 +226,7 @@ class _Search:
             )
 
     def _probe_request(self, url: str) -> FetchRequest:
-        """Returns the request of a candidate; credentials for the page are not sent to other sites."""
+        """Return the request of a candidate; credentials for the page are not sent to other sites."""
         request = request_elsewhere(self._request, url)
         return msgspec.structs.replace(request, timeout_s=PROBE_TIMEOUT_S, max_body_size=MAX_PROBE_BYTES)
 
@@ -254,7 +254,7 @@ def _page_request(sent: Mapping[str, Any]) -> FetchRequest:
 
 
 def _format(response: FetchResponse) -> FeedFormat | None:
-    """Returns the format of a document, or None if it is not a feed. JSON must also parse as a feed."""
+    """Return the format of a document, or None if it is not a feed. JSON must also parse as a feed."""
     kind = detect_format(response.body, response.charset or None)
     if kind is FeedFormat.JSON:
         try:
@@ -276,7 +276,7 @@ def _read_page(response: FetchResponse) -> tuple[PageLinks, str]:
 
 
 def _discovered_feed(candidate: FeedCandidate, result: ProbeResult) -> DiscoveredFeed | None:
-    """Returns a feed, or None. A declared candidate counts unless it is refuted; another one must have been parsed."""
+    """Return a feed, or None. A declared candidate counts unless it is refuted; another one must have been parsed."""
     if result.type:
         url, title = _final_url(candidate, result), candidate.title or result.title
         has_comments = discovery.is_comments_feed(candidate.url, title) or discovery.is_comments_feed(url, result.title)
@@ -294,7 +294,7 @@ def _discovered_feed(candidate: FeedCandidate, result: ProbeResult) -> Discovere
 
 
 def header_links(response: FetchResponse) -> list[PageLink]:
-    """Returns the targets of the response's Link header as links of its page. Source: RFC 8288."""
+    """Return the targets of the response's Link header as links of its page. Source: RFC 8288."""
     return [
         PageLink(
             link.url.partition("#")[0],
@@ -308,7 +308,7 @@ def header_links(response: FetchResponse) -> list[PageLink]:
 
 
 def _is_dead(error: Exception) -> bool:
-    """Returns whether the publisher answers with an error that neither a password nor another client would change."""
+    """Return whether the publisher answers with an error that neither a password nor another client would change."""
     return isinstance(error, HttpError) and error.status not in {401, 403, 407, 429, 503}
 
 
@@ -317,7 +317,7 @@ def _has_alive(feeds: Sequence[DiscoveredFeed]) -> bool:
 
 
 def _final_url(candidate: FeedCandidate, result: ProbeResult) -> str:
-    """Returns the target of a permanent redirect, or else the URL of the candidate."""
+    """Return the target of a permanent redirect, or else the URL of the candidate."""
     return result.permanent_url or candidate.url
 
 
@@ -336,7 +336,7 @@ class EntryPreview(Struct, frozen=True):
 
 
 def newest_entries(document: ParsedFeed) -> tuple[EntryPreview, ...]:
-    """Returns the latest entries; those without a date come last, in the order of the document."""
+    """Return the latest entries; those without a date come last, in the order of the document."""
     by_date = sorted(document.entries, key=lambda entry: -(entry.published_at or 0))
     return tuple(
         EntryPreview(entry.title[:MAX_PREVIEW_TITLE_LENGTH], entry.url, entry.published_at)

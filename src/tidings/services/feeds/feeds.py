@@ -131,7 +131,7 @@ class Feeds:
         return feed_id
 
     def validate(self, fields: Mapping[str, Any]) -> dict[str, Any]:
-        """Returns the columns to set, as `feed_changes.validate`. Raises InvalidInput, even for receivers of events."""
+        """Return the columns to set, as `feed_changes.validate`. Raises InvalidInput, even for receivers of events."""
         values = feed_changes.validate(fields)
         self._check(values)
         return values
@@ -266,12 +266,12 @@ def _identified_by(db: Write, feed: Feed, *, by_url: bool) -> dict[str, Any]:
 
 
 def _is_fetched_differently(feed: Feed, values: Mapping[str, Any]) -> bool:
-    """Returns whether the requests to the publisher differ after this change."""
+    """Return whether the requests to the publisher differ after this change."""
     return fetch_key({name: values.get(name, getattr(feed, name)) for name in SHARED_OPTIONS}) != feed_fetch_key(feed)
 
 
 def owned_feed(db: Read, user_id: int, feed_id: int) -> Feed:
-    """Returns a feed of the user. Raises NotFound."""
+    """Return a feed of the user. Raises NotFound."""
     feed = feeds.get(db, user_id, feed_id)
     if feed is None:
         raise unknown_feed(feed_id)

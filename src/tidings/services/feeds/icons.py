@@ -161,7 +161,7 @@ async def _find(feed: Feed, cache: _DocumentCache) -> IconImage | None:
 
 
 async def _candidates(feed: Feed, cache: _DocumentCache) -> AsyncIterator[str]:
-    """Yields URLs of possible icons, the best first. A page is fetched only if no candidate before was an icon."""
+    """Yield URLs of possible icons, the best first. A page is fetched only if no candidate before was an icon."""
     if feed.icon_url:
         yield feed.icon_url
     found_at = feed.site_url
@@ -232,22 +232,22 @@ class _DocumentCache:
             task.cancel()
 
     async def page(self, request: FetchRequest, user_id: int) -> _Page | None:
-        """Returns a page, or None if it cannot be fetched. user_id: the owner of the feed."""
+        """Return a page, or None if it cannot be fetched. user_id: the owner of the feed."""
         parsed: _Page | None = await self._get(request, user_id, _read_page)
         return parsed
 
     async def manifest(self, request: FetchRequest, user_id: int) -> list[str]:
-        """Returns the URLs of icons in a manifest, [] if it cannot be fetched. user_id: the owner of the feed."""
+        """Return the URLs of icons in a manifest, [] if it cannot be fetched. user_id: the owner of the feed."""
         found: list[str] | None = await self._get(request, user_id, _read_manifest)
         return found or []
 
     async def image(self, request: FetchRequest, user_id: int) -> IconImage | None:
-        """Returns an image, or None if it cannot be fetched or is not an image. user_id: the owner of the feed."""
+        """Return an image, or None if it cannot be fetched or is not an image. user_id: the owner of the feed."""
         parsed: IconImage | None = await self._get(request, user_id, self._read_image)
         return parsed
 
     async def data_image(self, url: str) -> IconImage | None:
-        """Returns the image of a `data:` URL."""
+        """Return the image of a `data:` URL."""
         return await self._pictures.read_icon(await asyncio.to_thread(decode_data_url, url))
 
     async def _get(self, request: FetchRequest, user_id: int, read: Reader) -> Any:

@@ -60,7 +60,7 @@ class Opml:
         self._fetcher = fetcher
 
     def export(self, user_id: int) -> bytes:
-        """Returns all feeds of a user by category, as OPML without credentials, cookies and proxies."""
+        """Return all feeds of a user by category, as OPML without credentials, cookies and proxies."""
         with self._database.reading() as db:
             folders = categories.list_all(db, user_id)
             by_category = feeds.for_opml(db, user_id)

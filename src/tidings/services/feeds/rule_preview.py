@@ -139,7 +139,7 @@ def _preview(
 
 
 def _difference(old: ParsedEntry, new: ParsedEntry, policy: EntryPolicy) -> tuple[str, str, bool]:
-    """Returns excerpts of the old and the new text, and whether only the markup differs."""
+    """Return excerpts of the old and the new text, and whether only the markup differs."""
     if old.content == new.content:
         return "", "", False
     old_html, new_html = (

@@ -19,7 +19,7 @@ _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 
 
 def complete_url(text: str) -> str:
-    """Returns a complete URL. In `text` the scheme may be missing, or be `feed:`."""
+    """Return a complete URL. In `text` the scheme may be missing, or be `feed:`."""
     url = normalize_scheme(text)
     if not url or _SCHEME.match(url):
         return url
@@ -29,7 +29,7 @@ def complete_url(text: str) -> str:
 async def reach(
     typed: str, fetch: Callable[[str], Awaitable[Result]], *, has_secrets: bool = False, completes: bool = True
 ) -> Result:
-    """Returns what `fetch` returns for the URL that was typed; for http, if no scheme was typed and https fails.
+    """Return what `fetch` returns for the URL that was typed; for http, if no scheme was typed and https fails.
 
     `feed://host` counts as without a scheme. completes: whether a URL may lack one altogether.
     has_secrets: credentials are sent in addition to those in the URL. Without TLS others on the way could read them, so

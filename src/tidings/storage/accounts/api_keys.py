@@ -53,7 +53,7 @@ class ApiKeyCaller(Struct, frozen=True):
 
 
 def caller(db: Read, token: str) -> ApiKeyCaller | None:
-    """Returns the user who has the API key with this token; None if there is no such key."""
+    """Return the user who has the API key with this token; None if there is no such key."""
     found = db.joined(User, _select_caller, token=token)
     if not found:
         return None
@@ -62,12 +62,12 @@ def caller(db: Read, token: str) -> ApiKeyCaller | None:
 
 
 def list_all(db: Read, user_id: int) -> list[ApiKey]:
-    """Returns the user's keys, ordered by description."""
+    """Return the user's keys, ordered by description."""
     return sorted(db.all(ApiKey, _select_by_user, user=user_id), key=lambda key: (sort_key(key.description), key.id))
 
 
 def description_taken(db: Read, user_id: int, description_key: str) -> bool:
-    """Returns whether the user has a key with this description. description_key: case-folded."""
+    """Return whether the user has a key with this description. description_key: case-folded."""
     statement = select(api_keys.c.id).where(
         api_keys.c.user_id == user_id, api_keys.c.description_key == description_key
     )

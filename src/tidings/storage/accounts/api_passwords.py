@@ -51,7 +51,7 @@ def list_all(db: Read, user_id: int) -> list[ApiPassword]:
 
 
 def by_fever_key(db: Read, digest: bytes) -> ApiPassword | None:
-    """Returns None if there is none. digest: `fever_key_digest` of the key that a client sent."""
+    """Return None if there is none. digest: `fever_key_digest` of the key that a client sent."""
     return db.one(ApiPassword, _select_by_fever_key, digest=digest)
 
 
@@ -91,7 +91,7 @@ def set_last_used(db: Write, user_id: int, password_id: int, moment: Instant) ->
 
 
 def marked_read_at(db: Read, user_id: int, password_id: int) -> Instant | None:
-    """Returns when the app last marked entries read; None if that is undone, or never happened."""
+    """Return when the app last marked entries read; None if that is undone, or never happened."""
     moment: Instant | None = db.scalar(_select_marked_read_at, user=user_id, number=password_id)
     return moment
 

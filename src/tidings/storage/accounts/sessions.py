@@ -29,12 +29,12 @@ _delete_expired = delete(sessions).where(sessions.c.id.in_(_select_expired.scala
 
 
 def by_hash(db: Read, digest: bytes, now: Instant) -> Session | None:
-    """Returns the session with this token hash; None if it does not exist or has expired."""
+    """Return the session with this token hash; None if it does not exist or has expired."""
     return db.one(Session, _select_by_hash, digest=digest, now=now)
 
 
 def list_all(db: Read, user_id: int, now: Instant) -> list[Session]:
-    """Returns the valid sessions of the user, the most recently used first."""
+    """Return the valid sessions of the user, the most recently used first."""
     return db.all(Session, _select_valid, user=user_id, now=now)
 
 

@@ -23,7 +23,7 @@ _select_recent = select(_table).where(
 
 
 def _incremented(old: Any, new: Any) -> dict[str, ColumnElement[Any]]:
-    """Returns the values of a bucket that has failures: one more, and the later of the two next attempts."""
+    """Return the values of a bucket that has failures: one more, and the later of the two next attempts."""
     return {
         "failures": case((old.last_at <= bindparam("since"), 1), else_=old.failures + 1),
         "last_at": new.last_at,
@@ -40,7 +40,7 @@ _delete_expired = delete(_table).where(_table.c.lane.in_(_select_expired.scalar_
 
 
 def failure_counts(db: Read, keys: Iterable[bytes], *, since: Instant) -> dict[bytes, FailureCount]:
-    """Returns the counts of buckets with a failure after `since`, by key."""
+    """Return the counts of buckets with a failure after `since`, by key."""
     rows = db.rows(_select_recent, keys=list(keys), since=since)
     return {bytes(row["lane"]): FailureCount(row["failures"], row["next_turn_at"]) for row in rows}
 

@@ -29,12 +29,12 @@ def get(db: Read, user_id: int) -> User | None:
 
 
 def get_many(db: Read, user_ids: Iterable[int]) -> dict[int, User]:
-    """Returns the existing users among `user_ids`, by id."""
+    """Return the existing users among `user_ids`, by id."""
     return {user.id: user for user in db.all(User, _select_by_ids, ids=sorted(set(user_ids)))}
 
 
 def by_name(db: Read, username: str) -> User | None:
-    """Returns the user with this name, in any case and Unicode form, with or without blanks around it."""
+    """Return the user with this name, in any case and Unicode form, with or without blanks around it."""
     # First as it is: names from other services may not be in NFKC.
     exact, normal = username.lower(), normalize_username(username)
     user = db.one(User, _select_by_name, name=exact)
@@ -42,7 +42,7 @@ def by_name(db: Read, username: str) -> User | None:
 
 
 def list_all(db: Read) -> list[User]:
-    """Returns all users by name."""
+    """Return all users by name."""
     return sorted(db.all(User, _select_all), key=lambda user: (sort_key(user.username), user.username))
 
 
@@ -51,7 +51,7 @@ def password_hash(db: Read, user_id: int) -> str:
 
 
 def id_by_foreign_id(db: Read, name: str, value: str) -> int | None:
-    """Returns the id of the user with this id at a sign-in provider. name: google_id or openid_connect_id."""
+    """Return the id of the user with this id at a sign-in provider. name: google_id or openid_connect_id."""
     user_id: int | None = db.scalar(select(users.c.id).where(users.c[name] == value))
     return user_id
 

@@ -27,7 +27,7 @@ class FeedCounters(Struct, frozen=True):
 
 
 def new_version() -> int:
-    """Returns a random version.
+    """Return a random version.
 
     A sequential number could be issued again, for other content, after a backup is restored.
     """
@@ -94,7 +94,7 @@ _add_delta = (
 
 
 def list_all(db: Read, user_id: int) -> list[FeedCounters]:
-    """Returns the counters of the user's feeds."""
+    """Return the counters of the user's feeds."""
     return db.all(FeedCounters, _select_by_user, user=user_id)
 
 

@@ -58,12 +58,12 @@ def get(db: Read, user_id: int, entry_id: int) -> Entry | None:
 
 
 def get_many(db: Read, user_id: int, entry_ids: Sequence[int]) -> list[Entry]:
-    """Returns the entries with these ids that belong to the user, oldest first."""
+    """Return the entries with these ids that belong to the user, oldest first."""
     return db.all(Entry, _select_by_ids, user=user_id, ids=list(entry_ids))
 
 
 def feeds_of(db: Read, user_id: int, entry_ids: Sequence[int]) -> list[tuple[int, int]]:
-    """Returns the ids that belong to entries of the user, each with the id of its feed."""
+    """Return the ids that belong to entries of the user, each with the id of its feed."""
     return [(id_, feed) for id_, feed in db.tuples(_select_with_feeds, user=user_id, ids=sorted(set(entry_ids)))]
 
 
@@ -208,7 +208,7 @@ def mark_read(
 
 
 def _is_shown(shown: Shown) -> ColumnElement[bool]:
-    """Returns the condition on an entry that was shown.
+    """Return the condition on an entry that was shown.
 
     Nearly all unread ones were: those are found by their status, not by an index on ids.
     """
@@ -217,7 +217,7 @@ def _is_shown(shown: Shown) -> ColumnElement[bool]:
 
 
 def _is_in_one_of(user_id: int, lists: UnreadLists | None) -> list[ColumnElement[bool]]:
-    """Returns the condition that an entry is in one of several lists; none for None."""
+    """Return the condition that an entry is in one of several lists; none for None."""
     if lists is None:
         return []
     has_star = [entries.c.starred == true()] if lists.starred else []

@@ -83,7 +83,7 @@ class _BoundQuery(Struct, frozen=True):
 
 
 def page(db: Read, user_id: int, entry_filter: EntryFilter, page: PageRequest) -> EntryPage:
-    """Returns a page of the list with bodies, enclosures and the total."""
+    """Return a page of the list with bodies, enclosures and the total."""
     bound = _bound_query(db, user_id, entry_filter)
     if bound is None:
         return EntryPage(0, [], {}, {})
@@ -93,7 +93,7 @@ def page(db: Read, user_id: int, entry_filter: EntryFilter, page: PageRequest) -
 
 
 def page_ids(db: Read, user_id: int, entry_filter: EntryFilter, page: PageRequest) -> tuple[list[int], int]:
-    """Returns the ids of a page in its order, and the total."""
+    """Return the ids of a page in its order, and the total."""
     bound = _bound_query(db, user_id, entry_filter)
     if bound is None:
         return [], 0
@@ -102,7 +102,7 @@ def page_ids(db: Read, user_id: int, entry_filter: EntryFilter, page: PageReques
 
 
 def found_ids(db: Read, user_id: int, entry_filter: EntryFilter, page: PageRequest) -> str:
-    """Returns the ids of a page in its order, separated by commas; the list may be a search. Nothing is counted."""
+    """Return the ids of a page in its order, separated by commas; the list may be a search. Nothing is counted."""
     bound = _bound_query(db, user_id, entry_filter)
     return "" if bound is None else _joined_ids(db, bound, page, _search(db, bound, page))
 
@@ -132,13 +132,13 @@ def _has_few_removed(db: Read, bound: _BoundQuery) -> bool:
 
 
 def rows(db: Read, user_id: int, entry_filter: EntryFilter, page: PageRequest) -> list[Entry]:
-    """Returns the entries of a page, without bodies and total."""
+    """Return the entries of a page, without bodies and total."""
     bound = _bound_query(db, user_id, entry_filter)
     return [] if bound is None else _rows(db, bound, page, _search(db, bound, page))
 
 
 def _bound_query(db: Read, user_id: int, entry_filter: EntryFilter) -> _BoundQuery | None:
-    """Returns None if nothing can match."""
+    """Return None if nothing can match."""
     hidden = [
         *entry_filter.excluded_feed_ids,
         *(hidden_feed_ids(db, user_id) if entry_filter.globally_visible else ()),
@@ -172,7 +172,7 @@ def _rows(db: Read, bound: _BoundQuery, page: PageRequest, matches: SearchMatche
 def _located(
     bound: _BoundQuery, page: PageRequest, matches: SearchMatches | None
 ) -> tuple[EntryListQuery, dict[str, Any], bool]:
-    """Returns the query of a page with its parameters, and whether it begins at the cursor."""
+    """Return the query of a page with its parameters, and whether it begins at the cursor."""
     query, parameters, has_cursor = bound.query, bound.parameters, page.cursor is not None
     if matches and matches.is_enough:
         # The matches were searched from the cursor on.
@@ -183,14 +183,14 @@ def _located(
 
 
 def _counted(db: Read, query: EntryListQuery, matches: SearchMatches | None) -> EntryListQuery:
-    """Returns the query to count. SQLite counts the matches faster than it looks up each entry in them."""
+    """Return the query to count. SQLite counts the matches faster than it looks up each entry in them."""
     if matches and matches.is_frequent and query.search == "matches" and full_text.counts_by_looking_up(db):
         return query._replace(search="is in matches")
     return query
 
 
 def with_bodies(db: Read, rows: list[Entry], *, total: int = 0) -> EntryPage:
-    """Returns a page of these entries with their bodies and enclosures."""
+    """Return a page of these entries with their bodies and enclosures."""
     ids = [row.id for row in rows]
     user_ids = sorted({row.user_id for row in rows})
     contents = bodies(db, user_ids, ids)
@@ -199,22 +199,22 @@ def with_bodies(db: Read, rows: list[Entry], *, total: int = 0) -> EntryPage:
 
 
 def bodies(db: Read, user_ids: Iterable[int], entry_ids: Iterable[int]) -> dict[int, str]:
-    """Returns the bodies of the entries that belong to these users, by entry id."""
+    """Return the bodies of the entries that belong to these users, by entry id."""
     return {row["entry_id"]: row["content"] for row in db.rows(_select_contents, users=user_ids, ids=entry_ids)}
 
 
 def newest_by_feed(db: Read, user_id: int, limit: int) -> dict[int, Instant]:
-    """Returns when the newest entry of a feed was stored, by feed id, for feeds among the last `limit` entries."""
+    """Return when the newest entry of a feed was stored, by feed id, for feeds among the last `limit` entries."""
     return {row["feed_id"]: row["stored_at"] for row in db.rows(_select_newest_by_feed, user=user_id, most=limit)}
 
 
 def for_apps(db: Read, user_id: int, entry_ids: Iterable[int]) -> list[AppEntry]:
-    """Returns the entries that belong to the user and are not removed, in no order."""
+    """Return the entries that belong to the user and are not removed, in no order."""
     return db.all(AppEntry, _select_for_apps, user=user_id, ids=list(entry_ids))
 
 
 def enclosures_of(db: Read, user_ids: Iterable[int], entry_ids: Iterable[int]) -> dict[int, list[Enclosure]]:
-    """Returns the enclosures of entries of these users, by entry id."""
+    """Return the enclosures of entries of these users, by entry id."""
     attached: dict[int, list[Enclosure]] = {}
     for enclosure in db.all(Enclosure, _select_enclosures, users=user_ids, ids=entry_ids):
         attached.setdefault(enclosure.entry_id, []).append(enclosure)
@@ -222,14 +222,14 @@ def enclosures_of(db: Read, user_ids: Iterable[int], entry_ids: Iterable[int]) -
 
 
 def ids(db: Read, user_id: int, entry_filter: EntryFilter, *, limit: int, offset: int) -> tuple[int, str]:
-    """Returns the total and a page of ids, newest first, separated by commas. A search in the filter is ignored."""
+    """Return the total and a page of ids, newest first, separated by commas. A search in the filter is ignored."""
     query, parameters = _without_search(user_id, entry_filter)
     listed = db.scalar(ids_statement(query), **parameters, limit=limit, offset=offset)
     return _total(db, query, entry_filter, parameters), listed or ""
 
 
 def id_page(db: Read, user_id: int, entry_filter: EntryFilter, *, direction: Direction, limit: int) -> str:
-    """Returns ids in their order, separated by commas, up to `limit`. A search in the filter is ignored.
+    """Return ids in their order, separated by commas, up to `limit`. A search in the filter is ignored.
 
     Nothing is counted.
     """
@@ -238,13 +238,13 @@ def id_page(db: Read, user_id: int, entry_filter: EntryFilter, *, direction: Dir
 
 
 def joined_ids(db: Read, user_id: int, entry_filter: EntryFilter) -> str:
-    """Returns the ids of a list, ascending and separated by commas. A search in the filter is ignored."""
+    """Return the ids of a list, ascending and separated by commas. A search in the filter is ignored."""
     query, parameters = _without_search(user_id, entry_filter)
     return db.scalar(all_ids_statement(query), **parameters) or ""
 
 
 def total(db: Read, user_id: int, entry_filter: EntryFilter) -> int:
-    """Returns the number of entries in a list. A search in the filter is ignored."""
+    """Return the number of entries in a list. A search in the filter is ignored."""
     query, parameters = _without_search(user_id, entry_filter)
     return _total(db, query, entry_filter, parameters)
 
@@ -262,13 +262,13 @@ def is_older_than_all(db: Read, user_id: int, moment: Instant) -> bool:
 
 
 def first_id_created_after(db: Read, user_id: int, moment: Instant) -> int | None:
-    """Returns the lowest id of the entries that were stored after a moment, None if there are none."""
+    """Return the lowest id of the entries that were stored after a moment, None if there are none."""
     entry_id: int | None = db.scalar(_select_first_id, user=user_id, moment=moment)
     return entry_id
 
 
 def newest_id(db: Read, user_id: int) -> int:
-    """Returns the id of the entry of the user that was stored last, 0 if there are none."""
+    """Return the id of the entry of the user that was stored last, 0 if there are none."""
     entry_id: int | None = db.scalar(_select_newest_id, user=user_id)
     return entry_id or 0
 

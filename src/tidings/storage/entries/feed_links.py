@@ -17,12 +17,12 @@ _set_token = upsert(list_links, ["user_id"], update=["token", "created_at"])
 
 
 def token(db: Read, user_id: int) -> str:
-    """Returns the token of the user's link, "" if there is none."""
+    """Return the token of the user's link, "" if there is none."""
     return db.scalar(_select_token, user=user_id) or ""
 
 
 def owner(db: Read, token: str) -> int | None:
-    """Returns the id of the user whose link has this token."""
+    """Return the id of the user whose link has this token."""
     user_id: int | None = db.scalar(_select_owner, token=token)
     return user_id
 

@@ -111,7 +111,7 @@ _set_published = update(entry_labels).where(
 
 
 def list_all(db: Read, user_id: int) -> list[Label]:
-    """Returns the user's labels by name, without regard to case."""
+    """Return the user's labels by name, without regard to case."""
     return sorted(db.all(Label, _select_by_user, user=user_id), key=_order)
 
 
@@ -124,12 +124,12 @@ def get(db: Read, user_id: int, label_id: int) -> Label | None:
 
 
 def by_key(db: Read, user_id: int, name_key: str) -> Label | None:
-    """Returns the label with this case-folded name; None if there is none."""
+    """Return the label with this case-folded name; None if there is none."""
     return db.one(Label, _select_by_key, user=user_id, key=name_key)
 
 
 def counts(db: Read, user_id: int, label_ids: Iterable[int]) -> dict[int, LabelCounts]:
-    """Returns counts by label id; a label without entries is missing. Looks up each entry of these labels."""
+    """Return counts by label id; a label without entries is missing. Looks up each entry of these labels."""
     wanted = sorted(set(label_ids))
     return {
         row["label_id"]: LabelCounts(entries=row["entries"], unread=int(row["unread"]))
@@ -138,7 +138,7 @@ def counts(db: Read, user_id: int, label_ids: Iterable[int]) -> dict[int, LabelC
 
 
 def of_entries(db: Read, user_id: int, entry_ids: Iterable[int]) -> dict[int, list[Label]]:
-    """Returns the labels of entries by entry id, each list by name; an entry without labels is missing."""
+    """Return the labels of entries by entry id, each list by name; an entry without labels is missing."""
     found: dict[int, list[Label]] = {}
     for row in db.all(_EntryLabel, _select_of_entries, user=user_id, ids=sorted(set(entry_ids))):
         found.setdefault(row.entry_id, []).append(Label(row.id, row.user_id, row.name))
@@ -216,7 +216,7 @@ def detach_all(db: Write, user_id: int, label_id: int, *, now: Instant) -> None:
 
 
 def has_all(entry_id: ColumnElement[int], user_id: int, label_ids: Iterable[int]) -> list[ColumnElement[bool]]:
-    """Returns the conditions that an entry has these labels of the user, one for each."""
+    """Return the conditions that an entry has these labels of the user, one for each."""
     is_owned = entry_labels.c.user_id == user_id
     return [
         entry_id.in_(select(entry_labels.c.entry_id).where(is_owned, entry_labels.c.label_id == label_id))
@@ -225,7 +225,7 @@ def has_all(entry_id: ColumnElement[int], user_id: int, label_ids: Iterable[int]
 
 
 def has_any(entry_id: ColumnElement[int], user_id: int, parameter: str) -> ColumnElement[bool]:
-    """Returns the condition that an entry has one of the user's labels in the list of a parameter."""
+    """Return the condition that an entry has one of the user's labels in the list of a parameter."""
     is_owned = entry_labels.c.user_id == user_id
     return entry_id.in_(select(entry_labels.c.entry_id).where(is_owned, in_list(entry_labels.c.label_id, parameter)))
 

@@ -136,26 +136,26 @@ _BY_CATEGORY = {Order.CATEGORY_ID, Order.CATEGORY_TITLE}
 
 @lru_cache(maxsize=512)
 def page_statement(query: EntryListQuery, order: Order, direction: Direction, *, has_cursor: bool) -> Select[Any]:
-    """Returns the SELECT of a page. Parameters: limit, offset, and the cursor's if there is one."""
+    """Return the SELECT of a page. Parameters: limit, offset, and the cursor's if there is one."""
     return _ordered(select(*columns(entries, Entry)), query, order, direction, has_cursor=has_cursor)
 
 
 @lru_cache(maxsize=256)
 def id_page_statement(query: EntryListQuery, direction: Direction) -> Select[Any]:
-    """Returns the SELECT of the ids of a page in the order of the ids, joined. Parameters: limit and offset."""
+    """Return the SELECT of the ids of a page in the order of the ids, joined. Parameters: limit and offset."""
     statement = _in_order_of_id(select(entries.c.id), query, direction)
     return joined_ids(statement.limit(bindparam("limit")).offset(bindparam("offset")))
 
 
 @lru_cache(maxsize=512)
 def page_ids_statement(query: EntryListQuery, order: Order, direction: Direction, *, has_cursor: bool) -> Select[Any]:
-    """Returns the SELECT of the ids of a page, joined, as `page_statement` with the entries themselves."""
+    """Return the SELECT of the ids of a page, joined, as `page_statement` with the entries themselves."""
     return joined_ids(_ordered(select(entries.c.id), query, order, direction, has_cursor=has_cursor))
 
 
 @lru_cache(maxsize=512)
 def match_test_statement(query: EntryListQuery, order: Order, direction: Direction, *, has_cursor: bool) -> Select[Any]:
-    """Returns a SELECT of the ids of a page of the list without the search, unordered, and whether each matches it."""
+    """Return a SELECT of the ids of a page of the list without the search, unordered, and whether each matches it."""
     listed = query._replace(search="")
     page = _ordered(select(entries.c.id), listed, order, direction, has_cursor=has_cursor).subquery()
     return select(page.c.id, full_text.is_match(page.c.id, bindparam("match_expression")).label("is_match"))
@@ -186,7 +186,7 @@ def _ordered(
 
 
 def _in_order_of_id(statement: Select[Any], query: EntryListQuery, direction: Direction) -> Select[Any]:
-    """Returns a SELECT from entries with the conditions of a list, in the order of the ids."""
+    """Return a SELECT from entries with the conditions of a list, in the order of the ids."""
     owner: ColumnElement[bool] | None = None
     keys: list[ColumnElement[Any]] = [_column(query, entries.c.id)]
     if query.starred and not query.labels:
@@ -200,43 +200,43 @@ def _in_order_of_id(statement: Select[Any], query: EntryListQuery, direction: Di
 
 
 def _column(query: EntryListQuery, column: ColumnElement[Any]) -> ColumnElement[Any]:
-    """Returns the column by which a list is ordered or bounded."""
+    """Return the column by which a list is ordered or bounded."""
     return _OF_LABEL.get(column, column) if query.labels else column
 
 
 def is_after_cursor(order: Order, direction: Direction, *, of_label: bool = False) -> ColumnElement[bool]:
-    """Returns the condition that an entry comes after the cursor: a row comparison, which can use the index."""
+    """Return the condition that an entry comes after the cursor: a row comparison, which can use the index."""
     moment, entry_id = (_OF_LABEL.get(column, column) if of_label else column for column in _ORDERS[order])
     cursor = tuple_(bindparam("cursor_moment", type_=moment.type), bindparam("cursor_id", type_=entry_id.type))
     return tuple_(moment, entry_id) < cursor if direction is Direction.DESC else tuple_(moment, entry_id) > cursor
 
 
 def cursor_parameters(page: PageRequest) -> dict[str, int]:
-    """Returns the parameters of `is_after_cursor`; none without a cursor."""
+    """Return the parameters of `is_after_cursor`; none without a cursor."""
     return {} if page.cursor is None else {"cursor_moment": page.cursor.moment, "cursor_id": page.cursor.entry_id}
 
 
 @lru_cache(maxsize=128)
 def ids_statement(query: EntryListQuery) -> Select[Any]:
-    """Returns the SELECT of a page of ids, newest first, joined. Parameters: limit and offset."""
+    """Return the SELECT of a page of ids, newest first, joined. Parameters: limit and offset."""
     statement = _in_order_of_id(select(entries.c.id), query, Direction.DESC)
     return joined_ids(statement.limit(bindparam("limit")).offset(bindparam("offset")))
 
 
 @lru_cache(maxsize=128)
 def all_ids_statement(query: EntryListQuery) -> Select[Any]:
-    """Returns the SELECT of all ids, ascending, joined."""
+    """Return the SELECT of all ids, ascending, joined."""
     return joined_ids(_in_order_of_id(select(entries.c.id), query, Direction.ASC))
 
 
 @lru_cache(maxsize=256)
 def count_statement(query: EntryListQuery) -> Select[Any]:
-    """Returns the SELECT of the total."""
+    """Return the SELECT of the total."""
     return select(func.count()).select_from(entries).where(*_conditions(query))
 
 
 def _conditions(query: EntryListQuery, owner: ColumnElement[bool] | None = None) -> list[ColumnElement[bool]]:
-    """Returns the conditions of a list.
+    """Return the conditions of a list.
 
     owner: the condition that an entry belongs to the user, where it matters how this is written.
     """
@@ -307,7 +307,7 @@ def _has_tag(number: int) -> ColumnElement[bool]:
 
 
 def has_labels(labels: int, excluded: int) -> list[ColumnElement[bool]]:
-    """Returns the conditions that an entry has labels, and none of others. Parameters: `label_parameters`.
+    """Return the conditions that an entry has labels, and none of others. Parameters: `label_parameters`.
 
     The first one joins `entry_labels`, whose indexes then give the order.
     """
@@ -324,13 +324,13 @@ def has_labels(labels: int, excluded: int) -> list[ColumnElement[bool]]:
 
 
 def label_parameters(label_ids: Sequence[int], excluded: Sequence[int]) -> dict[str, int]:
-    """Returns the parameters of `has_labels`, except the user."""
+    """Return the parameters of `has_labels`, except the user."""
     given = {f"label_{number}": label_id for number, label_id in enumerate(label_ids)}
     return given | {f"excluded_label_{number}": label_id for number, label_id in enumerate(excluded)}
 
 
 def _labelled(parameter: str) -> Select[Any]:
-    """Returns the SELECT of the ids of entries with a label."""
+    """Return the SELECT of the ids of entries with a label."""
     labelled = entry_labels.alias()
     return select(labelled.c.entry_id).where(
         labelled.c.label_id == bindparam(parameter), labelled.c.user_id == bindparam("user")

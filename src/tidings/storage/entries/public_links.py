@@ -20,7 +20,7 @@ _set_code = (
 
 
 def by_code(db: Read, code: str) -> Entry | None:
-    """Returns the shared entry of any user: the code is the permission. None if there is none."""
+    """Return the shared entry of any user: the code is the permission. None if there is none."""
     return db.one(Entry, _select_by_code, code=code) if code else None
 
 

@@ -45,14 +45,14 @@ _mark_unread = (
 
 
 def unread_of(db: Read, user_id: int, entry_ids: Sequence[int]) -> list[int]:
-    """Returns which of the first BATCH ids are unread entries of the user."""
+    """Return which of the first BATCH ids are unread entries of the user."""
     return db.scalars(_select_unread, user=user_id, ids=list(entry_ids)[:BATCH])
 
 
 def differing_from(
     db: Read, user_id: int, entry_ids: Sequence[int], *, status: EntryStatus | None = None, starred: bool | None = None
 ) -> list[int]:
-    """Returns which of the first BATCH ids are entries of the user with another status, or another star.
+    """Return which of the first BATCH ids are entries of the user with another status, or another star.
 
     Removed entries are left out.
     """

@@ -40,7 +40,7 @@ _set_position = (
 
 
 def first_outdated(db: Read) -> tuple[int, int] | None:
-    """Returns a user with outdated reading times, and the id of the last entry that is up to date; None without any."""
+    """Return a user with outdated reading times, and the id of the last entry that is up to date; None without any."""
     for row in db.rows(_select_outdated):
         return row["id"], row["reading_times_after"]
     return None

@@ -55,7 +55,7 @@ _select_texts = (
 
 
 def parse_queries(db: Read, user_id: int, text: str) -> dict[str, SearchQuery]:
-    """Returns the parsed search by language group, for the groups that the user has; "" is the group without one."""
+    """Return the parsed search by language group, for the groups that the user has; "" is the group without one."""
     groups = ["", *db.scalars(_select_languages, user=user_id)]
     return {group: parse_query(text, group) for group in groups}
 
@@ -71,7 +71,7 @@ def note_new(db: Write, numbered: Sequence[tuple[int, int]]) -> None:
 
 
 def is_behind(db: Read, user_id: int | None = None) -> bool:
-    """Returns whether entries (of one user) wait to be indexed."""
+    """Return whether entries (of one user) wait to be indexed."""
     return bool(db.scalar(_has_pending) if user_id is None else db.scalar(_has_pending_of_user, user=user_id))
 
 
@@ -95,7 +95,7 @@ def index_pending(db: Write, *, limit: int, user_id: int | None = None) -> int:
 
 
 def has_deleted(db: Read) -> bool:
-    """Returns whether deleted entries are still in the index. Searches do not find them."""
+    """Return whether deleted entries are still in the index. Searches do not find them."""
     return full_text.has_deleted(db)
 
 

@@ -58,5 +58,5 @@ def find_matches(
 
 
 def _needed(missing: int, tested: int, matches: int) -> int:
-    """Returns how many more entries to test for `missing` more matches, with an eighth to spare."""
+    """Return how many more entries to test for `missing` more matches, with an eighth to spare."""
     return missing * tested * 9 // (matches * 8) + 1

@@ -43,7 +43,7 @@ _count_read = _daily(entries.c.changed_at, MAX_READ, EntryStatus.READ.value)
 
 
 def published(db: Read, user_id: int, start: Instant, length: int, count: int) -> list[int]:
-    """Returns how many entries were published in each of `count` periods of `length` microseconds, from `start` on."""
+    """Return how many entries were published in each of `count` periods of `length` microseconds, from `start` on."""
     return _counts(db, _count_published, user_id, start, length, count)
 
 

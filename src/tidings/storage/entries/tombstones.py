@@ -82,7 +82,7 @@ def forget(db: Write, feed_id: int, hashes: Iterable[bytes]) -> None:
 
 
 def list_all(db: Read, after: tuple[int, bytes]) -> list[Tombstone]:
-    """Returns a page of all tombstones. after: feed id and hash of the last one before it, (0, b"") at first."""
+    """Return a page of all tombstones. after: feed id and hash of the last one before it, (0, b"") at first."""
     return db.all(Tombstone, _select_page, feed=after[0], hash=after[1])
 
 

@@ -51,5 +51,5 @@ def feeds_with_unread(db: Read, user_id: int) -> list[UnreadFeed]:
 
 
 def of_feeds(db: Read, user_id: int, feed_ids: Iterable[int]) -> list[UnreadIds]:
-    """Returns the ids for the feeds that belong to the user. Reads all entries of these feeds in an index."""
+    """Return the ids for the feeds that belong to the user. Reads all entries of these feeds in an index."""
     return db.all(UnreadIds, _select_ids, user=user_id, feeds=list(feed_ids))

@@ -31,7 +31,7 @@ _insert_many = insert(categories).returning(categories.c.id, sort_by_parameter_o
 
 
 def list_all(db: Read, user_id: int) -> list[Category]:
-    """Returns the user's categories by title."""
+    """Return the user's categories by title."""
     return sorted(db.all(Category, _select_by_user, user=user_id), key=_order)
 
 
@@ -44,17 +44,17 @@ def get(db: Read, user_id: int, category_id: int) -> Category | None:
 
 
 def by_key(db: Read, user_id: int, title_key: str) -> Category | None:
-    """Returns the category with this case-folded title; None if there is none."""
+    """Return the category with this case-folded title; None if there is none."""
     return db.one(Category, _select_by_key, user=user_id, key=title_key)
 
 
 def first(db: Read, user_id: int) -> Category | None:
-    """Returns the category of feeds that are added without one: the first by title."""
+    """Return the category of feeds that are added without one: the first by title."""
     return min(db.all(Category, _select_by_user, user=user_id), key=_order, default=None)
 
 
 def counts(db: Read, user_id: int) -> dict[int, CategoryCounts]:
-    """Returns counts by category id; a category without feeds is missing."""
+    """Return counts by category id; a category without feeds is missing."""
     return {
         row["category_id"]: CategoryCounts(feed_count=row["feed_count"], total_unread=int(row["total_unread"]))
         for row in db.rows(_select_counts, user=user_id)

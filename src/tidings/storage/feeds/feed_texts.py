@@ -34,7 +34,7 @@ class FeedRecord(Struct, frozen=True):
 def texts(
     db: Read, user_id: int, names: tuple[str, ...], feed_ids: Collection[int] | None = None
 ) -> Sequence[tuple[int, str]]:
-    """Returns the ids and texts of the feeds that belong to the user; None: of all feeds, in the order of the API.
+    """Return the ids and texts of the feeds that belong to the user; None: of all feeds, in the order of the API.
 
     names: columns of feeds that the text consists of, in addition to category and icon.
     """
@@ -44,7 +44,7 @@ def texts(
 
 
 def records(db: Read, user_id: int, names: tuple[str, ...], feed_ids: Collection[int]) -> list[FeedRecord]:
-    """Returns the feeds with these ids that belong to the user, in no order."""
+    """Return the feeds with these ids that belong to the user, in no order."""
     found = []
     for feed, row in db.joined(Feed, _select_records(names), user=user_id, ids=feed_ids):
         category = Category(feed.category_id, user_id, row.category_title, row.category_is_hidden)

@@ -103,12 +103,12 @@ _DEFAULTS = {field.name: field.default for field in msgspec.structs.fields(Feed)
 
 
 def list_all(db: Read, user_id: int) -> list[Feed]:
-    """Returns the user's feeds, failing ones first, then by title without case."""
+    """Return the user's feeds, failing ones first, then by title without case."""
     return db.all(Feed, _select_ordered, user=user_id)
 
 
 def for_opml(db: Read, user_id: int) -> dict[int, list[OpmlFeed]]:
-    """Returns what OPML contains of the user's feeds, by id of the category, ordered by title without case."""
+    """Return what OPML contains of the user's feeds, by id of the category, ordered by title without case."""
     by_category: dict[int, list[OpmlFeed]] = {}
     for category_id, title, feed_url, site_url, description, *settings in db.tuples(_select_for_opml, user=user_id):
         feed = OpmlFeed(title, feed_url, site_url, description, settings)
@@ -117,7 +117,7 @@ def for_opml(db: Read, user_id: int) -> dict[int, list[OpmlFeed]]:
 
 
 def ids_of_category(db: Read, user_id: int, category_id: int) -> list[int]:
-    """Returns ids of a category's feeds: enabled ones first, then failing ones, then those with most unread entries."""
+    """Return ids of a category's feeds: enabled ones first, then failing ones, then those with most unread entries."""
     return db.scalars(_select_ids_by_category, user=user_id, category=category_id)
 
 
@@ -126,12 +126,12 @@ def get(db: Read, user_id: int, feed_id: int) -> Feed | None:
 
 
 def get_many(db: Read, user_id: int, feed_ids: Iterable[int]) -> list[Feed]:
-    """Returns the feeds with these ids that belong to the user."""
+    """Return the feeds with these ids that belong to the user."""
     return db.all(Feed, _select_by_ids, user=user_id, ids=list(feed_ids))
 
 
 def origins(db: Read, user_id: int, feed_ids: Iterable[int]) -> dict[int, FeedOrigin]:
-    """Returns the origins of the feeds that belong to the user, by id."""
+    """Return the origins of the feeds that belong to the user, by id."""
     return {origin.id: origin for origin in db.all(FeedOrigin, _select_origins, user=user_id, ids=feed_ids)}
 
 
@@ -141,30 +141,30 @@ def id_by_url(db: Read, user_id: int, feed_url: str) -> int | None:
 
 
 def ids_by_url(db: Read, user_id: int, feed_urls: Iterable[str]) -> dict[str, int]:
-    """Returns the ids of the user's feeds with these URLs."""
+    """Return the ids of the user's feeds with these URLs."""
     wanted = sorted(set(feed_urls))
     rows = db.rows(_select_ids_by_url, user=user_id, urls=wanted) if wanted else ()
     return {row["feed_url"]: row["id"] for row in rows}
 
 
 def owned_ids(db: Read, user_id: int, feed_ids: Iterable[int]) -> set[int]:
-    """Returns the ids of the list that are feeds of the user."""
+    """Return the ids of the list that are feeds of the user."""
     wanted = sorted(set(feed_ids))
     return set(db.scalars(_select_owned_ids, user=user_id, ids=wanted)) if wanted else set()
 
 
 def urls(db: Read, user_id: int) -> set[str]:
-    """Returns the URLs of the user's feeds."""
+    """Return the URLs of the user's feeds."""
     return set(db.scalars(_select_urls, user=user_id))
 
 
 def icon_names(db: Read, user_id: int) -> dict[int, str]:
-    """Returns the public names of icons by feed id; a feed without an icon is missing."""
+    """Return the public names of icons by feed id; a feed without an icon is missing."""
     return {row["feed_id"]: row["external_id"] for row in db.rows(_select_icon_names, user=user_id)}
 
 
 def last_check(db: Read, user_id: int, *, feed_id: int | None = None, category_id: int | None = None) -> Instant | None:
-    """Returns when a feed of the user was last checked; None without feeds. feed_id, category_id: look only there."""
+    """Return when a feed of the user was last checked; None without feeds. feed_id, category_id: look only there."""
     statement, given = _select_last_check, {}
     if feed_id is not None:
         statement, given = _select_last_check_of_feed, {"feed": feed_id}
@@ -175,14 +175,14 @@ def last_check(db: Read, user_id: int, *, feed_id: int | None = None, category_i
 
 
 def count_due(db: Read, user_id: int, now: Instant, *, category_id: int | None = None) -> int:
-    """Returns the number of the user's enabled feeds that wait for a worker. category_id: count only there."""
+    """Return the number of the user's enabled feeds that wait for a worker. category_id: count only there."""
     if category_id is None:
         return cast("int", db.scalar(_count_due, user=user_id, now=now))
     return cast("int", db.scalar(_count_due_in_category, user=user_id, now=now, category=category_id))
 
 
 def hidden_feed_ids(db: Read, user_id: int) -> list[int]:
-    """Returns the ids of feeds that are hidden globally, by themselves or by their category."""
+    """Return the ids of feeds that are hidden globally, by themselves or by their category."""
     return db.scalars(_select_hidden, user=user_id)
 
 

@@ -126,14 +126,14 @@ _count_by_week = (
 
 
 def list_summaries(db: Read, user_id: int, order: FeedOrder, now: Instant) -> list[FeedHealthSummary]:
-    """Returns all feeds of the user, sorted."""
+    """Return all feeds of the user, sorted."""
     found = db.all(FeedHealthSummary, _select_summaries[order], user=user_id, now=now)
     first = "health_rank" if order is FeedOrder.CARE else "sort_value"
     return sorted(found, key=attrgetter(first, "title_key", "id"))
 
 
 def get_many(db: Read, user_id: int, feed_ids: Sequence[int], now: Instant) -> list[FeedHealthData]:
-    """Returns the feeds with these ids that belong to the user, in the order of the ids."""
+    """Return the feeds with these ids that belong to the user, in the order of the ids."""
     found = {feed.id: feed for feed in db.all(FeedHealthData, _select_many, user=user_id, ids=feed_ids, now=now)}
     return [found[feed_id] for feed_id in feed_ids if feed_id in found]
 
@@ -143,12 +143,12 @@ def get(db: Read, user_id: int, feed_id: int, now: Instant) -> FeedHealthData | 
 
 
 def count_unchecked(db: Read, user_id: int) -> int:
-    """Returns how many feeds of the user were never checked."""
+    """Return how many feeds of the user were never checked."""
     return int(db.scalar(_count_unchecked, user=user_id))
 
 
 def entries_per_week(db: Read, user_id: int, feed_ids: Sequence[int], now: Instant, weeks: int) -> dict[int, list[int]]:
-    """Returns the number of entries of each of the last weeks by feed id, the oldest week first."""
+    """Return the number of entries of each of the last weeks by feed id, the oldest week first."""
     counts = {feed_id: [0] * weeks for feed_id in feed_ids}
     since = now - weeks * WEEK
     for row in db.rows(_count_by_week, user=user_id, feeds=list(feed_ids), now=now, since=since):

@@ -27,12 +27,12 @@ _delete_unused = delete(icons).where(icons.c.id.in_(_select_unused.scalar_subque
 
 
 def get(db: Read, user_id: int, icon_id: int) -> Icon | None:
-    """Returns an icon; None if no feed of the user has it."""
+    """Return an icon; None if no feed of the user has it."""
     return db.one(Icon, _select_by_id, user=user_id, id=icon_id)
 
 
 def list_all(db: Read, user_id: int) -> list[Icon]:
-    """Returns the icons of the user's feeds, by id."""
+    """Return the icons of the user's feeds, by id."""
     return db.all(Icon, _select_all, user=user_id)
 
 
@@ -41,7 +41,7 @@ def of_feed(db: Read, user_id: int, feed_id: int) -> Icon | None:
 
 
 def by_external_id(db: Read, external_id: str) -> Icon | None:
-    """Returns the icon of any feed by its public name, which is random: only its viewers can ask for it."""
+    """Return the icon of any feed by its public name, which is random: only its viewers can ask for it."""
     return db.one(Icon, _select_by_name, external_id=external_id)
 
 

@@ -91,7 +91,7 @@ _count = (
 
 
 def list_feeds(db: Read, user_id: int) -> list[SidebarFeed]:
-    """Returns the user's feeds by title, without case."""
+    """Return the user's feeds by title, without case."""
     return db.all(SidebarFeed, _select, user=user_id)
 
 
@@ -101,15 +101,15 @@ def list_feeds_of(db: Read, user_id: int, category_ids: Collection[int]) -> list
 
 
 def get_many(db: Read, user_id: int, feed_ids: Collection[int]) -> dict[int, SidebarFeed]:
-    """Returns the feeds with these ids that belong to the user, by id."""
+    """Return the feeds with these ids that belong to the user, by id."""
     return {feed.id: feed for feed in db.all(SidebarFeed, _select_listed, user=user_id, ids=feed_ids)}
 
 
 def most_read(db: Read, user_id: int, limit: int) -> list[SidebarFeed]:
-    """Returns the user's feeds with most read entries, equal ones by title."""
+    """Return the user's feeds with most read entries, equal ones by title."""
     return db.all(SidebarFeed, _select_most_read, user=user_id, limit=limit)
 
 
 def count_by_category(db: Read, user_id: int) -> dict[int, SidebarCounts]:
-    """Returns the counts of the categories with feeds, by id: in a fifth of the time that their feeds take."""
+    """Return the counts of the categories with feeds, by id: in a fifth of the time that their feeds take."""
     return {counts.category_id: counts for counts in db.all(SidebarCounts, _count, user=user_id)}

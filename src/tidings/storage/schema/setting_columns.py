@@ -12,7 +12,7 @@ from tidings.engine.columns import flag, number, words
 
 
 def setting_columns(settings: Iterable[Declared[Any]]) -> list[Column[Any]]:
-    """Returns a column for each setting, with its default. A migration adds the same column to existing tables."""
+    """Return a column for each setting, with its default. A migration adds the same column to existing tables."""
     return [_column(one) for one in settings]
 
 

@@ -58,7 +58,7 @@ class Attachments(Struct, frozen=True):
 def attachments(
     context: RequestContext, enclosures: Sequence[Enclosure], content: str, *, has_players: bool
 ) -> Attachments:
-    """Returns the attachments of an entry. content: its HTML, as stored.
+    """Return the attachments of an entry. content: its HTML, as stored.
 
     has_players: whether audio and video get a player; otherwise they are links.
     """
@@ -77,7 +77,7 @@ def attachments(
 
 
 def _view(context: RequestContext, enclosure: Enclosure, shown: frozenset[MediaKind]) -> AttachmentView:
-    """Returns an enclosure as the page shows it. shown: kinds that get a player or picture instead of a link."""
+    """Return an enclosure as the page shows it. shown: kinds that get a player or picture instead of a link."""
     kind = enclosure.mime_type.partition("/")[0]
     path = enclosure.url.partition("?")[0].rstrip("/")
     url = safe_href(enclosure.url)
@@ -87,7 +87,7 @@ def _view(context: RequestContext, enclosure: Enclosure, shown: frozenset[MediaK
 
 
 def _part(enclosure: Enclosure) -> str:
-    """Returns chapters or transcript; "" for anything else."""
+    """Return chapters or transcript; "" for anything else."""
     kind = enclosure.mime_type.partition(";")[0].strip().lower()
     if kind == _CHAPTERS:
         return "chapters"

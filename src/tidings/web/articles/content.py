@@ -27,7 +27,7 @@ _SMALL = 64
 
 
 def article_html(context: RequestContext, content: str, *, has_players: bool = True, poster: str = "") -> Markup:
-    """Returns the HTML of an article. content: the stored HTML.
+    """Return the HTML of an article. content: the stored HTML.
 
     has_players: whether audio, video and frames get a player; otherwise they are links.
     poster: the picture of its first player, or "".
@@ -41,12 +41,12 @@ def article_html(context: RequestContext, content: str, *, has_players: bool = T
 
 
 def picture_address(context: RequestContext, url: str) -> str:
-    """Returns the address from which a page loads a picture. url: not escaped."""
+    """Return the address from which a page loads a picture. url: not escaped."""
     return context.media_address(url, MediaKind.IMAGE) if url else ""
 
 
 def _without_candidates(html: str) -> str:
-    """Returns the HTML with one file for each picture: a copy for reading offline keeps no other ones."""
+    """Return the HTML with one file for each picture: a copy for reading offline keeps no other ones."""
 
     def reduce(part: re.Match[str]) -> str:
         tag = part[0]
@@ -56,7 +56,7 @@ def _without_candidates(html: str) -> str:
 
 
 def _link_pictures(html: str) -> str:
-    """Returns the HTML with a link to the picture alone around each picture that is not inside a link."""
+    """Return the HTML with a link to the picture alone around each picture that is not inside a link."""
     if "<img" not in html:
         return html
     label = escape(_("Enlarge picture"))

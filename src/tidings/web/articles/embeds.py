@@ -16,7 +16,7 @@ _SOURCE = re.compile(r'<(?:audio|video|source)\b[^>]*? src="([^"]+)"')
 
 
 def defer_players(content: str, *, poster: str = "") -> str:
-    """Returns cleaned HTML with each frame replaced by a link and a template element that keeps the frame.
+    """Return cleaned HTML with each frame replaced by a link and a template element that keeps the frame.
 
     poster: URL of a picture that stands for the first player until the user clicks it.
     """
@@ -27,7 +27,7 @@ def defer_players(content: str, *, poster: str = "") -> str:
 
 
 def link_players(content: str) -> str:
-    """Returns cleaned HTML with a link in place of each frame, audio and video element."""
+    """Return cleaned HTML with a link in place of each frame, audio and video element."""
     if "<iframe" not in content and "<audio" not in content and "<video" not in content:
         return content
     without_frames = _FRAME.sub(lambda match: _link(match[1], _label(match[1])), content)
@@ -44,7 +44,7 @@ def _link_to_player(match: re.Match[str], poster: str) -> str:
 
 
 def _label(url: str) -> str:
-    """Returns the text of the link to a player. url, result: escaped."""
+    """Return the text of the link to a player. url, result: escaped."""
     host = (urlsplit(html.unescape(url)).hostname or "").removeprefix("www.").removeprefix("player.")
     return html.escape(_("Play from %(host)s", host=host))
 
@@ -55,5 +55,5 @@ def _file_link(url: str) -> str:
 
 
 def _link(url: str, label: str) -> str:
-    """Returns a link to a media file or player. url, label: escaped."""
+    """Return a link to a media file or player. url, label: escaped."""
     return f'<a href="{url}" rel="noopener noreferrer" referrerpolicy="no-referrer">{label}</a>'

@@ -47,7 +47,7 @@ class Reference:
 
 
 def page(document: Json) -> str:
-    """Returns the page as HTML. document: OpenAPI 3.1, as `tidings.api` generates it."""
+    """Return the page as HTML. document: OpenAPI 3.1, as `tidings.api` generates it."""
     groups: dict[str, list[tuple[str, str, Json]]] = {tag["name"]: [] for tag in document["tags"]}
     for path, methods in document["paths"].items():
         for method, operation in methods.items():
@@ -153,7 +153,7 @@ def _table(title: str, rows: list[tuple[str, str, str]]) -> str:
 
 
 def _kind(schema: Json) -> str:
-    """Returns the type of a value in words, as HTML."""
+    """Return the type of a value in words, as HTML."""
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
         return f'<a href="#type-{name}">{name}</a>'
@@ -190,7 +190,7 @@ def _range(schema: Json) -> str:
 
 
 def _path(path: str) -> str:
-    """Returns the path as HTML that may wrap after each slash."""
+    """Return the path as HTML that may wrap after each slash."""
     return escape(path).replace("/", "/<wbr>").replace("{", "<var>{").replace("}", "}</var>")
 
 

@@ -104,7 +104,7 @@ def _page(
     changing: int | None = None,
     problem: InvalidInput | None = None,
 ) -> PageResponse:
-    """Returns the page of categories. changing: id of the category that the form changes; None for a new one."""
+    """Return the page of categories. changing: id of the category that the form changes; None for a new one."""
     with context.services.reading() as db:
         newest = entry_lists.newest_id(db, context.caller.id)
     values = {

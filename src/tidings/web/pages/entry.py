@@ -97,7 +97,7 @@ def read_entry(context: RequestContext, entry_id: int) -> PageResponse:
 def open_entry(
     context: RequestContext, entry_id: int, *, feed_id: int | None = None, category_id: int | None = None
 ) -> Entry:
-    """Returns the entry, marked read if the user wants that and the browser is not prefetching.
+    """Return the entry, marked read if the user wants that and the browser is not prefetching.
 
     feed_id, category_id: where it must be; otherwise NotFound is raised. Read counts only after this call.
     """
@@ -164,7 +164,7 @@ def _page(lists: EntryLists, context: RequestContext, listing: ListPage, entry: 
 
 
 def _has_length(user: User, entry: Entry, content: str) -> bool:
-    """Returns whether the minutes of an episode are its length, and not the time that its notes take to read."""
+    """Return whether the minutes of an episode are its length, and not the time that its notes take to read."""
     speeds = {"words_per_minute": user.default_reading_speed, "cjk_per_minute": user.cjk_reading_speed}
     return entry.reading_time != reading_minutes(content, **speeds)
 

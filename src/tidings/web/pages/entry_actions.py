@@ -54,7 +54,7 @@ class ShownForm(Form, frozen=True):
     """Ids, separated by commas."""
 
     def shown(self) -> Shown | None:
-        """Raises InvalidInput for what is not an id."""
+        """Raise InvalidInput for what is not an id."""
         if not self.newest:
             return None
         newest_id = 0 if self.newest == "0" else parse_id("newest", self.newest)

@@ -88,7 +88,7 @@ def show_feed(context: RequestContext, query: ListQuery, feed_id: int) -> PageRe
 
 @routes.get("/search/total")
 def show_total(context: RequestContext, query: ListQuery) -> Response:
-    """Returns the number of results in words. Counting all of them may take longer than showing the first ones."""
+    """Return the number of results in words. Counting all of them may take longer than showing the first ones."""
     listing = entry_list_pages.search(context, query)
     request = PageRequest(limit=1)
     with context.services.entries.listing.of(context.caller.id, listing.entry_filter) as lists:
@@ -103,7 +103,7 @@ def show_search(context: RequestContext, query: ListQuery) -> PageResponse:
 
 
 def show(context: RequestContext, listing: ListPage, query: ListQuery, *, max_rows: int | None = None) -> PageResponse:
-    """Returns a page of a list. max_rows: maximum number of rows, if less than the user's setting."""
+    """Return a page of a list. max_rows: maximum number of rows, if less than the user's setting."""
     user, after = context.caller, entry_list_pages.parse_cursor(query.after)
     limit = min(user.entries_per_page, max_rows or user.entries_per_page)
     with context.services.entries.listing.of(user.id, listing.entry_filter) as lists:
@@ -135,18 +135,18 @@ def show(context: RequestContext, listing: ListPage, query: ListQuery, *, max_ro
 
 
 def next_page(context: RequestContext, listing: ListPage, after: str, newest: int | None) -> str:
-    """Returns the URL of the page after a cursor. It goes on to say what the first page has shown."""
+    """Return the URL of the page after a cursor. It goes on to say what the first page has shown."""
     known = {} if newest is None else {"newest": newest}
     return context.url(listing.path, after=after, **listing.query, **known)
 
 
 def later_ids(found: Sequence[Entry], newest: int | None) -> list[int]:
-    """Returns the shown entries that were stored after the newest one."""
+    """Return the shown entries that were stored after the newest one."""
     return [entry.id for entry in found if newest is not None and entry.id > newest]
 
 
 def _newest(db: Read, listing: ListPage, user_id: int, query: ListQuery) -> int | None:
-    """Returns up to which entry the list can be marked read: the newest one when its first page was built."""
+    """Return up to which entry the list can be marked read: the newest one when its first page was built."""
     if not listing.mark_path:
         return None
     is_later_page = query.newest is not None and query.after
@@ -154,7 +154,7 @@ def _newest(db: Read, listing: ListPage, user_id: int, query: ListQuery) -> int 
 
 
 def _trouble(db: Read, context: RequestContext, listing: ListPage) -> str:
-    """Returns why the last checks of the list's feed failed; "" for lists of other kinds."""
+    """Return why the last checks of the list's feed failed; "" for lists of other kinds."""
     line = context.sidebar.feed(listing.feed_id) if listing.feed_id else None
     if listing.name != "feed" or line is None or not line.error_count:
         return ""

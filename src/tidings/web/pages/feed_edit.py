@@ -142,7 +142,7 @@ async def refresh_feed(caller: User, services: Services, feed_id: int, form: Ref
 
 
 def _changes(feed: Feed, form: FeedForm) -> tuple[dict[str, Any], dict[str, str]]:
-    """Returns the changed settings, and errors by field."""
+    """Return the changed settings, and errors by field."""
     fields: dict[str, Any] = {name: getattr(form, name) for name in TEXTS}
     fields |= {name: bool(getattr(form, name)) for name in SWITCHES}
     fields["category_id"] = form.category_id or feed.category_id
@@ -162,7 +162,7 @@ def _changes(feed: Feed, form: FeedForm) -> tuple[dict[str, Any], dict[str, str]
 
 
 def _with_shown(feed: Feed, form: FeedForm, fields: dict[str, Any]) -> dict[str, Any]:
-    """Returns the changes; with a new address, unchanged values that the page shows too: they are for that address.
+    """Return the changes; with a new address, unchanged values that the page shows too: they are for that address.
 
     Raises InvalidInput if the stored password, which the page does not show, would go to another host.
     """
@@ -178,7 +178,7 @@ def _with_shown(feed: Feed, form: FeedForm, fields: dict[str, Any]) -> dict[str,
 
 
 def _rule_problems(form: FeedForm) -> dict[str, str]:
-    """Returns an error for every invalid rule, by field; each names the rule."""
+    """Return an error for every invalid rule, by field; each names the rule."""
     problems: dict[str, list[str]] = {}
     for error in compile_rules(RuleTexts(**{name: getattr(form, name) for name in RULES})).errors:
         problems.setdefault(error.field, []).append(translated(error.problem))

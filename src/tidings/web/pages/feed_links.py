@@ -74,7 +74,7 @@ def revoke_links(caller: User, services: Services) -> Redirect:
 
 
 def _feed(context: RequestContext, token: str, path: str, entry_filter: EntryFilter) -> Response:
-    """Returns the newest entries as Atom. A wrong token and a list that its owner does not have get the same 404."""
+    """Return the newest entries as Atom. A wrong token and a list that its owner does not have get the same 404."""
     user = context.services.entries.feed_links.owner(token)
     if user is None:
         raise NotFound(verbatim("There is no list at this address."))

@@ -192,7 +192,7 @@ def _page(context: RequestContext, caller: User, services: Services, query: Feed
 
 
 def _filters(chosen: FilteredFeeds) -> list[tuple[str, str, int]]:
-    """Returns value, label and count of each state that has feeds."""
+    """Return value, label and count of each state that has feeds."""
     filters = [(state.value, _(NAMES[state]), chosen.counts[state]) for state in FeedHealth if chosen.counts[state]]
     return [("", _("All"), chosen.total), *filters]
 
@@ -220,7 +220,7 @@ def _searched(feed: FeedHealthSummary) -> str:
 
 
 def _confirmation(context: RequestContext, ids: Sequence[int], query: FeedsQuery) -> PageResponse:
-    """Returns the page that shows what would be deleted, which cannot be undone."""
+    """Return the page that shows what would be deleted, which cannot be undone."""
     known = context.sidebar.feeds_by_id(ids)
     lines = [known[id_] for id_ in ids if id_ in known]
     values = {

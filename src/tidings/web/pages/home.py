@@ -59,7 +59,7 @@ def show_robots() -> Response:
 
 @routes.get("/icons/{icon_id}")
 def show_icon(caller: User, services: Services, icon_id: int) -> Response:
-    """Returns an icon of one of the user's feeds."""
+    """Return an icon of one of the user's feeds."""
     with services.reading() as db:
         icon = icons.get(db, caller.id, icon_id)
     if icon is None:
@@ -69,7 +69,7 @@ def show_icon(caller: User, services: Services, icon_id: int) -> Response:
 
 @routes.get("/feed-icon/{icon_name}", is_public=True)
 def show_public_icon(services: Services, icon_name: str) -> Response:
-    """Returns an icon by its public name (`external_icon_id`), for apps, which load pictures without credentials."""
+    """Return an icon by its public name (`external_icon_id`), for apps, which load pictures without credentials."""
     with services.reading() as db:
         icon = icons.by_external_id(db, icon_name) if _ICON_NAME.fullmatch(icon_name) else None
     if icon is None:
@@ -83,7 +83,7 @@ routes.get("/feed/icon/{icon_name}", is_public=True)(show_public_icon)
 
 @routes.get("/custom.css")
 def show_stylesheet(caller: User) -> Response:
-    """Returns the user's style sheet, as a file so that the content policy needs no exception."""
+    """Return the user's style sheet, as a file so that the content policy needs no exception."""
     return Response(caller.stylesheet, 200, _IMMUTABLE, "text/css; charset=utf-8")
 
 

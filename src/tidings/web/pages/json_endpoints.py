@@ -97,7 +97,7 @@ class CountsQuery(Query, frozen=True):
 
 @routes.get("/counts")
 def show_counts(context: RequestContext, query: CountsQuery) -> Response:
-    """Returns unread and starred, and f7 or c3 for each feed or category that has unread entries."""
+    """Return unread and starred, and f7 or c3 for each feed or category that has unread entries."""
     sidebar = context.sidebar
     counts = {f"c{line.category.id}": line.unread for line in sidebar.categories if line.unread}
     counts |= {f"f{feed.id}": feed.unread for feed in sidebar.feeds if feed.unread}
@@ -110,7 +110,7 @@ def show_counts(context: RequestContext, query: CountsQuery) -> Response:
 
 @routes.get("/session")
 def show_session(context: RequestContext, caller: User) -> Response:
-    """Returns the id of the user and the token for forms, which a page needs that outlived its session."""
+    """Return the id of the user and the token for forms, which a page needs that outlived its session."""
     return json({"user": caller.id, "csrf": context.csrf}, headers=_NO_STORE)
 
 

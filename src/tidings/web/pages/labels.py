@@ -93,7 +93,7 @@ def _page(
     changing: int | None = None,
     problem: InvalidInput | None = None,
 ) -> PageResponse:
-    """Returns the page of labels. changing: id of the label that the form renames; None for a new one."""
+    """Return the page of labels. changing: id of the label that the form renames; None for a new one."""
     with context.services.reading() as db:
         listed: list[Label] = labels.list_all(db, context.caller.id)
         counts = labels.counts(db, context.caller.id, [label.id for label in listed])

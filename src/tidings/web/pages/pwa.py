@@ -53,12 +53,12 @@ _REFUSED = {HEADER: NOTHING, "Cache-Control": "no-store", **SANDBOX_HEADERS}
 
 
 def is_allowed(context: RequestContext) -> bool:
-    """Returns whether this browser may keep copies: signed in, on a device of one person who wants them."""
+    """Return whether this browser may keep copies: signed in, on a device of one person who wants them."""
     return context.signed_in is not None and not context.cookie(cookies.SHARED) and context.device.offline != NOTHING
 
 
 def copies_name(context: RequestContext, release: str) -> str:
-    """Returns the name of the copies that this browser may keep, for the header; NOTHING when it may keep none.
+    """Return the name of the copies that this browser may keep, for the header; NOTHING when it may keep none.
 
     It changes with everything that a copy depends on except the entry, so that older copies are dropped, and does not
     reveal the session. release: a fingerprint of our styles and scripts.
@@ -74,7 +74,7 @@ def copies_name(context: RequestContext, release: str) -> str:
 
 @routes.get("/manifest.webmanifest", is_public=True)
 def show_manifest(context: RequestContext) -> Response:
-    """Returns the manifest. Its display mode is the user's setting."""
+    """Return the manifest. Its display mode is the user's setting."""
     icons = [
         {
             "src": context.url(f"/{name}"),
@@ -127,13 +127,13 @@ def show_full_icon() -> Response:
 
 @routes.get("/favicon.ico", is_public=True)
 def show_favicon() -> Response:
-    """Returns the icon for browsers that do not read the page's link element."""
+    """Return the icon for browsers that do not read the page's link element."""
     return Response(app_icon.render_app_icon(48), 200, _A_DAY, "image/png")
 
 
 @routes.get("/worker.js", is_public=True)
 def show_worker(assets: Assets) -> Response:
-    """Returns the service worker. Its scope follows from its URL: that below /static would not do."""
+    """Return the service worker. Its scope follows from its URL: that below /static would not do."""
     return Response(assets.content(WORKER), 200, _WORKER, "text/javascript; charset=utf-8")
 
 
@@ -170,7 +170,7 @@ def copy_entry(context: RequestContext, entry_id: int) -> PageResponse | Redirec
 
 
 def _refusal(context: RequestContext, path: str) -> Redirect | Response | None:
-    """Returns the response to a request that is not for a copy to keep, or None.
+    """Return the response to a request that is not for a copy to keep, or None.
 
     path: the page's own path, for people who open the address.
     """

@@ -141,13 +141,13 @@ async def add_feed(
 
 
 def _bookmarklet(context: RequestContext) -> str:
-    """Returns the address of a bookmark that opens the form with the URL of the page that the browser shows."""
+    """Return the address of a bookmark that opens the form with the URL of the page that the browser shows."""
     form = context.site.base_url + "/feeds/add?url="
     return f"javascript:location.href='{form}'+encodeURIComponent(location.href)"
 
 
 async def _page_after_error(context: RequestContext, form: AddFeedForm, error: TidingsError) -> PageResponse:
-    """Returns the page with the error. The feeds are discovered again, if that still works."""
+    """Return the page with the error. The feeds are discovered again, if that still works."""
     try:
         offers = await _offers(context.caller, context.services, form) if form.url and form.feed_url else []
     except (InvalidInput, NotFound, FetchError):
@@ -171,13 +171,13 @@ def _known(services: Services, user_id: int, urls: list[str]) -> dict[str, int]:
 
 
 def _fetch_options(form: SubscribeForm) -> dict[str, Any]:
-    """Returns the options for fetching that are set in the form."""
+    """Return the options for fetching that are set in the form."""
     values = ((name, getattr(form, name)) for name in SubscribeForm.__struct_fields__ if name != "url")
     return {name: value for name, value in values if value}
 
 
 def _may_need_options(error: TidingsError | None) -> bool:
-    """Returns whether an option of the form could help: the site wants a password, or its certificate is not valid."""
+    """Return whether an option of the form could help: the site wants a password, or its certificate is not valid."""
     return isinstance(error, TlsError) or (isinstance(error, HttpError) and error.status in {401, 403, 407})
 
 

@@ -52,7 +52,7 @@ def starters() -> list[OpmlSubscription]:
 
 
 def by_category() -> dict[str, list[OpmlSubscription]]:
-    """Returns the starter feeds by category, in the order of the file."""
+    """Return the starter feeds by category, in the order of the file."""
     subscriptions: dict[str, list[OpmlSubscription]] = {}
     for feed in starters():
         subscriptions.setdefault(feed.category, []).append(feed)

@@ -28,7 +28,7 @@ _HOSTS: Final = tuple(BY_HOST)
 
 
 def builtin_rewrites(url: str) -> RewriteRules:
-    """Returns the built-in rules for an entry with this URL."""
+    """Return the built-in rules for an entry with this URL."""
     host = host_of(url)
     while host.endswith(_HOSTS):
         if host in BY_HOST:

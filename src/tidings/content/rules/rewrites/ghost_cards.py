@@ -26,7 +26,7 @@ def fix_ghost_cards(tree: LexborHTMLParser) -> None:
 
 
 def _groups(cards: list[LexborNode]) -> list[list[LexborNode]]:
-    """Returns the convertible cards, grouped: cards with only blanks between them are in one group."""
+    """Return the convertible cards, grouped: cards with only blanks between them are in one group."""
     groups: list[list[LexborNode]] = []
     last: LexborNode | None = None
     for card in cards:
@@ -49,7 +49,7 @@ def _neighbour_before(node: LexborNode) -> LexborNode | None:
 
 
 def _as_link(card: LexborNode) -> str:
-    """Returns the link of a card; "" for a card without URL or title."""
+    """Return the link of a card; "" for a card without URL or title."""
     container = card.css_first("a[href]")
     title = _words(card, ".kg-bookmark-title")
     if container is None or not title:

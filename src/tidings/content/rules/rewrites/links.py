@@ -84,7 +84,7 @@ def _with_links(text: str) -> str:
 
 
 def _without_sentence_end(url: str) -> str:
-    """Returns the URL without punctuation of the sentence.
+    """Return the URL without punctuation of the sentence.
 
     A closing parenthesis stays if the URL has an opening one.
     """

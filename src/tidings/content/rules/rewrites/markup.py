@@ -36,7 +36,7 @@ TreeEdit = Callable[[LexborHTMLParser], None]
 
 
 def parse(html: str, *, is_page: bool = False) -> LexborHTMLParser:
-    """Returns the tree. html: the content of an entry, or a whole page.
+    """Return the tree. html: the content of an entry, or a whole page.
 
     Raises RuleBudgetExceeded for a document that would exhaust the parser.
     """
@@ -48,12 +48,12 @@ def parse(html: str, *, is_page: bool = False) -> LexborHTMLParser:
 
 
 def on_tree(edit: TreeEdit) -> RewriteAction:
-    """Returns a rewrite action that applies `edit` to the content."""
+    """Return a rewrite action that applies `edit` to the content."""
     return partial(edit_tree, edit=edit)
 
 
 def edit_tree(entry: RuleEntry, edit: TreeEdit) -> RuleEntry:
-    """Returns the entry with its content parsed, changed by `edit`, and written back."""
+    """Return the entry with its content parsed, changed by `edit`, and written back."""
     tree = parse(entry.content)
     edit(tree)
     return replace(entry, content=tree.html or "")
@@ -71,12 +71,12 @@ def insert_html_after(node: LexborNode, html: str) -> None:
 
 
 def attribute(node: LexborNode, name: str) -> str:
-    """Returns the attribute, trimmed; "" if it is absent or empty."""
+    """Return the attribute, trimmed; "" if it is absent or empty."""
     return (node.attributes.get(name) or "").strip()
 
 
 def link(url: str, label: str) -> str:
-    """Returns the HTML of a link."""
+    """Return the HTML of a link."""
     return f'<a href="{escape(url)}">{escape(label)}</a>'
 
 

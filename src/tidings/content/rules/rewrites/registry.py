@@ -50,7 +50,7 @@ NAMES: Final = frozenset(WITHOUT_ARGUMENTS) | frozenset(WITH_ARGUMENTS)
 
 
 def build_action(call: RuleCall) -> RewriteAction:
-    """Returns the action of a call.
+    """Return the action of a call.
 
     Raises InvalidRule, without field and number, for an unknown name or missing arguments.
     """

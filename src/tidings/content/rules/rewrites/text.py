@@ -91,7 +91,7 @@ def remove_tables(tree: LexborHTMLParser) -> None:
 
 
 def _texts(tree: LexborHTMLParser, selector: Selector | None, budget: RuleBudget) -> list[LexborNode]:
-    """Returns the text nodes below the matches of the selector; all text nodes without one."""
+    """Return the text nodes below the matches of the selector; all text nodes without one."""
     nodes = tree.root.traverse(include_text=True) if tree.root else ()
     texts = [node for node in nodes if node.is_text_node]
     if selector is None:
@@ -101,7 +101,7 @@ def _texts(tree: LexborHTMLParser, selector: Selector | None, budget: RuleBudget
 
 
 def _capitalized(word: str) -> str:
-    """Returns the word with its first letter in upper case and the others in lower case; marks before it stay."""
+    """Return the word with its first letter in upper case and the others in lower case; marks before it stay."""
     for position, letter in enumerate(word):
         if letter.isalnum():
             return word[:position] + letter.title() + word[position + 1 :].lower()
@@ -109,7 +109,7 @@ def _capitalized(word: str) -> str:
 
 
 def _decoded(text: str) -> str:
-    """Returns the text decoded from base64 if the result is UTF-8, else ""."""
+    """Return the text decoded from base64 if the result is UTF-8, else ""."""
     encoded = "".join(text.split())
     if len(encoded) < _MIN_ENCODED_CHARS:
         return ""

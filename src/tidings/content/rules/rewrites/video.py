@@ -56,7 +56,7 @@ def add_dynamic_iframe(tree: LexborHTMLParser) -> None:
 
 
 def _youtube_ids(url: str) -> list[str]:
-    """Returns the id of the video in a URL of YouTube; at most one."""
+    """Return the id of the video in a URL of YouTube; at most one."""
     if host_of(url) not in _YOUTUBE_HOSTS:
         return []
     short = _SHORT.fullmatch(split_url(url).path)
@@ -64,7 +64,7 @@ def _youtube_ids(url: str) -> list[str]:
 
 
 def _watched_ids(url: str) -> list[str]:
-    """Returns the `v` parameter of a /watch URL; at most one."""
+    """Return the `v` parameter of a /watch URL; at most one."""
     parts = split_url(url)
     if parts.path != "/watch":
         return []

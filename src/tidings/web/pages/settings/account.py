@@ -89,7 +89,7 @@ def _save(context: RequestContext, services: Services, form: AccountForm) -> Pag
 
 
 def _chosen(user: User, values: dict[str, Any]) -> dict[str, Any]:
-    """Returns the values except defaults that the form showed and that were not changed."""
+    """Return the values except defaults that the form showed and that were not changed."""
     return {
         name: value
         for name, value in values.items()
@@ -109,6 +109,6 @@ def _page(form: AccountForm, values: dict[str, Any], problem: InvalidInput | Non
 
 
 def _rule_errors(form: AccountForm, values: dict[str, Any]) -> tuple[InvalidRule, ...]:
-    """Returns an error for each filter of the form that cannot be used."""
+    """Return an error for each filter of the form that cannot be used."""
     texts = {name: values[name] for name in RULES if form is FILTERS}
     return compile_rules(RuleTexts(**texts)).errors

@@ -89,7 +89,7 @@ def _new_password(context: RequestContext, services: Services, app: ClientApp) -
 
 
 def _free_name(name: str, taken: Collection[str]) -> str:
-    """Returns the name of the app, with a number if there is one of that name. taken: keys of names."""
+    """Return the name of the app, with a number if there is one of that name. taken: keys of names."""
     names = [name, *(f"{name} {number}" for number in range(2, len(taken) + 3))]
     return next(one for one in names if description_key(one) not in taken)
 
@@ -117,7 +117,7 @@ def _page(
 
 
 def qr_code(text: str) -> Markup:
-    """Returns a QR code as an inline SVG: black on white with a white margin, whatever the theme of the page.
+    """Return a QR code as an inline SVG: black on white with a white margin, whatever the theme of the page.
 
     It has presentation attributes instead of styles, which the content policy would block.
     """

@@ -54,11 +54,11 @@ class ClientApp(Struct, frozen=True, kw_only=True):
     """A message about this app alone."""
 
     def address(self, base_url: str) -> str:
-        """Returns what to enter as the address of the server."""
+        """Return what to enter as the address of the server."""
         return base_url.rstrip("/") + (_PATHS[self.api] if self.path is None else self.path)
 
     def fill_config(self, base_url: str, username: str, secret: str) -> str:
-        """Returns the text of the configuration file. secret: a password or a key."""
+        """Return the text of the configuration file. secret: a password or a key."""
         parts = urlsplit(base_url)
         return self.config.format(
             address=self.address(base_url), scheme=parts.scheme, host=parts.netloc, username=username, secret=secret

@@ -70,7 +70,7 @@ def _ensure_same(form: PasswordForm) -> None:
 
 
 async def _verify(context: RequestContext, services: Services, password: str) -> None:
-    """Raises InvalidInput unless the password is right. Guessing is throttled as at sign-in."""
+    """Raise InvalidInput unless the password is right. Guessing is throttled as at sign-in."""
     browser = context.cookie(cookies.KNOWN)
     credentials = Credentials(
         username=context.caller.username, password=password, address=context.address, browser=browser
@@ -132,7 +132,7 @@ _SYSTEMS = (
 
 
 def browser_name(user_agent: str) -> str:
-    """Returns for example "Firefox, Linux", or the User-Agent itself when it is not known."""
+    """Return for example "Firefox, Linux", or the User-Agent itself when it is not known."""
     browser = next((name for mark, name in _BROWSERS if mark in user_agent), "")
     system = next((name for mark, name in _SYSTEMS if mark in user_agent), "")
     if browser:

@@ -88,6 +88,6 @@ def _user(services: Services, user_id: int) -> User:
 
 
 def _form(user: User | None, form: UserForm, problem: InvalidInput | None = None) -> PageResponse:
-    """Returns the page with the form of a user. user: None for a new user."""
+    """Return the page with the form of a user. user: None for a new user."""
     known = {"title": user.username if user else _("New user"), "other": user, "form": form}
     return PageResponse("settings/user.html", known, status=400 if problem else 200, problem=problem)
