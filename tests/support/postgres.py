@@ -93,14 +93,19 @@ def create_database(server: str, name: str, template: str | None = None) -> str:
     return server.replace("/postgres?", f"/{name}?")
 
 
+def drop_database(server: str, name: str) -> None:
+    """Drop a database, if it exists, with its connections."""
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+
+
 @contextmanager
 def fresh_database(server: str, name: str, template: str | None = None) -> Iterator[str]:
     """Yield the URL of an empty database, or of a copy of `template`; it is dropped at the end."""
     try:
         yield create_database(server, name, template)
     finally:
-        with psycopg.connect(server, autocommit=True) as connection:
-            connection.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+        drop_database(server, name)
 
 
 def _binaries() -> Path:
