@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import os
+import shutil
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +21,7 @@ from hypothesis import settings
 from support import (
     postgres,
     random_examples,  # noqa: F401 - registers the profiles of hypothesis
+    temporary_folder,
 )
 from support.databases import Databases, PostgresDatabases, SqliteDatabases
 from support.people import Cast, Person
@@ -85,6 +87,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # Processes of xdist inherit the place from the first one.
+    if not hasattr(config, "workerinput") and (folder := temporary_folder.use_memory()):
+        config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
     settings.load_profile("long" if config.getoption("--long") else "tests")
 
 
