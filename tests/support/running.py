@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from support.forked_command import ForkedCommand
 from tidings.engine.database import Database
 from tidings.settings import load
 from tidings.wiring.services import AllServices, build_services
@@ -35,7 +36,7 @@ class RunningService:
     url: str
     environment: Mapping[str, str]
     log_path: Path
-    process: subprocess.Popen[bytes]
+    process: subprocess.Popen[bytes] | ForkedCommand
     database_url: str = ""
 
     @property
@@ -85,6 +86,24 @@ def environment_for(database_url: str, folder: Path, **settings: str) -> dict[st
     }
 
 
+def _start(
+    command: str, environment: Mapping[str, str], folder: Path, log_path: Path, prefix: Sequence[str]
+) -> subprocess.Popen[bytes] | ForkedCommand:
+    # Python itself reads its variables at its start only.
+    if not prefix and all(name.startswith("TIDINGS_") or name in ("PATH", "HOME") for name in environment):
+        return ForkedCommand([command], environment, folder, log_path)
+    with log_path.open("ab") as log:
+        return subprocess.Popen(
+            [*prefix, sys.executable, "-m", "tidings", command],
+            env=environment,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            cwd=folder,
+            start_new_session=True,
+        )
+
+
 @contextmanager
 def running(
     command: str, environment: Mapping[str, str], folder: Path, *, prefix: Sequence[str] = ()
@@ -94,16 +113,8 @@ def running(
     prefix: a command that runs this one in its place, such as prlimit.
     """
     log_path = folder / f"{command}-{time.monotonic_ns()}.log"
-    with log_path.open("wb") as log:
-        process = subprocess.Popen(
-            [*prefix, sys.executable, "-m", "tidings", command],
-            env=environment,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            stdin=subprocess.DEVNULL,
-            cwd=folder,
-            start_new_session=True,
-        )
+    log_path.touch()
+    process = _start(command, environment, folder, log_path, prefix)
     url = f"http://{environment['TIDINGS_LISTEN_ADDR']}"
     service = RunningService(url, environment, log_path, process, environment["TIDINGS_DATABASE_URL"])
     try:

@@ -1,0 +1,91 @@
+"""Runs `tidings COMMAND` in forks of a process that has imported everything, as the supervisor does for its children.
+
+A start takes 0.2 s of processor time instead of 1.5. The program reads one order per line from its standard input, a
+JSON object as `ForkedCommand` writes it, and answers each with the id of the process. The exit code of a process that
+has ended stands in the file `STATUS/PID`, as in `subprocess`: negative for a signal. It ends when its input does.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+
+def _serve(statuses: Path) -> dict[str, Any] | None:
+    """Fork for each order. Return the order in the child; None in this process, at the end of its input."""
+    woken, wake = os.pipe()
+    for end in (woken, wake):
+        os.set_blocking(end, False)
+    signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    orders = sys.stdin.buffer.raw  # type: ignore[attr-defined] # unbuffered, so that `select` sees every order
+    unread = b""
+    while True:
+        ready, _, _ = select.select([orders, woken], [], [])
+        if woken in ready:
+            os.read(woken, 4096)
+            _note_ended(statuses)
+        if orders in ready:
+            piece = orders.read(65_536)
+            if not piece:
+                return None
+            *lines, unread = (unread + piece).split(b"\n")
+            for line in lines:
+                order: dict[str, Any] = json.loads(line)
+                pid = os.fork()
+                if not pid:
+                    signal.set_wakeup_fd(-1)
+                    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                    os.close(woken)
+                    os.close(wake)
+                    return order
+                os.write(sys.stdout.fileno(), b"%d\n" % pid)
+
+
+def _note_ended(statuses: Path) -> None:
+    while True:
+        try:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return
+        if not pid:
+            return
+        unfinished = statuses / f".{pid}"
+        unfinished.write_text(str(os.waitstatus_to_exitcode(status)))
+        unfinished.rename(statuses / str(pid))
+
+
+def _become(order: dict[str, Any]) -> None:
+    """Turn this process into what starts with the arguments, environment, folder and log of the order."""
+    os.setsid()
+    os.chdir(order["cwd"])
+    os.environ.clear()
+    os.environ.update(order["environment"])
+    log = os.open(order["log"], os.O_WRONLY | os.O_APPEND)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    for source, target in ((nothing, 0), (log, 1), (log, 2)):
+        os.dup2(source, target)
+    os.close(log)
+    os.close(nothing)
+    sys.argv = ["tidings", *order["arguments"]]
+
+
+def main() -> None:
+    # What `tidings web` imports before it forks.
+    from tidings import cli
+    from tidings.runtime import children, supervisor  # noqa: F401
+    from tidings.wiring import application, surfaces  # noqa: F401
+
+    order = _serve(Path(sys.argv[1]))
+    if order is not None:
+        _become(order)
+        cli.main()
+
+
+if __name__ == "__main__":
+    main()
