@@ -335,48 +335,6 @@ def test_newsflash(alice: Person, feed_id: int, password: str) -> None:
     assert {state(alice, title)[0] for title in TITLES} == {"read"}
 
 
-def test_readrops(alice: Person, feed_id: int, password: str, site: Publisher) -> None:
-    # It signs in with a form of several parts.
-    fields = {"Email": alice.user.username, "Passwd": password}
-    form = [f'--x\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{it}\r\n' for name, it in fields.items()]
-    kind = {"Content_Type": "multipart/form-data; boundary=x"}
-    address = f"{FRESHRSS}/accounts/ClientLogin"
-    app = App(alice, FRESHRSS, auth(plain(alice, "POST", address, "".join([*form, "--x--\r\n"]), **kind)))
-    token = app.call("GET", "token").body.decode()
-    assert app.call("GET", "user-info").json()["userName"] == alice.user.username
-    (feed,) = app.get("subscription/list")["subscriptions"]
-    # Texts that are not empty.
-    assert all((feed["title"], feed["url"], feed["id"], feed["categories"][0]["id"]))
-
-    path, most = f"stream/contents/{READING_LIST}", 2**31 - 1
-    items = app.call("GET", path, query=[("xt", READ), ("xt", STARRED), ("n", most)]).json()["items"]
-    assert [item["title"] for item in items] == TITLES
-    assert all(type(item["published"]) is int and item["id"] and item["origin"]["streamId"] for item in items)
-    assert app.call("GET", f"stream/contents/{STARRED}", query={"n": most}).json()["items"] == []
-    refs = app.call("GET", "stream/items/ids", query={"xt": READ, "s": READING_LIST, "n": most}).json()["itemRefs"]
-    assert [set(ref) for ref in refs] == [{"id"}] * 3
-
-    marked = [("T", token), ("i", items[0]["id"]), ("i", items[1]["id"])]
-    assert app.post("edit-tag", [*marked, ("a", READ)]) == "OK"
-    assert app.post("edit-tag", [*marked[:2], ("a", STARRED)]) == "OK"
-    assert state(alice, "Rain") == ("read", True)
-    unread = {"xt": "user/-/state/com.google/unread", "s": READING_LIST, "n": 2500}
-    assert len(app.call("GET", "stream/items/ids", query=unread).json()["itemRefs"]) == 2
-
-    # A folder is a label that is added to nothing; feeds are named by their addresses.
-    for _ in range(2):
-        assert app.post("edit-tag", {"T": token, "a": label("Sea")}) == "OK"
-    site.serve("/new.xml", "<rss version='2.0'><channel><title>Tides</title></channel></rss>")
-    new = {"T": token, "s": f"feed/{site.url('/new.xml')}"}
-    assert app.post("subscription/edit", {**new, "ac": "subscribe", "a": label("Sea")}) == "OK"
-    assert app.post("subscription/edit", {**new, "ac": "edit", "t": "My tides", "a": label("Weather")}) == "OK"
-    assert app.post("rename-tag", {"T": token, "s": label("Sea"), "dest": label("Ocean")}) == "OK"
-    assert [one["title"] for one in alice.get("/v1/categories")] == ["All", "Ocean", "Weather"]
-    assert app.post("disable-tag", {"T": token, "s": label("Ocean")}) == "OK"
-    assert app.post("subscription/edit", {**new, "ac": "unsubscribe"}) == "OK"
-    assert [one["id"] for one in alice.get("/v1/feeds")] == [feed_id]
-
-
 def id_of(alice: Person, title: str) -> int:
     (number,) = (entry["id"] for entry in alice.entries() if entry["title"] == title)
     return int(number)
@@ -432,7 +390,7 @@ def test_news_plus_lists_and_marks_a_label(alice: Person, feed_id: int, password
 
 
 def test_apps_of_which_only_the_type_of_account_is_known(alice: Person, feed_id: int, password: str) -> None:
-    """FocusReader, FeedFlow, lire: what every app with an account type "FreshRSS" needs."""
+    """FocusReader, lire: what every app with an account type "FreshRSS" needs."""
     app = App(alice, FRESHRSS).sign_in(password)
     token = app.call("GET", "token").body.decode().strip()
     assert app.get("user-info")["userName"] == alice.user.username

@@ -31,6 +31,8 @@ routes = Routes("Streams")
 USUAL_COUNT: Final = 20
 # Twine asks once, for 50,000; what it does not get is deleted there.
 MOST_IDS: Final = 100_000
+# What Readrops asks for: ids to read, and starred ones.
+_READROPS_COUNTS: Final = frozenset(("2500", "1000"))
 # More than can exist.
 ALL_IDS: Final = 2**31
 # Readrops asks once, for 2,500.
@@ -89,7 +91,7 @@ class ItemsQuery(QueryOrForm, frozen=True):
 
 
 class ItemRef(Struct, frozen=True):
-    """id: decimal."""
+    """id: decimal; for Readrops with zeros before it."""
 
     id: str
 
@@ -123,10 +125,12 @@ class IdPage(Struct, frozen=True):
 
 
 @routes.get("/reader/api/0/stream/items/ids")
-def list_item_ids(caller: User, services: Services, query: StreamQuery) -> Response:
+def list_item_ids(caller: User, services: Services, query: StreamQuery, request: Request) -> Response:
     """List the ids of a stream, in the order in which entries were stored."""
     with services.entries.listing.open(caller.id, search=query.q) as lists:
         page = _ids(lists, caller.id, query.s, query, query.count(MOST_IDS))
+    if _is_readrops(request):
+        page = structs.replace(page, joined=",".join(f"{entry_id:016d}" for entry_id in split_ids(page.joined)))
     chunks = _ref_chunks(page)
     return ChunkedJson(chunks) if len(page.joined) > _ID_CHARACTERS else Response(b"".join(chunks), media_type=JSON)
 
@@ -194,6 +198,18 @@ def _merged(first: str, second: str, most: int, *, is_newest_first: bool) -> str
     # Takes linear time, since both halves are sorted.
     ids.sort(reverse=is_newest_first)
     return ",".join(map(str, islice(dict.fromkeys(ids), most)))
+
+
+def _is_readrops(request: Request) -> bool:
+    """Return whether Readrops asks for ids. It does not say its name: its HTTP client and its parameters tell.
+
+    It compares these ids with those of items after it wrote them in hexadecimal, with as many digits as the decimal
+    id has. Items have 16, so that it takes entries with shorter decimal ids for read. Other apps cannot have
+    zeros before a decimal id: they would send them back, and 16 digits that begin with 0 are hexadecimal.
+    """
+    sent = {name: value for name, value in request.query if name != "xt"}
+    agent = request.headers.get("user-agent", "")
+    return sent.keys() == {"s", "n"} and sent["n"] in _READROPS_COUNTS and agent.startswith("okhttp/")
 
 
 def _ref_chunks(page: IdPage) -> Iterator[bytes]:
