@@ -36,9 +36,7 @@ _LATEST_S = 2**31 - 1
 def answer(parameters: Parameters, user: User, services: Services) -> FeverResponse:
     """Return the response with the members of every query. Raises InvalidInput if a parameter is not a number."""
     with services.reading() as db:
-        found: dict[str, Any] = {}
-        if "api" in parameters:
-            found = _found(parameters, db, user.id, services)
+        found = _found(parameters, db, user.id, services)
         last_check = feeds.last_check(db, user.id)
     return FeverResponse(auth=1, last_refreshed_on_time=_seconds(last_check or Instant(0)), **found)
 

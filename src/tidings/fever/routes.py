@@ -18,8 +18,8 @@ routes = Routes("Fever API")
 def fever(caller: FeverCaller, services: Services, request: Request) -> FeverResponse:
     """Apply the mark, then answer all queries from one state of the database.
 
-    Without a known key the answer says so and nothing else. Without `api` no query is answered; a
-    mark is applied nevertheless, since elfeed-protocol sends its marks like that.
+    Without a known key the answer says so and nothing else. `api` need not be sent: elfeed-protocol leaves it out of
+    marks, Readrops of all requests after its login.
     """
     if caller.login is None:
         return FeverResponse(auth=0)
