@@ -62,8 +62,11 @@ def fever_key(username: str, password: str) -> str:
 
 
 def fever_key_digest(server_secret: bytes, key: str) -> bytes:
-    """Return the digest by which a Fever key is stored and looked up. key: its letters may be in either case."""
-    return _hmac(server_secret, "fever key", key.lower())
+    """Return the digest by which a Fever key is stored and looked up.
+
+    key: its letters may be in either case. Readrops computes it as a number: zeros at its beginning are missing.
+    """
+    return _hmac(server_secret, "fever key", key.lower().zfill(32))
 
 
 def reader_token(server_secret: bytes, username: str, user_id: int, stored: bytes) -> str:
