@@ -1,4 +1,4 @@
-"""FeedFlow (Android, iOS, desktop): its account types FreshRSS and Miniflux, which both speak the Google Reader API.
+"""FeedFlow (Android, iOS, Windows, macOS, Linux): its account types FreshRSS and Miniflux, by the Google Reader API.
 
 Facts from its sources of 2026. FreshRSS takes articles from streams, Miniflux asks for ids first. Both sign in with the
 fields in the address, keep the edit token as it is, and write `output=json` at the end of most addresses.

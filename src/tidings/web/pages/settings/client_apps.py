@@ -88,7 +88,9 @@ APPS: Final = (
         config_file="~/.emacs.d/init.el",
         config=_ELFEED,
     ),
-    ClientApp(slug="feedflow", name="FeedFlow", platforms=("Android", *_PHONE), api=_READER, account_type="FreshRSS"),
+    ClientApp(
+        slug="feedflow", name="FeedFlow", platforms=("Android", "iOS", *_DESKTOP), api=_READER, account_type="FreshRSS"
+    ),
     ClientApp(slug="feedme", name="FeedMe", platforms=("Android",), api=_READER, account_type="FreshRSS"),
     ClientApp(slug="fiery-feeds", name="Fiery Feeds", platforms=_PHONE, api=_FEVER, account_type="Fever"),
     ClientApp(slug="fluent-reader", name="Fluent Reader", platforms=_DESKTOP, api=_MINIFLUX, account_type="Miniflux"),
