@@ -56,6 +56,15 @@ def test_a_prefetch_of_the_browser_leaves_an_entry_unread(
     assert status(alice, "Rain") == "unread"
 
 
+def test_the_address_that_an_entry_has_in_miniflux_leads_to_it(reader: Visitor, alice: Person, site: Publisher) -> None:
+    alice.has_feed(site, ["Rain"])
+    (entry,) = alice.entries()
+
+    answer = reader.get(f"/unread/entry/{entry['id']}")
+
+    assert (answer.status, answer.headers["location"]) == (303, f"/unread/{entry['id']}")
+
+
 def test_previous_and_next_follow_the_list_of_the_entry(reader: Visitor, alice: Person, site: Publisher) -> None:
     feed = alice.has_feed(site, ["One", "Two", "Three", "Four"])
     base = f"/feeds/{feed['id']}"

@@ -20,7 +20,7 @@ from tidings.storage.feeds import feeds, sidebar
 from tidings.web import entry_list_pages
 from tidings.web.articles.attachments import attachments
 from tidings.web.articles.content import article_html
-from tidings.web.context import PageResponse, RequestContext
+from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.devices import CHOICES
 from tidings.web.entry_list_pages import ListPage, ListQuery
 from tidings.web.entry_rows import rows
@@ -36,6 +36,12 @@ BEFORE, AFTER = 8, 30
 def read_unread(context: RequestContext, query: ListQuery, entry_id: int) -> PageResponse:
     entry = open_entry(context, entry_id)
     return entry_page(context, entry_list_pages.unread(context, query), entry)
+
+
+@routes.get("/unread/entry/{entry_id}")
+def follow_link_of_app(entry_id: int) -> Redirect:
+    """Redirect from the address that an entry has in Miniflux: Flux News opens it in the browser."""
+    return Redirect(f"/unread/{entry_id}")
 
 
 @routes.get("/starred/{entry_id}")
