@@ -57,13 +57,15 @@ def test_a_known_feed_has_the_message_that_twine_compares(alice: Person, site: P
     assert answer.headers[CODE] == "feed-exists"
 
 
-def test_saving_without_a_service_has_the_message_that_flux_news_compares(alice: Person, site: Publisher) -> None:
+def test_saving_without_a_service_has_more_than_the_message_that_flux_news_takes_for_success(
+    alice: Person, site: Publisher
+) -> None:
     alice.has_feed(site, ["One"])
 
     answer = alice.call("POST", f"/v1/entries/{alice.entries()[0]['id']}/save")
 
     assert answer.status == 400
-    assert "no third-party integration enabled" in answer.error
+    assert answer.error.startswith("There is no third-party integration enabled: ")
     assert answer.headers[CODE] == "no-integration"
 
 

@@ -33,7 +33,7 @@ MAX_GROUP_WAIT_S = 0.1
 
 
 class NoSaver(InvalidInput):
-    """The user has no service to which entries could be saved. Apps compare the message (docs/api.md)."""
+    """The user has no service to which entries could be saved. An app compares the message (docs/api.md)."""
 
     code = "no-integration"
 
