@@ -14,6 +14,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from support import forked_command
+
 Finished = subprocess.CompletedProcess[str]
 
 CTRL_C = "\x03"
@@ -48,16 +50,7 @@ class Tidings:
 
     def __call__(self, *arguments: str, stdin: str = "", **extra: str) -> Finished:
         """Run a command to its end. extra: further settings."""
-        return subprocess.run(
-            [sys.executable, "-m", "tidings", *arguments],
-            input=stdin,
-            env=self.environment(**extra),
-            cwd=self.folder,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
+        return forked_command.run(arguments, self.environment(**extra), self.folder, stdin=stdin, timeout=60)
 
     @contextmanager
     def started(

@@ -61,17 +61,17 @@ def _note_ended(statuses: Path) -> None:
 
 
 def _become(order: dict[str, Any]) -> None:
-    """Turn this process into what starts with the arguments, environment, folder and log of the order."""
+    """Turn this process into what starts with the arguments, environment, folder and files of the order."""
     os.setsid()
     os.chdir(order["cwd"])
     os.environ.clear()
     os.environ.update(order["environment"])
-    log = os.open(order["log"], os.O_WRONLY | os.O_APPEND)
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    for source, target in ((nothing, 0), (log, 1), (log, 2)):
-        os.dup2(source, target)
-    os.close(log)
-    os.close(nothing)
+    for target, (name, flags) in enumerate(
+        ((order["stdin"], os.O_RDONLY), (order["stdout"], os.O_WRONLY), (order["stderr"], os.O_WRONLY))
+    ):
+        opened = os.open(name, flags | os.O_APPEND)
+        os.dup2(opened, target)
+        os.close(opened)
     sys.argv = ["tidings", *order["arguments"]]
 
 

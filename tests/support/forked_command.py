@@ -53,12 +53,29 @@ _server = cache(_CommandServer)
 
 
 class ForkedCommand:
-    """The part of `subprocess.Popen` that tests use. log: a file that exists, for stdout and stderr."""
+    """The part of `subprocess.Popen` that tests use."""
 
-    def __init__(self, arguments: Sequence[str], environment: Mapping[str, str], cwd: Path, log: Path) -> None:
+    def __init__(
+        self,
+        arguments: Sequence[str],
+        environment: Mapping[str, str],
+        cwd: Path,
+        *,
+        stdout: Path,
+        stderr: Path,
+        stdin: str = os.devnull,
+    ) -> None:
+        """Start a command. stdout, stderr: files that exist, to which its output is appended."""
         self._server = _server()
         self.pid = self._server.start(
-            {"arguments": arguments, "environment": environment, "cwd": str(cwd), "log": str(log)}
+            {
+                "arguments": arguments,
+                "environment": environment,
+                "cwd": str(cwd),
+                "stdin": stdin,
+                "stdout": str(stdout),
+                "stderr": str(stderr),
+            }
         )
         self.returncode: int | None = None
 
@@ -86,3 +103,23 @@ class ForkedCommand:
 
     def kill(self) -> None:
         self.send_signal(signal.SIGKILL)
+
+
+def run(
+    arguments: Sequence[str], environment: Mapping[str, str], cwd: Path, *, stdin: str = "", timeout: float
+) -> subprocess.CompletedProcess[str]:
+    """Run a command to its end, as `subprocess.run` does."""
+    with tempfile.TemporaryDirectory(prefix="tidings-run-") as folder:
+        files = {name: Path(folder, name) for name in ("stdin", "stdout", "stderr")}
+        for file in files.values():
+            file.touch()
+        files["stdin"].write_text(stdin, encoding="utf-8")
+        command = ForkedCommand(
+            arguments, environment, cwd, stdin=str(files["stdin"]), stdout=files["stdout"], stderr=files["stderr"]
+        )
+        try:
+            code = command.wait(timeout)
+        finally:
+            command.kill()
+        output, errors = (files[name].read_text(encoding="utf-8") for name in ("stdout", "stderr"))
+        return subprocess.CompletedProcess(["tidings", *arguments], code, output, errors)

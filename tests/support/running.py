@@ -91,7 +91,7 @@ def _start(
 ) -> subprocess.Popen[bytes] | ForkedCommand:
     # Python itself reads its variables at its start only.
     if not prefix and all(name.startswith("TIDINGS_") or name in ("PATH", "HOME") for name in environment):
-        return ForkedCommand([command], environment, folder, log_path)
+        return ForkedCommand([command], environment, folder, stdout=log_path, stderr=log_path)
     with log_path.open("ab") as log:
         return subprocess.Popen(
             [*prefix, sys.executable, "-m", "tidings", command],
