@@ -18,6 +18,7 @@ from support.publisher import Publisher
 from support.relay import Relay
 from support.running import RunningService, running_service
 from tidings.content.icons import app_icon
+from tidings.web.assets import Assets
 
 pytestmark = pytest.mark.slow
 
@@ -120,6 +121,29 @@ def test_the_unread_list_and_its_articles_open_without_a_connection(
         expect(page.locator(".row.unread")).to_have_count(1)
         page.goto(traveller.network.url + "/feeds")
         expect(page.get_by_role("heading", name="No connection")).to_be_visible()
+
+
+def test_keys_and_gestures_work_without_a_connection(
+    browser: Browser, service: RunningService, alice: Person, site: Publisher
+) -> None:
+    """Their scripts are loaded when they are used for the first time, which is now."""
+    alice.has_feed(site, ["Rain", "Sun"])
+    with travelling(browser, service, alice) as traveller:
+        page = traveller.go("/unread")
+        traveller.wait_for_copies(has_all(["/offline/unread", *copies_of(alice)]))
+        kept = {path.rpartition("/")[2] for path in traveller.kept() if path.endswith(".js")}
+        assert kept == {"reading.js", *(name.removeprefix("js/") for name in Assets().parts)}
+        traveller.network.cut()
+        traveller.go("/unread")
+
+        traveller.reader.press("j")
+        expect(page.locator(".row-title a").first).to_be_focused()
+        traveller.reader.press("m")
+        expect(page.locator(".row.unread")).to_have_count(1)
+        page.keyboard.press("Enter")
+        expect(page.locator("#pane h1")).to_be_visible()
+        traveller.reader.press("f")
+        expect(page.locator(".bottom button[name=unstar]")).to_be_visible()
 
 
 def test_what_was_read_and_starred_without_a_connection_is_sent_later(

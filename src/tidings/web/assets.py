@@ -1,14 +1,20 @@
 """Serves our own style sheet, scripts and icons: read once, addressed by a fingerprint, cached by browsers for a year.
 
-The style sheet is one file for the browser: the files of `static/css`, joined in the order of STYLES. A script is one
-file, too: a module of SCRIPTS with all that it imports. Both are without comments and needless spaces. All URLs carry
-the same fingerprint, a hash of all files.
+The style sheet is one file for the browser: the files of `static/css`, joined in the order of STYLES. The script that
+pages load is one file, too: SCRIPT with all that it imports. All URLs carry the same fingerprint, a hash of all files.
 
 Script modules are joined without a build step: each becomes a function that runs once and returns what it exports, and
 its names are visible in it alone:
 
     const $counts = (() => { …; return { refresh }; })();
-    const $marks = (() => { const { refresh } = $counts; …; return { mark, undo }; })();
+    const $marks = (() => { const { refresh } = $counts; …; return { mark, post }; })();
+    export { $counts, $marks };
+
+All other modules are parts, which pages load with `import()` when they need them. A part takes what it imports from the
+joined script, so that nothing runs twice, or from other parts:
+
+    import { $marks } from "./reading.js";
+    const { mark, post } = $marks;
 
 Only the forms that our modules use are understood: `import { a, b as c } from "./x.js";` and `export` before `const`,
 `function` or `async function`, each at the beginning of a line. Anything else raises ValueError.
@@ -19,7 +25,7 @@ from __future__ import annotations
 import hashlib
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Collection, Mapping
 from importlib.resources import files
 
 from starlette.responses import Response
@@ -31,8 +37,8 @@ from tidings.http.responses import SMALLEST, coding_for, send_response
 from tidings.web.security import SANDBOX_HEADERS
 
 STYLES = ("tokens", "base", "controls", "layout", "lists", "article", "reading", "feeds", "settings", "adapts", "print")
-# Pages without a session need no scripts.
-SCRIPTS = ("reading",)
+# The script of all pages with a session; others need none.
+SCRIPT = "reading"
 WORKER = "js/worker.js"
 PREFIX = "/static/"
 _TYPES = {
@@ -49,20 +55,20 @@ _REVALIDATED = "public, no-cache"
 
 
 class Assets:
-    """The static files of the pages, ready to send.
+    """The static files of the pages, ready to send."""
 
-    minify_script: returns a smaller script that does the same.
-    """
-
-    def __init__(self, minify_script: Callable[[str], str] = str) -> None:
+    def __init__(self) -> None:
         folder = files("tidings.web").joinpath("static")
         styles = [folder.joinpath("css", f"{name}.css").read_text(encoding="utf-8") for name in STYLES]
         modules = {
-            one.name.removesuffix(".js"): one.read_text(encoding="utf-8") for one in folder.joinpath("js").iterdir()
+            one.name.removesuffix(".js"): strip_script(one.read_text(encoding="utf-8"))
+            for one in folder.joinpath("js").iterdir()
         }
-        self._files = {"tidings.css": strip_styles("\n".join(styles)).encode()}
-        self._files |= {f"js/{name}.js": minify_script(join_modules(modules, name)).encode() for name in SCRIPTS}
-        self._files[WORKER] = minify_script(modules["worker"]).encode()
+        self._files = {"tidings.css": strip_styles("\n".join(styles)).encode(), WORKER: modules.pop("worker").encode()}
+        scripts = join_modules(modules, SCRIPT)
+        self._files |= {f"js/{name}.js": script.encode() for name, script in scripts.items()}
+        self.parts = sorted(f"js/{name}.js" for name in scripts if name != SCRIPT)
+        """Names of the scripts that pages load when they need them."""
         self._files |= {one.name: one.read_bytes() for one in folder.iterdir() if one.is_file()}
         everything = b"".join(name.encode() + content for name, content in sorted(self._files.items()))
         self.fingerprint = hashlib.sha256(everything).hexdigest()[:10]
@@ -117,6 +123,15 @@ def _blank_for(part: str) -> str:
     return "" if part.startswith("/*") else " "
 
 
+def strip_script(source: str) -> str:
+    """Return a script without indentation, blank lines, and lines that are comments.
+
+    Nothing else is removed, so that this is right for every script in which no string and no comment spans lines.
+    """
+    lines = (line.strip() for line in source.split("\n"))
+    return "".join(f"{line}\n" for line in lines if line and not line.startswith("//"))
+
+
 class StaticFiles:
     """An ASGI application for the route /static/{fingerprint}/{name:path}.
 
@@ -140,16 +155,20 @@ class StaticFiles:
 
 _IMPORT = re.compile(r'^import (?:\{ ([^}]*) \} from )?"\./(\w+)\.js";$', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async function|function|const) (\w+))", re.MULTILINE)
-_OTHER = re.compile(r"^(?:import|export)\b.*|\bimport\(.*", re.MULTILINE)
+_OTHER = re.compile(r"^(?:import|export)\b.*", re.MULTILINE)
 
 
-def join_modules(modules: Mapping[str, str], name: str) -> str:
-    """Return one script with a module and all that it imports.
+def join_modules(modules: Mapping[str, str], first: str) -> dict[str, str]:
+    """Return the scripts to serve: one with the first module and all that it imports, and one for each other module.
 
-    modules: sources by name, without ".js". Raises ValueError for an unknown form, and if modules import each other.
+    modules: sources by name, without ".js"; names of the result are the same. Raises ValueError for an unknown form,
+    and if modules of the first script import each other.
     """
-    functions = {one: _as_function(modules[one], one) for one in _ordered(modules, name)}
-    return "".join(f"const ${one} = (() => {{\n{body}}})();\n" for one, body in functions.items())
+    joined = _ordered(modules, first)
+    functions = "".join(f"const ${name} = (() => {{\n{_as_function(modules[name], name)}}})();\n" for name in joined)
+    exports = ", ".join(f"${name}" for name in joined)
+    parts = {name: _as_part(source, name, joined, first) for name, source in modules.items() if name not in joined}
+    return {first: f"{functions}export {{ {exports} }};\n", **parts}
 
 
 def _ordered(modules: Mapping[str, str], name: str, before: tuple[str, ...] = ()) -> list[str]:
@@ -167,9 +186,20 @@ def _ordered(modules: Mapping[str, str], name: str, before: tuple[str, ...] = ()
 def _as_function(source: str, name: str) -> str:
     exported = _EXPORT.findall(source)
     body = _IMPORT.sub(lambda match: _assignment(match[1] or "", match[2]), _EXPORT.sub("", source))
+    _refuse_other(body, name)
+    return f"{body}return {{ {', '.join(exported)} }};\n"
+
+
+def _as_part(source: str, name: str, joined: Collection[str], first: str) -> str:
+    _refuse_other(_IMPORT.sub("", _EXPORT.sub("", source)), name)
+    needed = [one for _names, one in _IMPORT.findall(source) if one in joined]
+    body = _IMPORT.sub(lambda match: _assignment(match[1] or "", match[2]) if match[2] in joined else match[0], source)
+    return f'import {{ {", ".join(f"${one}" for one in needed)} }} from "./{first}.js";\n{body}' if needed else body
+
+
+def _refuse_other(body: str, name: str) -> None:
     if unknown := _OTHER.search(body):
         raise ValueError(f"{name}.js: cannot join {unknown[0]!r}")
-    return f"{body}return {{ {', '.join(exported)} }};\n"
 
 
 def _assignment(names: str, module: str) -> str:

@@ -64,6 +64,7 @@ class Renderer:
             "_": _shown(language.gettext),
             "ngettext": _shown(language.ngettext),
             "asset": lambda name: base_path + assets.path(name),
+            "script_parts": assets.parts,
             "icon": partial(_icon, sprite),
             "clock": clock,
             "minutes": minutes,

@@ -20,7 +20,6 @@ from tidings.http.password_gate import PasswordGate
 from tidings.http.uploads import UploadFolder
 from tidings.maintenance.metrics_endpoint import Metrics
 from tidings.runtime import allocator
-from tidings.runtime.script_minifier import minify_script
 from tidings.settings import Settings
 from tidings.web.app import Pages
 from tidings.web.assets import Assets, StaticFiles
@@ -81,7 +80,7 @@ def asgi_app(settings: Settings) -> ASGIApp:
     fever = Fever(services, FEVER_ROUTES, at_once=at_once, trusted=settings.trusted_reverse_proxy_networks)
     base_path = urlsplit(settings.base_url).path.rstrip("/")
     limits = CallbackLimits(settings.http_client_max_body_size, settings.http_client_timeout.total_seconds())
-    assets = Assets(minify_script)
+    assets = Assets()
     pages = build_pages(services, settings, assets, gate)
     uploads = UploadFolder(settings.data_dir / IMPORTS, settings.import_max_size)
     api.uploads = pages.uploads = uploads

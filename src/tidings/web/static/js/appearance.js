@@ -1,7 +1,7 @@
 // Appearance of articles: applied at once, and stored for this device.
-import { find } from "./page.js";
+import { find, findAll } from "./page.js";
 import { post } from "./marks.js";
-import { help } from "./keys.js";
+import { withPart } from "./parts.js";
 
 const ready = () => find("form[data-appearance]")?.classList.add("is-ready");
 ready();
@@ -26,5 +26,11 @@ document.addEventListener("click", (event) => {
   if (!link) return;
   event.preventDefault();
   link.closest("[popover]")?.hidePopover();
-  help();
+  withPart("actions", ({ help }) => help());
 });
+// Not every browser lets the keyboard reach what scrolls.
+function reach() {
+  for (const one of findAll(".content :is(pre, table)")) if (one.scrollWidth > one.clientWidth) one.tabIndex = 0;
+}
+reach();
+document.addEventListener("tidings:swapped", reach);

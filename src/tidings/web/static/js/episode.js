@@ -4,23 +4,22 @@ import { isExpired, load, offer } from "./tidings.js";
 import { pane } from "./marks.js";
 import { seek } from "./player.js";
 
-document.addEventListener(
-  "toggle",
-  async ({ target }) => {
-    const link = target.open && target.querySelector?.("a[data-part]");
-    if (!link) return;
-    const { page, url } = await load(link.href).catch(() => ({}));
-    const part = page?.getElementById("part");
-    if (part) {
-      part.removeAttribute("id");
-      link.replaceWith(document.adoptNode(part));
-    } else if (!url || !isExpired(url)) {
-      target.open = false;
-      offer(words.offline, words.retry, () => (target.open = true));
-    }
-  },
-  true,
-);
+async function fill(details) {
+  const link = details.open && details.querySelector?.("a[data-part]");
+  if (!link) return;
+  const { page, url } = await load(link.href).catch(() => ({}));
+  const part = page?.getElementById("part");
+  if (part) {
+    part.removeAttribute("id");
+    link.replaceWith(document.adoptNode(part));
+  } else if (!url || !isExpired(url)) {
+    details.open = false;
+    offer(words.offline, words.retry, () => (details.open = true));
+  }
+}
+document.addEventListener("toggle", ({ target }) => fill(target), true);
+// Opened before this script was loaded.
+findAll("details[open]:has(> [data-part])").forEach(fill);
 
 document.addEventListener("click", (event) => {
   const at = event.target.closest?.(".timed [data-at]")?.dataset.at;

@@ -1,5 +1,4 @@
-// Pages about subscriptions: progress, busy buttons and check boxes.
-
+// Pages about subscriptions: progress and check boxes.
 import { byId, find, findAll } from "./page.js";
 import { swap } from "./tidings.js";
 
@@ -12,46 +11,26 @@ const poll = async () => {
 };
 if (progress()) setTimeout(poll, 1000);
 
-// A button that waits for a publisher is pressed once.
-addEventListener("submit", ({ target, submitter, defaultPrevented }) => {
-  if (defaultPrevented || !target.matches("[action$='/feeds/find'], [action$='/feeds/add'], [data-slow]") || !submitter)
-    return;
-  submitter.setAttribute("aria-busy", "true");
-  setTimeout(() => {
-    submitter.disabled = true;
-  });
-});
-addEventListener("pageshow", () => {
-  for (const button of findAll("[aria-busy]")) {
-    button.disabled = false;
-    button.removeAttribute("aria-busy");
-  }
-});
-
 // The check box that ticks all of the page.
 const all = find("[data-all]");
-if (all) {
-  const boxes = findAll("#bulk [name=feed]");
-  const count = () => {
-    const ticked = boxes.filter((box) => box.checked).length;
-    all.checked = boxes.length > 0 && ticked === boxes.length;
-    all.indeterminate = ticked > 0 && !all.checked;
-  };
-  let last = null;
-  all.addEventListener("change", () =>
-    boxes.forEach((box) => {
-      box.checked = all.checked;
-    }),
-  );
-  // With Shift, tick all boxes between the last one and this one.
-  for (const box of boxes)
-    box.addEventListener("click", (event) => {
-      if (event.shiftKey && last) {
-        const [from, to] = [boxes.indexOf(last), boxes.indexOf(box)].sort((a, b) => a - b);
-        for (const one of boxes.slice(from, to + 1)) one.checked = box.checked;
-      }
-      last = box;
-      count();
-    });
+const boxes = findAll("#bulk [name=feed]");
+let last = null;
+
+function count() {
+  const ticked = boxes.filter((box) => box.checked).length;
+  all.checked = boxes.length > 0 && ticked === boxes.length;
+  all.indeterminate = ticked > 0 && !all.checked;
+}
+// Ticks that the browser has kept from before.
+if (boxes.some((box) => box.checked)) count();
+
+// With Shift, tick all boxes between the last one and this one. isTicked: after the click.
+export function tick(box, isTicked, isRange) {
+  if (box === all) for (const one of boxes) one.checked = isTicked;
+  else if (isRange && last) {
+    const [from, to] = [boxes.indexOf(last), boxes.indexOf(box)].sort((a, b) => a - b);
+    for (const one of boxes.slice(from, to + 1)) one.checked = isTicked;
+  }
+  if (box !== all) last = box;
   count();
 }

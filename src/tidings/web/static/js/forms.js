@@ -1,5 +1,5 @@
 // A filled form leaves its page only when there are a connection and a session, so that nothing that was typed is lost.
-import { words } from "./page.js";
+import { findAll, words } from "./page.js";
 import { offer, renewSession, setBusy } from "./tidings.js";
 
 const TYPED = "textarea, select, input:not([type=hidden])";
@@ -18,4 +18,20 @@ document.addEventListener("submit", async (event) => {
   if (state !== "current") return;
   checked.add(form);
   form.requestSubmit(submitter);
+});
+
+// A button that waits for a publisher is pressed once.
+addEventListener("submit", ({ target, submitter, defaultPrevented }) => {
+  if (defaultPrevented || !target.matches("[action$='/feeds/find'], [action$='/feeds/add'], [data-slow]") || !submitter)
+    return;
+  submitter.setAttribute("aria-busy", "true");
+  setTimeout(() => {
+    submitter.disabled = true;
+  });
+});
+addEventListener("pageshow", () => {
+  for (const button of findAll("[aria-busy]")) {
+    button.disabled = false;
+    button.removeAttribute("aria-busy");
+  }
 });

@@ -1,15 +1,15 @@
 // Marks and stars show at once and are sent in the background. A failed change is reverted. Without a connection or a
 // session it is kept in this browser, and sent when there is one again.
 import { base, byId, find, findAll, words } from "./page.js";
-import { announce, hasEnded, isExpired, offer, swap } from "./tidings.js";
+import { announce, hasEnded, isExpired, offer } from "./tidings.js";
 import { refresh } from "./counts.js";
+import { withPart } from "./parts.js";
 
-const OTHER = { star: "unstar", unstar: "star", read: "unread", unread: "read" };
-const BUSY_MS = 700;
+export const OTHER = { star: "unstar", unstar: "star", read: "unread", unread: "read" };
 const ICONS = { unstar: "starred" };
 const token = () => find("input[name=csrf]").value;
-// What `z` undoes: the moment to send and the ids of the entries.
-let last = null;
+// change: what `z` undoes, the moment to send and the ids of the entries.
+export const last = { change: null };
 
 export const row = (id) => byId(`e${id}`);
 export const pane = () => find("#pane[data-entry]");
@@ -88,7 +88,7 @@ export async function mark(name, ids) {
   const marks = ids.map((id) => [name, id]);
   const result = await post(`${base}/entries/marks`, marks, marks);
   if (!result) for (const id of ids) show(id, OTHER[name]);
-  else if (result.undo) last = { moment: result.undo, ids };
+  else if (result.undo) last.change = { moment: result.undo, ids };
   refresh();
 }
 
@@ -99,52 +99,6 @@ export const toggle = (id, ...names) => {
 
 export async function save(id) {
   announce((await post(`${base}/entries/marks`, { save: id }, null, () => save(id)))?.notice);
-}
-
-// Changes that may take seconds (a hundred thousand entries): shown at once, with a notice when they do take long.
-async function postWithNotice(ids, name, url, fields, again) {
-  for (const id of ids) show(id, name);
-  const waiting = setTimeout(() => announce(words.busy), BUSY_MS);
-  const result = await post(url, fields, null, again);
-  clearTimeout(waiting);
-  if (!result) for (const id of ids) show(id, OTHER[name]);
-  return result;
-}
-
-// Mark the whole list read, or the entries above or below one: what the list has shown, which is all up to the newest
-// entry when it was built, and the rows that came since.
-export async function markList(url, part, form) {
-  const rows = findAll("#list .row");
-  const newest = byId("list")?.dataset.newest ?? form.newest.value;
-  const later = rows.map((one) => one.id.slice(1)).filter((id) => +id > newest);
-  const at = rows.indexOf(row(part.above ?? part.below));
-  const ids = rows.filter((one, i) => isUnread(one) && (part.above ? i < at : i > at)).map((one) => one.id.slice(1));
-  const result = await postWithNotice(ids, "read", url, { ...part, newest, later }, () => markList(url, part, form));
-  if (!result) return;
-  if (!part.above && !part.below && !pane()) await swap(result.to, ["list"]);
-  if (result.undo) last = { moment: result.undo, ids };
-  if (result.undo) offer(result.notice, words.undo, undo);
-  else announce(result.notice);
-  refresh();
-}
-
-export async function undo() {
-  if (!last) return;
-  const change = last;
-  const { moment, ids } = change;
-  last = null;
-  const result = await postWithNotice(
-    ids,
-    "unread",
-    `${base}/entries/undo`,
-    { moment },
-    () => ((last = change), undo()),
-  );
-  if (!result) return;
-  if (!pane() && byId("column") && !ids.every(row)) await swap(location.href, ["list"]);
-  if (!find("#list .row")) await swap(location.href, ["list"]);
-  announce(result.notice);
-  refresh();
 }
 
 addEventListener("online", resend);
@@ -171,7 +125,7 @@ document.addEventListener("submit", (event) => {
   } else if (path.endsWith("/mark-read")) {
     event.preventDefault();
     button.closest("[popover]")?.hidePopover();
-    markList(form.action, name ? { [name]: value } : {}, form);
+    withPart("bulk", ({ markList }) => markList(form.action, name ? { [name]: value } : {}, form));
   }
 });
 
@@ -196,7 +150,7 @@ document.addEventListener("pointerover", (event) => {
     button.title = words[name];
     const use = button.querySelector("use");
     use.setAttribute("href", use.getAttribute("href").replace(/#.*/, `#${name}`));
-    button.onclick = () => markList(url, { [name]: button.value });
+    button.onclick = () => withPart("bulk", ({ markList }) => markList(url, { [name]: button.value }));
     actions.append(button);
   }
 });

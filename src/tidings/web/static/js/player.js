@@ -43,9 +43,10 @@ function connect(media, rate) {
   media.start = sent;
   media.keep = () => media.readyState && !media.ended && savePosition(media.currentTime);
   media.defaultPlaybackRate = media.playbackRate = rate;
-  media.addEventListener("loadedmetadata", () => {
+  const goToStart = () => {
     if (media.start > 0 && media.start < media.duration - 5) media.currentTime = media.start;
-  });
+  };
+  media.addEventListener("loadedmetadata", goToStart);
   media.addEventListener(
     "timeupdate",
     () => Math.abs(media.currentTime - sent) >= INTERVAL_S && !media.paused && media.keep(),
@@ -64,6 +65,9 @@ function connect(media, rate) {
   });
   for (const name of ["timeupdate", "play", "pause", "ended", "ratechange", "durationchange"])
     media.addEventListener(name, update);
+  // Started before this script was loaded.
+  if (media.readyState) goToStart();
+  if (!media.paused) show(media);
 }
 
 // Controls beside the media: in its article, or in the bar.
@@ -88,7 +92,7 @@ function prepare() {
       connect(media, Number(root.rate) || 1);
       // Links to a place in a recording, from the page of its chapters.
       const place = new URLSearchParams(location.search).get("t");
-      if (place > 0) media.start = Number(place);
+      if (place > 0) seek(media, Number(place));
     }
     control(box, () => media);
     showRate(box, media);

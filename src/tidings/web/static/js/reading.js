@@ -1,18 +1,14 @@
 // The scripts of all pages with a session. Each part works alone, and every page works without them.
+import "./parts.js";
 import "./marks.js";
 import "./lists.js";
 import "./split_view.js";
 import "./counts.js";
 import "./keys.js";
 import "./appearance.js";
-import "./player.js";
-import "./episode.js";
 import "./pictures.js";
-import "./touch.js";
-import "./refresh.js";
 import "./reading_order.js";
 import "./sidebar.js";
-import "./feeds.js";
 import "./settings.js";
 // The last to hear of a form: it sends those that no other module does.
 import "./forms.js";

@@ -49,11 +49,6 @@ async function untilChecked(shown, category) {
   }
 }
 
-document.addEventListener("submit", (event) => {
-  if (event.target.id !== "refresh") return;
-  event.preventDefault();
-  refreshFeeds(event.target.action);
-});
 const total = find("[data-total]");
 if (total)
   getJson(total.dataset.total).then(

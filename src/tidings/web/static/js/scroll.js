@@ -1,10 +1,10 @@
 // Space, PageUp, PageDown, Home and End scroll the article beside its list, wherever the focus is.
-// At the end of the article, Space opens the next unread entry. Code and tables that scroll sideways can be focused.
+// At the end of the article, Space opens the next unread entry. keys.js knows when these keys are ours.
 import { findAll, words } from "./page.js";
 import { announce } from "./tidings.js";
 import { isUnread, pane } from "./marks.js";
 import { chosen, more } from "./lists.js";
-import { isSplit, open } from "./split_view.js";
+import { open } from "./split_view.js";
 
 // Scrolling by a page keeps this much of the previous one visible.
 const OVERLAP_PX = 48;
@@ -30,13 +30,6 @@ const SCROLLS = {
   End: (box) => scrollTo(box, endOf(box)),
 };
 
-// Not every browser lets the keyboard reach what scrolls.
-function reach() {
-  for (const one of findAll(".content :is(pre, table)")) if (one.scrollWidth > one.clientWidth) one.tabIndex = 0;
-}
-reach();
-document.addEventListener("tidings:swapped", reach);
-
 async function openNextUnread() {
   const rows = findAll("#column .row");
   const after = rows.slice(rows.indexOf(chosen()) + 1);
@@ -47,21 +40,15 @@ async function openNextUnread() {
   if (added === false) announce(words.end);
 }
 
-function space(event) {
+function space(isBack, isRepeated) {
   const box = pane();
-  if (box && event.shiftKey) SCROLLS.PageUp(box);
+  if (box && isBack) SCROLLS.PageUp(box);
   else if (box && positionOf(box) < endOf(box) - 1) SCROLLS.PageDown(box);
   // Holding the key down stops at the end of the article.
-  else if (!event.shiftKey && !event.repeat) openNextUnread();
+  else if (!isBack && !isRepeated) openNextUnread();
 }
 
-// Returns true when the key was handled.
-export function scrollArticle(event) {
-  const isSpace = event.key === " ";
-  if (!isSplit() || event.target.closest?.(`audio, video, input, :popover-open${isSpace ? ", button, summary" : ""}`))
-    return false;
-  if (isSpace) space(event);
-  else if (!pane() || event.shiftKey || !Object.hasOwn(SCROLLS, event.key)) return false;
-  else SCROLLS[event.key](pane());
-  return true;
+export function scrollArticle({ key, shiftKey, repeat }) {
+  if (key === " ") space(shiftKey, repeat);
+  else SCROLLS[key](pane());
 }

@@ -1,6 +1,7 @@
 // List and article side by side: opening an entry replaces the article and the address, and keeps the list.
 import { byId, find, words } from "./page.js";
 import { isExpired, load, offer } from "./tidings.js";
+import { addPart } from "./parts.js";
 import { refresh, showTitle } from "./counts.js";
 import { row, show } from "./marks.js";
 import { more, select } from "./lists.js";
@@ -41,8 +42,11 @@ export async function open(url, isNew = true) {
 
 // The browser's own keys (arrows) scroll the focused element. Fields and dialogs keep the focus.
 function takeFocus() {
+  const pane = find("#pane[data-entry]");
+  if (!pane) return;
+  addPart("scroll");
   if (document.activeElement?.closest("input, textarea, select, dialog, :popover-open")) return;
-  find("#pane[data-entry]")?.focus({ preventScroll: true });
+  pane.focus({ preventScroll: true });
 }
 
 function put(pane) {

@@ -1,5 +1,6 @@
-// Touch gestures. In a list, swiping a row right toggles read, left toggles the star. In an article the account's
-// gesture_nav decides; swiping right goes back to the list (with gesture_nav "swipe" only from the left edge).
+// Touch gestures; parts.js calls this module for each touch. In a list, swiping a row right toggles read, left toggles
+// the star. In an article the account's gesture_nav decides; swiping right goes back to the list (with gesture_nav
+// "swipe" only from the left edge).
 import { byId, find } from "./page.js";
 import { scroller } from "./lists.js";
 import { pane, toggle } from "./marks.js";
@@ -23,43 +24,35 @@ function reveal(row, names, isAtEnd) {
   shown.title = button.title;
 }
 
-addEventListener(
-  "touchstart",
-  (event) => {
-    const { clientX: x, clientY: y, target } = event.touches[0];
-    start =
-      event.touches.length > 1 ||
-      target.closest(".sidebar, [popover], pre, table, input, audio, video, .bottom, .playing")
-        ? null
-        : {
-            x,
-            y,
-            row: target.closest("#list .row"),
-            inside: !!pane() && !target.closest("#column"),
-            list: target.closest("#column:not(.beside)") && scroller().scrollTop <= 0,
-          };
-  },
-  { passive: true },
-);
+export function touchstart(event) {
+  const { clientX: x, clientY: y, target } = event.touches[0];
+  start =
+    event.touches.length > 1 ||
+    target.closest(".sidebar, [popover], pre, table, input, audio, video, .bottom, .playing")
+      ? null
+      : {
+          x,
+          y,
+          row: target.closest("#list .row"),
+          inside: !!pane() && !target.closest("#column"),
+          list: target.closest("#column:not(.beside)") && scroller().scrollTop <= 0,
+        };
+}
 
-addEventListener(
-  "touchmove",
-  (event) => {
-    if (!start) return;
-    const dx = event.touches[0].clientX - start.x;
-    const dy = event.touches[0].clientY - start.y;
-    if (!start.kind && Math.hypot(dx, dy) > 12) start.kind = Math.abs(dx) > 2 * Math.abs(dy) ? "swipe" : "scroll";
-    start.dx = dx;
-    start.dy = dy;
-    if (start.kind === "scroll" && start.list) pull(dy);
-    if (start.kind !== "swipe" || !start.row || !("swipe" in root)) return;
-    start.row.classList.add("is-swiped");
-    reveal(start.row, dx > 0 ? ["read", "unread"] : ["star", "unstar"], dx < 0);
-    start.row.dataset.far = Math.abs(dx) < MIN_SWIPE_PX ? "" : dx > 0 ? "read" : "star";
-    start.row.style.setProperty("--dx", `${Math.max(-1.5 * MIN_SWIPE_PX, Math.min(1.5 * MIN_SWIPE_PX, dx))}px`);
-  },
-  { passive: true },
-);
+export function touchmove(event) {
+  if (!start) return;
+  const dx = event.touches[0].clientX - start.x;
+  const dy = event.touches[0].clientY - start.y;
+  if (!start.kind && Math.hypot(dx, dy) > 12) start.kind = Math.abs(dx) > 2 * Math.abs(dy) ? "swipe" : "scroll";
+  start.dx = dx;
+  start.dy = dy;
+  if (start.kind === "scroll" && start.list) pull(dy);
+  if (start.kind !== "swipe" || !start.row || !("swipe" in root)) return;
+  start.row.classList.add("is-swiped");
+  reveal(start.row, dx > 0 ? ["read", "unread"] : ["star", "unstar"], dx < 0);
+  start.row.dataset.far = Math.abs(dx) < MIN_SWIPE_PX ? "" : dx > 0 ? "read" : "star";
+  start.row.style.setProperty("--dx", `${Math.max(-1.5 * MIN_SWIPE_PX, Math.min(1.5 * MIN_SWIPE_PX, dx))}px`);
+}
 
 // Pulling a list down from its beginning refreshes its feeds.
 function pull(by) {
@@ -78,39 +71,31 @@ function settle(row) {
   delete row?.dataset.far;
 }
 
-addEventListener(
-  "touchcancel",
-  () => {
-    settle(start?.row);
-    if (start?.list) pull(0);
-    start = null;
-  },
-  { passive: true },
-);
+export function touchcancel() {
+  settle(start?.row);
+  if (start?.list) pull(0);
+  start = null;
+}
 
-addEventListener(
-  "touchend",
-  (event) => {
-    const { row, kind, dx = 0, dy = 0, inside, x, list } = start ?? {};
-    start = null;
-    if (list && kind === "scroll") {
-      if (pull(dy)) byId("refresh").requestSubmit();
-      pull(0);
-    }
-    if (row) {
-      settle(row);
-      const id = row.id.slice(1);
-      if (kind === "swipe" && Math.abs(dx) >= MIN_SWIPE_PX && "swipe" in root)
-        toggle(id, ...(dx > 0 ? ["read", "unread"] : ["star", "unstar"]));
-    } else if (inside && kind === "swipe" && Math.abs(dx) >= MIN_SWIPE_PX) {
-      if (root.gesture === "swipe" && !(dx > 0 && x < EDGE_PX))
-        click(`#pane .tools [rel=${dx < 0 ? "next" : "prev"}][href]`);
-      else if (dx > 0) click(".to-list");
-    } else if (inside && !kind && root.gesture === "tap" && !event.target.closest("a, button")) {
-      const isSecond = event.timeStamp - lastTap < DOUBLE_TAP_MS;
-      if (isSecond) click(`#pane .tools [rel=${x > innerWidth / 2 ? "next" : "prev"}][href]`);
-      lastTap = isSecond ? -Infinity : event.timeStamp;
-    }
-  },
-  { passive: true },
-);
+export function touchend(event) {
+  const { row, kind, dx = 0, dy = 0, inside, x, list } = start ?? {};
+  start = null;
+  if (list && kind === "scroll") {
+    if (pull(dy)) byId("refresh").requestSubmit();
+    pull(0);
+  }
+  if (row) {
+    settle(row);
+    const id = row.id.slice(1);
+    if (kind === "swipe" && Math.abs(dx) >= MIN_SWIPE_PX && "swipe" in root)
+      toggle(id, ...(dx > 0 ? ["read", "unread"] : ["star", "unstar"]));
+  } else if (inside && kind === "swipe" && Math.abs(dx) >= MIN_SWIPE_PX) {
+    if (root.gesture === "swipe" && !(dx > 0 && x < EDGE_PX))
+      click(`#pane .tools [rel=${dx < 0 ? "next" : "prev"}][href]`);
+    else if (dx > 0) click(".to-list");
+  } else if (inside && !kind && root.gesture === "tap" && !event.target.closest("a, button")) {
+    const isSecond = event.timeStamp - lastTap < DOUBLE_TAP_MS;
+    if (isSecond) click(`#pane .tools [rel=${x > innerWidth / 2 ? "next" : "prev"}][href]`);
+    lastTap = isSecond ? -Infinity : event.timeStamp;
+  }
+}

@@ -1,0 +1,54 @@
+// Marking a whole list, or a part of it, read at once, and undoing that; loaded when it is asked for.
+import { base, byId, find, findAll, words } from "./page.js";
+import { announce, offer, swap } from "./tidings.js";
+import { refresh } from "./counts.js";
+import { OTHER, isUnread, last, pane, post, row, show } from "./marks.js";
+
+const BUSY_MS = 700;
+
+// Changes that may take seconds (a hundred thousand entries): shown at once, with a notice when they do take long.
+async function postWithNotice(ids, name, url, fields, again) {
+  for (const id of ids) show(id, name);
+  const waiting = setTimeout(() => announce(words.busy), BUSY_MS);
+  const result = await post(url, fields, null, again);
+  clearTimeout(waiting);
+  if (!result) for (const id of ids) show(id, OTHER[name]);
+  return result;
+}
+
+// Mark the whole list read, or the entries above or below one: what the list has shown, which is all up to the newest
+// entry when it was built, and the rows that came since.
+export async function markList(url, part, form) {
+  const rows = findAll("#list .row");
+  const newest = byId("list")?.dataset.newest ?? form.newest.value;
+  const later = rows.map((one) => one.id.slice(1)).filter((id) => +id > newest);
+  const at = rows.indexOf(row(part.above ?? part.below));
+  const ids = rows.filter((one, i) => isUnread(one) && (part.above ? i < at : i > at)).map((one) => one.id.slice(1));
+  const result = await postWithNotice(ids, "read", url, { ...part, newest, later }, () => markList(url, part, form));
+  if (!result) return;
+  if (!part.above && !part.below && !pane()) await swap(result.to, ["list"]);
+  if (result.undo) {
+    last.change = { moment: result.undo, ids };
+    offer(result.notice, words.undo, undo);
+  } else announce(result.notice);
+  refresh();
+}
+
+export async function undo() {
+  const { change } = last;
+  if (!change) return;
+  const { moment, ids } = change;
+  last.change = null;
+  const result = await postWithNotice(
+    ids,
+    "unread",
+    `${base}/entries/undo`,
+    { moment },
+    () => ((last.change = change), undo()),
+  );
+  if (!result) return;
+  if (!pane() && byId("column") && !ids.every(row)) await swap(location.href, ["list"]);
+  if (!find("#list .row")) await swap(location.href, ["list"]);
+  announce(result.notice);
+  refresh();
+}
