@@ -90,7 +90,6 @@ USERS: dict[str, frozenset[str]] = {
     "prometheus_client": frozenset({"metrics"}),
     "apprise": frozenset({"deliveries"}),
     "granian": frozenset({"runtime"}),
-    "minify": frozenset({"runtime"}),
     "python_multipart": frozenset({"http"}),
     "starlette": frozenset({"http", *SURFACES, *SLICES, "asgi", "wiring"}),
     "cyclopts": frozenset({"cli", "commands"}),
