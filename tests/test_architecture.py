@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tidings.wiring.slices import NAMES
+
 SOURCE = Path(__file__).parents[1] / "src"
 
 # The kinds of rooms (docs/architecture.md), and the rooms that each room may import besides itself.
@@ -36,10 +38,16 @@ MAX_MUTUAL = 2
 # For names that other libraries also have; ours are clear by themselves.
 MAX_ALIASES = 10
 THEMES = frozenset({"accounts", "entries", "feeds", "polling"})
-SLICES = frozenset({"archives", "deliveries", "maintenance", "media", "websub"})
+SLICES = frozenset(NAMES)
 # What every slice may import. Its endpoints and pages also use what a surface offers to handlers, but never its routes
 # or its handlers (FOR_HANDLERS); its workers use the loops of `worker`.
 FOR_SLICES = ALL_LIBRARIES | {"domain", "storage", "services"}
+# The module `wiring` of a slice, which only `wiring` imports, is a part of it: it also knows settings, and what the
+# folder `wiring` has for slices. Other slices it reaches through `Joins`.
+WIRING_OF_SLICE = re.compile(rf"tidings\.({'|'.join(sorted(SLICES))})\.wiring")
+FOR_WIRING_OF_SLICE = frozenset({
+    "tidings.settings", "tidings.settings.values", "tidings.wiring.arguments", "tidings.wiring.slice",
+})  # fmt: skip
 SURFACES = frozenset({"api", "web", "greader", "fever"})
 FOR_SURFACES = ALL_LIBRARIES | {"domain", "storage", "services"} | SLICES
 HANDLERS = ("tidings.api.endpoints", "tidings.api.routes", "tidings.web.pages", "tidings.web.routes")
@@ -200,6 +208,10 @@ def _room_rules(module: str, room: str, name: str) -> Iterator[str]:
     is_room = other in ROOMS or other in OUTERMOST
     if module in PROCESSES and other in {*OUTERMOST, "settings"}:
         return
+    if WIRING_OF_SLICE.fullmatch(module) and name in FOR_WIRING_OF_SLICE:
+        return
+    if WIRING_OF_SLICE.fullmatch(name) and room != "wiring":
+        yield "only wiring knows how a slice is joined to the rest"
     if is_room and room in ROOMS and other != room and other not in ROOMS[room]:
         yield f"{room} may only know {', '.join(sorted(ROOMS[room])) or 'itself'}"
     elif room in ERRORS_OF_NET_ONLY and other == "net" and not name.startswith("tidings.net.errors"):
@@ -334,6 +346,12 @@ def test_the_check_covers_every_room() -> None:
         ("tidings.media.queue", "from sqlalchemy import select", "SQL of a slice is in its module store"),
         ("tidings.media.proxy_pages", "from tidings.web.pages import entry", "routes and handlers of surfaces"),
         ("tidings.media.policy", "import time", "does not touch the world"),
+        ("tidings.media.proxy", "from tidings.settings import Settings", "media may only know"),
+        ("tidings.media.proxy", "from tidings.wiring.slice import Slice", "media may only know"),
+        ("tidings.media.wiring", "from tidings.wiring.services import AllServices", "media may only know"),
+        ("tidings.media.wiring", "from tidings.websub.services import WebSubServices", "media may only know"),
+        ("tidings.media.proxy", "from tidings.media.wiring import SLICE", "only wiring knows"),
+        ("tidings.api.app", "from tidings.media.wiring import SLICE", "only wiring knows"),
         ("tidings.web.app", "from tidings.api import replies", "web may only know"),
         ("tidings.engine.upsert", "from tidings.storage.schema import users", "engine may only know"),
         ("tidings.http.surface", "from tidings.domain.accounts.users import User", "http may only know"),
@@ -350,6 +368,8 @@ def test_a_module_that_leaves_its_room_is_found(module: str, text: str, says: st
         ("tidings.api.endpoints.feeds", "from tidings.engine.database import Read"),
         ("tidings.media.proxy_pages", "from tidings.web.context import RequestContext"),
         ("tidings.media.store", "from sqlalchemy import select"),
+        ("tidings.media.wiring", "from tidings.settings import Settings\nfrom tidings.wiring.slice import Slice"),
+        ("tidings.wiring.slices", "from tidings.media.wiring import SLICE"),
         ("tidings.storage.feeds.feeds", "from sqlalchemy import select"),
         ("tidings.settings.loading", "import os\nos.environ['X']"),
         ("tidings.domain.entries.entries", "from urllib.parse import urlsplit\nfrom datetime import datetime"),

@@ -9,8 +9,8 @@ import pytest
 
 from support.people import Person, basic, call
 from tidings.api.openapi import operations_of
-from tidings.api.routes import API_ROUTES
 from tidings.http.binding import Query
+from tidings.wiring.routes import API_ROUTES
 
 pytestmark = pytest.mark.slow
 

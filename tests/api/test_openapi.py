@@ -20,13 +20,14 @@ from support.databases import Databases
 from support.people import Person, call
 from support.publisher import Publisher
 from support.running import RunningService, running_service
-from tidings.api.openapi import document, documented_endpoints, openapi, operations_of
+from tidings.api.openapi import document, operations_of
 from tidings.api.schema_annotations import Required, Timestamp, one_of
 from tidings.base.errors import InvalidInput, NotFound
 from tidings.domain.accounts.users import User
 from tidings.http.binding import LazyBody, Query
 from tidings.http.endpoints import Media, Routes
 from tidings.net.errors import FetchError
+from tidings.wiring.routes import API_DOCUMENT, DOCUMENTED_ROUTES
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -52,7 +53,7 @@ def test_the_openapi_document_is_the_reviewed_one(
     if write:
         examples.KEPT.write_text(pretty(found))
     assert found == kept or write, "the examples are not true any more: if that is meant, run `make contracts`"
-    compare("openapi.json", pretty(document(documented_endpoints())), write=write)
+    compare("openapi.json", pretty(document(DOCUMENTED_ROUTES)), write=write)
 
 
 def pretty(value: Any) -> str:
@@ -66,14 +67,14 @@ def test_the_document_needs_no_credentials(alice: Person) -> None:
     assert answer.status == 200
     assert answer.headers["content-type"] == "application/json"
     assert answer.headers["access-control-allow-origin"] == "*"
-    assert answer.json() == openapi()
+    assert answer.json() == API_DOCUMENT.at()
     assert call(alice.service.url, "HEAD", "/v1/openapi.json").status == 200
     assert call(alice.service.url, "POST", "/v1/openapi.json").status == 401
     assert alice.call("POST", "/v1/openapi.json").status == 405
 
 
 def test_every_operation_has_a_description_a_response_and_examples() -> None:
-    for path, method, operation in operations(openapi()):
+    for path, method, operation in operations(API_DOCUMENT.at()):
         where = f"{method} {path}"
         assert operation["summary"], where
         assert any(status.startswith("2") for status in operation["responses"]), where
@@ -84,7 +85,7 @@ def test_every_operation_has_a_description_a_response_and_examples() -> None:
 
 
 def test_every_example_conforms_to_its_schema() -> None:
-    whole = openapi()
+    whole = API_DOCUMENT.at()
     contents = [
         content
         for _, _, operation in operations(whole)
@@ -98,7 +99,7 @@ def test_every_example_conforms_to_its_schema() -> None:
 
 
 def test_every_error_has_a_body_with_a_message() -> None:
-    for name, error in openapi()["components"]["responses"].items():
+    for name, error in API_DOCUMENT.at()["components"]["responses"].items():
         content = error["content"]["application/json"]
         assert content["schema"] == {"$ref": "#/components/schemas/ErrorBody"}
         # No example turns a database off, fills a disk, sends a gigabyte, or two files at once.
@@ -106,7 +107,7 @@ def test_every_error_has_a_body_with_a_message() -> None:
 
 
 def test_every_reference_has_a_target() -> None:
-    whole = openapi()
+    whole = API_DOCUMENT.at()
     for reference in references(whole):
         found: Any = whole
         for step in reference.removeprefix("#/").split("/"):
@@ -225,16 +226,16 @@ def test_a_handler_that_returns_a_response_must_declare_it() -> None:
 
 
 def test_operations_that_share_a_handler_have_names_of_their_own() -> None:
-    names = operations_of(documented_endpoints())
+    names = operations_of(DOCUMENTED_ROUTES)
 
-    assert len(names) == len(documented_endpoints())
+    assert len(names) == len(DOCUMENTED_ROUTES)
     assert names["toggle_star_bookmark"].path == "/v1/entries/{entry_id}/bookmark"
 
 
 def test_the_documentation_mentions_every_route() -> None:
     page = statuses.PAGE.read_text()
 
-    missing = [f"{r.method} {r.path}" for r in documented_endpoints() if f"| {r.method} {r.path} |" not in page]
+    missing = [f"{r.method} {r.path}" for r in DOCUMENTED_ROUTES if f"| {r.method} {r.path} |" not in page]
     assert missing == [], "run `make statuses`"
 
 

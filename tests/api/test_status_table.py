@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from support.statuses import BEGIN, END, PAGE, documented
-from tidings.api.openapi import documented_endpoints, operations_of
+from tidings.api.openapi import operations_of
+from tidings.wiring.routes import DOCUMENTED_ROUTES
 
 
 def test_the_table_of_statuses_lists_every_documented_status() -> None:
@@ -14,5 +15,5 @@ def test_the_table_of_statuses_lists_every_documented_status() -> None:
         name: sorted(int(status) for status in f"{received} {missing}".split() if status != "–")
         for name, received, missing in rows
     }
-    endpoints = operations_of(documented_endpoints()).values()
+    endpoints = operations_of(DOCUMENTED_ROUTES).values()
     assert listed == {f"{one.method} {one.path}": documented(one) for one in endpoints}

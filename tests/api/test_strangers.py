@@ -13,8 +13,8 @@ from support.people import Person
 from support.publisher import Publisher
 from support.resource_factory import BODIES, UNKNOWN, ResourceFactory
 from tidings.api.openapi import document, operations_of
-from tidings.api.routes import API_ROUTES
 from tidings.http.endpoints import Endpoint
+from tidings.wiring.routes import API_ROUTES
 
 pytestmark = pytest.mark.slow
 

@@ -17,7 +17,7 @@ from support.databases import SqliteDatabases
 from support.people import rss
 from tidings.http.endpoints import Endpoint
 from tidings.storage.entries import labels
-from tidings.web.routes import PAGE_ROUTES
+from tidings.wiring.routes import PAGE_ROUTES
 
 pytestmark = pytest.mark.slow
 

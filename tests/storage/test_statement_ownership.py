@@ -32,12 +32,11 @@ from support.resource_factory import BODIES, MAKERS, NAMES, ResourceFactory
 from support.running import RunningService, environment_for, running
 from support.visitors import Visitor
 from tidings.api.openapi import operations_of
-from tidings.api.routes import API_ROUTES
 from tidings.engine import engines
 from tidings.engine.columns import metadata
 from tidings.engine.postgresql import PostgresPool
 from tidings.greader.routes import READER_ROUTES
-from tidings.web.routes import PAGE_ROUTES
+from tidings.wiring.routes import API_ROUTES, PAGE_ROUTES
 
 pytestmark = pytest.mark.slow
 

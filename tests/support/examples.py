@@ -15,10 +15,11 @@ from support.people import Cast, HttpResponse, Person, answers_to, basic, call
 from support.publisher import Publisher
 from support.resource_factory import BODIES, UNKNOWN, ResourceFactory
 from support.running import RunningService
-from tidings.api.openapi import documented_endpoints, operations_of, successes
+from tidings.api.openapi import operations_of, successes
 from tidings.archives import import_runs_store as import_runs
 from tidings.archives.import_runs import UNFINISHED, AccountImportReport, ImportState
 from tidings.http.endpoints import Endpoint
+from tidings.wiring.routes import DOCUMENTED_ROUTES
 
 KEPT = Path(__file__).parents[2] / "src" / "tidings" / "api" / "examples.json"
 # Replaces the publisher's URL in the examples.
@@ -37,7 +38,7 @@ def taken(service: RunningService, site: Publisher) -> Examples:
     """Return examples by operation. service: it has no user yet."""
     resources = ResourceFactory(Cast(service).person("ada", is_admin=True, username="ada"), site)
     _imported_before(resources.person)
-    routes = operations_of(documented_endpoints())
+    routes = operations_of(DOCUMENTED_ROUTES)
     created: Examples = {}
     # Reads come before changes. Deletions have no example.
     for method in ("GET", "PUT", "POST"):

@@ -26,10 +26,11 @@ from schemathesis.core.result import Ok
 from support.people import Person, rss
 from support.publisher import Publisher
 from support.resource_factory import FEED, ICON, OPML, UNKNOWN
-from tidings.api.openapi import documented_endpoints, openapi, operations_of
+from tidings.api.openapi import operations_of
 from tidings.engine.database import Database
 from tidings.net.errors import FetchError
 from tidings.settings import load
+from tidings.wiring.routes import API_DOCUMENT, DOCUMENTED_ROUTES
 from tidings.wiring.services import build_services
 
 # A closed port, addresses that the guard refuses, and prefixes that make an address invalid.
@@ -59,7 +60,7 @@ class Fuzzer:
         self._person, self._site, self._seed = person, site, seed
         self._session = requests.Session()
         self._checks: list[Any] = CHECKS.get_by_names(CHECK_NAMES)
-        self._routes = operations_of(documented_endpoints())
+        self._routes = operations_of(DOCUMENTED_ROUTES)
         self._ids: dict[str, list[int]] = {}
         schema = schemathesis.openapi.from_dict(document or strict_document())
         self._operations = [found.ok() for found in schema.get_all_operations() if isinstance(found, Ok)]
@@ -197,7 +198,7 @@ class Fuzzer:
 
 def strict_document() -> dict[str, Any]:
     """Return the document without security schemes, and with all objects closed to undeclared members."""
-    whole = copy.deepcopy(openapi())
+    whole = copy.deepcopy(API_DOCUMENT.at())
     del whole["security"], whole["components"]["securitySchemes"]
     for component in whole["components"]["schemas"].values():
         component["additionalProperties"] = False

@@ -12,8 +12,9 @@ from pathlib import Path
 
 from starlette.routing import Match, Route
 
-from tidings.api.openapi import documented_endpoints, failures, operations_of, successes
+from tidings.api.openapi import failures, operations_of, successes
 from tidings.http.endpoints import Endpoint
+from tidings.wiring.routes import DOCUMENTED_ROUTES
 
 PAGE = Path(__file__).parents[2] / "docs" / "api.md"
 BEGIN, END = "<!-- statuses: written by `make statuses` -->\n", "<!-- end of statuses -->\n"
@@ -24,7 +25,7 @@ _noted: set[tuple[str, str, int]] = set()
 @cache
 def table() -> list[tuple[Route, Endpoint]]:
     """Return the routes in the order in which the service matches them: fixed names before ids."""
-    ordered = sorted(documented_endpoints(), key=lambda endpoint: "{" in endpoint.path)
+    ordered = sorted(DOCUMENTED_ROUTES, key=lambda endpoint: "{" in endpoint.path)
     return [(Route(endpoint.path, endpoint.handler, methods=[endpoint.method]), endpoint) for endpoint in ordered]
 
 
@@ -54,7 +55,7 @@ def note(method: str, path: str, status: int) -> None:
 def rows(record: str) -> list[str]:
     met = set(record.splitlines())
     lines = ["| endpoint | received by tests | documented, but not received |", "|---|---|---|"]
-    for route in operations_of(documented_endpoints()).values():
+    for route in operations_of(DOCUMENTED_ROUTES).values():
         name = f"{route.method} {route.path}"
         tested = [status for status in documented(route) if f"{name} {status}" in met]
         missing = [status for status in documented(route) if status not in tested]

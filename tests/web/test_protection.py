@@ -13,7 +13,7 @@ from support.people import HttpResponse, Person, call
 from support.running import RunningService
 from support.visitors import Visitor
 from tidings.http.endpoints import Endpoint
-from tidings.web.routes import PAGE_ROUTES
+from tidings.wiring.routes import PAGE_ROUTES
 
 CLOSED = [route for route in PAGE_ROUTES if not route.is_public]
 POSTS = [route for route in PAGE_ROUTES if route.method == "POST"]

@@ -30,8 +30,8 @@ from tidings.storage.schema import entries, websub_subscriptions
 from tidings.websub import store
 from tidings.websub.model import HubSubscription
 from tidings.websub.pushes import MAX_ATTEMPTS, MAX_WAITING
+from tidings.websub.wiring import callback_base
 from tidings.websub.worker import Subscriber
-from tidings.wiring.arguments import websub_callback_base
 from tidings.wiring.services import build_services
 
 START = Instant(1_790_000_000 * SECOND)
@@ -377,7 +377,7 @@ def test_pushes_received_before_websub_was_disabled_are_stored(database: Databas
 )
 def test_the_callback_url_follows_the_settings(tmp_path: Path, mode: str, base_url: str, found: str) -> None:
     environment = environment_for("sqlite:////unused.db", tmp_path, websub=mode, base_url=base_url)
-    assert websub_callback_base(load(environment, None)) == found
+    assert callback_base(load(environment, None)) == found
 
 
 def ask(websub: WebSubFixture) -> int:

@@ -21,6 +21,7 @@ from starlette.responses import Response
 
 from tidings.api import replies
 from tidings.api.endpoints.feeds import MissingIcon
+from tidings.api.openapi import ApiDocument
 from tidings.base.errors import Forbidden, TidingsError, Unauthorized
 from tidings.base.messages import verbatim
 from tidings.domain.accounts.users import User
@@ -72,6 +73,7 @@ class Api(Surface[Caller]):
         services: Services,
         slices: Mapping[type, object],
         endpoints: Iterable[Endpoint],
+        document: ApiDocument,
         *,
         gate: PasswordGate,
         at_once: int,
@@ -82,6 +84,7 @@ class Api(Surface[Caller]):
             User: lambda call: call.context.user,
             MissingIcon: lambda call: call.context.missing_icon,
             Services: lambda _call: services,
+            ApiDocument: lambda _call: document,
             **binding.constants(slices),
         }
         super().__init__(endpoints, sources, name="api", at_once=at_once, prefix=PREFIX)

@@ -8,8 +8,7 @@ from __future__ import annotations
 import inspect
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
-from functools import cache
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.resources import files
 from typing import Any, get_args, get_origin, get_type_hints
 
@@ -27,7 +26,6 @@ from tidings.http.endpoints import Endpoint, Media, Routes
 from tidings.http.openapi_schemas import PATH_ID, Schema, Schemas, is_nothing, parameters
 from tidings.http.requests import Request
 from tidings.http.responses import JSON
-from tidings.maintenance import health_endpoints
 
 routes = Routes("Version")
 
@@ -91,6 +89,29 @@ def document(routes: Iterable[Endpoint], *, server: str = "/", examples: Example
             "securitySchemes": SECURITY,
         },
     }
+
+
+class ApiDocument:
+    """The service's OpenAPI document, made when it is first asked for. endpoints: what it describes."""
+
+    def __init__(self, endpoints: Sequence[Endpoint]) -> None:
+        self._endpoints = endpoints
+        self._by_server: dict[str, dict[str, Any]] = {}
+        self._encoded: dict[str, bytes] = {}
+
+    def at(self, server: str = "/") -> dict[str, Any]:
+        """Return the document. server: the URL below which the paths lie."""
+        if server not in self._by_server:
+            # Recorded from a running service by `make contracts`.
+            examples = json.loads(files("tidings.api").joinpath("examples.json").read_bytes())
+            self._by_server[server] = document(self._endpoints, server=server, examples=examples)
+        return self._by_server[server]
+
+    def encoded(self, server: str = "/") -> bytes:
+        """Return the document as JSON."""
+        if server not in self._encoded:
+            self._encoded[server] = msgspec.json.encode(self.at(server))
+        return self._encoded[server]
 
 
 def operations_of(routes: Iterable[Endpoint]) -> dict[str, Endpoint]:
@@ -221,27 +242,7 @@ def _is(hint: Any, kind: type) -> bool:
 
 
 @routes.get("/v1/openapi.json", is_public=True, responses={200: dict[str, Any]})
-def get_openapi(request: Request) -> Response:
+def get_openapi(request: Request, document: ApiDocument) -> Response:
     """Get this document."""
     base_path = request.scope["root_path"].removesuffix("/v1")
-    return Response(_encoded(base_path or "/"), media_type=JSON)
-
-
-def documented_endpoints() -> list[Endpoint]:
-    """Return the endpoints that the document describes."""
-    from tidings.api.routes import API_ROUTES
-
-    return [*API_ROUTES, *health_endpoints.routes.all]
-
-
-@cache
-def openapi(server: str = "/") -> dict[str, Any]:
-    """Return the document. server: the URL below which the paths lie."""
-    # Recorded from a running service by `make contracts`.
-    examples = json.loads(files("tidings.api").joinpath("examples.json").read_bytes())
-    return document(documented_endpoints(), server=server, examples=examples)
-
-
-@cache
-def _encoded(server: str) -> bytes:
-    return msgspec.json.encode(openapi(server))
+    return Response(document.encoded(base_path or "/"), media_type=JSON)

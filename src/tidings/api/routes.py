@@ -1,4 +1,4 @@
-"""The routes of the API, in the order in which its reference shows them. Slices have their own, included here."""
+"""The API routes of the core, in the order in which the reference shows them; `wiring.routes` adds those of slices."""
 
 from tidings.api import openapi
 from tidings.api.endpoints import (
@@ -16,15 +16,11 @@ from tidings.api.endpoints import (
     users,
     version,
 )
-from tidings.archives import archive_endpoints
-from tidings.deliveries import delivery_endpoints, integration_endpoints
 
-API_ROUTES = [
+CORE_API_ROUTES = [
     *users.routes.all,
     *api_keys.routes.all,
     *api_passwords.routes.all,
-    *integration_endpoints.routes.all,
-    *delivery_endpoints.routes.all,
     *categories.routes.all,
     *discovery.routes.all,
     *feeds.routes.all,
@@ -34,9 +30,8 @@ API_ROUTES = [
     *fetch_content.routes.all,
     *enclosures.routes.all,
     *opml.routes.all,
-    *archive_endpoints.routes.all,
     *version.routes.all,
     *openapi.routes.all,
 ]
 
-__all__ = ["API_ROUTES"]
+__all__ = ["CORE_API_ROUTES"]

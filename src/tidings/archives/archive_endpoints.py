@@ -25,7 +25,7 @@ from tidings.net.errors import FetchError
 from tidings.services import Services
 from tidings.services.clock import time_zone
 
-routes = Routes("Archives")
+routes = Routes("Archives", after="OPML")
 
 BINARY = {"type": "string", "format": "binary"}
 ZIP = Media("application/zip", BINARY)

@@ -9,10 +9,11 @@ from tidings.archives.account_import import AccountImport
 from tidings.archives.background_imports import BackgroundImports
 from tidings.archives.foreign_import import ForeignImport
 from tidings.archives.integration_settings import IntegrationArchiver
+from tidings.services import SliceServices
 
 
 @dataclass(frozen=True, slots=True)
-class ArchiveServices:
+class ArchiveServices(SliceServices):
     """Exports and imports of accounts."""
 
     account_export: AccountExport
@@ -21,6 +22,6 @@ class ArchiveServices:
     background_imports: BackgroundImports
     integrations: IntegrationArchiver
 
-    def close(self) -> None:
+    async def close(self) -> None:
         """Stop the child processes."""
         self.background_imports.close()

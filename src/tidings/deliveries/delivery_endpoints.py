@@ -21,7 +21,7 @@ from tidings.http.endpoints import Routes
 from tidings.services import Services
 from tidings.services.clock import TimeZone, time_zone
 
-routes = Routes("Integrations")
+routes = Routes("Integrations", after="API passwords")
 
 DEFAULT_LIMIT = 100
 MAX_LIMIT = 1000

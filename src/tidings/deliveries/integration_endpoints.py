@@ -21,7 +21,7 @@ from tidings.http.requests import Request
 from tidings.http.responses import JSON, json
 from tidings.services import Services
 
-routes = Routes("Integrations")
+routes = Routes("Integrations", after="API passwords")
 
 
 class IntegrationsStatus(Struct, frozen=True):

@@ -15,7 +15,7 @@ from tidings.base.errors import LocalShortage, StoreUnavailable
 from tidings.deliveries.model import ReceiverQueue
 from tidings.deliveries.queue import DeliveryQueue
 from tidings.worker import loops
-from tidings.worker.loops import worker_name
+from tidings.worker.loops import Loop, worker_name
 
 log = structlog.get_logger()
 
@@ -26,7 +26,7 @@ MAX_CONCURRENT_FAILING = 24
 POLL_INTERVAL_S = 0.5
 
 
-class Deliverer:
+class Deliverer(Loop):
     """The worker that delivers events to their receivers.
 
     max_concurrent: receivers served at the same time.

@@ -8,7 +8,7 @@ The signature is the contract: `binding` derives from it where each argument com
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 from msgspec import Struct
@@ -54,10 +54,14 @@ class Endpoint(Struct, frozen=True):
 
 
 class Routes:
-    """The endpoints of one module. tag: their heading in the API reference."""
+    """The endpoints of one module.
 
-    def __init__(self, tag: str = "") -> None:
+    tag: their heading in the API reference. after: the heading that a new one follows; "" for the end.
+    """
+
+    def __init__(self, tag: str = "", *, after: str = "") -> None:
         self.tag = tag
+        self.after = after
         self.all: list[Endpoint] = []
 
     def get(self, path: str, **more: Any) -> Callable[[Handler], Handler]:
@@ -78,3 +82,19 @@ class Routes:
             return handler
 
         return declare
+
+
+def placed(endpoints: Iterable[Endpoint], more: Iterable[Routes]) -> list[Endpoint]:
+    """Return endpoints with those of other modules at their places.
+
+    They follow the endpoints with the same tag, or those with the tag `after`. Raises ValueError if there is none.
+    """
+    result = list(endpoints)
+    for routes in more:
+        tags = [endpoint.tag for endpoint in result]
+        before = routes.tag if routes.tag in tags else routes.after
+        if before and before not in tags:
+            raise ValueError(f"no endpoints have the tag {before}")
+        place = len(tags) - tags[::-1].index(before) if before else len(tags)
+        result[place:place] = routes.all
+    return result

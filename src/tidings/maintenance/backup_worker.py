@@ -11,6 +11,7 @@ import structlog
 from tidings.base.errors import StoreUnavailable, TidingsError
 from tidings.maintenance.scheduled_backup import ScheduledBackup, WrittenBackup
 from tidings.worker import loops
+from tidings.worker.loops import Loop
 
 log = structlog.get_logger()
 
@@ -19,7 +20,7 @@ POLL_INTERVAL_S = 30.0
 RENEW_AFTER_S = 15.0
 
 
-class BackupWorker:
+class BackupWorker(Loop):
     """The worker that writes scheduled backups.
 
     name: the worker's name, under which it holds the lease.

@@ -28,6 +28,7 @@ from tidings.engine.database import Database, Write
 from tidings.maintenance.store import cleanup, scheduled_jobs
 from tidings.maintenance.store.cleanup import ExpiredEntry
 from tidings.services.clock import Clock
+from tidings.services.listeners import CleanupTask
 from tidings.storage.accounts import sessions, sign_in_failures
 from tidings.storage.entries import search_index, tombstones
 from tidings.storage.feeds import icons
@@ -51,15 +52,6 @@ class CleanupSettings(Struct, frozen=True):
     """Time between two runs."""
     max_entries: int = 10_000
     """Maximum number of entries that one run removes."""
-
-
-class CleanupTask(Struct, frozen=True):
-    """Unused rows of another slice, which the cleanup removes; `wiring` registers it."""
-
-    what: str
-    """Their kind in plural, as reports and metrics name it."""
-    remove: Callable[[Write, Instant, int], int]
-    """Called with the current time and a limit; returns how many rows it removed."""
 
 
 class CleanupStep(Struct, frozen=True):

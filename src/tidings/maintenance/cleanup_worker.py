@@ -14,6 +14,7 @@ import structlog
 
 from tidings.maintenance.cleanup import Cleanup, CleanupStep
 from tidings.worker import loops
+from tidings.worker.loops import Loop
 
 log = structlog.get_logger()
 
@@ -24,7 +25,7 @@ RENEW_AFTER_S = 15.0
 MIN_PAUSE_S = 0.002
 
 
-class CleanupWorker:
+class CleanupWorker(Loop):
     """The worker that runs the cleanup.
 
     name: the worker's name, under which it holds the lease.

@@ -12,6 +12,7 @@ from tidings.base.times import SECOND
 from tidings.maintenance.clock_repair import MAX_CLOCK_DIFFERENCE, ClockRepair
 from tidings.services.clock import Clock
 from tidings.worker import loops
+from tidings.worker.loops import Loop
 
 log = structlog.get_logger()
 
@@ -24,7 +25,7 @@ REPAIR_INTERVAL_S = 300.0
 SET_BACK_S = 5.0
 
 
-class ClockWatch:
+class ClockWatch(Loop):
     """Notices when the clock was set back and repairs stored times. elapsed: seconds of a monotonic clock."""
 
     def __init__(self, repair: ClockRepair, clock: Clock, *, elapsed: Callable[[], float] = time.monotonic) -> None:

@@ -9,12 +9,15 @@ from tidings.maintenance.clock_repair import ClockRepair
 from tidings.maintenance.readiness import Readiness
 from tidings.maintenance.scheduled_backup import ScheduledBackup
 from tidings.maintenance.status import StatusReader
+from tidings.services import SliceServices
+from tidings.services.clock import Clock
 
 
 @dataclass(frozen=True, slots=True)
-class MaintenanceServices:
+class MaintenanceServices(SliceServices):
     """What keeps an instance healthy and reports its state."""
 
+    clock: Clock
     cleanup: Cleanup
     clock_repair: ClockRepair
     readiness: Readiness

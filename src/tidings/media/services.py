@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from tidings.media.episode_parts import EpisodeParts
 from tidings.media.proxy import MediaProxy
 from tidings.media.queue import MediaQueue
+from tidings.services import SliceServices
 
 
 @dataclass(frozen=True, slots=True)
-class MediaServices:
+class MediaServices(SliceServices):
     """Pictures through this service, and what belongs to episodes."""
 
     proxy: MediaProxy

@@ -87,6 +87,19 @@ class PollingServices:
     fetcher: PoliteFetcher
 
 
+class SliceServices:
+    """Base of the services of a slice: what is the same for all when a process ends."""
+
+    __slots__ = ()
+
+    def release_leases(self, worker: str) -> int:  # noqa: ARG002 - most slices have none
+        """Release what a worker holds, so that others can claim it. Returns the number of leases."""
+        return 0
+
+    async def close(self) -> None:
+        """Close connections and child processes. Call it inside the event loop that used them."""
+
+
 @dataclass(frozen=True, slots=True)
 class Services:
     """All services of the core, which the surfaces and the worker use; `wiring.services` builds them."""
@@ -112,4 +125,4 @@ class Services:
         self.pictures.close()
 
 
-__all__ = ["AccountServices", "EntryServices", "FeedServices", "PollingServices", "Services"]
+__all__ = ["AccountServices", "EntryServices", "FeedServices", "PollingServices", "Services", "SliceServices"]

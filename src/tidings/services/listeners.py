@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from msgspec import Struct
 
@@ -46,6 +46,15 @@ class CheckedDocument(Struct, frozen=True):
     """The document may have offered a hub before."""
 
 
+class CleanupTask(Struct, frozen=True):
+    """Rows of a slice that are no longer needed, which the cleanup removes."""
+
+    what: str
+    """Their kind in plural, as reports and metrics name it."""
+    remove: Callable[[Write, Instant, int], int]
+    """Called with the current time and a limit; returns how many rows it removed."""
+
+
 class EntrySaver(Protocol):
     """Saves single entries to other services, when a user asks for it or stars an entry."""
 
@@ -67,6 +76,10 @@ class Listeners:
     savers: list[EntrySaver] = field(default_factory=list)
     hub_lookups: list[Callable[[Read, Collection[int], Instant], Mapping[int, bool]]] = field(default_factory=list)
     """Return, for sources that offer a hub, whether its pushes can be relied on."""
+    feed_checks: list[Callable[[Mapping[str, Any]], None]] = field(default_factory=list)
+    """Called before columns of a feed are set, outside any transaction. Raise InvalidInput to refuse one of them."""
+    cleanup_tasks: list[CleanupTask] = field(default_factory=list)
+    """Called by the cleanup, each in transactions of its own."""
 
     def tell_entries_stored(self, db: Write, stored: Sequence[StoredEntries]) -> None:
         """Tell that checks have stored new entries."""
@@ -78,6 +91,11 @@ class Listeners:
         """Tell that documents were checked and what they led to is stored."""
         for listener in self.documents_checked:
             listener(documents)
+
+    def check_feed(self, values: Mapping[str, Any]) -> None:
+        """Raise InvalidInput if a slice refuses columns of a feed."""
+        for check in self.feed_checks:
+            check(values)
 
     def can_save(self, db: Read, user_id: int) -> bool:
         """Return whether there is a service to which the user can save entries."""

@@ -1,7 +1,5 @@
-"""The routes of the pages. Slices have their own, included here."""
+"""The routes of the core's pages; `wiring.routes` adds those of slices."""
 
-from tidings.archives import archive_pages
-from tidings.media import episode_pages, proxy_pages, queue_pages
 from tidings.web.pages import (
     appearance,
     categories,
@@ -23,7 +21,7 @@ from tidings.web.pages import (
     welcome,
 )
 
-PAGE_ROUTES = [
+CORE_PAGE_ROUTES = [
     *sign_in.routes.all,
     *home.routes.all,
     *entry_lists.routes.all,
@@ -32,10 +30,7 @@ PAGE_ROUTES = [
     *pwa.routes.all,
     *feed_links.routes.all,
     *public_links.routes.all,
-    *proxy_pages.routes.all,
     *entry.routes.all,
-    *episode_pages.routes.all,
-    *queue_pages.routes.all,
     *appearance.routes.all,
     *sidebar.routes.all,
     *settings.ROUTES,
@@ -43,9 +38,8 @@ PAGE_ROUTES = [
     *feeds.routes.all,
     *feed_edit.routes.all,
     *categories.routes.all,
-    *archive_pages.routes.all,
     *labels.routes.all,
     *welcome.routes.all,
 ]
 
-__all__ = ["PAGE_ROUTES"]
+__all__ = ["CORE_PAGE_ROUTES"]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tidings.services import SliceServices
 from tidings.websub.pushes import Pushes
 from tidings.websub.subscriptions import WebSub
 
 
 @dataclass(frozen=True, slots=True)
-class WebSubServices:
+class WebSubServices(SliceServices):
     """Subscriptions at hubs, and the documents that hubs push."""
 
     subscriptions: WebSub

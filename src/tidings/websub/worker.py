@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from tidings.websub.pushes import Pushes
 from tidings.websub.subscriptions import WebSub
 from tidings.worker import loops
+from tidings.worker.loops import Loop
 
 # Maximum time until a push is stored, or a due request is sent.
 POLL_INTERVAL_S = 0.5
@@ -20,7 +21,7 @@ _EVENTS = {"unavailable": "websub waits for the database", "crashed": "websub cr
 Step = Callable[[], Awaitable[bool]]
 
 
-class Subscriber:
+class Subscriber(Loop):
     def __init__(self, websub: WebSub, pushes: Pushes) -> None:
         self._websub = websub
         self._pushes = pushes

@@ -14,12 +14,9 @@ from tidings.archives.readers.file_sources import DatabaseSource, FileSource, da
 from tidings.archives.readers.miniflux_source import MinifluxSource
 from tidings.archives.readers.ttrss_source import TtrssSource
 from tidings.base.times import to_datetime
-from tidings.deliveries.worker import Deliverer
 from tidings.engine import disk_space
 from tidings.engine.database import Database
-from tidings.maintenance.backup_worker import BackupWorker
-from tidings.maintenance.cleanup_worker import CleanupWorker, run_cleanup
-from tidings.maintenance.clock_watch import ClockWatch
+from tidings.maintenance.cleanup_worker import run_cleanup
 from tidings.maintenance.integrity import IntegrityCheck, Problem
 from tidings.maintenance.store import backup, move, restore
 from tidings.maintenance.store.table_copy import Progress
@@ -32,8 +29,8 @@ from tidings.services.wakeup import FEEDS, WakeupEvent
 from tidings.settings import Settings
 from tidings.storage import migrate, schema_revision
 from tidings.storage.entries import search_index
-from tidings.websub.worker import Subscriber
 from tidings.wiring.services import build_services, start_metrics
+from tidings.wiring.slices import SLICES
 from tidings.worker.indexer import Indexer
 from tidings.worker.loops import worker_name
 from tidings.worker.poller import Poller, end_when_idle
@@ -87,7 +84,7 @@ class Application:
 
     def release_leases(self, name: str) -> int:
         """Release the leases of an ended worker, so that others can claim immediately. Returns their number."""
-        return self.services.polling.claims.release_all(name) + self.services.deliveries.queue.release_all(name)
+        return self.services.release_leases(name)
 
     def refresh(self, username: str | None, progress: Callable[[int, int], None]) -> RefreshSummary:
         """Check all enabled feeds, due or not, of one user or of all. Raises NotFound for an unknown username."""
@@ -158,7 +155,9 @@ class Application:
         poller = Poller(
             self.services.polling.claims, wakeup, max_concurrent=limit, name=name, on_full=lifetime.ask_for_more
         )
-        deliverer = Deliverer(self.services.deliveries.queue, name=name)
+        of_slices = [
+            loop for slice_name, one in SLICES.items() for loop in one.loops(self.services.slices[slice_name], name)
+        ]
         stopping = asyncio.Event()
         waiting = asyncio.get_running_loop().run_in_executor(None, stop.wait)
         waiting.add_done_callback(lambda _: stopping.set())
@@ -167,13 +166,9 @@ class Application:
                 poller.run(stopping),
                 Indexer(self.services.entries.search, lambda: poller.is_busy).run(stopping),
                 ReadingTimeWorker(ReadingTimes(self.database), lambda: poller.is_busy).run(stopping),
-                CleanupWorker(self.services.maintenance.cleanup, poller.name).run(stopping),
-                BackupWorker(self.services.maintenance.scheduled_backup, poller.name).run(stopping),
-                ClockWatch(self.services.maintenance.clock_repair, self.services.clock).run(stopping),
-                deliverer.run(stopping),
-                Subscriber(self.services.websub.subscriptions, self.services.websub.pushes).run(stopping),
+                *(loop.run(stopping) for loop in of_slices),
                 *(
-                    [end_when_idle(poller, lambda: deliverer.is_running, stop, stopping)]
+                    [end_when_idle(poller, lambda: any(loop.is_running for loop in of_slices), stop, stopping)]
                     if lifetime.ends_when_idle
                     else []
                 ),

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from tidings.content.cleaning import CleaningPolicy
-from tidings.domain.entries.retention import Retention
 from tidings.domain.polling.check_times import Schedule
 from tidings.domain.polling.entry_policy import InstanceSettings
-from tidings.maintenance.cleanup import CleanupSettings
 from tidings.maintenance.metrics_endpoint import Access
-from tidings.maintenance.scheduled_backup import BackupSettings
+from tidings.net.fetch import FetchSettings
 from tidings.settings import Settings
-from tidings.settings.values import WebSubMode
 from tidings.web.context import SiteConfig
-from tidings.websub.hubs import is_public_address
 
 # A claim lasts longer than the longest fetch and the write after it; claims of a dead worker expire soon after.
 LEASE_BEYOND_TIMEOUT = timedelta(seconds=15)
@@ -34,6 +31,21 @@ def instance_settings(settings: Settings) -> InstanceSettings:
     return InstanceSettings(policy, invidious)
 
 
+def fetch_settings(settings: Settings) -> FetchSettings:
+    return FetchSettings(
+        user_agent=settings.http_client_user_agent,
+        allow_private_networks=settings.fetcher_allow_private_networks,
+        max_body_size=settings.http_client_max_body_size,
+        timeout_s=settings.http_client_timeout.total_seconds(),
+        proxy_url=settings.http_client_proxy or "",
+    )
+
+
+def import_folder(settings: Settings) -> Path:
+    """Return the folder of uploaded files."""
+    return settings.data_dir / "imports"
+
+
 def site_config(settings: Settings) -> SiteConfig:
     base_url = settings.base_url.rstrip("/")
     return SiteConfig(
@@ -42,14 +54,6 @@ def site_config(settings: Settings) -> SiteConfig:
         is_secure=base_url.startswith("https:"),
         player_hosts=instance_settings(settings).policy.embed_hosts,
     )
-
-
-def websub_callback_base(settings: Settings) -> str:
-    """Return the URL below which hubs reach this service; "" if WebSub is off or hubs could not reach it."""
-    is_on = settings.websub is WebSubMode.ON
-    if settings.websub is WebSubMode.AUTO:
-        is_on = is_public_address(settings.base_url)
-    return settings.base_url.rstrip("/") if is_on else ""
 
 
 def check_schedule(settings: Settings) -> Schedule:
@@ -63,18 +67,6 @@ def check_schedule(settings: Settings) -> Schedule:
         round_robin_max=settings.scheduler_round_robin_max_interval,
         error_limit=settings.polling_parsing_error_limit,
     )
-
-
-def cleanup_settings(settings: Settings) -> CleanupSettings:
-    return CleanupSettings(
-        retention=Retention(settings.cleanup_archive_read_days, settings.cleanup_archive_unread_days),
-        interval=settings.cleanup_frequency_hours,
-        max_entries=settings.cleanup_archive_batch_size,
-    )
-
-
-def backup_settings(settings: Settings) -> BackupSettings:
-    return BackupSettings(settings.backup_folder, settings.backup_frequency_hours, settings.backup_keep)
 
 
 def metrics_access(settings: Settings) -> Access | None:

@@ -1,44 +1,26 @@
-"""Builds all services from the settings, connects them, and registers what slices listen to."""
+"""Builds all services from the settings, and connects them. Slices build their own and register their listeners."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
-from tidings import __version__, metrics
-from tidings.archives.account_export import AccountExport
-from tidings.archives.account_import import AccountImport
-from tidings.archives.background_imports import BackgroundImports
-from tidings.archives.foreign_import import ForeignImport
-from tidings.archives.import_runner import ProcessImportRunner
-from tidings.archives.integration_settings import IntegrationArchiver
+from tidings import metrics
 from tidings.archives.services import ArchiveServices
-from tidings.deliveries import outbox
-from tidings.deliveries.apprise import AppriseSender
-from tidings.deliveries.attempts import EventSender
-from tidings.deliveries.integrations import Integrations
-from tidings.deliveries.providers import apprise
-from tidings.deliveries.queue import RECEIVER_LEASE, DeliveryQueue, remove_finished_deliveries, remove_idle_receivers
-from tidings.deliveries.redelivery import Deliveries
-from tidings.deliveries.retries import RetryPolicy
 from tidings.deliveries.services import DeliveryServices
 from tidings.engine.database import Database
-from tidings.maintenance.cleanup import Cleanup, CleanupTask
-from tidings.maintenance.clock_repair import ClockRepair, ScheduleLimits
-from tidings.maintenance.readiness import Readiness
-from tidings.maintenance.scheduled_backup import ScheduledBackup
 from tidings.maintenance.services import MaintenanceServices
-from tidings.maintenance.status import StatusReader
-from tidings.media.cache import MediaCache
-from tidings.media.episode_parts import EpisodeParts
-from tidings.media.policy import MediaPolicy
-from tidings.media.proxy import MAX_PICTURE_BYTES, TIMEOUT_S, MediaProxy
-from tidings.media.queue import MediaQueue
 from tidings.media.services import MediaServices
-from tidings.net.fetch import Fetcher, FetchSettings
-from tidings.net.guard import AddressGuard
-from tidings.net.post import SETTING, Sender
-from tidings.net.relay import MediaRelay
-from tidings.services import AccountServices, EntryServices, FeedServices, PollingServices, Services
+from tidings.net.fetch import Fetcher
+from tidings.services import (
+    AccountServices,
+    EntryServices,
+    FeedServices,
+    PollingServices,
+    Services,
+    SliceServices,
+)
 from tidings.services.accounts.api_keys import ApiKeys
 from tidings.services.accounts.api_passwords import ApiPasswords
 from tidings.services.accounts.app_logins import AppLogins
@@ -74,51 +56,62 @@ from tidings.services.polling.full_content import FullContent
 from tidings.services.polling.lease import Polling
 from tidings.services.rate_limit import PoliteFetcher
 from tidings.settings import Settings
-from tidings.websub.hubs import HubClient
-from tidings.websub.pushes import PUSH_LEASE, Pushes
 from tidings.websub.services import WebSubServices
-from tidings.websub.store import hubs_of
-from tidings.websub.subscriptions import WebSub
-from tidings.wiring.arguments import (
-    backup_settings,
-    check_schedule,
-    cleanup_settings,
-    instance_settings,
-    source_lease,
-    websub_callback_base,
-)
+from tidings.wiring.arguments import check_schedule, fetch_settings, instance_settings, source_lease
+from tidings.wiring.slice import Joins, Parts
+from tidings.wiring.slices import SLICES
 
-# What the cleanup removes for other slices.
-CLEANUP_TASKS = (
-    CleanupTask("deliveries", remove_finished_deliveries),
-    CleanupTask("receivers", remove_idle_receivers),
-)
-# Folder of uploaded files, inside the data folder.
-IMPORTS = "imports"
+T = TypeVar("T", bound=SliceServices)
 
 
 @dataclass(frozen=True, slots=True)
 class AllServices(Services):
     """The services of the core, and the services of each slice."""
 
-    archives: ArchiveServices
-    deliveries: DeliveryServices
-    websub: WebSubServices
-    media: MediaServices
-    maintenance: MaintenanceServices
+    slices: Mapping[str, SliceServices | None]
+    """By the slice's name; None for a slice that has none."""
 
-    def slices(self) -> dict[type, object]:
+    def by_type(self) -> dict[type, object]:
         """Return the services of the slices by type, as handlers of the slices ask for them."""
-        groups = (self.archives, self.deliveries, self.websub, self.media, self.maintenance)
-        return {type(group): group for group in groups}
+        return {type(group): group for group in self.slices.values() if group is not None}
+
+    def of(self, kind: type[T]) -> T:
+        """Return the services of a slice."""
+        return next(group for group in self.slices.values() if isinstance(group, kind))
+
+    # Those that commands, the worker and the surfaces name.
+
+    @property
+    def archives(self) -> ArchiveServices:
+        return self.of(ArchiveServices)
+
+    @property
+    def deliveries(self) -> DeliveryServices:
+        return self.of(DeliveryServices)
+
+    @property
+    def websub(self) -> WebSubServices:
+        return self.of(WebSubServices)
+
+    @property
+    def media(self) -> MediaServices:
+        return self.of(MediaServices)
+
+    @property
+    def maintenance(self) -> MaintenanceServices:
+        return self.of(MaintenanceServices)
+
+    def release_leases(self, worker: str) -> int:
+        """Release what an ended worker holds, so that others can claim it now. Returns the number of leases."""
+        of_slices = sum(group.release_leases(worker) for group in self.slices.values() if group is not None)
+        return self.polling.claims.release_all(worker) + of_slices
 
     async def disconnect(self) -> None:
         """Close connections and child processes. Call it inside the event loop that used them."""
         await Services.disconnect(self)
-        await self.media.close()
-        await self.deliveries.close()
-        await self.websub.close()
-        self.archives.close()
+        for group in self.slices.values():
+            if group is not None:
+                await group.close()
 
     async def close(self) -> None:
         """Close connections, child processes and the database. Call it as `disconnect`."""
@@ -128,19 +121,11 @@ class AllServices(Services):
 
 def build_services(database: Database, settings: Settings, *, clock: Clock = system_clock) -> AllServices:
     """Return all services, connected to each other."""
-    fetch_settings = FetchSettings(
-        user_agent=settings.http_client_user_agent,
-        allow_private_networks=settings.fetcher_allow_private_networks,
-        max_body_size=settings.http_client_max_body_size,
-        timeout_s=settings.http_client_timeout.total_seconds(),
-        proxy_url=settings.http_client_proxy or "",
-    )
     instance = instance_settings(settings)
-    fetcher = PoliteFetcher(Fetcher(fetch_settings), database, clock)
+    fetcher = PoliteFetcher(Fetcher(fetch_settings(settings)), database, clock)
     listeners = Listeners()
-    deliveries = build_deliveries(database, settings, clock, listeners)
-    websub = build_websub(database, fetch_settings, settings, clock, listeners)
     pictures = PictureDecoder()
+    parts = Parts(settings, database, clock, fetcher, pictures, listeners, Joins())
     icons = Icons(database, fetcher, pictures, clock)
     articles = ArticleFetcher(database, fetcher, ArticleExtractor(), instance=instance)
     full_content = FullContent(database, articles, clock, instance=instance)
@@ -180,7 +165,6 @@ def build_services(database: Database, settings: Settings, *, clock: Clock = sys
                 full_content=full_content,
                 listeners=listeners,
                 schedule=schedule,
-                check=deliveries.integrations.check_feed,
                 instance=instance,
             ),
             categories=Categories(database, clock),
@@ -216,105 +200,7 @@ def build_services(database: Database, settings: Settings, *, clock: Clock = sys
             fetcher=fetcher,
         ),
         pictures=pictures,
-        archives=build_archives(database, settings, clock, deliveries.integrations),
-        deliveries=deliveries,
-        websub=websub,
-        media=MediaServices(
-            proxy=build_media_proxy(database, settings, pictures, clock),
-            queue=MediaQueue(database),
-            episode_parts=EpisodeParts(database, fetcher),
-        ),
-        maintenance=build_maintenance(database, settings, clock),
-    )
-
-
-def build_archives(
-    database: Database, settings: Settings, clock: Clock, integrations: IntegrationArchiver
-) -> ArchiveServices:
-    """Return exports and imports of accounts."""
-    account_import = AccountImport(database, clock, integrations, instance=instance_settings(settings))
-    return ArchiveServices(
-        account_export=AccountExport(database, clock, integrations, application=f"Tidings {__version__}"),
-        account_import=account_import,
-        foreign_import=ForeignImport(account_import, clock),
-        background_imports=BackgroundImports(
-            database, clock, ProcessImportRunner(settings), settings.data_dir / IMPORTS
-        ),
-        integrations=integrations,
-    )
-
-
-def build_deliveries(database: Database, settings: Settings, clock: Clock, listeners: Listeners) -> DeliveryServices:
-    """Return integrations and their deliveries, and register the outbox."""
-    guard = AddressGuard(allow_private_networks=settings.integration_allow_private_networks, setting=SETTING)
-    timeout_s = round(settings.integration_timeout.total_seconds())
-    # Shorter than the timeout of the attempt, so that this one reports first.
-    apprise_sender = AppriseSender(database, guard=guard, timeout_s=round(timeout_s * 0.9, 1))
-    event_sender = EventSender(
-        build_sender(settings), clock, thread_senders={apprise.NAME: apprise_sender.send}, timeout_s=timeout_s
-    )
-    listeners.entries_stored.append(outbox.post_stored_entries)
-    listeners.savers.append(outbox.OutboxSaver())
-    return DeliveryServices(
-        integrations=Integrations(database, clock, guard=guard, apprise_sender=apprise_sender),
-        redelivery=Deliveries(database, event_sender, clock),
-        queue=DeliveryQueue(database, event_sender, clock),
-        apprise_sender=apprise_sender,
-    )
-
-
-def build_websub(
-    database: Database, fetch_settings: FetchSettings, settings: Settings, clock: Clock, listeners: Listeners
-) -> WebSubServices:
-    """Return the subscriptions at hubs, which hear of every checked document."""
-    websub = WebSub(database, HubClient(fetch_settings), clock, callback_base=websub_callback_base(settings))
-    listeners.documents_checked.append(websub.record_offers)
-    listeners.hub_lookups.append(hubs_of)
-    pushes = Pushes(database, clock, listeners, is_on=websub.is_on, instance=instance_settings(settings))
-    return WebSubServices(subscriptions=websub, pushes=pushes)
-
-
-def build_maintenance(database: Database, settings: Settings, clock: Clock) -> MaintenanceServices:
-    """Return cleanup, backups and status; the cleanup includes what other slices no longer need."""
-    cleaning, backups = cleanup_settings(settings), backup_settings(settings)
-    limits = ScheduleLimits(
-        schedule=check_schedule(settings),
-        source_lease=source_lease(settings),
-        receiver_lease=RECEIVER_LEASE,
-        push_lease=PUSH_LEASE,
-        host_gap=settings.polling_gap_per_host,
-        job_interval=max(cleaning.interval, backups.interval),
-        delivery_retry=RetryPolicy().give_up_after,
-    )
-    return MaintenanceServices(
-        cleanup=Cleanup(database, clock, cleaning, CLEANUP_TASKS),
-        clock_repair=ClockRepair(database, clock, limits),
-        readiness=Readiness(database, clock),
-        scheduled_backup=ScheduledBackup(database, clock, backups),
-        status=StatusReader(database, clock, cache_for=settings.metrics_refresh_interval),
-    )
-
-
-def build_media_proxy(database: Database, settings: Settings, pictures: PictureDecoder, clock: Clock) -> MediaProxy:
-    """Return the proxy for pictures and sounds, with its cache on disk."""
-    fetch_settings = FetchSettings(
-        user_agent=settings.http_client_user_agent,
-        allow_private_networks=settings.fetcher_allow_private_networks,
-        max_body_size=MAX_PICTURE_BYTES,
-        timeout_s=TIMEOUT_S,
-    )
-    cache = MediaCache(settings.data_dir / "media", limit=settings.media_proxy_cache_size)
-    policy = MediaPolicy(settings.media_proxy_mode, settings.media_proxy_resource_types)
-    return MediaProxy(database, Fetcher(fetch_settings), MediaRelay(fetch_settings), pictures, cache, clock, policy)
-
-
-def build_sender(settings: Settings) -> Sender:
-    """Return the client that sends events."""
-    return Sender(
-        user_agent=f"Tidings/{__version__}",
-        allow_private_networks=settings.integration_allow_private_networks,
-        # Shorter than the timeout of the attempt: a receiver that takes no connection is told from a slow one.
-        connect_timeout_s=0.8 * settings.integration_timeout.total_seconds(),
+        slices={name: one.build(parts) for name, one in SLICES.items()},
     )
 
 

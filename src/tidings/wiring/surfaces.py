@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
 from urllib.parse import urlsplit
 
 from starlette.types import ASGIApp
 
 from tidings import asgi
 from tidings.api.app import Api
-from tidings.api.openapi import openapi
-from tidings.api.routes import API_ROUTES
 from tidings.fever.app import Fever
 from tidings.fever.routes import FEVER_ROUTES
 from tidings.greader.app import GoogleReader
@@ -24,14 +21,11 @@ from tidings.settings import Settings
 from tidings.web.app import Pages
 from tidings.web.assets import Assets, StaticFiles
 from tidings.web.pages.api_reference import Reference
-from tidings.web.routes import PAGE_ROUTES
 from tidings.websub.endpoints import CallbackLimits, Callbacks
 from tidings.wiring.application import Application
-from tidings.wiring.arguments import (
-    metrics_access,
-    site_config,
-)
-from tidings.wiring.services import IMPORTS, AllServices, start_metrics
+from tidings.wiring.arguments import import_folder, metrics_access, site_config
+from tidings.wiring.routes import API_DOCUMENT, API_ROUTES, PAGE_ROUTES
+from tidings.wiring.services import AllServices, start_metrics
 
 
 def build_pages(services: AllServices, settings: Settings, assets: Assets, gate: PasswordGate) -> Pages:
@@ -40,7 +34,7 @@ def build_pages(services: AllServices, settings: Settings, assets: Assets, gate:
     at_once = services.database.best_concurrency
     return Pages(
         services,
-        services.slices(),
+        services.by_type(),
         PAGE_ROUTES,
         site_config(settings),
         assets,
@@ -62,8 +56,9 @@ def asgi_app(settings: Settings) -> ASGIApp:
     gate = PasswordGate()
     api = Api(
         services,
-        services.slices(),
+        services.by_type(),
         API_ROUTES,
+        API_DOCUMENT,
         gate=gate,
         at_once=at_once,
         trusted=settings.trusted_reverse_proxy_networks,
@@ -82,7 +77,7 @@ def asgi_app(settings: Settings) -> ASGIApp:
     limits = CallbackLimits(settings.http_client_max_body_size, settings.http_client_timeout.total_seconds())
     assets = Assets()
     pages = build_pages(services, settings, assets, gate)
-    uploads = UploadFolder(settings.data_dir / IMPORTS, settings.import_max_size)
+    uploads = UploadFolder(import_folder(settings), settings.import_max_size)
     api.uploads = pages.uploads = uploads
     application = asgi.application(
         services.maintenance,
@@ -94,7 +89,7 @@ def asgi_app(settings: Settings) -> ASGIApp:
         static=StaticFiles(assets, pages),
         websub=Callbacks(services.websub.pushes, limits),
         metrics=Metrics(services.maintenance.status, metrics_access(settings)),
-        reference=Reference(partial(openapi, base_path or "/")),
+        reference=Reference(lambda: API_DOCUMENT.at(base_path or "/")),
         base_path=base_path,
         close=services.close,
     )

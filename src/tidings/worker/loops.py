@@ -23,6 +23,19 @@ RETRY_AFTER_ERROR_S = 5.0
 SHUTDOWN_TIMEOUT_S = 2.5
 
 
+class Loop:
+    """Base of the background loops of a worker."""
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it is doing something that a worker on demand finishes before it ends."""
+        return False
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Run until `stop` is set."""
+        raise NotImplementedError
+
+
 async def pause(event: asyncio.Event, seconds: float) -> None:
     """Wait for `seconds`, or until the event is set."""
     with suppress(TimeoutError):

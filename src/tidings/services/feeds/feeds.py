@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from msgspec import Struct, structs
@@ -80,7 +80,6 @@ class Feeds:
     """Subscribes a user to feeds, and changes, deletes and marks them read.
 
     recent: documents that discovery fetched, which are not fetched again.
-    check: raises InvalidInput if fields of a feed name receivers of events that can never be reached.
     """
 
     def __init__(
@@ -94,7 +93,6 @@ class Feeds:
         full_content: FullContent,
         listeners: Listeners,
         schedule: Schedule,
-        check: Callable[[Mapping[str, Any]], None] = lambda _values: None,
         instance: InstanceSettings = DEFAULT_INSTANCE,
     ) -> None:
         self._instance = instance
@@ -106,7 +104,6 @@ class Feeds:
         self._full_content = full_content
         self._listeners = listeners
         self._schedule = schedule
-        self._check = check
 
     async def create(self, user: User, fields: Mapping[str, Any]) -> int:
         """Fetch a feed, store it with its entries as unread, and return its id.
@@ -131,9 +128,9 @@ class Feeds:
         return feed_id
 
     def validate(self, fields: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the columns to set, as `feed_changes.validate`. Raises InvalidInput, even for receivers of events."""
+        """Return the columns to set, as `feed_changes.validate`. Raises InvalidInput, even for what a slice refuses."""
         values = feed_changes.validate(fields)
-        self._check(values)
+        self._listeners.check_feed(values)
         return values
 
     def update(self, user_id: int, feed_id: int, fields: Mapping[str, Any]) -> None:

@@ -1,0 +1,20 @@
+"""The table of contents of the slices: a new one is a line here. Its folder says the rest, in the module `wiring`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+from tidings.wiring.slice import Slice
+
+# Folders, in the order in which their services are built: what a slice reads from `Joins`, one above it has set.
+NAMES = (
+    "deliveries",
+    "archives",
+    "websub",
+    "media",
+    "maintenance",
+)
+
+SLICES: Mapping[str, Slice[Any]] = {name: import_module(f"tidings.{name}.wiring").SLICE for name in NAMES}
