@@ -22,8 +22,8 @@ from support import postgres
 from support.databases import Databases, PostgresDatabases, SqliteDatabases
 from support.outbox import Hook, hook
 from tidings.deliveries.attempts import EventSender
+from tidings.deliveries.tables import deliveries
 from tidings.engine.database import Database
-from tidings.storage.schema import deliveries
 
 RECEIVERS, HANGING, EACH = 100, 10, 100
 BODY = "<p>What an entry has to say, as long as entries are in the middle.</p>" * 40

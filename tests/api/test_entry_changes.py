@@ -10,7 +10,8 @@ import pytest
 from support.people import Person, call, rss
 from support.publisher import Publisher
 from tidings.deliveries.store import outbox as stored
-from tidings.storage.schema import deliveries, feeds, integrations
+from tidings.deliveries.tables import deliveries, integrations
+from tidings.storage.schema import feeds
 
 HOOK = "https://hook.example/in?a=1"
 

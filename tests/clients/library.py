@@ -16,7 +16,7 @@ from xml.sax.saxutils import escape
 from support.people import Person
 from support.publisher import Publisher
 from tidings.deliveries.registry import WEBHOOK
-from tidings.storage.schema import integrations
+from tidings.deliveries.tables import integrations
 
 _numbers = itertools.count(1)
 _NEWEST = datetime(2026, 9, 28, 10, tzinfo=UTC)

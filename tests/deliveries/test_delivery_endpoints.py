@@ -13,7 +13,7 @@ from sqlalchemy import update
 from support.outbox import deliver, delivery_queue
 from support.people import Person
 from support.publisher import Answer, Publisher
-from tidings.storage.schema import deliveries, delivery_bodies
+from tidings.deliveries.tables import deliveries, delivery_bodies
 
 PATH = "/v1/webhooks/deliveries"
 

@@ -10,7 +10,7 @@ import pytest
 from support.people import Person
 from support.publisher import Publisher
 from tidings.deliveries.registry import REGISTRY
-from tidings.storage.schema import deliveries, integrations
+from tidings.deliveries.tables import deliveries, integrations
 
 LINKDING = {"enabled": True, "url": "https://links.example.org", "token": "8c1f", "tags": "tidings"}
 

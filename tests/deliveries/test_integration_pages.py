@@ -18,7 +18,7 @@ from support.running import RunningService
 from support.visitors import Visitor
 from tidings.deliveries.registry import REGISTRY
 from tidings.deliveries.store import outbox
-from tidings.storage.schema import deliveries
+from tidings.deliveries.tables import deliveries
 
 HOOK = "/settings/integrations/webhook"
 LINKDING = "/settings/integrations/linkding"

@@ -15,10 +15,10 @@ from tidings.deliveries.events import MAX_BODY_BYTES
 from tidings.deliveries.outbox import post_new_entries
 from tidings.deliveries.store import integrations as integrations_storage
 from tidings.deliveries.store import outbox as outbox_storage
+from tidings.deliveries.tables import integrations
 from tidings.engine.database import Database
 from tidings.storage.accounts import users
 from tidings.storage.feeds import feeds
-from tidings.storage.schema import integrations
 
 
 def switch_on(person: Person, url: str = "https://hooks.example/all", **more: Any) -> None:

@@ -19,10 +19,10 @@ from tidings.deliveries import sample_events
 from tidings.deliveries.model import QueueLimits, fair_share
 from tidings.deliveries.retries import RetryPolicy
 from tidings.deliveries.store import outbox, queues
+from tidings.deliveries.tables import integrations
+from tidings.deliveries.tables import receivers as receiver_table
 from tidings.engine.database import Database
 from tidings.services.clock import system_clock, time_zone
-from tidings.storage.schema import integrations
-from tidings.storage.schema import receivers as receiver_table
 
 pytestmark = pytest.mark.slow
 

@@ -18,8 +18,8 @@ from sqlalchemy import func, select
 
 from support.outbox import Hook, hook, is_signed, text_of
 from support.publisher import Answer, Cut, Drop, Hang, Publisher, ReceivedRequest, Reply
+from tidings.deliveries.tables import deliveries, receivers
 from tidings.engine.database import Database
-from tidings.storage.schema import deliveries, receivers
 
 pytestmark = pytest.mark.slow
 

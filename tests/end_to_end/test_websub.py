@@ -17,8 +17,8 @@ from support.publisher import Publisher
 from support.running import RunningService, environment_for, running
 from tidings.storage.feeds import feeds
 from tidings.storage.polling import sources
-from tidings.storage.schema import websub_pushes, websub_subscriptions
 from tidings.websub import store as subscriptions
+from tidings.websub.tables import websub_pushes, websub_subscriptions
 
 pytestmark = pytest.mark.slow
 

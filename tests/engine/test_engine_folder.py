@@ -13,8 +13,8 @@ import tidings
 from tidings.base.times import Instant
 from tidings.engine.database import Database
 from tidings.engine.upsert import upsert
+from tidings.maintenance.tables import chores
 from tidings.storage.polling import host_limits
-from tidings.storage.schema import chores
 from tidings.storage.schema import hosts as host_table
 
 SOURCE = Path(tidings.__file__).parent

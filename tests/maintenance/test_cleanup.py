@@ -15,6 +15,7 @@ from support.entry_fixtures import NOW, FeedFixture, ready
 from tidings.base.times import DAY, Instant
 from tidings.content.icons import IconImage
 from tidings.deliveries.store import outbox
+from tidings.deliveries.tables import deliveries as delivery_table
 from tidings.deliveries.wiring import CLEANUP_TASKS
 from tidings.domain.entries.entries import EntryStatus
 from tidings.domain.entries.retention import MAX_BATCH, Retention, next_batch_size
@@ -29,7 +30,6 @@ from tidings.storage import migrate
 from tidings.storage.entries import entries, labels
 from tidings.storage.feeds import feeds, icons
 from tidings.storage.polling import entry_writes
-from tidings.storage.schema import deliveries as delivery_table
 from tidings.storage.schema import entries as entry_table
 from tidings.storage.schema import feed_counters, search_documents, search_vectors
 from tidings.storage.schema import feeds as feed_table

@@ -13,15 +13,18 @@ from support.people import PASSWORD, rss
 from support.publisher import Answer, Publisher
 from support.running import environment_for
 from tidings.base.times import DAY, HOUR, MINUTE, SECOND, Instant
+from tidings.deliveries.tables import deliveries, receivers
 from tidings.engine.database import Database
 from tidings.maintenance import clock_watch
 from tidings.maintenance.clock_watch import ClockWatch
+from tidings.maintenance.tables import chores
 from tidings.services.clock import system_clock
 from tidings.settings import load
 from tidings.storage.accounts import sign_in_failures
 from tidings.storage.feeds import feeds
-from tidings.storage.schema import chores, deliveries, hosts, receivers, sources, websub_pushes, websub_subscriptions
+from tidings.storage.schema import hosts, sources
 from tidings.storage.schema import sign_in_failures as failure_table
+from tidings.websub.tables import websub_pushes, websub_subscriptions
 from tidings.wiring.services import AllServices, build_services
 
 NOW = Instant(1_800_000_000 * SECOND)

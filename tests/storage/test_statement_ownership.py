@@ -44,7 +44,9 @@ RECORDER = Path(__file__).parents[1] / "support" / "recorder"
 OWNED = frozenset(table.name for table in metadata.tables.values() if "user_id" in table.c)
 _TABLE = re.compile(rf"(?:\b(?:FROM|JOIN|UPDATE|INTO)|,)\s+\"?({'|'.join(sorted(OWNED))})\b")
 # The rooms with SQL (tests/test_architecture.py), without migrations and without readers of foreign databases.
-_HAS_SQL = re.compile(r"tidings\.(?:(?:storage(?!\.migrations)|engine)(?:\.\w+)*|\w+\.(?:\w+_)?store(?:\.\w+)?)")
+_HAS_SQL = re.compile(
+    r"tidings\.(?:(?:storage(?!\.migrations)|engine)(?:\.\w+)*|\w+\.(?:(?:\w+_)?store(?:\.\w+)?|tables))"
+)
 _NAMES_THE_USER = re.compile(r"\buser_id (?:=|IN)|INSERT INTO \w+ \([^)]*\buser_id\b")
 
 # Statements of the worker, which serves all users at the same time: modules with SQL, of the core and of slices.

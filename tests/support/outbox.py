@@ -27,12 +27,12 @@ from tidings.deliveries.queue import DeliveryQueue
 from tidings.deliveries.retries import RetryPolicy
 from tidings.deliveries.store import outbox
 from tidings.deliveries.store.outbox import ListedDelivery
+from tidings.deliveries.tables import integrations
 from tidings.deliveries.worker import Deliverer
 from tidings.engine.database import Database
 from tidings.net.post import Sender
 from tidings.services.clock import Clock, system_clock
 from tidings.storage.accounts import users
-from tidings.storage.schema import integrations
 
 SECRET = "0123456789abcdef" * 4
 SHORT_WAITS = RetryPolicy(

@@ -14,7 +14,8 @@ from support.visitors import Visitor
 from tidings.base.errors import InvalidField, InvalidInput
 from tidings.base.messages import Message, encode_message, join_sentences, msg, verbatim
 from tidings.deliveries.model import GIVEN_UP_TOGETHER, error_columns
-from tidings.storage.schema import feeds, integrations
+from tidings.deliveries.tables import integrations
+from tidings.storage.schema import feeds
 from tidings.web.field_errors import field_error
 from tidings.wiring.services import AllServices
 from web.pages.test_opml import opml, upload

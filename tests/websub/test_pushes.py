@@ -26,10 +26,11 @@ from tidings.services.listeners import CheckedDocument
 from tidings.settings import load
 from tidings.storage.feeds import categories, feeds
 from tidings.storage.polling import claims, sources
-from tidings.storage.schema import entries, websub_subscriptions
+from tidings.storage.schema import entries
 from tidings.websub import store
 from tidings.websub.model import HubSubscription
 from tidings.websub.pushes import MAX_ATTEMPTS, MAX_WAITING
+from tidings.websub.tables import websub_subscriptions
 from tidings.websub.wiring import callback_base
 from tidings.websub.worker import Subscriber
 from tidings.wiring.services import build_services

@@ -19,8 +19,9 @@ from tidings.engine.database import Read, Write, columns
 from tidings.engine.id_list import in_list
 from tidings.engine.upsert import upsert
 from tidings.storage.polling import sources
-from tidings.storage.schema import feeds, websub_pushes, websub_subscriptions, websub_topics
+from tidings.storage.schema import feeds
 from tidings.websub.model import HubSubscription, SubscriptionState
+from tidings.websub.tables import websub_pushes, websub_subscriptions, websub_topics
 
 _select_all = select(*columns(websub_subscriptions, HubSubscription))
 _select_by_token = _select_all.where(websub_subscriptions.c.token == bindparam("token"))

@@ -17,8 +17,9 @@ from tidings.domain.feeds.feeds import Feed
 from tidings.engine.database import Database
 from tidings.services.polling.run import MAX_FEEDS
 from tidings.storage.feeds import feeds
-from tidings.storage.schema import sources, websub_subscriptions
+from tidings.storage.schema import sources
 from tidings.websub import store as subscriptions
+from tidings.websub.tables import websub_subscriptions
 
 POISON = "Poison"
 TRIGGERS = {

@@ -10,10 +10,11 @@ from sqlalchemy import bindparam, or_, select, update
 from tidings.base.messages import Message, decode_message
 from tidings.base.times import Instant
 from tidings.deliveries.model import error_columns
+from tidings.deliveries.tables import integrations
 from tidings.engine.database import Read, Write, columns
 from tidings.engine.id_list import in_list
 from tidings.engine.upsert import upsert
-from tidings.storage.schema import integrations, users
+from tidings.storage.schema import users
 
 
 class EnabledIntegration(Struct, frozen=True):

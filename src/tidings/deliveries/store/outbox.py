@@ -14,9 +14,9 @@ from sqlalchemy import Select, bindparam, case, delete, func, insert, literal_co
 from tidings.base.times import Instant
 from tidings.deliveries.events import SAVE_ENTRY
 from tidings.deliveries.model import Delivery, DeliveryState
+from tidings.deliveries.tables import deliveries, delivery_bodies, receivers
 from tidings.engine.database import Read, Write, columns
 from tidings.engine.id_list import in_list
-from tidings.storage.schema import deliveries, delivery_bodies, receivers
 
 _insert_body = insert(delivery_bodies)
 _is_owned = (deliveries.c.user_id == bindparam("user"), deliveries.c.id == bindparam("delivery"))

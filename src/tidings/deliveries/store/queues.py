@@ -26,10 +26,10 @@ from tidings.deliveries.model import (
     error_columns,
     fair_share,
 )
+from tidings.deliveries.tables import deliveries, delivery_bodies, receivers
 from tidings.engine import locks
 from tidings.engine.database import Read, Write, columns
 from tidings.engine.id_list import in_list
-from tidings.storage.schema import deliveries, delivery_bodies, receivers
 
 # How many new deliveries one transaction puts into queues.
 ENQUEUE_BATCH = 1_000

@@ -32,19 +32,12 @@ from sqlalchemy import (
 )
 
 from tidings.base.times import DAY, MINUTE, Instant
+from tidings.deliveries.tables import deliveries, receivers
 from tidings.engine.database import Read, Write
+from tidings.maintenance.tables import chores
 from tidings.storage.polling.sources import set_next_check
-from tidings.storage.schema import (
-    chores,
-    deliveries,
-    feeds,
-    hosts,
-    receivers,
-    sign_in_failures,
-    sources,
-    websub_pushes,
-    websub_subscriptions,
-)
+from tidings.storage.schema import feeds, hosts, sign_in_failures, sources
+from tidings.websub.tables import websub_pushes, websub_subscriptions
 
 # How many feeds one transaction makes due.
 FEED_BATCH = 500

@@ -30,6 +30,7 @@ from sqlalchemy import (
     update,
 )
 
+from tidings.deliveries.tables import deliveries, receivers
 from tidings.domain.entries.entries import EntryStatus
 from tidings.engine import full_text
 from tidings.engine.columns import CompressedText
@@ -39,7 +40,6 @@ from tidings.storage.entries import counters
 from tidings.storage.polling.sources import ensure_sources, touch_sources
 from tidings.storage.schema import (
     categories,
-    deliveries,
     enclosures,
     entries,
     entry_contents,
@@ -48,7 +48,6 @@ from tidings.storage.schema import (
     feed_counters,
     feeds,
     labels,
-    receivers,
     search_pending,
     sources,
 )

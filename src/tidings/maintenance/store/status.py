@@ -10,8 +10,9 @@ from msgspec import Struct
 from sqlalchemy import bindparam, case, func, select, text
 
 from tidings.base.times import Instant
+from tidings.deliveries.tables import deliveries, receivers
 from tidings.engine.database import Read
-from tidings.storage.schema import deliveries, feed_counters, feeds, receivers, sources, users
+from tidings.storage.schema import feed_counters, feeds, sources, users
 
 
 class PollQueueCounts(Struct, frozen=True):

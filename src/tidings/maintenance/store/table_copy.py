@@ -21,23 +21,14 @@ from tidings.base.errors import StartError
 from tidings.engine import bulk_insert, database_errors, sequences
 from tidings.engine.columns import CompressedText
 from tidings.engine.database import Read, Write
-from tidings.storage.schema import (
-    delivery_bodies,
-    entries,
-    entry_contents,
-    icons,
-    metadata,
-    search_pending,
-    websub_pushes,
-)
+from tidings.storage.schema import entries, metadata, search_pending
 
 # Called with the number of rows that are done and the total.
 Progress = Callable[[int, int], None]
 
 PAGE_SIZE = 2_000
-# For tables with large rows.
+# For tables whose `info` says that they have large rows.
 SMALL_PAGE_SIZE = 100
-_HAS_LARGE_ROWS = frozenset({delivery_bodies.name, entry_contents.name, icons.name, websub_pushes.name})
 
 _insert_pending = insert(search_pending).from_select(
     ["entry_id", "user_id"],
@@ -64,7 +55,7 @@ def count_rows(db: Read, table: Table) -> int:
 
 def pages(db: Read, table: Table, after: Sequence[Any] = ()) -> Iterator[list[tuple[Any, ...]]]:
     """Yield the rows in the order of the primary key, as stored. after: the key of the last row that is left out."""
-    size = SMALL_PAGE_SIZE if table.name in _HAS_LARGE_ROWS else PAGE_SIZE
+    size = SMALL_PAGE_SIZE if "has_large_rows" in table.info else PAGE_SIZE
     positions = [list(table.columns).index(column) for column in table.primary_key]
     first, following = _statements(table)
     key = list(after)

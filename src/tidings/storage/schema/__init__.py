@@ -1,4 +1,7 @@
-"""The tables, the same on both engines. Column comments say who sets a value and what special values mean."""
+"""The tables of the core, the same on both engines; slices have theirs in their module `tables`, in the same metadata.
+
+Column comments say who sets a value and what special values mean.
+"""
 
 from tidings.engine.columns import metadata
 from tidings.engine.replica import user_writes
@@ -13,12 +16,9 @@ from tidings.storage.schema.archive import (
     labels,
     tombstones,
 )
-from tidings.storage.schema.chores import account_imports, chores
-from tidings.storage.schema.events import deliveries, delivery_bodies, receivers
 from tidings.storage.schema.people import (
     api_keys,
     api_passwords,
-    integrations,
     list_links,
     server_secrets,
     sessions,
@@ -26,16 +26,11 @@ from tidings.storage.schema.people import (
     users,
 )
 from tidings.storage.schema.subscriptions import categories, feeds, host_attempts, hosts, icons, sources
-from tidings.storage.schema.websub import websub_pushes, websub_subscriptions, websub_topics
 
 __all__ = [
-    "account_imports",
     "api_keys",
     "api_passwords",
     "categories",
-    "chores",
-    "deliveries",
-    "delivery_bodies",
     "enclosures",
     "entries",
     "entry_contents",
@@ -46,11 +41,9 @@ __all__ = [
     "host_attempts",
     "hosts",
     "icons",
-    "integrations",
     "labels",
     "list_links",
     "metadata",
-    "receivers",
     "search_documents",
     "search_languages",
     "search_pending",
@@ -62,7 +55,4 @@ __all__ = [
     "tombstones",
     "user_writes",
     "users",
-    "websub_pushes",
-    "websub_subscriptions",
-    "websub_topics",
 ]

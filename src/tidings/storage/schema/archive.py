@@ -122,6 +122,7 @@ entry_contents = Table(
     Column("content", CompressedText, nullable=False, comment="Cleaned HTML."),
     Column("other_content", CompressedText, comment="What the user can switch to: of the feed, or the whole article."),
     words("chapters", comment="JSON array of the chapters in the feed, or empty."),
+    info={"has_large_rows": True},
 )
 
 entry_tags = Table(

@@ -122,19 +122,3 @@ list_links = Table(
     UniqueConstraint("token"),
     comment="Who lets their lists be followed as feeds, without signing in.",
 )
-
-integrations = Table(
-    "integrations",
-    metadata,
-    Column("user_id", ForeignKey("users.id", ondelete="CASCADE"), primary_key=True),
-    Column("name", Words, primary_key=True, comment="As in the API: webhook, wallabag …"),
-    flag("enabled"),
-    words("settings", "{}", "JSON object; its members are the integration's own."),
-    instant("changed_at"),
-    words("last_error", "", "What went wrong at the last try, or why it was switched off; empty when all is well."),
-    words(
-        "last_error_form",
-        "",
-        "JSON: template and values of last_error; empty: English alone.",
-    ),
-)

@@ -32,6 +32,7 @@ icons = Table(
     UniqueConstraint("digest"),
     UniqueConstraint("external_id"),
     sqlite_autoincrement=True,
+    info={"has_large_rows": True},
 )
 
 sources = Table(

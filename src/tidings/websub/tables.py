@@ -53,4 +53,5 @@ websub_pushes = Table(
     UniqueConstraint("subscription_id", "digest"),
     sqlite_autoincrement=True,
     comment="Genuine pushes that a worker has still to store.",
+    info={"has_large_rows": True},
 )

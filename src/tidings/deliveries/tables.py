@@ -1,4 +1,4 @@
-"""The outbox: deliveries, their bodies, and the queues of receivers."""
+"""Integrations, and the outbox: deliveries, their bodies, and the queues of receivers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from sqlalchemy import Column, ForeignKey, Index, Integer, LargeBinary, Table, U
 from tidings.engine.columns import (
     CompressedText,
     LongId,
+    Words,
     big,
+    flag,
     instant,
     key,
     long_key,
@@ -16,6 +18,22 @@ from tidings.engine.columns import (
     owner,
     partial_index,
     words,
+)
+
+integrations = Table(
+    "integrations",
+    metadata,
+    Column("user_id", ForeignKey("users.id", ondelete="CASCADE"), primary_key=True),
+    Column("name", Words, primary_key=True, comment="As in the API: webhook, wallabag …"),
+    flag("enabled"),
+    words("settings", "{}", "JSON object; its members are the integration's own."),
+    instant("changed_at"),
+    words("last_error", "", "What went wrong at the last try, or why it was switched off; empty when all is well."),
+    words(
+        "last_error_form",
+        "",
+        "JSON: template and values of last_error; empty: English alone.",
+    ),
 )
 
 deliveries = Table(
@@ -82,6 +100,7 @@ delivery_bodies = Table(
     ),
     Column("body", CompressedText, nullable=False, comment="What is sent, byte for byte: the signature covers it."),
     comment="Apart: queues and lists do not read them. Missing for what was given up because too much was waiting.",
+    info={"has_large_rows": True},
 )
 
 receivers = Table(
