@@ -29,10 +29,10 @@ from tidings.web.language import CATALOGUES, DOMAIN
 
 SOURCE = Path(tidings.__file__).parent
 LOCALE = SOURCE / "web" / "locale"
-_METHODS = [("**.py", "python"), ("web/templates/**.html", "jinja2")]
+_METHODS = [("**.py", "python"), ("*/templates/**.html", "jinja2")]
 # `msg` is of `tidings.base.messages`.
 _KEYWORDS = {"_": None, "gettext": None, "N_": None, "ngettext": (1, 2), "msg": None}
-_OPTIONS = {"web/templates/**.html": {"trim_blocks": "true", "lstrip_blocks": "true", "silent": "false"}}
+_OPTIONS = {"*/templates/**.html": {"trim_blocks": "true", "lstrip_blocks": "true", "silent": "false"}}
 _HEAD = "# The words of the pages. `make messages` collects them; the source is English.\n"
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import brotli
 import pytest
 
-import tidings.web
+import tidings
 from support.visitors import Visitor
 from tidings.web.assets import strip_styles
 
@@ -53,7 +53,7 @@ def test_no_other_file_is_served(visitor: Visitor, name: str) -> None:
 
 def test_every_icon_used_in_a_template_is_in_the_sprite(visitor: Visitor) -> None:
     sprite = visitor.get("/static/x/sprite.svg").body.decode()
-    templates = Path(tidings.web.__file__).with_name("templates").rglob("*.html")
+    templates = Path(tidings.__file__).parent.glob("*/templates/**/*.html")
 
     used = {name for path in templates for name in re.findall(r'icon\("([\w-]+)"\)', path.read_text())}
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-import tidings.web
+import tidings
 from support.people import Person
 from support.publisher import Publisher
 from support.visitors import Visitor
@@ -149,7 +149,7 @@ def _cast(files: int = 1) -> str:
     return f'<rss version="2.0"><channel><title>T</title>{item}</channel></rss>'
 
 
-TEMPLATES = Path(tidings.web.__file__).with_name("templates")
+TEMPLATES = [*Path(tidings.__file__).parent.glob("*/templates/**/*.html")]
 _ADDRESS = re.compile(r'(?:href|src|action|formaction|poster|data-url|data-comments)="\{\{ *([^}]+?) *\}\}')
 # Made by us; `row.path`, `one.address`, `one.media` and `attached.poster` went through the filter in Python,
 # `row.picture` comes from cleaned HTML.
@@ -171,7 +171,7 @@ _INTERNAL_URLS = {
 def test_templates_apply_the_url_filter_to_external_urls() -> None:
     written = {
         expression
-        for template in TEMPLATES.rglob("*.html")
+        for template in TEMPLATES
         for expression in _ADDRESS.findall(template.read_text())
         if not expression.startswith(("url(", "asset("))
     }

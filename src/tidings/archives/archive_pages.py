@@ -229,7 +229,7 @@ def import_page(
         **shown_import(context, archives),
         **(values or {}),
     }
-    return PageResponse("import.html", shown, status=400 if problem else 200, problem=problem)
+    return PageResponse("archives/import.html", shown, status=400 if problem else 200, problem=problem)
 
 
 def progress(context: RequestContext) -> dict[str, Any]:

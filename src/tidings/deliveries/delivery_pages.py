@@ -92,7 +92,7 @@ def show_deliveries(
         "soon": lambda instant: _soon(instant, context.now),
         "before": shown[-1].delivery.id if len(deliveries) > PER_PAGE else None,
     }
-    return PageResponse("settings/deliveries.html", known)
+    return PageResponse("deliveries/deliveries.html", known)
 
 
 @routes.get(PATH + "/{delivery_id}")
@@ -109,7 +109,7 @@ def show_delivery(caller: User, services: Services, delivery_id: int) -> PageRes
         "body": None if body is None else body.decode()[:MAX_SHOWN_CHARS],
         "is_cut": body is not None and len(body.decode()) > MAX_SHOWN_CHARS,
     }
-    return PageResponse("settings/delivery.html", known)
+    return PageResponse("deliveries/delivery.html", known)
 
 
 @routes.get(PATH + "/{delivery_id}/body")

@@ -51,7 +51,7 @@ def show_integrations(caller: User, deliveries: DeliveryServices) -> PageRespons
         group = "webhook" if provider.name == WEBHOOK else "saves" if SAVE_ENTRY in provider.events else "notifies"
         name = provider.name
         groups[group].append(_line(provider, shown[name], problems.get(name, DeliveryProblems())))
-    return PageResponse("settings/integrations.html", {"title": _("Integrations"), "groups": groups})
+    return PageResponse("deliveries/integrations.html", {"title": _("Integrations"), "groups": groups})
 
 
 @routes.get(PATH + "/{integration}")
@@ -175,5 +175,5 @@ def _page(
     }
     # A generated secret, or a typed secret next to an error, is on the page.
     return PageResponse(
-        "settings/integration.html", known, status=400 if problem else 200, problem=problem, has_secret=True
+        "deliveries/integration.html", known, status=400 if problem else 200, problem=problem, has_secret=True
     )

@@ -16,4 +16,4 @@ ENGINES = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
 def show_instance(maintenance: MaintenanceServices) -> PageResponse:
     overview = maintenance.status.cached()
     known = {"title": _("This instance"), "seen": overview, "engine": ENGINES[overview.database_engine]}
-    return PageResponse("settings/instance.html", known)
+    return PageResponse("maintenance/instance.html", known)

@@ -52,4 +52,4 @@ def _page(part: EpisodePart, title: str, error: FetchError | InvalidInput | None
     }
     values |= {"title": title, "part": part, "entry": part.entry} | shown
     # Not 502: reverse proxies replace the bodies of such responses.
-    return PageResponse("episode_part.html", values, 404 if error else 200, headers={"Cache-Control": "no-store"})
+    return PageResponse("media/episode_part.html", values, 404 if error else 200, headers={"Cache-Control": "no-store"})

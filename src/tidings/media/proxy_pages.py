@@ -88,4 +88,4 @@ def _placeholder() -> Response:
 
 def _explanation(url: str, error: FetchError | InvalidInput) -> PageResponse:
     known = {"title": _("This picture cannot be shown"), "explanation": translated(error.text), "address": url}
-    return PageResponse("picture_missing.html", known, status=404, headers={"Cache-Control": "no-store"})
+    return PageResponse("media/picture_missing.html", known, status=404, headers={"Cache-Control": "no-store"})

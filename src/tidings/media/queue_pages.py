@@ -46,7 +46,7 @@ class QueueRow(Struct, frozen=True):
 @routes.get("/queue")
 def show_queue(context: RequestContext, caller: User, media: MediaServices) -> PageResponse:
     rows = [_row(context, one) for one in media.queue.list_all(caller.id)]
-    return PageResponse("queue.html", {"title": _("Queue"), "rows": rows})
+    return PageResponse("media/queue.html", {"title": _("Queue"), "rows": rows})
 
 
 @routes.post("/queue")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -64,6 +65,7 @@ class SignInRequired(Exception):
 class Pages(Surface[RequestContext]):
     """The surface that serves the pages.
 
+    templates: folders of the slices, by the first part of the names of their templates.
     trusted: proxies whose X-Forwarded-For header is used.
     """
 
@@ -78,6 +80,7 @@ class Pages(Surface[RequestContext]):
         site: SiteConfig,
         assets: Assets,
         *,
+        templates: Mapping[str, Path],
         media_proxy: MediaProxy,
         gate: PasswordGate,
         at_once: int,
@@ -96,7 +99,7 @@ class Pages(Surface[RequestContext]):
         self._media_proxy = media_proxy
         self._site = site
         self._trusted = trusted
-        self._renderer = Renderer(assets, site.base_path)
+        self._renderer = Renderer(assets, site.base_path, templates)
         self._release = assets.fingerprint
 
     def identify(self, request: Request, endpoint: Endpoint | None) -> RequestContext:  # noqa: ARG002

@@ -28,7 +28,7 @@ class PageResponse(Struct, frozen=True):
     """A page to render from a template."""
 
     template: str
-    """Path below `templates/`."""
+    """Path below `templates/`; that of a slice begins with the slice's name."""
     values: dict[str, Any] = {}
     """Added to the values that every page has (`rendering`)."""
     status: int = 200

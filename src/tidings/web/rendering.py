@@ -15,6 +15,7 @@ from __future__ import annotations
 import hashlib
 import re
 import sys
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import lru_cache, partial
 from pathlib import Path
@@ -22,7 +23,15 @@ from typing import Any, Final
 
 import jinja2
 from babel.numbers import format_decimal
-from jinja2 import Environment, FileSystemBytecodeCache, PackageLoader, StrictUndefined
+from jinja2 import (
+    ChoiceLoader,
+    Environment,
+    FileSystemBytecodeCache,
+    FileSystemLoader,
+    PackageLoader,
+    PrefixLoader,
+    StrictUndefined,
+)
 from jinja2.bccache import Bucket
 from jinja2.utils import Namespace
 from markupsafe import Markup
@@ -45,9 +54,11 @@ _SIZES = (
 
 
 class Renderer:
-    def __init__(self, assets: Assets, base_path: str) -> None:
+    def __init__(self, assets: Assets, base_path: str, folders: Mapping[str, Path]) -> None:
+        """folders: with the templates of slices, by the first part of their names."""
+        slices = PrefixLoader({name: FileSystemLoader(folder) for name, folder in folders.items()})
         self._environment = Environment(
-            loader=PackageLoader("tidings.web"),
+            loader=ChoiceLoader([PackageLoader("tidings.web"), slices]),
             autoescape=True,
             trim_blocks=True,
             lstrip_blocks=True,

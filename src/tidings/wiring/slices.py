@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
+import tidings
 from tidings.wiring.slice import Slice
 
 # Folders, in the order in which their services are built: what a slice reads from `Joins`, one above it has set.
@@ -18,3 +20,6 @@ NAMES = (
 )
 
 SLICES: Mapping[str, Slice[Any]] = {name: import_module(f"tidings.{name}.wiring").SLICE for name in NAMES}
+
+# The folders of their templates; not every slice has one.
+TEMPLATES = {name: Path(tidings.__file__).parent / name / "templates" for name in NAMES}

@@ -26,6 +26,7 @@ from tidings.wiring.application import Application
 from tidings.wiring.arguments import import_folder, metrics_access, site_config
 from tidings.wiring.routes import API_DOCUMENT, API_ROUTES, PAGE_ROUTES
 from tidings.wiring.services import AllServices, start_metrics
+from tidings.wiring.slices import TEMPLATES
 
 
 def build_pages(services: AllServices, settings: Settings, assets: Assets, gate: PasswordGate) -> Pages:
@@ -38,6 +39,7 @@ def build_pages(services: AllServices, settings: Settings, assets: Assets, gate:
         PAGE_ROUTES,
         site_config(settings),
         assets,
+        templates=TEMPLATES,
         media_proxy=services.media.proxy,
         gate=gate,
         at_once=at_once,
