@@ -121,7 +121,7 @@ PURE_ROOMS = frozenset({"base", "content", "domain"})
 PURE_IN_SLICES = re.compile(
     r"tidings\.(archives\.(formats\.\w+|import_runs|records|source|validation)"
     r"|deliveries\.(events|integration_changes|model|notification_text|provider|providers\.\w+|registry|requests"
-    r"|retries|sample_events|templates)|media\.(policy|rewrite|signatures|transcripts)|websub\.model)"
+    r"|retries|sample_events|placeholders)|media\.(policy|rewrite|signatures|transcripts)|websub\.model)"
 )
 NOT_IN_PURE = frozenset({
     "asyncio", "concurrent", "http", "importlib", "io", "logging", "multiprocessing", "os", "pathlib", "random",

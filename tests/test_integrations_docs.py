@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tidings.deliveries import integration_changes as changes
-from tidings.deliveries import templates
+from tidings.deliveries import placeholders
 from tidings.deliveries.integration_changes import IntegrationSettings
 from tidings.deliveries.providers import __name__ as leaves
 from tidings.deliveries.registry import REGISTRY
@@ -40,8 +40,8 @@ def test_each_provider_names_the_documentation_of_its_service(name: str) -> None
 def test_documented_placeholders_and_filters_exist() -> None:
     documented = set(re.findall(r"`\{\{(\w+)\}\}`", PAGE))
 
-    assert documented == set(templates.PLACEHOLDERS)
-    assert all(f"`{name}`" in PAGE or f"|{name}" in PAGE for name in templates.FILTERS)
+    assert documented == set(placeholders.PLACEHOLDERS)
+    assert all(f"`{name}`" in PAGE or f"|{name}" in PAGE for name in placeholders.FILTERS)
 
 
 def test_the_documented_example_is_valid() -> None:

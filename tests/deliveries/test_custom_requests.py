@@ -9,7 +9,7 @@ import pytest
 from support.provider_fixtures import TITLE, URL, hand_over, saved
 from support.publisher import Publisher
 from tidings.base.errors import InvalidInput
-from tidings.deliveries import templates
+from tidings.deliveries import placeholders
 
 NASTY = 'He said: "50% \\ off"\nX-Evil: 1 & <b>é</b>'
 
@@ -58,7 +58,7 @@ def test_placeholders_are_escaped_for_their_place(site: Publisher) -> None:
             "{{title}} / {{feed_title}} / {{site_url}}",
             f"{NASTY} / Weather notes / https://weather.example/",
         ),
-        ("text/plain", "{{title|url}}", templates.FILTERS["url"](NASTY)),
+        ("text/plain", "{{title|url}}", placeholders.FILTERS["url"](NASTY)),
         ("application/json", '{"raw": {{id|raw}}}', {"raw": 1}),
     ],
 )
@@ -104,13 +104,13 @@ def test_a_refusal_is_reported(site: Publisher) -> None:
 )
 def test_an_invalid_template_is_refused(template: str, says: str) -> None:
     with pytest.raises(InvalidInput, match=r"^body: ") as refused:
-        templates.check_template(f"before {template} after", field="body")
+        placeholders.check_template(f"before {template} after", field="body")
 
     assert says in refused.value.message
 
 
 @pytest.mark.parametrize("template", ["", "no placeholder", "{title}", '{"a": {"b": {}}}', "{{ title | json }}{{url}}"])
 def test_other_braces_are_unchanged(template: str) -> None:
-    templates.check_template(template, field="body")
+    placeholders.check_template(template, field="body")
 
-    assert templates.sample_render(template).count("{") == template.replace("{{", "").count("{")
+    assert placeholders.sample_render(template).count("{") == template.replace("{{", "").count("{")

@@ -52,10 +52,10 @@ from tidings.content.rules.rule_errors import RuleErrors
 from tidings.content.rules.scraper import validate_selector
 from tidings.content.rules.url_rewrite import parse_url_rewrite
 from tidings.content.search.terms import parse_query, terms
+from tidings.deliveries.placeholders import check_template
 from tidings.deliveries.providers import custom
 from tidings.deliveries.providers.apprise import service_urls
 from tidings.deliveries.requests import split_tags
-from tidings.deliveries.templates import check_template
 from tidings.domain.accounts import user_changes
 from tidings.domain.entries import excerpts, reading_time
 from tidings.domain.entries.chapters import read_chapters

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from tidings.base.errors import InvalidField, InvalidInput
 from tidings.base.messages import Message, msg
-from tidings.deliveries import templates
+from tidings.deliveries import placeholders
 from tidings.deliveries.provider import FieldKind, Provider, SettingField
 from tidings.deliveries.registry import REGISTRY
 from tidings.domain.feeds.feed_changes import has_credentials
@@ -125,7 +125,7 @@ def _validated(value: Any, field: SettingField, before: IntegrationSettings, whe
             where, msg("{value} is not one of {choices}.", value=repr(value[:40]), choices=", ".join(field.choices))
         )
     if field.is_template:
-        templates.check_template(value, field=where)
+        placeholders.check_template(value, field=where)
     if field.kind is FieldKind.ADDRESS and value:
         _check_url(value, field, where, check_url)
     if field.is_generated and value not in ("", getattr(before.settings, field.name)):
@@ -142,7 +142,7 @@ def _check_type(value: Any, kind: type, where: str) -> None:
 
 
 def _check_url(value: str, field: SettingField, where: str, check_url: UrlCheck) -> None:
-    url = templates.sample_render(value) if field.is_template else value
+    url = placeholders.sample_render(value) if field.is_template else value
     if reason := check_url(url):
         raise InvalidField(where, reason)
     if has_credentials(url) and not field.allows_credentials:
@@ -176,7 +176,7 @@ def _is_elsewhere(field: SettingField, before: str, after: str, may_share: Trust
         return not may_share(before, after)
     # A placeholder in the host can lead anywhere.
     hosts = (_AFTER_HOST.split(url.partition("://")[2])[0] for url in (before, after))
-    return any("{{" in host for host in hosts) or not may_share(*map(templates.sample_render, (before, after)))
+    return any("{{" in host for host in hosts) or not may_share(*map(placeholders.sample_render, (before, after)))
 
 
 def _with_generated(provider: Provider, settings: Struct, make_secret: Callable[[], str]) -> Struct:
@@ -198,4 +198,4 @@ def _check_settings(provider: Provider, settings: Struct, *, enabled: bool) -> N
 
 def _hint(name: str, known: Iterable[str]) -> Message:
     known = tuple(known)
-    return templates.similar_names(name, known) or templates.known_names(known)
+    return placeholders.similar_names(name, known) or placeholders.known_names(known)

@@ -14,10 +14,10 @@ from tidings.deliveries.attempts import DeliveryOutcome
 from tidings.deliveries.events import SAVE_ENTRY
 from tidings.deliveries.integration_changes import ENABLED, HAS_PREFIX
 from tidings.deliveries.integrations import DeliveryProblems
+from tidings.deliveries.placeholders import PLACEHOLDERS
 from tidings.deliveries.provider import FieldKind, Provider, SettingField
 from tidings.deliveries.registry import REGISTRY, WEBHOOK
 from tidings.deliveries.services import DeliveryServices
-from tidings.deliveries.templates import PLACEHOLDERS
 from tidings.domain.accounts.users import User
 from tidings.http import forms
 from tidings.http.endpoints import Routes

@@ -130,7 +130,7 @@ def text(label: str, help: str = "", *, is_secret: bool = False) -> SettingField
 
 
 def template(field: SettingField) -> SettingField:
-    """Return the field with a value that may hold placeholders: `deliveries.templates`."""
+    """Return the field with a value that may hold placeholders: `deliveries.placeholders`."""
     return msgspec.structs.replace(field, is_template=True)
 
 

@@ -11,9 +11,7 @@ from typing import Annotated
 from tidings.base.errors import InvalidField
 from tidings.base.messages import msg
 from tidings.deliveries.events import SAVE_ENTRY, Event
-from tidings.deliveries.provider import RequestSequence, ServiceSettings, address, choice, template, text
-from tidings.deliveries.requests import expect_success
-from tidings.deliveries.templates import (
+from tidings.deliveries.placeholders import (
     FILTERS,
     TemplateFilter,
     escape_for_header,
@@ -21,6 +19,8 @@ from tidings.deliveries.templates import (
     render,
     template_values,
 )
+from tidings.deliveries.provider import RequestSequence, ServiceSettings, address, choice, template, text
+from tidings.deliveries.requests import expect_success
 from tidings.net.post import ServiceRequest
 
 NAME = "custom"
