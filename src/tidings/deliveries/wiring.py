@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tidings import __version__
+from tidings.base.messages import msg
 from tidings.deliveries import outbox
 from tidings.deliveries.apprise import AppriseSender
 from tidings.deliveries.attempts import EventSender
@@ -17,6 +18,7 @@ from tidings.net.guard import AddressGuard
 from tidings.net.post import SETTING, Sender
 from tidings.services.listeners import CleanupTask
 from tidings.settings import Settings
+from tidings.web.settings_menu import MenuItem
 from tidings.wiring.slice import Parts, Slice
 
 CLEANUP_TASKS = (
@@ -69,5 +71,9 @@ SLICE = Slice(
     build=build,
     endpoints=("integration_endpoints", "delivery_endpoints"),
     pages=("integration_pages", "delivery_pages"),
+    settings_menu=(
+        MenuItem("/settings/integrations", msg("Integrations"), after="/settings/api-passwords"),
+        MenuItem("/settings/deliveries", msg("Deliveries"), after="/settings/integrations"),
+    ),
     loops=loops,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tidings.base.messages import msg
 from tidings.domain.entries.retention import Retention
 from tidings.maintenance.backup_worker import BackupWorker
 from tidings.maintenance.cleanup import Cleanup, CleanupSettings
@@ -13,6 +14,7 @@ from tidings.maintenance.scheduled_backup import BackupSettings, ScheduledBackup
 from tidings.maintenance.services import MaintenanceServices
 from tidings.maintenance.status import StatusReader
 from tidings.settings import Settings
+from tidings.web.settings_menu import MenuItem
 from tidings.wiring.arguments import check_schedule, source_lease
 from tidings.wiring.slice import Parts, Slice
 from tidings.worker.loops import Loop
@@ -61,4 +63,9 @@ def loops(services: MaintenanceServices, worker: str) -> tuple[Loop, ...]:
     )
 
 
-SLICE = Slice(build=build, pages=("instance_pages",), loops=loops)
+SLICE = Slice(
+    build=build,
+    pages=("instance_pages",),
+    settings_menu=(MenuItem("/instance", msg("This instance"), after="/users", is_for_admins=True),),
+    loops=loops,
+)

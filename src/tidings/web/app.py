@@ -39,6 +39,7 @@ from tidings.web.error_pages import error_page
 from tidings.web.language import _, use_language
 from tidings.web.pages.pwa import HEADER, copies_name
 from tidings.web.rendering import Renderer
+from tidings.web.settings_menu import MenuItem
 
 # Enough for a form. Endpoints that accept files set their own limit.
 SMALL_BODY = 2**20
@@ -81,6 +82,7 @@ class Pages(Surface[RequestContext]):
         assets: Assets,
         *,
         templates: Mapping[str, Path],
+        settings_menu: Sequence[MenuItem],
         media_proxy: MediaProxy,
         gate: PasswordGate,
         at_once: int,
@@ -99,7 +101,7 @@ class Pages(Surface[RequestContext]):
         self._media_proxy = media_proxy
         self._site = site
         self._trusted = trusted
-        self._renderer = Renderer(assets, site.base_path, templates)
+        self._renderer = Renderer(assets, site.base_path, folders=templates, settings_menu=settings_menu)
         self._release = assets.fingerprint
 
     def identify(self, request: Request, endpoint: Endpoint | None) -> RequestContext:  # noqa: ARG002

@@ -15,7 +15,7 @@ from __future__ import annotations
 import hashlib
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache, partial
 from pathlib import Path
@@ -42,6 +42,7 @@ from tidings.web import language
 from tidings.web.assets import Assets
 from tidings.web.context import PageResponse, RequestContext
 from tidings.web.message_translation import translated
+from tidings.web.settings_menu import MenuItem
 from tidings.web.times import clock, date, exact, minutes, since, when, written
 
 _SIZES = (
@@ -54,7 +55,9 @@ _SIZES = (
 
 
 class Renderer:
-    def __init__(self, assets: Assets, base_path: str, folders: Mapping[str, Path]) -> None:
+    def __init__(
+        self, assets: Assets, base_path: str, *, folders: Mapping[str, Path], settings_menu: Sequence[MenuItem]
+    ) -> None:
         """folders: with the templates of slices, by the first part of their names."""
         slices = PrefixLoader({name: FileSystemLoader(folder) for name, folder in folders.items()})
         self._environment = Environment(
@@ -82,6 +85,7 @@ class Renderer:
             "number": language.format_number,
             "size": size,
             "fingerprint": _fingerprint,
+            "settings_menu": settings_menu,
             "version": __version__,
         }
 

@@ -15,6 +15,7 @@ from tidings.services.listeners import Listeners
 from tidings.services.pictures import PictureDecoder
 from tidings.services.rate_limit import PoliteFetcher
 from tidings.settings import Settings
+from tidings.web.settings_menu import MenuItem
 from tidings.worker.loops import Loop
 
 S = TypeVar("S", bound=SliceServices | None)
@@ -63,5 +64,7 @@ class Slice(Generic[S]):
     """Modules of the folder with the `routes` of its endpoints in the API."""
     pages: tuple[str, ...] = ()
     """Modules of the folder with the `routes` of its pages."""
+    settings_menu: tuple[MenuItem, ...] = ()
+    """Its pages among the settings."""
     loops: Callable[[S, str], Sequence[Loop]] = no_loops
     """Returns its background loops. Called in a worker, with the services and the worker's name."""

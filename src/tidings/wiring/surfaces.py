@@ -24,7 +24,7 @@ from tidings.web.pages.api_reference import Reference
 from tidings.websub.endpoints import CallbackLimits, Callbacks
 from tidings.wiring.application import Application
 from tidings.wiring.arguments import import_folder, metrics_access, site_config
-from tidings.wiring.routes import API_DOCUMENT, API_ROUTES, PAGE_ROUTES
+from tidings.wiring.routes import API_DOCUMENT, API_ROUTES, PAGE_ROUTES, SETTINGS_MENU
 from tidings.wiring.services import AllServices, start_metrics
 from tidings.wiring.slices import TEMPLATES
 
@@ -40,6 +40,7 @@ def build_pages(services: AllServices, settings: Settings, assets: Assets, gate:
         site_config(settings),
         assets,
         templates=TEMPLATES,
+        settings_menu=SETTINGS_MENU,
         media_proxy=services.media.proxy,
         gate=gate,
         at_once=at_once,

@@ -1,0 +1,46 @@
+"""The list of the settings pages, which stands next to each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from tidings.base.messages import Message, msg
+
+
+class MenuItem(Struct, frozen=True):
+    """A page in the list."""
+
+    path: str
+    title: Message
+    after: str = ""
+    """For a page of a slice, the path of the page that it follows; "" for the end."""
+    is_for_admins: bool = False
+
+
+CORE_ITEMS = (
+    MenuItem("/settings", msg("Account")),
+    MenuItem("/settings/reading", msg("Reading")),
+    MenuItem("/view", msg("Appearance")),
+    MenuItem("/settings/filters", msg("Filters")),
+    MenuItem("/settings/custom", msg("Your own styles")),
+    MenuItem("/settings/security", msg("Password and sessions")),
+    MenuItem("/settings/apps", msg("Connect an app")),
+    MenuItem("/settings/api-keys", msg("API keys")),
+    MenuItem("/settings/api-passwords", msg("API passwords")),
+    MenuItem("/list-links", msg("Lists as feeds")),
+    MenuItem("/shared", msg("Shared by me")),
+    MenuItem("/statistics", msg("Statistics")),
+    MenuItem("/users", msg("Users"), is_for_admins=True),
+    MenuItem("/about", msg("About")),
+)
+
+
+def settings_menu(more: Iterable[MenuItem]) -> list[MenuItem]:
+    """Return the list with the pages of slices at their places. Raises ValueError for a place after an unknown page."""
+    items = list(CORE_ITEMS)
+    for item in more:
+        place = [one.path for one in items].index(item.after) + 1 if item.after else len(items)
+        items.insert(place, item)
+    return items
