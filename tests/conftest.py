@@ -53,7 +53,7 @@ passwords.hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 ENGINES = ("sqlite", "postgresql")
 FOLDER = Path(__file__).parent
 # Their questions are not about the engine. With --long they run on both.
-ONE_ENGINE = frozenset({"browser", "cli", "clients", "web"})
+ONE_ENGINE = frozenset({"browser", "cli", "clients", "tools", "web"})
 SLOW_FILE = "\npytestmark = pytest.mark.slow\n"
 
 
@@ -82,7 +82,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=0,
         help="divide the tables of PostgreSQL into so many, as `tidings migrate` does",
     )
-    parser.addoption("--fuzz-requests", type=int, default=300, help="how many to make from the OpenAPI document")
+    parser.addoption("--fuzz-requests", type=int, default=100, help="how many to make from the OpenAPI document")
     parser.addoption("--fuzz-seed", type=int, default=0, help="which ones; other than 0 it also tells what was done")
 
 

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from sqlalchemy import select
 
+from support.databases import Databases
 from support.people import Person, rss
 from support.publisher import Publisher
+from support.running import RunningService, running_service
 from tidings.base.times import DAY, Instant
 from tidings.maintenance.cleanup import Cleanup, CleanupSettings
 from tidings.maintenance.cleanup_worker import run_cleanup
 from tidings.storage.schema import feeds, tombstones
 
 pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def service(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService]:
+    """A service without the entries of other tests: all of them would expire as well."""
+    with databases.migrated() as url, running_service(url, tmp_path_factory.mktemp("retention")) as running:
+        yield running
 
 
 def clean_up(person: Person, *, in_days: int) -> None:
