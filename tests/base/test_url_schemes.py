@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tidings.base import url_schemes
-from tidings.content.formats.urls import absolute_url
+from tidings.content.urls import absolute_url
 
 # Each is followed as code, or as content of this machine, by some browser.
 EXECUTABLE = [

@@ -27,8 +27,6 @@ from tidings.content.cleaning.depth_limits import close_elements, truncate
 from tidings.content.cleaning.ids import prefix_ids
 from tidings.content.cleaning.srcset import candidates
 from tidings.content.cleaning.text import count_words
-from tidings.content.cleaning.tracking import strip_tracking
-from tidings.content.cleaning.urls import host_of, resolve_url
 from tidings.content.dates.date_order import find_order
 from tidings.content.dates.dates import parse_date
 from tidings.content.discovery.candidates import common_locations, declared_feeds, linked_feeds
@@ -40,7 +38,6 @@ from tidings.content.formats.chapters import parse_play_time
 from tidings.content.formats.charset import decode
 from tidings.content.formats.detect import detect_format
 from tidings.content.formats.text import excerpt, html_title_to_text, html_to_text, title_to_text
-from tidings.content.formats.urls import absolute_url, tidy_url
 from tidings.content.icons.icon_urls import declared_icons, decode_data_url
 from tidings.content.icons.svg import sanitize_svg
 from tidings.content.model import ParsedEntry
@@ -53,6 +50,7 @@ from tidings.content.rules.scraper import validate_selector
 from tidings.content.rules.url_rewrite import parse_url_rewrite
 from tidings.content.search.terms import parse_query, terms
 from tidings.deliveries.placeholders import check_template
+from tidings.content.urls import absolute_url, host_of, resolve_url, strip_tracking, tidy_url
 from tidings.deliveries.providers import custom
 from tidings.deliveries.providers.apprise import service_urls
 from tidings.deliveries.requests import split_tags

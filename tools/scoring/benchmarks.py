@@ -23,10 +23,10 @@ from typing import Any, TypeVar
 from msgspec import Struct
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from tidings.base.text import name_set
 from tidings.content.articles import WebPage
 from tidings.content.articles.extract import extract_article
 from tidings.content.cleaning import clean
-from tidings.content.cleaning.name_sets import name_set
 
 _Job = TypeVar("_Job")
 _Result = TypeVar("_Result")

@@ -77,3 +77,8 @@ def unescape_html(text: str) -> str:
 def plain_line(escaped: str) -> str:
     """Return a text on one line, with the characters that its HTML character references stand for."""
     return " ".join(unescape_html(escaped).split())
+
+
+def name_set(text: str) -> frozenset[str]:
+    """Return the set of the blank-separated names in a text."""
+    return frozenset(text.split())

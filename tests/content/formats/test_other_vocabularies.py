@@ -7,7 +7,7 @@ import json
 import pytest
 
 from content.formats.documents import ADDRESS, atom, entry, feed, item, rss
-from tidings.content.formats.urls import tidy_url
+from tidings.content.urls import tidy_url
 
 
 @pytest.mark.parametrize(

@@ -14,10 +14,10 @@ from typing import Final
 
 from lxml.html import HtmlElement
 
+from tidings.base.text import name_set
 from tidings.content.articles.lost_media import article_lines, element_number
 from tidings.content.articles.page_hints import elements_with, is_in
 from tidings.content.articles.surroundings import class_and_id, text_length
-from tidings.content.cleaning.name_sets import name_set
 
 # What begins inside one of these is no article: it leads to one, or stands next to it.
 _SIDE_ELEMENTS: Final = name_set("a nav aside footer form button dialog figcaption head noscript select option label")

@@ -12,7 +12,7 @@ from typing import Final
 from lxml import etree
 from lxml.html import HtmlElement
 
-from tidings.content.cleaning.name_sets import name_set
+from tidings.base.text import name_set
 
 _TEXT: Final = etree.XPath("normalize-space()", smart_strings=False)
 

@@ -11,8 +11,8 @@ from typing import Final
 from lxml import etree
 from lxml.html import HtmlElement
 
+from tidings.base.text import name_set
 from tidings.content.articles.boilerplate import remove_boilerplate
-from tidings.content.cleaning.name_sets import name_set
 
 # Inside these an element belongs to a sentence, a quotation or a table, whatever its name.
 _TEXTS: Final = name_set("p pre code blockquote q h1 h2 h3 h4 h5 h6 figcaption dd dt td th math")

@@ -19,9 +19,8 @@ from tidings.content.cleaning.links import LinkCleaner
 from tidings.content.cleaning.policy import DEFAULT_POLICY, CleaningPolicy
 from tidings.content.cleaning.sanitize import sanitize
 from tidings.content.cleaning.text import text_of
-from tidings.content.cleaning.tracking import strip_tracking
-from tidings.content.cleaning.urls import resolve_url, resolve_web_url
 from tidings.content.cleaning.writer import CleanHtmlWriter
+from tidings.content.urls import resolve_url, resolve_web_url, strip_tracking
 
 __all__ = [
     "DEFAULT_POLICY",

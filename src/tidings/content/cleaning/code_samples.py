@@ -8,8 +8,8 @@ from typing import Final
 from msgspec import Struct
 from selectolax.lexbor import LexborNode
 
+from tidings.base.text import name_set
 from tidings.content.cleaning.attribute_checks import Attributes
-from tidings.content.cleaning.name_sets import name_set
 from tidings.content.cleaning.node_text import has_only_digits
 
 _LINE_CLASSES: Final = name_set("line code-line token-line cm-line codemirror-line ec-line view-line")

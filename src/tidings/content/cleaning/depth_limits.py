@@ -18,8 +18,8 @@ from collections.abc import Set as AbstractSet
 from itertools import islice
 from typing import Final
 
+from tidings.base.text import name_set
 from tidings.content.cleaning.elements import VOID
-from tidings.content.cleaning.name_sets import name_set
 
 # A hundred times a long article, which has 40,000 characters and 1,000 tags.
 MAX_CHARS: Final = 4_000_000

@@ -13,8 +13,8 @@ from typing import Final
 from msgspec import Struct
 from selectolax.lexbor import LexborNode
 
+from tidings.base.text import name_set
 from tidings.content.cleaning.attribute_checks import Attributes, escape_text, escape_value
-from tidings.content.cleaning.name_sets import name_set
 
 # Drawings with a smaller side are icons.
 MIN_SIDE_PX: Final = 64

@@ -8,9 +8,9 @@ from typing import Final
 from msgspec import Struct
 from selectolax.lexbor import LexborHTMLParser
 
+from tidings.base.text import name_set
 from tidings.content.cleaning import attribute_checks
 from tidings.content.cleaning.attribute_checks import AttributeCheck
-from tidings.content.cleaning.name_sets import name_set
 
 COMMON_ATTRIBUTES: Mapping[str, AttributeCheck] = {"dir": attribute_checks.direction, "lang": attribute_checks.language}
 

@@ -8,7 +8,7 @@ from tidings.content.cleaning import attribute_checks
 from tidings.content.cleaning.attribute_checks import Attributes, escape_value
 from tidings.content.cleaning.links import LinkCleaner
 from tidings.content.cleaning.policy import CleaningPolicy
-from tidings.content.cleaning.urls import host_of
+from tidings.content.urls import host_of
 
 # Host without `www.` -> whether its player needs its own origin (storage, cookies) to start. Such a frame can read
 # only its own data, because the hosts differ. The other frames get an opaque origin.

@@ -8,8 +8,7 @@ from functools import lru_cache
 
 from tidings.base.url_schemes import LINK_SCHEMES, scheme_of
 from tidings.content.cleaning import ids
-from tidings.content.cleaning.tracking import strip_tracking
-from tidings.content.cleaning.urls import host_of, resolve_url
+from tidings.content.urls import host_of, resolve_url, strip_tracking
 
 # Share buttons, advertisements and counters: host (with its subdomains) and prefixes of the path.
 _UNWANTED: dict[str, tuple[str, ...]] = {

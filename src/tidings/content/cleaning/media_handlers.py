@@ -17,8 +17,8 @@ from tidings.content.cleaning.attribute_checks import (
     open_tag,
 )
 from tidings.content.cleaning.elements import COMMON_ATTRIBUTES, LINK, PICTURE, TABLE_STRUCTURE, tag_ids
-from tidings.content.cleaning.urls import host_of
 from tidings.content.cleaning.writer import CleanHtmlWriter, ElementHandler
+from tidings.content.urls import host_of
 
 _VIDEO_CHECKS: Mapping[str, AttributeCheck] = {
     "width": attribute_checks.length,

@@ -12,7 +12,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from tidings.content.cleaning.name_sets import name_set
+from tidings.base.text import name_set
 
 # Most styles have none of these; one search decides that.
 _HINT: Final = re.compile(r"bold|[6-9]00|italic|oblique|line-through|underline|sub|super")

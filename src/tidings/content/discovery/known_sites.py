@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 from msgspec import Struct
 
-from tidings.content.cleaning.name_sets import name_set
+from tidings.base.text import name_set
 from tidings.content.discovery.candidates import FeedCandidate
 
 

@@ -30,8 +30,8 @@ from tidings.content.formats.hints import read_hints
 from tidings.content.formats.identity import EntryIdentity
 from tidings.content.formats.limits import MAX_INHERITED_TAGS
 from tidings.content.formats.media import MEDIA_NAMES, MediaElements, main_url, parse_size_bytes, unique_by_url
-from tidings.content.formats.urls import absolute_url, is_web_url, relative_url, tidy_url, web_url
 from tidings.content.model import FeedFormat, ParsedEnclosure, ParsedEntry, ParsedFeed
+from tidings.content.urls import absolute_url, is_web_url, relative_url, tidy_url, web_url
 from tidings.content.xml.elements import XML_BASE, ElementFields, all_values, attribute, inner_html, text_of
 from tidings.content.xml.namespaces import NamePriorities, TagNames
 from tidings.content.xml.xml_attributes import declared_base, element_language, link_relations

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from tidings.content.formats.urls import web_url
 from tidings.content.model import MAX_CHAPTERS, Chapter, chapter_title
+from tidings.content.urls import web_url
 from tidings.content.xml.elements import ElementFields, attribute
 from tidings.content.xml.namespaces import TagNames
 

@@ -19,8 +19,8 @@ from tidings.content.formats.entry_builder import UnhashedEntry, build_entries, 
 from tidings.content.formats.identity import EntryIdentity
 from tidings.content.formats.loose_json import as_number, as_objects, as_text, as_texts, read_json
 from tidings.content.formats.media import main_url, unique_by_url
-from tidings.content.formats.urls import absolute_url, tidy_url, web_url
 from tidings.content.model import FeedFormat, ParsedEnclosure, ParsedEntry, ParsedFeed
+from tidings.content.urls import absolute_url, tidy_url, web_url
 from tidings.content.xml.xml_attributes import normalize_language
 
 _Object = dict[str, Any]

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from tidings.content.formats.limits import MAX_ENCLOSURES
 from tidings.content.formats.text import escape_html
-from tidings.content.formats.urls import absolute_url, tidy_url, web_url
 from tidings.content.model import ParsedEnclosure
+from tidings.content.urls import absolute_url, tidy_url, web_url
 from tidings.content.xml.elements import ElementFields, attribute, text_of
 from tidings.content.xml.namespaces import TagNames
 

@@ -16,8 +16,8 @@ from tidings.content.formats.entry_builder import FeedDefaults, build_entries, o
 from tidings.content.formats.hints import read_hints
 from tidings.content.formats.limits import MAX_INHERITED_TAGS
 from tidings.content.formats.rss_items import RssItemNamePriorities, alternate_link, read_item, void_link
-from tidings.content.formats.urls import absolute_url, tidy_url, web_url
 from tidings.content.model import FeedFormat, ParsedFeed
+from tidings.content.urls import absolute_url, tidy_url, web_url
 from tidings.content.xml.elements import ElementFields, attribute
 from tidings.content.xml.namespaces import TagNames
 from tidings.content.xml.xml_attributes import declared_base, element_language, normalize_language

@@ -21,8 +21,8 @@ from tidings.content.formats.durations import parse_duration_minutes
 from tidings.content.formats.entry_builder import FeedDefaults, UnhashedEntry, unique_sorted
 from tidings.content.formats.identity import EntryIdentity
 from tidings.content.formats.media import MEDIA_NAMES, MediaElements, main_url, parse_size_bytes, unique_by_url
-from tidings.content.formats.urls import absolute_url, is_web_url, tidy_url, web_url
 from tidings.content.model import FeedFormat, ParsedEnclosure, ParsedEntry
+from tidings.content.urls import absolute_url, is_web_url, tidy_url, web_url
 from tidings.content.xml.elements import ElementFields, all_values, attribute, text_of
 from tidings.content.xml.namespaces import NamePriorities
 from tidings.content.xml.xml_attributes import declared_base, element_language, link_relations, normalize_language

@@ -8,7 +8,7 @@ from typing import Final
 from lxml import etree
 from lxml.etree import _Element
 
-from tidings.content.cleaning.name_sets import name_set
+from tidings.base.text import name_set
 from tidings.content.formats.charset import decode
 from tidings.content.xml.parser import xml_parser
 

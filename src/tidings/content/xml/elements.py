@@ -10,7 +10,7 @@ from lxml import etree
 from lxml.etree import _Element
 
 from tidings.content.formats.text import unwrap_cdata
-from tidings.content.formats.urls import relative_url
+from tidings.content.urls import relative_url
 from tidings.content.xml.namespaces import TagNames
 from tidings.content.xml.serialization import to_html
 

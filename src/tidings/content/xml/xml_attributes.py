@@ -7,7 +7,7 @@ from typing import Final
 
 from lxml.etree import _Element
 
-from tidings.content.formats.urls import web_url
+from tidings.content.urls import web_url
 from tidings.content.xml.elements import XML_BASE, attribute
 
 _LANG: Final = "{http://www.w3.org/XML/1998/namespace}lang"
