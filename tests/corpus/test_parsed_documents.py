@@ -25,7 +25,7 @@ from support.corpora import needs
 from tidings.base.times import from_datetime
 from tidings.content.errors import FeedError
 from tidings.content.formats import parse_feed
-from tidings.content.formats.limits import MAX_ENTRIES
+from tidings.content.formats.entry_builder import MAX_ENTRIES
 from tidings.content.model import ParsedEnclosure, ParsedEntry, ParsedFeed, PublisherHints
 
 pytestmark = pytest.mark.slow

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from content.formats.documents import entry, item
-from tidings.content.formats.chapters import parse_play_time
+from tidings.content.formats.extensions import parse_play_time
 from tidings.content.model import Chapter
 
 CHAPTERS = """<psc:chapters version="1.2" xmlns:psc="http://podlove.org/simple-chapters">

@@ -8,7 +8,7 @@ import pytest
 
 from content.formats.documents import feed, rss
 from tidings.content.formats import parse_feed
-from tidings.content.formats.limits import (
+from tidings.content.formats.entry_builder import (
     MAX_ENCLOSURES,
     MAX_ENTRIES,
     MAX_INHERITED_TAGS,

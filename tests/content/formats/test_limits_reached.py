@@ -8,7 +8,7 @@ import pytest
 
 from tidings.content.cleaning.depth_limits import MAX_CHARS
 from tidings.content.formats import parse_feed
-from tidings.content.formats.limits import MAX_ENTRIES
+from tidings.content.formats.entry_builder import MAX_ENTRIES
 from tidings.content.model import DocumentLimit, ParsedFeed
 
 URL = "https://blog.example/feed"

@@ -12,7 +12,7 @@ import pytest
 
 from support.people import rss
 from support.publisher import Publisher
-from tidings.content.formats.limits import MAX_ENTRIES
+from tidings.content.formats.entry_builder import MAX_ENTRIES
 from tidings.engine.database import Database
 from tidings.storage import migrate
 

@@ -25,7 +25,7 @@ from tidings.content.articles.surroundings import (
     text_length,
 )
 from tidings.content.articles.tree_readability import run_readability, strip_page
-from tidings.content.xml.serialization import to_html
+from tidings.content.xml.elements import to_html
 
 # A result that is shorter than this (characters) and a smaller share of its page is only a part of the article.
 MIN_ARTICLE_CHARS: Final = 500

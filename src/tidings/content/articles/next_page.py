@@ -12,7 +12,7 @@ from lxml.html import HtmlElement, fragments_fromstring
 from tidings.content.cleaning import resolve_url, resolve_web_url
 from tidings.content.cleaning.images import LAZY_SRC, LAZY_SRCSET
 from tidings.content.cleaning.srcset import clean_srcset
-from tidings.content.xml.serialization import to_html
+from tidings.content.xml.elements import to_html
 
 # The number of a page in its URL: `?page=2`, `/page/2`, `/2/`, `-2.html`, `_2.html`. Not `/comment-page-2`.
 _PAGE_NUMBER: Final = re.compile(

@@ -29,7 +29,7 @@ from tidings.content.articles.surroundings import (
     remove_surroundings,
     text_length,
 )
-from tidings.content.xml.serialization import to_html
+from tidings.content.xml.elements import to_html
 
 _HIDDEN: Final = etree.XPath("descendant::*[@hidden or @style or @role]")
 _TEXT: Final = etree.XPath("normalize-space()", smart_strings=False)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
 from collections.abc import Iterator
 from functools import partial
 from typing import Final
@@ -14,27 +16,132 @@ from tidings.base.times import Instant
 from tidings.base.url_schemes import WEB_SCHEMES, scheme_of
 from tidings.content.dates import dates
 from tidings.content.formats import text
-from tidings.content.formats.atom_text import element_to_html, element_to_text, may_be_escaped_twice
-from tidings.content.formats.authors import join_names, person_name
-from tidings.content.formats.chapters import simple_chapters
-from tidings.content.formats.double_escaping import unescape_again
-from tidings.content.formats.durations import parse_duration_minutes
 from tidings.content.formats.entry_builder import (
+    MAX_INHERITED_TAGS,
+    EntryIdentity,
     FeedDefaults,
     UnhashedEntry,
     build_entries,
     order_of_dates,
     unique_sorted,
 )
-from tidings.content.formats.hints import read_hints
-from tidings.content.formats.identity import EntryIdentity
-from tidings.content.formats.limits import MAX_INHERITED_TAGS
-from tidings.content.formats.media import MEDIA_NAMES, MediaElements, main_url, parse_size_bytes, unique_by_url
+from tidings.content.formats.extensions import (
+    MEDIA_NAMES,
+    MediaElements,
+    join_names,
+    main_url,
+    parse_duration_minutes,
+    parse_size_bytes,
+    person_name,
+    read_hints,
+    simple_chapters,
+    unique_by_url,
+)
+from tidings.content.formats.text import unescape_again
 from tidings.content.model import FeedFormat, ParsedEnclosure, ParsedEntry, ParsedFeed
 from tidings.content.urls import absolute_url, is_web_url, relative_url, tidy_url, web_url
-from tidings.content.xml.elements import XML_BASE, ElementFields, all_values, attribute, inner_html, text_of
-from tidings.content.xml.namespaces import NamePriorities, TagNames
-from tidings.content.xml.xml_attributes import declared_base, element_language, link_relations
+from tidings.content.xml.elements import (
+    XML_BASE,
+    ElementFields,
+    NamePriorities,
+    TagNames,
+    all_values,
+    attribute,
+    declared_base,
+    element_language,
+    inner_html,
+    link_relations,
+    text_of,
+    unwrap_cdata,
+)
+
+# Text constructs and content, as HTML or plain text
+
+_HTML: Final = frozenset({"html", "text/html"})
+# Base64 of what most publishers mean to be HTML.
+_BINARY: Final = "application/octet-stream"
+_PLAIN: Final = frozenset({"", "text", "text/plain"})
+# Types that need no normalization; the usual case.
+_COMMON_TYPES: Final = frozenset({"html", "text", "xhtml"})
+
+
+def element_to_html(element: _Element) -> str:
+    """Return the content of the element as HTML; "" for content that is elsewhere (`src`) or undecodable."""
+    media_type, mode, source = _attributes(element)
+    if mode == "base64":
+        return _html_of_type(_decode_base64(text_of(element)), media_type)
+    if mode in ("escaped", "xml") or (not mode and source):
+        return _atom03(element, media_type, mode) if mode else ""
+    if len(element):
+        return _inner_xhtml(element)
+    if media_type in _HTML:
+        return unwrap_cdata(text_of(element))
+    if _is_xml(media_type):
+        return _inner_xhtml(element)
+    if media_type in _PLAIN or media_type.startswith("text/"):
+        return text.escape_html(text_of(element))
+    return _html_of_type(_decode_base64(text_of(element)), "text/html")
+
+
+def may_be_escaped_twice(element: _Element | None) -> bool:
+    """Return whether the element's content is HTML, or of no declared type and thus perhaps meant as HTML."""
+    if element is None:
+        return False
+    media_type, mode, _ = _attributes(element)
+    return media_type in _HTML or (not media_type and not mode and len(element) == 0)
+
+
+def element_to_text(element: _Element) -> str:
+    """Return the content of the element as plain text on one line. Content of an unknown type is text."""
+    media_type, mode, _ = _attributes(element)
+    if mode or media_type == _BINARY:
+        return text.html_to_text(element_to_html(element))
+    if media_type in _HTML:
+        return text.html_title_to_text(element_to_html(element))
+    return text.collapse_whitespace(text_of(element))
+
+
+def _attributes(element: _Element) -> tuple[str, str, str]:
+    """Return the media type and the Atom 0.3 mode, both in lower case, and the value of `src`."""
+    count = len(element.keys())
+    if not count:
+        return "", "", ""
+    media_type = attribute(element, "type")
+    if media_type in _COMMON_TYPES and count == 1:
+        return media_type, "", ""
+    return media_type.partition(";")[0].strip().lower(), attribute(element, "mode").lower(), attribute(element, "src")
+
+
+def _atom03(element: _Element, media_type: str, mode: str) -> str:
+    if mode == "xml":
+        return _inner_xhtml(element)
+    return _html_of_type(text_of(element), media_type)
+
+
+def _html_of_type(source: str, media_type: str) -> str:
+    return text.escape_html(source) if media_type in ("", "text/plain") else source
+
+
+def _is_xml(media_type: str) -> bool:
+    return media_type == "xhtml" or media_type.endswith(("+xml", "/xml"))
+
+
+def _inner_xhtml(element: _Element) -> str:
+    """Return the markup inside the element, without the `div` that RFC 4287 requires around XHTML."""
+    is_xhtml = _is_xml(attribute(element, "type").lower())
+    if len(element) == 1 and not (element.text or "").strip() and not (element[0].tail or "").strip():
+        child = element[0]
+        if str(child.tag).rpartition("}")[2].rpartition(":")[2].lower() == "div":
+            return inner_html(child, is_xhtml=True) if len(child) else text.escape_html(child.text or "")
+    return inner_html(element, is_xhtml=is_xhtml)
+
+
+def _decode_base64(encoded: str) -> str:
+    try:
+        return text.remove_unstorable(base64.b64decode(encoded, validate=False).decode())
+    except (binascii.Error, ValueError):
+        return ""
+
 
 _PAGE_SCHEMES: Final = WEB_SCHEMES | {""}
 # The others are elements of RSS, whose text is HTML.
@@ -213,7 +320,7 @@ def _content(fields: ElementFields, media: MediaElements) -> tuple[_Element | No
     """Return the element that holds the content (None for a media description) and the content as HTML."""
     for name in ("content", "content:encoded", "summary", "description", "dc:description"):
         for element in reversed(fields.get(name, ())):
-            html = element_to_html(element) if name in _TEXT_CONSTRUCTS else text.unwrap_cdata(inner_html(element))
+            html = element_to_html(element) if name in _TEXT_CONSTRUCTS else unwrap_cdata(inner_html(element))
             if html and not html.isspace():
                 return element, html
     return None, media.description()

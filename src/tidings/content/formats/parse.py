@@ -13,12 +13,10 @@ from tidings.base.times import Instant
 from tidings.content.errors import FeedUnreadable, NotAFeed
 from tidings.content.formats.atom import read_atom
 from tidings.content.formats.charset import DecodedText, decode_document
-from tidings.content.formats.detect import DocumentRoot, find_root
+from tidings.content.formats.documents import DocumentRoot, find_root, limit_json, read_document
 from tidings.content.formats.json_feed import read_json_feed
-from tidings.content.formats.limits import limit_json
 from tidings.content.formats.rss import read_rss
 from tidings.content.model import DocumentLimit, FeedFormat, ParsedFeed
-from tidings.content.xml.tree import read_document
 
 
 def parse_feed(body: bytes, *, url: str, charset: str | None = None, now: Instant | None = None) -> ParsedFeed:

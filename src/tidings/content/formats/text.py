@@ -1,4 +1,4 @@
-"""Plain text from the titles and names that publishers write."""
+"""Plain text from the titles and names that publishers write, and HTML that was escaped twice."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 from typing import Final
 
 from tidings.base.text import unescape_html
+from tidings.content.xml.elements import unwrap_cdata
 
 # Characters of the title that is generated for an entry without one.
 _EXCERPT_CHARS: Final = 100
@@ -22,8 +23,6 @@ _BREAKING_TAG: Final = re.compile(
     re.IGNORECASE,
 )
 _UNSTORABLE: Final = re.compile("[\0\ud800-\udfff]")
-_CDATA_START: Final = re.compile(r"\s*+<!\[CDATA\[")
-_CDATA_MARK: Final = re.compile(r"<!\[CDATA\[|\]\]>")
 _WHITESPACE: Final = re.compile(r"[ \t\r\n\f]+")
 _NAMED_TAG: Final = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9]*)\b[^<>]*>")
 # Tags that publishers use to format titles. Others, such as `<T>` in a title about C++, are part of the text.
@@ -52,14 +51,6 @@ def collapse_whitespace(text: str) -> str:
     if "\n" not in text and "  " not in text and "\t" not in text and "\r" not in text:
         return text.strip()
     return _WHITESPACE.sub(" ", text).strip()
-
-
-def unwrap_cdata(text: str) -> str:
-    """Return the text without the marks of CDATA sections if it begins with one: a publisher escaped or nested it.
-
-    In HTML the section would be a comment.
-    """
-    return _CDATA_MARK.sub("", text).strip() if _CDATA_START.match(text) else text
 
 
 def html_to_text(markup: str) -> str:
@@ -146,3 +137,52 @@ def _is_enclosed(title: str) -> bool:
 def _is_picture(tag: re.Match[str]) -> bool:
     """Return whether the tag is an image, rather than the name of the tag in a text about HTML."""
     return tag[2].lower() == "img" and "=" in tag[0]
+
+
+# HTML that a publisher escaped twice, so that readers would show its tags as text
+
+_ESCAPED_START: Final = re.compile(r"\s*+&(?:lt|LT|#0*+60|#[xX]0*+3[cC]);[A-Za-z]")
+_WRAPPER: Final = re.compile(r"\s*+<(p|div)(?:\s[^<>]*+)?>([^<>]*+)</\1\s*+>\s*+", re.IGNORECASE)
+_UNESCAPED_TAG: Final = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9]*+)((?:[\s/][^<>]*+)?)>")
+_VOID: Final = frozenset({"br", "hr", "img", "wbr", "source", "input", "embed"})
+# A text of one of these is meant to be shown; one of others, such as <marquee>, may be a sample of code.
+_OUTER: Final = frozenset(
+    {"p", "div", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "dl", "table", "blockquote", "figure", "section",
+     "article", "pre", "hr", "br", "img"}
+)  # fmt: skip
+
+
+def unescape_again(markup: str) -> str:
+    """Return the HTML without its second escaping, if all of it is escaped markup that balances; else the HTML.
+
+    A paragraph or `div` around all of it may be unescaped already. Text outside of the escaped elements, a tag of its
+    own or an element that is not closed mean that the tags are the subject of the text.
+    """
+    if "&" not in markup:
+        return markup
+    wrapper = _WRAPPER.fullmatch(markup)
+    inner = wrapper[2] if wrapper else markup
+    if "<" in inner or not _ESCAPED_START.match(inner):
+        return markup
+    unescaped = unescape_html(inner)
+    return unescaped if _is_balanced(unescaped) else markup
+
+
+def _is_balanced(html: str) -> bool:
+    """Return whether the HTML consists of block elements and pictures that are all closed, in order."""
+    opened: list[str] = []
+    position = 0
+    for tag in _UNESCAPED_TAG.finditer(html):
+        between = html[position : tag.start()]
+        position = tag.end()
+        if "<" in between or (not opened and between.strip()):
+            return False
+        name = tag[2].lower()
+        if tag[1]:
+            if not opened or opened.pop() != name:
+                return False
+        elif not opened and name not in _OUTER:
+            return False
+        elif name not in _VOID and not tag[3].endswith("/"):
+            opened.append(name)
+    return position > 0 and not opened and not html[position:].strip()

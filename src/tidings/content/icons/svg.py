@@ -10,7 +10,7 @@ from lxml.etree import _Element
 
 from tidings.base.text import name_set
 from tidings.content.formats.charset import decode
-from tidings.content.xml.parser import xml_parser
+from tidings.content.xml.parsing import xml_parser
 
 MAX_BYTES: Final = 256 * 1024
 MAX_ELEMENTS: Final = 3_000

@@ -1,4 +1,4 @@
-"""Repairs damaged XML to well-formed XML with as little loss as possible.
+"""Parses XML from outside: the parser, and the repair of damaged documents with as little loss as possible.
 
 One pass over the tags, in linear time. End tags without a start tag are dropped, elements that an outer end tag
 closes are closed first, signs that are not markup are escaped, attributes are quoted, entities are resolved,
@@ -10,11 +10,79 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
+from html.entities import html5
 from typing import Final
 
+from lxml import etree
 from msgspec import Struct
 
-from tidings.content.xml.references import References
+# Entity and character references, which the parser would reject or lose
+
+# Characters that expanding a document's own entities may add.
+_EXPANSION_BUDGET: Final = 1_000_000
+
+# References to the five entities of XML stay as they are; in a feed with escaped HTML most references are of these.
+_REFERENCE: Final = re.compile(
+    r"&(?!(?:amp|lt|gt|quot|apos);)(?:#(\d{1,9});|#[xX]([0-9A-Fa-f]{1,8});|([A-Za-z_][\w.-]{0,63});)?"
+)
+
+
+class References:
+    """Replaces the references of an XML document (`&name;`) by the text that they stand for.
+
+    entities: the entities that the document declares. References to unknown entities stay as text.
+    """
+
+    def __init__(self, entities: Mapping[str, str]) -> None:
+        self._entities = entities
+        self._budget = _EXPANSION_BUDGET
+
+    def resolve(self, text: str) -> str:
+        """Return text that contains only references to the entities of XML itself."""
+        return _REFERENCE.sub(self._replace, text)
+
+    def _replace(self, match: re.Match[str]) -> str:
+        decimal, hexadecimal, name = match.groups()
+        if name:
+            return self._named(name)
+        if decimal or hexadecimal:
+            return _numbered(int(decimal) if decimal else int(hexadecimal, 16))
+        return "&amp;"
+
+    def _named(self, name: str) -> str:
+        value = self._entities.get(name) or html5.get(f"{name};")
+        if value is None or len(value) > self._budget:
+            return f"&amp;{name};"
+        self._budget -= len(value) if name in self._entities else 0
+        return _escape(value)
+
+
+def _numbered(code: int) -> str:
+    is_allowed = code in (9, 10, 13) or 32 <= code <= 0xD7FF or 0xE000 <= code <= 0xFFFD or 0x10000 <= code <= 0x10FFFF
+    return f"&#{code};" if is_allowed else ""
+
+
+def _escape(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
+
+
+def xml_parser(*, recover: bool = False, huge: bool = False) -> etree.XMLParser:
+    """Return a new parser, because lxml parsers must not be shared between threads.
+
+    It loads nothing external, expands no entities, and drops comments and processing instructions. Depth is limited to
+    2,048 levels with `huge`, else to 256. recover: reads on after an error. huge: does not limit the length of texts.
+    """
+    return etree.XMLParser(
+        encoding="utf-8",
+        recover=recover,
+        resolve_entities=False,
+        no_network=True,
+        load_dtd=False,
+        huge_tree=huge,
+        remove_comments=True,
+        remove_pis=True,
+    )
+
 
 # The XML parser stops at 2,048 levels; real feeds are not deeper than their HTML.
 _MAX_DEPTH: Final = 200
