@@ -27,8 +27,7 @@ from tidings.content.cleaning.depth_limits import close_elements, truncate
 from tidings.content.cleaning.ids import prefix_ids
 from tidings.content.cleaning.srcset import candidates
 from tidings.content.cleaning.text import count_words
-from tidings.content.dates.date_order import find_order
-from tidings.content.dates.dates import parse_date
+from tidings.content.dates import find_order, parse_date
 from tidings.content.discovery.candidates import common_locations, declared_feeds, linked_feeds
 from tidings.content.discovery.known_sites import known_site_feeds
 from tidings.content.discovery.page_links import read_page_links

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
         strip_tracking,
         text_of,
     )
-    from tidings.content.dates.dates import parse_date
+    from tidings.content.dates import parse_date
     from tidings.content.discovery import common_locations, declared_feeds, linked_feeds
     from tidings.content.discovery.page_links import read_page_links
     from tidings.content.formats import parse_feed
@@ -83,7 +83,7 @@ _MODULES = {
     "articles": ("Article", "WebPage"),
     "articles.extract": ("extract_article",),
     "cleaning": ("CleaningPolicy", "clean", "clean_with_text", "resolve_web_url", "strip_tracking", "text_of"),
-    "dates.dates": ("parse_date",),
+    "dates": ("parse_date",),
     "discovery": ("common_locations", "declared_feeds", "linked_feeds"),
     "discovery.page_links": ("read_page_links",),
     "formats": ("parse_feed",),

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tidings.base.times import DAY, HOUR, Instant, from_datetime, to_datetime
-from tidings.content.dates.dates import parse_date
+from tidings.content.dates import parse_date
 
 MOMENT = "2006-01-02 15:04:05"
 EARLIEST, LAST = datetime.fromisoformat("1970-01-02"), datetime.fromisoformat("9998-01-01")

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from tidings.base.times import Instant
 from tidings.base.url_schemes import WEB_SCHEMES, scheme_of
-from tidings.content.dates import dates
+from tidings.content import dates
 from tidings.content.formats import text
 from tidings.content.formats.entry_builder import (
     MAX_INHERITED_TAGS,

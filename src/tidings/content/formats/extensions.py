@@ -16,7 +16,7 @@ from typing import Final
 from lxml.etree import _Element
 from msgspec.structs import replace
 
-from tidings.content.dates.dates import parse_date
+from tidings.content.dates import parse_date
 from tidings.content.formats import text
 from tidings.content.formats.entry_builder import MAX_ENCLOSURES
 from tidings.content.formats.text import escape_html

@@ -16,8 +16,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from tidings.base.times import Instant
-from tidings.content.dates import dates
-from tidings.content.dates.date_order import DateOrder
+from tidings.content import dates
+from tidings.content.dates import DateOrder
 from tidings.content.formats import text
 from tidings.content.formats.entry_builder import (
     EntryIdentity,

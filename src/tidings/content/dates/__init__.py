@@ -1,1 +1,0 @@
-"""Parses dates in the forms that feeds contain."""
