@@ -135,7 +135,7 @@ EXCEPTIONS = {
     ("tidings.content", "importlib"): "the front page loads each of its names when it is first used",
     ("tidings.content.search.stemming", "threading"): "a stemmer keeps its word: each thread has its own",
     ("tidings.content.rules.regex", "time"): "the processor time that an expression may take, not a clock",
-    ("tidings.content.rules.budget", "time"): "the processor time that all rules may take, not a clock",
+    ("tidings.content.rules.evaluation", "time"): "the processor time that all rules may take, not a clock",
     ("tidings.content.icons.raster", "io"): "a picture in memory, in the form that Pillow takes and gives",
     ("tidings.content.pictures.scaling", "io"): "a picture in memory, in the form that Pillow takes and gives",
     ("tidings.content.icons.app_icon", "io"): "a picture in memory, in the form that Pillow gives",

@@ -10,7 +10,7 @@ import pytest
 from support.catalogues import SOURCE, messages, read
 from tidings.base.messages import Message, join_sentences, msg, prefix_field, verbatim
 from tidings.content.errors import InvalidRule
-from tidings.content.rules.rule_errors import with_location
+from tidings.content.rules.evaluation import with_location
 from tidings.web.language import CATALOGUES, language, use_language
 from tidings.web.message_translation import translated
 

@@ -39,13 +39,17 @@ from tidings.content.formats.text import excerpt, html_title_to_text, html_to_te
 from tidings.content.icons.icon_urls import declared_icons, decode_data_url
 from tidings.content.icons.svg import sanitize_svg
 from tidings.content.model import ParsedEntry
+from tidings.content.rules.evaluation import RuleErrors
 from tidings.content.rules.filters import parse_entry_list, parse_filters
-from tidings.content.rules.pipeline import RuleTexts, compile_rules, rewrite_entry, scrape_page
-from tidings.content.rules.rewrite import parse_rewrites
-from tidings.content.rules.rewrite_syntax import read_calls
-from tidings.content.rules.rule_errors import RuleErrors
-from tidings.content.rules.scraper import validate_selector
-from tidings.content.rules.url_rewrite import parse_url_rewrite
+from tidings.content.rules.pipeline import (
+    RuleTexts,
+    compile_rules,
+    parse_url_rewrite,
+    rewrite_entry,
+    scrape_page,
+    validate_selector,
+)
+from tidings.content.rules.rewrite import parse_rewrites, read_calls
 from tidings.content.search.terms import parse_query, terms
 from tidings.deliveries.placeholders import check_template
 from tidings.content.urls import absolute_url, host_of, resolve_url, strip_tracking, tidy_url

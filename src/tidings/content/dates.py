@@ -1,4 +1,4 @@
-"""Parses dates in the forms that feeds contain: fast for RFC 822 and RFC 3339, with a slower parser for every other form.
+"""Parses dates in the forms that feeds contain: fast for RFC 822 and RFC 3339, slower for every other form.
 
 The slower parser reads any order and any language, with or without a time:
 

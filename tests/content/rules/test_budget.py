@@ -9,10 +9,16 @@ import pytest
 from tidings.base.times import Instant
 from tidings.content.errors import InvalidRule
 from tidings.content.model import ParsedEnclosure, ParsedEntry
-from tidings.content.rules.budget import MAX_ENTRY_S, MAX_READING_S, RuleBudget, RuleBudgetExceeded
-from tidings.content.rules.pipeline import RuleTexts, apply_rules, compile_rules, filter_entry, rewrite_url
+from tidings.content.rules.evaluation import MAX_ENTRY_S, MAX_READING_S, RuleBudget, RuleBudgetExceeded
+from tidings.content.rules.pipeline import (
+    RuleTexts,
+    apply_rules,
+    compile_rules,
+    filter_entry,
+    rewrite_url,
+    validate_feed_rules,
+)
 from tidings.content.rules.regex import MAX_REPLACE_S, MAX_RESULT_CHARS
-from tidings.content.rules.validation import validate_feed_rules
 
 pytestmark = pytest.mark.slow
 

@@ -10,14 +10,10 @@ import pytest
 
 from tidings.base.times import Instant, from_datetime
 from tidings.content.model import ParsedEnclosure
-from tidings.content.rules.budget import RuleBudget
-from tidings.content.rules.date_patterns import DateKind
-from tidings.content.rules.filters import FilterField, FilterInput, parse_filters
-from tidings.content.rules.rewrite import apply_rewrites, parse_rewrites
-from tidings.content.rules.rewrites.registry import NAMES
-from tidings.content.rules.rule_entry import RuleEntry
-from tidings.content.rules.scraper import scrape, validate_selector
-from tidings.content.rules.url_rewrite import parse_url_rewrite
+from tidings.content.rules.evaluation import RuleBudget, RuleEntry
+from tidings.content.rules.filters import DateKind, FilterField, FilterInput, parse_filters
+from tidings.content.rules.pipeline import parse_url_rewrite, scrape, validate_selector
+from tidings.content.rules.rewrite import NAMES, apply_rewrites, parse_rewrites
 
 HANDBOOK = (Path(__file__).parents[3] / "docs" / "rules.md").read_text()
 NOW = from_datetime(datetime.fromisoformat("2024-06-15T12:00:00Z"))

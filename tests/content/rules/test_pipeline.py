@@ -19,7 +19,7 @@ from tidings.content.rules.pipeline import (
     rewrite_url,
     scrape_page,
 )
-from tidings.content.rules.rewrites.builtin import BY_HOST, builtin_rewrites
+from tidings.content.rules.rewrite import BY_HOST, builtin_rewrites
 
 NOW = Instant(0)
 ENTRY = ParsedEntry(hash="0" * 64, url="https://m.example.org/1", title="Rain", content="<p>One</p>\n")

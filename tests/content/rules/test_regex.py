@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from support.scaling import assert_linear
 from tidings.content.errors import InvalidRule
-from tidings.content.rules.budget import RuleBudget, RuleBudgetExceeded
+from tidings.content.rules.evaluation import RuleBudget, RuleBudgetExceeded
 from tidings.content.rules.regex import MAX_RESULT_CHARS, compile_regex, parse_template
 
 pytestmark = pytest.mark.slow

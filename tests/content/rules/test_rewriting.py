@@ -11,11 +11,8 @@ from hypothesis import strategies as st
 from support.scaling import TIMES, assert_linear, assert_squared
 from tidings.content.errors import InvalidRule
 from tidings.content.model import ParsedEnclosure
-from tidings.content.rules.rewrite import apply_rewrites, parse_rewrites
-from tidings.content.rules.rewrite_syntax import read_calls
-from tidings.content.rules.rewrites.registry import NAMES, WITH_ARGUMENTS
-from tidings.content.rules.rule_entry import RuleEntry
-from tidings.content.rules.rule_errors import RuleErrors
+from tidings.content.rules.evaluation import RuleEntry, RuleErrors
+from tidings.content.rules.rewrite import NAMES, WITH_ARGUMENTS, apply_rewrites, parse_rewrites, read_calls
 
 pytestmark = pytest.mark.slow
 

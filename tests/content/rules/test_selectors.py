@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from support.random_examples import examples
-from tidings.content.rules.budget import RuleBudget, RuleBudgetExceeded
-from tidings.content.rules.scraper import scrape
+from tidings.content.rules.evaluation import RuleBudget, RuleBudgetExceeded
+from tidings.content.rules.pipeline import scrape
 from tidings.content.rules.selectors import parse_selector, select
 
 pytestmark = pytest.mark.slow

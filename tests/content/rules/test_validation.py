@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tidings.content.errors import InvalidRule, UnmatchableRule
-from tidings.content.rules.pipeline import RuleTexts, compile_rules
-from tidings.content.rules.rule_errors import MAX_TEXT_CHARS
-from tidings.content.rules.validation import validate_feed_rules, validate_user_rules
+from tidings.content.rules.evaluation import MAX_TEXT_CHARS
+from tidings.content.rules.pipeline import RuleTexts, compile_rules, validate_feed_rules, validate_user_rules
 
 FIELDS = (
     "scraper_rules",

@@ -2,6 +2,6 @@
 
     filter | rewrite the URL | scrape the page | rewrite title and content | filter again
 
-Rules are checked when they are saved (`validation`) and compiled once per poll (`pipeline`).
+Rules are checked when they are saved and compiled once per poll: `pipeline` does both.
 docs/rules.md explains every rule.
 """

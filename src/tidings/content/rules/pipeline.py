@@ -1,11 +1,16 @@
-"""Compiles a feed's rules once per poll, and applies them to its entries.
+"""Checks a feed's rules when they are saved, compiles them once per poll, and applies them to its entries.
 
     filter_entry | rewrite_url | (fetch the page) scrape_page | rewrite_entry | filter_entry again if scraped
 
-A stored rule that has become unusable is left out and reported; it never stops a feed.
+Rules that match nothing are accepted when they are saved, as by Miniflux: a selector with a mistake, a date that cannot
+be read. The pages name them (`CompiledRules.errors`). A stored rule that has become unusable is left out and reported;
+it never stops a feed.
 """
 
 from __future__ import annotations
+
+import re
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -14,23 +19,123 @@ from tidings.base.messages import Message, msg
 from tidings.base.times import Instant
 from tidings.content.errors import InvalidRule
 from tidings.content.model import ParsedEntry
-from tidings.content.rules.budget import RuleBudget, RuleBudgetExceeded
+from tidings.content.rules.evaluation import (
+    DEFAULT_INVIDIOUS_HOST,
+    MAX_PAGE_S,
+    RuleBudget,
+    RuleBudgetExceeded,
+    RuleEntry,
+    RuleErrors,
+    collect_error,
+    raise_first,
+    split_url,
+)
 from tidings.content.rules.filters import (
     KEPT,
     FilterDecision,
     FilterInput,
     Filters,
     apply_filters,
+    parse_entry_list,
+    parse_filters,
     read_entry_list,
     read_filters,
 )
-from tidings.content.rules.rewrite import RewriteRules, apply_rewrites, read_rewrites
-from tidings.content.rules.rewrites.builtin import builtin_rewrites
-from tidings.content.rules.rule_entry import DEFAULT_INVIDIOUS_HOST, RuleEntry, split_url
-from tidings.content.rules.rule_errors import RuleErrors
-from tidings.content.rules.scraper import read_selector, scrape
-from tidings.content.rules.selectors import Selector
-from tidings.content.rules.url_rewrite import UrlRewrite, read_url_rewrite
+from tidings.content.rules.regex import MAX_RESULT_CHARS, Regex, ReplacementTemplate, compile_regex, parse_template
+from tidings.content.rules.rewrite import (
+    RewriteRules,
+    apply_rewrites,
+    builtin_rewrites,
+    parse_rewrites,
+    read_rewrites,
+    unquote_string,
+)
+from tidings.content.rules.rewrites.markup import parse
+from tidings.content.rules.selectors import Selector, parse_selector, select
+
+# Rewriting of URLs: `rewrite("^https://m\.(.*)"|"https://$1")`
+
+# The longest address of a document.
+MAX_URL_CHARS: Final = 8_000
+
+_STRING: Final = r'("(?:[^"\\\n]|\\[^\n])+")'
+_RULE: Final = re.compile(rf"rewrite\(\s*{_STRING}\s*\|\s*{_STRING}\s*\)")
+
+
+class UrlRewrite(Struct, frozen=True):
+    pattern: Regex
+    replacement: ReplacementTemplate
+
+    def apply(self, url: str, budget: RuleBudget) -> str:
+        """Return the rewritten URL. Raises RuleBudgetExceeded if it is too long, or the budget is used up."""
+        return self.pattern.replace(url, self.replacement, budget, max_chars=MAX_URL_CHARS)
+
+
+def parse_url_rewrite(text: str, *, field: str) -> UrlRewrite | None:
+    """Return the rule; None for a blank text. Raises InvalidRule for anything but one complete rule."""
+    errors = RuleErrors()
+    rule = read_url_rewrite(text, field=field, errors=errors)
+    raise_first(errors)
+    return rule
+
+
+def read_url_rewrite(text: str, *, field: str, errors: RuleErrors) -> UrlRewrite | None:
+    """Return the rule, or None. Adds an error to `errors` if it is unusable."""
+    if not text.strip():
+        return None
+    return collect_error(lambda: _parse(text.strip()), errors=errors, field=field)
+
+
+def _parse(text: str) -> UrlRewrite:
+    match = _RULE.fullmatch(text)
+    if match is None:
+        raise InvalidRule(
+            msg('Addresses are rewritten by exactly one rule of the form rewrite("expression"|"replacement").')
+        )
+    pattern = compile_regex(unquote_string(match[1]))
+    return UrlRewrite(pattern, parse_template(unquote_string(match[2]), pattern))
+
+
+# Scraper rules: the CSS selector of the parts of a page that belong to the article
+
+
+def validate_selector(text: str, *, field: str = "scraper_rules") -> Selector | None:
+    """Return the selector; None for a blank text, and for text that is not a selector list and so finds nothing.
+
+    Raises InvalidRule for one that is too long.
+    """
+    errors = RuleErrors()
+    selector = read_selector(text, field=field, errors=errors)
+    raise_first(errors)
+    return selector
+
+
+def read_selector(text: str, *, field: str, errors: RuleErrors) -> Selector | None:
+    """Return the selector, or None. Adds an error to `errors` if it is unusable."""
+    if not text.strip():
+        return None
+    return collect_error(lambda: parse_selector(text), errors=errors, field=field)
+
+
+def scrape(page: str, selector: Selector) -> str | None:
+    """Return the outer HTML of all matches in document order, joined; None if nothing matches.
+
+    Raises RuleBudgetExceeded if the page is too large for the selector.
+    """
+    pieces: list[str] = []
+    length = 0
+    with RuleBudget(MAX_PAGE_S) as budget:
+        nodes = select(parse(page, is_page=True), selector, budget)
+    for node in nodes:
+        pieces.append(node.html or "")
+        length += len(pieces[-1])
+        # A match inside a match is included twice: `*` on a deep page makes a result of quadratic length.
+        if length > MAX_RESULT_CHARS:
+            raise RuleBudgetExceeded(msg("the matches are too long"))
+    return "".join(pieces) or None
+
+
+# A feed and its rules
 
 
 class RuleTexts(Struct, frozen=True, kw_only=True):
@@ -195,3 +300,35 @@ def _read_rewrites(text: str, errors: RuleErrors) -> RewriteRules | None:
 def _is_web_url(url: str) -> bool:
     parts = split_url(url)
     return parts.scheme in ("http", "https") and bool(parts.hostname) and not any(map(str.isspace, url))
+
+
+# Checks of rules that are about to be saved
+
+
+def validate_feed_rules(
+    *,
+    scraper_rules: str | None = None,
+    rewrite_rules: str | None = None,
+    urlrewrite_rules: str | None = None,
+    blocklist_rules: str | None = None,
+    keeplist_rules: str | None = None,
+    block_filter_entry_rules: str | None = None,
+    keep_filter_entry_rules: str | None = None,
+) -> None:
+    """Raise InvalidRule, with the field, for the first unusable rule. None and "" are valid."""
+    validate_selector(scraper_rules or "", field="scraper_rules")
+    parse_rewrites(rewrite_rules or "", field="rewrite_rules")
+    parse_url_rewrite(urlrewrite_rules or "", field="urlrewrite_rules")
+    parse_entry_list(blocklist_rules or "", field="blocklist_rules")
+    parse_entry_list(keeplist_rules or "", field="keeplist_rules")
+    validate_user_rules(
+        block_filter_entry_rules=block_filter_entry_rules, keep_filter_entry_rules=keep_filter_entry_rules
+    )
+
+
+def validate_user_rules(
+    *, block_filter_entry_rules: str | None = None, keep_filter_entry_rules: str | None = None
+) -> None:
+    """The same for the rules that a user has for all feeds."""
+    parse_filters(block_filter_entry_rules or "", field="block_filter_entry_rules")
+    parse_filters(keep_filter_entry_rules or "", field="keep_filter_entry_rules")

@@ -9,7 +9,7 @@ from typing import Any
 from tidings.base.errors import InvalidField
 from tidings.base.messages import msg
 from tidings.base.text import reject_nul
-from tidings.content.rules.validation import validate_user_rules
+from tidings.content.rules.pipeline import validate_user_rules
 from tidings.domain.accounts.users import USER_SETTINGS, validate_password, validate_username
 from tidings.domain.setting_declarations import Risk
 

@@ -11,7 +11,7 @@ from tidings.base.errors import InvalidField, InvalidInput
 from tidings.base.messages import msg
 from tidings.base.text import reject_invisible
 from tidings.base.url_schemes import strip_ignored
-from tidings.content.rules.validation import validate_feed_rules
+from tidings.content.rules.pipeline import validate_feed_rules
 from tidings.domain.entries import retention
 from tidings.domain.feeds.feed_settings import DAYS, RULES
 from tidings.domain.feeds.feeds import MAX_USER_INTERVAL_MINUTES, MIN_USER_INTERVAL_MINUTES, EditedFeedField, Feed

@@ -20,9 +20,8 @@ from tidings.content import cleaning
 from tidings.content.articles import Article
 from tidings.content.model import ParsedEnclosure, ParsedEntry
 from tidings.content.rules import pipeline
-from tidings.content.rules.budget import MAX_CHECK_S, RuleBudget
+from tidings.content.rules.evaluation import DEFAULT_INVIDIOUS_HOST, MAX_CHECK_S, RuleBudget
 from tidings.content.rules.filters import FilterDecision
-from tidings.content.rules.rule_entry import DEFAULT_INVIDIOUS_HOST
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.entries import Enclosure, Entry, ReadyEntry
 from tidings.domain.entries.reading_time import may_be_duration, minutes_of

@@ -18,7 +18,7 @@ from tidings.content import cleaning
 from tidings.content.errors import InvalidRule
 from tidings.content.model import ParsedEnclosure, ParsedEntry
 from tidings.content.rules import pipeline
-from tidings.content.rules.budget import MAX_TRY_S, RuleBudget
+from tidings.content.rules.evaluation import MAX_TRY_S, RuleBudget
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.entries import Direction, Enclosure, Entry, EntryFilter, PageRequest
 from tidings.domain.feeds.feed_settings import RULES

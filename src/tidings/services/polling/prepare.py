@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from tidings.content.articles import Article
 from tidings.content.model import ParsedEntry
-from tidings.content.rules.budget import MAX_CHECK_S, RuleBudget
+from tidings.content.rules.evaluation import MAX_CHECK_S, RuleBudget
 from tidings.domain.entries.entries import ReadyEntry
 from tidings.domain.polling.changes import FeedUpdate
 from tidings.domain.polling.entry_policy import (

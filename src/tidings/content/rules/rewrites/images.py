@@ -10,8 +10,8 @@ from urllib.parse import parse_qsl
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from tidings.content.rules.evaluation import split_url
 from tidings.content.rules.rewrites.markup import attribute, on_tree, replace_with_html
-from tidings.content.rules.rule_entry import split_url
 from tidings.content.rules.selectors import nearest_ancestors
 
 # Attributes in which scripts keep the URL of an image until it scrolls into view. Earlier ones take precedence.

@@ -10,8 +10,8 @@ from urllib.parse import parse_qs, quote
 from msgspec.structs import replace
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from tidings.content.rules.evaluation import RuleEntry, split_url
 from tidings.content.rules.rewrites.markup import attribute, insert_html_after, link, on_tree, replace_with_html
-from tidings.content.rules.rule_entry import RuleEntry, split_url
 from tidings.content.rules.selectors import nearest_ancestors
 
 _ADDRESS: Final = re.compile(r"https?://[^\s<>\"]{1,2000}")

@@ -12,9 +12,8 @@ from msgspec.structs import replace
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from tidings.base.messages import msg
-from tidings.content.rules.budget import RuleBudgetExceeded
+from tidings.content.rules.evaluation import RewriteAction, RuleBudgetExceeded, RuleEntry
 from tidings.content.rules.regex import replace_surrogates
-from tidings.content.rules.rule_entry import RewriteAction, RuleEntry
 
 MAX_CHARS: Final = 4_000_000
 # Browsers stop at 512. At every block the parser searches all open ones, so the cost is quadratic in the depth.

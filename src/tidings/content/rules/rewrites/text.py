@@ -10,10 +10,9 @@ from typing import Final
 from msgspec.structs import replace
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from tidings.content.rules.budget import RuleBudget
+from tidings.content.rules.evaluation import RewriteAction, RuleBudget, RuleEntry
 from tidings.content.rules.regex import compile_regex, parse_template
 from tidings.content.rules.rewrites.markup import edit_tree, on_tree
-from tidings.content.rules.rule_entry import RewriteAction, RuleEntry
 from tidings.content.rules.selectors import Selector, nearest_ancestors, parse_selector, select
 
 # Shorter texts are usually words, not base64: "This" is valid base64, too.

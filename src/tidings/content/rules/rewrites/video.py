@@ -11,8 +11,8 @@ from urllib.parse import parse_qs
 from msgspec.structs import replace
 from selectolax.lexbor import LexborHTMLParser
 
+from tidings.content.rules.evaluation import RuleEntry, host_of, split_url
 from tidings.content.rules.rewrites.markup import attribute, on_tree
-from tidings.content.rules.rule_entry import RuleEntry, host_of, split_url
 
 _YOUTUBE_HOSTS: Final = frozenset({"youtube.com", "m.youtube.com"})
 _VIDEO_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,40}")
