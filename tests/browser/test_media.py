@@ -14,13 +14,13 @@ from support.databases import Databases
 from support.people import Cast, Person
 from support.publisher import Publisher
 from support.running import RunningService, running_service
-from tidings.content.icons import app_icon
+from tidings.content import icons
 
 pytestmark = pytest.mark.slow
 
 expect.set_options(timeout=TIMEOUT_MS)
 
-PNG = app_icon.render_app_icon(192)
+PNG = icons.render_app_icon(192)
 
 
 @pytest.fixture(scope="module")

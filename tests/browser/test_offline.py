@@ -17,14 +17,14 @@ from support.people import PASSWORD, Cast, Person
 from support.publisher import Publisher
 from support.relay import Relay
 from support.running import RunningService, running_service
-from tidings.content.icons import app_icon
+from tidings.content import icons
 from tidings.web.assets import Assets
 
 pytestmark = pytest.mark.slow
 
 expect.set_options(timeout=TIMEOUT_MS)
 
-PICTURE = app_icon.render_app_icon(192)
+PICTURE = icons.render_app_icon(192)
 # Paths of all responses in caches of the session.
 _KEPT = """
 async () => {

@@ -15,9 +15,7 @@ from support.scaling import assert_constant, assert_linear
 from tidings.base.times import DAY, Instant
 from tidings.content import icons
 from tidings.content.discovery import page_links
-from tidings.content.icons import IconImage
-from tidings.content.icons.raster import scale_to_png
-from tidings.content.icons.svg import sanitize_svg
+from tidings.content.icons import IconImage, sanitize_svg, scale_to_png
 
 PAGE = "https://example.org/blog/"
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8">{}</svg>'

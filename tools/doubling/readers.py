@@ -24,8 +24,8 @@ from tidings.content.articles import WebPage
 from tidings.content.articles.extract import extract_article
 from tidings.content.cleaning import clean, clean_with_text, text_of
 from tidings.content.cleaning.depth_limits import close_elements, truncate
-from tidings.content.cleaning.ids import prefix_ids
-from tidings.content.cleaning.srcset import candidates
+from tidings.content.cleaning.images import candidates
+from tidings.content.cleaning.links import prefix_ids
 from tidings.content.cleaning.text import count_words
 from tidings.content.dates import find_order, parse_date
 from tidings.content.discovery.candidates import common_locations, declared_feeds, linked_feeds
@@ -36,8 +36,7 @@ from tidings.content.formats.charset import decode
 from tidings.content.formats.documents import detect_format
 from tidings.content.formats.extensions import join_names, parse_play_time
 from tidings.content.formats.text import excerpt, html_title_to_text, html_to_text, title_to_text
-from tidings.content.icons.icon_urls import declared_icons, decode_data_url
-from tidings.content.icons.svg import sanitize_svg
+from tidings.content.icons import declared_icons, decode_data_url, sanitize_svg
 from tidings.content.model import ParsedEntry
 from tidings.content.rules.evaluation import RuleErrors
 from tidings.content.rules.filters import parse_entry_list, parse_filters

@@ -18,6 +18,7 @@ from tidings.base.text import reject_nul
 from tidings.base.times import from_datetime
 from tidings.base.url_schemes import is_executable_url
 from tidings.content import cleaning
+from tidings.content.urls import resolve_url, resolve_web_url
 from tidings.domain.accounts import user_changes
 from tidings.domain.accounts.users import User
 from tidings.domain.entries import labels
@@ -64,7 +65,7 @@ def feed_values(feed: ArchivedFeed) -> dict[str, Any]:
     texts = {"description": feed.description, "language": feed.language}
     for name, text in texts.items():
         reject_nul(text, field=name)
-    site_url = cleaning.resolve_web_url("", feed.site_url)[: feed_changes.MAX_URL]
+    site_url = resolve_web_url("", feed.site_url)[: feed_changes.MAX_URL]
     return texts | values | {"site_url": site_url, "edited": feed.edited & 7}
 
 
@@ -116,16 +117,16 @@ def cleaned(entry: ArchivedEntry, policy: cleaning.CleaningPolicy) -> ArchivedEn
     """Return the entry with clean content, and without URLs that run code or open local content."""
     return msgspec.structs.replace(
         entry,
-        url="" if is_executable_url(entry.url) else cleaning.resolve_url("", entry.url),
+        url="" if is_executable_url(entry.url) else resolve_url("", entry.url),
         share_code=entry.share_code if _SHARE_CODE.fullmatch(entry.share_code) else "",
-        comments_url=cleaning.resolve_web_url("", entry.comments_url),
+        comments_url=resolve_web_url("", entry.comments_url),
         content=cleaning.clean(entry.content, base_url=entry.url, policy=policy),
         other_content=entry.other_content and cleaning.clean(entry.other_content, base_url=entry.url, policy=policy),
-        chapters=[msgspec.structs.replace(one, url=cleaning.resolve_web_url("", one.url)) for one in entry.chapters],
+        chapters=[msgspec.structs.replace(one, url=resolve_web_url("", one.url)) for one in entry.chapters],
         enclosures=[
             enclosure
             for enclosure in entry.enclosures
-            if not is_executable_url(enclosure.url) and cleaning.resolve_url("", enclosure.url)
+            if not is_executable_url(enclosure.url) and resolve_url("", enclosure.url)
         ],
     )
 

@@ -39,14 +39,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tidings.content.articles import Article, WebPage
     from tidings.content.articles.extract import extract_article
-    from tidings.content.cleaning import (
-        CleaningPolicy,
-        clean,
-        clean_with_text,
-        resolve_web_url,
-        strip_tracking,
-        text_of,
-    )
+    from tidings.content.cleaning import CleaningPolicy, clean, clean_with_text, text_of
     from tidings.content.dates import parse_date
     from tidings.content.discovery import common_locations, declared_feeds, linked_feeds
     from tidings.content.discovery.page_links import read_page_links
@@ -54,6 +47,7 @@ if TYPE_CHECKING:
     from tidings.content.icons import declared_icons
     from tidings.content.model import ParsedEntry, ParsedFeed
     from tidings.content.rules.pipeline import RuleTexts, compile_rules
+    from tidings.content.urls import resolve_web_url, strip_tracking
 
 __all__ = [
     "Article",
@@ -82,7 +76,7 @@ __all__ = [
 _MODULES = {
     "articles": ("Article", "WebPage"),
     "articles.extract": ("extract_article",),
-    "cleaning": ("CleaningPolicy", "clean", "clean_with_text", "resolve_web_url", "strip_tracking", "text_of"),
+    "cleaning": ("CleaningPolicy", "clean", "clean_with_text", "text_of"),
     "dates": ("parse_date",),
     "discovery": ("common_locations", "declared_feeds", "linked_feeds"),
     "discovery.page_links": ("read_page_links",),
@@ -90,6 +84,7 @@ _MODULES = {
     "icons": ("declared_icons",),
     "model": ("ParsedEntry", "ParsedFeed"),
     "rules.pipeline": ("RuleTexts", "compile_rules"),
+    "urls": ("resolve_web_url", "strip_tracking"),
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 

@@ -11,8 +11,7 @@ import asyncio
 import structlog
 
 from tidings.content import icons
-from tidings.content.icons import IconImage
-from tidings.content.icons.svg import sanitize_svg
+from tidings.content.icons import IconImage, sanitize_svg
 from tidings.content.pictures.decoding import DecodingRequest, DecodingResult, Purpose
 from tidings.content.pictures.formats import SVG, Picture
 from tidings.content.pictures.headers import read_header

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from content.cleaning.trees import PAGE, attributes_of, cleaned, words
-from tidings.content.cleaning import CleaningPolicy, clean, resolve_url, resolve_web_url, strip_tracking
+from tidings.content.cleaning import CleaningPolicy, clean
+from tidings.content.urls import resolve_url, resolve_web_url, strip_tracking
 
 HERE = "https://blog.example/a/b?c=d#e"
 

@@ -9,9 +9,8 @@ from urllib.parse import urldefrag, urlsplit
 from lxml import etree
 from lxml.html import HtmlElement, fragments_fromstring
 
-from tidings.content.cleaning import resolve_url, resolve_web_url
-from tidings.content.cleaning.images import LAZY_SRC, LAZY_SRCSET
-from tidings.content.cleaning.srcset import clean_srcset
+from tidings.content.cleaning.images import LAZY_SRC, LAZY_SRCSET, clean_srcset
+from tidings.content.urls import resolve_url, resolve_web_url
 from tidings.content.xml.elements import to_html
 
 # The number of a page in its URL: `?page=2`, `/page/2`, `/2/`, `-2.html`, `_2.html`. Not `/comment-page-2`.

@@ -8,8 +8,8 @@ from typing import Final
 
 from tidings.base.text import unescape_html
 from tidings.content.articles import WebPage
-from tidings.content.cleaning import resolve_web_url
 from tidings.content.formats.charset import decode
+from tidings.content.urls import resolve_web_url
 
 # Browsers read the first 1024 bytes (HTML Standard, section 13.2.3.2); some publishers write more before the charset.
 _PRESCAN_BYTES: Final = 4096

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-from tidings.content.cleaning import ids
-from tidings.content.cleaning.links import LinkCleaner
+from tidings.content.cleaning.links import LinkCleaner, prefix_id
 
 Attributes = Mapping[str, str | None]
 # Returns the value to write, or None to leave the attribute out.
@@ -26,8 +25,8 @@ def text(value: str, _: LinkCleaner) -> str | None:
 
 
 def identifier(value: str, _: LinkCleaner) -> str | None:
-    """Keeps an id, with a prefix; see `ids`."""
-    return ids.prefix_id(value) if value else None
+    """Keeps an id, with a prefix; see `links`."""
+    return prefix_id(value) if value else None
 
 
 def always(_: str, __: LinkCleaner) -> str | None:

@@ -1,14 +1,130 @@
-"""Images: lazy ones get their final URL, invisible ones are left out."""
+"""Images: lazy ones get their final URL, invisible ones are left out, smileys stay as small as text.
+
+A smiley is a picture that stands for one character, which publishers' style sheets make as high as a line.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from typing import Final
 
 from tidings.content.cleaning import attribute_checks
 from tidings.content.cleaning.attribute_checks import AttributeCheck, Attributes, escape_value
 from tidings.content.cleaning.links import LinkCleaner, image_data_url
-from tidings.content.cleaning.srcset import clean_srcset, main_candidate
+
+# The attribute `srcset`, by the rules of browsers
+
+_WHITESPACE = " \t\n\r\f"
+_URL = re.compile(r"[ \t\n\r\f,]*+([^ \t\n\r\f]++)")
+# Descriptors end at a comma outside parentheses.
+_DESCRIPTORS = re.compile(r"((?:[^,(]|\([^)]*+\)?)*+)(?:,|$)")
+_WIDTH = re.compile(r"[1-9][0-9]{0,5}w")
+_MODERATE_WIDTH_PX = 1_600
+_DENSITY = re.compile(r"(?:[0-9]{1,4}(?:\.[0-9]{1,8})?|\.[0-9]{1,8})x")
+
+
+def clean_srcset(value: str, clean_url: Callable[[str], str]) -> str:
+    """Return the usable candidates in a uniform notation; "" if there is none.
+
+    clean_url: returns the absolute URL, or "" to leave the candidate out.
+    Source: HTML Standard, section 4.8.4.3.10 (parsing a srcset attribute).
+    """
+    kept: list[str] = []
+    for url, descriptor in candidates(value):
+        clean = clean_url(url) if _is_descriptor(descriptor) else ""
+        if clean:
+            # A comma at either end of a URL would be parsed as the end of the candidate.
+            clean = "%2C" + clean[1:] if clean.startswith(",") else clean
+            clean = clean[:-1] + "%2C" if clean.endswith(",") else clean
+            kept.append(f"{clean} {descriptor}" if descriptor else clean)
+    return ", ".join(kept)
+
+
+def main_candidate(srcset: str) -> str:
+    """Return the URL for readers that know no candidates: the widest one of moderate size, else the first.
+
+    srcset: as `clean_srcset` writes it.
+    """
+    found = candidates(srcset)
+    widths = sorted((int(each[:-1]), url) for url, each in found if _WIDTH.fullmatch(each))
+    if widths:
+        return max((each for each in widths if each[0] <= _MODERATE_WIDTH_PX), default=widths[0])[1]
+    return next((url for url, each in found if each in ("", "1x")), found[0][0] if found else "")
+
+
+def candidates(value: str) -> list[tuple[str, str]]:
+    """Return URLs with their descriptors, as written and unchecked."""
+    parsed: list[tuple[str, str]] = []
+    position = 0
+    while (match := _URL.match(value, position)) is not None:
+        url, position = match[1], match.end()
+        descriptor = ""
+        if url.endswith(","):
+            url = url.rstrip(",")
+        else:
+            rest = _DESCRIPTORS.match(value, position)
+            if rest is None:
+                break
+            descriptor, position = rest[1].strip(_WHITESPACE), rest.end()
+        parsed.append((url, descriptor))
+    return parsed
+
+
+def _is_descriptor(text: str) -> bool:
+    return not text or _WIDTH.fullmatch(text) is not None or _DENSITY.fullmatch(text) is not None
+
+
+# Smileys
+
+_CLASS: Final = re.compile(
+    r"(?:^|\s)(?:wp-smiley|(?:g-|tw)?emoji|emojione|joypixels|emoticon|smil(?:ey|ie)s?)(?=\s|$)", re.IGNORECASE
+)
+# At most one and a half lines high.
+_LINE_HIGH: Final = re.compile(
+    r"(?:^|;)\s*+(?:max-)?height\s*+:\s*+(?:0?\.[1-9][0-9]?|1(?:\.[0-5][0-9]?)?)r?em\s*+(?:!important\s*+)?(?:;|$)",
+    re.IGNORECASE,
+)
+_EMOJI: Final = re.compile(
+    "[\u00a9\u00ae\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u23ff\u24c2\u25a0-\u27bf\u2900-\u297f\u2b00-\u2bff"
+    "\u3030\u303d\u3297\u3299\U0001f000-\U0001faff]"
+)
+# Digits of keycaps, joiners, variation selectors, skin tones and tags of flags.
+_EMOJI_PART: Final = re.compile("[0-9#*\u200d\u20e3\ufe0e\ufe0f\U000e0020-\U000e007f]")
+_MAX_EMOJI_CHARS: Final = 24
+_SMALL: Final = re.compile(r"[1-9]|[12][0-9]|3[0-2]")
+_SIDE_PX: Final = "20"
+
+
+def is_smiley(attributes: Attributes) -> bool:
+    """Return whether an image is shown at the height of a line on the publisher's page."""
+    classes = attributes.get("class")
+    if classes and _CLASS.search(classes):
+        return True
+    style = attributes.get("style")
+    return bool(style) and _LINE_HIGH.search(style or "") is not None
+
+
+def emoji_of(attributes: Attributes) -> str:
+    """Return the characters that the image stands for, "" if its alternative text is no emoji."""
+    text = (attributes.get("alt") or "").strip()
+    if not text or len(text) > _MAX_EMOJI_CHARS:
+        return ""
+    rest = _EMOJI.sub("", text)
+    if rest == text and "\u20e3" not in text:
+        return ""
+    return text if not _EMOJI_PART.sub("", rest) else ""
+
+
+def with_small_size(attributes: Attributes) -> Attributes:
+    """Return the attributes with the size of a character. The image's own size stays if it is as small."""
+    sides = [(attributes.get(name) or "").strip() for name in ("width", "height")]
+    if any(sides) and all(not side or _SMALL.fullmatch(side) for side in sides):
+        return attributes
+    return {**attributes, "width": _SIDE_PX, "height": _SIDE_PX}
+
+
+# Images
 
 # Attributes in which scripts for lazy loading keep the URL, the most common first.
 LAZY_SRC = (

@@ -1,4 +1,12 @@
-"""Resolves and filters the URLs of one document: absolute, of an allowed kind, without tracking; cached."""
+"""Links of one document: its URLs, and the ids that links within it lead to.
+
+URLs become absolute, of an allowed kind, and without tracking; they are cached.
+
+Ids get a prefix that separates them from the ids of the page that shows the article. An element with an id is a
+property of `document` and `window` with that name, and can hide what a script expects there (DOM clobbering;
+https://html.spec.whatwg.org/multipage/nav-history-apis.html#named-access-on-the-window-object). With a prefix that our
+pages do not use, links within an article work, and no other name is affected.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +15,33 @@ from collections.abc import Collection
 from functools import lru_cache
 
 from tidings.base.url_schemes import LINK_SCHEMES, scheme_of
-from tidings.content.cleaning import ids
 from tidings.content.urls import host_of, resolve_url, strip_tracking
+
+# Ids
+
+PREFIX = "user-content-"
+
+_TAG = re.compile(r"<[a-z][^>]*>")
+_OWN_NAME = re.compile(rf' (id="|href="#)(?!{PREFIX}|")')
+
+
+def prefix_id(name: str) -> str:
+    """Return an id, or the part of a URL after #, with the prefix; unchanged if it has the prefix already."""
+    return name if name.startswith(PREFIX) else PREFIX + name
+
+
+def prefix_ids(html: str) -> str:
+    """Return clean HTML in which each id and each link to one has the prefix.
+
+    html: as `clean` writes it, in this version or an older one that kept ids as they were. Angle brackets and quotes
+    inside of values and texts are escaped there, so that tags and their attributes can be told without parsing.
+    """
+    if ' id="' not in html and ' href="#' not in html:
+        return html
+    return _TAG.sub(lambda tag: _OWN_NAME.sub(rf" \1{PREFIX}", tag[0]), html)
+
+
+# URLs
 
 # Share buttons, advertisements and counters: host (with its subdomains) and prefixes of the path.
 _UNWANTED: dict[str, tuple[str, ...]] = {
@@ -58,7 +91,7 @@ class LinkCleaner:
         A link within the article gets the prefix of its target's id.
         """
         if value.startswith("#"):
-            return "#" + ids.prefix_id(value[1:]) if value != "#" else value
+            return "#" + prefix_id(value[1:]) if value != "#" else value
         url = self._resolve(value)
         return url if url.startswith(_WEB) or scheme_of(url) in LINK_SCHEMES else ""
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from selectolax.lexbor import LexborNode
 
-from tidings.content.cleaning import attribute_checks, controls, drawings, formulas, frames, images, plugins, smileys
+from tidings.content.cleaning import attribute_checks, controls, drawings, formulas, frames, images
 from tidings.content.cleaning.attribute_checks import (
     HIDING_ATTRIBUTES,
     AttributeCheck,
@@ -76,11 +76,11 @@ def _link_end(writer: CleanHtmlWriter, url: str) -> str:
 
 def _handle_image(writer: CleanHtmlWriter, node: LexborNode) -> None:
     attributes: Mapping[str, str | None] = node.attributes
-    if ("class" in attributes or "style" in attributes) and smileys.is_smiley(attributes):
-        if emoji := "" if writer.hides(attributes) else smileys.emoji_of(attributes):
+    if ("class" in attributes or "style" in attributes) and images.is_smiley(attributes):
+        if emoji := "" if writer.hides(attributes) else images.emoji_of(attributes):
             writer.text(emoji)
             return
-        attributes = smileys.with_small_size(attributes)
+        attributes = images.with_small_size(attributes)
     if images.SPECIAL_ATTRIBUTES.isdisjoint(attributes):
         tag = images.plain_image_tag(attributes, writer.links)
     else:
@@ -165,8 +165,8 @@ def _handle_object(writer: CleanHtmlWriter, node: LexborNode) -> str | None:
     attributes = node.attributes
     if writer.hides(attributes):
         return None
-    source = plugins.source_of(node)
-    shown = plugins.element_html(source, attributes, writer.links, writer.policy) if source else ""
+    source = frames.source_of(node)
+    shown = frames.element_html(source, attributes, writer.links, writer.policy) if source else ""
     if shown:
         writer.void_inline(shown)
         return None
@@ -183,10 +183,10 @@ def _has_content(node: LexborNode) -> bool:
 
 def _handle_embed(writer: CleanHtmlWriter, node: LexborNode) -> None:
     attributes = node.attributes
-    source = plugins.source_of(node)
+    source = frames.source_of(node)
     if not source or writer.hides(attributes) or images.is_invisible(attributes):
         return
-    shown = plugins.element_html(source, attributes, writer.links, writer.policy)
+    shown = frames.element_html(source, attributes, writer.links, writer.policy)
     if shown:
         writer.void_inline(shown)
     else:
@@ -234,7 +234,7 @@ def handle_amp(writer: CleanHtmlWriter, node: LexborNode, name: str) -> str | No
     if name == "amp-iframe":
         _handle_frame(writer, node)
         return None
-    source = plugins.amp_player_url(name, node.attributes)
+    source = frames.amp_player_url(name, node.attributes)
     if not source:
         return ""
     _write_frame(writer, source, node.attributes)

@@ -14,9 +14,9 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from tidings.content.cleaning import resolve_web_url
 from tidings.content.cleaning.depth_limits import limit_nesting
 from tidings.content.formats.charset import decode
+from tidings.content.urls import resolve_web_url
 
 # Links to feeds and icons are in the head, lists of feeds in the first megabytes.
 _READ_BYTES: Final = 3 * 2**20

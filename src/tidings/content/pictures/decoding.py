@@ -6,7 +6,7 @@ from enum import IntEnum
 
 from msgspec import Struct
 
-from tidings.content.icons.raster import scale_to_png
+from tidings.content.icons import scale_to_png
 from tidings.content.pictures.formats import Picture
 from tidings.content.pictures.scaling import PictureSize, scale_down
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from tidings.content.icons.svg import sanitize_svg
+from tidings.content.icons import sanitize_svg
 
 SVG = "image/svg+xml"
 _STARTS = (

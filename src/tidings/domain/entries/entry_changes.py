@@ -17,6 +17,7 @@ from tidings.base.text import reject_nul
 from tidings.base.times import LATEST, SECOND, Instant
 from tidings.base.url_schemes import is_executable_url
 from tidings.content import cleaning
+from tidings.content.urls import resolve_url, resolve_web_url
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.entries import STATUS_BY_NAME, EditedEntryField, Enclosure, Entry, EntryStatus, ReadyEntry
 from tidings.domain.entries.reading_time import may_be_duration, reading_minutes
@@ -136,7 +137,7 @@ def _article_url(url: str) -> str:
     _check(url, "url")
     if not url:
         raise InvalidField("url", msg("give the address of the article."))
-    resolved = cleaning.resolve_url("", url)
+    resolved = resolve_url("", url)
     if not resolved or is_executable_url(resolved):
         raise InvalidField(
             "url",
@@ -148,7 +149,7 @@ def _article_url(url: str) -> str:
 def _comments_url(url: str) -> str:
     """Return the URL, or "" if it is not http(s): an invalid URL of comments does not prevent the import."""
     _check(url, "comments_url")
-    return cleaning.resolve_web_url("", url)
+    return resolve_web_url("", url)
 
 
 def _published_at(seconds: int, now: Instant) -> Instant:

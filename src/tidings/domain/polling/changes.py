@@ -21,10 +21,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from tidings.base.times import Instant
-from tidings.content.cleaning import strip_tracking
 from tidings.content.model import ParsedEntry, ParsedFeed
 from tidings.content.rules import pipeline
 from tidings.content.rules.evaluation import MAX_CHECK_S, RuleBudget
+from tidings.content.urls import strip_tracking
 from tidings.domain.accounts.users import User
 from tidings.domain.feeds.feeds import WORSE_PAGES, Feed
 from tidings.domain.polling.entry_policy import feed_hosts, fingerprint

@@ -22,6 +22,7 @@ from tidings.content.model import ParsedEnclosure, ParsedEntry
 from tidings.content.rules import pipeline
 from tidings.content.rules.evaluation import DEFAULT_INVIDIOUS_HOST, MAX_CHECK_S, RuleBudget
 from tidings.content.rules.filters import FilterDecision
+from tidings.content.urls import strip_tracking
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.entries import Enclosure, Entry, ReadyEntry
 from tidings.domain.entries.reading_time import may_be_duration, minutes_of
@@ -274,7 +275,7 @@ def _host(url: str) -> str:
 
 
 def _without_tracking(entry: ParsedEntry, policy: EntryPolicy) -> ParsedEntry:
-    url = cleaning.strip_tracking(entry.url, hosts=policy.cleaning_policy.referring_hosts)
+    url = strip_tracking(entry.url, hosts=policy.cleaning_policy.referring_hosts)
     return entry if url == entry.url else msgspec.structs.replace(entry, url=url)
 
 

@@ -12,7 +12,7 @@ import msgspec
 from starlette.responses import Response
 
 from tidings import __version__
-from tidings.content.icons import app_icon
+from tidings.content import icons
 from tidings.http.endpoints import Routes
 from tidings.services.entries.entries import owned_entry
 from tidings.web import cookies, entry_list_pages
@@ -128,7 +128,7 @@ def show_full_icon() -> Response:
 @routes.get("/favicon.ico", is_public=True)
 def show_favicon() -> Response:
     """Return the icon for browsers that do not read the page's link element."""
-    return Response(app_icon.render_app_icon(48), 200, _A_DAY, "image/png")
+    return Response(icons.render_app_icon(48), 200, _A_DAY, "image/png")
 
 
 @routes.get("/worker.js", is_public=True)
@@ -139,7 +139,7 @@ def show_worker(assets: Assets) -> Response:
 
 def _icon(name: str) -> Response:
     side, is_maskable = ICONS[name]
-    return Response(app_icon.render_app_icon(side, is_maskable=is_maskable), 200, _A_DAY, "image/png")
+    return Response(icons.render_app_icon(side, is_maskable=is_maskable), 200, _A_DAY, "image/png")
 
 
 @routes.get("/offline", is_public=True)
