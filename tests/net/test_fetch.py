@@ -15,7 +15,6 @@ import pytest
 from net.fetching import USER_AGENT, Only, fetch, names, with_fetcher
 from support.publisher import Answer, Cut, Drip, Drop, Endless, Hang, Publisher, Raw, gzip_bomb
 from tidings.base.errors import InvalidInput
-from tidings.net.cache_headers import Link
 from tidings.net.errors import (
     BodyTooLarge,
     EmptyBody,
@@ -28,6 +27,7 @@ from tidings.net.errors import (
     UndecodableBody,
 )
 from tidings.net.fetch import Fetcher, FetchRequest, FetchResponse
+from tidings.net.response_headers import Link
 
 MIB = 1024 * 1024
 FEED = "<rss><channel><title>Rain tomorrow</title></channel></rss>"

@@ -8,9 +8,9 @@ import pytest
 
 from net.fetching import fetch, with_fetcher
 from support.publisher import Answer, Publisher, Raw
+from tidings.net.connections import mend_head
 from tidings.net.errors import NetworkError
 from tidings.net.fetch import Fetcher, FetchRequest
-from tidings.net.lenient_http import mend_head
 
 FEED = b"<rss><channel><title>Rain tomorrow</title></channel></rss>"
 LENGTH = b"Content-Length: %d\r\n" % len(FEED)

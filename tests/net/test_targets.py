@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tidings.base.errors import InvalidInput
-from tidings.net.targets import MAX_URL_CHARS, Target, may_share, parse_target
+from tidings.net.guard import MAX_URL_CHARS, Target, may_share, parse_target
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,7 @@ import pytest
 from net.fetching import with_fetcher
 from support.publisher import Hang, Publisher
 from tidings.net.errors import FetchTimeout
-from tidings.net.fetch import Fetcher, FetchRequest, FetchResponse
-from tidings.net.timeout import STEP_S, SUSPENDED_S, timeout_excluding_suspend
+from tidings.net.fetch import STEP_S, SUSPENDED_S, Fetcher, FetchRequest, FetchResponse, timeout_excluding_suspend
 
 pytestmark = pytest.mark.slow
 

@@ -20,8 +20,8 @@ from tidings.content.model import FeedFormat, ParsedFeed
 from tidings.domain.accounts.users import User
 from tidings.domain.feeds.feeds import Feed
 from tidings.engine.database import Database
-from tidings.net.cache_headers import Link
 from tidings.net.fetch import FetchResponse
+from tidings.net.response_headers import Link
 from tidings.services.listeners import CheckedDocument
 from tidings.settings import load
 from tidings.storage.feeds import categories, feeds

@@ -21,8 +21,7 @@ from tidings.deliveries.store import integrations, outbox
 from tidings.deliveries.store.integrations import StoredIntegration
 from tidings.domain.feeds.feed_changes import validate_web_url
 from tidings.engine.database import Database
-from tidings.net.guard import AddressGuard
-from tidings.net.targets import may_share, parse_target
+from tidings.net.guard import AddressGuard, may_share, parse_target
 from tidings.services.clock import Clock
 
 log = structlog.get_logger()

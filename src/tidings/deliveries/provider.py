@@ -46,8 +46,8 @@ from tidings.deliveries.events import Event
 from tidings.deliveries.model import FailureKind
 from tidings.domain.feeds.feeds import Feed
 from tidings.net.fetch import REDIRECTS
+from tidings.net.guard import parse_target
 from tidings.net.post import ServiceRequest, ServiceResponse
-from tidings.net.targets import parse_target
 
 # Characters of an address in an error message.
 MAX_SHOWN_URL = 300

@@ -1,31 +1,258 @@
 """Fetches a document: conditionally, with limits on size and time, following redirects.
 
 request ── target ── exchange ── redirect: again, with its cookies, credentials to the same host only ── status ── body
+
+The timeout does not count time during which this process was suspended.
 """
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from datetime import UTC, datetime
+from functools import cached_property
+from hashlib import sha256
 from types import TracebackType
-from typing import Self
+from typing import Final, Self
 
 import aiohttp
+from msgspec import Struct
 
 from tidings.base.errors import InvalidInput
-from tidings.base.messages import msg
-from tidings.net import cache_headers
+from tidings.base.messages import Message, msg
+from tidings.base.text import reject_invisible
+from tidings.base.times import from_datetime
+from tidings.net import response_headers
 from tidings.net.bodies import ACCEPT_ENCODING, BodyReader
 from tidings.net.connections import Connections
-from tidings.net.cookies import ChainCookies
-from tidings.net.errors import EmptyBody, FetchTimeout, NetworkError, TooManyRedirects
-from tidings.net.guard import AddressGuard, Lookup
-from tidings.net.requests import FetchRequest, FetchResponse, FetchSettings, check_headers, clean
-from tidings.net.responses import drain, header, http_error, is_unchanged, joined_header
-from tidings.net.targets import Target, parse_target
-from tidings.net.timeout import timeout_excluding_suspend
+from tidings.net.errors import EmptyBody, FeedGone, FetchTimeout, HttpError, NetworkError, TooManyRedirects
+from tidings.net.guard import AddressGuard, Lookup, Target, parse_target
+from tidings.net.response_headers import ChainCookies, Link, clean, header, joined_header
 
-__all__ = ["FetchRequest", "FetchResponse", "FetchSettings", "Fetcher"]
+# Timeout
+
+# The timer runs in steps. A step that ends later than this means that the process was stopped or the machine suspended.
+STEP_S: Final = 1.0
+SUSPENDED_S: Final = 2.0
+
+
+@asynccontextmanager
+async def timeout_excluding_suspend(seconds: float) -> AsyncIterator[None]:
+    """Raise TimeoutError after so many seconds in which this process was running.
+
+    Data that arrived while it was suspended is in the socket's buffer; a plain timeout would discard it.
+    """
+    loop = asyncio.get_running_loop()
+    async with asyncio.timeout(None) as limit:
+        timer: asyncio.TimerHandle
+
+        def start_step(left: float) -> None:
+            nonlocal timer
+            step = min(left, STEP_S)
+            due = loop.time() + step
+            timer = loop.call_at(due, end_step, due, step, left - step)
+
+        def end_step(due: float, step: float, left: float) -> None:
+            late = loop.time() - due
+            if late > SUSPENDED_S:
+                start_step(step + left)
+            elif left > late:
+                start_step(left - late)
+            else:
+                limit.reschedule(loop.time())
+
+        start_step(seconds)
+        try:
+            yield
+        finally:
+            timer.cancel()
+
+
+# Requests and responses
+
+FEED_ACCEPT = (
+    "application/atom+xml, application/rss+xml, application/feed+json, application/rdf+xml, "
+    "application/xml;q=0.9, text/xml;q=0.9, application/json;q=0.8, text/html;q=0.7, */*;q=0.5"
+)
+
+
+class FetchSettings(Struct, frozen=True, kw_only=True):
+    """Settings of all requests."""
+
+    user_agent: str
+    """The default."""
+    allow_private_networks: bool = False
+    max_body_size: int = 15 * 1024 * 1024
+    """In bytes."""
+    timeout_s: float = 20
+    connect_timeout_s: float = 10
+    max_redirects: int = 10
+    remember_names_s: int = 10
+    """How long resolved names are cached."""
+    proxy_url: str = ""
+    """The operator's proxy, for requests with `fetch_via_proxy`; it may be in a private network."""
+
+
+class FetchRequest(Struct, frozen=True, kw_only=True):
+    """What to fetch, and how.
+
+    cookie, user_agent, username and password are sent to the host of `url` only.
+    """
+
+    url: str
+    """May contain credentials, which are not shown anywhere."""
+    etag: str = ""
+    """From the last response, unchanged."""
+    last_modified: str = ""
+    """From the last response, unchanged."""
+    user_agent: str = ""
+    cookie: str = ""
+    """The whole Cookie header."""
+    username: str = ""
+    """Used only together with `password`."""
+    password: str = ""
+    accept: str = FEED_ACCEPT
+    ignore_cache: bool = False
+    """Whether to leave out `etag` and `last_modified`."""
+    allow_self_signed_certificates: bool = False
+    proxy_url: str = ""
+    """Takes precedence over `fetch_via_proxy`."""
+    fetch_via_proxy: bool = False
+    """Use the operator's proxy, if there is one."""
+    max_body_size: int | None = None
+    """Overrides the settings."""
+    timeout_s: float | None = None
+    """Overrides the settings."""
+
+    def __repr__(self) -> str:
+        """Leaves out secrets: requests appear in logs and tracebacks."""
+        return f"FetchRequest({_without_credentials(self.url)})"
+
+
+class FetchResponse(Struct, frozen=True, kw_only=True, dict=True):
+    """A document, or a response that it has not changed (`not_modified`, with an empty body).
+
+    url: the final URL, without credentials. permanent_url: the same if there were redirects and all of them were
+    permanent (301, 308), else None.
+    etag, last_modified: what to send with the next request; empty if the publisher sent none or forbids their use.
+    content_type: lower case, without parameters; charset: lower case. expires ... retry_after: as sent.
+    """
+
+    status: int
+    url: str
+    body: bytes = b""
+    not_modified: bool = False
+    permanent_url: str | None = None
+    etag: str = ""
+    last_modified: str = ""
+    content_type: str = ""
+    charset: str = ""
+    cache_control: str = ""
+    expires: str = ""
+    age: str = ""
+    date: str = ""
+    retry_after: str = ""
+    links: tuple[Link, ...] = ()
+    took_ms: int = 0
+
+    @cached_property
+    def digest(self) -> bytes:
+        """16 bytes that identify the body: an equal digest means an unchanged document."""
+        return sha256(self.body).digest()[:16]
+
+
+def check_headers(request: FetchRequest) -> None:
+    """Raise InvalidInput for a header that cannot be sent."""
+    for field in ("user_agent", "cookie", "accept", "etag", "last_modified"):
+        reject_invisible(getattr(request, field), field=field)
+
+
+def _without_credentials(url: str) -> str:
+    try:
+        return str(parse_target(url))
+    except InvalidInput:
+        return "not an address"
+
+
+# Reading responses
+
+# Bytes and seconds. A smaller unneeded body is read to its end, so that the connection can be reused.
+_MAX_DRAINED = 16 * 1024
+_MAX_DRAIN_S = 0.5
+
+_STATUS_MESSAGES: dict[int, Message] = {
+    401: msg("{host} asks for a username and password, or does not accept the ones it was given. Check them."),
+    403: msg("{host} denies access (403). It may block feed readers; another user agent or a cookie may help."),
+    404: msg("{host} has nothing at this address (404). Check the address, or look for a new one on the site."),
+    410: msg("{host} has removed this permanently (410). Look for a new address on the site."),
+    429: msg("{host} limits the number of requests (429). Wait before you try again."),
+    500: msg("{host} has an internal error (500). The publisher has to fix this; try again later."),
+    502: msg(
+        "{host} gets no valid response from a server behind it (502). The publisher has to fix this; try again later."
+    ),
+    503: msg("{host} is not available at the moment (503). Try again later."),
+    504: msg("{host} gets no response in time from a server behind it (504). Try again later."),
+}
+_CHALLENGE = msg(
+    "{host} checks that visitors are human, and blocks feed readers. Ask the publisher to exempt the feed, or "
+    "give the feed a cookie from your browser."
+)
+
+
+def is_unchanged(request: FetchRequest, status: int, etag: str, last_modified: str) -> bool:
+    """Return whether the document is unchanged.
+
+    Some servers respond with 200 and the whole body although the ETag is the one in the request.
+    """
+    if request.ignore_cache:
+        return False
+    if status == 304:
+        return bool(request.etag or request.last_modified)
+    if status != 200:
+        return False
+    if etag:
+        return etag == request.etag
+    return bool(last_modified) and last_modified == request.last_modified
+
+
+def http_error(target: Target, response: aiohttp.ClientResponse) -> HttpError:
+    """Return the error for a response with a status of 400 or above."""
+    status = response.status
+    message = _STATUS_MESSAGES.get(status, msg("{host} responds with status {status} instead of a document."))
+    if status == 403 and header(response, "cf-mitigated").strip().lower() == "challenge":
+        message = _CHALLENGE
+    kind = FeedGone if status == 410 else HttpError
+    now = from_datetime(datetime.now(UTC))
+    return kind(
+        message.with_values(host=target.host, status=status),
+        url=str(target),
+        status=status,
+        retry_after_s=response_headers.retry_after_s(header(response, "Retry-After"), now),
+        fresh_s=response_headers.freshness_s(
+            cache_control=joined_header(response, "Cache-Control"),
+            expires=header(response, "Expires"),
+            age=header(response, "Age"),
+            date=header(response, "Date"),
+            now=now,
+        ),
+    )
+
+
+async def drain(response: aiohttp.ClientResponse) -> None:
+    """Read the rest of a small body, so that the connection can be reused. Ignores errors."""
+    left = _MAX_DRAINED
+    with suppress(TimeoutError, aiohttp.ClientError, OSError):
+        async with asyncio.timeout(_MAX_DRAIN_S):
+            async for chunk in response.content.iter_any():
+                left -= len(chunk)
+                if left < 0:
+                    return
+
+
+# Fetching
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _PERMANENT = frozenset({301, 308})
@@ -153,7 +380,7 @@ class Fetcher:
         if not_modified:
             await drain(response)
         body = b"" if not_modified else await self._body(request, target, response)
-        if cache_headers.wants_no_validators(expires):
+        if response_headers.wants_no_validators(expires):
             etag = last_modified = ""
         return FetchResponse(
             status=response.status,
@@ -170,7 +397,7 @@ class Fetcher:
             age=header(response, "Age"),
             date=header(response, "Date"),
             retry_after=header(response, "Retry-After"),
-            links=cache_headers.parse_links(joined_header(response, "Link"), str(target)),
+            links=response_headers.parse_links(joined_header(response, "Link"), str(target)),
             took_ms=round((time.monotonic() - began) * 1000),
         )
 

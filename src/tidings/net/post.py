@@ -11,9 +11,8 @@ from msgspec import Struct
 from tidings.base.errors import InvalidInput
 from tidings.base.messages import msg
 from tidings.net.connections import Connections
-from tidings.net.guard import AddressGuard, Lookup
-from tidings.net.requests import clean
-from tidings.net.targets import parse_target
+from tidings.net.guard import AddressGuard, Lookup, parse_target
+from tidings.net.response_headers import clean
 
 # Bytes of a response that are read: enough for a token or an error message.
 MAX_READ = 64 * 1024

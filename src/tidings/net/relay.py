@@ -15,13 +15,10 @@ from msgspec import Struct
 
 from tidings.base.messages import msg
 from tidings.net.connections import Connections
-from tidings.net.cookies import ChainCookies
 from tidings.net.errors import FetchError, FetchTimeout, TooManyRedirects
-from tidings.net.fetch import REDIRECTS, next_target
-from tidings.net.guard import AddressGuard
-from tidings.net.requests import FetchSettings
-from tidings.net.responses import drain, header, http_error
-from tidings.net.targets import Target, parse_target
+from tidings.net.fetch import REDIRECTS, FetchSettings, drain, http_error, next_target
+from tidings.net.guard import AddressGuard, Target, parse_target
+from tidings.net.response_headers import ChainCookies, header
 
 # Other types, such as pages, are refused.
 _TYPES: Final = ("audio/", "video/", "application/ogg", "application/octet-stream", "binary/octet-stream")

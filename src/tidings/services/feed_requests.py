@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from tidings.domain.feeds.feeds import Feed
 from tidings.net.fetch import FetchRequest
-from tidings.net.targets import may_share
+from tidings.net.guard import may_share
 
 # The options of a feed that go only to the scheme, host and port that they were given for. The user agent is one of
 # them: some publishers accept a feed reader by a token in it.

@@ -13,10 +13,9 @@ from tidings.base.messages import verbatim
 from tidings.net.bodies import ACCEPT_ENCODING, BodyReader
 from tidings.net.connections import Connections, Response
 from tidings.net.errors import FetchError, FetchTimeout, HttpError
-from tidings.net.guard import AddressGuard
-from tidings.net.responses import drain, header, joined_header
-from tidings.net.targets import Target, parse_target
-from tidings.net.timeout import timeout_excluding_suspend
+from tidings.net.fetch import drain, timeout_excluding_suspend
+from tidings.net.guard import AddressGuard, Target, parse_target
+from tidings.net.response_headers import header, joined_header
 
 T = TypeVar("T")
 

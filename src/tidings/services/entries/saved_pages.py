@@ -20,7 +20,7 @@ from tidings.domain.feeds import feed_changes
 from tidings.domain.feeds.feeds import Feed
 from tidings.domain.polling.entry_policy import is_worth_reading
 from tidings.engine.database import Database
-from tidings.net.targets import parse_target
+from tidings.net.guard import parse_target
 from tidings.services.clock import Clock
 from tidings.services.entries.entries import Entries
 from tidings.services.entries.fetch_content import ArticleFetcher

@@ -1,20 +1,27 @@
-"""Parsers of response headers: freshness (Cache-Control, Expires, Age, Date), Retry-After and Link.
+"""Headers of responses: freshness (Cache-Control, Expires, Age, Date), Retry-After, Link, and cookies.
 
 Many publishers write these headers wrongly. A value that cannot be parsed counts as absent, with one exception:
 freshness that is given but invalid counts as "stale now", as RFC 9111 asks (section 4.2.1).
+
+Cookies last for one chain of redirects. Some sites redirect the first request to a page that sets a cookie and
+redirects back; without the cookie this never ends. Nothing is kept for the next request: cookies that last would let
+publishers track readers.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from datetime import UTC
+from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from typing import Final
 from urllib.parse import urljoin
 
+import aiohttp
 from msgspec import Struct
 
 from tidings.base.times import SECOND, Instant, from_datetime
+from tidings.net.guard import Target
 
 # RFC 9111, section 1.2.2: larger values may be read as this one; about 68 years.
 MAX_SECONDS = 2**31
@@ -143,3 +150,123 @@ def _resolve(base_url: str, target: str) -> str:
         return urljoin(base_url, target)
     except ValueError:
         return ""
+
+
+def header(response: aiohttp.ClientResponse, name: str) -> str:
+    """Return the first header of this name; "" if there is none."""
+    return clean(response.headers.get(name, ""))
+
+
+def joined_header(response: aiohttp.ClientResponse, name: str) -> str:
+    """Return all headers of this name as one list with commas; "" if there are none."""
+    return clean(", ".join(response.headers.getall(name, [])))
+
+
+def clean(value: str) -> str:
+    """Return the value of a header without lone surrogates, which neither databases nor headers can hold.
+
+    Raw bytes that are not UTF-8 arrive as such; they are read as Latin-1.
+    """
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return value.encode("utf-8", "surrogateescape").decode("latin-1")
+    return value
+
+
+# Cookies
+
+# Cookies of one chain, characters of one of them, and of all that a request sends. RFC 6265, section 6.1, asks clients
+# to accept the first two.
+_MAX_COOKIES: Final = 50
+_MAX_COOKIE: Final = 4096
+_MAX_HEADER: Final = 8192
+
+
+class _Cookie(Struct, frozen=True):
+    """A cookie and where it is sent."""
+
+    pair: str
+    """name=value, as it was received."""
+    domain: str
+    is_for_subdomains: bool
+    path: str
+    is_secure: bool
+
+    def is_for(self, target: Target) -> bool:
+        host, path = target.host, target.url.raw_path or "/"
+        return (
+            (host == self.domain or (self.is_for_subdomains and host.endswith(f".{self.domain}")))
+            and (path == self.path or path.startswith(self.path.rstrip("/") + "/"))
+            and (not self.is_secure or target.url.scheme == "https")
+        )
+
+
+class ChainCookies:
+    """The cookies that responses of one chain of redirects have set. Source: RFC 6265, section 5.
+
+    aiohttp's jar sends values back in other quotes than it received them.
+    """
+
+    def __init__(self) -> None:
+        self._cookies: dict[tuple[str, str, str], _Cookie] = {}
+
+    def receive(self, target: Target, response: aiohttp.ClientResponse) -> None:
+        """Take the cookies of a response from this target."""
+        for line in response.headers.getall("Set-Cookie", []):
+            self._set(target, clean(line))
+
+    def header(self, target: Target, given: str = "") -> str:
+        """Return the Cookie header for a request; "" without cookies.
+
+        given: the header that the feed's user entered for this host. A cookie of the same name that the site has set
+        since replaces the one in it, as in a browser.
+        """
+        cookies = [cookie.pair for cookie in self._cookies.values() if cookie.is_for(target)]
+        if not cookies:
+            return given
+        names = {_name(pair) for pair in cookies}
+        parts = [part for each in given.split(";") if (part := each.strip()) and _name(part) not in names]
+        length = len("; ".join(parts))
+        for pair in cookies:
+            length += len(pair) + 2
+            if length <= _MAX_HEADER:
+                parts.append(pair)
+        return "; ".join(parts)
+
+    def _set(self, target: Target, line: str) -> None:
+        pair, *rest = (part.strip() for part in line.split(";"))
+        attributes = {_name(each).lower(): each.partition("=")[2].strip() for each in rest}
+        domain = attributes.get("domain", "").lower().removeprefix(".")
+        if len(pair) > _MAX_COOKIE or "=" not in pair or not pair.isprintable() or not _may_set(target.host, domain):
+            return
+        path = attributes.get("path", "")
+        cookie = _Cookie(
+            pair=pair,
+            domain=domain or target.host,
+            is_for_subdomains=bool(domain),
+            path=path if path.startswith("/") else (target.url.raw_path.rpartition("/")[0] or "/"),
+            is_secure="secure" in attributes,
+        )
+        key = (_name(pair), cookie.domain, cookie.path)
+        if _is_expired(attributes):
+            self._cookies.pop(key, None)
+        elif key in self._cookies or len(self._cookies) < _MAX_COOKIES:
+            self._cookies[key] = cookie
+
+
+def _name(pair: str) -> str:
+    return pair.partition("=")[0].strip()
+
+
+def _may_set(host: str, domain: str) -> bool:
+    """Return whether a host may set cookies for a domain. "" stands for the host itself."""
+    return domain in {"", host} or ("." in domain and host.endswith(f".{domain}"))
+
+
+def _is_expired(attributes: dict[str, str]) -> bool:
+    age = attributes.get("max-age", "")
+    if age.removeprefix("-").isdecimal():
+        return age.startswith("-") or not age.strip("0")
+    moment = http_date(attributes.get("expires", ""))
+    return moment is not None and moment <= from_datetime(datetime.now(UTC))
