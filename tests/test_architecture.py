@@ -361,7 +361,7 @@ def test_the_check_covers_every_room() -> None:
         ("tidings.media.proxy", "from tidings.media.wiring import SLICE", "only wiring knows"),
         ("tidings.api.app", "from tidings.media.wiring import SLICE", "only wiring knows"),
         ("tidings.web.app", "from tidings.api import replies", "web may only know"),
-        ("tidings.engine.upsert", "from tidings.storage.schema import users", "engine may only know"),
+        ("tidings.engine.statements", "from tidings.storage.schema import users", "engine may only know"),
         ("tidings.http.surface", "from tidings.domain.accounts.users import User", "http may only know"),
     ],
 )

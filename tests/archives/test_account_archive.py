@@ -18,7 +18,7 @@ from tidings.archives.archive_file import ArchiveReader
 from tidings.archives.parts import ALL_PARTS
 from tidings.base.errors import InvalidInput
 from tidings.content.model import Chapter
-from tidings.domain.entries.chapters import chapters_text
+from tidings.domain.entries.attachments import chapters_text
 from tidings.engine import bulk_insert
 from tidings.storage.entries import contents, labels
 from tidings.storage.schema import enclosures

@@ -13,9 +13,9 @@ from structlog.testing import capture_logs
 
 from tidings.base.errors import StoreUnavailable
 from tidings.engine import database as database_module
-from tidings.engine import database_errors, engines
+from tidings.engine import engines, errors
 from tidings.engine.database import Database
-from tidings.engine.database_errors import Cause, CauseLog
+from tidings.engine.errors import Cause, CauseLog
 from tidings.storage import migrate
 
 pytestmark = pytest.mark.slow
@@ -171,7 +171,7 @@ def test_a_repeated_cause_is_logged_at_intervals(monkeypatch: pytest.MonkeyPatch
     with capture_logs() as logged:
         for code in ("53100", "53100", "53100", "57P01"):
             causes.log(Cause(code, "why"))
-        monkeypatch.setattr(database_errors, "LOG_INTERVAL_S", 0.0)
+        monkeypatch.setattr(errors, "LOG_INTERVAL_S", 0.0)
         causes.log(Cause("53100", "why"))
 
     assert [(line["code"], line["suppressed"]) for line in logged] == [("53100", 0), ("57P01", 0), ("53100", 2)]

@@ -12,7 +12,7 @@ from sqlalchemy import func, select
 import tidings
 from tidings.base.times import Instant
 from tidings.engine.database import Database
-from tidings.engine.upsert import upsert
+from tidings.engine.statements import upsert
 from tidings.maintenance.tables import chores
 from tidings.storage.polling import host_limits
 from tidings.storage.schema import hosts as host_table

@@ -7,7 +7,7 @@ from sqlalchemy import select
 
 from tidings.base.times import Instant
 from tidings.engine.database import Database
-from tidings.engine.id_list import in_list, joined_ids, split_ids
+from tidings.engine.statements import in_list, joined_ids, split_ids
 from tidings.storage.accounts import users
 from tidings.storage.schema import users as table
 

@@ -25,7 +25,7 @@ from tidings.base.times import SECOND, Instant
 from tidings.domain.entries.entries import Direction, EntryFilter, EntryStatus, Order, PageRequest, Shown
 from tidings.domain.feeds.health import FeedOrder
 from tidings.engine.database import Database, Read, Write
-from tidings.engine.id_list import split_ids
+from tidings.engine.statements import split_ids
 from tidings.maintenance.store import cleanup, status
 from tidings.maintenance.store.cleanup import ExpiredEntry
 from tidings.storage.entries import counters, entries, entry_lists, labels, public_links, read_state, unread_ids

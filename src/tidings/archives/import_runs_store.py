@@ -9,7 +9,7 @@ from tidings.archives.import_runs import UNFINISHED, ImportRun, ImportState
 from tidings.archives.tables import account_imports
 from tidings.base.times import Instant
 from tidings.engine.database import Read, Write, columns
-from tidings.engine.upsert import upsert
+from tidings.engine.statements import upsert
 
 _is_owned = account_imports.c.user_id == bindparam("user")
 _is_unfinished = account_imports.c.state.in_([str(state) for state in UNFINISHED])

@@ -12,7 +12,7 @@ from tidings.base.times import Instant
 from tidings.domain.entries.entries import Enclosure, Entry
 from tidings.engine import bulk_insert
 from tidings.engine.database import Database, Read, Write, columns
-from tidings.engine.id_list import in_list
+from tidings.engine.statements import in_list
 from tidings.storage.entries import counters, labels, public_links, search_index
 from tidings.storage.entries.contents import ContentExtras
 from tidings.storage.polling import entry_writes

@@ -13,11 +13,9 @@ rolls back when the block raises. Each difference between the engines is a funct
 
 database          Database, Read, Write: connections, transactions, rows as structs
 columns           types of columns, and names of constraints
-upsert            INSERT … ON CONFLICT
+statements        INSERT … ON CONFLICT, lists as one parameter, locks
 bulk_insert       many rows, ids reserved in advance
-id_list           a list of ids as one parameter
 full_text         search: FTS5, or tsvector; its tables are in search_tables
-locks             locks that PostgreSQL needs, and SQLite does not
 notify            wakes processes that wait for something to do
 row_text          tells whether anything in a row has changed
 sequences         ids that are never given out again
@@ -27,7 +25,7 @@ integrity         what an engine says of its own files
 disk_space        the size of the database, and returning free space
 sqlite_file       an SQLite database as a file: copies and checks
 database_clock    the clock that all machines share
-errors            ConcurrentChange; an unavailable database raises StoreUnavailable of `tidings.base.errors`
+errors            ConcurrentChange, and which errors mean StoreUnavailable of `tidings.base.errors`
 
 It never creates or knows the tables of an application, except the full-text index and `user_writes`, which name the
 tables `users` and `entries`, and it has no settings: URLs and limits are arguments.

@@ -31,10 +31,9 @@ from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 from tidings import metrics
 from tidings.base.errors import StartError, StoreUnavailable
 from tidings.base.messages import msg
-from tidings.engine import database_errors, engines, postgresql, replica
-from tidings.engine.database_errors import Cause, CauseLog
+from tidings.engine import engines, errors, postgresql, replica
 from tidings.engine.engines import DatabaseReplaced, Engines, FileReplaced
-from tidings.engine.errors import ConcurrentChange
+from tidings.engine.errors import Cause, CauseLog, ConcurrentChange
 from tidings.engine.postgresql import parse_url
 from tidings.engine.replica import Replica
 
@@ -316,8 +315,8 @@ def _translated_errors() -> Iterator[None]:
         yield
     except IntegrityError as error:
         raise ConcurrentChange from error
-    except (*database_errors.DRIVER_ERRORS, SQLAlchemyError, DatabaseReplaced) as error:
-        cause = database_errors.cause_of(error)
+    except (*errors.DRIVER_ERRORS, SQLAlchemyError, DatabaseReplaced) as error:
+        cause = errors.cause_of(error)
         if cause is None:
             raise
         raise _unavailable(cause) from error
@@ -328,5 +327,5 @@ def _unavailable(cause: Cause) -> StoreUnavailable:
     return StoreUnavailable(
         msg("The database does not answer at the moment; try again shortly."),
         reason=cause.reason,
-        is_of_transaction=cause.code in database_errors.OF_TRANSACTION,
+        is_of_transaction=cause.code in errors.OF_TRANSACTION,
     )

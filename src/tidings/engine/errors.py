@@ -1,9 +1,29 @@
-"""The errors of database transactions that callers can act on."""
+"""The errors of the database: those that callers can act on, and those that mean that it is unavailable.
+
+The latter are recognized by their codes and not by their texts.
+SQLSTATE: https://www.postgresql.org/docs/current/errcodes-appendix.html
+SQLite: https://www.sqlite.org/rescode.html; the primary code is the lowest byte of an extended one.
+"""
 
 from __future__ import annotations
 
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, Final
+
+import psycopg
+import structlog
+from msgspec import Struct
+from sqlalchemy.exc import DBAPIError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+
 from tidings.base.errors import InvalidInput
 from tidings.base.messages import msg
+from tidings.engine.engines import DatabaseReplaced
 
 
 class ConcurrentChange(InvalidInput):
@@ -11,3 +31,117 @@ class ConcurrentChange(InvalidInput):
 
     def __init__(self) -> None:
         super().__init__(msg("Someone else changed the same thing at this moment: look again, then repeat."))
+
+
+log = structlog.get_logger()
+
+SQLITE_CODES: Final = frozenset(
+    {
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_CORRUPT,
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_LOCKED,
+        sqlite3.SQLITE_NOTADB,
+        sqlite3.SQLITE_PERM,
+        sqlite3.SQLITE_PROTOCOL,
+        sqlite3.SQLITE_READONLY,
+    }
+)
+# Prefixes of SQLSTATE. 08: connection. 25006: read-only, such as a standby. 25P03: a transaction was idle too long.
+# 40001, 40P01: serialization failure, deadlock. 53: out of disk, memory or connections. 55P03: waited too long for a
+# lock. 57014: statement timeout. 57P0: shutdown, restart, or not ready yet. 58: system error. XX001, XX002: corrupted.
+SQLSTATES: Final = ("08", "25006", "25P03", "40001", "40P01", "53", "55P03", "57014", "57P0", "58", "XX001", "XX002")
+# Codes of errors that roll back one transaction, while others go on: 53100 and SQLITE_FULL are a full disk.
+OF_TRANSACTION: Final = frozenset({"40001", "40P01", "53100", "55P03", "57014", "SQLITE_FULL"})
+# How long the same cause is not logged again.
+LOG_INTERVAL_S: Final = 10.0
+
+
+class Cause(Struct, frozen=True):
+    """Why the database is unavailable; for the log, not for clients.
+
+    code: SQLSTATE, or the name of SQLite's code; "" when there was no answer.
+    reason: the engine's message, without the statement and its parameters.
+    """
+
+    code: str
+    reason: str
+
+
+# Raised where the driver is used without SQLAlchemy.
+DRIVER_ERRORS: Final = (sqlite3.Error, psycopg.Error)
+
+
+def cause_of(error: BaseException) -> Cause | None:
+    """Return why the database is unavailable, or None for an error of the statement or its data."""
+    if isinstance(error, DatabaseReplaced):
+        return Cause("", str(error))
+    if isinstance(error, PoolTimeout):
+        return Cause("", "all connections of this process are in use")
+    if isinstance(error, DBAPIError):
+        cause = _cause_of_driver(error.orig)
+        if cause is None and error.connection_invalidated:
+            return Cause("", first_line(error.orig))
+        # No SQLSTATE means no answer: the connection was refused or broke.
+        if cause is None and isinstance(error, OperationalError) and _is_without_code(error.orig):
+            return Cause("", first_line(error.orig))
+        return cause
+    return _cause_of_driver(error)
+
+
+def _cause_of_driver(error: BaseException | None) -> Cause | None:
+    if isinstance(error, sqlite3.Error):
+        code = getattr(error, "sqlite_errorcode", None)
+        if code is not None and code & 0xFF in SQLITE_CODES:
+            return Cause(error.sqlite_errorname, first_line(error))
+    elif isinstance(error, psycopg.Error) and (error.sqlstate or "").startswith(SQLSTATES):
+        return Cause(error.sqlstate or "", first_line(error))
+    return None
+
+
+def _is_without_code(error: Any) -> bool:
+    return isinstance(error, psycopg.OperationalError) and error.sqlstate is None
+
+
+def first_line(error: BaseException | None) -> str:
+    """Return the first line of an error's message, without the details that follow."""
+    return (str(error).strip().splitlines() or ["no reason given"])[0]
+
+
+_is_muted: ContextVar[bool] = ContextVar("is_muted", default=False)
+
+
+@contextmanager
+def without_log() -> Iterator[None]:
+    """Do not log causes inside the block: a failing start reports the cause itself, in one line."""
+    before = _is_muted.set(True)
+    try:
+        yield
+    finally:
+        _is_muted.reset(before)
+
+
+class CauseLog:
+    """Logs why the database is unavailable.
+
+    A new cause is logged immediately, a repeated one every LOG_INTERVAL_S with a count.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        # When a cause was logged last, and how often it occurred since, by code.
+        self._logged: dict[str, tuple[float, int]] = {}
+
+    def log(self, cause: Cause) -> None:
+        if _is_muted.get():
+            return
+        now = time.monotonic()
+        with self._lock:
+            logged_at, since = self._logged.get(cause.code, (None, 0))
+            if logged_at is not None and now - logged_at < LOG_INTERVAL_S:
+                self._logged[cause.code] = (logged_at, since + 1)
+                return
+            self._logged[cause.code] = (now, 0)
+        log.error("database unavailable", code=cause.code, reason=cause.reason, suppressed=since)

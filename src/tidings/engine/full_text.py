@@ -20,7 +20,7 @@ from tidings.content.search.terms import Phrase, SearchQuery
 from tidings.engine.database import Read, Write
 from tidings.engine.engines import is_sqlite
 from tidings.engine.search_tables import search_documents, search_vectors
-from tidings.engine.upsert import upsert
+from tidings.engine.statements import upsert
 
 # Distance of title and body in a tsvector, in positions: no phrase begins in one and ends in the other.
 _TITLE_BODY_GAP = 2

@@ -16,7 +16,7 @@ from tidings.domain.accounts.users import User
 from tidings.domain.entries.entries import Direction, EntryFilter, EntryStatus
 from tidings.domain.feeds.feeds import Feed
 from tidings.engine.database import Read
-from tidings.engine.id_list import split_ids
+from tidings.engine.statements import split_ids
 from tidings.fever.parameters import Parameters
 from tidings.fever.wire import Favicon, FeedsOfGroup, FeverFeed, FeverGroup, FeverItem, FeverResponse
 from tidings.services import Services

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from msgspec import Struct
 
 from tidings.base.errors import StoreUnavailable
-from tidings.engine import database_errors, full_text
+from tidings.engine import errors, full_text
 from tidings.engine.database import Database
 from tidings.engine.integrity import damages, rebuild_indexes
 from tidings.maintenance.store import consistency
@@ -49,7 +49,7 @@ class IntegrityCheck:
         is_repaired = False
         if damages and repair:
             try:
-                with database_errors.without_log(), self._database.writing() as db:
+                with errors.without_log(), self._database.writing() as db:
                     rebuild_indexes(db)
                 is_repaired = not self._damages()
             except StoreUnavailable:
@@ -59,7 +59,7 @@ class IntegrityCheck:
 
     def _damages(self) -> list[str]:
         try:
-            with database_errors.without_log(), self._database.reading() as db:
+            with errors.without_log(), self._database.reading() as db:
                 return damages(db)
         except StoreUnavailable as error:
             return [error.reason]
@@ -89,7 +89,7 @@ class IntegrityCheck:
 
     def _terms(self, *, repair: bool) -> Iterator[Problem]:
         try:
-            with database_errors.without_log(), self._database.writing() as db:
+            with errors.without_log(), self._database.writing() as db:
                 full_text.check_structure(db)
         except StoreUnavailable as error:
             if repair:

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, inspect
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from tidings.base.errors import StartError, StoreUnavailable
-from tidings.engine import database_errors, encoding, locks, partitions, sqlite_file
+from tidings.engine import encoding, errors, partitions, sqlite_file, statements
 from tidings.engine.database import Database, Read, Write
 from tidings.storage import schema_revision
 from tidings.storage.schema import entries, entry_contents, entry_tags, feed_counters
@@ -36,7 +36,7 @@ def upgrade(database: Database, revision: str = "head") -> list[str]:
     Raises StartError if the database cannot be opened or was written by a newer version.
     """
     try:
-        with database_errors.without_log():
+        with errors.without_log():
             database.prepare_file()
         with database.engine.begin() as connection:
             return upgrade_within(Write(connection), revision)
@@ -49,7 +49,7 @@ def upgrade_within(db: Write, revision: str = "head") -> list[str]:
     from alembic import command
 
     # Several machines may start together: one migrates, the others wait and then find nothing to do.
-    locks.advisory_lock(db, LOCK_ID)
+    statements.advisory_lock(db, LOCK_ID)
     before = _known_revision(db)
     command.upgrade(_config(db.connection), revision)
     return _between(before, current_revision(db))
@@ -62,12 +62,12 @@ def partition(database: Database, count: int) -> bool:
     Raises StartError for SQLite, and for tables with another number of partitions.
     """
     try:
-        with database_errors.without_log(), database.engine.begin() as connection:
+        with errors.without_log(), database.engine.begin() as connection:
             db = Write(connection)
-            locks.advisory_lock(db, LOCK_ID)
+            statements.advisory_lock(db, LOCK_ID)
             return partitions.divide(db, DIVIDED, count)
     except IntegrityError as error:
-        reason = database_errors.first_line(error.orig)
+        reason = errors.first_line(error.orig)
         raise StartError(f"Entries cannot be divided: {reason}; run `tidings check --repair` first") from error
     except (StoreUnavailable, DBAPIError) as error:
         raise _unusable(database, error) from error
@@ -96,7 +96,7 @@ def check(database: Database) -> None:
             f"There is no database {describe(database)}: check its path, or run `tidings migrate` first to create it"
         )
     try:
-        with database_errors.without_log(), database.reading() as db:
+        with errors.without_log(), database.reading() as db:
             revision = _known_revision(db)
     except (StoreUnavailable, DBAPIError) as error:
         raise _unusable(database, error) from error
@@ -107,7 +107,7 @@ def check(database: Database) -> None:
 def require_answer(database: Database) -> None:
     """Raise StartError, with the reason, if the database does not answer. A new SQLite file is created."""
     try:
-        with database_errors.without_log():
+        with errors.without_log():
             database.ping()
     except StoreUnavailable as error:
         raise _unusable(database, error) from error
@@ -159,5 +159,5 @@ def _config(connection: Connection) -> Config:
 
 
 def _unusable(database: Database, error: StoreUnavailable | DBAPIError) -> StartError:
-    reason = error.reason if isinstance(error, StoreUnavailable) else database_errors.first_line(error.orig)
+    reason = error.reason if isinstance(error, StoreUnavailable) else errors.first_line(error.orig)
     return StartError(f"The database {describe(database)} cannot be used: {reason}")

@@ -8,7 +8,7 @@ from pathlib import Path
 from sqlalchemy import text
 from sqlalchemy.exc import OperationalError, ProgrammingError
 
-from tidings.engine import database_errors
+from tidings.engine import errors
 from tidings.engine.database import Read
 from tidings.engine.engines import SchemaReplaced
 
@@ -38,7 +38,7 @@ def check(db: Read) -> None:
     try:
         revision = of(db)
     except (OperationalError, ProgrammingError) as error:
-        if database_errors.cause_of(error) is not None:
+        if errors.cause_of(error) is not None:
             raise
         # There is no such table.
         revision = None

@@ -16,8 +16,7 @@ from tidings.base.times import Instant
 from tidings.domain.feeds.feeds import Feed
 from tidings.engine import notify
 from tidings.engine.database import Read, Write, columns
-from tidings.engine.id_list import in_list
-from tidings.engine.upsert import upsert
+from tidings.engine.statements import in_list, upsert
 from tidings.storage.polling import sources
 from tidings.storage.schema import feeds
 from tidings.websub.model import HubSubscription, SubscriptionState

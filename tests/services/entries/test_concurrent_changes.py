@@ -15,7 +15,7 @@ from tidings.base.errors import NotFound, StoreUnavailable
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.entries import EntryStatus
 from tidings.domain.entries.state_changes import StateChange
-from tidings.engine import locks
+from tidings.engine import statements
 from tidings.engine.database import Database
 from tidings.services.clock import system_clock
 from tidings.services.entries.entries import Entries
@@ -197,7 +197,7 @@ def test_waits_are_limited_in_one_transaction_only(database: Database) -> None:
     if database.is_sqlite:
         pytest.skip("SQLite has one writer at a time")
     with database.writing() as db:
-        locks.limit_waits(db, 0.1)
+        statements.limit_waits(db, 0.1)
         assert db.scalar(text("SHOW lock_timeout")) == "100ms"
     with database.writing() as db:
         assert db.scalar(text("SHOW lock_timeout")) == "0"

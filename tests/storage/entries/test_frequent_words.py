@@ -16,7 +16,7 @@ from tidings.base.times import SECOND, Instant
 from tidings.domain.entries.entries import Direction, EntryCursor, EntryFilter, EntryStatus, Order, PageRequest
 from tidings.engine import full_text
 from tidings.engine.database import Database
-from tidings.engine.id_list import split_ids
+from tidings.engine.statements import split_ids
 from tidings.services.entries.search_index import SearchIndexer
 from tidings.storage.entries import entries, entry_lists, search_index
 from tidings.storage.schema import entries as entry_rows

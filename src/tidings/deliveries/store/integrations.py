@@ -12,8 +12,7 @@ from tidings.base.times import Instant
 from tidings.deliveries.model import error_columns
 from tidings.deliveries.tables import integrations
 from tidings.engine.database import Read, Write, columns
-from tidings.engine.id_list import in_list
-from tidings.engine.upsert import upsert
+from tidings.engine.statements import in_list, upsert
 from tidings.storage.schema import users
 
 

@@ -16,7 +16,7 @@ from tidings.deliveries.events import SAVE_ENTRY
 from tidings.deliveries.model import Delivery, DeliveryState
 from tidings.deliveries.tables import deliveries, delivery_bodies, receivers
 from tidings.engine.database import Read, Write, columns
-from tidings.engine.id_list import in_list
+from tidings.engine.statements import in_list
 
 _insert_body = insert(delivery_bodies)
 _is_owned = (deliveries.c.user_id == bindparam("user"), deliveries.c.id == bindparam("delivery"))

@@ -27,9 +27,9 @@ from tidings.deliveries.model import (
     fair_share,
 )
 from tidings.deliveries.tables import deliveries, delivery_bodies, receivers
-from tidings.engine import locks
+from tidings.engine import statements
 from tidings.engine.database import Read, Write, columns
-from tidings.engine.id_list import in_list
+from tidings.engine.statements import in_list
 
 # How many new deliveries one transaction puts into queues.
 ENQUEUE_BATCH = 1_000
@@ -215,7 +215,7 @@ def has_work(db: Read, now: Instant) -> bool:
 
 def enqueue(db: Write, *, now: Instant, limits: QueueLimits) -> EnqueueResult:
     """Move up to ENQUEUE_BATCH new deliveries into their receivers' queues."""
-    locks.advisory_lock(db, _LOCK_ID)
+    statements.advisory_lock(db, _LOCK_ID)
     arrived = db.rows(_select_new, limit=ENQUEUE_BATCH)
     if not arrived:
         return EnqueueResult(0, {})
@@ -382,7 +382,7 @@ def wait_for_retries(db: Write, receiver_id: int) -> None:
 
 def remove_idle(db: Write, *, now: Instant, limit: int) -> int:
     """Delete receivers without waiting deliveries. Returns their number."""
-    locks.advisory_lock(db, _LOCK_ID)
+    statements.advisory_lock(db, _LOCK_ID)
     return db.run(_delete_idle, now=now, limit=limit)
 
 

@@ -15,7 +15,7 @@ from tidings.base.messages import verbatim
 from tidings.base.times import SECOND
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.entries import Direction
-from tidings.engine.id_list import split_ids
+from tidings.engine.statements import split_ids
 from tidings.greader import item_ids, items, streams
 from tidings.greader.items import Item
 from tidings.greader.streams import StreamFilter

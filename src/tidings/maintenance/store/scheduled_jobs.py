@@ -6,7 +6,7 @@ from sqlalchemy import bindparam, or_, select, update
 
 from tidings.base.times import Instant
 from tidings.engine.database import Read, Write
-from tidings.engine.upsert import upsert
+from tidings.engine.statements import upsert
 from tidings.maintenance.tables import chores
 
 _insert = upsert(chores, ["name"])

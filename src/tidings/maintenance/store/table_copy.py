@@ -18,7 +18,7 @@ from sqlalchemy import Executable, LargeBinary, Table, bindparam, func, insert, 
 from sqlalchemy.exc import DBAPIError
 
 from tidings.base.errors import StartError
-from tidings.engine import bulk_insert, database_errors, sequences
+from tidings.engine import bulk_insert, errors, sequences
 from tidings.engine.columns import CompressedText
 from tidings.engine.database import Read, Write
 from tidings.storage.schema import entries, metadata, search_pending
@@ -81,10 +81,10 @@ def add_rows(db: Write, table: Table, rows: Sequence[tuple[Any, ...]]) -> None:
     try:
         bulk_insert.add_stored(db, table, [column.name for column in table.columns], rows)
     except DBAPIError as error:
-        if database_errors.cause_of(error) is not None:
+        if errors.cause_of(error) is not None:
             raise
         raise StartError(
-            f"Rows of the table {table.name} cannot be copied: {database_errors.first_line(error.orig)}; run `tidings"
+            f"Rows of the table {table.name} cannot be copied: {errors.first_line(error.orig)}; run `tidings"
             " check --repair` on the database that they come from, then this command again"
         ) from error
 

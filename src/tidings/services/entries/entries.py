@@ -17,7 +17,7 @@ from tidings.domain.entries.entries import EditedEntryField, Entry, EntryStatus
 from tidings.domain.entries.state_changes import StateChange
 from tidings.domain.polling.changes import url_hash
 from tidings.domain.polling.entry_policy import DEFAULT_INSTANCE, InstanceSettings
-from tidings.engine import locks
+from tidings.engine import statements
 from tidings.engine.database import Database, Read, Write
 from tidings.services.clock import Clock
 from tidings.services.group_commit import GroupCommit
@@ -94,7 +94,7 @@ class Entries:
     def _write_changes(self, changes: Sequence[StateChange]) -> Sequence[int]:
         with self._database.writing() as db:
             if any(change.user_id != changes[0].user_id for change in changes):
-                locks.limit_waits(db, MAX_GROUP_WAIT_S)
+                statements.limit_waits(db, MAX_GROUP_WAIT_S)
             return entries.change_states(db, changes, now=self._clock())
 
     def edit(self, user: User, entry_id: int, *, title: str | None = None, content: str | None = None) -> None:

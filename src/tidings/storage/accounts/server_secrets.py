@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import bindparam, select
 
 from tidings.engine.database import Read, Write
-from tidings.engine.upsert import upsert
+from tidings.engine.statements import upsert
 from tidings.storage.schema import server_secrets
 
 # Name of the secret from which the digests of app logins are made.

@@ -13,7 +13,7 @@ from sqlalchemy import ColumnElement, bindparam, case, delete, select
 from tidings.base.times import Instant
 from tidings.domain.accounts.throttle import FailureCount
 from tidings.engine.database import Read, Write
-from tidings.engine.upsert import upsert
+from tidings.engine.statements import upsert
 from tidings.storage.schema import sign_in_failures
 
 _table = sign_in_failures

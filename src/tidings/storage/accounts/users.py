@@ -11,7 +11,7 @@ from tidings.base.text import sort_key
 from tidings.base.times import Instant
 from tidings.domain.accounts.users import User, normalize_username
 from tidings.engine.database import Read, Write, columns
-from tidings.engine.id_list import in_list
+from tidings.engine.statements import in_list
 from tidings.storage.schema import users
 
 _select_all = select(*columns(users, User))

@@ -32,7 +32,7 @@ class ContentExtras(Struct, frozen=True):
     """What is stored next to an entry's content."""
 
     chapters: str = ""
-    """As `domain.entries.chapters` writes them."""
+    """As `domain.entries.attachments` writes them."""
     other_content: str | None = None
     """Clean HTML, None if there is nothing to switch to."""
 

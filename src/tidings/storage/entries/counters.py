@@ -14,7 +14,7 @@ from sqlalchemy import bindparam, insert, select, update
 
 from tidings.domain.entries.entries import EntryStatus
 from tidings.engine.database import Read, Write, columns
-from tidings.engine.id_list import in_list
+from tidings.engine.statements import in_list
 from tidings.storage.schema import feed_counters
 
 

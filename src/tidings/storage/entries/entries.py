@@ -16,7 +16,7 @@ from tidings.domain.entries.entry_changes import EntryEdit
 from tidings.domain.entries.state_changes import EntryKey, EntryState, StateChange, apply_all
 from tidings.engine import full_text
 from tidings.engine.database import Read, Write, columns
-from tidings.engine.id_list import in_list
+from tidings.engine.statements import in_list
 from tidings.storage.entries import counters, labels, list_statements, search_index
 from tidings.storage.entries.contents import set_content, set_contents
 from tidings.storage.schema import entries, feed_counters

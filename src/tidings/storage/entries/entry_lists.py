@@ -16,7 +16,7 @@ from tidings.base.times import Instant
 from tidings.domain.entries.entries import Direction, Enclosure, Entry, EntryFilter, EntryStatus, PageRequest
 from tidings.engine import full_text
 from tidings.engine.database import Read, columns
-from tidings.engine.id_list import in_list, split_ids
+from tidings.engine.statements import in_list, split_ids
 from tidings.storage.entries import search_index
 from tidings.storage.entries.contents import has_body
 from tidings.storage.entries.list_statements import (

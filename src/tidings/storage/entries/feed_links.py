@@ -6,7 +6,7 @@ from sqlalchemy import bindparam, delete, select
 
 from tidings.base.times import Instant
 from tidings.engine.database import Read, Write
-from tidings.engine.upsert import upsert
+from tidings.engine.statements import upsert
 from tidings.storage.schema import list_links
 
 _is_owned = list_links.c.user_id == bindparam("user")

@@ -17,8 +17,7 @@ from tidings.domain.entries.entries import EntryStatus
 from tidings.domain.entries.labels import Label, LabelCounts
 from tidings.engine import full_text
 from tidings.engine.database import Read, Write, columns
-from tidings.engine.id_list import in_list
-from tidings.engine.upsert import upsert
+from tidings.engine.statements import in_list, upsert
 from tidings.storage.schema import entries, entry_labels, labels
 
 # Ids per statement.

@@ -15,7 +15,7 @@ from tidings.content.search.terms import SearchQuery
 from tidings.domain.entries.entries import Direction, Entry, EntryFilter, EntryStatus, Order, PageRequest
 from tidings.engine import full_text
 from tidings.engine.database import columns
-from tidings.engine.id_list import joined_ids
+from tidings.engine.statements import joined_ids
 from tidings.storage.schema import categories, entries, entry_labels, entry_tags
 from tidings.storage.schema.archive import author_prefix, title_prefix
 

@@ -9,7 +9,7 @@ from sqlalchemy import bindparam, select, update
 
 from tidings.domain.accounts.users import User
 from tidings.engine.database import Read, Write
-from tidings.engine.id_list import in_list
+from tidings.engine.statements import in_list
 from tidings.storage.schema import entries, users
 
 _select_outdated = (

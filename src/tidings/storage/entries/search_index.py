@@ -18,8 +18,7 @@ from tidings.content.search.terms import SearchQuery, parse_query, terms
 from tidings.engine import bulk_insert, full_text
 from tidings.engine.database import Read, Write
 from tidings.engine.full_text import Document
-from tidings.engine.id_list import in_list
-from tidings.engine.upsert import upsert
+from tidings.engine.statements import in_list, upsert
 from tidings.storage.entries.contents import has_body
 from tidings.storage.schema import entries, entry_contents, search_languages, search_pending
 

@@ -8,7 +8,7 @@ from msgspec import Struct
 from sqlalchemy import bindparam, literal_column, select
 
 from tidings.engine.database import Read
-from tidings.engine.id_list import in_list, joined
+from tidings.engine.statements import in_list, joined
 from tidings.storage.schema import entries, feed_counters
 
 

@@ -15,8 +15,8 @@ from sqlalchemy import ColumnElement, Select, bindparam, func, select
 from tidings.domain.feeds.categories import Category
 from tidings.domain.feeds.feeds import Feed
 from tidings.engine.database import Read, columns
-from tidings.engine.id_list import in_list
 from tidings.engine.row_text import row_text
+from tidings.engine.statements import in_list
 from tidings.storage.feeds.feeds import IN_ORDER
 from tidings.storage.schema import categories, feeds, icons
 

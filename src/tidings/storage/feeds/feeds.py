@@ -16,7 +16,7 @@ from tidings.domain.feeds.opml import OpmlFeed
 from tidings.domain.feeds.opml_settings import WRITTEN
 from tidings.domain.polling.shared_sources import SHARED_OPTIONS
 from tidings.engine.database import Read, Write, columns
-from tidings.engine.id_list import in_list
+from tidings.engine.statements import in_list
 from tidings.storage.entries import counters
 from tidings.storage.polling import sources
 from tidings.storage.schema import categories, entries, feed_counters, feeds, icons

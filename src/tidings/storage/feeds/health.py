@@ -20,7 +20,7 @@ from tidings.domain.feeds.health import (
     FeedOrder,
 )
 from tidings.engine.database import Read
-from tidings.engine.id_list import in_list
+from tidings.engine.statements import in_list
 from tidings.storage.schema import entries, feed_counters, feeds
 
 WEEK = 7 * DAY

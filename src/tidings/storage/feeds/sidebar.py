@@ -8,7 +8,7 @@ from msgspec import Struct
 from sqlalchemy import bindparam, case, func, select
 
 from tidings.engine.database import Read
-from tidings.engine.id_list import in_list
+from tidings.engine.statements import in_list
 from tidings.storage.schema import feed_counters, feeds
 
 

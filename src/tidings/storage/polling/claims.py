@@ -13,9 +13,9 @@ from sqlalchemy import bindparam, exists, false, func, or_, select, text, update
 from tidings.base.times import Instant
 from tidings.domain.feeds.feeds import Feed
 from tidings.domain.polling.shared_sources import SourceLease
-from tidings.engine import locks
+from tidings.engine import statements
 from tidings.engine.database import Read, Write, columns
-from tidings.engine.id_list import in_list
+from tidings.engine.statements import in_list
 from tidings.storage.polling import host_limits
 from tidings.storage.polling.sources import earliest_check, lock_sources, remove_unused_sources
 from tidings.storage.schema import feeds, hosts, sources
@@ -79,7 +79,7 @@ def claim_due(
     per_host: how many sources of one host all workers together may hold. gap: microseconds between two fetches from
     one host; with a gap, a claim takes a single source per host.
     """
-    locks.advisory_lock(db, _LOCK_ID)
+    statements.advisory_lock(db, _LOCK_ID)
     chosen = _choose(db, now=now, limit=limit, per_host=1 if gap else per_host, max_held=per_host)
     if not chosen:
         return []

@@ -17,14 +17,13 @@ from sqlalchemy import Update, and_, bindparam, delete, exists, insert, select, 
 from tidings.base.times import Instant
 from tidings.content.model import ParsedEnclosure
 from tidings.domain.entries import retention
-from tidings.domain.entries.chapters import chapters_text
-from tidings.domain.entries.enclosures import match_enclosures
+from tidings.domain.entries.attachments import chapters_text, match_enclosures
 from tidings.domain.entries.entries import EditedEntryField, ReadyEntry, tag_key
 from tidings.domain.feeds.feeds import Feed
 from tidings.domain.polling.changes import FeedUpdate, KnownEntries, StoredEntry, StoredIdentity
 from tidings.engine import bulk_insert
 from tidings.engine.database import Read, Write
-from tidings.engine.id_list import in_list
+from tidings.engine.statements import in_list
 from tidings.storage.entries import counters, labels, search_index
 from tidings.storage.entries.contents import set_of_feed
 from tidings.storage.polling.sources import lock_feeds

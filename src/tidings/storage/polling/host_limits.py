@@ -8,7 +8,7 @@ from sqlalchemy import bindparam, delete, or_, select, true
 
 from tidings.base.times import MINUTE, Instant
 from tidings.engine.database import Read, Write
-from tidings.engine.upsert import upsert
+from tidings.engine.statements import upsert
 from tidings.storage.schema import host_attempts, hosts
 
 # How often a user may manually send a request to a host that is paused.

@@ -14,10 +14,9 @@ from sqlalchemy import bindparam, delete, exists, false, func, or_, select, upda
 from tidings.base.times import Instant
 from tidings.domain.feeds.feeds import Feed
 from tidings.domain.polling.shared_sources import fetch_key, host_of
-from tidings.engine import locks
+from tidings.engine import statements
 from tidings.engine.database import Read, Write
-from tidings.engine.id_list import in_list
-from tidings.engine.upsert import upsert
+from tidings.engine.statements import in_list, upsert
 from tidings.storage.schema import feeds, sources
 
 # The update locks an existing row, so that no cleanup deletes the source before its feed is written.
@@ -59,7 +58,7 @@ def touch_sources(db: Write, source_ids: Iterable[int]) -> None:
 
 def lock_sources(db: Write, ids: list[int]) -> None:
     """Lock sources in the order of ids; later statements see what others committed before."""
-    locks.lock_rows(db, _lock, ids=ids)
+    statements.lock_rows(db, _lock, ids=ids)
 
 
 def of_feeds(db: Read, feed_ids: Iterable[int]) -> list[int]:
