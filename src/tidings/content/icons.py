@@ -31,7 +31,7 @@ from tidings.content.discovery.page_links import PageLink, PageLinks
 from tidings.content.formats.charset import decode
 from tidings.content.pictures.headers import read_header
 from tidings.content.urls import resolve_web_url
-from tidings.content.xml.parsing import xml_parser
+from tidings.content.xml.elements import xml_parser
 
 # SVG
 

@@ -21,7 +21,8 @@ from msgspec import Struct
 from tidings.base.text import unescape_html
 from tidings.content.formats.charset import DecodedText, decode
 from tidings.content.model import FeedFormat
-from tidings.content.xml.parsing import repair_xml, xml_parser
+from tidings.content.xml.elements import xml_parser
+from tidings.content.xml.repair import repair_xml
 
 # Limits
 

@@ -1,4 +1,4 @@
-"""Reads elements of XML: children by short name, text, inner HTML, and what ancestors decide: xml:base and xml:lang.
+"""Reads XML from outside: the parser, children by short name, text, inner HTML, and inherited xml:base and xml:lang.
 
 A document may declare any prefix for a namespace. `TagNames` gives every element one short name, `dc:creator`, by which
 the parsers of the formats know it.
@@ -16,6 +16,27 @@ from lxml.etree import _Element
 from msgspec import Struct
 
 from tidings.content.urls import relative_url, web_url
+
+# The parser for documents from outside: feeds, OPML and SVG
+
+
+def xml_parser(*, recover: bool = False, huge: bool = False) -> etree.XMLParser:
+    """Return a new parser, because lxml parsers must not be shared between threads.
+
+    It loads nothing external, expands no entities, and drops comments and processing instructions. Depth is limited to
+    2,048 levels with `huge`, else to 256. recover: reads on after an error. huge: does not limit the length of texts.
+    """
+    return etree.XMLParser(
+        encoding="utf-8",
+        recover=recover,
+        resolve_entities=False,
+        no_network=True,
+        load_dtd=False,
+        huge_tree=huge,
+        remove_comments=True,
+        remove_pis=True,
+    )
+
 
 # Short names of elements
 

@@ -19,7 +19,8 @@ from tidings.base.errors import InvalidInput
 from tidings.base.messages import Message, msg
 from tidings.base.times import Instant, to_datetime
 from tidings.content.formats.charset import decode
-from tidings.content.xml.parsing import References, xml_parser
+from tidings.content.xml.elements import xml_parser
+from tidings.content.xml.repair import References
 from tidings.domain.feeds import feed_changes
 from tidings.domain.feeds.categories import validate_title
 from tidings.domain.feeds.feeds import EditedFeedField

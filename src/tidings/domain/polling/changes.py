@@ -2,10 +2,10 @@
 
 document ─► identify_entries ─► (look up what is known) ─► diff_entries ─► FeedUpdate of parsed entries
 
-An entry is identified by the hash of its id (`formats.identity`) or, if the user chose so for a feed whose publisher
-puts new ids into every document, by the hash of its URL. An entry of a document has both hashes; a stored entry only
-has the one under which it was stored. An identified entry therefore comes with other hashes, under which it may have
-been stored before the user changed the setting.
+An entry is identified by the hash of its id (`formats.entry_builder`) or, if the user chose so for a feed whose
+publisher puts new ids into every document, by the hash of its URL. An entry of a document has both hashes; a stored
+entry only has the one under which it was stored. An identified entry therefore comes with other hashes, under which it
+may have been stored before the user changed the setting.
 """
 
 from __future__ import annotations

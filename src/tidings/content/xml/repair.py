@@ -1,4 +1,4 @@
-"""Parses XML from outside: the parser, and the repair of damaged documents with as little loss as possible.
+"""Repairs damaged XML to well-formed XML with as little loss as possible.
 
 One pass over the tags, in linear time. End tags without a start tag are dropped, elements that an outer end tag
 closes are closed first, signs that are not markup are escaped, attributes are quoted, entities are resolved,
@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from html.entities import html5
 from typing import Final
 
-from lxml import etree
 from msgspec import Struct
 
 # Entity and character references, which the parser would reject or lose
@@ -64,24 +63,6 @@ def _numbered(code: int) -> str:
 
 def _escape(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
-
-
-def xml_parser(*, recover: bool = False, huge: bool = False) -> etree.XMLParser:
-    """Return a new parser, because lxml parsers must not be shared between threads.
-
-    It loads nothing external, expands no entities, and drops comments and processing instructions. Depth is limited to
-    2,048 levels with `huge`, else to 256. recover: reads on after an error. huge: does not limit the length of texts.
-    """
-    return etree.XMLParser(
-        encoding="utf-8",
-        recover=recover,
-        resolve_entities=False,
-        no_network=True,
-        load_dtd=False,
-        huge_tree=huge,
-        remove_comments=True,
-        remove_pis=True,
-    )
 
 
 # The XML parser stops at 2,048 levels; real feeds are not deeper than their HTML.
