@@ -133,7 +133,7 @@ METHODS_NOT_IN_PURE = frozenset({"now", "utcnow", "today"})
 # (module, import): why it is right there all the same.
 EXCEPTIONS = {
     ("tidings.content", "importlib"): "the front page loads each of its names when it is first used",
-    ("tidings.content.search.stemming", "threading"): "a stemmer keeps its word: each thread has its own",
+    ("tidings.content.search", "threading"): "a stemmer keeps its word: each thread has its own",
     ("tidings.content.rules.regex", "time"): "the processor time that an expression may take, not a clock",
     ("tidings.content.rules.evaluation", "time"): "the processor time that all rules may take, not a clock",
     ("tidings.content.icons", "io"): "a picture in memory, in the form that Pillow takes and gives",

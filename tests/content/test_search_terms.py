@@ -10,15 +10,16 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from tidings.content.search.stemming import group_of, stem
-from tidings.content.search.terms import (
+from tidings.content.search import (
     MAX_QUERY_TERMS,
     MAX_TERMS,
     MAX_WORD,
     MIN_STEM,
     Phrase,
     SearchQuery,
+    group_of,
     parse_query,
+    stem,
     terms,
 )
 

@@ -17,7 +17,7 @@ from tidings.domain.polling.shared_sources import SourceLease, host_of
 from tidings.engine.database import Database
 from tidings.net.fetch import FetchRequest
 from tidings.services.polling.lease import RefreshFailed
-from tidings.services.rate_limit import HostClosed
+from tidings.services.publisher_requests import HostClosed
 from tidings.settings import load
 from tidings.storage.feeds import feeds
 from tidings.storage.polling import host_limits

@@ -49,9 +49,9 @@ from tidings.content.rules.pipeline import (
     validate_selector,
 )
 from tidings.content.rules.rewrite import parse_rewrites, read_calls
-from tidings.content.search.terms import parse_query, terms
-from tidings.deliveries.placeholders import check_template
+from tidings.content.search import parse_query, terms
 from tidings.content.urls import absolute_url, host_of, resolve_url, strip_tracking, tidy_url
+from tidings.deliveries.placeholders import check_template
 from tidings.deliveries.providers import custom
 from tidings.deliveries.providers.apprise import service_urls
 from tidings.deliveries.requests import split_tags

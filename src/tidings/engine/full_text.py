@@ -1,6 +1,6 @@
 """The full-text index of each engine: FTS5 on SQLite, tsvector under a GIN index on PostgreSQL.
 
-Both index the terms that `content.search.terms` makes, each prefixed with the user's id (`7/rain`), and with the
+Both index the terms that `content.search` makes, each prefixed with the user's id (`7/rain`), and with the
 language group of its entry if that group has its own stemmer (`7de/haus`): a search reads only the user's part of the
 index. A query string in the syntax of the engine is made by `match_expression`.
 """
@@ -16,7 +16,7 @@ from sqlalchemy.dialects.postgresql import TSVECTOR
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
 
-from tidings.content.search.terms import Phrase, SearchQuery
+from tidings.content.search import Phrase, SearchQuery
 from tidings.engine.database import Read, Write
 from tidings.engine.engines import is_sqlite
 from tidings.engine.search_tables import search_documents, search_vectors
@@ -34,7 +34,7 @@ class Document(Struct, frozen=True):
     title: Sequence[str]
     body: Sequence[str]
     group: str = ""
-    """The group of languages, see `stemming`."""
+    """The group of languages, see `content.search.group_of`."""
 
     @property
     def owner(self) -> str:

@@ -21,8 +21,7 @@ from tidings.media.transcripts import EpisodeTranscript, read_transcript
 from tidings.net.fetch import FetchResponse
 from tidings.services.entries.enclosures import owned_enclosure, unknown_enclosure
 from tidings.services.entries.entries import owned_entry
-from tidings.services.feed_requests import linked_request
-from tidings.services.rate_limit import PoliteFetcher
+from tidings.services.publisher_requests import PoliteFetcher, linked_request
 from tidings.storage.feeds import feeds
 
 MAX_CHAPTERS_BYTES = 2**20

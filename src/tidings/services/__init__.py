@@ -34,7 +34,7 @@ from tidings.services.feeds.opml import Opml
 from tidings.services.feeds.rule_preview import RulePreviewer
 from tidings.services.pictures import PictureDecoder
 from tidings.services.polling.lease import Polling
-from tidings.services.rate_limit import PoliteFetcher
+from tidings.services.publisher_requests import PoliteFetcher
 
 
 @dataclass(frozen=True, slots=True)

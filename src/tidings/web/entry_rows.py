@@ -10,8 +10,7 @@ from msgspec import Struct
 
 from tidings.base.url_schemes import safe_href
 from tidings.content.cleaning import text_of
-from tidings.content.search.stemming import group_of
-from tidings.content.search.terms import parse_query
+from tidings.content.search import group_of, parse_query
 from tidings.domain.entries import excerpts
 from tidings.domain.entries.entries import Entry, EntryStatus
 from tidings.domain.entries.highlights import Highlighter, TextPiece

@@ -54,7 +54,7 @@ from tidings.services.pictures import PictureDecoder
 from tidings.services.polling.check import FeedChecker
 from tidings.services.polling.full_content import FullContent
 from tidings.services.polling.lease import Polling
-from tidings.services.rate_limit import PoliteFetcher
+from tidings.services.publisher_requests import PoliteFetcher
 from tidings.settings import Settings
 from tidings.websub.services import WebSubServices
 from tidings.wiring.arguments import check_schedule, fetch_settings, instance_settings, source_lease

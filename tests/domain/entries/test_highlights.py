@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidings.content.search.terms import parse_query
+from tidings.content.search import parse_query
 from tidings.domain.entries.highlights import LENGTH, Highlighter, TextPiece
 
 

@@ -18,7 +18,7 @@ from tidings.services.accounts.users import Users
 from tidings.services.entries.article_extraction import ArticleExtractor
 from tidings.services.entries.fetch_content import ArticleFetcher
 from tidings.services.polling.full_content import FullContent
-from tidings.services.rate_limit import PoliteFetcher
+from tidings.services.publisher_requests import PoliteFetcher
 
 pytestmark = pytest.mark.slow
 

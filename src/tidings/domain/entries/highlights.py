@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from tidings.content.search.terms import MAX_WORD, UNSPACED, Phrase, SearchQuery, terms
+from tidings.content.search import MAX_WORD, UNSPACED, Phrase, SearchQuery, terms
 
 LENGTH = 200
 # Characters before the first match that are shown with it.
@@ -46,7 +46,7 @@ class _Token(NamedTuple):
 
 
 class Highlighter:
-    """Highlights one query in texts of one group of languages (`stemming.group_of`).
+    """Highlights one query in texts of one group of languages (`content.search.group_of`).
 
     The words of a phrase match only where they follow each other.
     """

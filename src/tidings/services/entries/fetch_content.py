@@ -30,8 +30,7 @@ from tidings.net.errors import EmptyBody
 from tidings.net.fetch import FetchResponse
 from tidings.services.entries.article_extraction import ArticleExtractor
 from tidings.services.entries.entries import owned_entry, unknown_entry
-from tidings.services.feed_requests import linked_request
-from tidings.services.rate_limit import PoliteFetcher
+from tidings.services.publisher_requests import PoliteFetcher, linked_request
 from tidings.services.rule_log import log_rule_errors
 from tidings.storage.entries import contents, counters, entries, entry_lists
 from tidings.storage.entries.entry_lists import EntryPage

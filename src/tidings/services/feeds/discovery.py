@@ -26,9 +26,8 @@ from tidings.content.model import FeedFormat, ParsedFeed
 from tidings.domain.feeds import feed_changes
 from tidings.net.errors import FetchError, HttpError
 from tidings.net.fetch import FetchRequest, FetchResponse
-from tidings.services.feed_requests import request_elsewhere
 from tidings.services.feeds.recent_documents import RecentDocuments
-from tidings.services.rate_limit import PoliteFetcher
+from tidings.services.publisher_requests import PoliteFetcher, request_elsewhere
 
 # A page may declare a feed for each of its tags: the first ones are fetched, the others are listed as declared.
 MAX_PROBES = 20

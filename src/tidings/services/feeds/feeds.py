@@ -26,7 +26,6 @@ from tidings.net.errors import EmptyBody
 from tidings.net.fetch import FetchRequest, FetchResponse
 from tidings.services.clock import Clock
 from tidings.services.concurrent_changes import repeat_if_concurrent
-from tidings.services.feed_requests import may_move, options_after_move
 from tidings.services.feeds.icons import Icons
 from tidings.services.feeds.recent_documents import RecentDocuments
 from tidings.services.listeners import CheckedDocument, Listeners
@@ -34,7 +33,7 @@ from tidings.services.polling.decide import after_interval_change, document_colu
 from tidings.services.polling.full_content import USER_TIMEOUT_S, FullContent
 from tidings.services.polling.prepare import EntryPreparer
 from tidings.services.polling.run import parse
-from tidings.services.rate_limit import PoliteFetcher
+from tidings.services.publisher_requests import PoliteFetcher, may_move, options_after_move
 from tidings.services.rule_log import log_rule_errors
 from tidings.storage.entries import counters, entries
 from tidings.storage.feeds import categories, feeds

@@ -36,10 +36,9 @@ from tidings.engine.database import Database
 from tidings.net.errors import FetchError
 from tidings.net.fetch import FetchRequest, FetchResponse
 from tidings.services.clock import Clock
-from tidings.services.feed_requests import linked_request
 from tidings.services.feeds.discovery import header_links
 from tidings.services.pictures import PictureDecoder
-from tidings.services.rate_limit import PoliteFetcher
+from tidings.services.publisher_requests import PoliteFetcher, linked_request
 from tidings.storage.feeds import feeds, icons
 
 log = structlog.get_logger()

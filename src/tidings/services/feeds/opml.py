@@ -17,7 +17,7 @@ from tidings.engine.database import Database, Write
 from tidings.net.fetch import FetchRequest
 from tidings.services.clock import Clock
 from tidings.services.concurrent_changes import repeat_if_concurrent
-from tidings.services.rate_limit import PoliteFetcher
+from tidings.services.publisher_requests import PoliteFetcher
 from tidings.storage.feeds import categories, feeds
 
 # A longer report would not be read.

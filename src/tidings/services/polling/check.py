@@ -49,7 +49,7 @@ from tidings.services.polling.store import (
     size_of,
     store_updates,
 )
-from tidings.services.rate_limit import HostClosed, PoliteFetcher
+from tidings.services.publisher_requests import HostClosed, PoliteFetcher
 from tidings.services.rule_log import log_rule_errors
 from tidings.storage.accounts import users
 

@@ -35,7 +35,7 @@ from tidings.domain.polling.shared_sources import NO_VALIDATORS, SourceLease, ha
 from tidings.net import response_headers
 from tidings.net.errors import FeedGone, FetchError, HttpError
 from tidings.net.fetch import FetchRequest, FetchResponse
-from tidings.services.feed_requests import may_move
+from tidings.services.publisher_requests import may_move
 
 # After more failures in a row than this, a temporary error counts as lasting: about 15 hours at the default intervals.
 MAX_TEMPORARY_FAILURES = 4

@@ -23,7 +23,7 @@ from tidings.engine.database import Database
 from tidings.net.errors import FetchError
 from tidings.services.clock import Clock
 from tidings.services.polling.store import FeedColumns
-from tidings.services.rate_limit import HostClosed
+from tidings.services.publisher_requests import HostClosed
 from tidings.storage.polling import sources
 
 log = structlog.get_logger()

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple, cast
 
 from sqlalchemy import ColumnElement, Select, Text, and_, bindparam, func, select, text, tuple_
 
-from tidings.content.search.terms import SearchQuery
+from tidings.content.search import SearchQuery
 from tidings.domain.entries.entries import Direction, Entry, EntryFilter, EntryStatus, Order, PageRequest
 from tidings.engine import full_text
 from tidings.engine.database import columns

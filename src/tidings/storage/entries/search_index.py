@@ -13,8 +13,7 @@ from collections.abc import Iterable, Sequence
 from sqlalchemy import RowMapping, bindparam, delete, exists, select
 
 from tidings.content.cleaning import text_of
-from tidings.content.search.stemming import group_of
-from tidings.content.search.terms import SearchQuery, parse_query, terms
+from tidings.content.search import SearchQuery, group_of, parse_query, terms
 from tidings.engine import bulk_insert, full_text
 from tidings.engine.database import Read, Write
 from tidings.engine.full_text import Document

@@ -20,10 +20,10 @@ from tidings.http.requests import run_while_connected
 from tidings.net.errors import FetchError
 from tidings.services import Services
 from tidings.services.entries.saved_pages import SAVED_PAGES_URL
-from tidings.services.feed_requests import BOUND_TO_HOST, options_elsewhere
 from tidings.services.feeds.feeds import owned_feed
 from tidings.services.feeds.rule_preview import RulePreview
 from tidings.services.polling.lease import RefreshFailed
+from tidings.services.publisher_requests import BOUND_TO_HOST, options_elsewhere
 from tidings.storage.feeds import categories, health
 from tidings.web import security
 from tidings.web.context import PageResponse, Redirect, RequestContext

@@ -16,9 +16,9 @@ from tidings.http.binding import Form, Query
 from tidings.http.endpoints import Routes
 from tidings.net.errors import FetchError, HttpError, TlsError
 from tidings.services import Services
-from tidings.services.feed_requests import options_elsewhere
 from tidings.services.feeds.discovery import DiscoveredFeed, EntryPreview
 from tidings.services.feeds.typed_urls import complete_url, reach
+from tidings.services.publisher_requests import options_elsewhere
 from tidings.storage.feeds import feeds
 from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.field_errors import field_error

@@ -1,1 +1,0 @@
-"""Splits texts into search terms, and parses search queries."""
