@@ -23,8 +23,9 @@ declared_icons    PageLinks ─► the icons that the page declares, the best fi
 compile_rules     RuleTexts ─► CompiledRules, which `tidings.content.rules.pipeline` applies to entries
 
 The values are structs of `tidings.content.model`; the errors are in `tidings.content.errors`: `parse_feed` raises
-NotAFeed or FeedUnreadable, rules raise InvalidRule, nothing else raises. Further folders: `pictures` (formats, headers
-and smaller copies), `search` (terms and queries of full-text search) and `xml` (the tree of a damaged document).
+NotAFeed or FeedUnreadable, rules raise InvalidRule, nothing else raises. Further parts: `pictures` (formats, headers
+and smaller copies), `search` (terms and queries of full-text search), `urls`, and `xml` (elements, and the repair of
+damaged documents).
 
 Nothing here opens a file or a connection, asks what time it is, reads a setting, or knows users and databases: what a
 function needs is an argument. `extract_article` may need seconds and much memory for a hostile page: run it in a
