@@ -124,7 +124,7 @@ def address(route: Endpoint, service: DemoService) -> str:
     return re.sub(r"\{(\w+)\}", lambda match: str(known[match[1]]), route.path)
 
 
-def findings(page: Page, *, in_the_dark: bool) -> list[str]:
+def findings(page: Page, *, in_the_dark: bool = True) -> list[str]:
     page.evaluate(AXE_SCRIPT)
     found: list[str] = page.evaluate(_RUN, _QUICK | {"runOnly": _RULES})
     if not in_the_dark:
@@ -279,5 +279,5 @@ def test_axe_finds_nothing_on_pages_without_a_session(
     page = context.new_page()
     for path in ("/sign-in", "/about", "/nowhere", "/offline", pages["/share/{code}"]):
         page.goto(demo.service.url + path)
-        assert findings(page, in_the_dark=True) == []
+        assert findings(page) == []
     context.close()

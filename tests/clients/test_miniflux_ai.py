@@ -24,7 +24,7 @@ from sqlalchemy import update
 from support.outbox import deliver, delivery_queue
 from support.people import Person, rss
 from support.publisher import Answer, Publisher, ReceivedRequest, Reply
-from tidings.storage.schema import deliveries
+from tidings.deliveries.tables import deliveries
 
 pytestmark = pytest.mark.slow
 

@@ -23,7 +23,7 @@ def _serve(statuses: Path) -> dict[str, Any] | None:
         os.set_blocking(end, False)
     signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
-    orders = open(0, "rb", buffering=0, closefd=False)  # noqa: PTH123, SIM115 - unbuffered, so that `select` sees every order
+    orders = sys.stdin.buffer.raw  # type: ignore[union-attr] # unbuffered, so that `select` sees every order
     unread = b""
     while True:
         ready, _, _ = select.select([orders, woken], [], [])

@@ -13,7 +13,7 @@ from tidings.services import SliceServices
 from tidings.services.clock import Clock
 from tidings.services.listeners import Listeners
 from tidings.services.pictures import PictureDecoder
-from tidings.services.rate_limit import PoliteFetcher
+from tidings.services.publisher_requests import PoliteFetcher
 from tidings.settings import Settings
 from tidings.web.settings_menu import MenuItem
 from tidings.worker.loops import Loop
