@@ -320,6 +320,23 @@ def test_at_the_end_the_first_of_the_queue_begins(
         expect(page.locator(".queue .name").first).to_contain_text("Episode 3")
 
 
+def test_the_bar_shows_a_title_in_the_direction_of_most_of_its_letters(
+    browser: Browser, service: RunningService, alice: Person, site: Publisher
+) -> None:
+    title = "Apple: مقال طويل عن الهاتف الجديد"
+    first, second = serve_podcast(alice, site, item(site, 1), item(site, 2))
+    alice.put(f"/v1/entries/{first}", {"title": title}, status=201)
+
+    with reading(browser, service, viewport={"width": 1400, "height": 900}) as created:
+        created.set_session(alice)
+        for entry, name, direction in ((first, title, "rtl"), (second, "Episode 2", "ltr")):
+            page = created.go(f"/entries/{entry}")
+            page.locator(".player audio").evaluate("sound => { sound.play() }")
+            shown = page.locator("#playing .name a")
+            expect(shown).to_have_text(name)
+            assert shown.evaluate("one => getComputedStyle(one).direction") == direction
+
+
 @pytest.mark.parametrize(
     "window", [{"width": 390, "height": 844}, {"width": 1400, "height": 900}], ids=["phone", "wide"]
 )

@@ -209,3 +209,27 @@ def test_episodes_of_feeds_without_players_are_links_in_the_queue(
 
     assert "data-src" not in reader.page("/queue")
     assert queued(reader) == ["Episode 1"]
+
+
+def test_most_letters_decide_in_which_direction_transcripts_chapters_and_the_queue_run(
+    reader: Visitor, alice: Person, site: Publisher
+) -> None:
+    title = "Apple: مقال طويل عن الهاتف الجديد"
+    first_line = "iPhone 17"
+    site.serve("/transcript", f"WEBVTT\n\n00:01.000 --> 00:04.000\n{first_line}\n\n00:05.000 --> 00:09.000\n{title}\n")
+    site.serve("/chapters.json", json.dumps({"version": "1.2.0", "chapters": [{"startTime": 0, "title": title}]}))
+    (entry,) = podcast(alice, site, transcript_at(site) + chapters_at(site))
+    alice.put(f"/v1/entries/{entry['id']}", {"title": title}, status=201)
+    audio = part(entry, "audio/mpeg")
+    reader.post("/queue", add=audio)
+
+    transcript = reader.page(f"/enclosures/{part(entry, 'text/vtt')}/transcript")
+    chapters = reader.page(f"/enclosures/{part(entry, 'application/json+chapters')}/chapters")
+    queue = reader.page("/queue")
+    article = reader.page(f"/entries/{entry['id']}")
+
+    assert '<ol class="timed transcript" dir="rtl">' in transcript
+    for page in (transcript, chapters, queue):
+        assert f'dir="rtl">{title}' in page
+    for page in (queue, article):
+        assert f'data-title="{title}" data-dir="rtl"' in page

@@ -40,13 +40,15 @@ async def show_transcript(
     except (FetchError, InvalidInput) as error:
         return _page(part, _("Transcript"), error=error)
     content = await asyncio.to_thread(article_html, context, transcript.html) if transcript.html else ""
-    return _page(part, _("Transcript"), lines=transcript.lines, content=content)
+    text = " ".join(line.text for line in transcript.lines)
+    return _page(part, _("Transcript"), lines=transcript.lines, text=text, content=content)
 
 
 def _page(part: EpisodePart, title: str, error: FetchError | InvalidInput | None = None, **shown: Any) -> PageResponse:
     values: dict[str, Any] = {
         "chapters": (),
         "lines": (),
+        "text": "",
         "content": "",
         "explanation": translated(error.text) if error else "",
     }

@@ -22,6 +22,8 @@ class QueuedMedia(Struct, frozen=True):
     media_progression: int
     """Seconds."""
     title: str
+    language: str
+    """The entry's language code; empty if it is not known."""
     feed_id: int
     feed_title: str
     no_media_player: bool
@@ -36,6 +38,7 @@ _select_queue = (
         enclosures.c.mime_type,
         enclosures.c.media_progression,
         entries.c.title,
+        entries.c.language,
         entries.c.feed_id,
         feeds.c.title.label("feed_title"),
         feeds.c.no_media_player,

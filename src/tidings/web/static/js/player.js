@@ -122,8 +122,8 @@ function show(media) {
     part("[data-play]").onclick = () => (current.paused ? current.play() : current.pause());
     part("[data-close]").onclick = close;
   }
-  const { title, url } = media.dataset;
-  Object.assign(part("a"), { textContent: title, href: url });
+  const { title, url, dir } = media.dataset;
+  Object.assign(part("a"), { textContent: title, href: url, dir });
   bar.hidden = false;
   root.playing = "";
   if (navigator.mediaSession) navigator.mediaSession.metadata = new MediaMetadata({ title });
