@@ -10,14 +10,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from sqlalchemy import func, select, update
+from sqlalchemy import delete, func, select, update
 
 from support.every_table import described_tables, fill_described
 from tidings import __version__
+from tidings.domain.entries.entries import EntryStatus
 from tidings.engine.database import Database
 from tidings.maintenance.integrity import IntegrityCheck
+from tidings.services.entries.reading_times import ReadingTimes
 from tidings.storage import migrate, schema_revision
-from tidings.storage.schema import feeds
+from tidings.storage.schema import enclosures, entries, entry_contents, feeds, users
 
 pytestmark = pytest.mark.slow
 
@@ -108,6 +110,26 @@ def test_feeds_are_sorted_without_accents_after_the_upgrade(empty: Database) -> 
 
     with empty.reading() as db:
         assert set(db.scalars(select(feeds.c.title_key))) == {"abaco"}
+
+
+@pytest.mark.filterwarnings("ignore:Skipped unsupported reflection of expression-based index")
+def test_reading_times_of_an_older_formula_are_computed_again_after_the_upgrade(empty: Database) -> None:
+    migrate.upgrade(empty, "0041")
+    fill(empty)
+    with empty.writing() as db:
+        db.run(update(users).values(reading_times_after=None, default_reading_speed=100))
+        db.run(update(entries).values(reading_time=9, status=int(EntryStatus.READ)))
+        db.run(update(entry_contents).values(content="<p>" + "ไทย" * 500 + "</p>"))
+        db.run(delete(enclosures))
+
+    migrate.upgrade(empty)
+
+    work = ReadingTimes(empty)
+    while work.work():
+        pass
+    with empty.reading() as db:
+        assert set(db.scalars(select(entries.c.reading_time))) == {3}
+        assert set(db.scalars(select(users.c.reading_times_after))) == {None}
 
 
 def test_every_version_in_the_changelog_names_a_schema_that_is_upgraded() -> None:

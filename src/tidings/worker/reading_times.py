@@ -1,4 +1,4 @@
-"""Recomputes reading times after users changed their reading speed, and yields to the poller."""
+"""Recomputes reading times after users changed their reading speed or the formula changed, and yields to the poller."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ POLL_INTERVAL_S = 5.0
 
 
 class ReadingTimeWorker:
-    """Computes reading times again after a user changed the reading speed, in the background.
+    """Computes outdated reading times again, in the background.
 
     is_busy: whether sources wait to be checked; the pauses are then longer.
     """

@@ -1,4 +1,4 @@
-"""Recomputes the reading times of stored entries after a user changed the reading speed.
+"""Recomputes the reading times of stored entries after a user changed the reading speed, or a migration asked for it.
 
 The position is stored with the user, so the work goes on after a restart; each batch is a transaction of its own.
 """
