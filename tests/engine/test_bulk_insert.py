@@ -7,8 +7,9 @@ import sqlite3
 import pytest
 from sqlalchemy import select
 
-from support.entry_fixtures import FeedFixture, ready
+from support.entry_fixtures import NOW, FeedFixture, ready
 from tidings.base.errors import InvalidInput
+from tidings.base.times import Instant
 from tidings.engine import bulk_insert
 from tidings.engine.database import Database
 from tidings.storage.polling import entry_writes
@@ -82,6 +83,30 @@ def test_hashes_are_looked_up_per_feed(database: Database) -> None:
         other.feed_id: {wind.hash},
         10**6: set(),
     }
+
+
+def test_dates_are_looked_up_per_feed_of_each_user_in_one_statement(database: Database) -> None:
+    one, stranger = FeedFixture.create(database), FeedFixture.create(database)
+    other = one.another_feed()
+    early, late = Instant(NOW - 5), Instant(NOW - 3)
+    for feed_fixture in (one, other, stranger):
+        feed_fixture.add(ready("Rain", published_at=early), ready("Wind", published_at=late), ready("Sun"))
+
+    with database.reading() as db:
+        found = entry_writes.of_dates(
+            db,
+            {
+                (one.user_id, one.feed_id): {early, *map(Instant, range(40_000))},
+                (other.user_id, other.feed_id): {late, early},
+                (one.user_id, stranger.feed_id): {early},
+            },
+        )
+        assert entry_writes.of_dates(db, {}) == {}
+
+    titles = {feed_id: sorted(stored.title for stored in of_feed) for feed_id, of_feed in found.items()}
+    assert titles == {one.feed_id: ["Rain"], other.feed_id: ["Rain", "Wind"]}
+    (rain,) = found[one.feed_id]
+    assert (rain.published_at, len(rain.hash)) == (early, 32)
 
 
 def test_very_many_hashes_can_be_looked_up(database: Database) -> None:

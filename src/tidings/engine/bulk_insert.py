@@ -1,4 +1,4 @@
-"""Bulk operations: reserve ids, insert rows, look up entries by hash.
+"""Bulk operations: reserve ids, insert rows, look up entries by hash or date.
 
 One statement per row costs more than the row itself. PostgreSQL inserts by COPY, in a third of the time; SQLite inserts
 as fast as it can write the indexes.
@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
+import msgspec
 import psycopg
 from sqlalchemy import Dialect, Table, text
 from sqlalchemy.exc import DBAPIError
@@ -73,6 +74,25 @@ def select_by_hash(db: Read, statement: str, pairs: Iterable[tuple[int, bytes]])
         hashes = ",".join([f'"\\\\x{hash_.hex()}"' for _, hash_ in wanted])
         parameters = (f"{{{feed_ids}}}", f"{{{hashes}}}")
     return db.connection.exec_driver_sql(f"WITH wanted (feed_id, hash) AS ({source}) {statement}", parameters).all()
+
+
+def select_by_date(db: Read, statement: str, wanted: Iterable[tuple[int, int, int]]) -> Sequence[Any]:
+    """Run a SELECT that reads ids of users and feeds, and dates, from the table expression `wanted`.
+
+    Its columns are user_id, feed_id and published_at. Their number is not limited.
+    """
+    rows = list(wanted)
+    if not rows:
+        return []
+    parameters: tuple[str, ...]
+    if is_sqlite(db.connection):
+        source = "SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?)"
+        parameters = (msgspec.json.encode(rows).decode(),)
+    else:
+        source = "SELECT * FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[])"
+        parameters = tuple(f"{{{','.join(map(str, column))}}}" for column in zip(*rows, strict=True))
+    with_ = f"WITH wanted (user_id, feed_id, published_at) AS ({source})"
+    return db.connection.exec_driver_sql(f"{with_} {statement}", parameters).all()
 
 
 def _bind_values(

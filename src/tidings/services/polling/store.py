@@ -78,10 +78,13 @@ def look_up(db: Read, documents: Mapping[int, ParsedFeed], owners: Mapping[int, 
     others = {feed_id: wanted for feed_id, wanted in others.items() if wanted}
     for feed_id, found in entry_writes.look_up(db, others).items() if others else ():
         known[feed_id] |= found
-    for feed_id, document in documents.items():
-        if dates := dates_of_unknown(document, known[feed_id]):
-            same_date = entry_writes.of_dates(db, owners[feed_id], feed_id, dates)
-            known[feed_id] = replace(known[feed_id], same_date=same_date)
+    dates = {
+        (owners[feed_id], feed_id): unknown
+        for feed_id, document in documents.items()
+        if (unknown := dates_of_unknown(document, known[feed_id]))
+    }
+    for feed_id, same_date in entry_writes.of_dates(db, dates).items() if dates else ():
+        known[feed_id] = replace(known[feed_id], same_date=same_date)
     return known
 
 
