@@ -368,6 +368,7 @@ TABLE receivers
     given_up integer NOT NULL DEFAULT 0 -- Deliveries that were given up in a row.
     claimed_until bigint -- A worker holds it until then; who dies loses it.
     claimed_by text COLLATE "C" NOT NULL DEFAULT ''::text
+    attempted_id bigint -- Delivery that a worker attempts, or attempted last; null: none yet.
     fk_receivers_user_id_users FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
     pk_receivers PRIMARY KEY (id)
     uq_receivers_user_id_integration_address_digest UNIQUE (user_id, integration, address_digest)

@@ -389,7 +389,7 @@ CREATE TABLE receivers (
     failing_since BIGINT,
     given_up INTEGER DEFAULT 0 NOT NULL,
     claimed_until BIGINT,
-    claimed_by TEXT DEFAULT '' NOT NULL,
+    claimed_by TEXT DEFAULT '' NOT NULL, attempted_id INTEGER,
     CONSTRAINT fk_receivers_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
     CONSTRAINT uq_receivers_user_id_integration_address_digest UNIQUE (user_id, integration, address_digest)
 );

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -14,6 +15,7 @@ from structlog.testing import capture_logs
 
 from support.outbox import Hook, MovableClock, deliver, delivery_queue, hook, is_signed, text_of
 from support.publisher import Answer, Cut, Drop, Hang, Publisher, ReceivedRequest, Reply
+from support.replication import until
 from tidings.base.times import SECOND, Instant
 from tidings.deliveries import sample_events
 from tidings.deliveries.model import QueueLimits, fair_share
@@ -483,6 +485,35 @@ def test_a_full_queue_drops_the_oldest_events_and_their_bodies(database: Databas
     with database.reading() as db:
         kept = [outbox.body(db, webhook.user_id, id_) is not None for id_ in ids]
     assert kept == [True, *[False] * 20, *[True] * 9]
+
+
+def test_a_full_queue_keeps_the_event_that_is_being_sent_when_older_ones_stepped_aside(
+    database: Database, site: Publisher
+) -> None:
+    is_sending, may_answer = threading.Event(), threading.Event()
+
+    def answer(seen: ReceivedRequest) -> Reply:
+        if text_of(seen) == "first":
+            return Answer(status=500)
+        if text_of(seen) == "second":
+            is_sending.set()
+            assert may_answer.wait(30)
+        return Answer()
+
+    webhook = hook(database, site.script("/hook", answer))
+    webhook.post("first", "second", "third")
+    queue = delivery_queue(database, within_s=60, limits=QueueLimits(max_deliveries=3))
+    with ThreadPoolExecutor(1) as pool:
+        done = pool.submit(deliver, queue, lambda: webhook.states()[1] != "pending")
+        assert is_sending.wait(30)
+        webhook.post("fourth", "fifth")
+        until(lambda: webhook.states().count("failed") == 2)
+        states = webhook.states()
+        may_answer.set()
+        done.result()
+
+    assert states == ["failed", "pending", "failed", "pending", "pending"]
+    assert webhook.states()[1] == "delivered"
 
 
 def test_the_queues_of_a_user_are_limited_together_and_the_longest_give_up_first(

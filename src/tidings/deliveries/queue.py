@@ -227,6 +227,7 @@ class ResultWriter:
                 queues.give_up_pending(db, queue.id, _switched_off(queue.integration), now=now)
                 break
             if body is not None:
+                queues.set_attempted(db, queue.id, delivery.id)
                 return DeliveryJob(queue, worker, delivery, body, integration)
             lost = AttemptRecord(queue, delivery, now, DeliveryState.FAILED, error=msg("Its body was not kept."))
             queues.record_attempts(db, [lost], now=now, until=self.lease_end(now))

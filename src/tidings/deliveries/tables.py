@@ -118,6 +118,7 @@ receivers = Table(
     number("given_up", 0, "Deliveries that were given up in a row."),
     instant("claimed_until", nullable=True, comment="A worker holds it until then; who dies loses it."),
     words("claimed_by"),
+    Column("attempted_id", LongId, comment="Delivery that a worker attempts, or attempted last; null: none yet."),
     UniqueConstraint("user_id", "integration", "address_digest"),
     sqlite_autoincrement=True,
     comment="A queue for each user, integration and address: what is in it goes out one after another.",

@@ -65,7 +65,9 @@ _add_to_size = (
         ),
     )
 )
-_select_size = select(receivers.c.pending, receivers.c.pending_bytes).where(receivers.c.id == bindparam("queue"))
+_select_size = select(receivers.c.pending, receivers.c.pending_bytes, receivers.c.attempted_id).where(
+    receivers.c.id == bindparam("queue")
+)
 _totals = (func.sum(receivers.c.pending), func.sum(receivers.c.pending_bytes))
 _select_users_over = (
     select(receivers.c.user_id)
@@ -80,10 +82,8 @@ _lock_queues_of_user = (
     .with_for_update()
 )
 _is_waiting = (deliveries.c.receiver_id == bindparam("queue"), _PENDING)
-# All but the first, whose attempt may be running.
-_select_oldest = (
-    select(deliveries.c.id, deliveries.c.size).where(*_is_waiting).order_by(deliveries.c.id).limit(500).offset(1)
-)
+_select_oldest = select(deliveries.c.id, deliveries.c.size).where(*_is_waiting).order_by(deliveries.c.id).limit(500)
+_is_kept = select(literal(1)).where(*_is_waiting, deliveries.c.id == bindparam("kept"))
 _fail = update(deliveries).where(in_list(deliveries.c.id, "ids"))
 _delete_bodies = delete(delivery_bodies).where(in_list(delivery_bodies.c.delivery_id, "ids"))
 
@@ -162,6 +162,7 @@ _record_attempt = (
 )
 _select_still_pending = select(deliveries.c.id).where(in_list(deliveries.c.id, "ids"), _PENDING)
 _update_queue = update(receivers).where(receivers.c.id == bindparam("queue"))
+_set_attempted = _update_queue.values(attempted_id=bindparam("delivery"))
 _release = _update_queue.values(claimed_until=None, claimed_by="")
 _is_enqueued_before = func.coalesce(deliveries.c.redelivered_at, deliveries.c.created_at) <= bindparam("before")
 _measure = select(func.count().label("number"), func.coalesce(func.sum(deliveries.c.size), 0).label("bytes")).where(
@@ -250,8 +251,8 @@ def users_over_limits(db: Read, user_ids: Collection[int], limits: QueueLimits) 
 def enforce_user_limits(db: Write, user_id: int, limits: QueueLimits, now: Instant) -> Mapping[str, int]:
     """Fail the oldest deliveries of the user's longest queues until all are within the limits of a user.
 
-    Each queue keeps at least one delivery. Returns how many were failed, by integration. Call it in a separate
-    transaction: it locks the receivers in the order of their ids.
+    Each queue keeps at least one delivery, as in `_enforce_limits`. Returns how many were failed, by integration. Call
+    it in a separate transaction: it locks the receivers in the order of their ids.
     """
     queues = db.rows(_lock_queues_of_user, user=user_id)
     share = QueueLimits(
@@ -303,6 +304,11 @@ def first_pending(db: Read, receiver_id: int) -> tuple[Delivery, bytes | None] |
 def first_retry(db: Read, receiver_id: int, now: Instant) -> tuple[Delivery, bytes | None] | None:
     """Return the delivery that stepped aside and has been due again for the longest."""
     return _waiting(db, _select_first_retry, queue=receiver_id, now=now)
+
+
+def set_attempted(db: Write, receiver_id: int, delivery_id: int) -> None:
+    """Record which delivery is attempted next, so that a full queue keeps it. The caller has the lock."""
+    db.run(_set_attempted, queue=receiver_id, delivery=delivery_id)
 
 
 def _waiting(db: Read, statement: Select[Any], **parameters: Any) -> tuple[Delivery, bytes | None] | None:
@@ -395,15 +401,24 @@ def _receiver_id(db: Write, user_id: int, integration: str, receiver: str) -> in
 
 
 def _enforce_limits(db: Write, receiver_id: int, limits: QueueLimits, now: Instant) -> int:
-    """Fail the oldest waiting deliveries, except the first, until the queue is within its limits. Returns how many."""
+    """Fail the oldest waiting deliveries until the queue is within its limits. Returns how many.
+
+    One is always kept: the one whose attempt may be running, which need not be the first, since others step aside or
+    are sent again; or else the first.
+    """
     total = 0
     queue = db.rows(_select_size, queue=receiver_id)[0]
-    pending, size = queue["pending"], queue["pending_bytes"]
+    pending, size, kept = queue["pending"], queue["pending_bytes"], queue["attempted_id"]
+    if kept is not None and not db.scalar(_is_kept, queue=receiver_id, kept=kept):
+        kept = None
     while pending > limits.max_deliveries or size > limits.max_bytes:
         dropped = []
         for row in db.rows(_select_oldest, queue=receiver_id):
             if pending <= limits.max_deliveries and size <= limits.max_bytes:
                 break
+            kept = row["id"] if kept is None else kept
+            if row["id"] == kept:
+                continue
             dropped.append(row["id"])
             pending, size = pending - 1, size - row["size"]
         if not dropped:
