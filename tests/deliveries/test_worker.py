@@ -14,7 +14,7 @@ from sqlalchemy import select
 from structlog.testing import capture_logs
 
 from support.outbox import Hook, MovableClock, deliver, delivery_queue, hook, is_signed, text_of
-from support.publisher import Answer, Cut, Drop, Hang, Publisher, ReceivedRequest, Reply
+from support.publisher import CERTIFICATE, Answer, Cut, Drop, Hang, Publisher, ReceivedRequest, Reply
 from support.replication import until
 from tidings.base.times import SECOND, Instant
 from tidings.deliveries import sample_events
@@ -326,6 +326,21 @@ def test_a_redirect_to_another_host_is_not_followed(database: Database, site: Pu
 
         assert other.requests == []
         assert other.url("/elsewhere") in webhook.all()[0].delivery.last_error
+
+
+def test_a_redirect_from_https_to_plain_http_is_not_followed(
+    database: Database, monkeypatch: pytest.MonkeyPatch, site: Publisher
+) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATE))
+    with Publisher(tls=True) as secure:
+        secure.serve("/hook", status=308, headers={"Location": site.serve("/hook")})
+        webhook = hook(database, secure.url("/hook"))
+        webhook.post("one")
+
+        deliver(delivery_queue(database), lambda: all_are(webhook, "failed"))
+
+    assert site.requests == []
+    assert site.url("/hook") in webhook.all()[0].delivery.last_error
 
 
 def test_redirects_in_a_loop_end(database: Database, site: Publisher) -> None:

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from support.publisher import Answer, Endless, Hang, Publisher
+from support.publisher import CERTIFICATE, Answer, Endless, Hang, Publisher
 from tidings.base.errors import InvalidInput, TidingsError
 from tidings.base.times import Instant
 from tidings.net.errors import AddressRefused, FetchTimeout, HttpError, NetworkError, TooManyRedirects
@@ -47,6 +47,21 @@ def test_a_hub_may_redirect(site: Publisher, status: int) -> None:
 
     assert (site.last.method, site.last.path) == ("POST", "/hub")
     assert site.last.body.startswith(b"hub.mode=subscribe")
+
+
+def test_the_secret_is_not_sent_to_plain_http_after_https(site: Publisher, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATE))
+    plain = site.serve("/hub", status=202)
+    with Publisher(tls=True) as secure:
+        secure.redirect("/old", to=plain, status=307)
+        with pytest.raises(NetworkError, match=plain):
+            ask(secure.url("/old"))
+
+        secure.redirect("/older", to="/hub", status=308)
+        secure.serve("/hub", status=202)
+        ask(secure.url("/older"))
+
+    assert site.requests == []
 
 
 def test_too_many_redirects_of_a_hub_are_an_error(site: Publisher) -> None:

@@ -80,7 +80,19 @@ class HubClient:
                 await drain(response)
             if not location:
                 raise NetworkError(msg("{host} sent a redirect without an address.", host=target.host), url=str(target))
-            target = target.follow(location)
+            new = target.follow(location)
+            if target.url.scheme == "https" and new.url.scheme == "http":
+                # The form has the secret by which a push is known to come from the hub.
+                raise NetworkError(
+                    msg(
+                        "{host} redirects to {url}, which is not encrypted: the request has a secret and is not sent "
+                        "there.",
+                        host=target.host,
+                        url=str(new),
+                    ),
+                    url=str(target),
+                )
+            target = new
         raise TooManyRedirects(
             msg("{host} redirects more than {max} times.", host=start.host, max=_MAX_REDIRECTS),
             url=str(start),
