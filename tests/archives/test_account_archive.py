@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import tracemalloc
 import zipfile
+from copy import copy
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -16,6 +18,7 @@ from support.publisher import Publisher
 from tidings.archives import archive_file, records
 from tidings.archives.archive_file import ArchiveReader
 from tidings.archives.parts import ALL_PARTS
+from tidings.archives.readers.export_files import ExportFiles
 from tidings.base.errors import InvalidInput
 from tidings.content.model import Chapter
 from tidings.domain.entries.attachments import chapters_text
@@ -442,6 +445,35 @@ def test_a_member_that_would_fill_the_memory_is_refused(
 
     assert peak < 16 * 2**20
     assert bob.get("/v1/feeds") == []
+
+
+def _bomb(content: bytes, members: int) -> bytes:
+    """Return an archive with many members that share the same data, which is stored once."""
+    bomb = io.BytesIO(content)
+    with zipfile.ZipFile(bomb, "a", zipfile.ZIP_DEFLATED) as written:
+        written.writestr("0", bytes(16 * 2**20))
+        shared = written.getinfo("0")
+        for number in range(1, members):
+            another = copy(shared)
+            another.filename = another.orig_filename = str(number)
+            written.filelist.append(another)
+    return bomb.getvalue()
+
+
+def test_a_bomb_is_refused_before_anything_is_unpacked(
+    reader: Person, bob: Person, services: AllServices, tmp_path: Path
+) -> None:
+    archive = _export(services, reader)
+    small, large = _bomb(archive, 60), _bomb(archive, 70)
+    assert len(large) < 2**18
+
+    _import(services, bob, small)
+    explained = r"unpacks to 1,?12\d MB\. At most 1,?024 MB are read: 100 times"
+    with pytest.raises(InvalidInput, match=explained):
+        _import(services, bob, large)
+    (tmp_path / "saved.zip").write_bytes(large)
+    with pytest.raises(InvalidInput, match=explained), ExportFiles(tmp_path / "saved.zip"):
+        pass
 
 
 @pytest.mark.parametrize("content", [b"", b"<opml/>", b"PK\x03\x04 cut"])

@@ -7,6 +7,7 @@ import lzma
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import IO, Any, Final, TypeVar, cast
 
 import msgspec
@@ -28,10 +29,45 @@ _SAMPLE: Final = 20
 # Maximum bytes of such a record; a larger one is useless.
 _MAX_SAMPLE_LINE: Final = 2**20
 
+# A ZIP file is refused if it unpacks to more than this many times its size: articles shrink to a fifth or so, the zeros
+# of a ZIP bomb to a thousandth.
+MAX_UNPACKED_RATIO: Final = 100
+# Bytes that may always be unpacked, since a small file may repeat itself.
+MIN_UNPACKED_BYTES: Final = 2**30
+
 # What `zipfile` raises for a member that is missing, damaged, encrypted or compressed in an unknown way.
 ZIP_DAMAGES: Final = (
     KeyError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, NotImplementedError, RuntimeError
 )  # fmt: skip
+
+
+def open_zip(file: IO[bytes] | Path) -> zipfile.ZipFile:
+    """Open a ZIP file to read it. Raises InvalidInput if it unpacks to too much, and ZIP_DAMAGES.
+
+    The sizes are those that the file declares: `zipfile` reads no more of a member. Members that share their data are
+    counted one by one, as they are read.
+    """
+    opened = zipfile.ZipFile(file)
+    assert opened.fp is not None
+    unpacked = sum(member.file_size for member in opened.infolist())
+    limit = max(MIN_UNPACKED_BYTES, MAX_UNPACKED_RATIO * opened.fp.seek(0, io.SEEK_END))
+    if unpacked > limit:
+        opened.close()
+        raise InvalidInput(
+            msg(
+                "This ZIP file unpacks to {size} MB. At most {limit} MB are read: {ratio} times the size of the file, "
+                "or {least} MB if that is more.",
+                size=_megabytes(unpacked),
+                limit=_megabytes(limit),
+                ratio=MAX_UNPACKED_RATIO,
+                least=_megabytes(MIN_UNPACKED_BYTES),
+            )
+        )
+    return opened
+
+
+def _megabytes(size_bytes: int) -> int:
+    return -(-size_bytes // 2**20)
 
 
 class ArchiveWriter:
@@ -63,11 +99,11 @@ class ArchiveWriter:
 
 
 class ArchiveReader:
-    """An opened archive. Raises InvalidInput if the file is not an archive, or is of a later version."""
+    """An opened archive. Raises InvalidInput if the file is not an archive, is of a later version, or a ZIP bomb."""
 
     def __init__(self, file: IO[bytes]) -> None:
         try:
-            self._zip = zipfile.ZipFile(file)
+            self._zip = open_zip(file)
         except (zipfile.BadZipFile, OSError) as error:
             raise InvalidInput(
                 msg("This is not a Tidings archive: it has to be a ZIP file that `tidings export` wrote.")

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Final, Self
 
-from tidings.archives.archive_file import ZIP_DAMAGES
+from tidings.archives.archive_file import ZIP_DAMAGES, open_zip
 from tidings.base.errors import InvalidInput
 from tidings.base.messages import verbatim
 
@@ -20,7 +20,7 @@ _CHUNK: Final = 2**16
 class ExportFiles:
     """Reads the files of an export; used as a context manager.
 
-    Raises OSError for files that cannot be read, InvalidInput for damaged ZIP files.
+    Raises OSError for files that cannot be read, InvalidInput for ZIP files that are damaged or unpack to too much.
     """
 
     def __init__(self, path: Path) -> None:
@@ -30,7 +30,7 @@ class ExportFiles:
     def __enter__(self) -> Self:
         if not self._path.is_dir() and zipfile.is_zipfile(self._path):
             try:
-                self._zip = zipfile.ZipFile(self._path)
+                self._zip = open_zip(self._path)
             except ZIP_DAMAGES as error:
                 raise InvalidInput(verbatim(f"the ZIP file {self._path.name} is damaged: {error}")) from error
         return self
