@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 
-FOLDER = Path(__file__).resolve().parents[3] / "shared" / "corpora"
+FOLDER = Path(os.environ.get("TIDINGS_CORPORA", Path(__file__).resolve().parents[3] / "shared" / "corpora"))
 
 
 def archive_path(name: str) -> Path:
