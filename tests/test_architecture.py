@@ -287,6 +287,19 @@ def test_themes_of_one_room_depend_on_each_other_in_at_most_two_cases() -> None:
     assert len(mutual) <= MAX_MUTUAL, sorted(mutual)
 
 
+def test_migrations_import_nothing_of_tidings() -> None:
+    """What they need of it is copied into them: a later change of the code must not change an old migration."""
+    versions = sorted((SOURCE / "tidings" / "storage" / "migrations" / "versions").glob("*.py"))
+    found = [
+        f"{path.name}: {name}"
+        for path in versions
+        for name in imported(parsed(path.read_text("utf-8")))
+        if name.partition(".")[0] == "tidings"
+    ]
+    assert versions
+    assert found == []
+
+
 def aliases(tree: ast.AST) -> Iterator[str]:
     """Every import under another name; `import x as x` only marks a name as public."""
     for node in ast.walk(tree):
