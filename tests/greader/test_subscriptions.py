@@ -13,7 +13,7 @@ from greader.apps import READING_LIST, STARRED, App, label
 from support.people import Person, call, rss
 from support.publisher import Publisher
 from support.resource_factory import OPML, ResourceFactory
-from tidings.greader.endpoints.subscriptions import MOST_NEW
+from tidings.greader.endpoints.subscriptions import MAX_NEW
 
 pytestmark = pytest.mark.slow
 
@@ -283,13 +283,13 @@ def test_a_feed_may_be_named_several_times_and_in_several_ways(app: App, alice: 
 
 
 def test_a_request_subscribes_to_a_few_feeds_only(app: App, alice: Person, site: Publisher) -> None:
-    addresses = [("s", f"feed/{a_feed(site, f'/new-{number}.xml')}") for number in range(MOST_NEW + 1)]
+    addresses = [("s", f"feed/{a_feed(site, f'/new-{number}.xml')}") for number in range(MAX_NEW + 1)]
 
     answer = app.call("POST", "subscription/edit", [("ac", "subscribe"), *addresses])
     assert (answer.status, alice.get("/v1/feeds")) == (400, [])
     assert answer.body == b"s: subscribe to 20 feeds at most in one request, or import an OPML document."
     app.post("subscription/edit", [("ac", "subscribe"), *addresses[1:]])
-    assert len(alice.get("/v1/feeds")) == MOST_NEW
+    assert len(alice.get("/v1/feeds")) == MAX_NEW
 
 
 MANY_LABELS = b"a, r: send 100 labels at most in one request."

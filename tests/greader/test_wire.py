@@ -10,7 +10,7 @@ from tidings.base.times import LATEST, SECOND
 from tidings.domain.entries.entries import EntryStatus
 from tidings.greader import item_ids, streams
 from tidings.greader.endpoints.changes import NewState, new_state
-from tidings.greader.endpoints.contents import MOST_IDS, StreamQuery
+from tidings.greader.endpoints.contents import MAX_IDS, StreamQuery
 from tidings.greader.streams import Stream
 
 LIKE = "user/-/state/com.google/like"
@@ -130,13 +130,13 @@ def test_states_are_set_and_the_last_change_of_one_wins(changes: list[tuple[str,
         ("0", 20),
         ("1", 1),
         ("50000", 50_000),
-        ("2000000", MOST_IDS),
-        (str(2**64), MOST_IDS),
-        ("9" * 5_000, MOST_IDS),
+        ("2000000", MAX_IDS),
+        (str(2**64), MAX_IDS),
+        ("9" * 5_000, MAX_IDS),
     ],
 )
 def test_a_page_has_a_limit(n: str, count: int) -> None:
-    assert StreamQuery(n=n).count(MOST_IDS) == count
+    assert StreamQuery(n=n).count(MAX_IDS) == count
 
 
 @pytest.mark.parametrize(

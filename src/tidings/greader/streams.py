@@ -40,7 +40,7 @@ _BOTH: Final = (EntryStatus.UNREAD, EntryStatus.READ)
 _STATUS: Final = {"read": EntryStatus.READ, "unread": EntryStatus.UNREAD, "kept-unread": EntryStatus.UNREAD}
 _EVERYTHING: Final = ("reading-list", "main")
 # Each stream that a list is narrowed by makes its statement longer.
-MOST_NARROWING: Final = 100
+MAX_NARROWING: Final = 100
 
 
 class Stream(Struct, frozen=True):
@@ -109,7 +109,7 @@ def moment(text: str) -> Instant | None:
     digits = text.strip().partition(".")[0]
     if not (digits.isascii() and digits.isdigit()):
         return None
-    if len(digits) > _MOST_DIGITS:
+    if len(digits) > _MAX_DIGITS:
         return LATEST
     scale, divisor = next((scale, part) for most, scale, part in _SCALES if len(digits) <= most)
     return Instant(min(int(digits) * scale // divisor, LATEST))
@@ -130,7 +130,7 @@ def stored_until(text: str, now: Instant) -> Instant:
 
 # Maximum number of digits, multiplier, divisor.
 _SCALES: Final = ((11, SECOND, 1), (14, 1000, 1), (17, 1, 1), (30, 1, 1000))
-_MOST_DIGITS: Final = _SCALES[-1][0]
+_MAX_DIGITS: Final = _SCALES[-1][0]
 
 
 def feed_id(db: Read, user_id: int, stream: Stream) -> int:
@@ -228,8 +228,8 @@ def entry_filter(db: Read, user_id: int, stream: str, stream_filter: StreamFilte
 
 def _narrowing(texts: Sequence[str], *, field: str) -> list[Stream]:
     distinct = parse_distinct(texts)
-    if len(distinct) > MOST_NARROWING:
-        raise InvalidInput(verbatim(f"{field}: send {MOST_NARROWING} streams at most."), field=field)
+    if len(distinct) > MAX_NARROWING:
+        raise InvalidInput(verbatim(f"{field}: send {MAX_NARROWING} streams at most."), field=field)
     return distinct
 
 

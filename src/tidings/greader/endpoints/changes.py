@@ -24,7 +24,7 @@ from tidings.storage.entries import labels
 routes = Routes("Changes")
 
 # Labels and folders of one request: each has statements of its own.
-MOST_LABELS: Final = 100
+MAX_LABELS: Final = 100
 
 # By state: the status of an entry with it, and of one from which it was removed.
 _STATUSES: Final = {
@@ -86,8 +86,8 @@ def edit_tags(caller: User, services: Services, query: EditTag, request: Request
 
 
 def _refuse_many(count: int) -> None:
-    if count > MOST_LABELS:
-        raise InvalidInput(verbatim(f"a, r: send {MOST_LABELS} labels at most in one request."), field="a")
+    if count > MAX_LABELS:
+        raise InvalidInput(verbatim(f"a, r: send {MAX_LABELS} labels at most in one request."), field="a")
 
 
 def _ensure_folders(services: Services, user_id: int, names: list[str]) -> None:

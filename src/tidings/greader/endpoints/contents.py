@@ -30,15 +30,15 @@ routes = Routes("Streams")
 
 USUAL_COUNT: Final = 20
 # Twine asks once, for 50,000; what it does not get is deleted there.
-MOST_IDS: Final = 100_000
+MAX_IDS: Final = 100_000
 # What Readrops asks for: ids to read, and starred ones.
 _READROPS_COUNTS: Final = frozenset(("2500", "1000"))
 # More than can exist.
 ALL_IDS: Final = 2**31
 # Readrops asks once, for 2,500.
-MOST_ITEMS: Final = 10_000
+MAX_ITEMS: Final = 10_000
 # Maximum number of streams in one request.
-MOST_STREAMS: Final = 100
+MAX_STREAMS: Final = 100
 # Items that are read and encoded at a time.
 _AT_ONCE: Final = 500
 # Characters of joined ids that are encoded at a time.
@@ -128,7 +128,7 @@ class IdPage(Struct, frozen=True):
 def list_item_ids(caller: User, services: Services, query: StreamQuery, request: Request) -> Response:
     """List the ids of a stream, in the order in which entries were stored."""
     with services.entries.listing.open(caller.id, search=query.q) as lists:
-        page = _ids(lists, caller.id, query.s, query, query.count(MOST_IDS))
+        page = _ids(lists, caller.id, query.s, query, query.count(MAX_IDS))
     if _is_readrops(request):
         page = structs.replace(page, joined=",".join(f"{entry_id:016d}" for entry_id in split_ids(page.joined)))
     chunks = _ref_chunks(page)
@@ -166,15 +166,15 @@ routes.post("/reader/api/0/stream/contents/{stream:path}")(list_named_stream)
 
 def _contents(caller: User, services: Services, wanted: Sequence[str], query: StreamQuery) -> Response:
     with services.entries.listing.open(caller.id, search=query.q) as lists:
-        page = _ids(lists, caller.id, wanted, query, query.count(MOST_ITEMS))
+        page = _ids(lists, caller.id, wanted, query, query.count(MAX_ITEMS))
     head = _head(services, wanted[0].strip() or streams.READING_LIST, page.continuation)
     return _response(caller, services, head, split_ids(page.joined), newest_first=query.direction is Direction.DESC)
 
 
 def _ids(lists: EntryLists, user_id: int, wanted: Sequence[str], query: StreamQuery, count: int) -> IdPage:
     """Return the ids of a page, and whether another follows. An entry in several streams occurs once."""
-    if len(wanted) > MOST_STREAMS:
-        raise InvalidInput(verbatim(f"s: send {MOST_STREAMS} streams at most."), field="s")
+    if len(wanted) > MAX_STREAMS:
+        raise InvalidInput(verbatim(f"s: send {MAX_STREAMS} streams at most."), field="s")
     is_newest_first = query.direction is Direction.DESC
     place = {"before_entry_id" if is_newest_first else "after_entry_id": query.cursor}
     found: str | None = None

@@ -19,7 +19,7 @@ from tidings.storage.feeds import categories
 routes = Routes("Folders and labels")
 
 # Each has a transaction of its own, which waits for all feeds of the user.
-MOST_REMOVED = 100
+MAX_REMOVED = 100
 
 
 class Tag(Struct, frozen=True):
@@ -89,8 +89,8 @@ def disable_tag(caller: User, services: Services, query: Disable) -> str:
     names = dict.fromkeys(streams.label_name(text) for text in (*query.s, *query.t))
     if not names:
         raise InvalidInput(verbatim("s: send a label."), field="s")
-    if len(names) > MOST_REMOVED:
-        raise InvalidInput(verbatim(f"s: send {MOST_REMOVED} labels at most in one request."), field="s")
+    if len(names) > MAX_REMOVED:
+        raise InvalidInput(verbatim(f"s: send {MAX_REMOVED} labels at most in one request."), field="s")
     with services.reading() as db:
         sent = [streams.folder_or_label(db, caller.id, name) for name in names]
     # Keyed by kind and id, since a name may be sent twice.

@@ -33,9 +33,9 @@ from tidings.storage.feeds import categories, feeds
 # Maximum number of entries among which each feed's newest is searched.
 _NEWEST: Final = 1_000
 # Feeds to subscribe to in one request, each of which is looked for and fetched. Apps send one.
-MOST_NEW: Final = 20
+MAX_NEW: Final = 20
 # Each title is written on its own. Apps send one.
-MOST_TITLES: Final = 1_000
+MAX_TITLES: Final = 1_000
 
 routes = Routes("Subscriptions")
 
@@ -200,9 +200,9 @@ def _named_feeds(services: Services, user_id: int, query: Edit) -> NamedFeeds:
     missing = [stream for stream, feed_id in ids.items() if feed_id is None]
     if any(query.ac != "subscribe" or stream.name.isdigit() for stream in missing):
         raise NotFound(verbatim("There is no such feed."))
-    if len(missing) > MOST_NEW:
+    if len(missing) > MAX_NEW:
         raise InvalidInput(
-            verbatim(f"s: subscribe to {MOST_NEW} feeds at most in one request, or import an OPML document."), field="s"
+            verbatim(f"s: subscribe to {MAX_NEW} feeds at most in one request, or import an OPML document."), field="s"
         )
     return NamedFeeds(known, {stream.name: titles[stream] for stream in missing})
 
@@ -219,8 +219,8 @@ def _titles(query: Edit) -> dict[Stream, str]:
         titles[stream] = title.strip() or titles.get(stream, "")
     for title in filter(None, titles.values()):
         feed_changes.validate({"title": title})
-    if sum(map(bool, titles.values())) > MOST_TITLES:
-        raise InvalidInput(verbatim(f"t: send {MOST_TITLES:,} titles at most in one request."), field="t")
+    if sum(map(bool, titles.values())) > MAX_TITLES:
+        raise InvalidInput(verbatim(f"t: send {MAX_TITLES:,} titles at most in one request."), field="t")
     return titles
 
 

@@ -21,7 +21,7 @@ from tidings.storage.entries.unread_ids import UnreadFeed
 LIMIT: Final = 4 * 2**20
 # A feed's ids are found among all its entries, a user's among the unread ones alone. So where much has changed,
 # feed by feed is only faster with at most this many entries for each unread one of the user.
-_MOST_PER_UNREAD: Final = 4
+_MAX_PER_UNREAD: Final = 4
 _FEW_ENTRIES: Final = 10_000
 
 
@@ -76,4 +76,4 @@ class UnreadIdTexts:
 
 def _is_cheap(feeds: Sequence[UnreadFeed], all_unread: int) -> bool:
     """Return whether the ids of these feeds may be read feed by feed."""
-    return sum(feed.unread + feed.read for feed in feeds) <= _FEW_ENTRIES + _MOST_PER_UNREAD * all_unread
+    return sum(feed.unread + feed.read for feed in feeds) <= _FEW_ENTRIES + _MAX_PER_UNREAD * all_unread
