@@ -28,14 +28,14 @@ from support.running import RunningService, running_service
 READ, STARRED = "user/-/state/com.google/read", "user/-/state/com.google/starred"
 MAX_TIME_S, MAX_GROWTH_BYTES = 20.0, 50_000_000
 MB = 1_000_000
-ITEMS_AT_ONCE = (150, 9_999)
+ITEMS_PER_REQUEST = (150, 9_999)
 
 
 class ReaderApp:
-    def __init__(self, server: Server, at_once: int) -> None:
-        self.name = f"Reader, {at_once} items at once"
+    def __init__(self, server: Server, items_per_request: int) -> None:
+        self.name = f"Reader, {items_per_request} items per request"
         self._server = server
-        self._at_once = at_once
+        self._items_per_request = items_per_request
 
     def sync(self, connection: http.client.HTTPConnection) -> int:
         """Return the number of entries received."""
@@ -47,7 +47,7 @@ class ReaderApp:
         assert len(list(self._ids(connection, headers, xt=READ))) == len(ids)
         assert len(list(self._ids(connection, headers, s=STARRED))) == len(ids) // 50
         received = 0
-        for some in _in_portions(ids, self._at_once):
+        for some in _in_portions(ids, self._items_per_request):
             body = urlencode({"T": token, "output": "json", "i": some}, doseq=True)
             items = send(connection, "POST", "/reader/api/0/stream/items/contents", body, headers | FORM)["items"]
             received += sum(bool(one["summary"]["content"]) for one in items)
@@ -67,7 +67,7 @@ class ReaderApp:
 
 
 class FeverApp:
-    name = "Fever, 50 items at once"
+    name = "Fever, 50 items per request"
 
     def __init__(self, server: Server) -> None:
         self._key = urlencode({"api_key": server.fever_key})
@@ -101,7 +101,7 @@ def _measure_engine(engine: str) -> int:
     ):
         server = apps.server_of(engine, lists.seeded(Cast(service), apps.unread_entry))
         sys.stdout.write(f"first sync of {apps.ENTRIES} entries on {engine}:\n")
-        readers = [ReaderApp(server, at_once) for at_once in ITEMS_AT_ONCE]
+        readers = [ReaderApp(server, items_per_request) for items_per_request in ITEMS_PER_REQUEST]
         return max(*[_measure(service, server, app) for app in readers], _measure(service, server, FeverApp(server)))
 
 

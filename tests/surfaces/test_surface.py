@@ -46,7 +46,9 @@ class Name(Struct, frozen=True):
 
 class Mobile(Surface[Name]):
     def __init__(self) -> None:
-        super().__init__(routes.all, {Name: lambda call: call.context}, name="mobile", at_once=1, prefix="/mobile")
+        super().__init__(
+            routes.all, {Name: lambda call: call.context}, name="mobile", max_concurrency=1, prefix="/mobile"
+        )
 
     def identify(self, request: Request, endpoint: Endpoint | None) -> Name:  # noqa: ARG002
         name, _, secret = request.headers.get("authorization", "").removeprefix("GoogleLogin auth=").partition("/")
@@ -274,4 +276,4 @@ def test_a_parameter_without_a_source_is_an_error_at_the_start() -> None:
     def handler(odd: float) -> None: ...
 
     with pytest.raises(TypeError, match="odd"):
-        Surface([Endpoint("GET", "/x", handler)], {}, name="x", at_once=1)
+        Surface([Endpoint("GET", "/x", handler)], {}, name="x", max_concurrency=1)

@@ -37,17 +37,17 @@ class Counted:
 
 @pytest.fixture
 def queue() -> Iterator[ThreadQueue]:
-    made = ThreadQueue(2, 100, at_once=1, name="test")
+    made = ThreadQueue(2, 100, max_concurrency=1, name="test")
     yield made
     made.close()
 
 
-@pytest.mark.parametrize(("at_once", "most"), [(1, 1), (3, 3)])
+@pytest.mark.parametrize(("max_concurrency", "most"), [(1, 1), (3, 3)])
 def test_quick_functions_run_in_their_order_and_not_more_than_allowed(
-    monkeypatch: pytest.MonkeyPatch, at_once: int, most: int
+    monkeypatch: pytest.MonkeyPatch, max_concurrency: int, most: int
 ) -> None:
     monkeypatch.setattr(thread_queue, "PATIENCE_S", LONG_S)
-    queue, function = ThreadQueue(8, 100, at_once=at_once, name="test"), Counted()
+    queue, function = ThreadQueue(8, 100, max_concurrency=max_concurrency, name="test"), Counted()
 
     async def run_all() -> list[int]:
         return await asyncio.gather(*(queue.run(function, number) for number in range(50)))
@@ -55,7 +55,7 @@ def test_quick_functions_run_in_their_order_and_not_more_than_allowed(
     assert asyncio.run(run_all()) == list(range(50))
     assert function.most <= most
     assert sorted(function.order) == list(range(50))
-    if at_once == 1:
+    if max_concurrency == 1:
         assert function.order == list(range(50))
     queue.close()
 
@@ -90,7 +90,7 @@ def test_not_more_threads_than_allowed_are_slow(monkeypatch: pytest.MonkeyPatch,
 
 
 def test_after_slow_functions_one_runs_at_a_time_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    queue, function, released = ThreadQueue(8, 100, at_once=1, name="test"), Counted(), threading.Event()
+    queue, function, released = ThreadQueue(8, 100, max_concurrency=1, name="test"), Counted(), threading.Event()
 
     async def run_all() -> None:
         slow = [asyncio.create_task(queue.run(released.wait, LONG_S)) for _ in range(3)]
@@ -137,7 +137,7 @@ def test_what_was_cancelled_while_it_waited_is_not_run(queue: ThreadQueue) -> No
 
 
 def test_closing_cancels_what_waits() -> None:
-    queue, released = ThreadQueue(1, 3, at_once=1, name="test"), threading.Event()
+    queue, released = ThreadQueue(1, 3, max_concurrency=1, name="test"), threading.Event()
 
     async def run_all() -> list[type]:
         slow = asyncio.create_task(queue.run(released.wait, LONG_S))

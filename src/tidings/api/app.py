@@ -76,7 +76,7 @@ class Api(Surface[Caller]):
         document: ApiDocument,
         *,
         gate: PasswordGate,
-        at_once: int,
+        max_concurrency: int,
         trusted: Sequence[Network] = (),
         base_url: str = "",
     ) -> None:
@@ -87,7 +87,7 @@ class Api(Surface[Caller]):
             ApiDocument: lambda _call: document,
             **binding.constants(slices),
         }
-        super().__init__(endpoints, sources, name="api", at_once=at_once, prefix=PREFIX)
+        super().__init__(endpoints, sources, name="api", max_concurrency=max_concurrency, prefix=PREFIX)
         self._authentication = services.accounts.authentication
         self._trusted = trusted
         self._base_url = base_url

@@ -48,7 +48,7 @@ from tidings.services.clock import Clock
 log = structlog.get_logger()
 
 # Maximum number of imports that a web worker runs at the same time; others wait.
-MAX_AT_ONCE: Final = 2
+MAX_CONCURRENT: Final = 2
 # Seconds after which a file without an import is removed; an arriving upload is written to all the time.
 STALE_S: Final = 3_600
 # Seconds between two renewals of an import that waits.
@@ -83,7 +83,7 @@ class BackgroundImports:
         self._clock = clock
         self._runner = runner
         self._folder = folder
-        self._slots = threading.Semaphore(MAX_AT_ONCE)
+        self._slots = threading.Semaphore(MAX_CONCURRENT)
         self._closed = threading.Event()
         self._threads: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
 

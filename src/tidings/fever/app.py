@@ -59,11 +59,11 @@ class Fever(Surface[FeverCaller]):
         services: Services,
         endpoints: Iterable[Endpoint],
         *,
-        at_once: int,
+        max_concurrency: int,
         trusted: Sequence[Network] = (),
     ) -> None:
         sources: dict[Any, Any] = {FeverCaller: lambda call: call.context, Services: lambda _call: services}
-        super().__init__(endpoints, sources, name="fever", at_once=at_once)
+        super().__init__(endpoints, sources, name="fever", max_concurrency=max_concurrency)
         self._logins = services.accounts.app_logins
         self._trusted = trusted
 

@@ -72,7 +72,7 @@ class GoogleReader(Surface[ReaderCaller]):
         endpoints: Iterable[Endpoint],
         *,
         gate: PasswordGate,
-        at_once: int,
+        max_concurrency: int,
         trusted: Sequence[Network] = (),
         base_url: str = "",
     ) -> None:
@@ -84,7 +84,7 @@ class GoogleReader(Surface[ReaderCaller]):
             PublicUrl: lambda _call: site,
             PasswordCheck: lambda _call: check,
         }
-        super().__init__(endpoints, sources, name="greader", at_once=at_once)
+        super().__init__(endpoints, sources, name="greader", max_concurrency=max_concurrency)
         self._logins = services.accounts.app_logins
         self._trusted = trusted
         self._gate = gate

@@ -79,7 +79,7 @@ class Surface(Generic[C]):
 
     prefix: the beginning of the declared paths, where the surface is mounted.
     sources: where arguments come from, by the type of the parameter.
-    at_once: how many handlers run side by side before they have taken long, see `ThreadQueue`.
+    max_concurrency: how many handlers run side by side before they have taken long, see `ThreadQueue`.
     """
 
     headers: ClassVar[RawHeaders] = ()
@@ -104,7 +104,7 @@ class Surface(Generic[C]):
         sources: Mapping[Any, Source[C]],
         *,
         name: str,
-        at_once: int,
+        max_concurrency: int,
         prefix: str = "",
     ) -> None:
         # Fixed segments win over parameters. With a method that the fixed route lacks, the segment is refused as an id.
@@ -118,9 +118,9 @@ class Surface(Generic[C]):
             route = _route(endpoint, prefix)
             same = self._open_ended if route.path.endswith(":path}") else self._routes[route.path.count("/")]
             same.append((route.path.partition("{")[0], route, endpoint))
-        self._complete = ThreadQueue(THREADS, self.max_waiting, at_once=at_once, name=name)
+        self._complete = ThreadQueue(THREADS, self.max_waiting, max_concurrency=max_concurrency, name=name)
         self._incomplete = ThreadQueue(
-            THREADS_FOR_INCOMPLETE, self.max_waiting, at_once=THREADS_FOR_INCOMPLETE, name=f"{name}-incomplete"
+            THREADS_FOR_INCOMPLETE, self.max_waiting, max_concurrency=THREADS_FOR_INCOMPLETE, name=f"{name}-incomplete"
         )
 
     # Hooks of a surface.
@@ -217,11 +217,11 @@ class Surface(Generic[C]):
             return await self._answer_in_steps(request, target)
         in_steps = target[0].is_async or target[0].declared.accepts_upload
         if (request.method in SAFE or request.has_arrived) and not in_steps:
-            response = await self._in_thread(request, self._answer_at_once, request, *target)
+            response = await self._in_thread(request, self._answer_in_one_step, request, *target)
             return response or await self._answer_in_steps(request, *target, is_slow=True)
         return await self._answer_in_steps(request, *target)
 
-    def _answer_at_once(self, request: Request, bound: BoundEndpoint[C], path: dict[str, str]) -> Response | None:
+    def _answer_in_one_step(self, request: Request, bound: BoundEndpoint[C], path: dict[str, str]) -> Response | None:
         context: C | None = None
         try:
             context = self.identify(request, bound.declared)

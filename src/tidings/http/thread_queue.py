@@ -32,13 +32,14 @@ class _Runner:
 class ThreadQueue:
     """Runs functions in threads, in the order in which they come.
 
-    threads: maximum number that run at the same time. at_once: the maximum of those that have not taken PATIENCE_S.
+    threads: maximum number that run at the same time.
+    max_concurrency: maximum number of those among them that have not taken PATIENCE_S.
     max_waiting: more would wait for seconds.
     """
 
-    def __init__(self, threads: int, max_waiting: int, *, at_once: int, name: str) -> None:
+    def __init__(self, threads: int, max_waiting: int, *, max_concurrency: int, name: str) -> None:
         self._threads = threads
-        self._at_once = at_once
+        self._max_concurrency = max_concurrency
         self._max_waiting = max_waiting
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix=name)
         self._count = 0
@@ -77,7 +78,7 @@ class ThreadQueue:
 
     def _start_runner(self) -> bool:
         """Start a thread for what waits. Returns whether one more may run. The caller holds the lock."""
-        if self._quick == self._at_once or len(self._runners) == self._threads:
+        if self._quick == self._max_concurrency or len(self._runners) == self._threads:
             return False
         runner = _Runner()
         self._pool.submit(self._run_all, runner)
@@ -115,7 +116,7 @@ class ThreadQueue:
     def _take(self, runner: _Runner) -> tuple[Future[Any], Callable[..., Any], tuple[Any, ...]] | None:
         """Return what to call next; None if nothing waits, or if others have taken the place of a slow one."""
         with self._lock:
-            if runner.is_slow and self._quick < self._at_once:
+            if runner.is_slow and self._quick < self._max_concurrency:
                 runner.is_slow = False
                 self._quick += 1
             if runner.is_slow or not self._waiting:

@@ -33,7 +33,7 @@ SUFFIX: Final = ".upload"
 RESERVE: Final = 256 * 2**20
 # Slow connections may take hours, idle ones may not.
 PACE: Final = BodyPace(limit_s=6 * 3600, grace_s=30, bytes_per_s=8_000)
-MAX_AT_ONCE: Final = 4
+MAX_CONCURRENT: Final = 4
 # Bytes that are written in one call, and bytes of all fields of a form except the file.
 _PIECE: Final = 2**18
 _MAX_FIELDS_SIZE: Final = 2**16
@@ -114,7 +114,7 @@ class UploadFolder:
 
     @contextmanager
     def _slot(self, user_id: int) -> Iterator[None]:
-        if user_id in self._sending or len(self._sending) >= MAX_AT_ONCE:
+        if user_id in self._sending or len(self._sending) >= MAX_CONCURRENT:
             raise ImportRunning(msg("Another file is being received at the moment: try again when it has arrived."))
         self._sending.add(user_id)
         try:

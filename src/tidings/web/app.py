@@ -85,7 +85,7 @@ class Pages(Surface[RequestContext]):
         settings_menu: Sequence[MenuItem],
         media_proxy: MediaProxy,
         gate: PasswordGate,
-        at_once: int,
+        max_concurrency: int,
         trusted: Sequence[Network] = (),
     ) -> None:
         sources = {
@@ -96,7 +96,7 @@ class Pages(Surface[RequestContext]):
             PasswordGate: lambda _call: gate,
             **binding.constants(slices),
         }
-        super().__init__(endpoints, sources, name="pages", at_once=at_once)
+        super().__init__(endpoints, sources, name="pages", max_concurrency=max_concurrency)
         self._services = services
         self._media_proxy = media_proxy
         self._site = site

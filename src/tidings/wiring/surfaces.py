@@ -32,7 +32,7 @@ from tidings.wiring.slices import TEMPLATES
 def build_pages(services: AllServices, settings: Settings, assets: Assets, gate: PasswordGate) -> Pages:
     """Return the web pages."""
     trusted = settings.trusted_reverse_proxy_networks
-    at_once = services.database.best_concurrency
+    max_concurrency = services.database.best_concurrency
     return Pages(
         services,
         services.by_type(),
@@ -43,7 +43,7 @@ def build_pages(services: AllServices, settings: Settings, assets: Assets, gate:
         settings_menu=SETTINGS_MENU,
         media_proxy=services.media.proxy,
         gate=gate,
-        at_once=at_once,
+        max_concurrency=max_concurrency,
         trusted=trusted,
     )
 
@@ -55,7 +55,7 @@ def asgi_app(settings: Settings) -> ASGIApp:
     served.expect_schema()
     allocator.release_regularly(served.database.close_unused)
     services = served.services
-    at_once = served.database.best_concurrency
+    max_concurrency = served.database.best_concurrency
     gate = PasswordGate()
     api = Api(
         services,
@@ -63,7 +63,7 @@ def asgi_app(settings: Settings) -> ASGIApp:
         API_ROUTES,
         API_DOCUMENT,
         gate=gate,
-        at_once=at_once,
+        max_concurrency=max_concurrency,
         trusted=settings.trusted_reverse_proxy_networks,
         base_url=settings.base_url,
     )
@@ -71,11 +71,13 @@ def asgi_app(settings: Settings) -> ASGIApp:
         services,
         READER_ROUTES,
         gate=gate,
-        at_once=at_once,
+        max_concurrency=max_concurrency,
         trusted=settings.trusted_reverse_proxy_networks,
         base_url=settings.base_url,
     )
-    fever = Fever(services, FEVER_ROUTES, at_once=at_once, trusted=settings.trusted_reverse_proxy_networks)
+    fever = Fever(
+        services, FEVER_ROUTES, max_concurrency=max_concurrency, trusted=settings.trusted_reverse_proxy_networks
+    )
     base_path = urlsplit(settings.base_url).path.rstrip("/")
     limits = CallbackLimits(settings.http_client_max_body_size, settings.http_client_timeout.total_seconds())
     assets = Assets()

@@ -41,7 +41,7 @@ def test_two_administrators_who_demote_each_other_concurrently_leave_one(users: 
     charlie, erin = (users.create(name, "secret", is_admin=True) for name in ("charlie", "erin"))
 
     for _ in range(5):
-        outcomes = at_once(
+        outcomes = concurrently(
             lambda: users.update(charlie, erin.id, {"is_admin": False}),
             lambda: users.update(erin, charlie.id, {"is_admin": False}),
         )
@@ -52,7 +52,7 @@ def test_two_administrators_who_demote_each_other_concurrently_leave_one(users: 
             users.update(charlie, user.id, {"is_admin": True})
 
 
-def at_once(*calls: Callable[[], object]) -> list[type[Exception] | None]:
+def concurrently(*calls: Callable[[], object]) -> list[type[Exception] | None]:
     """What each of the calls raised, if anything."""
     barrier = threading.Barrier(len(calls))
     outcomes: list[type[Exception] | None] = [None] * len(calls)

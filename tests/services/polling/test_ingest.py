@@ -122,12 +122,12 @@ def test_a_feed_that_is_refreshed_many_times_at_once_gets_each_entry_once(
     user = polling.user("alice")
     feed_id = polling.subscribe(user, serve(site, 0, "Rain", "Wind"))
 
-    async def refresh_at_once() -> None:
+    async def refresh_concurrently() -> None:
         refresh = polling.services.polling.claims.refresh_now
         await asyncio.gather(*(refresh(user.id, feed_id) for _ in range(12)))
         await polling.services.disconnect()
 
-    asyncio.run(refresh_at_once())
+    asyncio.run(refresh_concurrently())
 
     assert polling.titles(feed_id) == ["Rain", "Wind"]
 

@@ -472,7 +472,7 @@ def _integration_schemas(attacked: _AttackedService) -> dict[str, Any]:
     return properties
 
 
-def _at_once(
+def _immediate(
     name: str, tries: str, way: Callable[[_AttackedService, str], None], few: int = 8, *, is_followed: bool = True
 ) -> Callable[[_AttackedService], Iterator[Result]]:
     """is_followed: whether the service connects to a permitted URL; if so, that is checked first."""
@@ -618,19 +618,19 @@ def _feed_webhook(attacked: _AttackedService) -> Iterator[Result]:
 
 
 WAYS: dict[str, Callable[[_AttackedService], Iterator[Result]]] = {
-    "subscribe": _at_once("subscribe", "the address of a new feed", _subscribe, 24),
-    "discover": _at_once("discover", "an address to find feeds at", _discover),
-    "page": _at_once("page", "the address on the page that adds feeds", _find_on_page, 4),
-    "change": _at_once("change", "a feed's address is changed, then it is refreshed", _change_feed, 4),
-    "proxy": _at_once("proxy", "the proxy of a feed", _proxy),
-    "redirect": _at_once("redirect", "a public address redirects (301, 302, 303, 307, 308)", _through("redirect")),
-    "two redirects": _at_once("two redirects", "a public address redirects twice", _through("again"), 4),
-    "meta refresh": _at_once(
+    "subscribe": _immediate("subscribe", "the address of a new feed", _subscribe, 24),
+    "discover": _immediate("discover", "an address to find feeds at", _discover),
+    "page": _immediate("page", "the address on the page that adds feeds", _find_on_page, 4),
+    "change": _immediate("change", "a feed's address is changed, then it is refreshed", _change_feed, 4),
+    "proxy": _immediate("proxy", "the proxy of a feed", _proxy),
+    "redirect": _immediate("redirect", "a public address redirects (301, 302, 303, 307, 308)", _through("redirect")),
+    "two redirects": _immediate("two redirects", "a public address redirects twice", _through("again"), 4),
+    "meta refresh": _immediate(
         "meta refresh", "a public page moves on by meta refresh", _through("refresh"), 4, is_followed=False
     ),
-    "linked feed": _at_once("linked feed", "a public page names the address as its feed", _linked, 4),
-    "article": _at_once("article", "the address of an imported entry, then its full text", _article, 4),
-    "webhook": _at_once("webhook", "the address of the webhook, then its test", _webhook),
+    "linked feed": _immediate("linked feed", "a public page names the address as its feed", _linked, 4),
+    "article": _immediate("article", "the address of an imported entry, then its full text", _article, 4),
+    "webhook": _immediate("webhook", "the address of the webhook, then its test", _webhook),
     "integrations": _integrations,
     "opml": _opml,
     "crawler": _crawled,

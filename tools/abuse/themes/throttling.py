@@ -29,7 +29,7 @@ SUCCEEDS_IF = f"{GUESSES} guesses are verified within {WITHIN_S} s"
 class Guessing:
     """address: of guess N, with %d or %x for N; alternating spellings are separated by |. same_name: whether all guesses are for one name. by_form: else by the API.
 
-    at_once: how many guesses are sent at the same time.
+    concurrency: how many guesses are sent at the same time.
     """
 
     name: str
@@ -37,13 +37,13 @@ class Guessing:
     address: str
     same_name: bool = True
     by_form: bool = False
-    at_once: int = 2
+    concurrency: int = 2
 
 
 GUESSINGS = (
     Guessing("one name, one address", "many passwords on one name", "203.0.113.7"),
     Guessing("one name, one address, by form", "many passwords on one name", "203.0.113.8", by_form=True),
-    Guessing("one name, one address, at once", "all guesses are sent before the first is answered", "203.0.113.13", at_once=GUESSES),
+    Guessing("one name, one address, at once", "all guesses are sent before the first is answered", "203.0.113.13", concurrency=GUESSES),
     Guessing("one name, one IPv6 network", "each guess from another address of one /64", "2600:3c00:1:2::%x"),
     Guessing("one name, one IPv6 network, by form", "each guess from another address of one /64", "2600:3c00:1:3::%x", by_form=True),
     Guessing("one name, mapped address", "an address written as IPv4 and as mapped IPv6 by turns", "203.0.113.9|::ffff:203.0.113.9|::FFFF:cb00:7109"),
@@ -83,7 +83,7 @@ def _guess(service: Service, guessing: Guessing, names: list[str]) -> str:
         except OSError:
             return False
 
-    with ThreadPoolExecutor(guessing.at_once) as pool:
+    with ThreadPoolExecutor(guessing.concurrency) as pool:
         looked_at = list(pool.map(one, range(GUESSES)))
     took = time.monotonic() - begun
     return f"{sum(looked_at)} guesses in {took:.1f} s" if all(looked_at) and took < WITHIN_S else ""

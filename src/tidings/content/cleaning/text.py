@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-_WORDS_AT_ONCE: Final = 20_000
+_WORDS_PER_BATCH: Final = 20_000
 
 # Tags of `elements.WITHIN_WORDS`, grouped by first letter for speed.
 _INLINE_TAG = re.compile(
@@ -59,9 +59,9 @@ def count_words(text: str) -> int:
 
 def _word_runs(text: str) -> Iterator[str]:
     """Yield words separated by one blank, in runs: a list of all words would take ten times the memory."""
-    words = text.split(None, _WORDS_AT_ONCE)
-    while len(words) > _WORDS_AT_ONCE:
+    words = text.split(None, _WORDS_PER_BATCH)
+    while len(words) > _WORDS_PER_BATCH:
         text = words.pop()
         yield " ".join(words)
-        words = text.split(None, _WORDS_AT_ONCE)
+        words = text.split(None, _WORDS_PER_BATCH)
     yield " ".join(words)

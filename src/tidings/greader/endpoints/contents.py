@@ -40,7 +40,7 @@ MAX_ITEMS: Final = 10_000
 # Maximum number of streams in one request.
 MAX_STREAMS: Final = 100
 # Items that are read and encoded at a time.
-_AT_ONCE: Final = 500
+_ITEMS_PER_CHUNK: Final = 500
 # Characters of joined ids that are encoded at a time.
 _ID_CHARACTERS: Final = 32_768
 
@@ -256,7 +256,7 @@ def _response(
     """Return the response with these items. An entry that is deleted in the meantime is missing."""
     chunks = _chunks(caller, services, head, ids, newest_first=newest_first, for_liferea=for_liferea)
     # A client may ask for ten thousand items, more than should be in memory. A short answer has a Content-Length.
-    return ChunkedJson(chunks) if len(ids) > _AT_ONCE else Response(b"".join(chunks), media_type=JSON)
+    return ChunkedJson(chunks) if len(ids) > _ITEMS_PER_CHUNK else Response(b"".join(chunks), media_type=JSON)
 
 
 def _chunks(
@@ -272,9 +272,9 @@ def _chunks(
     before, after = _around_items(head)
     yield before
     is_first = True
-    for start in range(0, len(ids), _AT_ONCE):
+    for start in range(0, len(ids), _ITEMS_PER_CHUNK):
         with services.reading() as db:
-            chunk = ids[start : start + _AT_ONCE]
+            chunk = ids[start : start + _ITEMS_PER_CHUNK]
             found = items.read(db, caller.id, chunk, newest_first=newest_first, for_liferea=for_liferea)
             encoded = msgspec.json.encode(found)
         if len(encoded) > len(b"[]"):
