@@ -33,7 +33,7 @@ from tidings.services.feeds.feeds import Feeds
 from tidings.services.feeds.opml import Opml
 from tidings.services.feeds.rule_preview import RulePreviewer
 from tidings.services.pictures import PictureDecoder
-from tidings.services.polling.lease import Polling
+from tidings.services.polling.lease import SourceClaims
 from tidings.services.publisher_requests import PoliteFetcher
 
 
@@ -83,7 +83,7 @@ class EntryServices:
 class PollingServices:
     """Claims of due feeds, their checks, and the client that fetches documents within the limits of each host."""
 
-    claims: Polling
+    claims: SourceClaims
     fetcher: PoliteFetcher
 
 

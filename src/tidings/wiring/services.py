@@ -53,7 +53,7 @@ from tidings.services.listeners import Listeners
 from tidings.services.pictures import PictureDecoder
 from tidings.services.polling.check import FeedChecker
 from tidings.services.polling.full_content import FullContent
-from tidings.services.polling.lease import Polling
+from tidings.services.polling.lease import SourceClaims
 from tidings.services.publisher_requests import PoliteFetcher
 from tidings.settings import Settings
 from tidings.websub.services import WebSubServices
@@ -188,7 +188,7 @@ def build_services(database: Database, settings: Settings, *, clock: Clock = sys
             search=search,
         ),
         polling=PollingServices(
-            claims=Polling(
+            claims=SourceClaims(
                 database,
                 clock,
                 checker,

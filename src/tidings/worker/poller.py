@@ -16,7 +16,7 @@ import structlog
 from tidings.base.errors import LocalShortage, StoreUnavailable
 from tidings.base.shortages import is_shortage
 from tidings.domain.polling.shared_sources import SourceLease
-from tidings.services.polling.lease import Polling
+from tidings.services.polling.lease import SourceClaims
 from tidings.services.wakeup import WakeupEvent
 from tidings.worker import loops
 from tidings.worker.loops import worker_name
@@ -39,7 +39,7 @@ class Poller:
 
     def __init__(
         self,
-        polling: Polling,
+        claims: SourceClaims,
         wakeup: WakeupEvent,
         *,
         max_concurrent: int,
@@ -51,7 +51,7 @@ class Poller:
         on_full: called when more sources are due than this poller may claim.
         """
         self.name = name or worker_name()
-        self._polling = polling
+        self._claims = claims
         self._wakeup = wakeup
         self._max_concurrent = max_concurrent
         self._queue: deque[SourceLease] = deque()
@@ -98,7 +98,7 @@ class Poller:
             for task in tasks:
                 task.cancel()
             self._queue.clear()
-            await loops.finish(self._running, lambda: self._polling.release_all(self.name))
+            await loops.finish(self._running, lambda: self._claims.release_all(self.name))
         log.info("poller stopped", worker=self.name)
 
     def _free(self) -> int:
@@ -110,7 +110,7 @@ class Poller:
             return
         claimed_at, limit = asyncio.get_running_loop().time(), self._free()
         try:
-            claimed = await asyncio.to_thread(self._polling.claim, self.name, limit, is_more=self._was_full)
+            claimed = await asyncio.to_thread(self._claims.claim, self.name, limit, is_more=self._was_full)
         except StoreUnavailable as error:
             log.error("nothing claimed", reason=error.message)  # noqa: TRY400 - the message says it all
             claimed = []
@@ -162,7 +162,7 @@ class Poller:
 
     async def _check(self, lease: SourceLease) -> None:
         try:
-            await self._polling.check(lease)
+            await self._claims.check(lease)
         except StoreUnavailable as error:
             # The lease expires, and the source is claimed again.
             log.error("check not stored", source=lease.source_id, reason=error.message)  # noqa: TRY400
@@ -188,7 +188,7 @@ class Poller:
         """Renew the leases of queued sources and of running checks, except checks that hang."""
         loop = asyncio.get_running_loop()
         while True:
-            await asyncio.sleep(RENEW_AFTER * self._polling.lease_s)
+            await asyncio.sleep(RENEW_AFTER * self._claims.lease_s)
             hung_before = loop.time() - MAX_CHECK_S
             running = [source_id for source_id, started_at in self._running.values() if started_at > hung_before]
             running += [lease.source_id for lease in self._queue]
@@ -196,7 +196,7 @@ class Poller:
                 continue
             renewed_at = loop.time()
             try:
-                renewed = await asyncio.to_thread(self._polling.renew, self.name, running)
+                renewed = await asyncio.to_thread(self._claims.renew, self.name, running)
             except StoreUnavailable:
                 continue
             except Exception:
@@ -206,14 +206,14 @@ class Poller:
             self._set_lease_ends(renewed_at, [lease.source_id for lease in self._queue if lease.source_id in renewed])
 
     def _set_lease_ends(self, since: float, source_ids: list[int]) -> None:
-        until = since + self._polling.lease_s
+        until = since + self._claims.lease_s
         self._lease_ends |= dict.fromkeys(source_ids, until)
 
     async def _forget_hosts(self) -> None:
         while True:
             await asyncio.sleep(FORGET_HOSTS_INTERVAL_S)
             with suppress(StoreUnavailable):
-                await asyncio.to_thread(self._polling.forget_hosts)
+                await asyncio.to_thread(self._claims.forget_hosts)
 
 
 # Starting a worker again takes a moment in which the others are alone, so it stays for the next round of checks.

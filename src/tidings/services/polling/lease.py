@@ -43,7 +43,7 @@ class RefreshFailed(TidingsError):
     code = "refresh-failed"
 
 
-class Polling:
+class SourceClaims:
     """Claims due sources for workers, and makes sources due or checks them when a user refreshes feeds."""
 
     def __init__(
