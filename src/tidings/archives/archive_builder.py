@@ -11,7 +11,7 @@ from typing import IO, Final
 
 from msgspec import Struct
 
-from tidings.archives import records, usable, validation
+from tidings.archives import records, salvage, validation
 from tidings.archives.account_export import Progress
 from tidings.archives.archive_file import ArchiveWriter
 from tidings.archives.records import ArchivedCategory, ArchivedEntry, ArchivedLabel, Manifest
@@ -54,15 +54,15 @@ class ArchiveBuilder(Struct, frozen=True):
 
     def _write(self, archive: ArchiveWriter, progress: Progress) -> None:
         note = self.problems.append
-        settings = usable.settings_of_user(self.source.settings(), known_zones(), note)
+        settings = salvage.settings_of_user(self.source.settings(), known_zones(), note)
         archive.write_document(records.SETTINGS, settings)
         archive.write_document(records.INTEGRATIONS, {})
         categories = {normalize_for_search(each.title): each for each in self.source.categories()}
-        feeds = [kept[0] for feed in self.source.feeds() if (kept := usable.feed(feed, note)) is not None]
+        feeds = [kept[0] for feed in self.source.feeds() if (kept := salvage.feed(feed, note)) is not None]
         for feed in feeds:
             categories.setdefault(normalize_for_search(feed.category), ArchivedCategory(feed.category))
         archive.write_lines(
-            records.CATEGORIES, (each for each in categories.values() if usable.is_category(each.title))
+            records.CATEGORIES, (each for each in categories.values() if salvage.is_category(each.title))
         )
         archive.write_lines(records.FEEDS, feeds)
         archive.write_lines(records.LABELS, self._labels())
@@ -80,18 +80,18 @@ class ArchiveBuilder(Struct, frozen=True):
 
     def _entries(self, feeds: set[int], progress: Progress) -> Iterator[ArchivedEntry]:
         number = 0
-        unusable = usable.Problems()
+        unusable = salvage.Problems()
         for number, entry in enumerate(self.source.entries(), 1):
             if number % _STEP == 0:
                 progress(number, max(number, self.source.entry_count))
             # A feed that was added while the source was read, or that cannot be used.
             if entry.feed not in feeds:
                 continue
-            entry = usable.with_usable_labels(entry)
+            entry = salvage.with_usable_labels(entry)
             try:
                 validation.check_entry(entry)
             except InvalidInput as error:
-                unusable.note(f"entry {usable.entry_name(entry)}: {error.message}")
+                unusable.note(f"entry {salvage.entry_name(entry)}: {error.message}")
                 continue
             yield entry
         self.problems.extend(unusable.texts("entries"))

@@ -8,11 +8,11 @@ from typing import Any, Final, TypeVar
 
 from msgspec import Struct
 
-from tidings.archives import records, usable, validation
+from tidings.archives import records, salvage, validation
 from tidings.archives.archive_file import ArchiveReader
 from tidings.archives.integration_settings import ENABLED, IntegrationKind
 from tidings.archives.records import ArchivedCategory, ArchivedDeletion, ArchivedEntry, ArchivedFeed, ArchivedLabel
-from tidings.archives.usable import Note
+from tidings.archives.salvage import Note
 from tidings.base.errors import InvalidInput
 from tidings.base.messages import msg
 from tidings.base.text import normalize_for_search
@@ -60,16 +60,16 @@ class ArchiveContent:
 
     def check(self, *, with_entries: bool) -> None:
         """Read all members. Raises InvalidInput if the archive is damaged."""
-        noted = usable.Problems()
+        noted = salvage.Problems()
         for name in self._archive.unknown_members() if self._is_ours else ():
             noted.note(f"{name[:_MAX_NAME_CHARS]}: this version does not know what it is")
         for name, kind in _KINDS.items() if self._is_ours else ():
             for field in self._archive.unknown_fields(name, kind):
                 noted.note(f"{field[:_MAX_NAME_CHARS]} in {name}: this version does not have it")
         self.problems += noted.texts("members and fields")
-        noted = usable.Problems()
+        noted = salvage.Problems()
         document = self._archive.document(records.SETTINGS)
-        self.settings = usable.settings_of_user(document, known_zones(), noted.note, names_unknown=self._is_ours)
+        self.settings = salvage.settings_of_user(document, known_zones(), noted.note, names_unknown=self._is_ours)
         self.problems += noted.texts("settings")
         self._check_feeds()
         if with_entries:
@@ -82,16 +82,16 @@ class ArchiveContent:
     def categories(self) -> Iterator[ArchivedCategory]:
         """Yield the usable categories, and the category of feeds without one of these."""
         for category in self._archive.lines(records.CATEGORIES, ArchivedCategory):
-            if usable.is_category(category.title):
+            if salvage.is_category(category.title):
                 yield category
-        if any(feed.category == usable.NO_CATEGORY for feed, _ in self.feeds.values()):
-            yield ArchivedCategory(usable.NO_CATEGORY)
+        if any(feed.category == salvage.NO_CATEGORY for feed, _ in self.feeds.values()):
+            yield ArchivedCategory(salvage.NO_CATEGORY)
 
     def labels(self) -> Iterator[ArchivedLabel]:
         """Yield the usable labels of an archive; nothing for an archive from before labels existed."""
         if self._has_labels:
             for label in self._archive.lines(records.LABELS, ArchivedLabel):
-                if usable.is_label(label.name):
+                if salvage.is_label(label.name):
                     yield label
 
     def entries(self) -> Iterator[ArchivedEntry]:
@@ -103,7 +103,7 @@ class ArchiveContent:
                 yield entry
                 continue
             with suppress(InvalidInput):
-                yield usable.entry(entry)[0]
+                yield salvage.entry(entry)[0]
 
     def deletions(self) -> Iterator[ArchivedDeletion]:
         for deletion in self._archive.lines(records.DELETED_ENTRIES, ArchivedDeletion):
@@ -115,7 +115,7 @@ class ArchiveContent:
         return records.LABELS in self._archive.manifest.counts
 
     def _check_feeds(self) -> None:
-        noted = usable.Problems()
+        noted = salvage.Problems()
         titles: set[str] = set()
 
         def check_category(category: ArchivedCategory) -> None:
@@ -128,7 +128,7 @@ class ArchiveContent:
         def check_feed(feed: ArchivedFeed) -> None:
             if normalize_for_search(feed.category) not in titles:
                 raise InvalidInput(msg("there is no category {title}.", title=repr(feed.category[:40])))
-            kept = usable.feed(feed, noted.note, names_unknown=self._is_ours)
+            kept = salvage.feed(feed, noted.note, names_unknown=self._is_ours)
             if kept is None:
                 self._unusable_feeds.add(feed.number)
             else:
@@ -139,7 +139,7 @@ class ArchiveContent:
         self.problems += noted.texts("categories, feeds and settings of feeds")
 
     def _check_entries(self) -> None:
-        noted = usable.Problems()
+        noted = salvage.Problems()
         of_unusable_feeds = number = 0
 
         def check_entry(entry: ArchivedEntry) -> None:
@@ -163,7 +163,7 @@ class ArchiveContent:
 
     def _check_integrations(self) -> None:
         """Keep the integrations and members of this version; their values are checked when they are stored."""
-        noted = usable.Problems()
+        noted = salvage.Problems()
         for name, members in self._archive.document(records.INTEGRATIONS).items():
             if name not in self._kinds or not isinstance(members, dict):
                 noted.note(f"integration {name[:_MAX_NAME_CHARS]}: this version does not know it")
@@ -175,7 +175,7 @@ class ArchiveContent:
         self.problems += noted.texts("integrations and their settings")
 
     def _check_labels(self) -> None:
-        noted = usable.Problems()
+        noted = salvage.Problems()
 
         def check_label(label: ArchivedLabel) -> None:
             try:
@@ -199,10 +199,10 @@ class ArchiveContent:
 def _note_entry(entry: ArchivedEntry, note: Note) -> None:
     """Report what cannot be used of an entry: a part of it, or all."""
     try:
-        for problem in usable.entry(entry)[1]:
+        for problem in salvage.entry(entry)[1]:
             note(problem)
     except InvalidInput as error:
-        note(f"entry {usable.entry_name(entry)}: {error.message}")
+        note(f"entry {salvage.entry_name(entry)}: {error.message}")
 
 
 def _check_lines(

@@ -13,9 +13,9 @@ from typing import IO, Any, Final, TypeVar, cast
 import msgspec
 from msgspec import Struct
 
-from tidings.archives import records, usable
+from tidings.archives import records, salvage
 from tidings.archives.records import Manifest
-from tidings.archives.usable import Note
+from tidings.archives.salvage import Note
 from tidings.base.errors import InvalidInput
 from tidings.base.messages import msg
 
@@ -213,7 +213,7 @@ def _record(decoder: msgspec.json.Decoder[R], line: bytes, where: str, note: Not
     try:
         return decoder.decode(line)
     except msgspec.ValidationError:
-        record, left = usable.record(msgspec.json.decode(line), decoder.type)
+        record, left = salvage.record(msgspec.json.decode(line), decoder.type)
     if note is not None:
         for reason in left:
             note(f"{where}: {reason}")
