@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import sys
 import zlib
-from collections.abc import Iterator
-from typing import Protocol
+from collections.abc import Callable, Iterator
+from typing import Protocol, TypeAlias
 
 import brotli
 
@@ -61,6 +61,25 @@ class Decompressor(Protocol):
         """Yield pieces of at most _STEP bytes. Raises _CorruptError for invalid data."""
 
 
+# Takes data. Returns a piece of at most _STEP bytes, the data that is left, and whether the stream ended or needs more.
+Step: TypeAlias = Callable[[bytes], tuple[bytes, bytes, bool]]
+
+
+def _pieces(step: Step, data: bytes, damage: type[Exception]) -> Iterator[bytes]:
+    """Yield what a stream makes of the data, in pieces of at most _STEP bytes.
+
+    damage: what `step` raises for invalid data. Raises _CorruptError for that.
+    """
+    try:
+        is_done = False
+        while not is_done:
+            piece, data, is_done = step(data)
+            if piece:
+                yield piece
+    except damage as error:
+        raise _CorruptError from error
+
+
 class _Zlib:
     """Decompresses a body with zlib.
 
@@ -79,17 +98,13 @@ class _Zlib:
         return self._stream.unused_data
 
     def decompress(self, data: bytes) -> Iterator[bytes]:
-        try:
-            while True:
-                piece = self._stream.decompress(data, _STEP)
-                data = self._stream.unconsumed_tail
-                if piece:
-                    yield piece
-                # At the end, `unconsumed_tail` repeats what `unused_data` has.
-                if self._stream.eof or (not data and len(piece) < _STEP):
-                    return
-        except zlib.error as error:
-            raise _CorruptError from error
+        return _pieces(self._step, data, zlib.error)
+
+    def _step(self, data: bytes) -> tuple[bytes, bytes, bool]:
+        piece = self._stream.decompress(data, _STEP)
+        # At the end, it repeats what `unused_data` has.
+        left = self._stream.unconsumed_tail
+        return piece, left, self._stream.eof or (not left and len(piece) < _STEP)
 
 
 class _Brotli:
@@ -103,16 +118,11 @@ class _Brotli:
         return bool(self._stream.is_finished())
 
     def decompress(self, data: bytes) -> Iterator[bytes]:
-        try:
-            while True:
-                piece = self._stream.process(data, output_buffer_limit=_STEP)
-                data = b""
-                if piece:
-                    yield piece
-                if self._stream.is_finished() or (not piece and self._stream.can_accept_more_data()):
-                    return
-        except brotli.error as error:
-            raise _CorruptError from error
+        return _pieces(self._step, data, brotli.error)
+
+    def _step(self, data: bytes) -> tuple[bytes, bytes, bool]:
+        piece = self._stream.process(data, output_buffer_limit=_STEP)
+        return piece, b"", self.is_done or (not piece and self._stream.can_accept_more_data())
 
 
 class _Zstd:
@@ -128,16 +138,11 @@ class _Zstd:
         return self._stream.unused_data
 
     def decompress(self, data: bytes) -> Iterator[bytes]:
-        try:
-            while True:
-                piece = self._stream.decompress(data, _STEP)
-                data = b""
-                if piece:
-                    yield piece
-                if self._stream.eof or self._stream.needs_input:
-                    return
-        except zstd.ZstdError as error:
-            raise _CorruptError from error
+        return _pieces(self._step, data, zstd.ZstdError)
+
+    def _step(self, data: bytes) -> tuple[bytes, bytes, bool]:
+        piece = self._stream.decompress(data, _STEP)
+        return piece, b"", self._stream.eof or self._stream.needs_input
 
 
 class _StreamBudget:
