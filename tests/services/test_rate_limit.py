@@ -13,7 +13,7 @@ from support.publisher import Answer, Publisher
 from support.running import environment_for
 from tidings.base.times import DAY, HOUR, SECOND, Instant
 from tidings.domain.accounts.users import User
-from tidings.domain.polling.shared_sources import SourceLease, host_of
+from tidings.domain.polling.shared_sources import SourceLease, host_with_port
 from tidings.engine.database import Database
 from tidings.net.fetch import FetchRequest
 from tidings.services.polling.lease import RefreshFailed
@@ -74,7 +74,7 @@ class Machine:
         """The host of the site has asked for a day without requests."""
         until = Instant(NOW + DAY)
         with self.database.writing() as db:
-            host_limits.pause(db, host_of(site.url()), until=until, asked_until=until)
+            host_limits.pause(db, host_with_port(site.url()), until=until, asked_until=until)
 
     def next_check_at(self, user_id: int, feed_id: int) -> Instant:
         with self.database.reading() as db:

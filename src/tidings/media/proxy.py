@@ -16,7 +16,7 @@ from tidings.base.messages import msg
 from tidings.base.times import SECOND
 from tidings.content.pictures.formats import Picture, read_picture
 from tidings.content.pictures.scaling import PictureSize
-from tidings.domain.polling.shared_sources import host_of
+from tidings.domain.polling.shared_sources import host_with_port
 from tidings.engine.database import Database
 from tidings.media.cache import CachedFile, MediaCache
 from tidings.media.policy import MediaKind, MediaPolicy
@@ -148,7 +148,7 @@ class MediaProxy:
             response = await self._fetcher.get(FetchRequest(url=url, accept=_ACCEPT, ignore_cache=True))
         picture = await asyncio.to_thread(read_picture, response.body)
         if picture is None:
-            raise EmptyBody(msg("{host} did not send a picture.", host=host_of(url)), url=url)
+            raise EmptyBody(msg("{host} did not send a picture.", host=host_with_port(url)), url=url)
         scaled = await self._decoder.scale_down(picture, PictureSize.ARTICLE)
         await self._keep(url, scaled, now_s)
         return scaled

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from tidings.base.messages import Message, msg
 from tidings.base.times import DAY, HOUR, SECOND, Instant
 from tidings.domain.feeds.feeds import Feed
-from tidings.domain.polling.shared_sources import host_of
+from tidings.domain.polling.shared_sources import host_with_port
 from tidings.engine.database import Database
 from tidings.net.errors import HttpError
 from tidings.net.fetch import Fetcher, FetchRequest, FetchResponse
@@ -125,13 +125,13 @@ class PoliteFetcher:
         hand, and may do so once a minute although the host is paused; 0: a worker fetches it, or it belongs to another
         document. is_cleared: the caller has just checked the host in the database.
         """
-        host = host_of(request.url)
+        host = host_with_port(request.url)
         was_paused = await self._ensure_open(host, request.url, requested_by, look=not is_cleared)
         try:
             return await self._fetcher.get(request)
         except HttpError as error:
             if error.status == TOO_MANY_REQUESTS:
-                limiting = host_of(error.url) or host
+                limiting = host_with_port(error.url) or host
                 # Otherwise a user who tries every minute would prolong the pause for all others.
                 is_prolonged = not (was_paused and limiting == host)
                 await self._pause(limiting, error.retry_after_s, user_ids, requested_by, is_prolonged=is_prolonged)

@@ -213,7 +213,7 @@ def split_url(url: str) -> SplitResult:
         return SplitResult("", "", "", "", "")
 
 
-def host_of(url: str) -> str:
+def host_without_www(url: str) -> str:
     """Return the host in lower case, without `www.`; "" if there is none."""
     if plain := _PLAIN_WEB.match(url):
         return plain[1]

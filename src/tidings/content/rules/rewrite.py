@@ -23,7 +23,7 @@ from tidings.content.rules.evaluation import (
     RuleEntry,
     RuleErrors,
     collect_error,
-    host_of,
+    host_without_www,
     is_too_long,
     raise_first,
     with_location,
@@ -243,7 +243,7 @@ _HOSTS: Final = tuple(BY_HOST)
 
 def builtin_rewrites(url: str) -> RewriteRules:
     """Return the built-in rules for an entry with this URL."""
-    host = host_of(url)
+    host = host_without_www(url)
     while host.endswith(_HOSTS):
         if host in BY_HOST:
             return _parsed(host)

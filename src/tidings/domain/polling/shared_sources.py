@@ -70,7 +70,7 @@ def feed_fetch_key(feed: Feed) -> bytes:
     return fetch_key({name: getattr(feed, name) for name in SHARED_OPTIONS})
 
 
-def host_of(feed_url: str) -> str:
+def host_with_port(feed_url: str) -> str:
     """Return the host by which requests are limited, in lower case, with its port unless that is the default one.
 
     Return "" if the URL is not valid.

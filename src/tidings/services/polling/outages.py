@@ -18,7 +18,7 @@ import structlog
 from tidings.base.errors import TidingsError
 from tidings.base.times import DAY, SECOND, Instant
 from tidings.domain.polling import check_times
-from tidings.domain.polling.shared_sources import SourceLease, host_of
+from tidings.domain.polling.shared_sources import SourceLease, host_with_port
 from tidings.engine.database import Database
 from tidings.net.errors import FetchError
 from tidings.services.clock import Clock
@@ -97,7 +97,7 @@ class Outages:
         """
         if not lease.worker or isinstance(error, HostClosed):
             return
-        host = host_of(lease.lead.feed_url)
+        host = host_with_port(lease.lead.feed_url)
         now, since = self._clock(), self._detector.down_since
         if error is None or (isinstance(error, FetchError) and error.proves_network_is_up):
             self._failed.clear()

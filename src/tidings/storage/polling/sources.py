@@ -13,7 +13,7 @@ from sqlalchemy import bindparam, delete, exists, false, func, or_, select, upda
 
 from tidings.base.times import Instant
 from tidings.domain.feeds.feeds import Feed
-from tidings.domain.polling.shared_sources import fetch_key, host_of
+from tidings.domain.polling.shared_sources import fetch_key, host_with_port
 from tidings.engine import statements
 from tidings.engine.database import Read, Write
 from tidings.engine.statements import in_list, upsert
@@ -42,7 +42,7 @@ def ensure_sources(db: Write, rows: Sequence[Mapping[str, Any]]) -> list[int]:
 
     rows: columns of feeds; missing options have their defaults.
     """
-    wanted = {fetch_key(row): host_of(row["feed_url"]) for row in rows}
+    wanted = {fetch_key(row): host_with_port(row["feed_url"]) for row in rows}
     # In the order of keys, or two imports of the same feeds would wait for each other.
     ids = {key: int(db.scalar(_get_or_add, fetch_key=key, host=wanted[key])) for key in sorted(wanted)}
     return [ids[fetch_key(row)] for row in rows]

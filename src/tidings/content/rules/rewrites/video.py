@@ -11,7 +11,7 @@ from urllib.parse import parse_qs
 from msgspec.structs import replace
 from selectolax.lexbor import LexborHTMLParser
 
-from tidings.content.rules.evaluation import RuleEntry, host_of, split_url
+from tidings.content.rules.evaluation import RuleEntry, host_without_www, split_url
 from tidings.content.rules.rewrites.markup import attribute, on_tree
 
 _YOUTUBE_HOSTS: Final = frozenset({"youtube.com", "m.youtube.com"})
@@ -57,7 +57,7 @@ def add_dynamic_iframe(tree: LexborHTMLParser) -> None:
 
 def _youtube_ids(url: str) -> list[str]:
     """Return the id of the video in a URL of YouTube; at most one."""
-    if host_of(url) not in _YOUTUBE_HOSTS:
+    if host_without_www(url) not in _YOUTUBE_HOSTS:
         return []
     short = _SHORT.fullmatch(split_url(url).path)
     return [short[1]] if short else _watched_ids(url)
