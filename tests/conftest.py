@@ -74,7 +74,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="more random examples, and browsers on both engines and all screens: `make test-long`",
     )
     parser.addoption(
-        "--write-contracts", action="store_true", help="write the files in contracts/ anew instead of comparing"
+        "--write-contracts", action="store_true", help="write the files in contracts/ instead of comparing"
     )
     parser.addoption(
         "--partitions",

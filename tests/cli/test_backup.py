@@ -136,7 +136,7 @@ def test_check_lists_problems_with_exit_code_4_until_they_are_repaired(tidings: 
 
     found, repaired, afterwards = tidings("check"), tidings("check", "--repair"), tidings("check")
 
-    line = "counters: 1 feeds whose counters are not those of their entries"
+    line = "counters: 1 feeds whose counters differ from their entries"
     assert (found.returncode, found.stderr) == (4, "")
     assert found.stdout.splitlines() == [line, "Problems: 1; `tidings check --repair` repairs what it can"]
     assert (repaired.returncode, repaired.stdout.splitlines()[0]) == (0, f"{line} (repaired)")

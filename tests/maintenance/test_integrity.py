@@ -82,7 +82,7 @@ BROKEN = {
         "DELETE FROM entry_contents WHERE entry_id = (SELECT min(entry_id) FROM entry_contents)"
     ),
     "counters: 1 feeds without counters": "DELETE FROM feed_counters",
-    "counters: 1 feeds whose counters are not those of their entries": (
+    "counters: 1 feeds whose counters differ from their entries": (
         'UPDATE feed_counters SET unread = 0, "read" = 7, starred_unread = 1'
     ),
     "counters: 1 queues whose counters": (
@@ -117,9 +117,7 @@ def test_repaired_counters_are_those_of_the_entries(database: Database, feed: Fe
         db.run(text("UPDATE entries SET starred = true, status = 1 WHERE title = 'One'"))
         db.run(text("UPDATE entries SET starred = true WHERE title = 'Two'"))
 
-    assert [one.text for one in problems(database, repair=True)] == [
-        "1 feeds whose counters are not those of their entries"
-    ]
+    assert [one.text for one in problems(database, repair=True)] == ["1 feeds whose counters differ from their entries"]
 
     with database.reading() as db:
         assert counters.list_all(db, feed.user_id) == [counters.FeedCounters(feed.feed_id, 2, 1, 1, 1)]

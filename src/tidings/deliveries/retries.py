@@ -88,7 +88,7 @@ class RetryPolicy(Struct, frozen=True, kw_only=True):
         """Return when the event after one that failed alone is attempted. failures: of events, in a row.
 
         Immediately, except after `failures_before_pause`. Such a pause is never longer than the first wait of an
-        event, so that events of one feed at which the receiver fails do not hold back those of other feeds for long.
+        event, so that events of one feed at which the receiver fails do not hold back other feeds' events for long.
         """
         if failures <= self.failures_before_pause:
             return now

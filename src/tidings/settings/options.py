@@ -100,8 +100,8 @@ class Settings:
     )
     tls_certificate: Path | None = option(
         values.folder,
-        "File with the certificate (PEM, followed by those of its issuers) for serving https without a reverse proxy."
-        " Restart Tidings after it is renewed.",
+        "File with the certificate (PEM, followed by its issuers' certificates) for serving https without a reverse"
+        " proxy. Restart Tidings after it is renewed.",
         allowed="a path; ~ is your home folder",
     )
     tls_key: Path | None = option(

@@ -179,7 +179,7 @@ class FeedFields(Struct, frozen=True):
 
     check_interval_minutes: 5 to 43,200, or 0 or null: as often as the feed publishes. keep_read_days,
     keep_unread_days: 1 to 36,500, -1 for ever, or null: as for all feeds. webhook_url, apprise_service_urls: receivers
-    of its new entries instead of those of the integrations; "" to use those.
+    of its new entries instead of the integrations' own receivers; "" to use these.
     """
 
     feed_url: str | None = None

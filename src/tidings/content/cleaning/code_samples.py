@@ -80,7 +80,7 @@ def read_code_table(table: LexborNode, *, is_in_pre: bool) -> CodeTable | None:
 
 
 def _rows(first: LexborNode) -> list[LexborNode]:
-    """Return the rows of a table from its first one on, without those of tables in it."""
+    """Return the rows of a table from its first one on, without the rows of tables in it."""
     rows: list[LexborNode] = []
     group = first.parent
     row: LexborNode | None = first

@@ -106,7 +106,7 @@ def is_smiley(attributes: Attributes) -> bool:
 
 
 def emoji_of(attributes: Attributes) -> str:
-    """Return the characters that the image stands for, "" if its alternative text is no emoji."""
+    """Return the characters that the image stands for, "" if its alternative text is not an emoji."""
     text = (attributes.get("alt") or "").strip()
     if not text or len(text) > _MAX_EMOJI_CHARS:
         return ""

@@ -340,7 +340,7 @@ def unique_by_url(enclosures: Iterable[ParsedEnclosure]) -> tuple[ParsedEnclosur
 
 
 def main_url(enclosures: Iterable[ParsedEnclosure]) -> str:
-    """Return the URL that stands for an entry without a link: of its first enclosure that is no picture, else any."""
+    """Return the URL that stands for an entry without a link: its first enclosure's, if possible not a picture's."""
     urls = [(each.mime_type.startswith("image/"), each.url) for each in enclosures if web_url(each.url, "")]
     return min(urls, key=lambda each: each[0], default=(False, ""))[1]
 

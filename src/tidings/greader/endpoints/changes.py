@@ -61,7 +61,7 @@ class NewState(Struct, frozen=True):
 def edit_tags(caller: User, services: Services, query: EditTag, request: Request) -> str:
     """Set states and labels of entries. Of contradictions the last wins.
 
-    Removed entries and those of other users, unsupported states and the names of folders are ignored: an entry is in
+    Removed entries and other users' entries, unsupported states and the names of folders are ignored: an entry is in
     the folder of its feed. Readrops makes a folder by adding its label to no item. FeedFlow sends nothing to add and to
     remove where it means disable-tag, and goes on if that is not refused.
     """

@@ -228,7 +228,7 @@ def _ref_chunks(page: IdPage) -> Iterator[bytes]:
 
 @routes.post("/reader/api/0/stream/items/contents")
 def list_items(caller: User, services: Services, query: ItemsQuery, request: Request) -> Response:
-    """List items by id, in any number. Unknown ids and those of other users are left out."""
+    """List items by id, in any number. Unknown ids and other users' ids are left out."""
     newest_first = query.r != "o"
     ids = sorted(item_ids.parse_all(query.i), reverse=newest_first)
     for_liferea = request.headers.get("user-agent", "").startswith("Liferea/")

@@ -242,8 +242,8 @@ def _counter_rules() -> Iterator[Rule]:
             )
         ),
     )
-    yield Rule("counters", "feeds whose counters are not those of their entries", _count_wrong_counters(), _recount)
-    yield Rule("counters", "queues whose counters are not those of their deliveries", _count_wrong_queues(), _requeue)
+    yield Rule("counters", "feeds whose counters differ from their entries", _count_wrong_counters(), _recount)
+    yield Rule("counters", "queues whose counters differ from their deliveries", _count_wrong_queues(), _requeue)
 
 
 def _count_wrong_counters() -> Callable[[Read], int]:

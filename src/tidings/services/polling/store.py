@@ -159,7 +159,7 @@ def finish(db: Write, checks: Sequence[tuple[SourceLease, Sequence[FeedColumns]]
 def record(db: Write, results: Sequence[FeedColumns]) -> None:
     """Write columns of feeds."""
     entry_writes.record(db, [(feed, _without_url(columns)) for feed, columns in results])
-    # Rows of feeds are locked before those of sources, and all feeds are locked now.
+    # Rows of feeds are locked before rows of sources, and all feeds are locked now.
     for feed, columns in results:
         if "feed_url" in columns:
             # Moved permanently: the feed gets another source.
