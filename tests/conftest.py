@@ -19,6 +19,7 @@ from argon2 import PasswordHasher
 from hypothesis import settings
 
 from support import (
+    forked_command,
     postgres,
     random_examples,  # noqa: F401 - registers the profiles of hypothesis
     temporary_folder,
@@ -47,6 +48,7 @@ structlog.configure(
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+forked_command.is_used = True
 # Most tests create users. A hash carries its cost, so that the service verifies cheap ones like its own.
 passwords.hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 

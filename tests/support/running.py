@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from support import forked_command
 from support.forked_command import ForkedCommand
 from tidings.engine.database import Database
 from tidings.settings import load
@@ -90,7 +91,11 @@ def _start(
     command: str, environment: Mapping[str, str], folder: Path, log_path: Path, prefix: Sequence[str]
 ) -> subprocess.Popen[bytes] | ForkedCommand:
     # Python itself reads its variables at its start only.
-    if not prefix and all(name.startswith("TIDINGS_") or name in ("PATH", "HOME") for name in environment):
+    if (
+        forked_command.is_used
+        and not prefix
+        and all(name.startswith("TIDINGS_") or name in ("PATH", "HOME") for name in environment)
+    ):
         return ForkedCommand([command], environment, folder, stdout=log_path, stderr=log_path)
     with log_path.open("ab") as log:
         return subprocess.Popen(
