@@ -305,3 +305,14 @@ def test_related_posts_go_even_as_articles() -> None:
     post = "<article><p>Other news of the valley, for those who read on.</p></article>"
 
     assert "Other news" not in article_of(f"<section class='related-posts'>{post}</section>")
+
+
+def test_a_sentence_in_an_element_with_a_better_name_is_not_the_article() -> None:
+    hours = "Open on Monday, Tuesday, Wednesday, Thursday, Friday, from nine to five, except in August."
+    contact = f"<div class='body-text'><p>{hours}</p></div>"
+    text = f"<div><div class='text-wrap'><p>{SENTENCE.replace(',', '') * 12}</p></div></div>"
+    noise = "".join(f"<div><p><a href='/{n}'>{SENTENCE}</a></p></div>" for n in range(20))
+
+    article = find_article(f"<html><body><div>{contact}</div>{text}{noise}</body></html>")
+
+    assert "Rain fell" in article

@@ -69,6 +69,12 @@ _MIN_TABLE_CELLS: Final = 4
 _SUBHEADINGS: Final = frozenset({"h2", "h3", "h4", "h5", "h6"})
 _MIN_QUOTED_SHARE: Final = 0.8
 _MIN_ARTICLE_CHARS: Final = 250
+# A candidate with fewer characters gives way to one with this many times its text and this share of its score.
+_MAX_SHORT_CHARS: Final = 1_000
+_MIN_LONGER_RATIO: Final = 5
+_MIN_SIMILAR_SCORE: Final = 0.45
+_MAX_LONGER_LINK_SHARE: Final = 0.1
+_NO_ARTICLES: Final = ("body", "form", "aside", "nav")
 _SENTENCE_ENDS: Final = (".", "!", "?", "\u201d", '"', "\u3002")
 _MIN_SENTENCE_CHARS: Final = 25
 
@@ -209,7 +215,11 @@ class _TreeReadability(Document):  # type: ignore[misc]
         best: dict[str, Any] | None = super().select_best_candidate(candidates)
         if best is None:
             return None
-        best = self._titled_article(candidates, best["elem"]) or best
+        titled = self._titled_article(candidates, best["elem"])
+        if titled is None:
+            best = self._much_longer(candidates, best) or best
+        else:
+            best = titled
         table = next(
             (ancestor for ancestor in (best["elem"], *best["elem"].iterancestors()) if ancestor.tag == "table"), None
         )
@@ -246,6 +256,26 @@ class _TreeReadability(Document):  # type: ignore[misc]
         for other in [*article.itersiblings("article"), *article.itersiblings("article", preceding=True)]:
             other.drop_tree()
         return candidates[article]
+
+    def _much_longer(
+        self, candidates: dict[HtmlElement, dict[str, Any]], best: dict[str, Any]
+    ) -> dict[str, Any] | None:
+        """Return the best one of the candidates that have many times the text of the best one, and a similar score.
+
+        Names alone may give a sentence more points than a long text without commas.
+        """
+        chars = text_length(best["elem"])
+        if chars >= _MAX_SHORT_CHARS:
+            return None
+        longer = [
+            one
+            for one in candidates.values()
+            if one["content_score"] >= _MIN_SIMILAR_SCORE * best["content_score"]
+            and one["elem"].tag not in _NO_ARTICLES
+            and text_length(one["elem"]) >= _MIN_LONGER_RATIO * chars
+            and self.get_link_density(one["elem"]) <= _MAX_LONGER_LINK_SHARE
+        ]
+        return max(longer, key=lambda one: one["content_score"], default=None)
 
     def _has_sections(self, around: HtmlElement, section: HtmlElement) -> bool:
         """Return whether the text is in several sections, this one among them, with little else around them."""
