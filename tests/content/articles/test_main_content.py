@@ -316,3 +316,13 @@ def test_a_sentence_in_an_element_with_a_better_name_is_not_the_article() -> Non
     article = find_article(f"<html><body><div>{contact}</div>{text}{noise}</body></html>")
 
     assert "Rain fell" in article
+
+
+def test_all_posts_of_a_discussion_are_the_article() -> None:
+    post = "<article class='post'><div class='post-text'><div class='message'>%s. %s</div></div></article>"
+    posts = "".join(post % (word, SENTENCE * 4) for word in ("First", "Second", "Third"))
+    noise = "".join(f"<div><p><a href='/{n}'>{SENTENCE}</a></p></div>" for n in range(30))
+
+    article = find_article(f"<html><body><div id='thread'><div>{posts}</div></div>{noise}</body></html>")
+
+    assert all(word in article for word in ("First.", "Second.", "Third."))

@@ -19,6 +19,7 @@ from msgspec import Struct
 from readability import Document
 from readability.readability import REGEXES, Unparseable
 
+from tidings.content.articles.lost_media import element_number
 from tidings.content.articles.surroundings import (
     class_and_id,
     is_in_text,
@@ -74,6 +75,9 @@ _MAX_SHORT_CHARS: Final = 1_000
 _MIN_LONGER_RATIO: Final = 5
 _MIN_SIMILAR_SCORE: Final = 0.45
 _MAX_LONGER_LINK_SHARE: Final = 0.1
+# Candidates with the same names, and their share of the text of the element around them.
+_MIN_PEERS: Final = 3
+_MIN_PEERS_SHARE: Final = 0.5
 _NO_ARTICLES: Final = ("body", "form", "aside", "nav")
 _SENTENCE_ENDS: Final = (".", "!", "?", "\u201d", '"', "\u3002")
 _MIN_SENTENCE_CHARS: Final = 25
@@ -218,6 +222,7 @@ class _TreeReadability(Document):  # type: ignore[misc]
         titled = self._titled_article(candidates, best["elem"])
         if titled is None:
             best = self._much_longer(candidates, best) or best
+            best = self._around_peers(candidates, best) or best
         else:
             best = titled
         table = next(
@@ -276,6 +281,29 @@ class _TreeReadability(Document):  # type: ignore[misc]
             and self.get_link_density(one["elem"]) <= _MAX_LONGER_LINK_SHARE
         ]
         return max(longer, key=lambda one: one["content_score"], default=None)
+
+    def _around_peers(
+        self, candidates: dict[HtmlElement, dict[str, Any]], best: dict[str, Any]
+    ) -> dict[str, Any] | None:
+        """Return the element around several candidates like the best one, as the posts of a discussion or a list."""
+        names = best["elem"].get("class", "")
+        peers = [
+            one["elem"]
+            for one in candidates.values()
+            if one["content_score"] >= _MIN_SIMILAR_SCORE * best["content_score"]
+            and one["elem"].tag == best["elem"].tag
+            and one["elem"].get("class", "") == names
+        ]
+        if not names or len(peers) < _MIN_PEERS:
+            return None
+        first, last = min(peers, key=element_number), max(peers, key=element_number)
+        around = {*first.iterancestors()}
+        common = next(one for one in last.iterancestors() if one in around)
+        if common.tag in ("html", *_NO_ARTICLES) or self.get_link_density(common) > _MAX_LINK_SHARE:
+            return None
+        if sum(text_length(one) for one in peers) < _MIN_PEERS_SHARE * text_length(common):
+            return None
+        return candidates.setdefault(common, self.score_node(common))
 
     def _has_sections(self, around: HtmlElement, section: HtmlElement) -> bool:
         """Return whether the text is in several sections, this one among them, with little else around them."""
