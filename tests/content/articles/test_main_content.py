@@ -326,3 +326,12 @@ def test_all_posts_of_a_discussion_are_the_article() -> None:
     article = find_article(f"<html><body><div id='thread'><div>{posts}</div></div>{noise}</body></html>")
 
     assert all(word in article for word in ("First.", "Second.", "Third."))
+
+
+def test_a_dialog_with_many_paragraphs_goes() -> None:
+    dialog = f"<div class='modal'><div><div class='modal__body'>{OTHER * 4}</div></div></div>"
+
+    article = find_article(f"<html><body><div class='text'>{PARAGRAPH * 3}</div>{dialog}</body></html>")
+
+    assert "Rain fell" in article
+    assert "Hail" not in article

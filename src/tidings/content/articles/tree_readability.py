@@ -42,6 +42,10 @@ _SIDE_ROLES: Final = frozenset({"alertdialog", "complementary", "dialog", "menu"
 _OVERLAY: Final = re.compile(
     r"(?<![a-z])(?:modal|newsletter|vjs-|(?:cookie|gdpr)-(?:banner|bar|consent|notice))", re.IGNORECASE
 )
+# Names of a dialog itself, unlike those of elements that open one.
+_DIALOG: Final = re.compile(
+    r"(?<![\w-])modal(?:(?:__|-)(?:body|content|dialog|container|window|wrapper))?(?![\w-])", re.IGNORECASE
+)
 
 # Shown on paper only, or by browsers without scripts. Bootstrap's `d-none` may be undone for wider windows.
 _HIDDEN_NAME: Final = re.compile(r"(?<![\w-])(?:d-none|visible-print|print-only)(?![\w-])|noscript", re.IGNORECASE)
@@ -149,7 +153,9 @@ class _TreeReadability(Document):  # type: ignore[misc]
             if meaning.is_hidden or (meaning.is_popup and self._is_popup(element)):
                 element.drop_tree()
             elif meaning.is_overlay:
-                if paragraph_text_length(element) < main_chars and not is_shielded(element):
+                # Terms and notes in a dialog may be longer than the article.
+                least_chars = most_chars if _DIALOG.search(names) else main_chars
+                if paragraph_text_length(element) < least_chars and not is_shielded(element):
                     element.drop_tree()
             # A discussion may be longer than the article; anything else with most of the text is the article.
             elif (
