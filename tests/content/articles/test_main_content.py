@@ -335,3 +335,16 @@ def test_a_dialog_with_many_paragraphs_goes() -> None:
 
     assert "Rain fell" in article
     assert "Hail" not in article
+
+
+def test_a_beginning_in_front_of_a_part_does_not_make_it_the_article() -> None:
+    walk = "A walk along the river after three days of rain, from the mill to the old bridge and back again. "
+    described = walk + walk.replace("walk", "ride")
+    lead = f"<header><div class='teaser'>{described}</div></header>"
+    pieces = "".join(f"<div><div><p>{word}. {SENTENCE * 3}</p></div></div>" for word in ("One", "Two", "Three"))
+    text = f"<div><div><div class='text'><p>Zero. {SENTENCE * 4}</p></div></div></div>{pieces}"
+    meta = f"<meta name='description' content='{described}'>"
+
+    article = find_article(f"<html><head>{meta}</head><body><article>{lead}{text}</article></body></html>")
+
+    assert all(word in article for word in ("Zero.", "One.", "Two.", "Three."))

@@ -55,10 +55,15 @@ def find_article(page: HtmlElement) -> str:
     _show_noscript(page)
     lost_media.resolve_lazy_images(page)
     lost_media.number_elements(page)
-    article = with_beginning(page, run_readability(page), hints.beginnings, _extract_part)
+    found = run_readability(page)
+    # A beginning put in front of a part of the article does not make it the whole.
+    chars = 0 if found is None else text_length(found)
+    article = with_beginning(page, found, hints.beginnings, _extract_part)
+    if article is not found:
+        chars = 0 if article is None else text_length(article)
     if article is not None:
         lost_media.restore_media(article, page)
-    part = _most_of_page(page, article)
+    part = _most_of_page(page, article, chars)
     if part is not None and article is not None and _is_lost(hints.beginnings, article, part):
         part = None
     article = article if part is None else part
@@ -123,14 +128,13 @@ def _is_lost(beginnings: tuple[str, ...], article: HtmlElement, part: HtmlElemen
     return any(is_in(article, (one,)) and not is_in(part, (one,)) for one in beginnings)
 
 
-def _most_of_page(page: HtmlElement, article: HtmlElement | None) -> HtmlElement | None:
+def _most_of_page(page: HtmlElement, article: HtmlElement | None, chars: int) -> HtmlElement | None:
     """Return the smallest element with most of the page's text if the article is only a part of that text, else None.
 
     Readability scores paragraphs; text in table cells or separated by line breaks has none. What looks like no article
     does not count, unless nothing else is left.
     """
     body = page.find("body")
-    chars = 0 if article is None else text_length(article)
     if article is not None and article.tag == "body" and chars >= MIN_ARTICLE_CHARS:
         # Readability found nothing and returned all of the page. With less text, the page is about its pictures.
         chars = 0
