@@ -348,3 +348,15 @@ def test_a_beginning_in_front_of_a_part_does_not_make_it_the_article() -> None:
     article = find_article(f"<html><head>{meta}</head><body><article>{lead}{text}</article></body></html>")
 
     assert all(word in article for word in ("Zero.", "One.", "Two.", "Three."))
+
+
+def test_a_standfirst_in_a_heading_does_not_bring_in_what_is_around_a_short_article() -> None:
+    heading = f"<header><h1>The river</h1><h2>{SENTENCE}{SENTENCE}</h2></header>"
+    text = f"<div class='text'><p>{SENTENCE.replace('Rain', 'Hail') * 2}</p></div>"
+    login = "<div>To read on, become a member</div>"
+    links = "<div><ul>" + "<li><a href='/x'>Other news</a></li>" * 5 + "</ul></div>"
+
+    article = find_article(f"<html><body><article>{heading}<div>{text}{login}</div></article>{links}</body></html>")
+
+    assert "Hail fell" in article
+    assert "become a member" not in article

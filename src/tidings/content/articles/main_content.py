@@ -145,9 +145,12 @@ def _most_of_page(page: HtmlElement, article: HtmlElement | None, chars: int) ->
     part = _largest_part(stripped, chars)
     if part is None:
         part = _largest_part(copy.deepcopy(body), chars)
-    if part is not None:
-        remove_surroundings(part, page_title(page))
-    return part
+    if part is None:
+        return None
+    remove_surroundings(part, page_title(page))
+    # A standfirst and a title around a short article do not make it a part of a longer one.
+    in_headings = sum(text_length(heading) for heading in part.iter("h1", "h2", "h3", "h4", "h5", "h6"))
+    return part if text_length(part) - in_headings > MIN_TEXT_RATIO * chars else None
 
 
 def _largest_part(part: HtmlElement, chars: int) -> HtmlElement | None:
