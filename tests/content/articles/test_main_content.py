@@ -360,3 +360,21 @@ def test_a_standfirst_in_a_heading_does_not_bring_in_what_is_around_a_short_arti
 
     assert "Hail fell" in article
     assert "become a member" not in article
+
+
+@pytest.mark.parametrize("box", ["<article><div>%s</div></article>", "<div class='hentry'>%s</div>"])
+def test_a_short_article_that_is_marked_is_not_exchanged_for_a_sidebar(box: str) -> None:
+    links = "".join(f"<li>{SENTENCE}<a href='/{n}'>{SENTENCE}</a></li>" for n in range(12))
+
+    article = find_article(f"<html><body>{box % (SHORT * 2)}<div><ul>{links}</ul></div></body></html>")
+
+    assert "The bridge is open" in article
+    assert "Rain" not in article
+
+
+def test_a_marked_introduction_does_not_hide_the_article() -> None:
+    lines = "<br>".join([SENTENCE] * 20)
+
+    article = find_article(f"<html><body><div class='hentry'>{SHORT}</div><table><tr><td>{lines}</table></body></html>")
+
+    assert "Rain fell" in article

@@ -48,7 +48,7 @@ def with_beginning(
     if article is None or not lines:
         return article
     around = _common_line(lines)
-    is_marked = any(_is_article(one) for one in around)
+    is_marked = any(is_article(one) for one in around)
     for element in found:
         branch = _branch(element, around)
         if branch is None:
@@ -68,6 +68,12 @@ def with_beginning(
             article.insert(0, addition)
             return article
     return article
+
+
+def is_article(element: HtmlElement) -> bool:
+    """Return whether an element is marked as an article by its name."""
+    names = f"{class_and_id(element)} {element.get('itemprop', '')}"
+    return element.tag == "article" or _ARTICLE_NAME.search(names) is not None
 
 
 def _may_begin_article(element: HtmlElement) -> bool:
@@ -97,16 +103,11 @@ def _branch(element: HtmlElement, around: set[HtmlElement]) -> HtmlElement | Non
 
 def _is_other_article(element: HtmlElement, branch: HtmlElement) -> bool:
     for one in (element, *element.iterancestors()):
-        if _is_article(one):
+        if is_article(one):
             return True
         if one is branch:
             break
     return False
-
-
-def _is_article(element: HtmlElement) -> bool:
-    names = f"{class_and_id(element)} {element.get('itemprop', '')}"
-    return element.tag == "article" or _ARTICLE_NAME.search(names) is not None
 
 
 def _own_chars(element: HtmlElement) -> int:

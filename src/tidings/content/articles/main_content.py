@@ -15,7 +15,7 @@ from lxml import etree
 from lxml.html import Element, HtmlElement, HTMLParser, document_fromstring
 
 from tidings.content.articles import lost_media
-from tidings.content.articles.beginning import with_beginning
+from tidings.content.articles.beginning import is_article, with_beginning
 from tidings.content.articles.page_hints import is_in, read_hints, text_as_paragraphs
 from tidings.content.articles.surroundings import (
     class_and_id,
@@ -36,6 +36,8 @@ MAX_LINK_SHARE: Final = 0.5
 
 # A result with less than this share of most of the page's text is no article, even if it begins like one.
 MIN_RESULT_SHARE: Final = 0.1
+# Share of the text in links up to which a part without the marked article may be the article.
+MAX_PART_LINK_SHARE: Final = 0.2
 # A result with less than this share of the text for search engines is only an excerpt of the article.
 MAX_EXCERPT_SHARE: Final = 0.5
 # Texts in `noscript` that are shorter (characters), or a smaller share of the page's paragraphs, ask for scripts.
@@ -64,7 +66,11 @@ def find_article(page: HtmlElement) -> str:
     if article is not None:
         lost_media.restore_media(article, page)
     part = _most_of_page(page, article, chars)
-    if part is not None and article is not None and _is_lost(hints.beginnings, article, part):
+    if (
+        part is not None
+        and article is not None
+        and (_is_lost(hints.beginnings, article, part) or _is_elsewhere(page, article, part))
+    ):
         part = None
     article = article if part is None else part
     if len(hints.text) * MAX_EXCERPT_SHARE > (0 if article is None else text_length(article)):
@@ -126,6 +132,22 @@ def _is_lost(beginnings: tuple[str, ...], article: HtmlElement, part: HtmlElemen
     if text_length(article) < MIN_RESULT_SHARE * text_length(part):
         return False
     return any(is_in(article, (one,)) and not is_in(part, (one,)) for one in beginnings)
+
+
+def _is_elsewhere(page: HtmlElement, article: HtmlElement, part: HtmlElement) -> bool:
+    """Return whether a page marks its article, and a larger part without it lists other articles or discusses it.
+
+    A part with many times the text and few links is an article all the same: only its introduction is marked.
+    """
+    lines = lost_media.article_lines(article, page)
+    numbers = {lost_media.element_number(element) for element in part.iter("*")}
+    if not lines or any(lost_media.element_number(line) in numbers for line in lines):
+        return False
+    chars = text_length(part)
+    in_links = sum(text_length(link) for link in part.iter("a"))
+    if text_length(article) < MIN_RESULT_SHARE * chars and in_links <= MAX_PART_LINK_SHARE * chars:
+        return False
+    return any(is_article(one) for one in lines[0].iterancestors())
 
 
 def _most_of_page(page: HtmlElement, article: HtmlElement | None, chars: int) -> HtmlElement | None:
