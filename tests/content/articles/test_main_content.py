@@ -378,3 +378,14 @@ def test_a_marked_introduction_does_not_hide_the_article() -> None:
     article = find_article(f"<html><body><div class='hentry'>{SHORT}</div><table><tr><td>{lines}</table></body></html>")
 
     assert "Rain fell" in article
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "<figure><img src='a.jpg'><figcaption><span class='off-screen'>Image label</span>Dam</figcaption></figure>",
+        "<div class='screenreader-only'>Image label</div>",
+    ],
+)
+def test_labels_for_screen_readers_go(part: str) -> None:
+    assert "Image label" not in article_of(part)

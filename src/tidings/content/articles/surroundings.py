@@ -28,8 +28,12 @@ _ASIDE: Final = re.compile(
     r"(?<![a-z])(?:related|recommended|read-?(?:next|more)|most-(?:popular|read)|trending|outbrain|taboola|cta|sign-?up"
     r"|share|sharing|social|breadcrumbs?|(?:left|right)-?rail)"
     r"(?:daddy|-?(?:posts?|articles?|stories|story|content|links?|news|this|bar|buttons?|tools?|icons?|media|items?"
-    r"|list|box))*(?![\w-])|(?<![a-z])(?:screen-reader-text|visually-hidden|sr-only)(?![a-z-])",
+    r"|list|box))*(?![\w-])",
     re.IGNORECASE,
+)
+# Labels that only screen readers show.
+_UNSEEN: Final = re.compile(
+    r"(?<![a-z])(?:screen-?reader(?:-text|-only)?|visually-?hidden|sr-only|off-?screen)(?![a-z-])", re.IGNORECASE
 )
 # What publishing systems put around a text: who wrote it, its tags, its discussion. They never name parts of a text.
 _META: Final = re.compile(
@@ -66,7 +70,7 @@ def remove_surroundings(article: HtmlElement, page_title: str) -> None:
     for element in named_elements(article):
         names = class_and_id(element)
         if names not in known:
-            known[names] = any(kind.search(names) is not None for kind in (_ASIDE, _META, _BYLINE))
+            known[names] = any(kind.search(names) is not None for kind in (_ASIDE, _UNSEEN, _META, _BYLINE))
         if known[names] and _is_surrounding(element, names, main_chars):
             element.drop_tree()
     for button in list(article.iter("button")):
@@ -78,9 +82,10 @@ def remove_surroundings(article: HtmlElement, page_title: str) -> None:
 
 
 def _is_surrounding(element: HtmlElement, names: str, main_chars: float) -> bool:
-    if is_in_text(element) and not _is_whole_line(element):
+    is_unseen = _UNSEEN.search(names) is not None
+    if is_in_text(element) and not _is_whole_line(element) and not (is_unseen and _is_in_caption(element)):
         return False
-    if (_ASIDE.search(names) or _META.search(names)) and paragraph_text_length(element) < main_chars:
+    if (is_unseen or _ASIDE.search(names) or _META.search(names)) and paragraph_text_length(element) < main_chars:
         return True
     return _is_byline(element, names)
 
@@ -130,6 +135,11 @@ def _is_whole_line(element: HtmlElement) -> bool:
     """Return whether a part of a paragraph is all of its text, so that it is not part of a sentence."""
     line = element.getparent()
     return element.tag == "span" and line is not None and line.tag == "p" and _TEXT(line) == _TEXT(element)
+
+
+def _is_in_caption(element: HtmlElement) -> bool:
+    around = element.getparent()
+    return around is not None and around.tag == "figcaption"
 
 
 def _remove_repeated_captions(article: HtmlElement) -> None:
