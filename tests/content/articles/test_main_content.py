@@ -389,3 +389,11 @@ def test_a_marked_introduction_does_not_hide_the_article() -> None:
 )
 def test_labels_for_screen_readers_go(part: str) -> None:
     assert "Image label" not in article_of(part)
+
+
+def test_a_date_between_paragraphs_goes() -> None:
+    assert "May 2024" not in article_of("<time datetime='2024-05-02'>2 May 2024</time>")
+
+
+def test_a_date_in_a_sentence_stays() -> None:
+    assert "<time datetime=" in article_of("<p>It began on <time datetime='2024-05-02'>2 May 2024</time>, at noon.</p>")

@@ -76,6 +76,9 @@ def remove_surroundings(article: HtmlElement, page_title: str) -> None:
     for button in list(article.iter("button")):
         if not _has_image(button):
             button.drop_tree()
+    for time in list(article.iter("time")):
+        if not is_in_text(time) and text_length(time) < _MAX_BYLINE_CHARS and not _has_image(time):
+            time.drop_tree()
     _remove_repeated_captions(article)
     _remove_title(article, _words(page_title))
     remove_boilerplate(article)
