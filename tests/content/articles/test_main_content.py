@@ -397,3 +397,21 @@ def test_a_date_between_paragraphs_goes() -> None:
 
 def test_a_date_in_a_sentence_stays() -> None:
     assert "<time datetime=" in article_of("<p>It began on <time datetime='2024-05-02'>2 May 2024</time>, at noon.</p>")
+
+
+def test_the_title_below_a_gallery_goes() -> None:
+    title = "The river rises in the valley"
+    slide = f"<div class='slide'><div>{title}</div></div>"
+    text = f"<div class='story'>{PARAGRAPH * 3}{slide}{PARAGRAPH * 3}</div>"
+
+    article = find_article(f"<html><head><title>{title} - The Post</title></head><body>{text}</body></html>")
+
+    assert "Rain fell" in article
+    assert title not in article
+
+
+def test_a_paragraph_that_begins_with_the_title_stays() -> None:
+    title = "The river rises in the valley"
+    text = f"<div>{PARAGRAPH * 3}<p>{title} since Monday, said the engineer.</p>{PARAGRAPH}</div>"
+
+    assert title in find_article(f"<html><head><title>{title}</title></head><body>{text}</body></html>")

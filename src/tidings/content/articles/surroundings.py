@@ -59,6 +59,7 @@ _MIN_CAPTION_CHARS: Final = 40
 # Share of a heading's words that are in the title it repeats. Titles have more words, such as the name of the site.
 _MIN_TITLE_SHARE: Final = 0.75
 _SITE_WORDS: Final = 4
+_TITLE_CHARS: Final = 300
 _MIN_PARAGRAPH_CHARS: Final = 60
 
 
@@ -159,7 +160,15 @@ def _remove_repeated_captions(article: HtmlElement) -> None:
 
 
 def _remove_title(article: HtmlElement, page_title: tuple[str, ...]) -> None:
-    """Removes headings before the text that repeat the title of the page, which is shown above the article."""
+    """Removes lines that repeat the title of the page, which is shown above the article.
+
+    Before the text, a heading may differ a little. Galleries repeat the whole title further below.
+    """
+    for line in list(article.iter("p", "div")):
+        words = _words(_TEXT(line)) if text_length(line) <= _TITLE_CHARS else ()
+        is_whole = len(words) >= _SITE_WORDS and len(page_title) - _SITE_WORDS <= len(words)
+        if is_whole and words == page_title[: len(words)] and not _has_image(line):
+            line.drop_tree()
     for element in list(article.iter("h1", "h2", "p")):
         words = _words(_TEXT(element))
         is_title = _is_title(words, page_title)
