@@ -415,3 +415,20 @@ def test_a_paragraph_that_begins_with_the_title_stays() -> None:
     text = f"<div>{PARAGRAPH * 3}<p>{title} since Monday, said the engineer.</p>{PARAGRAPH}</div>"
 
     assert title in find_article(f"<html><head><title>{title}</title></head><body>{text}</body></html>")
+
+
+def test_a_link_past_an_advertisement_goes() -> None:
+    assert "Continue reading" not in article_of("<div><p><a href='#after'>Continue reading the story</a></p></div>")
+
+
+def test_a_table_of_contents_stays() -> None:
+    lines = "".join(f"<p><a href='#{n}'>The story of day {n}</a></p>" for n in range(3))
+
+    assert article_of(f"<div>{lines}</div>").count("The story of day") == 3
+
+
+@pytest.mark.parametrize(
+    "note", ["Media playback is unsupported on your device", "Your browser does not support video"]
+)
+def test_notes_of_players_go(note: str) -> None:
+    assert note not in article_of(f"<div><p>{note}</p></div>")

@@ -20,6 +20,8 @@ _TEXT: Final = etree.XPath("normalize-space()", smart_strings=False)
 _LABEL: Final = re.compile(
     r"(?:-+\s*)?(?:advert(?:isement|ising)?|anzeige|werbung|publicité|publicidade?|pubblicità|reklama?|реклама|广告|広告"
     r"|(?:story|article) continues below(?: advertisement)?|(?:this|the) slideshow requires javascript\.?"
+    r"|(?:media|video|audio) playback is (?:unsupported|not supported) on (?:your|this) device\.?"
+    r"|your browser does not support (?:the |this )?(?:html5 )?(?:video|audio)(?: tag| element)?\.?"
     r"|(?:image|photo|picture|slide|bild|foto|imagen?) [0-9]{1,3} (?:of|/|von|de|sur|di) [0-9]{1,3}"
     r"|(?:(?:view|leave a|[0-9]+) comments?|comments)|close)(?:\s*-+)?:?",
     re.IGNORECASE,
@@ -59,6 +61,7 @@ _SHARE_NAMES: Final = name_set(
     " copy link flipboard messenger sms vk ok viber line pocket"
 )
 _MIN_SHARE_LINKS: Final = 2
+_MIN_SKIP_WORDS: Final = 3
 _MAX_LAST_HEADINGS: Final = 10
 _LINES: Final = ("p", "div", "center", "h2", "h3", "h4", "h5", "h6", "li")
 
@@ -77,7 +80,12 @@ def remove_boilerplate(article: HtmlElement) -> None:
         label = _RELATED.match(text)
         if label is not None:
             _remove_related(line, text[label.end() :])
-        elif _is_call(line, text) or _is_share_line(line, text) or _is_publication_time(line, text):
+        elif (
+            _is_skip_link(line, text)
+            or _is_call(line, text)
+            or _is_share_line(line, text)
+            or _is_publication_time(line, text)
+        ):
             line.drop_tree()
     for heading in _last_headings(article):
         if heading not in before:
@@ -117,6 +125,23 @@ def _is_call(line: HtmlElement, text: str) -> bool:
     if line.tag != "p" or text.upper() != text or line.getprevious() is None:
         return False
     return sum(character.isupper() for character in text) >= _MIN_CAPITALS and _is_all_links(line)
+
+
+def _is_skip_link(line: HtmlElement, text: str) -> bool:
+    """Return whether a line is one link to another place of the page: past an advertisement, or back to the top.
+
+    Several of them are a table of contents.
+    """
+    if line.tag not in ("p", "div") or len(text) > _MAX_LABEL_CHARS or len(text.split()) < _MIN_SKIP_WORDS:
+        return False
+    if not _is_place_on_page(line):
+        return False
+    return not any(one is not None and _is_place_on_page(one) for one in (line.getprevious(), line.getnext()))
+
+
+def _is_place_on_page(element: HtmlElement) -> bool:
+    links = list(element.iterdescendants("a"))
+    return len(links) == 1 and links[0].get("href", "")[:1] == "#" and _TEXT(links[0]) == _TEXT(element)
 
 
 def _is_share_line(line: HtmlElement, text: str) -> bool:
