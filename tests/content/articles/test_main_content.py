@@ -432,3 +432,21 @@ def test_a_table_of_contents_stays() -> None:
 )
 def test_notes_of_players_go(note: str) -> None:
     assert note not in article_of(f"<div><p>{note}</p></div>")
+
+
+def test_the_picture_that_a_page_shares_stands_before_a_text_without_pictures() -> None:
+    meta = "<meta property='og:image' content='https://example.org/river.jpg'>"
+    image = "<img src='/files/river-800x600.jpg'><img src='/files/other.jpg'>"
+    top = f"<div>{image}<p>{SENTENCE * 12}</p></div>"
+    text = f"<div class='text'>{PARAGRAPH.replace('Rain', 'Hail') * 9}</div>"
+
+    article = find_article(f"<html><head>{meta}</head><body><div>{top}</div><div>{text}</div></body></html>")
+
+    assert article.count("<img") == 1
+    assert "river-800x600.jpg" in article
+
+
+def test_a_picture_that_a_page_shares_but_does_not_show_is_not_invented() -> None:
+    meta = "<meta property='og:image' content='https://example.org/river.jpg'>"
+
+    assert "<img" not in find_article(f"<html><head>{meta}</head><body><div>{PARAGRAPH * 3}</div></body></html>")

@@ -12,6 +12,7 @@ from bisect import bisect
 from collections.abc import Iterator
 from typing import Final
 
+from lxml import etree
 from lxml.html import HtmlElement
 
 from tidings.content.cleaning.images import LAZY_SRC
@@ -45,6 +46,12 @@ _DECORATION: Final = re.compile(
     re.IGNORECASE,
 )
 _IMAGE_FILE: Final = re.compile(r"\.(?:jpe?g|png|gif|webp|avif|svg)(?:[?#]|$)", re.IGNORECASE)
+_SIZE_IN_NAME: Final = re.compile(r"-[0-9]{2,5}x[0-9]{2,5}(?=\.[a-z]+$)", re.IGNORECASE)
+_SHARED: Final = etree.XPath(
+    "//meta[@property='og:image' or @name='og:image' or @name='twitter:image' or @property='twitter:image']/@content",
+    smart_strings=False,
+)
+_MAX_SHARED: Final = 10
 _SOURCE: Final = re.compile(r"(?:data-.*)?(?:src|srcset|original|url)", re.IGNORECASE)
 
 
@@ -78,6 +85,11 @@ def remove_numbers(article: HtmlElement) -> None:
 
 def restore_media(article: HtmlElement, page: HtmlElement) -> None:
     """Puts lost media back. article: extracted from a copy of the page, after the page was numbered."""
+    _restore_between(article, page)
+    _restore_shared(article, page)
+
+
+def _restore_between(article: HtmlElement, page: HtmlElement) -> None:
     words = article_lines(article, page)
     if not words:
         return
@@ -93,6 +105,29 @@ def restore_media(article: HtmlElement, page: HtmlElement) -> None:
         _insert_in_order(
             _enclosing_figure(lost, kept), article, kept[positions[following]] if following < len(positions) else None
         )
+
+
+def _restore_shared(article: HtmlElement, page: HtmlElement) -> None:
+    """Puts the picture that a page names for sharing in front of an article without pictures, if the page shows it.
+
+    Nothing but its name shows that it belongs to the article: it may stand far above it.
+    """
+    if next(article.iter(*_MEDIA), None) is not None:
+        return
+    names = {name for url in _SHARED(page)[:_MAX_SHARED] if (name := _file_name(str(url)))}
+    for image in page.iter("img") if names else ():
+        if names.isdisjoint(_file_name(url) for url in _media_urls(image)) or not _is_wanted(image, set()):
+            continue
+        addition = copy.deepcopy(image)
+        addition.tail = None
+        article.insert(0, addition)
+        return
+
+
+def _file_name(url: str) -> str:
+    """Return the name of an image's file, which has several sizes; "" if it has none."""
+    name = url.partition("?")[0].partition("#")[0].rpartition("/")[2]
+    return _SIZE_IN_NAME.sub("", name) if _IMAGE_FILE.search(name) else ""
 
 
 def article_lines(article: HtmlElement, page: HtmlElement) -> list[HtmlElement]:
