@@ -450,3 +450,15 @@ def test_a_picture_that_a_page_shares_but_does_not_show_is_not_invented() -> Non
     meta = "<meta property='og:image' content='https://example.org/river.jpg'>"
 
     assert "<img" not in find_article(f"<html><head>{meta}</head><body><div>{PARAGRAPH * 3}</div></body></html>")
+
+
+def test_a_gallery_below_the_text_stays() -> None:
+    items = "".join(f"<li><a href='/{n}.jpg'><img src='/s{n}.jpg'></a></li>" for n in range(4))
+    teaser = "<div class='teaser'><img src='/other.jpg'></div>"
+    text = f"<div class='text'>{PARAGRAPH * 6}</div>"
+    article = f"<article>{text}<div class='picture-gallery'><ul>{items}</ul></div>{teaser}</article>"
+
+    found = find_article(f"<html><body>{article}<div>{OTHER}</div></body></html>")
+
+    assert found.count("<img") == 4
+    assert "other.jpg" not in found

@@ -46,6 +46,7 @@ _DECORATION: Final = re.compile(
     re.IGNORECASE,
 )
 _IMAGE_FILE: Final = re.compile(r"\.(?:jpe?g|png|gif|webp|avif|svg)(?:[?#]|$)", re.IGNORECASE)
+_GALLERY: Final = re.compile(r"galler|galeri|slideshow|lightbox", re.IGNORECASE)
 _SIZE_IN_NAME: Final = re.compile(r"-[0-9]{2,5}x[0-9]{2,5}(?=\.[a-z]+$)", re.IGNORECASE)
 _SHARED: Final = etree.XPath(
     "//meta[@property='og:image' or @name='og:image' or @name='twitter:image' or @property='twitter:image']/@content",
@@ -161,8 +162,21 @@ def _lost_media(words: list[HtmlElement], kept: dict[int, HtmlElement]) -> Itera
         elif position < first and not leads_in:
             leads_in = True
             yield element
+        elif position > last and _is_in_gallery(element, around):
+            restored += 1
+            yield element
         if restored == _MAX_RESTORED:
             return
+
+
+def _is_in_gallery(element: HtmlElement, around: HtmlElement) -> bool:
+    """Return whether an image below the text stands in a gallery of its article, unlike teasers of other articles."""
+    for ancestor in element.iterancestors():
+        if ancestor is around:
+            return False
+        if _GALLERY.search(_class_and_id(ancestor)):
+            return True
+    return False
 
 
 def _common_ancestor(elements: list[HtmlElement]) -> HtmlElement:
