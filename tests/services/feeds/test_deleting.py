@@ -15,6 +15,7 @@ from tidings.engine.database import Database
 from tidings.services.accounts.users import Users
 from tidings.services.feeds.categories import Categories
 from tidings.services.feeds.feeds import Feeds
+from tidings.services.listeners import Listeners
 from tidings.storage.entries import counters
 from tidings.storage.feeds import categories, feeds
 
@@ -42,8 +43,8 @@ def test_deleting_waits_for_a_poll_that_is_being_stored(
         when = {"created_at": NOW, "checked_at": NOW, "next_check_at": NOW}
         feed_id = feeds.add(db, alice.id, category_id=category.id, feed_url="https://a.example/", title="a", **when)
     # Nothing is fetched here.
-    poller_database: Any = dict.fromkeys(("fetcher", "recent", "icons", "full_content", "listeners", "schedule"))
-    subscriptions = Feeds(database, clock=lambda: NOW, **poller_database)
+    poller_database: Any = dict.fromkeys(("fetcher", "recent", "icons", "full_content", "schedule"))
+    subscriptions = Feeds(database, clock=lambda: NOW, listeners=Listeners(), **poller_database)
     deletions: dict[str, Callable[[], None]] = {
         "feed": lambda: subscriptions.delete(alice.id, feed_id),
         "category": lambda: Categories(database, lambda: NOW).delete(alice.id, category.id),

@@ -84,8 +84,8 @@ class RandomActions:
         self.services = Entries(database, lambda: NOW, Listeners())
         self.categories = Categories(database, lambda: NOW)
         # Nothing is fetched here.
-        others: Any = dict.fromkeys(("fetcher", "recent", "icons", "full_content", "listeners", "schedule"))
-        self.subscriptions = Feeds(database, clock=lambda: NOW, **others)
+        others: Any = dict.fromkeys(("fetcher", "recent", "icons", "full_content", "schedule"))
+        self.subscriptions = Feeds(database, clock=lambda: NOW, listeners=Listeners(), **others)
         self.steps: list[Callable[[], object]] = [
             *[self.poll] * 4,
             *[self.set_state] * 6,
