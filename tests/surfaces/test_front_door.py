@@ -9,6 +9,7 @@ from http.client import HTTPConnection
 
 import pytest
 
+from support.hub import wait_for
 from support.people import call
 from support.running import RunningService, running_service
 from tidings.engine.database import Database
@@ -60,6 +61,8 @@ def test_each_request_is_a_line_without_secrets(logged: RunningService) -> None:
 
     call(logged.url, "GET", f"/share/{token}?token=hunter22")
 
+    # The line is written when the response is sent.
+    wait_for(lambda: "/share/" in logged.log, "the request is not in the log")
     (line,) = [line for line in logged.log.splitlines() if "/share/" in line]
     assert "request method=GET path=/share/[hidden] status=" in line
     assert "address=127.0.0.1" in line
