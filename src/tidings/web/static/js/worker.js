@@ -18,7 +18,7 @@ const FRESH_MS = 60_000;
 // What a reverse proxy answers while the service is away.
 const AWAY = [502, 503, 504];
 const ENTRY =
-  /^(?:unread|starred|history|shared|tagged|search|entries|(?:feeds|categories|labels)\/\d+\/entries)\/(\d+)$/;
+  /^(?:unread(?:\/entry)?|starred|history|shared|tagged|search|entries|(?:feeds|categories|labels)\/\d+\/entries)\/(\d+)$/;
 const COPY = /^offline\/\d+$/;
 // What a copy needs to look as it should. Sounds and films are too large.
 const FILE = new RegExp(`(?:href|src)="${ROOT}((?:static/|icons/|proxy/(?!stream)|custom[.])[^"#]+)`, "g");
