@@ -177,6 +177,6 @@ def _read(path: Path, what: str) -> str:
     try:
         return path.expanduser().read_text(encoding="utf-8-sig")
     except OSError as error:
-        raise StartError(f"{what}, {_quoted(str(path))}, cannot be read: {error.strerror}") from error
+        raise StartError(f"{what}, {str(path)!r}, cannot be read: {error.strerror}") from error
     except (UnicodeDecodeError, RuntimeError, ValueError) as error:
-        raise StartError(f"{what}, {_quoted(str(path))}, cannot be read as UTF-8 text") from error
+        raise StartError(f"{what}, {str(path)!r}, cannot be read as UTF-8 text") from error
