@@ -17,8 +17,7 @@ from tidings.base.errors import InvalidInput, StartError, StoreUnavailable
 from tidings.base.times import Instant
 from tidings.domain.feeds.feeds import Feed
 from tidings.engine import postgresql, sqlite_file
-from tidings.engine.database import BUSY_USES, Database, columns
-from tidings.engine.engines import driver_url
+from tidings.engine.database import BUSY_USES, Database, columns, driver_url
 from tidings.storage import migrate
 from tidings.storage.accounts import users
 from tidings.storage.feeds import categories, feeds

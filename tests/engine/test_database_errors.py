@@ -13,7 +13,7 @@ from structlog.testing import capture_logs
 
 from tidings.base.errors import StoreUnavailable
 from tidings.engine import database as database_module
-from tidings.engine import engines, errors
+from tidings.engine import errors
 from tidings.engine.database import Database
 from tidings.engine.errors import Cause, CauseLog
 from tidings.storage import migrate
@@ -93,7 +93,7 @@ def test_sqlite_is_kept_busy_by_another_process(
     on_sqlite: Database, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other = Database(f"sqlite:///{file}")
-    monkeypatch.setattr(engines, "BUSY_TIMEOUT_S", 0.05)
+    monkeypatch.setattr(database_module, "BUSY_TIMEOUT_S", 0.05)
 
     with other.writing(), capture_logs() as logged:
         with pytest.raises(StoreUnavailable), on_sqlite.writing():
@@ -109,7 +109,7 @@ def test_sqlite_is_kept_busy_by_another_process(
 def test_waiting_for_the_write_lock_has_a_deadline_and_readers_do_not_wait(
     on_sqlite: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(engines, "BUSY_TIMEOUT_S", 0.05)
+    monkeypatch.setattr(database_module, "BUSY_TIMEOUT_S", 0.05)
     refused: list[StoreUnavailable] = []
 
     def write() -> None:

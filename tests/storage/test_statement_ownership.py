@@ -32,7 +32,7 @@ from support.resource_factory import BODIES, MAKERS, NAMES, ResourceFactory
 from support.running import RunningService, environment_for, running
 from support.visitors import Visitor
 from tidings.api.openapi import operations_of
-from tidings.engine import engines
+from tidings.engine import database
 from tidings.engine.columns import metadata
 from tidings.engine.postgresql import PostgresPool
 from tidings.greader.routes import READER_ROUTES
@@ -113,8 +113,8 @@ def is_executable(sql: str) -> bool:
 def dialect(engine: str) -> Dialect:
     """Return the dialect as the service configures it. Nothing connects."""
     if engine == "sqlite":
-        return engines.sqlite(engines.driver_url("sqlite:///unused"), 1, file=engines.DatabaseFile("unused")).dialect
-    return PostgresPool(engines.driver_url("postgresql://user@localhost/unused"), 1).engine.dialect
+        return database.sqlite(database.driver_url("sqlite:///unused"), 1, file=database.DatabaseFile("unused")).dialect
+    return PostgresPool(database.driver_url("postgresql://user@localhost/unused"), 1).engine.dialect
 
 
 def kept_statements() -> Iterator[tuple[str, str, ClauseElement]]:

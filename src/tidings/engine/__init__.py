@@ -11,7 +11,7 @@
 Statements are SQLAlchemy's. A write is one transaction: it commits when its block ends, and
 rolls back when the block raises. Each difference between the engines is a function of one of these modules:
 
-database          Database, Read, Write: connections, transactions, rows as structs
+database          Database, Read, Write: connection pools, transactions, rows as structs
 columns           types of columns, and names of constraints
 statements        INSERT … ON CONFLICT, lists as one parameter, locks
 bulk_insert       many rows, ids reserved in advance
@@ -25,7 +25,7 @@ integrity         what an engine says of its own files
 disk_space        the size of the database, and returning free space
 sqlite_file       an SQLite database as a file: copies and checks
 database_clock    the clock that all machines share
-errors            ConcurrentChange, and which errors mean StoreUnavailable of `tidings.base.errors`
+errors            ConcurrentChange, DatabaseReplaced, and which errors mean StoreUnavailable of `tidings.base.errors`
 
 It never creates or knows the tables of an application, except the full-text index and `user_writes`, which name the
 tables `users` and `entries`, and it has no settings: URLs and limits are arguments.

@@ -15,8 +15,7 @@ import psycopg
 from sqlalchemy import Dialect, Table, text
 from sqlalchemy.exc import DBAPIError
 
-from tidings.engine.database import Read, Write
-from tidings.engine.engines import is_sqlite
+from tidings.engine.database import Read, Write, is_sqlite
 
 _last_id = text("SELECT seq FROM sqlite_sequence WHERE name = :name")
 # Finding the sequence takes ten times as long as reading it, so it is found once for all ids.

@@ -5,8 +5,7 @@ from __future__ import annotations
 from sqlalchemy import text
 
 from tidings.base.times import Instant
-from tidings.engine.database import Read
-from tidings.engine.engines import is_sqlite
+from tidings.engine.database import Read, is_sqlite
 
 _select_server_time = text("SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS bigint)")
 

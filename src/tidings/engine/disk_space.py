@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import text
 
-from tidings.engine.database import Database, Read, Write
-from tidings.engine.engines import is_sqlite
+from tidings.engine.database import Database, Read, Write, is_sqlite
 
 _PAGES = text("PRAGMA page_count")
 _FREE = text("PRAGMA freelist_count")

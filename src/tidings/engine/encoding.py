@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import text
 
-from tidings.engine.database import Read
-from tidings.engine.engines import is_sqlite
+from tidings.engine.database import Read, is_sqlite
 
 NEEDED = "UTF8"
 _select_encoding = text("SELECT current_setting('server_encoding')")

@@ -23,7 +23,6 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from tidings.base.errors import InvalidInput
 from tidings.base.messages import msg
-from tidings.engine.engines import DatabaseReplaced
 
 
 class ConcurrentChange(InvalidInput):
@@ -31,6 +30,23 @@ class ConcurrentChange(InvalidInput):
 
     def __init__(self) -> None:
         super().__init__(msg("Someone else changed the same thing at this moment: look again, then repeat."))
+
+
+class DatabaseReplaced(Exception):
+    """The database is not the one that this process began to work with."""
+
+
+class SchemaReplaced(DatabaseReplaced):
+    """The schema has another revision: a backup was restored, or another version of Tidings migrated it."""
+
+    def __init__(self, revision: str | None, expected: str) -> None:
+        super().__init__(
+            f"the database has schema {revision or 'none'}, this version of Tidings needs {expected}: restart Tidings"
+        )
+
+
+class FileReplaced(DatabaseReplaced):
+    """The file of an open SQLite database was deleted, or another one is in its place."""
 
 
 log = structlog.get_logger()

@@ -17,8 +17,7 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
 
 from tidings.content.search import Phrase, SearchQuery
-from tidings.engine.database import Read, Write
-from tidings.engine.engines import is_sqlite
+from tidings.engine.database import Read, Write, is_sqlite
 from tidings.engine.search_tables import search_documents, search_vectors
 from tidings.engine.statements import upsert
 

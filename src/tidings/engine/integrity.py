@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import text
 
-from tidings.engine.database import Read, Write
-from tidings.engine.engines import is_sqlite
+from tidings.engine.database import Read, Write, is_sqlite
 
 _check = text("PRAGMA integrity_check(20)")
 _rebuild = text("REINDEX")

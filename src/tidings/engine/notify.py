@@ -15,8 +15,7 @@ from typing import Any
 import psycopg
 from sqlalchemy import text
 
-from tidings.engine.database import Database, Write
-from tidings.engine.engines import is_sqlite
+from tidings.engine.database import Database, Write, is_sqlite
 
 FEEDS = "tidings_feeds"
 

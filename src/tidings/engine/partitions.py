@@ -12,8 +12,7 @@ from collections.abc import Sequence
 from sqlalchemy import text
 
 from tidings.base.errors import StartError
-from tidings.engine.database import Read, Write
-from tidings.engine.engines import is_sqlite
+from tidings.engine.database import Read, Write, is_sqlite
 
 _count = text("SELECT count(*) FROM pg_inherits WHERE inhparent = CAST(:table AS regclass)")
 # The constraints of a table: p is its primary key, u are unique keys, f are foreign keys.

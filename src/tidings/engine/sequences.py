@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from sqlalchemy import Table, text
 
-from tidings.engine.database import Read, Write
-from tidings.engine.engines import is_sqlite
+from tidings.engine.database import Read, Write, is_sqlite
 
 _select_all = text("SELECT name, seq FROM sqlite_sequence")
 _delete = text("DELETE FROM sqlite_sequence WHERE name = :name")

@@ -22,8 +22,7 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
 from sqlalchemy.types import UserDefinedType
 
-from tidings.engine.database import Write
-from tidings.engine.engines import is_sqlite
+from tidings.engine.database import Write, is_sqlite
 
 # Upsert
 

@@ -10,7 +10,7 @@ from sqlalchemy.exc import OperationalError, ProgrammingError
 
 from tidings.engine import errors
 from tidings.engine.database import Read
-from tidings.engine.engines import SchemaReplaced
+from tidings.engine.errors import SchemaReplaced
 
 MIGRATIONS = Path(__file__).with_name("migrations")
 _read = text("SELECT version_num FROM alembic_version")
