@@ -22,7 +22,7 @@ from tidings.archives.readers.export_files import ExportFiles
 from tidings.base.errors import InvalidInput
 from tidings.content.model import Chapter
 from tidings.domain.entries.attachments import chapters_text
-from tidings.engine import bulk_insert
+from tidings.engine import statements
 from tidings.storage.entries import contents, labels
 from tidings.storage.schema import enclosures
 from tidings.wiring.services import AllServices
@@ -107,7 +107,7 @@ def reader(cast: Cast, site: Publisher, services: AllServices) -> Person:
         contents.set_of_feed(db, alice.id, ids[1], "", chapters, is_shown=True)
         contents.set_contents(db, alice.id, ids[1], "<p>The whole article.</p>", "<p>The content of the feed.</p>")
         sound = {"url": "https://example.org/1.mp3", "mime_type": "audio/mpeg", "size": 9, "media_progression": 7}
-        bulk_insert.add(db, enclosures, [sound | {"user_id": alice.id, "entry_id": ids[1], "queue_position": 1}])
+        statements.insert_rows(db, enclosures, [sound | {"user_id": alice.id, "entry_id": ids[1], "queue_position": 1}])
     return alice
 
 

@@ -10,7 +10,7 @@ from sqlalchemy import select
 from support.entry_fixtures import NOW, FeedFixture, ready
 from tidings.base.errors import InvalidInput
 from tidings.base.times import Instant
-from tidings.engine import bulk_insert
+from tidings.engine import statements
 from tidings.engine.database import Database
 from tidings.storage.polling import entry_writes
 from tidings.storage.schema import entries, entry_contents, search_pending
@@ -60,7 +60,7 @@ def test_a_duplicate_row_in_bulk_is_invalid_input(database: Database) -> None:
     rows = [{"entry_id": 5, "user_id": 1}, {"entry_id": 5, "user_id": 1}]
 
     with pytest.raises(InvalidInput, match="look again"), database.writing() as db:
-        bulk_insert.add(db, search_pending, rows)
+        statements.insert_rows(db, search_pending, rows)
 
     with database.reading() as db:
         assert db.tuples(select(search_pending)) == []

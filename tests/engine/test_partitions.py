@@ -16,7 +16,7 @@ from support.entry_fixtures import NOW
 from tidings.base.errors import StartError
 from tidings.base.times import Instant
 from tidings.domain.entries.entries import EntryFilter, EntryStatus, PageRequest
-from tidings.engine import bulk_insert, partitions
+from tidings.engine import partitions, statements
 from tidings.engine.database import Database
 from tidings.maintenance.integrity import IntegrityCheck, Problem
 from tidings.maintenance.store import table_copy
@@ -60,7 +60,7 @@ def test_dividing_keeps_every_row_and_the_last_ids(archive: Archive) -> None:
             places = db.rows(text(f"SELECT user_id, count(DISTINCT tableoid) AS places FROM {table.name} GROUP BY 1"))
             assert [row["places"] for row in places] == [1, 1, 1], table.name
     with archive.database.writing() as db:
-        assert bulk_insert.take_ids(db, entries, 1) == [ids["entries"] + 1]
+        assert statements.take_ids(db, entries, 1) == [ids["entries"] + 1]
     assert problems(archive.database) == problems_before
     migrate.check(archive.database)
 

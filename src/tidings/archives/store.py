@@ -10,7 +10,7 @@ from sqlalchemy import bindparam, func, select
 
 from tidings.base.times import Instant
 from tidings.domain.entries.entries import Enclosure, Entry
-from tidings.engine import bulk_insert
+from tidings.engine import statements
 from tidings.engine.database import Database, Read, Write, columns
 from tidings.engine.statements import in_list
 from tidings.storage.entries import counters, labels, public_links, search_index
@@ -127,7 +127,7 @@ def add_entries(db: Write, user_id: int, new: Sequence[NewEntry]) -> list[int]:
     delta = counters.CounterDelta()
     rows, contents, tags, attached = [], [], [], []
     codes: set[str] = set()
-    for id_, added in zip(bulk_insert.take_ids(db, entries, len(new)), new, strict=True):
+    for id_, added in zip(statements.take_ids(db, entries, len(new)), new, strict=True):
         row = msgspec.structs.asdict(added.entry) | {"id": id_, "user_id": user_id}
         if row["share_code"] in codes or public_links.by_code(db, row["share_code"]) is not None:
             row["share_code"] = ""
@@ -139,10 +139,10 @@ def add_entries(db: Write, user_id: int, new: Sequence[NewEntry]) -> list[int]:
         tags += entry_writes.tag_rows(user_id, id_, added.tags)
         attached += [_enclosure_row(user_id, id_, enclosure) for enclosure in added.enclosures]
         delta.add(added.entry.feed_id, added.entry.status, starred=added.entry.starred)
-    bulk_insert.add(db, entries, rows)
-    bulk_insert.add(db, entry_contents, contents)
-    bulk_insert.add(db, entry_tags, tags)
-    bulk_insert.add(db, enclosures, attached)
+    statements.insert_rows(db, entries, rows)
+    statements.insert_rows(db, entry_contents, contents)
+    statements.insert_rows(db, entry_tags, tags)
+    statements.insert_rows(db, enclosures, attached)
     ids = [row["id"] for row in rows]
     search_index.note_new(db, [(id_, user_id) for id_ in ids])
     delta.write(db)
@@ -151,7 +151,7 @@ def add_entries(db: Write, user_id: int, new: Sequence[NewEntry]) -> list[int]:
 
 def add_deleted(db: Write, feed_id: int, hashes: Sequence[bytes], *, now: Instant) -> None:
     """Record that entries were deleted from a feed, so that they do not come back. hashes: not recorded yet."""
-    bulk_insert.add(db, tombstones, [{"feed_id": feed_id, "hash": hash_, "seen_at": now} for hash_ in hashes])
+    statements.insert_rows(db, tombstones, [{"feed_id": feed_id, "hash": hash_, "seen_at": now} for hash_ in hashes])
 
 
 def _enclosure_row(user_id: int, entry_id: int, enclosure: Enclosure) -> dict[str, object]:

@@ -13,8 +13,7 @@ rolls back when the block raises. Each difference between the engines is a funct
 
 database          Database, Read, Write: connection pools, transactions, rows as structs
 columns           types of columns, and names of constraints
-statements        INSERT … ON CONFLICT, lists as one parameter, locks
-bulk_insert       many rows, ids reserved in advance
+statements        INSERT … ON CONFLICT, lists as one parameter, many rows with ids reserved in advance, locks
 full_text         search: FTS5, or tsvector; its tables are in search_tables
 notify            wakes processes that wait for something to do
 row_text          tells whether anything in a row has changed

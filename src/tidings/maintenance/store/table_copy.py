@@ -18,7 +18,7 @@ from sqlalchemy import Executable, LargeBinary, Table, bindparam, func, insert, 
 from sqlalchemy.exc import DBAPIError
 
 from tidings.base.errors import StartError
-from tidings.engine import bulk_insert, errors, sequences
+from tidings.engine import errors, sequences, statements
 from tidings.engine.columns import CompressedText
 from tidings.engine.database import Read, Write
 from tidings.storage.schema import entries, metadata, search_pending
@@ -79,7 +79,7 @@ def last_key(db: Read, table: Table) -> tuple[Any, ...]:
 def add_rows(db: Write, table: Table, rows: Sequence[tuple[Any, ...]]) -> None:
     """Insert rows as `pages` yields them. Raises StartError if the database refuses one."""
     try:
-        bulk_insert.add_stored(db, table, [column.name for column in table.columns], rows)
+        statements.insert_stored(db, table, [column.name for column in table.columns], rows)
     except DBAPIError as error:
         if errors.cause_of(error) is not None:
             raise

@@ -14,7 +14,7 @@ from sqlalchemy import RowMapping, bindparam, delete, exists, select
 
 from tidings.content.cleaning import text_of
 from tidings.content.search import SearchQuery, group_of, parse_query, terms
-from tidings.engine import bulk_insert, full_text
+from tidings.engine import full_text, statements
 from tidings.engine.database import Read, Write
 from tidings.engine.full_text import Document
 from tidings.engine.statements import in_list, upsert
@@ -65,7 +65,7 @@ def note_changed(db: Write, user_id: int, entry_ids: Iterable[int]) -> None:
 
 def note_new(db: Write, numbered: Sequence[tuple[int, int]]) -> None:
     """Like `note_changed`, for entries of this transaction. numbered: pairs of entry id and user id."""
-    bulk_insert.add(db, search_pending, [{"entry_id": id_, "user_id": user_id} for id_, user_id in numbered])
+    statements.insert_rows(db, search_pending, [{"entry_id": id_, "user_id": user_id} for id_, user_id in numbered])
 
 
 def is_behind(db: Read, user_id: int | None = None) -> bool:

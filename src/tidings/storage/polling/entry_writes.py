@@ -21,7 +21,7 @@ from tidings.domain.entries.attachments import chapters_text, match_enclosures
 from tidings.domain.entries.entries import EditedEntryField, ReadyEntry, tag_key
 from tidings.domain.feeds.feeds import Feed
 from tidings.domain.polling.changes import FeedUpdate, KnownEntries, StoredEntry, StoredIdentity
-from tidings.engine import bulk_insert
+from tidings.engine import statements
 from tidings.engine.database import Read, Write
 from tidings.engine.statements import in_list
 from tidings.storage.entries import counters, labels, search_index
@@ -55,7 +55,7 @@ def look_up(db: Read, hashes: Mapping[int, Iterable[bytes]]) -> dict[int, KnownE
     fingerprints: dict[int, dict[bytes, bytes | None]] = {feed_id: {} for feed_id in hashes}
     deleted: dict[int, set[bytes]] = {feed_id: set() for feed_id in hashes}
     for start in range(0, len(pairs), _LOOK_UP_BATCH):
-        for feed_id, hash_, id_, print_ in bulk_insert.select_by_hash(
+        for feed_id, hash_, id_, print_ in statements.select_by_hash(
             db, _SELECT_KNOWN, pairs[start : start + _LOOK_UP_BATCH]
         ):
             if id_ is None:
@@ -84,7 +84,7 @@ def of_dates(db: Read, dates: Mapping[tuple[int, int], Iterable[Instant]]) -> di
     """
     wanted = [(*ids, date) for ids, of_feed in dates.items() for date in sorted(of_feed)]
     found: defaultdict[int, list[StoredEntry]] = defaultdict(list)
-    for row in bulk_insert.select_by_date(db, _SELECT_BY_DATE, wanted):
+    for row in statements.select_by_date(db, _SELECT_BY_DATE, wanted):
         found[row.feed_id].append(StoredEntry(*row))
     return dict(found)
 
@@ -114,7 +114,7 @@ def add(
 
 def _add(db: Write, owned: Sequence[tuple[int, int, int, Instant, ReadyEntry]]) -> list[int]:
     """owned: entries with the ids of their user, feed and category, and the time."""
-    ids = bulk_insert.take_ids(db, entries, len(owned)) if owned else []
+    ids = statements.take_ids(db, entries, len(owned)) if owned else []
     for start in range(0, len(ids), _INSERT_BATCH):
         batch = ids[start : start + _INSERT_BATCH]
         _add_rows(db, list(zip(batch, owned[start : start + _INSERT_BATCH], strict=True)))
@@ -138,10 +138,10 @@ def _add_rows(db: Write, numbered: Sequence[tuple[int, tuple[int, int, int, Inst
         )
         tags += tag_rows(user_id, id_, entry.tags)
         attached += [_enclosure_row(user_id, id_, enclosure) for enclosure in entry.enclosures]
-    bulk_insert.add(db, entries, rows)
-    bulk_insert.add(db, entry_contents, contents)
-    bulk_insert.add(db, entry_tags, tags)
-    bulk_insert.add(db, enclosures, attached)
+    statements.insert_rows(db, entries, rows)
+    statements.insert_rows(db, entry_contents, contents)
+    statements.insert_rows(db, entry_tags, tags)
+    statements.insert_rows(db, enclosures, attached)
     search_index.note_new(db, [(id_, owned[0]) for id_, owned in numbered])
 
 
