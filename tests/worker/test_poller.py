@@ -13,7 +13,8 @@ from support.publisher import Cut, Drip, Endless, Hang, Publisher
 from support.running import environment_for
 from tidings.domain.polling.shared_sources import SourceLease
 from tidings.engine.database import Database
-from tidings.services.wakeup import FEEDS, WakeupEvent
+from tidings.engine.notify import FEEDS
+from tidings.services.polling.lease import WakeupEvent
 from tidings.settings import load
 from tidings.storage.feeds import feeds
 from tidings.wiring.services import AllServices, build_services

@@ -23,9 +23,10 @@ from tidings.base.shortages import is_shortage
 from tidings.content.articles import Article
 from tidings.domain.entries.entries import EntryFilter, PageRequest
 from tidings.engine.database import Database
+from tidings.engine.notify import FEEDS
 from tidings.net.fetch import Fetcher, FetchRequest, FetchSettings
 from tidings.services.entries.fetch_content import ArticleFetcher
-from tidings.services.wakeup import FEEDS, WakeupEvent
+from tidings.services.polling.lease import WakeupEvent
 from tidings.settings import load
 from tidings.storage.feeds import feeds
 from tidings.wiring.services import AllServices, build_services

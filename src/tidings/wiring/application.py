@@ -16,6 +16,7 @@ from tidings.archives.readers.ttrss_source import TtrssSource
 from tidings.base.times import to_datetime
 from tidings.engine import disk_space
 from tidings.engine.database import Database
+from tidings.engine.notify import FEEDS
 from tidings.maintenance.cleanup_worker import run_cleanup
 from tidings.maintenance.integrity import IntegrityCheck, Problem
 from tidings.maintenance.store import backup, move, restore
@@ -25,7 +26,7 @@ from tidings.runtime import allocator
 from tidings.runtime.demand import WorkerLifetime
 from tidings.services.clock import Clock, system_clock
 from tidings.services.entries.reading_times import ReadingTimes
-from tidings.services.wakeup import FEEDS, WakeupEvent
+from tidings.services.polling.lease import WakeupEvent
 from tidings.settings import Settings
 from tidings.storage import migrate, schema_revision
 from tidings.storage.entries import search_index

@@ -16,8 +16,7 @@ import structlog
 from tidings.base.errors import LocalShortage, StoreUnavailable
 from tidings.base.shortages import is_shortage
 from tidings.domain.polling.shared_sources import SourceLease
-from tidings.services.polling.lease import SourceClaims
-from tidings.services.wakeup import WakeupEvent
+from tidings.services.polling.lease import SourceClaims, WakeupEvent
 from tidings.worker import loops
 from tidings.worker.loops import worker_name
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tidings.base.times import SECOND, Instant
-from tidings.services.polling.outages import FORGET_AFTER, MAX_STREAK_HOSTS, OutageDetector
+from tidings.services.polling.lease import FORGET_AFTER, MAX_STREAK_HOSTS, OutageDetector
 
 NOW = Instant(1_795_250_409_000_000)
 

@@ -18,6 +18,7 @@ from tidings.domain.polling.shared_sources import SourceLease
 from tidings.engine.database import Database
 from tidings.net.fetch import FetchResponse
 from tidings.services.listeners import Listeners
+from tidings.services.polling.check import FeedChecker
 from tidings.services.polling.run import CheckRun
 from tidings.services.polling.store import store_updates
 from tidings.storage.accounts import users
@@ -71,6 +72,7 @@ def test_two_documents_of_one_feed_are_ingested_one_after_the_other(
     feed = feed_of(database, user.id, polling.subscribe(user, site.url("/feed.xml")))
 
     checker = polling.services.polling.claims._checker
+    assert isinstance(checker, FeedChecker)
 
     def document(title: str) -> CheckRun:
         body = f"<rss version='2.0'><channel><item><title>{title}</title><guid>{title}</guid></item></channel></rss>"

@@ -37,7 +37,7 @@ from tidings.services.feeds.icons import Icons
 from tidings.services.listeners import CheckedDocument, Listeners
 from tidings.services.polling import decide
 from tidings.services.polling.full_content import USER_TIMEOUT_S, WORKER_TIMEOUT_S, FullContent
-from tidings.services.polling.outages import Outages
+from tidings.services.polling.lease import Outages
 from tidings.services.polling.prepare import EntryPreparer
 from tidings.services.polling.run import CheckRun, Member, batches, failing
 from tidings.services.polling.store import (
