@@ -35,7 +35,7 @@ from tidings.domain.entries.entries import Direction, EntryFilter, EntryStatus, 
 from tidings.engine.database import Database, Read
 from tidings.maintenance.store import cleanup
 from tidings.storage.entries import counters, entry_lists
-from tidings.storage.polling import claims
+from tidings.storage.polling import sources
 
 ENGINES: Final = ("sqlite", "postgresql")
 SIZES: Final[Mapping[str, Sequence[int]]] = {
@@ -66,8 +66,8 @@ def _list_of(place: str) -> Case:
 def _claim(found: Archive) -> int:
     """Claims five sources and lets go of them. Returns how many."""
     with found.database.writing() as db:
-        held = claims.claim_due(db, "bench", now=Instant(NOW + 60), until=Instant(NOW + 99), limit=5, per_host=2)
-        claims.release_all(db, "bench")
+        held = sources.claim_due(db, "bench", now=Instant(NOW + 60), until=Instant(NOW + 99), limit=5, per_host=2)
+        sources.release_all(db, "bench")
     return len(held)
 
 

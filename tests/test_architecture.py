@@ -366,7 +366,7 @@ def test_the_check_covers_every_room() -> None:
         ("tidings.media.store", "from tidings.websub.tables import websub_topics", "media may only know"),
         ("tidings.maintenance.status", "from tidings.deliveries.tables import deliveries", "maintenance may only know"),
         ("tidings.maintenance.store.status", "from tidings.deliveries import store", "maintenance may only know"),
-        ("tidings.storage.polling.claims", "from tidings.websub.tables import websub_topics", "storage may only know"),
+        ("tidings.storage.polling.sources", "from tidings.websub.tables import websub_topics", "storage may only know"),
         ("tidings.media.proxy", "from tidings.settings import Settings", "media may only know"),
         ("tidings.media.proxy", "from tidings.wiring.slice import Slice", "media may only know"),
         ("tidings.media.wiring", "from tidings.wiring.services import AllServices", "media may only know"),

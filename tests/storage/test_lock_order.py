@@ -25,7 +25,7 @@ from tidings.services.polling import store
 from tidings.storage.accounts import users
 from tidings.storage.entries import counters, labels
 from tidings.storage.feeds import bulk, categories, feeds
-from tidings.storage.polling import claims
+from tidings.storage.polling import sources
 from tidings.storage.schema import entries as entry_table
 from tidings.storage.schema import feed_counters as counter_table
 from tidings.storage.schema import feeds as feed_table
@@ -120,7 +120,7 @@ def test_claims_are_renewed_without_waiting_for_locks(postgresql: Database, feed
         lock(db, source_table.c.id, first)
         with postgresql.writing() as other:
             other.connection.exec_driver_sql("SET LOCAL lock_timeout = '3s'")
-            assert claims.renew(other, WORKER, [first, second], Instant(LATER + 1)) == {second}
+            assert sources.renew(other, WORKER, [first, second], Instant(LATER + 1)) == {second}
 
     with postgresql.reading() as reading:
         until = select(source_table.c.claimed_until).order_by(source_table.c.id)
@@ -157,7 +157,7 @@ def test_claims_are_released_in_the_order_of_ids(postgresql: Database, feed_fixt
 
     ensure_order(
         postgresql,
-        lambda db: claims.release_all(db, WORKER),
+        lambda db: sources.release_all(db, WORKER),
         held=(source_table.c.id, first),
         then=(source_table.c.id, second),
     )

@@ -30,7 +30,7 @@ from tidings.maintenance.store import cleanup, status
 from tidings.maintenance.store.cleanup import ExpiredEntry
 from tidings.storage.entries import counters, entries, entry_lists, labels, public_links, read_state, unread_ids
 from tidings.storage.feeds import bulk, categories, feed_texts, feeds, health
-from tidings.storage.polling import claims, entry_writes, sources
+from tidings.storage.polling import entry_writes, sources
 from tidings.websub import store as subscriptions
 
 pytestmark = pytest.mark.slow
@@ -349,17 +349,17 @@ WRITES: dict[str, Callable[[Write, Archive], object]] = {
     "deleting a label": lambda db, a: labels.remove(db, a.user_id, a.label_ids["small"]),
     "sharing an entry": lambda db, a: public_links.set_code(db, a.user_id, 5, "a code"),
     "marking some read": lambda db, a: entries.set_state(db, a.user_id, [3, 4, 5], status=EntryStatus.READ, now=NOW),
-    "claiming due feeds": lambda db, _: claims.claim_due(
+    "claiming due feeds": lambda db, _: sources.claim_due(
         db, "w", now=Instant(NOW + 9), until=Instant(NOW + 99), limit=5, per_host=2, gap=9
     ),
-    "looking for what is due": lambda db, _: claims.any_due(db, Instant(NOW + 9)),
+    "looking for what is due": lambda db, _: sources.any_due(db, Instant(NOW + 9)),
     "putting off a host": lambda db, a: sources.postpone_host(
         db, "host 7", Instant(NOW + 99), user_ids=[a.user_id], users_until=Instant(NOW + 999)
     ),
-    "letting go of claims": lambda db, _: claims.release_all(db, "w"),
+    "letting go of claims": lambda db, _: sources.release_all(db, "w"),
     "subscriptions that are due": lambda db, _: subscriptions.due(db, now=Instant(NOW + 4_000 * SECOND), limit=8),
-    "settling a source": lambda db, a: claims.release(db, sources.of_feeds(db, [a.feed_id]), "w"),
-    "renewing a claim": lambda db, _: claims.renew(db, "w", [1, 2], Instant(NOW + 99)),
+    "settling a source": lambda db, a: sources.release(db, sources.of_feeds(db, [a.feed_id]), "w"),
+    "renewing a claim": lambda db, _: sources.renew(db, "w", [1, 2], Instant(NOW + 99)),
     "making feeds due": lambda db, a: sources.make_due(db, a.user_id, now=NOW, checked_before=NOW),
     "moving a feed": lambda db, a: feeds.change(db, a.user_id, a.feed_id, category_id=a.category_id),
     "removing what is old": lambda db, a: cleanup.remove_entries(

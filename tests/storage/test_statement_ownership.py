@@ -51,8 +51,7 @@ _NAMES_THE_USER = re.compile(r"\buser_id (?:=|IN)|INSERT INTO \w+ \([^)]*\buser_
 
 # Statements of the worker, which serves all users at the same time: modules with SQL, of the core and of slices.
 OF_ALL_USERS = {
-    "storage.polling.claims": "a check serves every user that subscribes to the source",
-    "storage.polling.sources": "a source belongs to no user; its feeds share its schedule",
+    "storage.polling.sources": "a source belongs to no user; a check serves every user that subscribes to it",
     "websub.store": "one subscription at a hub serves all users; a push is stored feed by feed",
     "deliveries.store.queues": "the worker serves the queues of all users; a queue holds deliveries of one user",
     "deliveries.store.outbox": "cleanup forgets old deliveries of all users",

@@ -25,7 +25,7 @@ from tidings.net.response_headers import Link
 from tidings.services.listeners import CheckedDocument
 from tidings.settings import load
 from tidings.storage.feeds import categories, feeds
-from tidings.storage.polling import claims, sources
+from tidings.storage.polling import sources
 from tidings.storage.schema import entries
 from tidings.websub import store
 from tidings.websub.model import HubSubscription
@@ -185,8 +185,8 @@ def test_useless_pushes_cause_no_repeated_polls(websub: WebSubFixture) -> None:
     websub.push(subscription, [], b"")
     assert websub.reloaded(feed).next_check_at == websub.now + 5 * MINUTE
     with websub.database.reading() as db:
-        assert not claims.any_due(db, websub.now)
-        assert claims.any_due(db, Instant(websub.now + 5 * MINUTE))
+        assert not sources.any_due(db, websub.now)
+        assert sources.any_due(db, Instant(websub.now + 5 * MINUTE))
 
 
 def test_a_feed_that_cannot_be_stored_does_not_affect_other_subscribers(websub: WebSubFixture) -> None:

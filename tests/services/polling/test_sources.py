@@ -13,7 +13,7 @@ from support.polling_fixtures import PollingFixture
 from support.publisher import Answer, Publisher
 from tidings.engine.database import Database
 from tidings.storage.feeds import feeds
-from tidings.storage.polling import claims
+from tidings.storage.polling import sources
 from tidings.storage.schema import entries as entry_table
 
 
@@ -171,7 +171,7 @@ def test_a_check_without_its_claim_writes_nothing(polling: PollingFixture, site:
     async def check() -> None:
         (claim,) = polling.services.polling.claims.claim("one", 10)
         with polling.database.writing() as db:
-            claims.release(db, [claim.source_id], "one")
+            sources.release(db, [claim.source_id], "one")
         try:
             await polling.services.polling.claims.check(claim)
         finally:

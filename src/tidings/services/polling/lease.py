@@ -1,7 +1,7 @@
 """Selects the sources to check: due sources, each leased to one worker, and sources that a user refreshes.
 
-due sources ─► within the limits of each host ─► claim (`storage.polling.claims`) ─► SourceLease ─► `check`
-                                                                                         └─ renewed while the check runs
+due sources ─► within the limits of each host ─► claim (`storage.polling.sources`) ─► SourceLease ─► `check`
+                                                                           renewed while the check runs ─┘
 
 When a worker dies its leases expire, and other workers check the sources. Between claims a worker waits for a
 `WakeupEvent`, which is set when feeds become due.
@@ -46,7 +46,7 @@ from tidings.services.polling.store import CheckResult, FeedColumns
 from tidings.services.publisher_requests import HostClosed
 from tidings.storage.accounts import users
 from tidings.storage.feeds import feeds
-from tidings.storage.polling import claims, host_limits, sources
+from tidings.storage.polling import host_limits, sources
 
 log = structlog.get_logger()
 
@@ -107,10 +107,10 @@ class SourceClaims:
         now = self._clock()
         if not is_more:
             with self._database.reading() as db:
-                if not claims.any_due(db, now):
+                if not sources.any_due(db, now):
                     return []
         with self._database.writing() as db:
-            leases = claims.claim_due(
+            leases = sources.claim_due(
                 db,
                 worker,
                 now=now,
@@ -128,12 +128,12 @@ class SourceClaims:
     def renew(self, worker: str, source_ids: Sequence[int]) -> set[int]:
         """Renew leases. Return the ids of the sources that the worker still holds."""
         with self._database.writing() as db:
-            return claims.renew(db, worker, source_ids, Instant(self._clock() + self._lease))
+            return sources.renew(db, worker, source_ids, Instant(self._clock() + self._lease))
 
     def release_all(self, worker: str) -> int:
         """Release all sources that the worker holds. Return their number."""
         with self._database.writing() as db:
-            return claims.release_all(db, worker)
+            return sources.release_all(db, worker)
 
     def forget_hosts(self) -> int:
         """Delete hosts whose pause has ended. Return their number."""

@@ -32,7 +32,7 @@ from tidings.engine.database import Database, Read, Write
 from tidings.services.listeners import Listeners, StoredEntries
 from tidings.storage.entries import counters
 from tidings.storage.feeds import feeds
-from tidings.storage.polling import claims, entry_writes, sources
+from tidings.storage.polling import entry_writes, sources
 from tidings.storage.polling.entry_writes import CurrentFeed
 
 # Writing the rows of an entry without content takes as long as writing this many characters of content.
@@ -147,11 +147,11 @@ def finish(db: Write, checks: Sequence[tuple[SourceLease, Sequence[FeedColumns]]
     for lease, _ in checks:
         if lease.worker:
             leased[lease.worker].append(lease.source_id)
-    leases = {worker: claims.held(db, ids, worker) for worker, ids in leased.items()}
+    leases = {worker: sources.held(db, ids, worker) for worker, ids in leased.items()}
     is_ours = [not lease.worker or lease.source_id in leases[lease.worker] for lease, _ in checks]
     record(db, [column for (_, columns), ours in zip(checks, is_ours, strict=True) if ours for column in columns])
     for worker, ids in leases.items():
-        claims.release(db, ids, worker)
+        sources.release(db, ids, worker)
     _touch(db, [feed.id for lease, columns in checks if not lease.worker for feed, _ in columns])
     return is_ours
 
@@ -230,7 +230,7 @@ def _release(db: Write, updates: Sequence[FeedUpdate[ReadyEntry]], current: Mapp
         elif len(update.lease.feeds) == 1:
             leased[update.lease.worker].append(update.lease.source_id)
     for worker, source_ids in leased.items():
-        claims.release(db, source_ids, worker)
+        sources.release(db, source_ids, worker)
     sources.touch_sources(db, unleased)
 
 

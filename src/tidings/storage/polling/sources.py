@@ -1,23 +1,27 @@
-"""Sources: the documents that are fetched, and when each is due. Claims: `storage.polling.claims`.
+"""Sources: the documents that are fetched, when each is due, and which worker has claimed it.
 
 The next check of a source is the earliest of its enabled feeds. A transaction that changes when a feed is due, or
 whether it is enabled, calls `touch_sources` as well. Every transaction locks feeds before sources.
+
+A claim is a lease: when a worker dies, its claims expire, and other workers check the sources.
 """
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import bindparam, delete, exists, false, func, or_, select, update
+from sqlalchemy import bindparam, delete, exists, false, func, or_, select, text, update
 
 from tidings.base.times import Instant
 from tidings.domain.feeds.feeds import Feed
-from tidings.domain.polling.shared_sources import fetch_key, host_with_port
+from tidings.domain.polling.shared_sources import SourceLease, fetch_key, host_with_port
 from tidings.engine import statements
-from tidings.engine.database import Read, Write
+from tidings.engine.database import Read, Write, columns
 from tidings.engine.statements import in_list, upsert
-from tidings.storage.schema import feeds, sources
+from tidings.storage.polling import host_limits
+from tidings.storage.schema import feeds, hosts, sources
 
 # The update locks an existing row, so that no cleanup deletes the source before its feed is written.
 _get_or_add = upsert(sources, ["fetch_key"], update=["host"]).returning(sources.c.id)
@@ -144,3 +148,139 @@ _select_due_before = select(feeds.c.id).where(
 )
 _select_due_before_of_users = _select_due_before.where(in_list(feeds.c.user_id, "user_ids"))
 _set_next_check_of_feeds = update(feeds).where(in_list(feeds.c.id, "ids")).values(next_check_at=bindparam("moment"))
+
+
+# Claims
+
+# How often a claim searches again past hosts that are busy, before it returns fewer sources than the limit.
+MAX_SEARCHES = 4
+# Id of an advisory lock, chosen arbitrarily. Without it, two claims would not count each other's sources of a host.
+_LOCK_ID = 7_430_212
+
+_is_free = or_(sources.c.claimed_until.is_(None), sources.c.claimed_until <= bindparam("now"))
+_is_closed = exists().where(hosts.c.host == sources.c.host, hosts.c.closed_until > bindparam("now"))
+_is_due = (sources.c.next_check_at.is_not(None), sources.c.next_check_at <= bindparam("now"))
+_select_due = (
+    select(sources.c.id, sources.c.host)
+    .where(*_is_due, _is_free, ~_is_closed, sources.c.host.not_in(bindparam("busy", expanding=True)))
+    .order_by(sources.c.next_check_at, sources.c.id)
+    .limit(bindparam("limit"))
+    .with_for_update(skip_locked=True, of=sources)
+)
+_any_due = select(sources.c.id).where(*_is_due, _is_free, ~_is_closed).limit(1)
+_count_claimed_by_host = (
+    select(sources.c.host, func.count().label("claimed"))
+    .where(
+        text("claimed_by <> ''"),
+        in_list(sources.c.host, "hosts"),
+        sources.c.claimed_until > bindparam("now"),
+    )
+    .group_by(sources.c.host)
+)
+_claim = update(sources).where(_is_listed).values(claimed_until=bindparam("until"), claimed_by=bindparam("worker"))
+_select_feeds = (
+    select(feeds.c.source_id, *columns(feeds, Feed))
+    .where(in_list(feeds.c.source_id, "ids"), feeds.c.disabled == false())
+    .order_by(feeds.c.id)
+)
+_is_held = sources.c.claimed_by == bindparam("worker")
+_select_held = select(sources.c.id).where(_is_held, text("claimed_by <> ''")).order_by(sources.c.id)
+# In the order of ids, as every release locks them, or two releases would wait for each other.
+_lock_held = _select_held.with_for_update()
+# A source that is being released needs no renewal, so a renewal never waits.
+_lock_renewable = _select_held.where(_is_listed).with_for_update(skip_locked=True)
+_renew = update(sources).where(_is_listed).values(claimed_until=bindparam("until"))
+_release_all = update(sources).where(_is_listed).values(claimed_until=None, claimed_by="")
+_release = (
+    update(sources).where(_is_listed, _is_held).values(next_check_at=earliest_check, claimed_until=None, claimed_by="")
+)
+_select_still_held = select(sources.c.id).where(_is_listed, _is_held)
+
+
+def any_due(db: Read, now: Instant) -> bool:
+    """Return whether a claim would find a source. Takes no lock."""
+    return db.scalar(_any_due, now=now) is not None
+
+
+def claim_due(
+    db: Write, worker: str, *, now: Instant, until: Instant, limit: int, per_host: int, gap: int = 0
+) -> list[SourceLease]:
+    """Claim the longest overdue free sources for `worker` until `until`, and return them with their enabled feeds.
+
+    per_host: how many sources of one host all workers together may hold. gap: microseconds between two fetches from
+    one host; with a gap, a claim takes a single source per host.
+    """
+    statements.advisory_lock(db, _LOCK_ID)
+    chosen = _choose(db, now=now, limit=limit, per_host=1 if gap else per_host, max_held=per_host)
+    if not chosen:
+        return []
+    ids = sorted(chosen)
+    db.run(_claim, ids=ids, until=until, worker=worker)
+    if gap:
+        host_limits.close(db, dict.fromkeys(chosen.values(), Instant(now + gap)))
+    feeds_by_source: defaultdict[int, list[Feed]] = defaultdict(list)
+    for feed, row in db.joined(Feed, _select_feeds, ids=ids):
+        feeds_by_source[row.source_id].append(feed)
+    if unused := chosen.keys() - feeds_by_source.keys():
+        release(db, unused, worker)
+        remove_unused_sources(db, unused)
+    return [SourceLease(id_, feeds_by_source[id_], worker) for id_ in chosen if id_ in feeds_by_source]
+
+
+def _choose(db: Write, *, now: Instant, limit: int, per_host: int, max_held: int) -> dict[int, str]:
+    """Return the host by source id, the longest overdue source first."""
+    chosen: dict[int, str] = {}
+    taken: Counter[str] = Counter()
+    full: set[str] = set()
+    for _ in range(MAX_SEARCHES):
+        found = [
+            (row["id"], row["host"])
+            for row in db.rows(_select_due, now=now, busy=sorted(full), limit=limit - len(chosen) + len(taken))
+            if row["id"] not in chosen
+        ]
+        new_hosts = {host for _, host in found} - taken.keys()
+        held = _claimed_by_host(db, new_hosts, now)
+        room = {host: max_held - held.get(host, 0) for host in new_hosts}
+        for id_, host in found:
+            free = min(per_host, room.get(host, per_host)) - taken[host]
+            if free > 0 and len(chosen) < limit:
+                chosen[id_] = host
+                taken[host] += 1
+            else:
+                full.add(host)
+        if len(chosen) >= limit or not found or not full:
+            break
+    return chosen
+
+
+def _claimed_by_host(db: Read, names: Collection[str], now: Instant) -> dict[str, int]:
+    """Return how many sources of each host are claimed; a host without any is missing."""
+    rows = db.rows(_count_claimed_by_host, hosts=sorted(names), now=now) if names else ()
+    return {row["host"]: row["claimed"] for row in rows}
+
+
+def renew(db: Write, worker: str, source_ids: Sequence[int], until: Instant) -> set[int]:
+    """Renew the claims that the worker still holds. Return the renewed ids; rows that are locked are skipped."""
+    renewable = db.scalars(_lock_renewable, ids=list(source_ids), worker=worker)
+    if renewable:
+        db.run(_renew, ids=renewable, until=until)
+    return set(renewable)
+
+
+def release_all(db: Write, worker: str) -> int:
+    """Release all sources of a worker. Return how many."""
+    claimed = db.scalars(_lock_held, worker=worker)
+    return db.run(_release_all, ids=claimed) if claimed else 0
+
+
+def release(db: Write, source_ids: Iterable[int], worker: str) -> None:
+    """Release the sources if the worker holds them, and set their next check from their feeds."""
+    ids = sorted(set(source_ids))
+    if ids:
+        lock_sources(db, ids)
+        db.run(_release, ids=ids, worker=worker)
+
+
+def held(db: Read, source_ids: Iterable[int], worker: str) -> set[int]:
+    """Return the ids of the sources that the worker still holds."""
+    return set(db.scalars(_select_still_held, ids=sorted(set(source_ids)), worker=worker))
