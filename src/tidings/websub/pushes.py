@@ -25,7 +25,7 @@ from tidings.engine.database import Database
 from tidings.services.clock import Clock
 from tidings.services.listeners import Listeners
 from tidings.services.polling.decide import after_push
-from tidings.services.polling.prepare import EntryPreparer
+from tidings.services.polling.run import EntryPreparer
 from tidings.services.polling.store import find_changes, store_updates
 from tidings.services.rule_log import log_rule_errors
 from tidings.storage.accounts import users

@@ -31,8 +31,7 @@ from tidings.services.feeds.recent_documents import RecentDocuments
 from tidings.services.listeners import CheckedDocument, Listeners
 from tidings.services.polling.decide import after_interval_change, document_columns, first_columns
 from tidings.services.polling.full_content import USER_TIMEOUT_S, FullContent
-from tidings.services.polling.prepare import EntryPreparer
-from tidings.services.polling.run import parse
+from tidings.services.polling.run import EntryPreparer, parse
 from tidings.services.publisher_requests import PoliteFetcher, may_move, options_after_move
 from tidings.services.rule_log import log_rule_errors
 from tidings.storage.entries import counters, entries

@@ -38,8 +38,7 @@ from tidings.services.listeners import CheckedDocument, Listeners
 from tidings.services.polling import decide
 from tidings.services.polling.full_content import USER_TIMEOUT_S, WORKER_TIMEOUT_S, FullContent
 from tidings.services.polling.lease import Outages
-from tidings.services.polling.prepare import EntryPreparer
-from tidings.services.polling.run import CheckRun, Member, batches, failing
+from tidings.services.polling.run import CheckRun, EntryPreparer, Member, batches, failing
 from tidings.services.polling.store import (
     CheckResult,
     FeedColumns,
