@@ -33,8 +33,8 @@ from tidings.content.discovery.known_sites import known_site_feeds
 from tidings.content.discovery.page_links import read_page_links
 from tidings.content.formats import parse_feed
 from tidings.content.formats.charset import decode
-from tidings.content.formats.documents import detect_format
 from tidings.content.formats.extensions import join_names, parse_play_time
+from tidings.content.formats.parse import detect_format
 from tidings.content.formats.text import excerpt, html_title_to_text, html_to_text, title_to_text
 from tidings.content.icons import declared_icons, decode_data_url, sanitize_svg
 from tidings.content.model import ParsedEntry

@@ -1,7 +1,6 @@
 """Parses feeds of every format that publishers use into one structure, `ParsedFeed`."""
 
-from tidings.content.formats.documents import detect_format
 from tidings.content.formats.entry_builder import id_hashes
-from tidings.content.formats.parse import parse_feed
+from tidings.content.formats.parse import detect_format, parse_feed
 
 __all__ = ["detect_format", "id_hashes", "parse_feed"]
