@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from support.scaling import assert_constant
-from tidings.net.bodies import MAX_STREAMS, BodyReader
 from tidings.net.errors import BodyTooLarge, UndecodableBody
+from tidings.net.responses import MAX_STREAMS, BodyReader
 
 FEED = b'<?xml version="1.0"?><rss><channel><title>Rain tomorrow</title></channel></rss>' * 40
 MIB = 1024 * 1024

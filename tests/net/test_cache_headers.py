@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from support.scaling import assert_linear
 from tidings.base.times import Instant, from_datetime
-from tidings.net.response_headers import MAX_SECONDS, Link, freshness_s, http_date, parse_links, retry_after_s
+from tidings.net.responses import MAX_SECONDS, Link, freshness_s, http_date, parse_links, retry_after_s
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 NOW = from_datetime(NOON)

@@ -27,7 +27,7 @@ from tidings.net.errors import (
     UndecodableBody,
 )
 from tidings.net.fetch import Fetcher, FetchRequest, FetchResponse
-from tidings.net.response_headers import Link
+from tidings.net.responses import Link
 
 MIB = 1024 * 1024
 FEED = "<rss><channel><title>Rain tomorrow</title></channel></rss>"

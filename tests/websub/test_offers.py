@@ -14,7 +14,7 @@ from tidings.base.times import DAY, HOUR, MINUTE, Instant
 from tidings.content.model import FeedFormat, ParsedFeed
 from tidings.domain.feeds.feeds import Feed
 from tidings.domain.polling.check_times import PublishRate, Schedule, after_check
-from tidings.net.response_headers import Link
+from tidings.net.responses import Link
 from tidings.websub.model import (
     MAX_LEASE,
     REQUESTED_LEASE,

@@ -21,7 +21,7 @@ from tidings.domain.accounts.users import User
 from tidings.domain.feeds.feeds import Feed
 from tidings.engine.database import Database
 from tidings.net.fetch import FetchResponse
-from tidings.net.response_headers import Link
+from tidings.net.responses import Link
 from tidings.services.listeners import CheckedDocument
 from tidings.settings import load
 from tidings.storage.feeds import categories, feeds

@@ -67,9 +67,9 @@ from tidings.http.requests import Request, parse_pairs
 from tidings.http.responses import coding_for
 from tidings.media.rewrite import rewrite_media
 from tidings.media.transcripts import read_transcript
-from tidings.net import response_headers
+from tidings.net import responses
 from tidings.net.guard import parse_target
-from tidings.net.response_headers import clean as clean_header
+from tidings.net.responses import clean as clean_header
 from tidings.runtime.logs import without_secrets
 from tidings.services.feeds.typed_urls import complete_url
 from tidings.web.articles import content, embeds
@@ -208,15 +208,15 @@ def _cookie(text: str) -> object:
 
 
 def _links(text: str) -> object:
-    return response_headers.parse_links(text, _URL)
+    return responses.parse_links(text, _URL)
 
 
 def _freshness(text: str) -> object:
     return (
-        response_headers.freshness_s(cache_control=text, expires=text, date=text, age=text, now=_NOW),
-        response_headers.retry_after_s(text, _NOW),
-        response_headers.http_date(text),
-        response_headers.wants_no_validators(text),
+        responses.freshness_s(cache_control=text, expires=text, date=text, age=text, now=_NOW),
+        responses.retry_after_s(text, _NOW),
+        responses.http_date(text),
+        responses.wants_no_validators(text),
     )
 
 

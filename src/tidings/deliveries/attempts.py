@@ -22,7 +22,7 @@ from tidings.deliveries.events import Event
 from tidings.deliveries.model import MAX_ERROR_LENGTH, MAX_EXCERPT_LENGTH, FailureKind
 from tidings.deliveries.provider import DeliveryRefused, Provider
 from tidings.deliveries.retries import failure_kind
-from tidings.net import response_headers
+from tidings.net import responses
 from tidings.net.errors import FetchError, TlsError
 from tidings.net.guard import parse_target
 from tidings.net.post import Sender, ServiceRequest, ServiceResponse
@@ -105,7 +105,7 @@ class Transcript:
             status=self.response.status,
             error=error and error.with_texts(lambda text: _INVISIBLE.sub(" ", self.redact(text))),
             response=excerpt[:MAX_EXCERPT_LENGTH],
-            retry_after_s=response_headers.retry_after_s(retry_after, now) if retry_after else None,
+            retry_after_s=responses.retry_after_s(retry_after, now) if retry_after else None,
             failure=failure,
             disables_integration=disables_integration,
         )

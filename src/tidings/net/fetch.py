@@ -25,12 +25,11 @@ from tidings.base.errors import InvalidInput
 from tidings.base.messages import Message, msg
 from tidings.base.text import reject_invisible
 from tidings.base.times import from_datetime
-from tidings.net import response_headers
-from tidings.net.bodies import ACCEPT_ENCODING, BodyReader
+from tidings.net import responses
 from tidings.net.connections import Connections
 from tidings.net.errors import EmptyBody, FeedGone, FetchTimeout, HttpError, NetworkError, TooManyRedirects
 from tidings.net.guard import AddressGuard, Lookup, Target, parse_target
-from tidings.net.response_headers import ChainCookies, Link, clean, header, joined_header
+from tidings.net.responses import ACCEPT_ENCODING, BodyReader, ChainCookies, Link, clean, header, joined_header
 
 # Timeout
 
@@ -230,8 +229,8 @@ def http_error(target: Target, response: aiohttp.ClientResponse) -> HttpError:
         message.with_values(host=target.host, status=status),
         url=str(target),
         status=status,
-        retry_after_s=response_headers.retry_after_s(header(response, "Retry-After"), now),
-        fresh_s=response_headers.freshness_s(
+        retry_after_s=responses.retry_after_s(header(response, "Retry-After"), now),
+        fresh_s=responses.freshness_s(
             cache_control=joined_header(response, "Cache-Control"),
             expires=header(response, "Expires"),
             age=header(response, "Age"),
@@ -380,7 +379,7 @@ class Fetcher:
         if not_modified:
             await drain(response)
         body = b"" if not_modified else await self._body(request, target, response)
-        if response_headers.wants_no_validators(expires):
+        if responses.wants_no_validators(expires):
             etag = last_modified = ""
         return FetchResponse(
             status=response.status,
@@ -397,7 +396,7 @@ class Fetcher:
             age=header(response, "Age"),
             date=header(response, "Date"),
             retry_after=header(response, "Retry-After"),
-            links=response_headers.parse_links(joined_header(response, "Link"), str(target)),
+            links=responses.parse_links(joined_header(response, "Link"), str(target)),
             took_ms=round((time.monotonic() - began) * 1000),
         )
 

@@ -12,7 +12,7 @@ from tidings.base.errors import InvalidInput
 from tidings.base.messages import msg
 from tidings.net.connections import Connections
 from tidings.net.guard import AddressGuard, Lookup, parse_target
-from tidings.net.response_headers import clean
+from tidings.net.responses import clean
 
 # Bytes of a response that are read: enough for a token or an error message.
 MAX_READ = 64 * 1024

@@ -18,7 +18,7 @@ from tidings.net.connections import Connections
 from tidings.net.errors import FetchError, FetchTimeout, TooManyRedirects
 from tidings.net.fetch import REDIRECTS, FetchSettings, drain, http_error, next_target
 from tidings.net.guard import AddressGuard, Target, parse_target
-from tidings.net.response_headers import ChainCookies, header
+from tidings.net.responses import ChainCookies, header
 
 # Other types, such as pages, are refused.
 _TYPES: Final = ("audio/", "video/", "application/ogg", "application/octet-stream", "binary/octet-stream")

@@ -9,12 +9,12 @@ from urllib.parse import urlencode, urlsplit
 
 from tidings.base.messages import msg
 from tidings.base.times import Instant
-from tidings.net import response_headers
+from tidings.net import responses
 from tidings.net.connections import Connections, Response
 from tidings.net.errors import FetchTimeout, HttpError, NetworkError, TooManyRedirects
 from tidings.net.fetch import FetchSettings, drain
 from tidings.net.guard import AddressGuard, Target, is_public, parse_target
-from tidings.net.response_headers import header
+from tidings.net.responses import header
 from tidings.websub.model import display_text
 
 TIMEOUT_S = 10.0
@@ -113,7 +113,7 @@ async def _check_response(target: Target, response: Response, now: Instant) -> N
         refused.with_values(host=target.host, status=response.status, reason=reason),
         url=str(target),
         status=response.status,
-        retry_after_s=response_headers.retry_after_s(header(response, "Retry-After"), now),
+        retry_after_s=responses.retry_after_s(header(response, "Retry-After"), now),
     )
 
 

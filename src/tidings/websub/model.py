@@ -23,7 +23,7 @@ from msgspec import Struct
 from tidings.base.times import DAY, MINUTE, SECOND, Instant
 from tidings.content.model import ParsedFeed
 from tidings.domain.feeds.feeds import Feed
-from tidings.net.response_headers import Link
+from tidings.net.responses import Link
 
 # A publisher may name several hubs for redundancy; a few suffice.
 MAX_HUBS = 3

@@ -10,12 +10,11 @@ from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 
 from tidings.base.messages import verbatim
-from tidings.net.bodies import ACCEPT_ENCODING, BodyReader
 from tidings.net.connections import Connections, Response
 from tidings.net.errors import FetchError, FetchTimeout, HttpError
 from tidings.net.fetch import drain, timeout_excluding_suspend
 from tidings.net.guard import AddressGuard, Target, parse_target
-from tidings.net.response_headers import header, joined_header
+from tidings.net.responses import ACCEPT_ENCODING, BodyReader, header, joined_header
 
 T = TypeVar("T")
 

@@ -32,7 +32,7 @@ from tidings.domain.polling import check_times
 from tidings.domain.polling.changes import FeedUpdate
 from tidings.domain.polling.check_times import PublisherRequest, PublishRate, Schedule
 from tidings.domain.polling.shared_sources import NO_VALIDATORS, SourceLease, have_same_document
-from tidings.net import response_headers
+from tidings.net import responses
 from tidings.net.errors import FeedGone, FetchError, HttpError
 from tidings.net.fetch import FetchRequest, FetchResponse
 from tidings.services.publisher_requests import may_move
@@ -246,14 +246,14 @@ def document_columns(response: FetchResponse, document: ParsedFeed) -> dict[str,
 
 def publisher_request(response: FetchResponse, hints: PublisherHints, now: Instant) -> PublisherRequest:
     """Return when the publisher asks to be checked, by the document's hints and by the headers of the response."""
-    fresh_s = response_headers.freshness_s(
+    fresh_s = responses.freshness_s(
         cache_control=response.cache_control,
         expires=response.expires,
         age=response.age,
         date=response.date,
         now=now,
     )
-    retry_after_s = response_headers.retry_after_s(response.retry_after, now) if response.retry_after else None
+    retry_after_s = responses.retry_after_s(response.retry_after, now) if response.retry_after else None
     return PublisherRequest(hints, fresh_s, retry_after_s)
 
 
