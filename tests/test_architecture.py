@@ -120,7 +120,7 @@ PROCESSES = frozenset({
 PURE_ROOMS = frozenset({"base", "content", "domain"})
 PURE_IN_SLICES = re.compile(
     r"tidings\.(archives\.(formats\.\w+|import_runs|records|source|validation)"
-    r"|deliveries\.(events|integration_changes|model|notification_text|provider|providers\.\w+|registry|requests"
+    r"|deliveries\.(events|integration_changes|notification_text|provider|providers\.\w+|registry|requests"
     r"|retries|sample_events|placeholders)|media\.(policy|rewrite|signatures|transcripts)|websub\.model)"
 )
 NOT_IN_PURE = frozenset({

@@ -16,8 +16,7 @@ from support.outbox import SHORT_WAITS
 from tidings.base.times import DAY, Instant
 from tidings.deliveries import sample_events
 from tidings.deliveries.attempts import MAX_REDIRECTS
-from tidings.deliveries.events import EVENTS, NewEntriesPayload
-from tidings.deliveries.model import FINISHED_RETENTION, QueueLimits
+from tidings.deliveries.events import EVENTS, FINISHED_RETENTION, NewEntriesPayload, QueueLimits
 from tidings.deliveries.providers.webhook import sign
 from tidings.deliveries.retries import RetryPolicy
 from tidings.services.clock import time_zone

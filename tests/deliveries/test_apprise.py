@@ -19,7 +19,7 @@ from support.provider_fixtures import a_feed, hand_over, news, says
 from support.publisher import Answer, Hang, Publisher
 from tidings.base.errors import InvalidInput
 from tidings.deliveries.apprise import AppriseSender
-from tidings.deliveries.model import FailureKind
+from tidings.deliveries.events import FailureKind
 from tidings.deliveries.notification_text import notification
 from tidings.deliveries.provider import DeliveryRefused
 from tidings.deliveries.providers.apprise import Settings

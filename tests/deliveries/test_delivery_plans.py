@@ -17,7 +17,7 @@ from support.entry_fixtures import NOW
 from support.outbox import hook
 from tidings.base.messages import verbatim
 from tidings.base.times import SECOND, Instant
-from tidings.deliveries.model import DeliveryState, QueueLimits, ReceiverQueue
+from tidings.deliveries.events import DeliveryState, QueueLimits, ReceiverQueue
 from tidings.deliveries.store import outbox
 from tidings.deliveries.store import queues as queue_storage
 from tidings.deliveries.store.queues import AttemptRecord

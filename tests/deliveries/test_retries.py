@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tidings.base.times import DAY, HOUR, SECOND, Instant
-from tidings.deliveries.model import FailureKind
+from tidings.deliveries.events import FailureKind
 from tidings.deliveries.retries import JITTER, RetryPolicy, failure_kind
 
 NOW = Instant(1_790_000_000 * SECOND)

@@ -13,7 +13,7 @@ import pytest
 
 from support.provider_fixtures import AT, DELIVERY, SHOWN, TITLE, URL, SentRequest, hand_over, saved, says
 from support.publisher import Answer, Publisher, Reply
-from tidings.deliveries.model import FailureKind
+from tidings.deliveries.events import FailureKind
 from tidings.deliveries.registry import PROVIDERS_BY_EVENT, REGISTRY
 
 

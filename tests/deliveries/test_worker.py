@@ -18,7 +18,7 @@ from support.publisher import CERTIFICATE, Answer, Cut, Drop, Hang, Publisher, R
 from support.replication import until
 from tidings.base.times import SECOND, Instant
 from tidings.deliveries import sample_events
-from tidings.deliveries.model import QueueLimits, fair_share
+from tidings.deliveries.events import QueueLimits, fair_share
 from tidings.deliveries.retries import RetryPolicy
 from tidings.deliveries.store import outbox, queues
 from tidings.deliveries.tables import integrations

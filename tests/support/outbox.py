@@ -22,7 +22,7 @@ from typing import Any
 from support.publisher import ReceivedRequest
 from tidings.base.times import Instant
 from tidings.deliveries.attempts import EventSender
-from tidings.deliveries.model import DeliveryState
+from tidings.deliveries.events import DeliveryState
 from tidings.deliveries.queue import DeliveryQueue
 from tidings.deliveries.retries import RetryPolicy
 from tidings.deliveries.store import outbox

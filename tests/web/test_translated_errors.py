@@ -13,7 +13,7 @@ from support.publisher import Publisher
 from support.visitors import Visitor
 from tidings.base.errors import InvalidField, InvalidInput
 from tidings.base.messages import Message, encode_message, join_sentences, msg, verbatim
-from tidings.deliveries.model import GIVEN_UP_TOGETHER, error_columns
+from tidings.deliveries.events import GIVEN_UP_TOGETHER, error_columns
 from tidings.deliveries.tables import integrations
 from tidings.storage.schema import feeds
 from tidings.web.field_errors import field_error

@@ -9,8 +9,7 @@ import msgspec
 
 from tidings.base.errors import InvalidField
 from tidings.base.messages import join_sentences, msg
-from tidings.deliveries.events import NEW_ENTRIES, Event
-from tidings.deliveries.model import FailureKind
+from tidings.deliveries.events import NEW_ENTRIES, Event, FailureKind
 from tidings.deliveries.notification_text import AppriseReport, AppriseRequest, UrlProblem, notification
 from tidings.deliveries.provider import DeliveryRefused
 from tidings.deliveries.providers import apprise

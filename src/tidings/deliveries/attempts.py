@@ -18,8 +18,7 @@ from tidings.base.errors import InvalidInput, LocalShortage, TidingsError
 from tidings.base.messages import Message, msg
 from tidings.base.shortages import is_shortage
 from tidings.base.times import Instant
-from tidings.deliveries.events import Event
-from tidings.deliveries.model import MAX_ERROR_LENGTH, MAX_EXCERPT_LENGTH, FailureKind
+from tidings.deliveries.events import MAX_ERROR_LENGTH, MAX_EXCERPT_LENGTH, Event, FailureKind
 from tidings.deliveries.provider import DeliveryRefused, Provider
 from tidings.deliveries.retries import failure_kind
 from tidings.net import responses

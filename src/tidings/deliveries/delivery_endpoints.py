@@ -9,7 +9,7 @@ from msgspec import Struct, structs
 from tidings.api.schema_annotations import Timestamp, one_of, up_to
 from tidings.base.errors import InvalidInput, NotFound
 from tidings.base.messages import verbatim
-from tidings.deliveries.model import DeliveryState
+from tidings.deliveries.events import DeliveryState
 from tidings.deliveries.redelivery import delivery_not_found
 from tidings.deliveries.registry import REGISTRY
 from tidings.deliveries.services import DeliveryServices

@@ -9,8 +9,7 @@ from starlette.responses import PlainTextResponse
 from tidings.base.errors import InvalidInput
 from tidings.base.text import sort_key
 from tidings.base.times import MINUTE, Instant
-from tidings.deliveries.events import EVENTS
-from tidings.deliveries.model import DeliveryState
+from tidings.deliveries.events import EVENTS, DeliveryState
 from tidings.deliveries.redelivery import delivery_not_found
 from tidings.deliveries.registry import REGISTRY
 from tidings.deliveries.services import DeliveryServices

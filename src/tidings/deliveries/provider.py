@@ -42,8 +42,7 @@ from msgspec import Struct
 
 from tidings.base.errors import InvalidInput, TidingsError
 from tidings.base.messages import Message, msg, verbatim
-from tidings.deliveries.events import Event
-from tidings.deliveries.model import FailureKind
+from tidings.deliveries.events import Event, FailureKind
 from tidings.domain.feeds.feeds import Feed
 from tidings.net.fetch import REDIRECTS
 from tidings.net.guard import parse_target

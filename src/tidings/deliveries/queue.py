@@ -26,13 +26,13 @@ from tidings.base.errors import StoreUnavailable
 from tidings.base.messages import Message, join_sentences, msg
 from tidings.base.times import SECOND, Instant
 from tidings.deliveries.attempts import DeliveryOutcome, EventSender
-from tidings.deliveries.events import Event
-from tidings.deliveries.model import (
+from tidings.deliveries.events import (
     FINISHED_RETENTION,
     GIVEN_UP_TOGETHER,
     QUEUE_OVERFLOWED,
     Delivery,
     DeliveryState,
+    Event,
     FailureKind,
     QueueLimits,
     ReceiverQueue,

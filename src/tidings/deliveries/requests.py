@@ -10,8 +10,7 @@ from urllib.parse import urlencode
 import msgspec
 
 from tidings.base.messages import Message, msg
-from tidings.deliveries.events import EntryPayload, Event
-from tidings.deliveries.model import FailureKind
+from tidings.deliveries.events import EntryPayload, Event, FailureKind
 from tidings.deliveries.provider import DeliveryRefused, raise_for_status
 from tidings.net.post import ServiceRequest, ServiceResponse
 

@@ -15,7 +15,7 @@ from datetime import timedelta
 from msgspec import Struct
 
 from tidings.base.times import SECOND, Instant
-from tidings.deliveries.model import FailureKind
+from tidings.deliveries.events import FailureKind
 
 # After this many failures in a row the wait has reached its maximum.
 MAX_DOUBLINGS = 20

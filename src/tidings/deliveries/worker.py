@@ -12,7 +12,7 @@ import asyncio
 import structlog
 
 from tidings.base.errors import LocalShortage, StoreUnavailable
-from tidings.deliveries.model import ReceiverQueue
+from tidings.deliveries.events import ReceiverQueue
 from tidings.deliveries.queue import DeliveryQueue
 from tidings.worker import loops
 from tidings.worker.loops import Loop, worker_name

@@ -9,7 +9,7 @@ from sqlalchemy import bindparam, or_, select, update
 
 from tidings.base.messages import Message, decode_message
 from tidings.base.times import Instant
-from tidings.deliveries.model import error_columns
+from tidings.deliveries.events import error_columns
 from tidings.deliveries.tables import integrations
 from tidings.engine.database import Read, Write, columns
 from tidings.engine.statements import in_list, upsert

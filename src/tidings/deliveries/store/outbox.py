@@ -12,8 +12,7 @@ from msgspec import Struct
 from sqlalchemy import Select, bindparam, case, delete, func, insert, literal_column, null, select, update
 
 from tidings.base.times import Instant
-from tidings.deliveries.events import SAVE_ENTRY
-from tidings.deliveries.model import Delivery, DeliveryState
+from tidings.deliveries.events import SAVE_ENTRY, Delivery, DeliveryState
 from tidings.deliveries.tables import deliveries, delivery_bodies, receivers
 from tidings.engine.database import Read, Write, columns
 from tidings.engine.statements import in_list

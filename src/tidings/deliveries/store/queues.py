@@ -16,7 +16,7 @@ from sqlalchemy import Select, and_, bindparam, case, delete, func, insert, lite
 
 from tidings.base.messages import Message
 from tidings.base.times import Instant
-from tidings.deliveries.model import (
+from tidings.deliveries.events import (
     QUEUE_OVERFLOWED,
     Delivery,
     DeliveryState,
