@@ -8,7 +8,7 @@ prefix_ids       clean HTML of an older version ─► with a prefix before its 
 
 from __future__ import annotations
 
-from tidings.content.cleaning.links import prefix_ids
+from tidings.content.cleaning.attribute_checks import prefix_ids
 from tidings.content.cleaning.sanitize import CleanedHtml, clean, clean_with_text
 from tidings.content.cleaning.text import text_of
 from tidings.content.cleaning.writer import DEFAULT_POLICY, CleaningPolicy

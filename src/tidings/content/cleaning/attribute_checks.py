@@ -1,11 +1,169 @@
-"""Attributes: which values are kept, and how they are written."""
+"""Attributes: which values are kept, and how they are written; above all URLs, and the ids that links lead to.
+
+The URLs of a document become absolute, of an allowed kind, and without tracking; they are cached.
+
+Ids get a prefix that separates them from the ids of the page that shows the article. An element with an id is a
+property of `document` and `window` with that name, and can hide what a script expects there (DOM clobbering;
+https://html.spec.whatwg.org/multipage/nav-history-apis.html#named-access-on-the-window-object). With a prefix that our
+pages do not use, links within an article work, and no other name is affected.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from functools import lru_cache
 
-from tidings.content.cleaning.links import LinkCleaner, prefix_id
+from tidings.base.url_schemes import LINK_SCHEMES, scheme_of
+from tidings.content.urls import host_of, resolve_url, strip_tracking
+
+# Ids
+
+PREFIX = "user-content-"
+
+_TAG = re.compile(r"<[a-z][^>]*>")
+_OWN_NAME = re.compile(rf' (id="|href="#)(?!{PREFIX}|")')
+
+
+def prefix_id(name: str) -> str:
+    """Return an id, or the part of a URL after #, with the prefix; unchanged if it has the prefix already."""
+    return name if name.startswith(PREFIX) else PREFIX + name
+
+
+def prefix_ids(html: str) -> str:
+    """Return clean HTML in which each id and each link to one has the prefix.
+
+    html: as `clean` writes it, in this version or an older one that kept ids as they were. Angle brackets and quotes
+    inside of values and texts are escaped there, so that tags and their attributes can be told without parsing.
+    """
+    if ' id="' not in html and ' href="#' not in html:
+        return html
+    return _TAG.sub(lambda tag: _OWN_NAME.sub(rf" \1{PREFIX}", tag[0]), html)
+
+
+# URLs
+
+# Share buttons, advertisements and counters: host (with its subdomains) and prefixes of the path.
+_UNWANTED: dict[str, tuple[str, ...]] = {
+    "api.flattr.com": ("",),
+    "facebook.com": ("/sharer.php", "/sharer/sharer.php"),
+    "feeds.feedburner.com": ("",),
+    "feedsportal.com": ("",),
+    "linkedin.com": ("/shareArticle",),
+    "pinterest.com": ("/pin/create/button/",),
+    "stats.wordpress.com": ("",),
+    "pixel.wp.com": ("",),
+    "twitter.com": ("/intent/tweet", "/share"),
+    "x.com": ("/intent/tweet", "/share"),
+}
+
+_WEB = ("https://", "http://")
+_PATH = re.compile(r"https?://[^/?#]*([^?#]*)")
+
+# Types of `data:` URLs in <img>. SVG is safe only there: scripts do not run in images.
+_IMAGE_TYPES = ("avif", "apng", "png", "svg", "svg+xml", "jpg", "jpeg", "gif", "webp")
+_IMAGE_DATA = tuple(f"data:image/{kind}{end}" for kind in _IMAGE_TYPES for end in (";", ","))
+# The beginning of every GIF of one by one pixel.
+_PIXEL_DATA = "data:image/gif;base64,R0lGODlhAQABA"
+
+
+class LinkCleaner:
+    """Resolves the URLs of one document and removes tracking from them.
+
+    base_url: the base of relative URLs. page_url: the document's own address, if it is another one.
+    hosts: see `strip_tracking`.
+    max_url_chars: maximum total length of the URLs of one document. Without this limit, a small document of short
+    relative URLs could become a huge one.
+    """
+
+    __slots__ = ("_base_url", "_chars_left", "_hosts", "_own", "_resolved")
+
+    def __init__(self, base_url: str, hosts: Collection[str] = (), *, max_url_chars: int, page_url: str = "") -> None:
+        self._base_url = base_url
+        self._own = {_without_form(strip_tracking(url, hosts=hosts)) for url in (base_url, page_url) if url}
+        self._hosts = hosts
+        self._chars_left = max_url_chars
+        self._resolved: dict[str, str] = {}
+
+    def link_url(self, value: str) -> str:
+        """Return the URL for `href` and `cite`: any allowed scheme; "" for the others.
+
+        A link within the article gets the prefix of its target's id.
+        """
+        if value.startswith("#"):
+            return "#" + prefix_id(value[1:]) if value != "#" else value
+        url = self._resolve(value)
+        return url if url.startswith(_WEB) or scheme_of(url) in LINK_SCHEMES else ""
+
+    def own_fragment(self, url: str) -> str:
+        """Return what follows the # of a resolved URL of the document itself, "" for any other URL.
+
+        Source: RFC 3986, section 4.4. `http`, `www.` and a slash at the end do not make it another document.
+        """
+        location, _, fragment = url.partition("#")
+        return fragment if fragment and _without_form(location) in self._own else ""
+
+    def media_url(self, value: str) -> str:
+        """Return the URL of a resource that the page loads: http and https only; else ""."""
+        url = self._resolve(value)
+        return url if url.startswith(_WEB) else ""
+
+    def image_url(self, value: str) -> str:
+        """Return the URL for `src` of an image, which may also be a `data:` URL."""
+        if ":" in value and value[:5].lower() == "data:":
+            return image_data_url(value)
+        return self.media_url(value)
+
+    def _resolve(self, value: str) -> str:
+        url = self._resolved.get(value)
+        if url is None:
+            url = resolve_url(self._base_url, value)
+            # All unwanted hosts are below `.com`.
+            if ".com" in url and _is_unwanted(url):
+                url = ""
+            elif "?" in url and url.startswith(_WEB):
+                url = strip_tracking(url, hosts=self._hosts)
+            self._resolved[value] = url
+        self._chars_left -= len(url)
+        return url if self._chars_left >= 0 else ""
+
+
+def _without_form(url: str) -> str:
+    """Return a web URL without what differs between the forms of an address; other text as it is."""
+    return url.partition("#")[0].removeprefix("https://").removeprefix("http://").removeprefix("www.").rstrip("/")
+
+
+def image_data_url(value: str) -> str:
+    """Return a `data:` URL of an image without blanks; "" for any other value and for the invisible pixel."""
+    kind, comma, content = value.partition(",")
+    kind = "".join(kind.split()).lower()
+    if not (kind + comma).startswith(_IMAGE_DATA):
+        return ""
+    url = kind + comma + "".join(content.split("\n")).replace("\r", "").replace("\t", "").strip()
+    return "" if url.startswith(_PIXEL_DATA) else url
+
+
+def _is_unwanted(url: str) -> bool:
+    prefixes = _unwanted_paths(host_of(url))
+    if not prefixes:
+        return False
+    path = _PATH.match(url)
+    return path is not None and any(_starts_path(path[1], prefix) for prefix in prefixes)
+
+
+@lru_cache(maxsize=1_024)
+def _unwanted_paths(host: str) -> tuple[str, ...]:
+    """Return the unwanted path prefixes of a host. Cached, because few hosts have most of the links."""
+    labels = host.split(".")
+    return _UNWANTED.get(".".join(labels[-2:])) or _UNWANTED.get(".".join(labels[-3:])) or ()
+
+
+def _starts_path(path: str, prefix: str) -> bool:
+    """Return whether the prefix matches whole segments: `/share` does not match `/shareholders`."""
+    return path.startswith(prefix) and (prefix[-1:] in {"", "/"} or path[len(prefix) :][:1] in {"", "/"})
+
+
+# Checks
 
 Attributes = Mapping[str, str | None]
 # Returns the value to write, or None to leave the attribute out.
@@ -25,7 +183,7 @@ def text(value: str, _: LinkCleaner) -> str | None:
 
 
 def identifier(value: str, _: LinkCleaner) -> str | None:
-    """Keeps an id, with a prefix; see `links`."""
+    """Keeps an id, with a prefix."""
     return prefix_id(value) if value else None
 
 

@@ -15,8 +15,7 @@ from selectolax.lexbor import LexborNode
 
 from tidings.base.text import name_set
 from tidings.content.cleaning import attribute_checks
-from tidings.content.cleaning.attribute_checks import AttributeCheck, Attributes
-from tidings.content.cleaning.links import LinkCleaner
+from tidings.content.cleaning.attribute_checks import AttributeCheck, Attributes, LinkCleaner
 
 ELEMENTS: Final = name_set("""
     mi mn mo mrow mfrac msqrt mroot msub msup msubsup munder mover munderover mmultiscripts mprescripts mtable

@@ -9,8 +9,7 @@ from urllib.parse import quote
 from selectolax.lexbor import LexborNode
 
 from tidings.content.cleaning import attribute_checks
-from tidings.content.cleaning.attribute_checks import Attributes, escape_value
-from tidings.content.cleaning.links import LinkCleaner
+from tidings.content.cleaning.attribute_checks import Attributes, LinkCleaner, escape_value
 from tidings.content.cleaning.writer import CleaningPolicy
 from tidings.content.urls import host_of
 

@@ -10,8 +10,13 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from tidings.content.cleaning import attribute_checks
-from tidings.content.cleaning.attribute_checks import AttributeCheck, Attributes, escape_value
-from tidings.content.cleaning.links import LinkCleaner, image_data_url
+from tidings.content.cleaning.attribute_checks import (
+    AttributeCheck,
+    Attributes,
+    LinkCleaner,
+    escape_value,
+    image_data_url,
+)
 
 # The attribute `srcset`, by the rules of browsers
 

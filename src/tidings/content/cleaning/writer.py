@@ -12,9 +12,15 @@ from msgspec import Struct
 from selectolax.lexbor import LexborNode
 
 from tidings.content.cleaning import elements, style_marks
-from tidings.content.cleaning.attribute_checks import Attributes, escape_text, escape_value, is_hidden
+from tidings.content.cleaning.attribute_checks import (
+    Attributes,
+    LinkCleaner,
+    escape_text,
+    escape_value,
+    is_hidden,
+    prefix_id,
+)
 from tidings.content.cleaning.images import is_placeholder_tag
-from tidings.content.cleaning.links import LinkCleaner, prefix_id
 
 # What the writer is told
 
