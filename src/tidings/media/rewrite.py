@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from html import escape, unescape
 
-from tidings.content.cleaning.images import candidates
+from tidings.content.cleaning.media import candidates
 from tidings.media.policy import MediaKind
 
 # Returns the address to write for a URL, which may be the URL itself.

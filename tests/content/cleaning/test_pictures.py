@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from content.cleaning.trees import attributes_of, cleaned
-from tidings.content.cleaning.images import main_candidate
+from tidings.content.cleaning.media import main_candidate
 
 SMILE = "\U0001f600"
 DOT = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"

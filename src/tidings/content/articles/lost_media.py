@@ -15,7 +15,7 @@ from typing import Final
 from lxml import etree
 from lxml.html import HtmlElement
 
-from tidings.content.cleaning.images import LAZY_SRC
+from tidings.content.cleaning.media import LAZY_SRC
 
 _NUMBER: Final = "data-tidings-number"
 

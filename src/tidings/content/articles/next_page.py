@@ -9,7 +9,7 @@ from urllib.parse import urldefrag, urlsplit
 from lxml import etree
 from lxml.html import HtmlElement, fragments_fromstring
 
-from tidings.content.cleaning.images import LAZY_SRC, LAZY_SRCSET, clean_srcset
+from tidings.content.cleaning.media import LAZY_SRC, LAZY_SRCSET, clean_srcset
 from tidings.content.urls import resolve_url, resolve_web_url
 from tidings.content.xml.elements import to_html
 

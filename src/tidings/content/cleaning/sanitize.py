@@ -18,7 +18,7 @@ from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNod
 from tidings.content.cleaning import attribute_checks, code_samples, controls, elements, formulas, style_marks
 from tidings.content.cleaning.attribute_checks import HIDING_ATTRIBUTES, Attributes, LinkCleaner, start_tag
 from tidings.content.cleaning.depth_limits import MAX_TAGS, close_elements, count_tags, limit_nesting, truncate
-from tidings.content.cleaning.media_handlers import MEDIA_HANDLERS, handle_amp
+from tidings.content.cleaning.media import MEDIA_HANDLERS, handle_amp
 from tidings.content.cleaning.node_text import has_line_feed, has_only_digits
 from tidings.content.cleaning.writer import DEFAULT_POLICY, LINE_END, CleanHtmlWriter, CleaningPolicy, ElementHandler
 
@@ -41,7 +41,7 @@ def clean(html: str, *, base_url: str, page_url: str = "", policy: CleaningPolic
     Cleaning clean HTML changes nothing. The time is linear in the length.
     base_url: absolute base of relative URLs; without it relative URLs are left out.
     page_url: the address of the article, if it is not the base: links to a place in it stay inside the article.
-    Allowed: `elements`, `images`, `frames`, `formulas`; allowed URLs: `attribute_checks`.
+    Allowed: `elements`, `media`, `frames`, `formulas`; allowed URLs: `attribute_checks`.
     """
     return clean_with_text(html, base_url=base_url, page_url=page_url, policy=policy).html
 

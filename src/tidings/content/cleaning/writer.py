@@ -20,7 +20,6 @@ from tidings.content.cleaning.attribute_checks import (
     is_hidden,
     prefix_id,
 )
-from tidings.content.cleaning.images import is_placeholder_tag
 
 # What the writer is told
 
@@ -393,13 +392,16 @@ class CleanHtmlWriter:
         self.void(tag)
         self._line_state = _LINE_HAS_CONTENT
 
-    def fallback_image(self, tag: str, attributes: Attributes) -> None:
-        """Writes an image from `noscript`, unless the image before it shows the same without scripts."""
+    def image_before(self) -> tuple[str, Attributes] | None:
+        """Return the tag and the attributes of the last image, if only blanks and end tags have followed it."""
         if self._last_image is None or not self._follows_last_image():
-            self.image(tag, attributes)
-        elif is_placeholder_tag(self.out[self._last_image_index], self._last_image):
-            self._last_image = attributes
-            self.out[self._last_image_index] = tag
+            return None
+        return self.out[self._last_image_index], self._last_image
+
+    def replace_last_image(self, tag: str, attributes: Attributes) -> None:
+        """Writes an image in place of the last one."""
+        self._last_image = attributes
+        self.out[self._last_image_index] = tag
 
     def _follows_last_image(self) -> bool:
         since = self.out[self._last_image_index + 1 : self._last_image_index + 5]
