@@ -24,8 +24,8 @@ from tidings.content.articles import WebPage
 from tidings.content.articles.extract import extract_article
 from tidings.content.cleaning import clean, clean_with_text, text_of
 from tidings.content.cleaning.attribute_checks import prefix_ids
-from tidings.content.cleaning.depth_limits import close_elements, truncate
 from tidings.content.cleaning.media import candidates
+from tidings.content.cleaning.sanitize import close_elements, truncate
 from tidings.content.cleaning.text import count_words
 from tidings.content.dates import find_order, parse_date
 from tidings.content.discovery.candidates import common_locations, declared_feeds, linked_feeds

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tidings.content.cleaning.depth_limits import MAX_CHARS
+from tidings.content.cleaning.sanitize import MAX_CHARS
 from tidings.content.formats import parse_feed
 from tidings.content.formats.entry_builder import MAX_ENTRIES
 from tidings.content.model import DocumentLimit, ParsedFeed

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from tidings.content.cleaning.depth_limits import limit_nesting
+from tidings.content.cleaning.sanitize import limit_nesting
 from tidings.content.formats.charset import decode
 from tidings.content.urls import resolve_web_url
 

@@ -17,7 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from tidings.base.times import Instant
-from tidings.content.cleaning.depth_limits import MAX_CHARS
+from tidings.content.cleaning.sanitize import MAX_CHARS
 from tidings.content.dates import DateOrder, find_order, is_numeric
 from tidings.content.model import DocumentLimit, FeedFormat, ParsedEntry
 from tidings.content.urls import strip_tracking
