@@ -21,7 +21,7 @@ from tidings.archives.parts import ALL_PARTS
 from tidings.archives.readers.export_files import ExportFiles
 from tidings.base.errors import InvalidInput
 from tidings.content.model import Chapter
-from tidings.domain.entries.attachments import chapters_text
+from tidings.domain.entries.entries import chapters_text
 from tidings.engine import statements
 from tidings.storage.entries import contents, labels
 from tidings.storage.schema import enclosures

@@ -57,7 +57,7 @@ from tidings.deliveries.providers.apprise import service_urls
 from tidings.deliveries.requests import split_tags
 from tidings.domain.accounts import user_changes
 from tidings.domain.entries import excerpts, reading_time
-from tidings.domain.entries.attachments import read_chapters
+from tidings.domain.entries.entries import read_chapters
 from tidings.domain.entries.highlights import Highlighter
 from tidings.domain.feeds import feed_changes, opml
 from tidings.domain.polling.changes import canonical_url

@@ -25,8 +25,7 @@ from tidings.archives.store import StoredEntry
 from tidings.base.times import to_datetime
 from tidings.domain.accounts.user_changes import FOREIGN_IDS
 from tidings.domain.accounts.users import User
-from tidings.domain.entries.attachments import stored_chapters
-from tidings.domain.entries.entries import EntryStatus
+from tidings.domain.entries.entries import EntryStatus, stored_chapters
 from tidings.domain.feeds.feeds import Feed
 from tidings.engine.database import Database
 from tidings.services.clock import Clock

@@ -40,8 +40,7 @@ from tidings.base.text import normalize_for_search
 from tidings.base.times import Instant, from_datetime
 from tidings.domain.accounts.user_changes import CHOSEN
 from tidings.domain.accounts.users import User
-from tidings.domain.entries.attachments import chapters_text
-from tidings.domain.entries.entries import STATUS_BY_NAME, Enclosure, EntryStatus
+from tidings.domain.entries.entries import STATUS_BY_NAME, Enclosure, EntryStatus, chapters_text
 from tidings.domain.entries.labels import validate_name
 from tidings.domain.polling.entry_policy import DEFAULT_INSTANCE, InstanceSettings
 from tidings.engine import notify

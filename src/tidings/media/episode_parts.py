@@ -13,8 +13,7 @@ from msgspec import Struct
 from tidings.content.articles import WebPage
 from tidings.content.articles.page_text import decode_page
 from tidings.content.model import Chapter
-from tidings.domain.entries.attachments import read_chapters
-from tidings.domain.entries.entries import Enclosure, Entry
+from tidings.domain.entries.entries import Enclosure, Entry, read_chapters
 from tidings.domain.feeds.feeds import Feed
 from tidings.engine.database import Database
 from tidings.media.transcripts import EpisodeTranscript, read_transcript

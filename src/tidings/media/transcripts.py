@@ -16,7 +16,7 @@ from tidings.base.errors import InvalidInput
 from tidings.base.messages import msg
 from tidings.base.text import plain_line
 from tidings.content.cleaning import clean, text_of
-from tidings.domain.entries.attachments import start_seconds
+from tidings.domain.entries.entries import start_seconds
 
 MAX_LINES = 20_000
 MAX_TEXT = 2_000

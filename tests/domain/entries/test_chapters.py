@@ -9,8 +9,8 @@ import pytest
 
 from tidings.base.errors import InvalidInput
 from tidings.content.model import MAX_CHAPTER_TITLE, MAX_CHAPTERS, Chapter
-from tidings.domain.entries import attachments
-from tidings.domain.entries.attachments import read_chapters
+from tidings.domain.entries import entries
+from tidings.domain.entries.entries import read_chapters
 
 
 def document(*listed: Any) -> bytes:
@@ -74,6 +74,6 @@ def test_a_document_without_chapters_is_an_error(body: bytes) -> None:
 def test_stored_chapters_come_back() -> None:
     listed = [Chapter(1.5, "One", "https://example.org/"), Chapter(2.0, "")]
 
-    assert attachments.stored_chapters(attachments.chapters_text(listed)) == listed
-    assert attachments.chapters_text([]) == ""
-    assert attachments.stored_chapters("") == []
+    assert entries.stored_chapters(entries.chapters_text(listed)) == listed
+    assert entries.chapters_text([]) == ""
+    assert entries.stored_chapters("") == []

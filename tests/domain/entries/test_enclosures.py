@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tidings.content.model import ParsedEnclosure
-from tidings.domain.entries.attachments import match_enclosures
+from tidings.domain.entries.entries import match_enclosures
 
 
 def test_a_picture_is_not_taken_for_the_episode_with_its_path() -> None:

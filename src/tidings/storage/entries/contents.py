@@ -32,7 +32,7 @@ class ContentExtras(Struct, frozen=True):
     """What is stored next to an entry's content."""
 
     chapters: str = ""
-    """As `domain.entries.attachments` writes them."""
+    """As `domain.entries.entries` writes them."""
     other_content: str | None = None
     """Clean HTML, None if there is nothing to switch to."""
 

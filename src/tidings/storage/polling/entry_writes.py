@@ -17,8 +17,7 @@ from sqlalchemy import Update, and_, bindparam, delete, exists, insert, select, 
 from tidings.base.times import Instant
 from tidings.content.model import ParsedEnclosure
 from tidings.domain.entries import retention
-from tidings.domain.entries.attachments import chapters_text, match_enclosures
-from tidings.domain.entries.entries import EditedEntryField, ReadyEntry, tag_key
+from tidings.domain.entries.entries import EditedEntryField, ReadyEntry, chapters_text, match_enclosures, tag_key
 from tidings.domain.feeds.feeds import Feed
 from tidings.domain.polling.changes import FeedUpdate, KnownEntries, StoredEntry, StoredIdentity
 from tidings.engine import statements

@@ -9,8 +9,7 @@ from tidings.base.messages import verbatim
 from tidings.deliveries import outbox
 from tidings.deliveries.events import SAVE_ENTRY
 from tidings.domain.accounts.users import User
-from tidings.domain.entries.attachments import stored_chapters
-from tidings.domain.entries.entries import Entry, EntryStatus
+from tidings.domain.entries.entries import Entry, EntryStatus, stored_chapters
 from tidings.domain.entries.reading_time import reading_minutes
 from tidings.http.endpoints import Routes
 from tidings.services.entries.entries import owned_entry
