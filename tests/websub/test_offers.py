@@ -19,18 +19,17 @@ from tidings.websub.model import (
     MAX_LEASE,
     REQUESTED_LEASE,
     HubMode,
-    HubOffer,
     HubSubscription,
     SubscriptionState,
     denied_columns,
     display_text,
-    find_offer,
     is_awaited,
     is_genuine,
     next_step,
     retry_delay,
     verified_columns,
 )
+from tidings.websub.subscriptions import HubOffer, find_offer
 
 # An HMAC key that is shorter than a block is filled with NUL: with one at its end it would be the same key (RFC 2104).
 SECRETS = st.text(st.characters(exclude_characters="\0"), min_size=1, max_size=80)

@@ -1,4 +1,4 @@
-"""WebSub, the subscriber's side: which hubs a feed offers, the states of a subscription, the signature of a push.
+"""WebSub, the subscriber's side: the states of a subscription, requests to hubs, the signature of a push.
 
     requested ── verified ─► active ── no feed uses it ─► ended
         │  ▲                   │
@@ -13,22 +13,13 @@ from __future__ import annotations
 import hashlib
 import hmac
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
-from urllib.parse import urlsplit
 
 from msgspec import Struct
 
 from tidings.base.times import DAY, MINUTE, SECOND, Instant
-from tidings.content.model import ParsedFeed
-from tidings.domain.feeds.feeds import Feed
-from tidings.net.responses import Link
-
-# A publisher may name several hubs for redundancy; a few suffice.
-MAX_HUBS = 3
-# Bytes. Hub and topic are in one index, whose entries PostgreSQL limits to 2,704 bytes.
-MAX_URL = 1000
 
 REQUESTED_LEASE = 10 * DAY
 # A hub chooses the lease: these limits prevent constant renewals, and subscriptions that are never renewed.
@@ -44,7 +35,6 @@ RETRY_AFTER_DENIAL = 7 * DAY
 ENDED_RETENTION = MAX_LEASE + DAY
 
 _METHODS = frozenset({"sha1", "sha256", "sha384", "sha512"})
-_FORBIDDEN_IN_URLS = re.compile(r"[\x00-\x20\x7f]")
 
 
 class SubscriptionState(StrEnum):
@@ -62,14 +52,6 @@ class HubMode(StrEnum):
     SUBSCRIBE = "subscribe"
     UNSUBSCRIBE = "unsubscribe"
     DENIED = "denied"
-
-
-class HubOffer(Struct, frozen=True):
-    """The hubs that push a document, and its topic URL."""
-
-    hubs: tuple[str, ...]
-    """At least one."""
-    topic: str
 
 
 class HubSubscription(Struct, frozen=True):
@@ -101,36 +83,6 @@ class SubscriptionStep(Struct, frozen=True):
     """New values of its columns."""
     is_deleted: bool = False
     """Delete the subscription."""
-
-
-def find_offer(feed: Feed, links: Iterable[Link], document: ParsedFeed | None) -> HubOffer | None:
-    """Return the hubs and the topic that a response names; None if there are none, or the feed cannot be pushed.
-
-    Link headers win over the document (section 4). Without a "self" link the topic is the feed's URL.
-    document: None for a "not modified" response.
-
-    The topic may be on another host, as with feeds behind a feed service. A false topic is harmless: a push reaches
-    only feeds that offered this hub and this topic themselves.
-    """
-    if not can_be_pushed(feed):
-        return None
-    links = tuple(links)
-    hubs = [link.url for link in links if link.rel == "hub"]
-    selves = [link.url for link in links if link.rel == "self"]
-    if document is not None:
-        hubs = hubs or list(document.hubs)
-        selves.append(document.self_url)
-    elif not selves:
-        return None  # a "not modified" without a "self" link does not say what the topic is
-    usable = tuple(dict.fromkeys(filter(_is_usable, hubs)))[:MAX_HUBS]
-    topic = next(filter(None, selves), feed.feed_url)
-    return HubOffer(usable, topic) if usable and _is_usable(topic) else None
-
-
-def can_be_pushed(feed: Feed) -> bool:
-    """Return False for a feed with credentials or a proxy: the hub fetches without them, and may get another one."""
-    own = (feed.username, feed.password, feed.cookie, feed.proxy_url)
-    return not any(own) and not feed.fetch_via_proxy and "@" not in urlsplit(feed.feed_url).netloc
 
 
 def next_step(
@@ -224,16 +176,6 @@ def _printable(text: str) -> str:
     return "".join(character if character.isprintable() else " " for character in text[:1000])
 
 
-def _is_usable(url: str) -> bool:
-    try:
-        parts = urlsplit(url)
-        size = len(url.encode())
-    except ValueError:  # includes UnicodeError
-        return False
-    is_web = parts.scheme in ("http", "https") and bool(parts.hostname) and "@" not in parts.netloc
-    return is_web and size <= MAX_URL and not _FORBIDDEN_IN_URLS.search(url)
-
-
 def request_form(subscription: HubSubscription, mode: HubMode, callback: str) -> Mapping[str, str]:
     """Return the form fields of a request to a hub (section 5.1).
 
@@ -243,9 +185,3 @@ def request_form(subscription: HubSubscription, mode: HubMode, callback: str) ->
     if mode is HubMode.SUBSCRIBE:
         fields |= {"hub.lease_seconds": str(REQUESTED_LEASE // SECOND), "hub.secret": subscription.secret}
     return fields
-
-
-def hub_topic_pairs(offer: HubOffer | None) -> Iterator[tuple[str, str]]:
-    """Yield the hub and the topic of each subscription that an offer needs."""
-    if offer is not None:
-        yield from ((hub, offer.topic) for hub in offer.hubs)

@@ -7,23 +7,27 @@ from __future__ import annotations
 
 import asyncio
 import random
+import re
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from urllib.parse import urlsplit
 
 import structlog
 from msgspec import Struct
 
 from tidings.base.errors import LocalShortage, StoreUnavailable, TidingsError
 from tidings.base.times import DAY, SECOND, Instant
+from tidings.content.model import ParsedFeed
 from tidings.domain.feeds.feeds import Feed
 from tidings.engine.database import Database, Write
 from tidings.net.errors import HttpError
+from tidings.net.responses import Link
 from tidings.services.clock import Clock
 from tidings.services.listeners import CheckedDocument
 from tidings.websub import store
 from tidings.websub.hubs import HubClient
-from tidings.websub.model import HubMode, HubSubscription, find_offer, hub_topic_pairs, next_step, request_form
+from tidings.websub.model import HubMode, HubSubscription, next_step, request_form
 
 log = structlog.get_logger()
 
@@ -33,6 +37,72 @@ CALLBACK = "/websub/"
 MAX_CONCURRENT_REQUESTS = 8
 # Maximum number of subscriptions that one search for unused ones returns.
 MAX_EXPIRED = 200
+# A publisher may name several hubs for redundancy; a few suffice.
+MAX_HUBS = 3
+# Bytes. Hub and topic are in one index, whose entries PostgreSQL limits to 2,704 bytes.
+MAX_URL = 1000
+
+_FORBIDDEN_IN_URLS = re.compile(r"[\x00-\x20\x7f]")
+
+
+# Offers
+
+
+class HubOffer(Struct, frozen=True):
+    """The hubs that push a document, and its topic URL."""
+
+    hubs: tuple[str, ...]
+    """At least one."""
+    topic: str
+
+
+def find_offer(feed: Feed, links: Iterable[Link], document: ParsedFeed | None) -> HubOffer | None:
+    """Return the hubs and the topic that a response names; None if there are none, or the feed cannot be pushed.
+
+    Link headers win over the document (section 4). Without a "self" link the topic is the feed's URL.
+    document: None for a "not modified" response.
+
+    The topic may be on another host, as with feeds behind a feed service. A false topic is harmless: a push reaches
+    only feeds that offered this hub and this topic themselves.
+    """
+    if not can_be_pushed(feed):
+        return None
+    links = tuple(links)
+    hubs = [link.url for link in links if link.rel == "hub"]
+    selves = [link.url for link in links if link.rel == "self"]
+    if document is not None:
+        hubs = hubs or list(document.hubs)
+        selves.append(document.self_url)
+    elif not selves:
+        return None  # a "not modified" without a "self" link does not say what the topic is
+    usable = tuple(dict.fromkeys(filter(_is_usable, hubs)))[:MAX_HUBS]
+    topic = next(filter(None, selves), feed.feed_url)
+    return HubOffer(usable, topic) if usable and _is_usable(topic) else None
+
+
+def can_be_pushed(feed: Feed) -> bool:
+    """Return False for a feed with credentials or a proxy: the hub fetches without them, and may get another one."""
+    own = (feed.username, feed.password, feed.cookie, feed.proxy_url)
+    return not any(own) and not feed.fetch_via_proxy and "@" not in urlsplit(feed.feed_url).netloc
+
+
+def _is_usable(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        size = len(url.encode())
+    except ValueError:  # includes UnicodeError
+        return False
+    is_web = parts.scheme in ("http", "https") and bool(parts.hostname) and "@" not in parts.netloc
+    return is_web and size <= MAX_URL and not _FORBIDDEN_IN_URLS.search(url)
+
+
+def hub_topic_pairs(offer: HubOffer | None) -> Iterator[tuple[str, str]]:
+    """Yield the hub and the topic of each subscription that an offer needs."""
+    if offer is not None:
+        yield from ((hub, offer.topic) for hub in offer.hubs)
+
+
+# Subscriptions
 
 
 class HubRequest(Struct, frozen=True):
