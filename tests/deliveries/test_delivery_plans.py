@@ -19,8 +19,7 @@ from tidings.base.messages import verbatim
 from tidings.base.times import SECOND, Instant
 from tidings.deliveries.events import DeliveryState, QueueLimits, ReceiverQueue
 from tidings.deliveries.store import outbox
-from tidings.deliveries.store import queues as queue_storage
-from tidings.deliveries.store.queues import AttemptRecord
+from tidings.deliveries.store.outbox import AttemptRecord
 from tidings.engine.database import Database, Read, Write
 
 pytestmark = pytest.mark.slow
@@ -77,19 +76,19 @@ def queues(databases: Databases) -> Iterator[tuple[Database, int]]:
 
 
 def first(db: Read, receiver_id: int) -> Any:
-    found = queue_storage.first_pending(db, receiver_id)
+    found = outbox.first_pending(db, receiver_id)
     assert found is not None
     return found[0]
 
 
 READS: dict[str, tuple[Callable[[Read, int], object], set[str]]] = {
     "whether there is work": (
-        lambda db, _: queue_storage.has_work(db, LATER),
+        lambda db, _: outbox.has_work(db, LATER),
         {ARRIVING, "ix_receivers_due", "ix_receivers_failing"},
     ),
     "the first of a queue": (lambda db, _: first(db, 7), {"ix_deliveries_waiting"}),
     "the first that stepped aside": (
-        lambda db, _: queue_storage.first_retry(db, 7, LATER) is None,
+        lambda db, _: outbox.first_retry(db, 7, LATER) is None,
         {"ix_deliveries_retrying"},
     ),
     "a list": (lambda db, user: outbox.list_deliveries(db, user, limit=100), {"ix_deliveries_user"}),
@@ -152,42 +151,42 @@ READS: dict[str, tuple[Callable[[Read, int], object], set[str]]] = {
 }
 QUEUE = ReceiverQueue(7, 1, "webhook", 0, None, 0)
 WRITES: dict[str, tuple[Callable[[Write, int], object], set[str]]] = {
-    "lining up": (lambda db, _: queue_storage.enqueue(db, now=LATER, limits=QueueLimits()), {ARRIVING}),
+    "lining up": (lambda db, _: outbox.enqueue(db, now=LATER, limits=QueueLimits()), {ARRIVING}),
     "lining up where there is no room": (
-        lambda db, _: queue_storage.enqueue(db, now=LATER, limits=QueueLimits(max_deliveries=5)),
+        lambda db, _: outbox.enqueue(db, now=LATER, limits=QueueLimits(max_deliveries=5)),
         {"ix_deliveries_waiting"},
     ),
     "limits of users": (
         # Of another user: all receivers are this one's, and are read as a whole.
-        lambda db, user: queue_storage.users_over_limits(db, [user + 1], QueueLimits()),
+        lambda db, user: outbox.users_over_limits(db, [user + 1], QueueLimits()),
         {"uq_receivers_user_id_integration_address_digest|sqlite_autoindex_receivers"},
     ),
     "cutting the queues of a user": (
-        lambda db, user: queue_storage.enforce_user_limits(db, user, QueueLimits(max_deliveries_of_user=2_000), LATER),
+        lambda db, user: outbox.enforce_user_limits(db, user, QueueLimits(max_deliveries_of_user=2_000), LATER),
         {"ix_deliveries_waiting"},
     ),
     "claiming": (
-        lambda db, _: queue_storage.claim(db, "w", now=LATER, until=LATER, limit=20, max_failing=8),
+        lambda db, _: outbox.claim(db, "w", now=LATER, until=LATER, limit=20, max_failing=8),
         {"ix_receivers_due", "ix_receivers_failing"},
     ),
-    "keeping": (lambda db, _: queue_storage.renew(db, 7, "w", LATER), set()),
-    "holding": (lambda db, _: queue_storage.lock_claimed(db, range(1, 9), "w"), set()),
+    "keeping": (lambda db, _: outbox.renew(db, 7, "w", LATER), set()),
+    "holding": (lambda db, _: outbox.lock_claimed(db, range(1, 9), "w"), set()),
     "writing down": (
-        lambda db, _: queue_storage.record_attempts(
+        lambda db, _: outbox.record_attempts(
             db, [AttemptRecord(QUEUE, first(db, 7), LATER, DeliveryState.DELIVERED, 200)], now=LATER, until=LATER
         ),
         {"ix_deliveries_waiting"},
     ),
-    "counting": (lambda db, _: queue_storage.recount(db, 7), {"ix_deliveries_waiting"}),
+    "counting": (lambda db, _: outbox.recount(db, 7), {"ix_deliveries_waiting"}),
     "waiting for what stepped aside": (
-        lambda db, _: queue_storage.wait_for_retries(db, 7),
+        lambda db, _: outbox.wait_for_retries(db, 7),
         {"ix_deliveries_waiting", "ix_deliveries_retrying"},
     ),
     "giving up": (
-        lambda db, _: queue_storage.give_up_pending(db, 7, verbatim("gone"), now=LATER),
+        lambda db, _: outbox.give_up_pending(db, 7, verbatim("gone"), now=LATER),
         {"ix_deliveries_waiting"},
     ),
-    "giving back": (lambda db, _: queue_storage.release_all(db, "w"), {"ix_receivers_claimed"}),
+    "giving back": (lambda db, _: outbox.release_all(db, "w"), {"ix_receivers_claimed"}),
     "sending again": (lambda db, user: outbox.redeliver(db, user, 35_000, now=LATER), set()),
     "forgetting": (lambda db, _: outbox.delete_finished(db, before=LATER, limit=50), {"ix_deliveries_finished"}),
 }
@@ -223,9 +222,7 @@ def test_a_claim_takes_the_longest_due_receivers_and_some_failing_ones(queues: t
     database, _ = queues
     found: list[ReceiverQueue] = []
 
-    and_undo(
-        database, lambda db: found.extend(queue_storage.claim(db, "w", now=LATER, until=LATER, limit=20, max_failing=3))
-    )
+    and_undo(database, lambda db: found.extend(outbox.claim(db, "w", now=LATER, until=LATER, limit=20, max_failing=3)))
 
     failed = [queue.id for queue in found if queue.failures]
     assert failed == [9, 19, 29]

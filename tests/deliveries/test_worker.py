@@ -20,7 +20,7 @@ from tidings.base.times import SECOND, Instant
 from tidings.deliveries import sample_events
 from tidings.deliveries.events import QueueLimits, fair_share
 from tidings.deliveries.retries import RetryPolicy
-from tidings.deliveries.store import outbox, queues
+from tidings.deliveries.store import outbox
 from tidings.deliveries.tables import integrations
 from tidings.deliveries.tables import receivers as receiver_table
 from tidings.engine.database import Database
@@ -259,7 +259,7 @@ def test_a_receiver_that_fails_at_every_event_gets_a_pause(database: Database, s
     deliver(queue, lambda: sum(attempts_of(webhook)) == 11)
     clock.move(timedelta(seconds=9))
     with database.reading() as db:
-        assert not queues.has_work(db, clock())
+        assert not outbox.has_work(db, clock())
     clock.move(timedelta(seconds=1))
     deliver(queue, lambda: sum(attempts_of(webhook)) == 12)
 
@@ -384,7 +384,7 @@ def test_retry_after_of_a_receiver_is_honoured(database: Database, site: Publish
         shown = outbox.get(db, webhook.user_id, id_)
         assert shown is not None
         assert shown.next_attempt_at == clock() + 3600 * 1_000_000
-        assert not queues.has_work(db, clock())
+        assert not outbox.has_work(db, clock())
     clock.move(timedelta(hours=1))
     deliver(queue, lambda: all_are(webhook, "delivered"))
 
@@ -705,8 +705,8 @@ def test_old_finished_deliveries_and_idle_receivers_are_deleted(database: Databa
     with database.writing() as db:
         assert outbox.delete_finished(db, before=webhook.all()[0].delivery.created_at, limit=10) == 0
         assert outbox.delete_finished(db, before=later, limit=10) == 2
-        assert queues.remove_idle(db, now=later, limit=10) == 1
-        assert queues.remove_idle(db, now=later, limit=10) == 0
+        assert outbox.remove_idle(db, now=later, limit=10) == 1
+        assert outbox.remove_idle(db, now=later, limit=10) == 0
 
     assert webhook.states() == ["pending"]
     site.serve("/hook")
@@ -732,8 +732,8 @@ def test_an_expired_claim_can_be_claimed_by_another_worker(database: Database, s
     (claimed,) = queue.claim("second", limit=5, max_failing=5)
 
     with database.writing() as db:
-        assert not queues.renew(db, claimed.id, "first", clock())
-        assert queues.renew(db, claimed.id, "second", clock())
+        assert not outbox.renew(db, claimed.id, "first", clock())
+        assert outbox.renew(db, claimed.id, "second", clock())
 
 
 def test_a_claim_is_renewed_during_a_long_attempt(database: Database, site: Publisher) -> None:

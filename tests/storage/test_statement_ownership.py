@@ -53,8 +53,7 @@ _NAMES_THE_USER = re.compile(r"\buser_id (?:=|IN)|INSERT INTO \w+ \([^)]*\buser_
 OF_ALL_USERS = {
     "storage.polling.sources": "a source belongs to no user; a check serves every user that subscribes to it",
     "websub.store": "one subscription at a hub serves all users; a push is stored feed by feed",
-    "deliveries.store.queues": "the worker serves the queues of all users; a queue holds deliveries of one user",
-    "deliveries.store.outbox": "cleanup forgets old deliveries of all users",
+    "deliveries.store.outbox": "the worker serves the queues of all users; a queue holds deliveries of one user",
     "storage.entries.search_index": "the worker indexes waiting entries of all users",
     "storage.entries.tombstones": "cleanup goes through the tombstones of all feeds",
     "engine.full_text": "the index is written for all users; a search matches only terms marked with the user's id",

@@ -39,9 +39,9 @@ from tidings.deliveries.events import (
 )
 from tidings.deliveries.registry import REGISTRY
 from tidings.deliveries.retries import GIVE_UP_ALL_AFTER, RetryPolicy
-from tidings.deliveries.store import integrations, outbox, queues
+from tidings.deliveries.store import integrations, outbox
 from tidings.deliveries.store.integrations import StoredIntegration
-from tidings.deliveries.store.queues import AttemptRecord
+from tidings.deliveries.store.outbox import AttemptRecord
 from tidings.engine.database import Database, Write
 from tidings.services.batching import Batcher, write_batch
 from tidings.services.clock import Clock
@@ -112,13 +112,13 @@ class ResultWriter:
     def renew(self, queue: ReceiverQueue, worker: str) -> bool:
         """Renew a claim. Returns False if another worker holds the receiver."""
         with self._database.writing() as db:
-            return queues.renew(db, queue.id, worker, self.lease_end(self._clock()))
+            return outbox.renew(db, queue.id, worker, self.lease_end(self._clock()))
 
     def begin(self, queue: ReceiverQueue, worker: str) -> DeliveryJob | None:
         """Return the first delivery of a receiver just claimed; None, with the receiver released, if there is none."""
         now = self._clock()
         with self._database.writing() as db:
-            if not queues.renew(db, queue.id, worker, self.lease_end(now)):
+            if not outbox.renew(db, queue.id, worker, self.lease_end(now)):
                 return None
             return self._next_job(db, queue, worker, now, is_first=True)
 
@@ -135,12 +135,12 @@ class ResultWriter:
         locked: set[int] = set()
         for worker in sorted({attempt.job.worker for attempt in batch}):
             ids = (attempt.job.queue.id for attempt in batch if attempt.job.worker == worker)
-            locked |= queues.lock_claimed(db, ids, worker)
+            locked |= outbox.lock_claimed(db, ids, worker)
         ours = sorted(
             (attempt for attempt in batch if attempt.job.queue.id in locked), key=lambda attempt: attempt.job.queue.id
         )
         records = {attempt.job.queue.id: self._evaluate(attempt, now) for attempt in ours}
-        queues.record_attempts(db, [*records.values()], now=now, until=self.lease_end(now))
+        outbox.record_attempts(db, [*records.values()], now=now, until=self.lease_end(now))
         for attempt in ours:
             self._give_up(db, attempt.outcome, records[attempt.job.queue.id].queue, now)
         for attempt in sorted(ours, key=lambda attempt: (attempt.job.queue.user_id, attempt.job.queue.integration)):
@@ -149,7 +149,7 @@ class ResultWriter:
         for attempt in ours:
             record = records[attempt.job.queue.id]
             if attempt.releases_receiver or record.next_at > now:
-                queues.release(db, record.queue.id)
+                outbox.release(db, record.queue.id)
             else:
                 next_job[record.queue.id] = self._next_job(db, record.queue, attempt.job.worker, now)
         return [_result(records.get(attempt.job.queue.id), next_job.get(attempt.job.queue.id)) for attempt in batch]
@@ -203,11 +203,11 @@ class ResultWriter:
     def _give_up(self, db: Write, outcome: DeliveryOutcome, queue: ReceiverQueue, now: Instant) -> None:
         if outcome.disables_integration:
             message, reason = outcome.error or GIVEN_UP_TOGETHER, "refused"
-            count = queues.give_up_pending(db, queue.id, message, now=now)
+            count = outbox.give_up_pending(db, queue.id, message, now=now)
         elif queue.given_up >= GIVE_UP_ALL_AFTER:
             message, reason = GIVEN_UP_TOGETHER, "expired"
             before = self._retry_policy.give_up_before(now)
-            count = queues.give_up_pending(db, queue.id, message, now=now, before=before)
+            count = outbox.give_up_pending(db, queue.id, message, now=now, before=before)
         else:
             return
         if count:
@@ -224,16 +224,16 @@ class ResultWriter:
             delivery, body = pending
             integration = integrations.get(db, queue.user_id, queue.integration)
             if integration is None or not integration.enabled or queue.integration not in REGISTRY:
-                queues.give_up_pending(db, queue.id, _switched_off(queue.integration), now=now)
+                outbox.give_up_pending(db, queue.id, _switched_off(queue.integration), now=now)
                 break
             if body is not None:
-                queues.set_attempted(db, queue.id, delivery.id)
+                outbox.set_attempted(db, queue.id, delivery.id)
                 return DeliveryJob(queue, worker, delivery, body, integration)
             lost = AttemptRecord(queue, delivery, now, DeliveryState.FAILED, error=msg("Its body was not kept."))
-            queues.record_attempts(db, [lost], now=now, until=self.lease_end(now))
+            outbox.record_attempts(db, [lost], now=now, until=self.lease_end(now))
         else:
-            queues.wait_for_retries(db, queue.id)
-        queues.release(db, queue.id)
+            outbox.wait_for_retries(db, queue.id)
+        outbox.release(db, queue.id)
         return None
 
 
@@ -241,10 +241,10 @@ def _next_pending(
     db: Write, queue: ReceiverQueue, now: Instant, *, with_retries: bool
 ) -> tuple[Delivery, bytes | None] | None:
     """Return the delivery that has been due for the longest, with its body. with_retries: even if others wait."""
-    first = queues.first_pending(db, queue.id)
+    first = outbox.first_pending(db, queue.id)
     if first is not None and not with_retries:
         return first
-    retry = queues.first_retry(db, queue.id, now)
+    retry = outbox.first_retry(db, queue.id, now)
     if first is None or retry is None:
         return first or retry
     return min(retry, first, key=lambda pending: pending[0].retry_at or pending[0].queued_at)
@@ -340,26 +340,26 @@ class DeliveryQueue:
         """
         now = self._clock()
         with self._database.reading() as db:
-            if not queues.has_work(db, now):
+            if not outbox.has_work(db, now):
                 return []
         for _ in range(MAX_ENQUEUE_ROUNDS):
             with self._database.writing() as db:
-                enqueued = queues.enqueue(db, now=now, limits=self._limits)
+                enqueued = outbox.enqueue(db, now=now, limits=self._limits)
             for (user_id, integration), count in enqueued.dropped.items():
                 log_given_up(user_id, integration, count, QUEUE_OVERFLOWED, reason="overflow")
             self._enforce_user_limits(enqueued.users, now)
-            if enqueued.count < queues.ENQUEUE_BATCH:
+            if enqueued.count < outbox.ENQUEUE_BATCH:
                 break
         with self._database.writing() as db:
             until = self._results.lease_end(now)
-            return queues.claim(db, worker, now=now, until=until, limit=limit, max_failing=max_failing)
+            return outbox.claim(db, worker, now=now, until=until, limit=limit, max_failing=max_failing)
 
     def _enforce_user_limits(self, user_ids: frozenset[int], now: Instant) -> None:
         with self._database.reading() as db:
-            over = queues.users_over_limits(db, user_ids, self._limits)
+            over = outbox.users_over_limits(db, user_ids, self._limits)
         for user_id in over:
             with self._database.writing() as db:
-                dropped = queues.enforce_user_limits(db, user_id, self._limits, now)
+                dropped = outbox.enforce_user_limits(db, user_id, self._limits, now)
             for integration, count in dropped.items():
                 log_given_up(user_id, integration, count, QUEUE_OVERFLOWED, reason="overflow")
 
@@ -396,7 +396,7 @@ class DeliveryQueue:
     def release_all(self, worker: str) -> int:
         """Release all receivers that the worker holds. Returns their number."""
         with self._database.writing() as db:
-            return queues.release_all(db, worker)
+            return outbox.release_all(db, worker)
 
     def _event(self, job: DeliveryJob) -> Event:
         return Event(
@@ -439,4 +439,4 @@ def remove_finished_deliveries(db: Write, now: Instant, limit: int) -> int:
 
 def remove_idle_receivers(db: Write, now: Instant, limit: int) -> int:
     """Remove receivers that have nothing to receive. Returns their number."""
-    return queues.remove_idle(db, now=now, limit=limit)
+    return outbox.remove_idle(db, now=now, limit=limit)
