@@ -19,11 +19,13 @@ FLAGS: Final = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
 )  # fmt: skip
+# The first one is the browser without windows of its own, which takes a third less processor time.
+_PROGRAMS: Final = ("chromium-headless-shell", "chromium", "chromium-browser")
 # Without a network, apt fails within half a minute instead of ten.
 _APT: Final = ("apt-get", "-qq", "-o", "Acquire::Retries=1", "-o", "Acquire::http::Timeout=15")
 _INSTALL: Final = (
     (*_APT, "update"),
-    (*_APT, "-o", "DPkg::Lock::Timeout=120", "install", "--yes", "--no-install-recommends", "chromium"),
+    (*_APT, "-o", "DPkg::Lock::Timeout=120", "install", "--yes", "--no-install-recommends", _PROGRAMS[0]),
 )
 _TIMEOUT_S: Final = 600
 
@@ -56,7 +58,7 @@ def program() -> Path:
 
 
 def _on_path() -> Path | None:
-    found = shutil.which("chromium") or shutil.which("chromium-browser")
+    found = next(filter(None, map(shutil.which, _PROGRAMS)), None)
     return Path(found) if found else None
 
 
@@ -70,7 +72,7 @@ def _locked() -> Iterator[None]:
 
 def _installed() -> Path:
     if os.getuid() != 0 or shutil.which("apt-get") is None:
-        raise ChromiumMissing("chromium is not on the PATH (Debian: apt-get install chromium)")
+        raise ChromiumMissing(f"chromium is not on the PATH (Debian: apt-get install {_PROGRAMS[0]})")
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C.UTF-8"}
     output = ""
     for command in _INSTALL:
