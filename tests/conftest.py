@@ -61,8 +61,8 @@ SLOW_FILE = "\npytestmark = pytest.mark.slow\n"
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """Run two tests per core: most of them wait for the processes that they started."""
-    return 2 * len(os.sched_getaffinity(0))
+    """Run five tests on two cores: most of them wait for the processes that they started."""
+    return 5 * len(os.sched_getaffinity(0)) // 2
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -119,12 +119,15 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "engine" in metafunc.fixturenames:
         options = ("--without-postgresql", "--fast")
         left_out = {"postgresql"} if any(map(metafunc.config.getoption, options)) else set()
-        if metafunc.definition.path.relative_to(FOLDER).parts[0] in ONE_ENGINE and not metafunc.config.getoption(
-            "--long"
-        ):
+        if not metafunc.config.getoption("--long") and _is_about_pages_or_programs(metafunc.definition.path):
             left_out = {"postgresql"}
         chosen = [engine for engine in ENGINES if engine not in left_out]
         metafunc.parametrize("engine", chosen, scope="session")
+
+
+def _is_about_pages_or_programs(file: Path) -> bool:
+    # Slices have tests of their pages in their own folders.
+    return file.relative_to(FOLDER).parts[0] in ONE_ENGINE or file.name.endswith("_pages.py")
 
 
 @pytest.fixture(scope="session")

@@ -311,7 +311,9 @@ def test_a_file_that_does_not_fit_on_the_disk_is_refused_before_it_is_sent(roomy
     assert alice.call("GET", "/v1/feeds").status == 200
 
 
-@pytest.mark.parametrize(("mebibytes", "explained"), [(1_000, "starred.json"), (1_024, "unpacks to 1")])
+@pytest.mark.parametrize(
+    ("mebibytes", "explained"), [pytest.param(1_000, "starred.json", marks=pytest.mark.long), (1_024, "unpacks to 1")]
+)
 def test_a_zip_file_that_unpacks_to_gigabytes_fails_and_leaves_nothing(
     alice: Person, mebibytes: int, explained: str
 ) -> None:

@@ -15,17 +15,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from support import forked_command
+from support.forked_command import ForkedCommand
 
 Finished = subprocess.CompletedProcess[str]
 
 CTRL_C = "\x03"
 CTRL_D = "\x04"
-# Makes the terminal on stdin the controlling terminal, as a login shell does, and executes the command.
-EXEC_ON_TERMINAL = """
-import fcntl, os, sys, termios
-fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-os.execv(sys.argv[1], sys.argv[1:])
-"""
 
 
 @dataclass(frozen=True)
@@ -80,20 +75,16 @@ class Tidings:
     def on_a_terminal(self, *arguments: str, **extra: str) -> Iterator[Terminal]:
         """Start a command on a new pseudo-terminal and yield that; the command is killed at the end."""
         terminal, child_end = os.openpty()
-        process = subprocess.Popen(
-            [sys.executable, "-c", EXEC_ON_TERMINAL, sys.executable, "-m", "tidings", *arguments],
-            env=self.environment(**extra),
-            cwd=self.folder,
-            stdin=child_end,
-            stdout=child_end,
-            stderr=child_end,
-            start_new_session=True,
+        # The first terminal that a process without one opens is its own, as after a log-in.
+        name = os.ttyname(child_end)
+        process = ForkedCommand(
+            arguments, self.environment(**extra), self.folder, stdin=name, stdout=Path(name), stderr=Path(name)
         )
-        os.close(child_end)
         try:
             yield Terminal(terminal, process)
         finally:
             os.close(terminal)
+            os.close(child_end)
             process.kill()
             process.wait()
 
@@ -101,7 +92,7 @@ class Tidings:
 class Terminal:
     """The terminal of a running command. seen: all output so far, with its escape sequences."""
 
-    def __init__(self, descriptor: int, process: subprocess.Popen[bytes]) -> None:
+    def __init__(self, descriptor: int, process: ForkedCommand) -> None:
         self._descriptor = descriptor
         self._process = process
         self.seen = ""
@@ -121,9 +112,11 @@ class Terminal:
     def exit_code(self, within_s: float = 30) -> int:
         """Wait until the command has ended by itself, and return its exit code."""
         deadline = time.monotonic() + within_s
-        while self._read(deadline):
+        while self._process.poll() is None and time.monotonic() < deadline:
+            self._read(time.monotonic() + 0.05)
+        while self._read(time.monotonic()):
             pass
-        return self._process.wait(max(0.1, deadline - time.monotonic()))
+        return self._process.wait(0.1)
 
     def _read(self, deadline: float) -> bool:
         """Read some output. Returns False at its end, or if nothing comes before the deadline."""

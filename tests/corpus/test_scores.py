@@ -70,6 +70,7 @@ def blanks(body: bytes) -> list[int]:
     return [match.start() for match in re.finditer(rb"(?<=[a-z]) (?=[a-z])", body)]
 
 
+@pytest.mark.long
 @needs(expected.ARCHIVE)
 @needs(expressions.ARCHIVE)
 @needs(real.ARCHIVE)

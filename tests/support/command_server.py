@@ -72,6 +72,10 @@ def _become(order: dict[str, Any]) -> None:
         opened = os.open(name, flags | os.O_APPEND)
         os.dup2(opened, target)
         os.close(opened)
+    # Lines are written at once to a terminal, which the streams of the parent do not know.
+    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
+    sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+    sys.stderr = open(2, "w", 1, encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
     sys.argv = ["tidings", *order["arguments"]]
 
 

@@ -17,13 +17,21 @@ def add_feeds(person: Person, categories: int, feeds_each: int, *, unread_every:
     now, created = services.clock(), {}
     for number in range(categories):
         category = services.feeds.categories.create(person.id, f"Category {number:02}").id
+        rows = [
+            {
+                "category_id": category,
+                "feed_url": f"http://127.0.0.1:1/{number}/{place}",
+                "title": f"Feed {number}-{place}",
+                "created_at": now,
+                "checked_at": now,
+                "next_check_at": now,
+            }
+            for place in range(feeds_each)
+        ]
         with services.database.writing() as db:
-            for place in range(feeds_each):
+            for place, feed_id in enumerate(feeds.add_many(db, person.id, rows)):
                 title = f"Feed {number}-{place}"
-                created[title] = feed_id = feeds.add(
-                    db, person.id, category_id=category, feed_url=f"http://127.0.0.1:1/{number}/{place}", title=title,
-                    created_at=now, checked_at=now, next_check_at=now,
-                )  # fmt: skip
+                created[title] = feed_id
                 if unread_every and place % unread_every == 0:
                     entry = ReadyEntry(
                         hash=feed_id.to_bytes(32, "big"), fingerprint=b"", title=f"Entry of {title}",

@@ -45,7 +45,7 @@ class Cluster:
         self._binaries = _reachable(_binaries(), folder, self._user)
         self._options = f"-c listen_addresses='' -k {folder} -c max_connections=200"
         if not is_durable:
-            self._options += " -c fsync=off -c full_page_writes=off -c synchronous_commit=off"
+            self._options += " -c fsync=off -c full_page_writes=off -c synchronous_commit=off -c autovacuum=off"
         if port is not None:
             self._options += f" -c listen_addresses=127.0.0.1 -c port={port}"
             self.url += f"&port={port}"

@@ -11,8 +11,8 @@ from doubling.texts import PIECES
 pytestmark = pytest.mark.slow
 
 
-# Each reader gets every fourth text, and its neighbours the others.
-SHARE = 4
+# Each reader gets every twelfth text, and its neighbours the others.
+SHARE = 12
 
 
 @pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.name)
