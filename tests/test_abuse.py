@@ -20,9 +20,10 @@ LONG_GROUPS = (
     ("rules", "expensive_files"),
     ("connections", "archives"),
     ("foreign_hosts", "heavy_requests"),
+    ("xss", "secrets_in_logs"),
 )
 GROUPS = (
-    ("ssrf", "xss", "secrets_in_logs"),
+    ("ssrf",),
     ("authorisation", "traversal", "smuggling", "csrf", "header_injection"),
 )
 PRIVATE_NETWORKS_ALLOWED = (
