@@ -84,7 +84,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=0,
         help="divide the tables of PostgreSQL into so many, as `tidings migrate` does",
     )
-    parser.addoption("--fuzz-requests", type=int, default=100, help="how many to make from the OpenAPI document")
+    parser.addoption("--fuzz-requests", type=int, default=40, help="how many to make from the OpenAPI document")
     parser.addoption("--fuzz-seed", type=int, default=0, help="which ones; other than 0 it also tells what was done")
 
 

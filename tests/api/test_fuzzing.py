@@ -1,4 +1,4 @@
-"""Requests generated from the OpenAPI document: a hundred in every test run, many by `make fuzz`."""
+"""Requests generated from the OpenAPI document: some in every test run, many by `make fuzz`."""
 
 from __future__ import annotations
 

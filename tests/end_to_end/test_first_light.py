@@ -16,7 +16,9 @@ import pytest
 from support.people import call, rss
 from support.publisher import Publisher
 from support.running import RunningService, environment_for, running
+from tidings.base.times import Instant
 from tidings.storage.feeds import feeds
+from tidings.storage.polling import sources
 
 pytestmark = pytest.mark.slow
 
@@ -55,6 +57,9 @@ def test_a_new_service_polls_a_feed_and_stores_a_new_entry(
         assert client.get_entries(status=["unread"])["total"] == 0
 
         site.serve("/feed.xml", rss(["Second", "First"], site.url("/feed.xml")))
+        # In a minute it would be due by itself.
+        with service.services.database.writing() as db:
+            sources.set_next_check(db, [feed_id], Instant(0))
         wait_for(lambda: client.get_feed_counters()["unreads"] == {str(feed_id): 1}, 90)
         (fresh,) = client.get_feed_entries(feed_id, status=["unread"])["entries"]
         assert (fresh["title"], fresh["status"]) == ("Second", "unread")

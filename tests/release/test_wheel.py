@@ -51,6 +51,7 @@ def test_every_file_of_the_package_is_in_the_wheel(wheel: Path) -> None:
     assert "License-Expression: Apache-2.0\n" in metadata
 
 
+@pytest.mark.long
 def test_an_installed_wheel_serves_in_an_empty_folder(wheel: Path, tmp_path: Path) -> None:
     environment, empty = tmp_path / "venv", tmp_path / "empty"
     empty.mkdir()

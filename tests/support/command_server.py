@@ -81,10 +81,15 @@ def _become(order: dict[str, Any]) -> None:
 
 def main() -> None:
     # What `tidings web` imports before it forks.
+    from argon2 import PasswordHasher
+
     from tidings import cli
     from tidings.runtime import children, supervisor  # noqa: F401
+    from tidings.services.accounts import passwords
     from tidings.wiring import application, surfaces  # noqa: F401
 
+    # As in the process of the tests: what is hashed in a test should cost next to nothing.
+    passwords.hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
     order = _serve(Path(sys.argv[1]))
     if order is not None:
         _become(order)

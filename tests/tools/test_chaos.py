@@ -14,6 +14,7 @@ pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.long
 def test_nothing_that_was_acknowledged_is_lost_when_everything_is_killed(engine: str, tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "chaos", "--short", "--seconds", "8", "--recovery", "600", "--engine", engine],
