@@ -21,6 +21,8 @@ LIBRARIES: dict[str, frozenset[str]] = {
     "base": frozenset(),
     "metrics": frozenset(),
     "content": frozenset({"base"}),
+    # Words are folded, and expressions compiled, as everywhere else.
+    "query": frozenset({"base", "content"}),
     "net": frozenset({"base", "metrics"}),
     # Full-text search uses the parsed query.
     "engine": frozenset({"base", "metrics", "content"}),
@@ -29,8 +31,8 @@ LIBRARIES: dict[str, frozenset[str]] = {
 ALL_LIBRARIES = frozenset(LIBRARIES)
 CORE: dict[str, frozenset[str]] = {
     # Of `net` only the errors: ERRORS_OF_NET_ONLY.
-    "domain": frozenset({"base", "content", "net"}),
-    "storage": frozenset({"domain", "base", "content", "engine", "metrics"}),
+    "domain": frozenset({"base", "content", "net", "query"}),
+    "storage": frozenset({"domain", "base", "content", "engine", "metrics", "query"}),
     "services": ALL_LIBRARIES - {"http"} | {"domain", "storage"},
     "worker": frozenset({"base", "metrics", "domain", "services"}),
 }
@@ -97,7 +99,7 @@ USERS: dict[str, frozenset[str]] = {
     "babel": frozenset({"web"}),
     "segno": frozenset({"web"}),
     "msgspec": frozenset({*ROOMS, *OUTERMOST}),
-    "structlog": frozenset({*ROOMS, *OUTERMOST}) - {"base", "content", "domain"},
+    "structlog": frozenset({*ROOMS, *OUTERMOST}) - {"base", "content", "domain", "query"},
     "prometheus_client": frozenset({"metrics"}),
     "apprise": frozenset({"deliveries"}),
     "granian": frozenset({"runtime"}),
@@ -117,7 +119,7 @@ PROCESSES = frozenset({
     "tidings.deliveries.apprise_process",
 })  # fmt: skip
 # Time, chance and the world reach these rooms as arguments.
-PURE_ROOMS = frozenset({"base", "content", "domain"})
+PURE_ROOMS = frozenset({"base", "content", "domain", "query"})
 PURE_IN_SLICES = re.compile(
     r"tidings\.(archives\.(formats\.\w+|import_runs|records|source|validation)"
     r"|deliveries\.(events|integration_changes|notification_text|provider|providers\.\w+|registry|requests"
@@ -418,5 +420,5 @@ def test_a_library_is_imported_without_the_core(library: str) -> None:
     loaded = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
 
     assert {part_of(one) for one in loaded if one.startswith("tidings.")} <= {library} | LIBRARIES[library]
-    if library in {"base", "content"}:
+    if library in {"base", "content", "query"}:
         assert OUTSIDE & {one.partition(".")[0] for one in loaded} == set()

@@ -12,7 +12,7 @@
     ├── LocalShortage           this machine is short of files, memory or threads
     └── StartError              the service cannot start with its settings
 
-`content`, `net`, `engine` and `domain` add theirs in a module `errors`; a slice defines its own where it
+`content`, `query`, `net`, `engine` and `domain` add theirs in a module `errors`; a slice defines its own where it
 raises them. A message says what happened and what to do next. Users see it, so it contains no SQL, no traceback
 and no secrets.
 """

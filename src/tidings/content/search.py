@@ -98,6 +98,7 @@ def _stemmer(algorithm: str) -> snowballstemmer.basestemmer.BaseStemmer:
 # and accepts 1 MB of terms; both limits together stay below that.
 MAX_TERMS = 16_000
 MAX_CHARACTERS = 100_000
+MAX_TITLE_TERMS = 300
 # The rest of a query is ignored.
 MAX_QUERY_CHARACTERS = 2_000
 MAX_QUERY_TERMS = 64
@@ -182,7 +183,7 @@ def parse_query(query: str, group: str = "") -> SearchQuery:
     excluded: list[tuple[Phrase, ...]] = []
     term_count = 0
     for minus, quoted, star, word in _QUERY_PART.findall(query[:MAX_QUERY_CHARACTERS].translate(_QUOTES)):
-        any_of = _alternatives(quoted or word, group, is_prefix=bool(star) or word.endswith("*"))
+        any_of = alternatives(quoted or word, group, is_prefix=bool(star) or word.endswith("*"))
         term_count += sum(len(phrase.terms) for phrase in any_of)
         if term_count > MAX_QUERY_TERMS:
             break
@@ -191,7 +192,11 @@ def parse_query(query: str, group: str = "") -> SearchQuery:
     return SearchQuery(tuple(dict.fromkeys(required)), tuple(dict.fromkeys(excluded)))
 
 
-def _alternatives(text: str, group: str, *, is_prefix: bool) -> tuple[Phrase, ...]:
+def alternatives(text: str, group: str, *, is_prefix: bool) -> tuple[Phrase, ...]:
+    """Return the phrases of which a text must have one to contain these words next to each other; () without words.
+
+    group: as in `terms`. is_prefix: whether the last word stands for all words that begin with it.
+    """
     words = _words(_folded(text))[:MAX_QUERY_TERMS]
     if not words:
         return ()

@@ -13,15 +13,13 @@ from collections.abc import Iterable, Sequence
 from sqlalchemy import RowMapping, bindparam, delete, exists, select
 
 from tidings.content.cleaning import text_of
-from tidings.content.search import SearchQuery, group_of, parse_query, terms
+from tidings.content.search import MAX_TITLE_TERMS, SearchQuery, group_of, parse_query, terms
 from tidings.engine import full_text, statements
 from tidings.engine.database import Read, Write
 from tidings.engine.full_text import Document
 from tidings.engine.statements import in_list, upsert
 from tidings.storage.entries.contents import has_body
 from tidings.storage.schema import entries, entry_contents, search_languages, search_pending
-
-MAX_TITLE_TERMS = 300
 
 # An existing row is written again: on PostgreSQL this waits for a transaction that is indexing the old text.
 _insert_pending = upsert(search_pending, ["entry_id"], update=["user_id"])

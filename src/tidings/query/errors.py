@@ -1,0 +1,28 @@
+"""The error of the query language."""
+
+from __future__ import annotations
+
+from tidings.base.errors import InvalidField
+from tidings.base.messages import Message, msg
+
+
+class QueryError(InvalidField):
+    """A query that cannot be read.
+
+    position: where in the query it stops making sense, in characters counted from 0. expected: what should be there,
+    a part of a sentence.
+    """
+
+    code = "invalid-query"
+
+    def __init__(self, position: int, expected: Message) -> None:
+        super().__init__(
+            "query",
+            msg(
+                "cannot be read from character {number} on: expected {expected}.",
+                number=position + 1,
+                expected=expected,
+            ),
+        )
+        self.position = position
+        self.expected = expected

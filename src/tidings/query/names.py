@@ -1,0 +1,86 @@
+"""How the fields match short texts, alike for an entry in memory and for the names that a database is asked about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from urllib.parse import urlsplit
+
+from tidings.base.text import normalize_for_search
+from tidings.content.search import Phrase, alternatives, terms
+from tidings.query.model import Text, TextField
+from tidings.query.parser import ASCII_LOWER
+
+# Databases index this many characters of tags and of authors: the rest is not compared.
+MAX_TAG = 200
+MAX_AUTHOR = 100
+
+
+def contains(any_of: Sequence[Phrase], found: Sequence[str]) -> bool:
+    """Return whether one of the phrases is in the terms of a text."""
+    return any(_contains(phrase, found) for phrase in any_of)
+
+
+def is_in_words(leaf: Text, text: str) -> bool:
+    """Return whether a name contains the words of a leaf, next to each other."""
+    return contains(phrases(leaf.words, "", is_prefix=leaf.is_prefix), _terms(text))
+
+
+def is_name(leaf: Text, name: str) -> bool:
+    """Return whether a tag or a label is the one of a leaf, or begins with it."""
+    key = normalize_for_search(name)[:MAX_TAG]
+    return key.startswith(leaf.words) if leaf.is_prefix else key == leaf.words[:MAX_TAG]
+
+
+def is_site(leaf: Text, *urls: str) -> bool:
+    """Return whether one of the addresses is on the site of a leaf or one of its subdomains."""
+    return any(host == leaf.words or host.endswith(f".{leaf.words}") for host in map(_host, urls))
+
+
+def is_in_url(leaf: Text, url: str) -> bool:
+    """Return whether a URL contains what a leaf has, whatever the case of ASCII letters."""
+    return leaf.words in url.translate(ASCII_LOWER)
+
+
+def is_language(leaf: Text, language: str) -> bool:
+    """Return whether a language is the one of a leaf: pt stands for pt-BR as well."""
+    lowered = language.translate(ASCII_LOWER)
+    return lowered == leaf.words or lowered.startswith(f"{leaf.words}-")
+
+
+def matches_feed(leaf: Text, *, title: str, category: str, urls: Sequence[str]) -> bool:
+    """Return whether a leaf of the fields feed, category or site matches a feed. urls: of its site and itself."""
+    if leaf.field is TextField.SITE:
+        return is_site(leaf, *urls)
+    return is_in_words(leaf, title if leaf.field is TextField.FEED else category)
+
+
+@lru_cache(maxsize=4096)
+def phrases(words: str, group: str, *, is_prefix: bool) -> tuple[Phrase, ...]:
+    """Return the phrases of words, as `content.search.alternatives` does."""
+    return alternatives(words, group, is_prefix=is_prefix)
+
+
+@lru_cache(maxsize=1 << 14)
+def _terms(text: str) -> tuple[str, ...]:
+    return tuple(terms(text))
+
+
+@lru_cache(maxsize=1 << 12)
+def _host(url: str) -> str:
+    try:
+        return (urlsplit(url).hostname or "").removeprefix("www.")
+    except ValueError:
+        return ""
+
+
+def _contains(phrase: Phrase, found: Sequence[str]) -> bool:
+    *before, last = phrase.terms
+    length = len(before)
+    for at in range(len(found) - length):
+        ends = found[at + length]
+        if (ends == last or (phrase.ends_with_prefix and ends.startswith(last))) and all(
+            found[at + number] == term for number, term in enumerate(before)
+        ):
+            return True
+    return False
