@@ -37,7 +37,8 @@ class EntriesQuery(Query, frozen=True):
     before: the same as published_before. after: the same as published_after.
     published_before, published_after, changed_before, changed_after: Unix seconds, exclusive.
     before_entry_id, after_entry_id: exclusive. category_id, feed_id: apply in addition to the path.
-    search: words of title and content, "phrases", -without, begin*. tags: repeated, it matches all of the values.
+    search: words of title and content, "phrases", -without, this OR that, begin*.
+    tags: repeated, it matches all of the values.
     globally_visible: true leaves out feeds and categories hidden from the global lists.
     """
 

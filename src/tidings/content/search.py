@@ -3,7 +3,10 @@
 Texts and queries are split into the same terms here and not in the database, so that both engines find the same.
 
     text  ─► folded (case, accents, widths) ─► words ─► stems; pairs of CJK characters
-    query ─► words  "phrases"  prefix*  -without  -"without this"
+    query ─► words  "phrases"  prefix*  -without  -"without this"  one OR other
+
+A query is read as PostgreSQL's `websearch_to_tsquery` reads it
+(https://www.postgresql.org/docs/current/textsearch-controls.html), with prefixes in addition.
 
 Stemming depends on the language of the entry (`group_of`). A query has no language: it is parsed once for
 each language that the user's entries are in, and applied to the entries in that language.
@@ -19,10 +22,10 @@ from __future__ import annotations
 import re
 import threading
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import chain
-from typing import Final
+from typing import Final, NamedTuple, cast
 
 import snowballstemmer
 from msgspec import Struct
@@ -138,7 +141,12 @@ _INVISIBLE = re.compile("[\u00ad\u200b-\u200d\u2060\ufe0e\ufe0f\ufeff]+")
 _SEPARATING = re.compile("[™℠_]")
 
 _QUOTES = dict.fromkeys(map(ord, "“”„‟«»＂"), '"')
-_QUERY_PART = re.compile(r'(-?)(?:"([^"]*)"?(\*?)|([^\s"]+))')
+# Signs that separate words. The rest of the syntax of `tsquery`, which this form of queries does not have.
+_SIGNS = "!&|()"
+_SKIPPED = re.compile(rf"[\s{_SIGNS}]+")
+_QUERY_PART = re.compile(rf'"([^"]*)"?(\*?)|(:*[^\s":{_SIGNS}]*)')
+# Not part of a word, and with something behind it.
+_OR = re.compile(r"or(?![-\w]).\s*\S", re.IGNORECASE | re.DOTALL)
 # The stem of a word with one of these endings may be shorter than a prefix of the word.
 _ENDINGS = (
     "s", "es", "ed", "ing", "ings", "er", "ers", "ly", "ness", "ful", "fulness", "ment", "ments", "able", "ability",
@@ -159,17 +167,25 @@ class Phrase(Struct, frozen=True):
 class SearchQuery(Struct, frozen=True):
     """A parsed query. Each inner tuple holds alternatives: it matches if any of its phrases does.
 
-    required: all must match. excluded: none may match. If both are empty, the query matches nothing.
+    required: all must match. excluded: none may match. If there is neither, nor alternatives, it matches nothing.
     """
 
     required: tuple[tuple[Phrase, ...], ...] = ()
     excluded: tuple[tuple[Phrase, ...], ...] = ()
+    alternatives: tuple[SearchQuery, ...] = ()
+    """Queries joined by OR, of which one must match; then the query itself requires and excludes nothing."""
+
+    @property
+    def wanted(self) -> tuple[Phrase, ...]:
+        """The phrases that a matching text may contain: all but the excluded ones."""
+        own = tuple(phrase for any_of in self.required for phrase in any_of)
+        return own + tuple(phrase for each in self.alternatives for phrase in each.wanted)
 
 
 def terms(text: str, group: str = "") -> list[str]:
     """Return the terms of a text in order, for the index: they hold letters, digits, marks and emoji only.
 
-    group: the group of languages that `stemming.group_of` returns.
+    group: the group of languages that `group_of` returns.
     """
     folded = _folded(text[:MAX_CHARACTERS])[:MAX_CHARACTERS]
     if not _SPECIAL.search(folded):
@@ -179,16 +195,59 @@ def terms(text: str, group: str = "") -> list[str]:
 
 def parse_query(query: str, group: str = "") -> SearchQuery:
     """Return the parsed query. Never fails: unknown syntax is read as words, or ignored. group: as in `terms`."""
+    found: list[SearchQuery] = []
     required: list[tuple[Phrase, ...]] = []
     excluded: list[tuple[Phrase, ...]] = []
     term_count = 0
-    for minus, quoted, star, word in _QUERY_PART.findall(query[:MAX_QUERY_CHARACTERS].translate(_QUOTES)):
-        any_of = alternatives(quoted or word, group, is_prefix=bool(star) or word.endswith("*"))
+    for operand in _operands(query[:MAX_QUERY_CHARACTERS].translate(_QUOTES)):
+        any_of = alternatives(operand.text, group, is_prefix=operand.is_prefix)
         term_count += sum(len(phrase.terms) for phrase in any_of)
         if term_count > MAX_QUERY_TERMS:
             break
+        if operand.is_after_or:
+            found.append(_conjunction(required, excluded))
+            required, excluded = [], []
         if any_of:
-            (excluded if minus else required).append(any_of)
+            (excluded if operand.is_negated else required).append(any_of)
+    found.append(_conjunction(required, excluded))
+    # Words without letters and digits count as not written, and so does an OR next to nothing else.
+    found = [each for each in dict.fromkeys(found) if each != SearchQuery()]
+    return SearchQuery(alternatives=tuple(found)) if len(found) > 1 else next(iter(found), SearchQuery())
+
+
+class _Operand(NamedTuple):
+    """A word or the words in quotes of a query."""
+
+    text: str
+    is_prefix: bool
+    is_negated: bool
+    is_after_or: bool
+
+
+def _operands(query: str) -> Iterator[_Operand]:
+    at = _skip(query, 0)
+    # An OR is a word where an operand has to come: at the beginning, and behind a minus or another OR.
+    expects_operand, is_negated, is_after_or = True, False, False
+    while at < len(query):
+        if not expects_operand and _OR.match(query, at):
+            expects_operand, is_after_or, at = True, True, _skip(query, at + 2)
+        elif query[at] == "-":
+            expects_operand, is_negated, at = True, not is_negated, _skip(query, at + 1)
+        else:
+            part = cast("re.Match[str]", _QUERY_PART.match(query, at))
+            quoted, star, word = part.groups()
+            text = word if quoted is None else quoted
+            yield _Operand(text, bool(star) or (quoted is None and text.endswith("*")), is_negated, is_after_or)
+            at = _skip(query, part.end())
+            expects_operand, is_negated, is_after_or = False, False, False
+
+
+def _skip(query: str, at: int) -> int:
+    skipped = _SKIPPED.match(query, at)
+    return skipped.end() if skipped else at
+
+
+def _conjunction(required: list[tuple[Phrase, ...]], excluded: list[tuple[Phrase, ...]]) -> SearchQuery:
     return SearchQuery(tuple(dict.fromkeys(required)), tuple(dict.fromkeys(excluded)))
 
 

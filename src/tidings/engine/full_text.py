@@ -7,8 +7,8 @@ index. A query string in the syntax of the engine is made by `match_expression`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from msgspec import Struct
 from sqlalchemy import ColumnElement, Executable, Integer, Table, Text, bindparam, cast, delete, select, text
@@ -16,13 +16,16 @@ from sqlalchemy.dialects.postgresql import TSVECTOR
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
 
-from tidings.content.search import Phrase, SearchQuery
+from tidings.content.search import Phrase
+from tidings.content.search_expressions import AllOf, AnyOf, Expression, Part, Phrases, Without, phrases_in
 from tidings.engine.database import Read, Write, is_sqlite
 from tidings.engine.search_tables import search_documents, search_vectors
 from tidings.engine.statements import upsert
 
 # Distance of title and body in a tsvector, in positions: no phrase begins in one and ends in the other.
 _TITLE_BODY_GAP = 2
+# The weights of terms in a tsvector, by the part that they are in. D is the default, which is not written.
+_LABELS = {Part.ANY: "", Part.TITLE: "A", Part.BODY: "D"}
 
 
 class Document(Struct, frozen=True):
@@ -147,7 +150,7 @@ def max_removed(db: Read) -> int:
     return 200 if is_sqlite(db.connection) else 5_000
 
 
-def max_single_matches(db: Read, queries: Mapping[str, SearchQuery]) -> int:
+def max_single_matches(db: Read, queries: Mapping[str, Expression]) -> int:
     """Return up to how many entries `is_match` is cheaper than reading all matches from the index.
 
     PostgreSQL takes 2 to 10 µs per entry. SQLite takes 40 to 170 µs, since it evaluates the query again for each; 0
@@ -155,8 +158,8 @@ def max_single_matches(db: Read, queries: Mapping[str, SearchQuery]) -> int:
     """
     if not is_sqlite(db.connection):
         return 2_000
-    groups = (any_of for query in queries.values() for any_of in query.required + query.excluded)
-    return 0 if any(phrase.ends_with_prefix for any_of in groups for phrase in any_of) else 400 // len(queries)
+    phrases = (phrase for query in queries.values() for phrase in phrases_in(query))
+    return 0 if any(phrase.ends_with_prefix for phrase in phrases) else 400 // len(queries)
 
 
 def is_frequent(db: Read, expression: str) -> bool:
@@ -220,23 +223,61 @@ def _is_one_of_on_postgresql(element: is_one_of, compiler: Any, **options: Any) 
     return f"{column} = ANY (ARRAY[{value}])"
 
 
-def match_expression(db: Read, user_id: int, queries: Mapping[str, SearchQuery]) -> str:
+def match_expression(db: Read, user_id: int, queries: Mapping[str, Expression]) -> str:
     """Return the query string for `matches`, in the syntax of the engine.
 
-    queries: one for each group of languages, which applies to the entries of this group. A query without required terms
-    matches what it excludes: the caller negates that.
+    queries: one for each group of languages, which applies to the entries of this group. An expression that
+    `holds_for_nothing` is written as its opposite: the caller negates that.
     """
     syntax = _Fts5 if is_sqlite(db.connection) else _TsQuery
-    expressions = [_expression(query, syntax(f"{user_id}{group}")) for group, query in queries.items()]
+    expressions = [_written(query, syntax(f"{user_id}{group}")).text for group, query in queries.items()]
     return expressions[0] if len(expressions) == 1 else syntax.or_.join(f"({expression})" for expression in expressions)
 
 
-def _expression(query: SearchQuery, syntax: _Fts5) -> str:
-    required = [syntax.any_of(phrases) for phrases in query.required]
-    excluded = [syntax.any_of(phrases) for phrases in query.excluded]
+class _Written(NamedTuple):
+    """An expression, or its opposite, in the syntax of an engine."""
+
+    text: str
+    is_opposite: bool = False
+
+
+def _written(expression: Expression, syntax: _Fts5) -> _Written:
+    """Return the one of an expression and its opposite that an index can look up: FTS5 has no NOT of a single term."""
+    match expression:
+        case Phrases():
+            return _Written(syntax.any_of(expression))
+        case Without(of):
+            text, is_opposite = _written(of, syntax)
+            return _Written(text, not is_opposite)
+        case AllOf(of):
+            parts = [_written(each, syntax) for each in of]
+            return _joined(
+                [part.text for part in parts if not part.is_opposite],
+                [part.text for part in parts if part.is_opposite],
+                syntax,
+            )
+        case AnyOf(of):
+            # Not all of the opposites.
+            parts = [_written(each, syntax) for each in of]
+            found = [part.text for part in parts if not part.is_opposite]
+            opposite = [part.text for part in parts if part.is_opposite]
+            return (
+                _Written(_any(found, syntax))
+                if not opposite
+                else _joined(opposite, found, syntax)._replace(is_opposite=True)
+            )
+
+
+def _joined(required: list[str], excluded: list[str], syntax: _Fts5) -> _Written:
+    """Return the conjunction of the required texts without the excluded ones; without required ones, its opposite."""
     if not required:
-        return syntax.or_.join(excluded)
-    return syntax.and_.join(required) + (syntax.not_ + f"({syntax.or_.join(excluded)})" if excluded else "")
+        return _Written(_any(excluded, syntax), is_opposite=True)
+    text = required[0] if len(required) == 1 else f"({syntax.and_.join(required)})"
+    return _Written(f"({text}{syntax.not_}{_any(excluded, syntax)})" if excluded else text)
+
+
+def _any(texts: list[str], syntax: _Fts5) -> str:
+    return texts[0] if len(texts) == 1 else f"({syntax.or_.join(texts)})"
 
 
 class _Fts5:
@@ -247,11 +288,12 @@ class _Fts5:
     def __init__(self, owner: str) -> None:
         self._owner = owner
 
-    def any_of(self, phrases: Iterable[Phrase]) -> str:
-        return f"({self.or_.join(map(self._phrase, phrases))})"
+    def any_of(self, phrases: Phrases) -> str:
+        return f"({self.or_.join(self._phrase(phrase, phrases.part) for phrase in phrases.any_of)})"
 
-    def _phrase(self, phrase: Phrase) -> str:
-        return f'"{_prefixed(self._owner, phrase.terms)}"' + (" *" if phrase.ends_with_prefix else "")
+    def _phrase(self, phrase: Phrase, part: Part) -> str:
+        column = f"{part} : " if part else ""
+        return f'{column}"{_prefixed(self._owner, phrase.terms)}"' + (" *" if phrase.ends_with_prefix else "")
 
 
 class _TsQuery(_Fts5):
@@ -259,9 +301,11 @@ class _TsQuery(_Fts5):
 
     and_, or_, not_ = " & ", " | ", " & !"
 
-    def _phrase(self, phrase: Phrase) -> str:
-        terms = " <-> ".join(f"'{self._owner}/{term}'" for term in phrase.terms)
-        return f"({terms}:*)" if phrase.ends_with_prefix else f"({terms})"
+    def _phrase(self, phrase: Phrase, part: Part) -> str:
+        label = _LABELS[part]
+        *before, last = (f"'{self._owner}/{term}'" for term in phrase.terms)
+        ending = f":*{label}" if phrase.ends_with_prefix else f":{label}" if label else ""
+        return f"({' <-> '.join([*(f'{term}:{label}' if label else term for term in before), last + ending])})"
 
 
 # Indexing

@@ -28,6 +28,8 @@ def shown(pieces: list[TextPiece]) -> str:
         ("東京都", "東京と京都、東京都", "東京と京都、[東京都]"),
         ("cafe", "Das Café am Eck", "Das [Café] am Eck"),
         ("rain -sun", "Rain and sun", "[Rain] and sun"),
+        ("rain OR hail -sun", "Rain, hail and sun", "[Rain], [hail] and sun"),
+        ('hail or "light rain"', "Light rain or rain", "[Light rain] or rain"),
         ("東京", "今日の東京は雨", "今日の[東京]は雨"),
         ("手机", "我的iPhone手机很好", "我的iPhone[手机]很好"),
         ("検索", "AI検索エンジン", "AI[検索]エンジン"),

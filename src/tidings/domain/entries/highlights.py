@@ -53,7 +53,7 @@ class Highlighter:
 
     def __init__(self, query: SearchQuery, group: str = "") -> None:
         self._group = group
-        phrases = [phrase for any_of in query.required for phrase in any_of]
+        phrases = query.wanted
         self._prefixes = tuple(
             phrase.terms[0] for phrase in phrases if phrase.ends_with_prefix and len(phrase.terms) == 1
         )

@@ -21,7 +21,6 @@ from tidings.storage.entries import search_index
 from tidings.storage.entries.contents import has_body
 from tidings.storage.entries.list_statements import (
     CONDITIONS,
-    EMPTY_QUERY,
     EntryListQuery,
     all_ids_statement,
     count_plain_search,
@@ -146,13 +145,12 @@ def _bound_query(db: Read, user_id: int, entry_filter: EntryFilter) -> _BoundQue
     parameters = _parameters(user_id, entry_filter, hidden)
     if not entry_filter.search:
         return _BoundQuery(EntryListQuery.of(entry_filter, hidden=bool(hidden)), parameters, 0)
-    search_queries = search_index.parse_queries(db, user_id, entry_filter.search)
-    search_query = search_queries[""]
-    if search_query == EMPTY_QUERY:
+    expressions = search_index.parse_queries(db, user_id, entry_filter.search)
+    if not expressions:
         return None
-    query = EntryListQuery.of(entry_filter, hidden=bool(hidden), search_query=search_query)
-    parameters["match_expression"] = full_text.match_expression(db, user_id, search_queries)
-    return _BoundQuery(query, parameters, full_text.max_single_matches(db, search_queries))
+    query = EntryListQuery.of(entry_filter, hidden=bool(hidden), expression=next(iter(expressions.values())))
+    parameters["match_expression"] = full_text.match_expression(db, user_id, expressions)
+    return _BoundQuery(query, parameters, full_text.max_single_matches(db, expressions))
 
 
 def _search(db: Read, bound: _BoundQuery, page: PageRequest) -> SearchMatches | None:

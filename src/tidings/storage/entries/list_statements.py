@@ -11,15 +11,13 @@ from typing import Any, Literal, NamedTuple, cast
 
 from sqlalchemy import ColumnElement, Select, Text, and_, bindparam, func, select, text, tuple_
 
-from tidings.content.search import SearchQuery
+from tidings.content.search_expressions import Expression, holds_for_nothing
 from tidings.domain.entries.entries import Direction, Entry, EntryFilter, EntryStatus, Order, PageRequest
 from tidings.engine import full_text
 from tidings.engine.database import columns
 from tidings.engine.statements import joined_ids
 from tidings.storage.schema import categories, entries, entry_labels, entry_tags
 from tidings.storage.schema.archive import author_prefix, title_prefix
-
-EMPTY_QUERY = SearchQuery()
 
 # matches: the list starts from the matches of the index. is in matches: there are many, so the list is read in its
 # order and each entry looked up in the matches. is given: the matches are passed as ids.
@@ -44,10 +42,12 @@ class EntryListQuery(NamedTuple):
     """How many labels are excluded."""
 
     @classmethod
-    def of(cls, entry_filter: EntryFilter, *, hidden: bool, search_query: SearchQuery = EMPTY_QUERY) -> EntryListQuery:
+    def of(cls, entry_filter: EntryFilter, *, hidden: bool, expression: Expression | None = None) -> EntryListQuery:
         conditions = tuple(name for name in CONDITIONS if getattr(entry_filter, name) is not None)
         statuses = tuple(sorted(set(entry_filter.statuses))) or (EntryStatus.UNREAD, EntryStatus.READ)
-        search: Search = "matches" if search_query.required else "does not match" if search_query.excluded else ""
+        search: Search = ""
+        if expression is not None:
+            search = "does not match" if holds_for_nothing(expression) else "matches"
         return cls(
             statuses,
             entry_filter.starred,

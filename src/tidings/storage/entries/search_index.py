@@ -13,7 +13,8 @@ from collections.abc import Iterable, Sequence
 from sqlalchemy import RowMapping, bindparam, delete, exists, select
 
 from tidings.content.cleaning import text_of
-from tidings.content.search import MAX_TITLE_TERMS, SearchQuery, group_of, parse_query, terms
+from tidings.content.search import MAX_TITLE_TERMS, group_of, parse_query, terms
+from tidings.content.search_expressions import Expression, expression_of, holds_for_nothing
 from tidings.engine import full_text, statements
 from tidings.engine.database import Read, Write
 from tidings.engine.full_text import Document
@@ -50,10 +51,21 @@ _select_texts = (
 )
 
 
-def parse_queries(db: Read, user_id: int, text: str) -> dict[str, SearchQuery]:
-    """Return the parsed search by language group, for the groups that the user has; "" is the group without one."""
-    groups = ["", *db.scalars(_select_languages, user=user_id)]
-    return {group: parse_query(text, group) for group in groups}
+def parse_queries(db: Read, user_id: int, text: str) -> dict[str, Expression]:
+    """Return the expression of a search by language group, for the groups that the user has; {} if it matches nothing.
+
+    "" is the group without stems of its own.
+    """
+    parsed = {group: expression_of(parse_query(text, group)) for group in language_groups(db, user_id)}
+    found = {group: expression for group, expression in parsed.items() if expression is not None}
+    # A long query may be cut in one language where what is left is found by its opposite, and not so in another.
+    is_negative = bool(found) and holds_for_nothing(next(iter(found.values())))
+    return {group: each for group, each in found.items() if holds_for_nothing(each) is is_negative}
+
+
+def language_groups(db: Read, user_id: int) -> list[str]:
+    """Return the groups of languages with stems of their own that entries of a user have, and "" for the others."""
+    return ["", *db.scalars(_select_languages, user=user_id)]
 
 
 def note_changed(db: Write, user_id: int, entry_ids: Iterable[int]) -> None:
