@@ -396,8 +396,10 @@ TABLE search_vectors
     entry_id bigint NOT NULL
     words tsvector NOT NULL
     user_id integer NOT NULL -- The entry's.
+    word_count integer NOT NULL DEFAULT 0 -- Of the body.
     fk_search_vectors_entry_id_entries FOREIGN KEY (entry_id) REFERENCES entries(id) ON DELETE CASCADE
     pk_search_vectors PRIMARY KEY (entry_id)
+    CREATE INDEX ix_search_vectors_word_count ON public.search_vectors USING btree (user_id, word_count, entry_id)
     CREATE INDEX ix_search_vectors_words ON public.search_vectors USING gin (words)
     CREATE UNIQUE INDEX pk_search_vectors ON public.search_vectors USING btree (entry_id)
 

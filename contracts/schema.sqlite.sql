@@ -405,11 +405,13 @@ CREATE TABLE search_documents (
     entry_id INTEGER,
     user_id INTEGER NOT NULL,
     words BLOB NOT NULL,
-    language TEXT DEFAULT '' NOT NULL,
+    language TEXT DEFAULT '' NOT NULL, word_count INTEGER DEFAULT 0 NOT NULL,
     CONSTRAINT pk_search_documents PRIMARY KEY (id),
     CONSTRAINT fk_search_documents_entry_id_entries FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE SET NULL,
     CONSTRAINT uq_search_documents_entry_id UNIQUE (entry_id)
 );
+
+CREATE INDEX ix_search_documents_word_count ON search_documents (user_id, word_count, entry_id);
 
 CREATE TABLE search_languages (
     user_id INTEGER NOT NULL,

@@ -108,6 +108,28 @@ def _is_match_on_postgresql(element: is_match, compiler: Any, **options: Any) ->
     return f"(SELECT words @@ CAST({expression} AS tsquery) FROM search_vectors WHERE entry_id = {id_})"  # noqa: S608
 
 
+class has_words(FunctionElement[Any]):  # noqa: N801
+    """has_words(id, user, first, last): whether the text of the entry has at least `first` and at most `last` words."""
+
+    inherit_cache = True
+
+
+def _has_words(element: has_words, compiler: Any, table: str, **options: Any) -> str:
+    id_, user, first, last = (compiler.process(clause, **options) for clause in element.clauses)
+    counted = f"user_id = {user} AND word_count BETWEEN {first} AND {last} AND entry_id IS NOT NULL"
+    return f"{id_} IN (SELECT entry_id FROM {table} WHERE {counted})"  # noqa: S608 - all are parameters
+
+
+@compiles(has_words, "sqlite")
+def _has_words_on_sqlite(element: has_words, compiler: Any, **options: Any) -> str:
+    return _has_words(element, compiler, "search_documents", **options)
+
+
+@compiles(has_words, "postgresql")
+def _has_words_on_postgresql(element: has_words, compiler: Any, **options: Any) -> str:
+    return _has_words(element, compiler, "search_vectors", **options)
+
+
 class count_indexed(FunctionElement[int]):  # noqa: N801
     """count_indexed(expression, user): how many entries the index has that match, whatever their status.
 
@@ -325,7 +347,12 @@ def index(db: Write, documents: Sequence[Document]) -> None:
         db.run_many(
             _set_vector,
             [
-                {"entry": document.entry_id, "user": document.user_id, "vector": _vector(document)}
+                {
+                    "entry": document.entry_id,
+                    "user": document.user_id,
+                    "vector": _vector(document),
+                    "word_count": len(document.body),
+                }
                 for document in documents
             ],
         )
@@ -362,8 +389,11 @@ _select_deleted_ids = (
 _delete_documents = delete(search_documents).where(search_documents.c.id.in_(bindparam("ids", expanding=True)))
 
 _vector_parameter = cast(bindparam("vector", type_=Text), TSVECTOR)
-_set_vector = upsert(search_vectors, ["entry_id"], update=["words"]).values(
-    entry_id=bindparam("entry"), user_id=bindparam("user"), words=_vector_parameter
+_set_vector = upsert(search_vectors, ["entry_id"], update=["words", "word_count"]).values(
+    entry_id=bindparam("entry"),
+    user_id=bindparam("user"),
+    words=_vector_parameter,
+    word_count=bindparam("word_count"),
 )
 
 
@@ -389,7 +419,7 @@ def _fts_row(entry_id: int, owner: str, title: Sequence[str], body: Sequence[str
 def _document_row(document: Document) -> dict[str, Any]:
     words = f"{' '.join(document.title)}\n{' '.join(document.body)}"
     ids = {"id": document.entry_id, "entry_id": document.entry_id, "user_id": document.user_id}
-    return ids | {"language": document.group, "words": words}
+    return ids | {"language": document.group, "words": words, "word_count": len(document.body)}
 
 
 def _prefixed(owner: str, terms: Sequence[str]) -> str:
@@ -398,10 +428,10 @@ def _prefixed(owner: str, terms: Sequence[str]) -> str:
 
 
 def _vector(document: Document) -> str:
-    """Return a tsvector such as `'7/rain':1,4 '7/tomorrow':2`."""
+    """Return a tsvector such as `'7/rain':1A,4 '7/tomorrow':2A`, where A marks the title."""
     positions: dict[str, list[str]] = {}
     for position, term in enumerate(document.title, 1):
-        positions.setdefault(term, []).append(str(position))
+        positions.setdefault(term, []).append(f"{position}{_LABELS[Part.TITLE]}")
     for position, term in enumerate(document.body, len(document.title) + _TITLE_BODY_GAP):
         positions.setdefault(term, []).append(str(position))
     # PostgreSQL stores no more positions of one term.

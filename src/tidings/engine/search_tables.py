@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import Column, ForeignKey, Index, Integer, Table
 from sqlalchemy.dialects.postgresql import TSVECTOR
 
-from tidings.engine.columns import CompressedText, LongId, Words, metadata, words
+from tidings.engine.columns import CompressedText, LongId, Words, metadata, number, words
 
 # The FTS5 table; the names of its internal tables begin with it as well.
 FTS_TABLE = "entry_words"
@@ -52,6 +52,8 @@ search_documents = Table(
     Column(
         "words", CompressedText, nullable=False, comment="Terms as indexed: of the title, a line feed, of the body."
     ),
+    number("word_count", 0, "Of the body."),
+    Index("ix_search_documents_word_count", "user_id", "word_count", "entry_id"),
     info={"engine": "sqlite"},
 )
 
@@ -62,7 +64,9 @@ search_vectors = Table(
     Column("entry_id", LongId, ForeignKey("entries.id", ondelete="CASCADE"), primary_key=True, autoincrement=False),
     Column("words", TSVECTOR, nullable=False),
     Column("user_id", Integer, nullable=False, comment="The entry's."),
+    number("word_count", 0, "Of the body."),
     Index("ix_search_vectors_words", "words", postgresql_using="gin"),
+    Index("ix_search_vectors_word_count", "user_id", "word_count", "entry_id"),
     info={"engine": "postgresql"},
 )
 

@@ -1,0 +1,29 @@
+"""The full-text index knows how many words a text has, and on PostgreSQL which words are in the title.
+
+Everything is indexed again in the background. Until then words are found as before, but those of a title
+count as words of the text on PostgreSQL, and the number of words is 0.
+"""
+
+from __future__ import annotations
+
+from alembic import op
+from sqlalchemy import Column, Integer, text
+
+revision = "0044"
+down_revision = "0043"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    is_postgresql = op.get_bind().dialect.name == "postgresql"
+    table = "search_vectors" if is_postgresql else "search_documents"
+    op.add_column(
+        table,
+        Column("word_count", Integer, server_default=text("0"), nullable=False, comment="Of the body."),
+    )
+    op.create_index(f"ix_{table}_word_count", table, ["user_id", "word_count", "entry_id"])
+    op.execute(
+        "INSERT INTO search_pending (entry_id, user_id) SELECT id, user_id FROM entries WHERE true"
+        " ON CONFLICT (entry_id) DO NOTHING"
+    )
