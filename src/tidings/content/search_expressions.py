@@ -8,7 +8,7 @@ Full-text indexes find texts by words that they contain. So an expression that h
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from typing import TypeAlias
 
@@ -85,3 +85,8 @@ def phrases_in(expression: Expression) -> Iterator[Phrase]:
         case AllOf(of) | AnyOf(of):
             for each in of:
                 yield from phrases_in(each)
+
+
+def joined_expressions(one: Mapping[str, Expression], other: Mapping[str, Expression]) -> dict[str, Expression]:
+    """Return what asks both, by group of languages. other: has the groups of `one`, or none."""
+    return {group: AllOf((each, other[group])) if other else each for group, each in one.items()}

@@ -13,6 +13,8 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
+from tidings.base.times import Instant
+
 
 class TextField(StrEnum):
     """What words are searched in."""
@@ -188,6 +190,15 @@ class Or(Struct, frozen=True, tag="or"):
     """What matches one of at least two terms, none of them an Or. Built by `any_of`."""
 
     terms: tuple[Tree, ...]
+
+
+class DatedQuery(Struct, frozen=True):
+    """A tree with the moment and the time zone for which its relative times and its dates are meant."""
+
+    tree: Tree
+    now: Instant
+    zone: str
+    """Name in the IANA database."""
 
 
 Leaf: TypeAlias = Text | Id | Pattern | Has | Is | Number | Times | View

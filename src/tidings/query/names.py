@@ -28,8 +28,8 @@ def is_in_words(leaf: Text, text: str) -> bool:
 
 def is_name(leaf: Text, name: str) -> bool:
     """Return whether a tag or a label is the one of a leaf, or begins with it."""
-    key = normalize_for_search(name)[:MAX_TAG]
-    return key.startswith(leaf.words) if leaf.is_prefix else key == leaf.words[:MAX_TAG]
+    key, wanted = normalize_for_search(name)[:MAX_TAG], leaf.words[:MAX_TAG]
+    return bool(key) and (key.startswith(wanted) if leaf.is_prefix else key == wanted)
 
 
 def is_site(leaf: Text, *urls: str) -> bool:

@@ -23,6 +23,7 @@ from tidings.base.times import DAY, Instant
 from tidings.base.url_schemes import safe_href
 from tidings.content.model import MAX_CHAPTERS, Chapter, ParsedEnclosure, chapter_title
 from tidings.domain.accounts.users import User
+from tidings.query.model import DatedQuery
 
 # Longer tags are compared by this many characters: PostgreSQL limits the size of an index entry.
 TAG_LENGTH = 200
@@ -182,6 +183,8 @@ class EntryFilter(Struct, frozen=True, kw_only=True):
     shared: Literal[True] | None = None
     """Whether to return only entries with a public link."""
     search: str = ""
+    query: DatedQuery | None = None
+    """A query of the query language."""
 
 
 class Shown(Struct, frozen=True):

@@ -11,9 +11,10 @@ from tidings.base.errors import InvalidInput
 from tidings.base.messages import msg
 from tidings.domain.entries.entries import Direction, Entry, EntryFilter, Order, PageRequest
 from tidings.engine.database import Database, Read
+from tidings.query.model import DatedQuery
 from tidings.services.entries.entries import invalid_feed_id
 from tidings.services.entries.search_index import SearchIndexer
-from tidings.storage.entries import entry_lists
+from tidings.storage.entries import entry_lists, query_filter
 from tidings.storage.entries.entry_lists import EntryPage
 from tidings.storage.feeds import categories, feeds
 
@@ -39,7 +40,7 @@ class EntryLists:
 
     def ids(self, entry_filter: EntryFilter, *, direction: Direction, limit: int) -> str:
         """Return ids in their order, separated by commas. Ids rise with the time at which entries were stored."""
-        if entry_filter.search:
+        if entry_filter.search or entry_filter.query:
             request = PageRequest(order=Order.ID, direction=direction, limit=limit)
             return entry_lists.found_ids(self.db, self._user_id, entry_filter, request)
         since = entry_filter.created_after
@@ -55,7 +56,7 @@ class EntryLists:
         return entry_lists.id_page(self.db, self._user_id, entry_filter, direction=direction, limit=limit)
 
     def count(self, entry_filter: EntryFilter) -> int:
-        if entry_filter.search:
+        if entry_filter.search or entry_filter.query:
             return self.page_ids(entry_filter, PageRequest(limit=1))[1]
         return entry_lists.total(self.db, self._user_id, entry_filter)
 
@@ -67,14 +68,20 @@ class EntryListReader:
 
     @contextmanager
     def open(
-        self, user_id: int, *, search: str = "", feed_ids: Collection[int] = (), category_ids: Collection[int] = ()
+        self,
+        user_id: int,
+        *,
+        search: str = "",
+        query: DatedQuery | None = None,
+        feed_ids: Collection[int] = (),
+        category_ids: Collection[int] = (),
     ) -> Iterator[EntryLists]:
         """Yield the lists of a user.
 
-        search: the words that the filter searches for; with them the index is updated first. feed_ids, category_ids:
+        search, query: what the filter has; if they ask for words, the index is updated first. feed_ids, category_ids:
         the ids in the filters. Raises InvalidInput, with feed_id or category_id as its field, if one is not the user's.
         """
-        if search.strip():
+        if search.strip() or (query is not None and query_filter.needs_index(query.tree)):
             self._search.catch_up(user_id)
         with self._database.reading() as db:
             for feed_id in feed_ids:
@@ -90,5 +97,7 @@ class EntryListReader:
         """Yield the lists of a user, as `open` does with the values of the filter."""
         feed_ids = [filter_.feed_id] if filter_.feed_id is not None else []
         category_ids = [filter_.category_id] if filter_.category_id is not None else []
-        with self.open(user_id, search=filter_.search, feed_ids=feed_ids, category_ids=category_ids) as lists:
+        with self.open(
+            user_id, search=filter_.search, query=filter_.query, feed_ids=feed_ids, category_ids=category_ids
+        ) as lists:
             yield lists

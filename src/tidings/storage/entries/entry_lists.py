@@ -5,19 +5,20 @@ A page reads rows of `entries` through the index of its order, then the bodies a
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import lru_cache
+from collections.abc import Iterable, Mapping
+from functools import lru_cache, partial
 from typing import Any, cast
 
 from msgspec import Struct
 from sqlalchemy import Select, bindparam, exists, func, select
 
 from tidings.base.times import Instant
+from tidings.content.search_expressions import Expression, joined_expressions
 from tidings.domain.entries.entries import Direction, Enclosure, Entry, EntryFilter, EntryStatus, PageRequest
 from tidings.engine import full_text
 from tidings.engine.database import Read, columns
 from tidings.engine.statements import in_list, split_ids
-from tidings.storage.entries import search_index
+from tidings.storage.entries import query_filter, search_index
 from tidings.storage.entries.contents import has_body
 from tidings.storage.entries.list_statements import (
     CONDITIONS,
@@ -32,7 +33,9 @@ from tidings.storage.entries.list_statements import (
     page_ids_statement,
     page_statement,
     select_removed,
+    texts_statement,
 )
+from tidings.storage.entries.query_conditions import TRUE, Shape
 from tidings.storage.entries.search_plan import SearchMatches, find_matches
 from tidings.storage.feeds.feeds import hidden_feed_ids
 from tidings.storage.schema import enclosures, entries, entry_contents, entry_labels, feed_counters, feeds
@@ -88,7 +91,7 @@ def page(db: Read, user_id: int, entry_filter: EntryFilter, page: PageRequest) -
         return EntryPage(0, [], {}, {})
     matches = _search(db, bound, page)
     listed = _rows(db, bound, page, matches)
-    return with_bodies(db, listed, total=_total_of_page(db, bound, page, matches, entry_filter))
+    return with_bodies(db, listed, total=_total_of_page(db, bound, page, matches))
 
 
 def page_ids(db: Read, user_id: int, entry_filter: EntryFilter, page: PageRequest) -> tuple[list[int], int]:
@@ -97,7 +100,7 @@ def page_ids(db: Read, user_id: int, entry_filter: EntryFilter, page: PageReques
     if bound is None:
         return [], 0
     matches = _search(db, bound, page)
-    return split_ids(_joined_ids(db, bound, page, matches)), _total_of_page(db, bound, page, matches, entry_filter)
+    return split_ids(_joined_ids(db, bound, page, matches)), _total_of_page(db, bound, page, matches)
 
 
 def found_ids(db: Read, user_id: int, entry_filter: EntryFilter, page: PageRequest) -> str:
@@ -112,14 +115,12 @@ def _joined_ids(db: Read, bound: _BoundQuery, page: PageRequest, matches: Search
     return db.scalar(statement, **parameters, **cursor_parameters(page), limit=page.limit, offset=page.offset) or ""
 
 
-def _total_of_page(
-    db: Read, bound: _BoundQuery, page: PageRequest, matches: SearchMatches | None, entry_filter: EntryFilter
-) -> int:
+def _total_of_page(db: Read, bound: _BoundQuery, page: PageRequest, matches: SearchMatches | None) -> int:
     if matches and matches.is_all and page.cursor is None:
         return len(matches.ids)
     if matches and matches.is_frequent and bound.query.is_plain_search and _has_few_removed(db, bound):
         return cast("int", db.scalar(count_plain_search, **bound.parameters))
-    return _total(db, _counted(db, bound.query, matches), entry_filter, bound.parameters)
+    return _total(db, _counted(db, bound.query, matches), bound.parameters)
 
 
 def _has_few_removed(db: Read, bound: _BoundQuery) -> bool:
@@ -142,15 +143,45 @@ def _bound_query(db: Read, user_id: int, entry_filter: EntryFilter) -> _BoundQue
         *entry_filter.excluded_feed_ids,
         *(hidden_feed_ids(db, user_id) if entry_filter.globally_visible else ()),
     ]
-    parameters = _parameters(user_id, entry_filter, hidden)
-    if not entry_filter.search:
-        return _BoundQuery(EntryListQuery.of(entry_filter, hidden=bool(hidden)), parameters, 0)
-    expressions = search_index.parse_queries(db, user_id, entry_filter.search)
-    if not expressions:
+    planned = query_filter.plan(db, user_id, entry_filter, partial(_texts, db, user_id, hidden))
+    if planned is None:
         return None
-    query = EntryListQuery.of(entry_filter, hidden=bool(hidden), expression=next(iter(expressions.values())))
+    expressions = planned.expressions
+    if entry_filter.search:
+        searched = search_index.parse_queries(db, user_id, entry_filter.search)
+        if not searched:
+            return None
+        expressions = joined_expressions(searched, expressions)
+    bound = _bound(db, user_id, planned.entry_filter, hidden, expressions, planned.rest)
+    bound.parameters.update(planned.parameters)
+    return bound
+
+
+def _bound(
+    db: Read,
+    user_id: int,
+    entry_filter: EntryFilter,
+    hidden: list[int],
+    expressions: Mapping[str, Expression],
+    rest: Shape = TRUE,
+) -> _BoundQuery:
+    parameters = _parameters(user_id, entry_filter, hidden)
+    if not expressions:
+        return _BoundQuery(EntryListQuery.of(entry_filter, hidden=bool(hidden), rest=rest), parameters, 0)
+    expression = next(iter(expressions.values()))
+    query = EntryListQuery.of(entry_filter, hidden=bool(hidden), expression=expression, rest=rest)
     parameters["match_expression"] = full_text.match_expression(db, user_id, expressions)
     return _BoundQuery(query, parameters, full_text.max_single_matches(db, expressions))
+
+
+def _texts(
+    db: Read, user_id: int, hidden: list[int], entry_filter: EntryFilter, expressions: Mapping[str, Expression]
+) -> list[tuple[int, str, str]]:
+    """Return ids, titles and URLs of the newest entries of a list, for regular expressions."""
+    bound = _bound(db, user_id, entry_filter, hidden, expressions)
+    statement = texts_statement(bound.query)
+    rows = db.tuples(statement, **bound.parameters, limit=query_filter.MAX_TESTED)
+    return cast("list[tuple[int, str, str]]", rows)
 
 
 def _search(db: Read, bound: _BoundQuery, page: PageRequest) -> SearchMatches | None:
@@ -220,14 +251,17 @@ def enclosures_of(db: Read, user_ids: Iterable[int], entry_ids: Iterable[int]) -
 
 
 def ids(db: Read, user_id: int, entry_filter: EntryFilter, *, limit: int, offset: int) -> tuple[int, str]:
-    """Return the total and a page of ids, newest first, separated by commas. A search in the filter is ignored."""
+    """Return the total and a page of ids, newest first, separated by commas.
+
+    A search or a query in the filter is ignored.
+    """
     query, parameters = _without_search(user_id, entry_filter)
     listed = db.scalar(ids_statement(query), **parameters, limit=limit, offset=offset)
-    return _total(db, query, entry_filter, parameters), listed or ""
+    return _total(db, query, parameters), listed or ""
 
 
 def id_page(db: Read, user_id: int, entry_filter: EntryFilter, *, direction: Direction, limit: int) -> str:
-    """Return ids in their order, separated by commas, up to `limit`. A search in the filter is ignored.
+    """Return ids in their order, separated by commas, up to `limit`. A search or a query in the filter is ignored.
 
     Nothing is counted.
     """
@@ -236,15 +270,15 @@ def id_page(db: Read, user_id: int, entry_filter: EntryFilter, *, direction: Dir
 
 
 def joined_ids(db: Read, user_id: int, entry_filter: EntryFilter) -> str:
-    """Return the ids of a list, ascending and separated by commas. A search in the filter is ignored."""
+    """Return the ids of a list, ascending and separated by commas. A search or a query in the filter is ignored."""
     query, parameters = _without_search(user_id, entry_filter)
     return db.scalar(all_ids_statement(query), **parameters) or ""
 
 
 def total(db: Read, user_id: int, entry_filter: EntryFilter) -> int:
-    """Return the number of entries in a list. A search in the filter is ignored."""
+    """Return the number of entries in a list. A search or a query in the filter is ignored."""
     query, parameters = _without_search(user_id, entry_filter)
-    return _total(db, query, entry_filter, parameters)
+    return _total(db, query, parameters)
 
 
 def _without_search(user_id: int, entry_filter: EntryFilter) -> tuple[EntryListQuery, dict[str, Any]]:
@@ -325,7 +359,7 @@ def _parameters(user_id: int, entry_filter: EntryFilter, hidden: list[int]) -> d
     return parameters
 
 
-def _total(db: Read, query: EntryListQuery, entry_filter: EntryFilter, parameters: dict[str, Any]) -> int:
+def _total(db: Read, query: EntryListQuery, parameters: dict[str, Any]) -> int:
     if not query.has_stored_total:
         return cast("int", db.scalar(count_statement(query), **parameters))
     wanted = ("feed_id", "category_id", "user", "hidden")
@@ -336,9 +370,9 @@ def _total(db: Read, query: EntryListQuery, entry_filter: EntryFilter, parameter
         EntryStatus.READ: (counts["read"], counts["starred_read"]),
     }
     chosen = [by_status[status] for status in query.statuses]
-    if entry_filter.starred is None:
+    if query.starred is None:
         return sum(every for every, _ in chosen)
-    return sum(starred if entry_filter.starred else every - starred for every, starred in chosen)
+    return sum(starred if query.starred else every - starred for every, starred in chosen)
 
 
 @lru_cache(maxsize=16)

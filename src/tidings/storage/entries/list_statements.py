@@ -16,6 +16,7 @@ from tidings.domain.entries.entries import Direction, Entry, EntryFilter, EntryS
 from tidings.engine import full_text
 from tidings.engine.database import columns
 from tidings.engine.statements import joined_ids
+from tidings.storage.entries.query_conditions import TRUE, Shape, names_few_entries, query_condition
 from tidings.storage.schema import categories, entries, entry_labels, entry_tags
 from tidings.storage.schema.archive import author_prefix, title_prefix
 
@@ -40,9 +41,13 @@ class EntryListQuery(NamedTuple):
     """How many labels are required."""
     excluded_labels: int = 0
     """How many labels are excluded."""
+    rest: Shape = TRUE
+    """The shape of what else a query asks."""
 
     @classmethod
-    def of(cls, entry_filter: EntryFilter, *, hidden: bool, expression: Expression | None = None) -> EntryListQuery:
+    def of(
+        cls, entry_filter: EntryFilter, *, hidden: bool, expression: Expression | None = None, rest: Shape = TRUE
+    ) -> EntryListQuery:
         conditions = tuple(name for name in CONDITIONS if getattr(entry_filter, name) is not None)
         statuses = tuple(sorted(set(entry_filter.statuses))) or (EntryStatus.UNREAD, EntryStatus.READ)
         search: Search = ""
@@ -57,12 +62,15 @@ class EntryListQuery(NamedTuple):
             search,
             len(entry_filter.label_ids),
             len(entry_filter.excluded_label_ids),
+            rest,
         )
 
     @property
     def has_stored_total(self) -> bool:
         """Whether the total follows from the stored counters."""
         if self.tags or self.labels or self.excluded_labels or self.search or EntryStatus.REMOVED in self.statuses:
+            return False
+        if self.rest != TRUE:
             return False
         return set(self.conditions) <= {"feed_id", "category_id"}
 
@@ -78,7 +86,7 @@ class EntryListQuery(NamedTuple):
         Reading the whole archive in order to pick out these few would cost more. Entries of a label are read in the
         order of its own indexes.
         """
-        is_few = self.search in ("matches", "is given") or self.tags or self.labels
+        is_few = self.search in ("matches", "is given") or self.tags or self.labels or names_few_entries(self.rest)
         return bool(is_few or {"feed_id", "shared"} & set(self.conditions))
 
 
@@ -229,6 +237,13 @@ def all_ids_statement(query: EntryListQuery) -> Select[Any]:
     return joined_ids(_in_order_of_id(select(entries.c.id), query, Direction.ASC))
 
 
+@lru_cache(maxsize=128)
+def texts_statement(query: EntryListQuery) -> Select[Any]:
+    """Return the SELECT of ids, titles and URLs, newest first. Parameter: limit."""
+    columns = select(entries.c.id, entries.c.title, entries.c.url)
+    return _in_order_of_id(columns, query, Direction.DESC).limit(bindparam("limit"))
+
+
 @lru_cache(maxsize=256)
 def count_statement(query: EntryListQuery) -> Select[Any]:
     """Return the SELECT of the total."""
@@ -255,6 +270,8 @@ def _conditions(query: EntryListQuery, owner: ColumnElement[bool] | None = None)
     conditions += [_has_tag(number) for number in range(query.tags)]
     if query.search:
         conditions.append(_search_condition(query.search))
+    if query.rest != TRUE:
+        conditions.append(query_condition(query.rest))
     return conditions
 
 

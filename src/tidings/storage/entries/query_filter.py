@@ -1,0 +1,419 @@
+"""Translates the tree of a query into the filter of a list of entries.
+
+    tree ─► terms that a list has conditions and indexes for (state, feed, tag, times, …) ─► EntryFilter
+         ─► terms about words                                                             ─► one full-text expression
+         ─► the rest, as conditions on the entries of the list                            ─► shape and parameters
+
+Names of feeds, categories, labels and authors, and regular expressions, are compared here and not in the database, by
+the code that `query.Matcher` uses: both engines and the matcher agree on them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from msgspec import Struct, structs
+from sqlalchemy import bindparam, select
+
+from tidings.base.times import Instant, zone_info
+from tidings.content.rules.regex import compile_regex
+from tidings.content.search import alternatives
+from tidings.content.search_expressions import AllOf, AnyOf, Expression, Part, Phrases, Without, holds_for_nothing
+from tidings.domain.entries.entries import EntryFilter, EntryStatus
+from tidings.engine import full_text
+from tidings.engine.database import Read
+from tidings.engine.statements import in_list
+from tidings.query.evaluate import time_bounds
+from tidings.query.model import (
+    And,
+    Attachment,
+    Comparison,
+    Everything,
+    Has,
+    Id,
+    IdField,
+    Is,
+    Leaf,
+    Not,
+    Number,
+    NumberField,
+    Or,
+    Pattern,
+    PatternField,
+    State,
+    Text,
+    TextField,
+    TimeField,
+    Times,
+    Tree,
+    leaves,
+)
+from tidings.query.names import MAX_TAG, is_in_words, is_name, matches_feed
+from tidings.query.parser import expression_of
+from tidings.storage.entries import labels, search_index
+from tidings.storage.entries.query_conditions import FALSE, TRUE, Shape
+from tidings.storage.schema import categories, entries, feeds
+from tidings.storage.schema.archive import author_prefix
+
+# A regular expression is tested on so many entries, the newest; the query then covers no older ones.
+MAX_TESTED = 50_000
+# So many names of authors are looked at.
+MAX_AUTHORS = 20_000
+# Up to so many entries are found first and then sorted; a list with more is read in its order.
+FEW = 5_000
+_LARGEST = 2**31 - 1
+_LAST_CHARACTER = "\U0010ffff"
+
+_PARTS = {TextField.ANY: Part.ANY, TextField.TITLE: Part.TITLE, TextField.TEXT: Part.BODY}
+_COLUMNS = {
+    TimeField.PUBLISHED: "published_at",
+    TimeField.CHANGED: "changed_at",
+    TimeField.ADDED: "created_at",
+    TimeField.READ: "changed_at",
+}
+
+
+class QueryPlan(Struct, frozen=True):
+    """What a query adds to a list of entries."""
+
+    entry_filter: EntryFilter
+    """The list's filter with the conditions of the query that it can express."""
+    expressions: Mapping[str, Expression]
+    """What the query asks of words, by group of languages; {} if nothing."""
+    rest: Shape
+    """The other conditions."""
+    parameters: Mapping[str, Any]
+
+
+# Lists the entries of a filter and a plan's conditions on words, newest first: id, title and URL.
+Candidates = Callable[[EntryFilter, Mapping[str, Expression]], list[tuple[int, str, str]]]
+
+
+def needs_index(tree: Tree) -> bool:
+    """Return whether a query asks the full-text index."""
+    return any(
+        (isinstance(leaf, Text) and leaf.field in _PARTS)
+        or (isinstance(leaf, Number) and leaf.field is NumberField.WORDS)
+        for leaf in leaves(tree)
+    )
+
+
+def plan(db: Read, user_id: int, entry_filter: EntryFilter, candidates: Candidates) -> QueryPlan | None:
+    """Return the plan of the query in a filter; None if nothing can match."""
+    if entry_filter.query is None:
+        return QueryPlan(entry_filter, {}, TRUE, {})
+    return _Planner(db, user_id, entry_filter, candidates).plan()
+
+
+class _Planner:
+    def __init__(self, db: Read, user_id: int, entry_filter: EntryFilter, candidates: Candidates) -> None:
+        assert entry_filter.query is not None
+        self._db = db
+        self._user_id = user_id
+        self._query = entry_filter.query
+        self._zone = zone_info(self._query.zone)
+        self._filter = structs.replace(entry_filter, query=None)
+        self._candidates = candidates
+        self._tested: list[tuple[int, str, str]] | None = None
+        self._words: Mapping[str, Expression] = {}
+        self._parameters: dict[str, Any] = {}
+        self._groups: list[str] | None = None
+
+    def plan(self) -> QueryPlan | None:
+        tree = self._query.tree
+        terms = [] if isinstance(tree, Everything) else list(tree.terms) if isinstance(tree, And) else [tree]
+        terms = [term for term in terms if not self._is_hoisted(term)]
+        about_words = [term for term in terms if _is_about_words(term)]
+        if about_words:
+            self._words = {group: _expression(And(tuple(about_words)), group) for group in self._language_groups()}
+        rest = _joined("and", [self._shape(term) for term in terms if not _is_about_words(term)])
+        if rest == FALSE or _is_impossible(self._filter):
+            return None
+        return QueryPlan(self._filter, self._words, rest, self._parameters)
+
+    def _language_groups(self) -> list[str]:
+        if self._groups is None:
+            self._groups = search_index.language_groups(self._db, self._user_id)
+        return self._groups
+
+    def _is_hoisted(self, term: Tree) -> bool:
+        """Put a term into the filter, whose conditions have indexes, if the filter has room for it."""
+        now = self._filter
+        match term:
+            case Is(State.STARRED) | Not(Is(State.STARRED)) if now.starred is None:
+                self._narrow(starred=isinstance(term, Is))
+            case Is(State.UNREAD | State.READ as state):
+                status = EntryStatus.UNREAD if state is State.UNREAD else EntryStatus.READ
+                known = now.statuses or (EntryStatus.UNREAD, EntryStatus.READ)
+                if status not in known:
+                    return False
+                self._narrow(statuses=(status,))
+            case Is(State.SHARED):
+                self._narrow(shared=True)
+            case Times(TimeField.PUBLISHED | TimeField.CHANGED | TimeField.ADDED as field):
+                self._narrow_times(_COLUMNS[field].removesuffix("_at"), term)
+            case _:
+                return self._is_hoisted_place(term)
+        return True
+
+    def _is_hoisted_place(self, term: Tree) -> bool:
+        now = self._filter
+        match term:
+            case Id(IdField.FEED, number) if now.feed_id in (None, number):
+                self._narrow(feed_id=number)
+            case Id(IdField.CATEGORY, number) if now.category_id in (None, number):
+                self._narrow(category_id=number)
+            case Text(_, TextField.FEED | TextField.CATEGORY | TextField.SITE):
+                found = list(self._feeds(term))
+                if len(found) != 1 or now.feed_id not in (None, found[0]):
+                    return False
+                self._narrow(feed_id=found[0])
+            case Text(words, TextField.TAG, False):
+                self._narrow(tags=tuple(dict.fromkeys((*now.tags, words[:MAX_TAG]))))
+            case _:
+                return False
+        return True
+
+    def _narrow(self, **changes: Any) -> None:
+        self._filter = structs.replace(self._filter, **changes)
+
+    def _narrow_times(self, name: str, times: Times) -> None:
+        first, end = self._bounds(times)
+        after, before = getattr(self._filter, f"{name}_after"), getattr(self._filter, f"{name}_before")
+        if first is not None:
+            self._narrow(**{f"{name}_after": first - 1 if after is None else max(after, first - 1)})
+        if end is not None:
+            self._narrow(**{f"{name}_before": end if before is None else min(before, end)})
+
+    def _shape(self, tree: Tree) -> Shape:
+        if _is_about_words(tree):
+            return self._matches(tree)
+        match tree:
+            case Not(term):
+                return _negated(self._shape(term))
+            case And(terms) | Or(terms):
+                kind, node = ("and", And) if isinstance(tree, And) else ("or", Or)
+                # One look-up in the index for all terms about words.
+                about_words = tuple(term for term in terms if _is_about_words(term))
+                shapes = [self._shape(term) for term in terms if term not in about_words]
+                if about_words:
+                    shapes.append(self._matches(about_words[0] if len(about_words) == 1 else node(about_words)))
+                return _joined(kind, shapes)
+            case Everything():
+                return TRUE
+            case _:
+                return self._leaf(tree)
+
+    def _matches(self, tree: Tree) -> Shape:
+        expressions = {group: _expression(tree, group) for group in self._language_groups()}
+        name = self._parameter(full_text.match_expression(self._db, self._user_id, expressions))
+        shape = ("matches", name)
+        return _negated(shape) if holds_for_nothing(expressions[""]) else shape
+
+    def _leaf(self, leaf: Leaf) -> Shape:
+        match leaf:
+            case Text():
+                return self._text(leaf)
+            case Id(field, number):
+                kind = {IdField.FEED: "feeds", IdField.CATEGORY: "categories", IdField.LABEL: "labels"}[field]
+                return (kind, self._parameter([number]))
+            case Pattern():
+                return self._pattern(leaf)
+            case Has(attachment):
+                return ("attached", "" if attachment is Attachment.ENCLOSURE else attachment.value)
+            case Is(state):
+                return _STATES[state]
+            case Number(field, comparison, number):
+                first, last = _range(comparison, number)
+                return (field.value, self._parameters_of(first=first, last=last))
+            case Times():
+                return self._times(leaf)
+        return FALSE
+
+    def _text(self, leaf: Text) -> Shape:
+        match leaf.field:
+            case TextField.FEED | TextField.CATEGORY | TextField.SITE:
+                return self._listed("feeds", self._feeds(leaf))
+            case TextField.LABEL:
+                found = (each.id for each in labels.list_all(self._db, self._user_id) if is_name(leaf, each.name))
+                return self._listed("labels", found)
+            case TextField.AUTHOR:
+                return self._by_authors(lambda name: is_in_words(leaf, name))
+            case TextField.TAG:
+                key = leaf.words[:MAX_TAG]
+                name = self._parameter(key)
+                self._parameters[f"{name}_end"] = key + _LAST_CHARACTER
+                return ("tag", name, leaf.is_prefix)
+            case TextField.URL:
+                return ("url", self._parameter(leaf.words))
+            case TextField.LANGUAGE:
+                name = self._parameter(f"{leaf.words}-")
+                self._parameters[f"{name}_length"] = len(leaf.words) + 1
+                return ("language", name)
+        # Words without letters and digits.
+        return FALSE
+
+    def _feeds(self, leaf: Text) -> Iterable[int]:
+        for row in self._db.rows(_select_feeds, user=self._user_id):
+            urls = (row["site_url"], row["feed_url"])
+            if matches_feed(leaf, title=row["title"], category=row["category"], urls=urls):
+                yield row["id"]
+
+    def _by_authors(self, is_wanted: Callable[[str], bool]) -> Shape:
+        names = self._db.scalars(_select_authors, user=self._user_id, limit=MAX_AUTHORS)
+        found = [name for name in names if name is not None and is_wanted(name)]
+        if not found:
+            return FALSE
+        ids = self._db.scalars(_select_by_authors, user=self._user_id, authors=found, limit=FEW + 1)
+        return ("few", self._parameter(ids)) if len(ids) <= FEW else ("authors", self._parameter(found))
+
+    def _pattern(self, pattern: Pattern) -> Shape:
+        expression = compile_regex(expression_of(pattern))
+        if pattern.field is PatternField.AUTHOR:
+            return self._by_authors(expression.is_found_in)
+        is_title = pattern.field is PatternField.TITLE
+        tested = self._tested_entries()
+        ids = [id_ for id_, title, url in tested if expression.is_found_in(title if is_title else url)]
+        return self._listed("few" if len(ids) <= FEW else "ids", ids)
+
+    def _tested_entries(self) -> list[tuple[int, str, str]]:
+        if self._tested is None:
+            self._tested = self._candidates(self._filter, self._words)
+            if len(self._tested) >= MAX_TESTED:
+                oldest = self._tested[-1][0] - 1
+                self._narrow(after_entry_id=max(oldest, self._filter.after_entry_id or 0))
+        return self._tested
+
+    def _times(self, times: Times) -> Shape:
+        first, end = self._bounds(times)
+        name = self._parameters_of(first=first, end=end)
+        shape = ("time", _COLUMNS[times.field], name, first is not None, end is not None)
+        return _joined("and", [shape, _STATES[State.READ]]) if times.field is TimeField.READ else shape
+
+    def _bounds(self, times: Times) -> tuple[Instant | None, Instant | None]:
+        return time_bounds(times, now=self._query.now, zone=self._zone)
+
+    def _listed(self, kind: str, values: Iterable[Any]) -> Shape:
+        found = list(values)
+        return (kind, self._parameter(found)) if found else FALSE
+
+    def _parameter(self, value: Any) -> str:
+        name = f"q{len(self._parameters)}"
+        self._parameters[name] = value
+        return name
+
+    def _parameters_of(self, **values: Any) -> str:
+        name = f"q{len(self._parameters)}"
+        self._parameters |= {f"{name}_{key}": value for key, value in values.items()}
+        return name
+
+
+_STATES: Mapping[State, Shape] = {
+    State.UNREAD: ("status", int(EntryStatus.UNREAD)),
+    State.READ: ("status", int(EntryStatus.READ)),
+    State.STARRED: ("starred",),
+    State.SHARED: ("shared",),
+    State.DUPLICATE: FALSE,
+}
+
+
+def _is_about_words(tree: Tree) -> bool:
+    """Return whether the full-text index alone knows whether an entry matches."""
+    match tree:
+        case Text(words, field, is_prefix):
+            return field in _PARTS and bool(alternatives(words, "", is_prefix=is_prefix))
+        case Not(term):
+            return _is_about_words(term)
+        case And(terms) | Or(terms):
+            return all(map(_is_about_words, terms))
+        case _:
+            return False
+
+
+def _expression(tree: Tree, group: str) -> Expression:
+    """Return what a tree about words asks of entries in a group of languages."""
+    match tree:
+        case Text(words, field, is_prefix):
+            return Phrases(alternatives(words, group, is_prefix=is_prefix), _PARTS[field])
+        case Not(term):
+            return Without(_expression(term, group))
+        case And(terms):
+            return AllOf(tuple(_expression(term, group) for term in terms))
+        case Or(terms):
+            return AnyOf(tuple(_expression(term, group) for term in terms))
+    raise ValueError(tree)
+
+
+def _joined(kind: str, shapes: list[Shape]) -> Shape:
+    neutral, decisive = (TRUE, FALSE) if kind == "and" else (FALSE, TRUE)
+    if decisive in shapes:
+        return decisive
+    shapes = [shape for shape in shapes if shape != neutral]
+    return neutral if not shapes else shapes[0] if len(shapes) == 1 else (kind, *shapes)
+
+
+def _negated(shape: Shape) -> Shape:
+    if shape in (TRUE, FALSE):
+        return FALSE if shape == TRUE else TRUE
+    negated: Shape = shape[1] if shape[0] == "not" else ("not", shape)
+    return negated
+
+
+def _range(comparison: Comparison, number: int) -> tuple[int, int]:
+    """Return the smallest and the largest whole number that compare like this."""
+    match comparison:
+        case Comparison.BELOW:
+            return 0, number - 1
+        case Comparison.AT_MOST:
+            return 0, number
+        case Comparison.EQUAL:
+            return number, number
+        case Comparison.AT_LEAST:
+            return number, _LARGEST
+        case Comparison.ABOVE:
+            return number + 1, _LARGEST
+
+
+def _is_impossible(entry_filter: EntryFilter) -> bool:
+    """Return whether bounds contradict each other."""
+    pairs = (
+        (entry_filter.published_after, entry_filter.published_before),
+        (entry_filter.changed_after, entry_filter.changed_before),
+        (entry_filter.created_after, entry_filter.created_before),
+    )
+    return any(after is not None and before is not None and before - after <= 1 for after, before in pairs)
+
+
+_select_feeds = (
+    select(feeds.c.id, feeds.c.title, feeds.c.site_url, feeds.c.feed_url, categories.c.title.label("category"))
+    .select_from(feeds.join(categories, categories.c.id == feeds.c.category_id))
+    .where(feeds.c.user_id == bindparam("user"))
+)
+
+
+_select_by_authors = (
+    select(entries.c.id)
+    .where(entries.c.user_id == bindparam("user"), in_list(author_prefix, "authors"))
+    .limit(bindparam("limit"))
+)
+
+
+def _authors_statement() -> Any:
+    """Return the SELECT of the different authors of a user: from each in the index to the next other one."""
+    own = entries.c.user_id == bindparam("user")
+    first = select(author_prefix.label("author")).where(own).order_by(author_prefix).limit(1).subquery()
+    names = select(first.c.author).cte("names", recursive=True)
+    following = (
+        select(author_prefix)
+        .where(own, author_prefix > names.c.author)
+        .order_by(author_prefix)
+        .limit(1)
+        .correlate(names)
+        .scalar_subquery()
+    )
+    names = names.union_all(select(following).where(names.c.author.is_not(None)))
+    return select(names.c.author).limit(bindparam("limit"))
+
+
+_select_authors = _authors_statement()
