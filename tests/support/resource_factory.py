@@ -72,6 +72,7 @@ BODIES: Mapping[str, Any] = {
     "update_entry": {"title": "Rain tomorrow, after all"},
     "save_page": {"url": "{site}/rain"},
     "import_entry": {"url": "https://weather.example/2019/storm", "title": "The storm of 2019", "tags": ["storm"]},
+    "explain_query": {"query": "title:rain (is:starred OR published:7d)"},
     "update_enclosure": {"media_progression": 45},
     "import_feeds": OPML,
     "import_account": "title,url,time_added,tags,status\nStorm,https://weather.example/storm,1600000000,sea,unread\n",

@@ -38,6 +38,7 @@ class EntriesQuery(Query, frozen=True):
     published_before, published_after, changed_before, changed_after: Unix seconds, exclusive.
     before_entry_id, after_entry_id: exclusive. category_id, feed_id: apply in addition to the path.
     search: words of title and content, "phrases", -without, this OR that, begin*.
+    query: a query of the query language, such as title:rain (is:starred OR published:7d); 400 if it cannot be read.
     tags: repeated, it matches all of the values.
     globally_visible: true leaves out feeds and categories hidden from the global lists.
     """
@@ -57,6 +58,7 @@ class EntriesQuery(Query, frozen=True):
     after_entry_id: int | None = None
     starred: bool | None = None
     search: str = ""
+    query: str = ""
     category_id: int | None = None
     feed_id: int | None = None
     tags: tuple[str, ...] = ()
@@ -92,13 +94,14 @@ class EntriesQuery(Query, frozen=True):
 
 
 class IdsQuery(Query, frozen=True):
-    """Filters of a list of ids. An invalid status or starred is refused; other filters are ignored.
+    """Filters of a list of ids. An invalid status, starred or query is refused; other filters are ignored.
 
-    starred: true or false. limit: default and maximum 10000.
+    starred: true or false. limit: default and maximum 10000. query: a query of the query language.
     """
 
     status: Annotated[tuple[str, ...], one_of(STATUS_BY_NAME)] = ()
     starred: Annotated[tuple[str, ...], one_of(("true", "false"))] = ()
+    query: str = ""
     limit: int | None = None
     offset: int | None = None
 

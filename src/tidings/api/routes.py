@@ -13,6 +13,7 @@ from tidings.api.endpoints import (
     fetch_content,
     icons,
     opml,
+    queries,
     users,
     version,
 )
@@ -28,6 +29,7 @@ CORE_API_ROUTES = [
     *entries.routes.all,
     *entry_changes.routes.all,
     *fetch_content.routes.all,
+    *queries.routes.all,
     *enclosures.routes.all,
     *opml.routes.all,
     *version.routes.all,

@@ -17,7 +17,16 @@ from tidings.api.struct_copy import StructCopy
 from tidings.base.errors import InvalidInput, NotFound
 from tidings.base.messages import verbatim
 from tidings.domain.accounts.users import User
-from tidings.domain.entries.entries import STATUS_BY_NAME, Enclosure, Entry, EntryStatus, shown_minutes
+from tidings.domain.entries.entries import (
+    STATUS_BY_NAME,
+    Direction,
+    Enclosure,
+    Entry,
+    EntryStatus,
+    Order,
+    PageRequest,
+    shown_minutes,
+)
 from tidings.engine.database import Read
 from tidings.http.endpoints import Routes
 from tidings.http.json_body import Int64
@@ -25,6 +34,7 @@ from tidings.http.responses import ChunkedJson, json
 from tidings.services import Services
 from tidings.services.clock import TimeZone, time_zone
 from tidings.services.entries.entries import owned_entry, unknown_entry
+from tidings.services.entries.queries import dated_query
 from tidings.storage.entries import entries, entry_lists
 from tidings.storage.entries.entry_lists import EntryPage
 
@@ -181,14 +191,18 @@ def _list(
     """Return a page. Feed and category of path and query must both match; by contract an unknown one is a 400."""
     feed_ids = {id_ for id_ in (feed_id, query.feed_id or 0) if id_}
     category_ids = {id_ for id_ in (category_id, query.category_id or 0) if id_}
+    asked = dated_query(query.query, now=services.clock(), zone=caller.timezone)
     with services.entries.listing.open(
-        caller.id, search=query.search, feed_ids=feed_ids, category_ids=category_ids
+        caller.id, search=query.search, query=asked, feed_ids=feed_ids, category_ids=category_ids
     ) as lists:
         entry_filter, page = query.filter(), query.page()
         if len(feed_ids) > 1 or len(category_ids) > 1:
             return json(EntryList(total=0, entries=[]))
         entry_filter = msgspec.structs.replace(
-            entry_filter, feed_id=next(iter(feed_ids), None), category_id=next(iter(category_ids), None)
+            entry_filter,
+            query=asked,
+            feed_id=next(iter(feed_ids), None),
+            category_id=next(iter(category_ids), None),
         )
         if page.limit <= MAX_WHOLE:
             result = lists.page(entry_filter, page)
@@ -222,6 +236,12 @@ def _chunks(
 def list_entry_ids(caller: User, services: Services, query: IdsQuery) -> EntryIds:
     """List ids of entries, newest first, at most 10,000 at a time."""
     entry_filter, limit, offset = query.filter(), query.page_size(), query.offset or 0
+    if asked := dated_query(query.query, now=services.clock(), zone=caller.timezone):
+        entry_filter = msgspec.structs.replace(entry_filter, query=asked)
+        page = PageRequest(order=Order.ID, direction=Direction.DESC, limit=limit, offset=offset)
+        with services.entries.listing.of(caller.id, entry_filter) as lists:
+            ids, total = lists.page_ids(entry_filter, page)
+        return EntryIds(total, ids)
     with services.reading() as db:
         total, joined = entry_lists.ids(db, caller.id, entry_filter, limit=limit, offset=offset)
     # Joined, they are JSON already: decoding and encoding them would take longer than reading them.
