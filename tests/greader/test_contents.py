@@ -259,6 +259,7 @@ def test_words_narrow_any_stream(app: App, alice: Person, site: Publisher) -> No
     assert app.ids(q="fox", n=1, r="o") == foxes[::-1]
     assert app.ids(f"feed/{feed['id']}", q="red fox") == [one for one in foxes if one != by_title["Grey fox"]]
     assert app.ids(q="fox", xt=READ) == [one for one in foxes if one != by_title["Grey fox"]]
+    assert app.ids(q='wolf OR "grey fox"') == app.ids(q="wolf or grey") == [by_title["Grey fox"]]
     assert app.ids(q="fox", ot=2**31) == app.ids(q="wolf") == []
     assert [item["title"] for item in app.get("stream/contents", {"q": "deer"})["items"]] == ["Red deer"]
     assert app.call("GET", "stream/items/count", query={"s": READING_LIST, "q": "fox"}).body == b"3"

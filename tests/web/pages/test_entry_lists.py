@@ -38,6 +38,7 @@ def test_every_list_shows_its_entries(reader: Visitor, alice: Person, site: Publ
     assert titles(reader.page(f"/feeds/{feed['id']}?show=all")) == ["Rain", "Sun", "Snow"]
     assert titles(reader.page(f"/categories/{category['id']}")) == ["Rain", "Snow"]
     assert titles(reader.page("/search?q=rain")) == ["Rain"]
+    assert sorted(titles(reader.page("/search?q=rain+OR+snow"))) == ["Rain", "Snow"]
     assert titles(reader.page("/search")) == []
     assert snow
 
