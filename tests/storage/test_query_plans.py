@@ -1,0 +1,49 @@
+"""Whatever its fields, a query reads no large table as a whole, and sorts no archive."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from storage.test_plans import explained
+from support import archive as archives
+from support.archive import Archive
+from support.databases import Databases
+from support.entry_fixtures import NOW
+from tidings.domain.entries.entries import Direction, EntryFilter, Order, PageRequest
+from tidings.engine.database import Database
+from tidings.query import parse
+from tidings.query.model import DatedQuery
+from tidings.storage.entries import entry_lists
+
+pytestmark = pytest.mark.slow
+
+QUERIES = (
+    "n77", "rain", "-rain", "rai*", "title:n77", "text:rain -title:rain", "author:4", "-author:4", "url:example",
+    "url:/7/", "site:example.org", "feed:1", "category:1", "label:large", "label:*", "-label:*", "tag:'tag 3'",
+    "tag:*", "tag:tag*", "lang:de", "has:enclosure", "has:audio", "is:unread", "is:read", "is:starred",
+    "is:shared", "-is:shared", "words>5", "minutes>2", "published:7d", "published:>1y", "changed:1d", "added:1d",
+    "read:7d", "title:/7$/", "-title:/7$/", "author:/4/", "n77 OR is:starred", "rain (is:unread OR has:audio)",
+    "-(rain is:unread) words>3", "L:1", "f:1", "c:1",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def archive(databases: Databases) -> Iterator[Archive]:
+    with databases.migrated() as url:
+        database = Database(url)
+        yield archives.build(database)
+        database.close()
+
+
+@pytest.mark.parametrize("order", [Order.PUBLISHED_AT, Order.ID, Order.CHANGED_AT])
+@pytest.mark.parametrize("query", QUERIES)
+def test_a_query_is_answered_from_indexes(archive: Archive, query: str, order: Order) -> None:
+    asked = EntryFilter(query=DatedQuery(parse(query), NOW, "UTC"))
+    page = PageRequest(order=order, direction=Direction.DESC, limit=100)
+
+    with explained(archive.database) as plans, archive.database.reading() as db:
+        entry_lists.page(db, archive.user_id, asked, page)
+
+    assert [plan.complaints() for plan in plans if plan.complaints()] == []
