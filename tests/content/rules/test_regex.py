@@ -55,6 +55,35 @@ def test_a_replacement_cannot_ask_for_a_group_that_is_not_there(template: str) -
         parse_template(template, compile_regex("a"))
 
 
+LINES = st.lists(st.text(st.sampled_from("ab é\u00a0^$.\0\ud800"), max_size=4), min_size=1, max_size=6)
+EXPRESSIONS = (
+    "a", "^a", "a$", "^$", "^", "$", r"\Aa", r"a\z", "(?-m)^a", "(?m:^a$)", "(?s)a.", "a.*b", "[^a]", r"\s", r"\S$",
+    r"\n", "[\n]", r"a\nb", r"\ba", r"\Bb", r"\b", "é", "(?i)A|É", r"\W", "b*", "(a)|(b)", r"\Q^\E", r"\C",
+    "x{0}$", "(?U)a+",
+)  # fmt: skip
+
+
+@given(lines=LINES, expression=st.sampled_from(EXPRESSIONS))
+def test_lines_match_as_they_do_on_their_own(lines: list[str], expression: str) -> None:
+    regex = compile_regex(expression)
+
+    found = list(regex.matching_lines("\n".join(lines), RuleBudget()))
+
+    assert found == [number for number, line in enumerate(lines) if regex.is_found_in(line)]
+
+
+def test_many_lines_are_searched_in_parts() -> None:
+    regex = compile_regex("(?:a?b?){1000}c$")
+    lines = ["ab" * 10 + ("c" if number % 7 == 3 else "") for number in range(30_000)]
+
+    assert list(regex.matching_lines("\n".join(lines), RuleBudget())) == list(range(3, 30_000, 7))
+
+
+def test_lines_are_searched_until_the_budget_is_used_up() -> None:
+    with pytest.raises(RuleBudgetExceeded):
+        list(compile_regex("a").matching_lines("a", RuleBudget(0.0)))
+
+
 SLOW_ELSEWHERE = ["(a+)+$", "(a|aa)+$", "(.*)*x", "(a*)*b", "(a?){500}a{500}x", "(?:a?b?){1000}c", "[^z]*z|y"]
 
 
