@@ -219,9 +219,10 @@ def _pattern_test(pattern: Pattern) -> Test:
 
 
 _PATTERN_TEXTS: dict[PatternField, Callable[[Candidate], str]] = {
-    PatternField.TITLE: lambda entry: entry.title,
+    # One line, as a database searches many of them together.
+    PatternField.TITLE: lambda entry: entry.title.replace("\n", " "),
     PatternField.AUTHOR: lambda entry: entry.author[:MAX_AUTHOR],
-    PatternField.URL: lambda entry: entry.url,
+    PatternField.URL: lambda entry: entry.url.replace("\n", " "),
 }
 _ID_TESTS: dict[IdField, Callable[[int], Test]] = {
     IdField.FEED: lambda number: lambda entry: entry.feed_id == number,

@@ -16,6 +16,7 @@ from sqlalchemy import update
 from query.trees import NAMES, WORDS, trees
 from support.databases import Databases
 from support.entry_fixtures import FeedFixture, ready
+from tidings.base.errors import InvalidField
 from tidings.base.text import normalize_for_search
 from tidings.base.times import DAY, HOUR, Instant, from_datetime, zone_info
 from tidings.content.model import ParsedEnclosure
@@ -215,6 +216,13 @@ def test_pages_of_a_query_have_the_order_of_the_list(archive: Archive, query: st
             listed += [entry.id for entry in entry_lists.rows(db, archive.user_id, archive.filter(tree), request)]
 
     assert listed == expected
+
+
+def test_regular_expressions_have_a_budget(archive: Archive, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(query_filter, "MAX_PATTERN_S", 0.0)
+
+    with pytest.raises(InvalidField, match="take too long"):
+        archive.found(parse("title:/r/"))
 
 
 def test_a_regular_expression_covers_the_newest_entries(archive: Archive, monkeypatch: pytest.MonkeyPatch) -> None:

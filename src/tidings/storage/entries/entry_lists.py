@@ -18,6 +18,7 @@ from tidings.domain.entries.entries import Direction, Enclosure, Entry, EntryFil
 from tidings.engine import full_text
 from tidings.engine.database import Read, columns
 from tidings.engine.statements import in_list, split_ids
+from tidings.query.model import PatternField
 from tidings.storage.entries import query_filter, search_index
 from tidings.storage.entries.contents import has_body
 from tidings.storage.entries.list_statements import (
@@ -175,13 +176,18 @@ def _bound(
 
 
 def _texts(
-    db: Read, user_id: int, hidden: list[int], entry_filter: EntryFilter, expressions: Mapping[str, Expression]
-) -> list[tuple[int, str, str]]:
-    """Return ids, titles and URLs of the newest entries of a list, for regular expressions."""
+    db: Read,
+    user_id: int,
+    hidden: list[int],
+    field: PatternField,
+    entry_filter: EntryFilter,
+    expressions: Mapping[str, Expression],
+) -> tuple[list[int], str]:
+    """Return the newest entries of a list, and a line with the title or URL of each, for regular expressions."""
     bound = _bound(db, user_id, entry_filter, hidden, expressions)
-    statement = texts_statement(bound.query)
-    rows = db.tuples(statement, **bound.parameters, limit=query_filter.MAX_TESTED)
-    return cast("list[tuple[int, str, str]]", rows)
+    statement = texts_statement(bound.query, field.value)
+    ((ids, lines),) = db.tuples(statement, **bound.parameters, limit=query_filter.MAX_TESTED)
+    return split_ids(ids), lines or ""
 
 
 def _search(db: Read, bound: _BoundQuery, page: PageRequest) -> SearchMatches | None:

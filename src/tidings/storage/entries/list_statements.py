@@ -15,7 +15,7 @@ from tidings.content.search_expressions import Expression, holds_for_nothing
 from tidings.domain.entries.entries import Direction, Entry, EntryFilter, EntryStatus, Order, PageRequest
 from tidings.engine import full_text
 from tidings.engine.database import columns
-from tidings.engine.statements import joined_ids
+from tidings.engine.statements import joined, joined_ids
 from tidings.storage.entries.query_conditions import TRUE, Shape, names_few_entries, query_condition
 from tidings.storage.schema import categories, entries, entry_labels, entry_tags
 from tidings.storage.schema.archive import author_prefix, title_prefix
@@ -238,10 +238,12 @@ def all_ids_statement(query: EntryListQuery) -> Select[Any]:
 
 
 @lru_cache(maxsize=128)
-def texts_statement(query: EntryListQuery) -> Select[Any]:
-    """Return the SELECT of ids, titles and URLs, newest first. Parameter: limit."""
-    columns = select(entries.c.id, entries.c.title, entries.c.url)
-    return _in_order_of_id(columns, query, Direction.DESC).limit(bindparam("limit"))
+def texts_statement(query: EntryListQuery, column: str) -> Select[Any]:
+    """Return the SELECT of ids, joined, and of titles or URLs as lines, newest first. Parameter: limit."""
+    # Joined by the database, for the reason of `joined_ids`.
+    line = func.replace(entries.c[column], "\n", " ").label("line")
+    listed = _in_order_of_id(select(entries.c.id, line), query, Direction.DESC).limit(bindparam("limit")).subquery()
+    return select(joined(listed.c.id), func.aggregate_strings(listed.c.line, "\n"))
 
 
 @lru_cache(maxsize=256)

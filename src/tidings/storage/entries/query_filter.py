@@ -16,7 +16,10 @@ from typing import Any
 from msgspec import Struct, structs
 from sqlalchemy import bindparam, select
 
+from tidings.base.errors import InvalidField
+from tidings.base.messages import msg
 from tidings.base.times import Instant, zone_info
+from tidings.content.rules.evaluation import RuleBudget, RuleBudgetExceeded
 from tidings.content.rules.regex import compile_regex
 from tidings.content.search import alternatives
 from tidings.content.search_expressions import AllOf, AnyOf, Expression, Part, Phrases, Without, holds_for_nothing
@@ -58,6 +61,8 @@ from tidings.storage.schema.archive import author_prefix
 
 # A regular expression is tested on so many entries, the newest; the query then covers no older ones.
 MAX_TESTED = 50_000
+# Seconds of processor time for all regular expressions of a query.
+MAX_PATTERN_S = 2.0
 # So many names of authors are looked at.
 MAX_AUTHORS = 20_000
 # Up to so many entries are found first and then sorted; a list with more is read in its order.
@@ -86,8 +91,8 @@ class QueryPlan(Struct, frozen=True):
     parameters: Mapping[str, Any]
 
 
-# Lists the entries of a filter and a plan's conditions on words, newest first: id, title and URL.
-Candidates = Callable[[EntryFilter, Mapping[str, Expression]], list[tuple[int, str, str]]]
+# Lists the entries of a filter and a plan's conditions on words, newest first, and their titles or URLs in lines.
+Candidates = Callable[[PatternField, EntryFilter, Mapping[str, Expression]], tuple[list[int], str]]
 
 
 def needs_index(tree: Tree) -> bool:
@@ -115,7 +120,8 @@ class _Planner:
         self._zone = zone_info(self._query.zone)
         self._filter = structs.replace(entry_filter, query=None)
         self._candidates = candidates
-        self._tested: list[tuple[int, str, str]] | None = None
+        self._tested: dict[PatternField, tuple[list[int], str]] = {}
+        self._pattern_budget = RuleBudget(MAX_PATTERN_S)
         self._words: Mapping[str, Expression] = {}
         self._parameters: dict[str, Any] = {}
         self._groups: list[str] | None = None
@@ -272,18 +278,25 @@ class _Planner:
         expression = compile_regex(expression_of(pattern))
         if pattern.field is PatternField.AUTHOR:
             return self._by_authors(expression.is_found_in)
-        is_title = pattern.field is PatternField.TITLE
-        tested = self._tested_entries()
-        ids = [id_ for id_, title, url in tested if expression.is_found_in(title if is_title else url)]
+        tested, texts = self._tested_texts(pattern.field)
+        if not tested:
+            return FALSE
+        try:
+            with self._pattern_budget:
+                ids = [tested[number] for number in expression.matching_lines(texts, self._pattern_budget)]
+        except RuleBudgetExceeded as error:
+            problem = msg("the regular expressions take too long: use simpler ones, or search in fewer entries.")
+            raise InvalidField("query", problem) from error
         return self._listed("few" if len(ids) <= FEW else "ids", ids)
 
-    def _tested_entries(self) -> list[tuple[int, str, str]]:
-        if self._tested is None:
-            self._tested = self._candidates(self._filter, self._words)
-            if len(self._tested) >= MAX_TESTED:
-                oldest = self._tested[-1][0] - 1
-                self._narrow(after_entry_id=max(oldest, self._filter.after_entry_id or 0))
-        return self._tested
+    def _tested_texts(self, field: PatternField) -> tuple[list[int], str]:
+        """Return the entries on which regular expressions are tested, and a line with the title or URL of each."""
+        if field not in self._tested:
+            ids, texts = self._candidates(field, self._filter, self._words)
+            self._tested[field] = ids, texts
+            if len(ids) >= MAX_TESTED:
+                self._narrow(after_entry_id=max(min(ids) - 1, self._filter.after_entry_id or 0))
+        return self._tested[field]
 
     def _times(self, times: Times) -> Shape:
         first, end = self._bounds(times)
