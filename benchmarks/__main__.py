@@ -22,6 +22,7 @@ def main() -> int:
         latency,
         lists,
         pages,
+        queries,
         schedule,
     )
 
@@ -32,6 +33,7 @@ def main() -> int:
         "first-sync": first_sync.run,
         "imports": imports.run,
         "pages": pages.run,
+        "queries": queries.run,
         "schedule": schedule.run,
         "latency": latency.run,
         "deliveries": deliveries.run,

@@ -116,7 +116,7 @@ def _measure(engine: str, person: Person) -> None:
     ways = [({"X-Auth-Token": person.token}, CALLS), (_reader_header(person), READER_CALLS)]
     for headers, calls in ways:
         for name, path in calls.items():
-            _measure_call(connection, name, path, headers)
+            measure_call(connection, name, path, headers)
     connection.close()
 
 
@@ -127,7 +127,7 @@ def _reader_header(person: Person) -> dict[str, str]:
     return {"Authorization": f"GoogleLogin auth={answer.partition('Auth=')[2].strip()}"}
 
 
-def _measure_call(connection: http.client.HTTPConnection, name: str, path: str, headers: dict[str, str]) -> None:
+def measure_call(connection: http.client.HTTPConnection, name: str, path: str, headers: dict[str, str]) -> None:
     took, size = [], 0
     for _ in range(ROUNDS):
         started = time.perf_counter()
