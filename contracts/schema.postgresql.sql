@@ -128,6 +128,7 @@ TABLE enclosures
     pk_enclosures PRIMARY KEY (id)
     CREATE INDEX ix_enclosures_entry ON public.enclosures USING btree (entry_id, id)
     CREATE INDEX ix_enclosures_queue ON public.enclosures USING btree (user_id, queue_position) WHERE (queue_position IS NOT NULL)
+    CREATE INDEX ix_enclosures_user_kind ON public.enclosures USING btree (user_id, substr(mime_type, 1, 6), entry_id)
     CREATE UNIQUE INDEX pk_enclosures ON public.enclosures USING btree (id)
 
 TABLE entries
@@ -162,6 +163,7 @@ TABLE entries
     CREATE INDEX ix_entries_user_changed ON public.entries USING btree (user_id, changed_at, id, status)
     CREATE INDEX ix_entries_user_created ON public.entries USING btree (user_id, created_at, id)
     CREATE INDEX ix_entries_user_id ON public.entries USING btree (user_id, id, status)
+    CREATE INDEX ix_entries_user_language ON public.entries USING btree (user_id, substr(language, 1, 100), id, status)
     CREATE INDEX ix_entries_user_published ON public.entries USING btree (user_id, published_at, id, status)
     CREATE INDEX ix_entries_user_starred ON public.entries USING btree (user_id, starred, published_at, id) WHERE (starred = true)
     CREATE INDEX ix_entries_user_status ON public.entries USING btree (user_id, status, id)

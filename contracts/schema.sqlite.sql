@@ -128,6 +128,8 @@ CREATE INDEX ix_enclosures_entry ON enclosures (entry_id, id);
 
 CREATE INDEX ix_enclosures_queue ON enclosures (user_id, queue_position) WHERE queue_position IS NOT NULL;
 
+CREATE INDEX ix_enclosures_user_kind ON enclosures (user_id, substr(mime_type, 1, 6), entry_id);
+
 CREATE TABLE entries (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     user_id INTEGER NOT NULL,
@@ -168,6 +170,8 @@ CREATE INDEX ix_entries_user_changed ON entries (user_id, changed_at, id, status
 CREATE INDEX ix_entries_user_created ON entries (user_id, created_at, id);
 
 CREATE INDEX ix_entries_user_id ON entries (user_id, id, status);
+
+CREATE INDEX ix_entries_user_language ON entries (user_id, substr(language, 1, 100), id, status);
 
 CREATE INDEX ix_entries_user_published ON entries (user_id, published_at, id, status);
 

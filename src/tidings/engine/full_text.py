@@ -11,7 +11,19 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from msgspec import Struct
-from sqlalchemy import ColumnElement, Executable, Integer, Table, Text, bindparam, cast, delete, select, text
+from sqlalchemy import (
+    ColumnElement,
+    Executable,
+    Integer,
+    Table,
+    Text,
+    TextClause,
+    bindparam,
+    cast,
+    delete,
+    select,
+    text,
+)
 from sqlalchemy.dialects.postgresql import TSVECTOR
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
@@ -120,6 +132,19 @@ def _has_words(element: has_words, compiler: Any, table: str, **options: Any) ->
     return f"{id_} IN (SELECT entry_id FROM {table} WHERE {counted})"  # noqa: S608 - all are parameters
 
 
+class has_words_itself(has_words):  # noqa: N801
+    """Like `has_words`, evaluated for a single entry."""
+
+    inherit_cache = True
+
+
+@compiles(has_words_itself)
+def _has_words_itself(element: has_words_itself, compiler: Any, **options: Any) -> str:
+    id_, _user, first, last = (compiler.process(clause, **options) for clause in element.clauses)
+    table = "search_documents" if compiler.dialect.name == "sqlite" else "search_vectors"
+    return f"(SELECT word_count BETWEEN {first} AND {last} FROM {table} WHERE entry_id = {id_}) IS TRUE"  # noqa: S608
+
+
 @compiles(has_words, "sqlite")
 def _has_words_on_sqlite(element: has_words, compiler: Any, **options: Any) -> str:
     return _has_words(element, compiler, "search_documents", **options)
@@ -157,6 +182,22 @@ def _count_indexed_on_postgresql(element: count_indexed, compiler: Any, **option
     expression, _user = element.clauses
     query = compiler.process(expression, **options)
     return f"(SELECT count(*) FROM search_vectors WHERE words @@ CAST({query} AS tsquery))"  # noqa: S608 - a parameter
+
+
+def select_matches(db: Read, expression: str) -> TextClause:
+    """Return the SELECT of the entries that match. expression: the name of the parameter with it. Parameter: limit."""
+    if is_sqlite(db.connection):
+        return text(f"SELECT rowid FROM entry_words WHERE entry_words MATCH :{expression} LIMIT :limit")  # noqa: S608
+    return text(f"SELECT entry_id FROM search_vectors WHERE words @@ CAST(:{expression} AS tsquery) LIMIT :limit")  # noqa: S608
+
+
+def select_with_words(db: Read, first: str, last: str) -> TextClause:
+    """Return the SELECT of the entries with as many words. first, last: names of parameters, with user and limit."""
+    table = "search_documents" if is_sqlite(db.connection) else "search_vectors"
+    return text(
+        f"SELECT entry_id FROM {table} WHERE user_id = :user AND word_count BETWEEN :{first} AND :{last}"  # noqa: S608
+        " AND entry_id IS NOT NULL LIMIT :limit"
+    )
 
 
 def has_many_deleted(db: Read, most: int) -> bool:

@@ -11,9 +11,10 @@ from tidings.content.search import Phrase, alternatives, terms
 from tidings.query.model import Text, TextField
 from tidings.query.parser import ASCII_LOWER
 
-# Databases index this many characters of tags and of authors: the rest is not compared.
+# Databases index this many characters of tags, authors and languages: the rest is not compared.
 MAX_TAG = 200
 MAX_AUTHOR = 100
+MAX_LANGUAGE = 100
 
 
 def contains(any_of: Sequence[Phrase], found: Sequence[str]) -> bool:
@@ -44,7 +45,7 @@ def is_in_url(leaf: Text, url: str) -> bool:
 
 def is_language(leaf: Text, language: str) -> bool:
     """Return whether a language is the one of a leaf: pt stands for pt-BR as well."""
-    lowered = language.translate(ASCII_LOWER)
+    lowered = language[:MAX_LANGUAGE].translate(ASCII_LOWER)
     return lowered == leaf.words or lowered.startswith(f"{leaf.words}-")
 
 

@@ -218,6 +218,16 @@ def test_pages_of_a_query_have_the_order_of_the_list(archive: Archive, query: st
     assert listed == expected
 
 
+@pytest.mark.parametrize("query", [*LEAVES, "rain OR is:starred", "has:audio OR label:* OR is:shared",
+                                   "-(rain OR snow)", "-has:video is:unread", "-lang:de", "-label:*"])  # fmt: skip
+def test_entries_that_are_not_few_are_found_as_well(
+    archive: Archive, query: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(query_filter, "FEW", 2)
+
+    assert archive.found(parse(query)) == archive.matching(parse(query))
+
+
 def test_regular_expressions_have_a_budget(archive: Archive, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(query_filter, "MAX_PATTERN_S", 0.0)
 

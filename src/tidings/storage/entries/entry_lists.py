@@ -119,14 +119,14 @@ def _joined_ids(db: Read, bound: _BoundQuery, page: PageRequest, matches: Search
 def _total_of_page(db: Read, bound: _BoundQuery, page: PageRequest, matches: SearchMatches | None) -> int:
     if matches and matches.is_all and page.cursor is None:
         return len(matches.ids)
-    if matches and matches.is_frequent and bound.query.is_plain_search and _has_few_removed(db, bound):
+    if matches and matches.is_frequent and bound.query.is_plain_search and _has_few_removed(db, bound.parameters):
         return cast("int", db.scalar(count_plain_search, **bound.parameters))
     return _total(db, _counted(db, bound.query, matches), bound.parameters)
 
 
-def _has_few_removed(db: Read, bound: _BoundQuery) -> bool:
+def _has_few_removed(db: Read, parameters: dict[str, Any]) -> bool:
     """Whether the matches among removed and deleted entries, which are tested one by one, are counted quickly."""
-    user, most = bound.parameters["user"], full_text.max_removed(db)
+    user, most = parameters["user"], full_text.max_removed(db)
     return len(db.scalars(select_removed, user=user, limit=most + 1)) <= most and not full_text.has_many_deleted(
         db, most
     )
@@ -366,8 +366,23 @@ def _parameters(user_id: int, entry_filter: EntryFilter, hidden: list[int]) -> d
 
 
 def _total(db: Read, query: EntryListQuery, parameters: dict[str, Any]) -> int:
-    if not query.has_stored_total:
-        return cast("int", db.scalar(count_statement(query), **parameters))
+    if query.has_stored_total:
+        return _stored_total(db, query, parameters)
+    everything = query._replace(search="", rest=TRUE)
+    if query.opposite and everything.has_stored_total:
+        return _stored_total(db, everything, parameters) - _total_of_opposite(db, query.opposite, parameters)
+    return cast("int", db.scalar(count_statement(query), **parameters))
+
+
+def _total_of_opposite(db: Read, query: EntryListQuery, parameters: dict[str, Any]) -> int:
+    """Return the total of a list whose search has not been tried on the first entries of a page."""
+    is_frequent = query.is_plain_search and full_text.is_frequent(db, parameters["match_expression"])
+    if is_frequent and _has_few_removed(db, parameters):
+        return cast("int", db.scalar(count_plain_search, **parameters))
+    return _total(db, query, parameters)
+
+
+def _stored_total(db: Read, query: EntryListQuery, parameters: dict[str, Any]) -> int:
     wanted = ("feed_id", "category_id", "user", "hidden")
     sums = db.rows(_sums(query.conditions, query.hidden), **{k: parameters[k] for k in wanted if k in parameters})[0]
     counts = {name: int(number or 0) for name, number in sums.items()}

@@ -16,7 +16,7 @@ from tidings.domain.entries.entries import Direction, Entry, EntryFilter, EntryS
 from tidings.engine import full_text
 from tidings.engine.database import columns
 from tidings.engine.statements import joined, joined_ids
-from tidings.storage.entries.query_conditions import TRUE, Shape, names_few_entries, query_condition
+from tidings.storage.entries.query_conditions import TRUE, Shape, lists_entries, names_few_entries, query_condition
 from tidings.storage.schema import categories, entries, entry_labels, entry_tags
 from tidings.storage.schema.archive import author_prefix, title_prefix
 
@@ -73,6 +73,18 @@ class EntryListQuery(NamedTuple):
         if self.rest != TRUE:
             return False
         return set(self.conditions) <= {"feed_id", "category_id"}
+
+    @property
+    def opposite(self) -> EntryListQuery | None:
+        """The list of the entries that a negated condition leaves out; None if this list has no such condition alone.
+
+        It is counted instead where the number of all entries is stored.
+        """
+        if self.search == "does not match" and self.rest == TRUE:
+            return self._replace(search="matches")
+        if not self.search and self.rest[0] == "not":
+            return self._replace(rest=self.rest[1])
+        return None
 
     @property
     def is_plain_search(self) -> bool:
@@ -249,16 +261,20 @@ def texts_statement(query: EntryListQuery, column: str) -> Select[Any]:
 @lru_cache(maxsize=256)
 def count_statement(query: EntryListQuery) -> Select[Any]:
     """Return the SELECT of the total."""
-    return select(func.count()).select_from(entries).where(*_conditions(query))
+    return select(func.count()).select_from(entries).where(*_conditions(query, is_counted=True))
 
 
-def _conditions(query: EntryListQuery, owner: ColumnElement[bool] | None = None) -> list[ColumnElement[bool]]:
+def _conditions(
+    query: EntryListQuery, owner: ColumnElement[bool] | None = None, *, is_counted: bool = False
+) -> list[ColumnElement[bool]]:
     """Return the conditions of a list.
 
-    owner: the condition that an entry belongs to the user, where it matters how this is written.
+    owner: the condition that an entry belongs to the user, where it matters how this is written. is_counted: the
+    entries need no order.
     """
     if owner is None:
-        user_id = full_text.without_index(entries.c.user_id) if query.is_narrow else entries.c.user_id
+        is_narrow = query.is_narrow or (is_counted and lists_entries(query.rest))
+        user_id = full_text.without_index(entries.c.user_id) if is_narrow else entries.c.user_id
         owner = user_id == bindparam("user")
     # Status and star are literals, since neither engine uses a partial index for a condition with a parameter.
     conditions = [owner, *_status_conditions(query.statuses)]
@@ -273,7 +289,7 @@ def _conditions(query: EntryListQuery, owner: ColumnElement[bool] | None = None)
     if query.search:
         conditions.append(_search_condition(query.search))
     if query.rest != TRUE:
-        conditions.append(query_condition(query.rest))
+        conditions.append(query_condition(query.rest, is_counted=is_counted))
     return conditions
 
 

@@ -1,7 +1,7 @@
 """The SQL conditions of queries, built from their shape: a tree without values, under which statements are cached.
 
-`storage.entries.query_filter` makes the shape and the values. Conditions are tested on the entries of a list in its
-order, or on the few that the rest of the list leaves.
+`storage.entries.query_filter` makes the shape and the values. A page tests conditions on the entries of a list in its
+order, or on the few that the rest of the list leaves. A count needs no order: indexes find its entries.
 """
 
 from __future__ import annotations
@@ -9,17 +9,32 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from sqlalchemy import ColumnElement, and_, bindparam, exists, false, func, not_, or_, select, true
+from sqlalchemy import (
+    ColumnElement,
+    Executable,
+    Select,
+    and_,
+    bindparam,
+    false,
+    literal_column,
+    not_,
+    or_,
+    select,
+    true,
+)
 
 from tidings.engine import full_text
+from tidings.engine.database import Read
 from tidings.engine.statements import in_list
 from tidings.engine.text_conditions import ascii_lower, contains
 from tidings.storage.schema import enclosures, entries, entry_labels, entry_tags
-from tidings.storage.schema.archive import author_prefix
+from tidings.storage.schema.archive import author_prefix, enclosure_kind, language_prefix
 
 # ("and", shape, …), ("or", shape, …), ("not", shape), or the name of a condition with what it needs. The values are
 # parameters, whose names begin with the one in the shape.
 Shape: TypeAlias = tuple[Any, ...]
+# How a condition uses a column: as it is, or `without_index`.
+Use: TypeAlias = Callable[[ColumnElement[Any]], ColumnElement[Any]]
 
 TRUE: Shape = ("true",)
 FALSE: Shape = ("false",)
@@ -30,76 +45,116 @@ def names_few_entries(shape: Shape) -> bool:
     return shape[0] == "few" or (shape[0] == "and" and any(part[0] == "few" for part in shape[1:]))
 
 
-def query_condition(shape: Shape) -> ColumnElement[bool]:
+def lists_entries(shape: Shape) -> bool:
+    """Return whether indexes list every entry that can match, so that no other one has to be read."""
+    kind, *parts = shape
+    if kind == "and":
+        return any(map(lists_entries, parts))
+    return all(map(lists_entries, parts)) if kind == "or" else kind in _LISTS or kind in ("matches", "words", "ids", "few")
+
+
+def list_of(db: Read, shape: Shape) -> Executable | None:
+    """Return the SELECT of the ids that one condition lists, possibly some more than once; None if it lists none.
+
+    Parameter: limit.
+    """
+    kind, *parts = shape
+    if kind == "matches":
+        return full_text.select_matches(db, parts[0])
+    if kind == "words":
+        return full_text.select_with_words(db, f"{parts[0]}_first", f"{parts[0]}_last")
+    return _LISTS[kind](*parts).limit(bindparam("limit")) if kind in _LISTS else None
+
+
+def query_condition(shape: Shape, *, is_counted: bool = False) -> ColumnElement[bool]:
     """Return the condition of a shape."""
     kind, *parts = shape
     if kind == "and":
-        return and_(*map(query_condition, parts))
+        return and_(*(query_condition(part, is_counted=is_counted) for part in parts))
     if kind == "or":
-        return or_(*map(query_condition, parts))
+        return or_(*(query_condition(part, is_counted=is_counted) for part in parts))
     if kind == "not":
-        return not_(query_condition(parts[0]))
-    return _CONDITIONS[kind](*parts)
+        return not_(query_condition(parts[0], is_counted=is_counted))
+    # Lists are read in their order: SQLite would rather begin with these conditions.
+    use: Use = _as_it_is if is_counted else full_text.without_index
+    if kind in _LISTS:
+        return use(entries.c.id).in_(_LISTS[kind](*parts))
+    if is_counted and kind in _COUNTED:
+        return _COUNTED[kind](*parts)
+    return _TESTED[kind](use, *parts)
 
 
-# Lists are read in their order: SQLite would rather begin with these.
-_id = full_text.without_index(entries.c.id)
+def _as_it_is(column: ColumnElement[Any]) -> ColumnElement[Any]:
+    return column
 
 
-def _matches(name: str) -> ColumnElement[Any]:
-    return full_text.is_in_matches(entries.c.id, bindparam(name))
+def _labelled(name: str) -> Select[Any]:
+    return select(entry_labels.c.entry_id).where(
+        entry_labels.c.user_id == bindparam("user"), in_list(entry_labels.c.label_id, name)
+    )
 
 
-def _time(column: str, name: str, has_first: bool, has_end: bool) -> ColumnElement[bool]:
-    moment = full_text.without_index(entries.c[column])
+def _tagged(name: str, is_prefix: bool) -> Select[Any]:
+    tag = entry_tags.c.tag
+    key = and_(tag >= bindparam(name), tag < bindparam(f"{name}_end")) if is_prefix else tag == bindparam(name)
+    return select(entry_tags.c.entry_id).where(entry_tags.c.user_id == bindparam("user"), key)
+
+
+def _attached(kind: str) -> Select[Any]:
+    attached = select(enclosures.c.entry_id).where(enclosures.c.user_id == bindparam("user"))
+    return attached.where(enclosure_kind == f"{kind}/") if kind else attached
+
+
+_other = entries.alias("other")
+
+
+def _others(condition: str) -> Select[Any]:
+    # A literal, since neither engine uses a partial index for a condition with a parameter.
+    chosen: ColumnElement[bool] = literal_column(condition)
+    return select(_other.c.id).where(_other.c.user_id == bindparam("user"), chosen)
+
+
+def _time(use: Use, column: str, name: str, has_first: bool, has_end: bool) -> ColumnElement[bool]:
+    moment = use(entries.c[column])
     bounds = [moment >= bindparam(f"{name}_first")] if has_first else []
     return and_(true(), *bounds, *([moment < bindparam(f"{name}_end")] if has_end else []))
 
 
-def _labelled(name: str) -> ColumnElement[bool]:
-    labelled = select(entry_labels.c.entry_id).where(
-        entry_labels.c.user_id == bindparam("user"), in_list(entry_labels.c.label_id, name)
-    )
-    return _id.in_(labelled)
+def _took_minutes(_use: Use, name: str) -> ColumnElement[bool]:
+    return entries.c.reading_time.between(bindparam(f"{name}_first"), bindparam(f"{name}_last"))
 
 
-def _tagged(name: str, is_prefix: bool) -> ColumnElement[bool]:
-    tag = entry_tags.c.tag
-    key = and_(tag >= bindparam(name), tag < bindparam(f"{name}_end")) if is_prefix else tag == bindparam(name)
-    return _id.in_(select(entry_tags.c.entry_id).where(entry_tags.c.user_id == bindparam("user"), key))
+def _word_counts(name: str) -> tuple[ColumnElement[Any], ...]:
+    return bindparam("user"), bindparam(f"{name}_first"), bindparam(f"{name}_last")
 
 
-def _attached(kind: str) -> ColumnElement[bool]:
-    attached = exists().where(enclosures.c.entry_id == entries.c.id, enclosures.c.user_id == bindparam("user"))
-    return attached.where(func.substr(enclosures.c.mime_type, 1, len(kind) + 1) == f"{kind}/") if kind else attached
-
-
-def _language(name: str) -> ColumnElement[bool]:
-    # de- is the beginning of de- and de-at-, not of den-.
-    language = ascii_lower(entries.c.language).op("||")("-")
-    return func.substr(language, 1, bindparam(f"{name}_length")) == bindparam(name)
-
-
-_CONDITIONS: dict[str, Callable[..., ColumnElement[Any]]] = {
-    "true": true,
-    "false": false,
-    "matches": _matches,
-    "feeds": lambda name: in_list(full_text.without_index(entries.c.feed_id), name),
-    "categories": lambda name: in_list(full_text.without_index(entries.c.category_id), name),
-    "authors": lambda name: in_list(author_prefix, name),
-    "ids": lambda name: in_list(_id, name),
-    "few": lambda name: in_list(entries.c.id, name),
+# The lists of entries that indexes have.
+_LISTS: dict[str, Callable[..., Select[Any]]] = {
     "labels": _labelled,
     "tag": _tagged,
-    "url": lambda name: contains(ascii_lower(entries.c.url), bindparam(name)),
-    "language": _language,
     "attached": _attached,
-    "status": lambda status: full_text.without_index(entries.c.status) == status,
-    "starred": lambda: entries.c.starred.is_(true()),
-    "shared": lambda: entries.c.share_code != "",
-    "minutes": lambda name: entries.c.reading_time.between(bindparam(f"{name}_first"), bindparam(f"{name}_last")),
-    "words": lambda name: full_text.has_words(
-        _id, bindparam("user"), bindparam(f"{name}_first"), bindparam(f"{name}_last")
-    ),
+    "starred": lambda: _others("other.starred = true"),
+    # The first as in the partial index; the second is a range, for which SQLite uses it.
+    "shared": lambda: _others("other.share_code <> '' AND other.share_code > ''"),
+}
+_COUNTED: dict[str, Callable[..., ColumnElement[Any]]] = {
+    "matches": lambda name: full_text.matches(entries.c.id, bindparam(name)),
+    "words": lambda name: full_text.has_words(entries.c.id, *_word_counts(name)),
+}
+_TESTED: dict[str, Callable[..., ColumnElement[Any]]] = {
+    "true": lambda _use: true(),
+    "false": lambda _use: false(),
+    "few": lambda _use, name: in_list(entries.c.id, name),
+    "ids": lambda use, name: in_list(use(entries.c.id), name),
+    "matches": lambda _use, name: full_text.is_in_matches(entries.c.id, bindparam(name)),
+    # Mostly many have as many words: each entry is tested.
+    "words": lambda _use, name: full_text.has_words_itself(entries.c.id, *_word_counts(name)),
+    "feeds": lambda use, name: in_list(use(entries.c.feed_id), name),
+    "categories": lambda use, name: in_list(use(entries.c.category_id), name),
+    "authors": lambda use, name: in_list(use(author_prefix), name),
+    "languages": lambda use, name: in_list(use(language_prefix), name),
+    "url": lambda _use, name: contains(ascii_lower(entries.c.url), bindparam(name)),
+    "status": lambda use, status: use(entries.c.status) == status,
+    "minutes": _took_minutes,
     "time": _time,
 }

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from msgspec import Struct, structs
-from sqlalchemy import bindparam, select
+from sqlalchemy import ColumnElement, bindparam, select
 
 from tidings.base.errors import InvalidField
 from tidings.base.messages import msg
@@ -52,19 +52,19 @@ from tidings.query.model import (
     Tree,
     leaves,
 )
-from tidings.query.names import MAX_TAG, is_in_words, is_name, matches_feed
+from tidings.query.names import MAX_TAG, is_in_words, is_language, is_name, matches_feed
 from tidings.query.parser import expression_of
 from tidings.storage.entries import labels, search_index
-from tidings.storage.entries.query_conditions import FALSE, TRUE, Shape
+from tidings.storage.entries.query_conditions import FALSE, TRUE, Shape, list_of
 from tidings.storage.schema import categories, entries, feeds
-from tidings.storage.schema.archive import author_prefix
+from tidings.storage.schema.archive import author_prefix, language_prefix
 
 # A regular expression is tested on so many entries, the newest; the query then covers no older ones.
 MAX_TESTED = 50_000
 # Seconds of processor time for all regular expressions of a query.
 MAX_PATTERN_S = 2.0
-# So many names of authors are looked at.
-MAX_AUTHORS = 20_000
+# So many names of authors, or languages, are looked at.
+MAX_VALUES = 20_000
 # Up to so many entries are found first and then sorted; a list with more is read in its order.
 FEW = 5_000
 _LARGEST = 2**31 - 1
@@ -134,9 +134,34 @@ class _Planner:
         if about_words:
             self._words = {group: _expression(And(tuple(about_words)), group) for group in self._language_groups()}
         rest = _joined("and", [self._shape(term) for term in terms if not _is_about_words(term)])
-        if rest == FALSE or _is_impossible(self._filter):
+        if _is_impossible(self._filter):
             return None
-        return QueryPlan(self._filter, self._words, rest, self._parameters)
+        rest = self._with_few(rest)
+        return None if rest == FALSE else QueryPlan(self._filter, self._words, rest, self._parameters)
+
+    def _with_few(self, shape: Shape) -> Shape:
+        """Return the condition with the entries themselves in it if an index lists them and they are few."""
+        parts = list(shape[1:]) if shape[0] == "and" else [shape]
+        for number, part in enumerate(parts):
+            if (ids := self._few_of(part)) is not None:
+                parts[number] = self._listed("few", ids)
+                return _joined("and", parts)
+        return shape
+
+    def _few_of(self, shape: Shape) -> list[int] | None:
+        """Return the entries that can match a condition; None if they are not listed or not few."""
+        kind, *parts = shape
+        if kind == "or":
+            found = [self._few_of(part) for part in parts]
+            ids = {id_ for each in found if each is not None for id_ in each}
+            return None if None in found or len(ids) > FEW else sorted(ids)
+        if kind == "few":
+            return list(self._parameters[parts[0]])
+        statement = list_of(self._db, shape)
+        if statement is None:
+            return None
+        ids = self._db.scalars(statement, **self._parameters, user=self._user_id, limit=FEW + 1)
+        return list(ids) if len(ids) <= FEW else None
 
     def _language_groups(self) -> list[str]:
         if self._groups is None:
@@ -196,6 +221,9 @@ class _Planner:
         if _is_about_words(tree):
             return self._matches(tree)
         match tree:
+            case Not(Number(field, comparison, number)) if comparison in _OPPOSITES:
+                # A range as well, which an index lists.
+                return self._leaf(Number(field, _OPPOSITES[comparison], number))
             case Not(term):
                 return _negated(self._shape(term))
             case And(terms) | Or(terms):
@@ -245,7 +273,7 @@ class _Planner:
                 found = (each.id for each in labels.list_all(self._db, self._user_id) if is_name(leaf, each.name))
                 return self._listed("labels", found)
             case TextField.AUTHOR:
-                return self._by_authors(lambda name: is_in_words(leaf, name))
+                return self._by_values("authors", lambda name: is_in_words(leaf, name))
             case TextField.TAG:
                 key = leaf.words[:MAX_TAG]
                 name = self._parameter(key)
@@ -254,9 +282,7 @@ class _Planner:
             case TextField.URL:
                 return ("url", self._parameter(leaf.words))
             case TextField.LANGUAGE:
-                name = self._parameter(f"{leaf.words}-")
-                self._parameters[f"{name}_length"] = len(leaf.words) + 1
-                return ("language", name)
+                return self._by_values("languages", lambda name: is_language(leaf, name))
         # Words without letters and digits.
         return FALSE
 
@@ -266,18 +292,19 @@ class _Planner:
             if matches_feed(leaf, title=row["title"], category=row["category"], urls=urls):
                 yield row["id"]
 
-    def _by_authors(self, is_wanted: Callable[[str], bool]) -> Shape:
-        names = self._db.scalars(_select_authors, user=self._user_id, limit=MAX_AUTHORS)
-        found = [name for name in names if name is not None and is_wanted(name)]
+    def _by_values(self, kind: str, is_wanted: Callable[[str], bool]) -> Shape:
+        """Return the condition that the author or the language is one that is wanted. kind: of `_INDEXED`."""
+        values = self._db.scalars(_select_values[kind], user=self._user_id, limit=MAX_VALUES)
+        found = [value for value in values if value is not None and is_wanted(value)]
         if not found:
             return FALSE
-        ids = self._db.scalars(_select_by_authors, user=self._user_id, authors=found, limit=FEW + 1)
-        return ("few", self._parameter(ids)) if len(ids) <= FEW else ("authors", self._parameter(found))
+        ids = self._db.scalars(_select_by_values[kind], user=self._user_id, wanted=found, limit=FEW + 1)
+        return self._listed("few", ids) if len(ids) <= FEW else (kind, self._parameter(found))
 
     def _pattern(self, pattern: Pattern) -> Shape:
         expression = compile_regex(expression_of(pattern))
         if pattern.field is PatternField.AUTHOR:
-            return self._by_authors(expression.is_found_in)
+            return self._by_values("authors", expression.is_found_in)
         tested, texts = self._tested_texts(pattern.field)
         if not tested:
             return FALSE
@@ -322,6 +349,12 @@ class _Planner:
         return name
 
 
+_OPPOSITES = {
+    Comparison.BELOW: Comparison.AT_LEAST,
+    Comparison.AT_MOST: Comparison.ABOVE,
+    Comparison.AT_LEAST: Comparison.BELOW,
+    Comparison.ABOVE: Comparison.AT_MOST,
+}
 _STATES: Mapping[State, Shape] = {
     State.UNREAD: ("status", int(EntryStatus.UNREAD)),
     State.READ: ("status", int(EntryStatus.READ)),
@@ -404,29 +437,26 @@ _select_feeds = (
     .where(feeds.c.user_id == bindparam("user"))
 )
 
-
-_select_by_authors = (
-    select(entries.c.id)
-    .where(entries.c.user_id == bindparam("user"), in_list(author_prefix, "authors"))
-    .limit(bindparam("limit"))
-)
+# Columns with few different values, found by walking through an index by user and value.
+_INDEXED: Mapping[str, ColumnElement[str]] = {"authors": author_prefix, "languages": language_prefix}
 
 
-def _authors_statement() -> Any:
-    """Return the SELECT of the different authors of a user: from each in the index to the next other one."""
+def _values_statement(column: ColumnElement[str]) -> Any:
+    """Return the SELECT of the different values of a user: from each in the index to the next other one."""
     own = entries.c.user_id == bindparam("user")
-    first = select(author_prefix.label("author")).where(own).order_by(author_prefix).limit(1).subquery()
-    names = select(first.c.author).cte("names", recursive=True)
+    first = select(column.label("value")).where(own).order_by(column).limit(1).subquery()
+    values = select(first.c.value).cte("found", recursive=True)
     following = (
-        select(author_prefix)
-        .where(own, author_prefix > names.c.author)
-        .order_by(author_prefix)
-        .limit(1)
-        .correlate(names)
-        .scalar_subquery()
+        select(column).where(own, column > values.c.value).order_by(column).limit(1).correlate(values).scalar_subquery()
     )
-    names = names.union_all(select(following).where(names.c.author.is_not(None)))
-    return select(names.c.author).limit(bindparam("limit"))
+    values = values.union_all(select(following).where(values.c.value.is_not(None)))
+    return select(values.c.value).limit(bindparam("limit"))
 
 
-_select_authors = _authors_statement()
+_select_values = {kind: _values_statement(column) for kind, column in _INDEXED.items()}
+_select_by_values = {
+    kind: select(entries.c.id)
+    .where(entries.c.user_id == bindparam("user"), in_list(column, "wanted"))
+    .limit(bindparam("limit"))
+    for kind, column in _INDEXED.items()
+}

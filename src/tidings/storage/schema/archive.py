@@ -107,6 +107,8 @@ title_prefix = func.substr(entries.c.title, text("1"), text(str(SORT_PREFIX)))
 author_prefix = func.substr(entries.c.author, text("1"), text(str(SORT_PREFIX)))
 Index("ix_entries_user_title", entries.c.user_id, title_prefix, entries.c.id)
 Index("ix_entries_user_author", entries.c.user_id, author_prefix, entries.c.id)
+language_prefix = func.substr(entries.c.language, text("1"), text(str(SORT_PREFIX)))
+Index("ix_entries_user_language", entries.c.user_id, language_prefix, entries.c.id, entries.c.status)
 
 entry_contents = Table(
     "entry_contents",
@@ -183,6 +185,10 @@ enclosures = Table(
 partial_index(
     "ix_enclosures_queue", enclosures.c.user_id, enclosures.c.queue_position, where="queue_position IS NOT NULL"
 )
+# As long as image/, audio/ and video/.
+KIND_LENGTH = 6
+enclosure_kind = func.substr(enclosures.c.mime_type, text("1"), text(str(KIND_LENGTH)))
+Index("ix_enclosures_user_kind", enclosures.c.user_id, enclosure_kind, enclosures.c.entry_id)
 
 tombstones = Table(
     "tombstones",

@@ -1,4 +1,4 @@
-"""The full-text index knows how many words a text has, and on PostgreSQL which words are in the title.
+"""Indexes for queries: the number of words, words of the title on PostgreSQL, languages, and types of enclosures.
 
 Everything is indexed again in the background. Until then words are found as before, but those of a title
 count as words of the text on PostgreSQL, and the number of words is 0.
@@ -23,6 +23,9 @@ def upgrade() -> None:
         Column("word_count", Integer, server_default=text("0"), nullable=False, comment="Of the body."),
     )
     op.create_index(f"ix_{table}_word_count", table, ["user_id", "word_count", "entry_id"])
+    language = ["user_id", text("substr(language, 1, 100)"), "id", "status"]
+    op.create_index("ix_entries_user_language", "entries", language)
+    op.create_index("ix_enclosures_user_kind", "enclosures", ["user_id", text("substr(mime_type, 1, 6)"), "entry_id"])
     op.execute(
         "INSERT INTO search_pending (entry_id, user_id) SELECT id, user_id FROM entries WHERE true"
         " ON CONFLICT (entry_id) DO NOTHING"
