@@ -42,6 +42,7 @@ LARGE = {
     "entry_contents",
     "entry_labels",
     "entry_tags",
+    "enclosures",
     "search_vectors",
     "search_pending",
     "search_documents",

@@ -39,8 +39,9 @@ def build(
 ) -> Archive:
     """Fill the database. Returns the largest user.
 
-    Two thirds of the entries are read, a fiftieth starred, a hundredth removed if `has_removed`, a tenth tagged; one
-    feed and one category are hidden. shares: entries by user. feeds: of each user who has as many entries.
+    Two thirds of the entries are read, a fiftieth starred, a hundredth removed if `has_removed`, a tenth tagged, a
+    fifth have an enclosure, a quarter are in German; one feed and one category are hidden. shares: entries by user.
+    feeds: of each user who has as many entries.
     """
     built = [_user(database, share, min(feeds, share), has_removed=has_removed) for share in shares]
     with database.writing() as db:
@@ -69,6 +70,7 @@ def _user(database: Database, share: int, feed_count: int, *, has_removed: bool)
         given = {"share": share, "feeds": feed_count, "hash": created, "truth": truth.replace(":", r"\:")}
         db.run(text(_ENTRIES.format(**given, removed="i % 100 = 13" if has_removed else "i < 0")), **values)
         db.run(text(_TAGS), **values)
+        db.run(text(_ENCLOSURES), **values)
         label_ids = {name: labels.add(db, feed_fixture.user_id, name, name) for name in _LABELS}
         for name, condition in _LABELS.items():
             db.run(text(_ENTRY_LABELS + condition), **values, label=label_ids[name])
@@ -106,19 +108,26 @@ FROM numbers
 # Ids are not in the order of publication, as when many feeds are polled.
 _ENTRIES = f"""
 INSERT INTO entries (
-    user_id, feed_id, category_id, status, starred, published_at, created_at, changed_at, hash, title, author
+    user_id, feed_id, category_id, status, starred, published_at, created_at, changed_at, hash, title, author, language
 )
 {_NUMBERS.format("{share}")}
 SELECT :user, :feed + i % {{feeds}}, (SELECT category_id FROM feeds WHERE feeds.id = :feed + i % {{feeds}}),
        CASE WHEN {{removed}} THEN 2 WHEN i % 3 = 1 THEN 0 ELSE 1 END, CAST(i % 50 = 7 AS integer){{truth}},
        :now - :span + (CAST(i AS bigint) * 7919 % :share) * (:span / :share), :now - i,
        :now - (CAST(i AS bigint) * 104729 % :share) * (:span / :share), {{hash}},
-       'Title ' || (i * 31 % 9973), 'Author ' || (i % 300)
+       'Title ' || (i * 31 % 9973), 'Author ' || (i % 300), CASE WHEN i % 4 = 1 THEN 'de' ELSE 'en' END
 FROM numbers
 """
 _TAGS = """
 INSERT INTO entry_tags (user_id, tag, entry_id)
 SELECT user_id, 'tag ' || (id % 7), id FROM entries WHERE user_id = :user AND id % 10 = 3
+"""
+
+
+_ENCLOSURES = """
+INSERT INTO enclosures (user_id, entry_id, url, mime_type)
+SELECT user_id, id, '/', CASE WHEN id % 20 = 4 THEN 'audio/mpeg' ELSE 'image/png' END
+FROM entries WHERE user_id = :user AND id % 5 = 4
 """
 
 
