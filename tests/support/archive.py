@@ -115,7 +115,7 @@ SELECT :user, :feed + i % {{feeds}}, (SELECT category_id FROM feeds WHERE feeds.
        CASE WHEN {{removed}} THEN 2 WHEN i % 3 = 1 THEN 0 ELSE 1 END, CAST(i % 50 = 7 AS integer){{truth}},
        :now - :span + (CAST(i AS bigint) * 7919 % :share) * (:span / :share), :now - i,
        :now - (CAST(i AS bigint) * 104729 % :share) * (:span / :share), {{hash}},
-       'Title ' || (i * 31 % 9973), 'Author ' || (i % 300), CASE WHEN i % 4 = 1 THEN 'de' ELSE 'en' END
+       'Title ' || (i * 31 % 9973), 'Author ' || (i % 300), CASE WHEN i % 4 = 1 THEN 'de' ELSE '' END
 FROM numbers
 """
 _TAGS = """
