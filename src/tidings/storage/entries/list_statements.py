@@ -255,7 +255,8 @@ def texts_statement(query: EntryListQuery, column: str) -> Select[Any]:
     # Joined by the database, for the reason of `joined_ids`.
     line = func.replace(entries.c[column], "\n", " ").label("line")
     listed = _in_order_of_id(select(entries.c.id, line), query, Direction.DESC).limit(bindparam("limit")).subquery()
-    return select(joined(listed.c.id), func.aggregate_strings(listed.c.line, "\n"))
+    lines: ColumnElement[Any] = func.aggregate_strings(listed.c.line, "\n")
+    return select(joined(listed.c.id), lines)
 
 
 @lru_cache(maxsize=256)

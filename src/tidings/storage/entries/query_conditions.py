@@ -50,9 +50,9 @@ def lists_entries(shape: Shape) -> bool:
     kind, *parts = shape
     if kind == "and":
         return any(map(lists_entries, parts))
-    return (
-        all(map(lists_entries, parts)) if kind == "or" else kind in _LISTS or kind in ("matches", "words", "ids", "few")
-    )
+    if kind == "or":
+        return all(map(lists_entries, parts))
+    return kind in _LISTS or kind in ("matches", "words", "ids", "few")
 
 
 def list_of(db: Read, shape: Shape) -> Executable | None:

@@ -153,8 +153,8 @@ class _Planner:
         kind, *parts = shape
         if kind == "or":
             found = [self._few_of(part) for part in parts]
-            ids = {id_ for each in found if each is not None for id_ in each}
-            return None if None in found or len(ids) > FEW else sorted(ids)
+            together = {id_ for each in found if each is not None for id_ in each}
+            return None if None in found or len(together) > FEW else sorted(together)
         if kind == "few":
             return list(self._parameters[parts[0]])
         statement = list_of(self._db, shape)

@@ -23,8 +23,8 @@ def upgrade() -> None:
         Column("word_count", Integer, server_default=text("0"), nullable=False, comment="Of the body."),
     )
     op.create_index(f"ix_{table}_word_count", table, ["user_id", "word_count", "entry_id"])
-    language = ["user_id", text("substr(language, 1, 100)"), "id", "status"]
-    op.create_index("ix_entries_user_language", "entries", language)
+    prefix = text("substr(language, 1, 100)")
+    op.create_index("ix_entries_user_language", "entries", ["user_id", prefix, "id", "status"])
     op.create_index("ix_enclosures_user_kind", "enclosures", ["user_id", text("substr(mime_type, 1, 6)"), "entry_id"])
     op.execute(
         "INSERT INTO search_pending (entry_id, user_id) SELECT id, user_id FROM entries WHERE true"
