@@ -40,7 +40,7 @@ def build(
     """Fill the database. Returns the largest user.
 
     Two thirds of the entries are read, a fiftieth starred, a hundredth removed if `has_removed`, a tenth tagged, a
-    fifth have an enclosure, a quarter are in German; one feed and one category are hidden. shares: entries by user.
+    twentieth have an enclosure, a quarter are in German; one feed and one category are hidden. shares: entries by user.
     feeds: of each user who has as many entries.
     """
     built = [_user(database, share, min(feeds, share), has_removed=has_removed) for share in shares]
@@ -126,8 +126,8 @@ SELECT user_id, 'tag ' || (id % 7), id FROM entries WHERE user_id = :user AND id
 
 _ENCLOSURES = """
 INSERT INTO enclosures (user_id, entry_id, url, mime_type)
-SELECT user_id, id, '/', CASE WHEN id % 20 = 4 THEN 'audio/mpeg' ELSE 'image/png' END
-FROM entries WHERE user_id = :user AND id % 5 = 4
+SELECT user_id, id, '/', CASE WHEN id % 80 = 4 THEN 'audio/mpeg' ELSE 'image/png' END
+FROM entries WHERE user_id = :user AND id % 20 = 4
 """
 
 
