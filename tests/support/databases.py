@@ -77,11 +77,13 @@ class PostgresDatabases:
     @contextmanager
     def migrated(self) -> Iterator[str]:
         database = self._unused.pop() if self._unused else self._copy()
-        yield database.url
-        if database.restore():
-            self._unused.append(database)
-        else:
-            drop_database(self._server, database.name)
+        try:
+            yield database.url
+        finally:
+            if database.restore():
+                self._unused.append(database)
+            else:
+                drop_database(self._server, database.name)
 
     def _copy(self) -> UsedDatabase:
         name = f"test{next(_numbers)}"
