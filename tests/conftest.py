@@ -15,10 +15,10 @@ from pathlib import Path
 
 import pytest
 import structlog
-from argon2 import PasswordHasher
 from hypothesis import settings
 
 from support import (
+    cheap_hashes,
     forked_command,
     postgres,
     random_examples,  # noqa: F401 - registers the profiles of hypothesis
@@ -30,7 +30,6 @@ from support.publisher import Publisher
 from support.running import RunningService, running_service
 from support.visitors import Visitor
 from tidings.engine.database import Database
-from tidings.services.accounts import passwords
 from tidings.wiring.services import AllServices
 
 # What is logged in the process of the tests. structlog's own way shows the variables of every frame, which takes
@@ -49,8 +48,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 forked_command.is_used = True
-# Most tests create users. A hash carries its cost, so that the service verifies cheap ones like its own.
-passwords.hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+cheap_hashes.use()
 
 ENGINES = ("sqlite", "postgresql")
 FOLDER = Path(__file__).parent

@@ -72,7 +72,7 @@ def _become(order: dict[str, Any]) -> None:
         opened = os.open(name, flags | os.O_APPEND)
         os.dup2(opened, target)
         os.close(opened)
-    # Lines are written at once to a terminal, which the streams of the parent do not know.
+    # Lines are written immediately to a terminal, which the streams of the parent do not know.
     sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
     sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
     sys.stderr = open(2, "w", 1, encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
@@ -81,15 +81,12 @@ def _become(order: dict[str, Any]) -> None:
 
 def main() -> None:
     # What `tidings web` imports before it forks.
-    from argon2 import PasswordHasher
-
+    from support import cheap_hashes
     from tidings import cli
     from tidings.runtime import children, supervisor  # noqa: F401
-    from tidings.services.accounts import passwords
     from tidings.wiring import application, surfaces  # noqa: F401
 
-    # As in the process of the tests: what is hashed in a test should cost next to nothing.
-    passwords.hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+    cheap_hashes.use()
     order = _serve(Path(sys.argv[1]))
     if order is not None:
         _become(order)

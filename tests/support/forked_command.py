@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-_SERVER = Path(__file__).with_name("command_server.py")
+_TESTS = Path(__file__).parents[1]
 _POLL_S = 0.01
 
 # Benchmarks measure processes that start as an operator starts them.
@@ -29,7 +29,10 @@ class _CommandServer:
         self._folder = tempfile.TemporaryDirectory(prefix="tidings-statuses-")
         self.statuses = Path(self._folder.name)
         self._process = subprocess.Popen(
-            [sys.executable, _SERVER, self.statuses], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            [sys.executable, "-m", "support.command_server", self.statuses],
+            env={**os.environ, "PYTHONPATH": str(_TESTS)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
         )
         self._lock = threading.Lock()
         atexit.register(self._stop)
