@@ -376,9 +376,11 @@ def _total(db: Read, query: EntryListQuery, parameters: dict[str, Any]) -> int:
 
 def _total_of_opposite(db: Read, query: EntryListQuery, parameters: dict[str, Any]) -> int:
     """Return the total of a list whose search has not been tried on the first entries of a page."""
-    is_frequent = query.is_plain_search and full_text.is_frequent(db, parameters["match_expression"])
-    if is_frequent and _has_few_removed(db, parameters):
-        return cast("int", db.scalar(count_plain_search, **parameters))
+    if query.is_plain_search and _has_few_removed(db, parameters):
+        expression = parameters["match_expression"]
+        # SQLite tests the removed entries one by one, which few matches are not worth.
+        if full_text.counts_by_looking_up(db) or full_text.is_frequent(db, expression):
+            return cast("int", db.scalar(count_plain_search, **parameters))
     return _total(db, query, parameters)
 
 
