@@ -19,6 +19,7 @@ pytestmark = pytest.mark.slow
 
 BACK = "q"
 RELOAD_ALL = "R"
+SELECT_TAG = "t"
 MARK_FEED_READ = "A"
 TOGGLE_READ = "N"
 EDIT_FLAGS = "\x05"
@@ -51,12 +52,12 @@ def reload(screen: Terminal) -> None:
     screen.see(r"\(\d/3\) The Weather", r"\(\d/1\) The Talks")
 
 
-def reload_until(screen: Terminal, pattern: str) -> None:
-    """Press the key for a reload every half second until a line matches."""
+def press_until(screen: Terminal, key: str, pattern: str) -> None:
+    """Press the key every half second until a line matches: newsboat ignores keys during a reload, and says nothing."""
 
     def is_there() -> bool:
         if screen.line_with(pattern) is None:
-            screen.type(RELOAD_ALL)
+            screen.type(key)
             time.sleep(0.5)
         return screen.line_with(pattern) is not None
 
@@ -91,8 +92,8 @@ def test_feeds_are_shown_with_their_unread_counts(alice: Person, library: Librar
 def test_categories_are_tags(alice: Person, library: Library, tmp_path: Path) -> None:
     with newsboat(alice, tmp_path) as screen:
         reload(screen)
-        screen.type("t")
-        screen.see(r"Select Tag", r"News \(1\)")
+        press_until(screen, SELECT_TAG, r"Select Tag")
+        screen.see(r"News \(1\)")
         choose(screen, r"Podcasts \(1\)")
         screen.see(r"tag .Podcasts.", r"The Talks")
         assert not screen.line_with("The Weather"), screen.text
@@ -142,8 +143,7 @@ def test_changes_by_another_client_are_shown_after_a_reload(alice: Person, libra
         alice.put(f"/v1/feeds/{library.feed}/mark-all-as-read")
         alice.put("/v1/entries", {"entry_ids": [library.starred], "status": "unread"})
 
-        # newsboat ignores the key until the reload before is over, which it does not tell.
-        reload_until(screen, r"\(1/3\) The Weather")
+        press_until(screen, RELOAD_ALL, r"\(1/3\) The Weather")
 
 
 def test_the_newest_hundred_entries_of_a_long_feed_are_shown(alice: Person, site: Publisher, tmp_path: Path) -> None:

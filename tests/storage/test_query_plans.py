@@ -33,7 +33,7 @@ QUERIES = (
 def archive(databases: Databases) -> Iterator[Archive]:
     with databases.migrated() as url:
         database = Database(url)
-        yield archives.build(database)
+        yield archives.build(database, has_enclosures=True)
         database.close()
 
 

@@ -35,16 +35,23 @@ class Archive:
 
 
 def build(
-    database: Database, shares: Sequence[int] = SHARES, *, feeds: int = FEEDS, has_removed: bool = True
+    database: Database,
+    shares: Sequence[int] = SHARES,
+    *,
+    feeds: int = FEEDS,
+    has_removed: bool = True,
+    has_enclosures: bool = False,
 ) -> Archive:
     """Fill the database. Returns the largest user.
 
     Two thirds of the entries are read, a fiftieth starred, a hundredth removed if `has_removed`, a tenth tagged, a
-    twentieth have an enclosure, a quarter are in German; one feed and one category are hidden. shares: entries by user.
-    feeds: of each user who has as many entries.
+    quarter are in German; a twentieth have an enclosure if `has_enclosures`; one feed and one category are hidden.
+    shares: entries by user. feeds: of each user who has as many entries.
     """
     built = [_user(database, share, min(feeds, share), has_removed=has_removed) for share in shares]
     with database.writing() as db:
+        if has_enclosures:
+            db.run(text(_ENCLOSURES))
         _give_sources(db, database.is_sqlite)
         _fill_index(db, database.is_sqlite)
         _subscribe(db, sum(min(feeds, share) for share in shares))
@@ -70,7 +77,6 @@ def _user(database: Database, share: int, feed_count: int, *, has_removed: bool)
         given = {"share": share, "feeds": feed_count, "hash": created, "truth": truth.replace(":", r"\:")}
         db.run(text(_ENTRIES.format(**given, removed="i % 100 = 13" if has_removed else "i < 0")), **values)
         db.run(text(_TAGS), **values)
-        db.run(text(_ENCLOSURES), **values)
         label_ids = {name: labels.add(db, feed_fixture.user_id, name, name) for name in _LABELS}
         for name, condition in _LABELS.items():
             db.run(text(_ENTRY_LABELS + condition), **values, label=label_ids[name])
@@ -127,7 +133,7 @@ SELECT user_id, 'tag ' || (id % 7), id FROM entries WHERE user_id = :user AND id
 _ENCLOSURES = """
 INSERT INTO enclosures (user_id, entry_id, url, mime_type)
 SELECT user_id, id, '/', CASE WHEN id % 80 = 4 THEN 'audio/mpeg' ELSE 'image/png' END
-FROM entries WHERE user_id = :user AND id % 20 = 4
+FROM entries WHERE id % 20 = 4
 """
 
 
