@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import gzip
 import json
+import time
 import zlib
+from contextlib import closing
 from typing import Any
 
 import brotli
 import pytest
 import zstandard
 
+from support.connections import connected, request, rest_of
 from support.people import Person, call
 from support.publisher import Publisher
 
@@ -205,6 +208,17 @@ def test_the_content_type_is_ignored(alice: Person) -> None:
 
 def test_a_body_where_none_is_needed_is_ignored(alice: Person) -> None:
     assert alice.call("PUT", "/v1/feeds/refresh", raw=b'""').status == 204
+
+
+def test_a_body_of_a_get_that_arrives_late_does_not_cost_the_connection(alice: Person) -> None:
+    """Otherwise the connection was reset, sometimes before the client had read the response."""
+    token = {"X_Auth_Token": alice.token}
+    with closing(connected(alice.service.url, request("/v1/me", Content_Length="2", **token))) as client:
+        time.sleep(0.3)
+        client.sendall(b"{}" + request("/v1/version", Connection="close", **token))
+        received = rest_of(client)
+
+    assert received.count(b"HTTP/1.1 200") == 2
 
 
 def test_a_body_beyond_32_mib_is_refused_in_json(alice: Person) -> None:

@@ -186,7 +186,9 @@ class Surface(Generic[C]):
         started = time.perf_counter()
         request = Request(scope, receive)
         target = self._find(scope)
-        if request.method not in SAFE:
+        # A GET may have a body, too. The server resets a connection whose body nobody received, and with it a response
+        # that the client has not read yet.
+        if request.method not in SAFE or "content-length" in request.headers:
             await request.receive_small(self.body_pace)
         response = self.refuse() if self._queue(request).is_full else await self._answer(request, target)
         if request.upload is not None:
