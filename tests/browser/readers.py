@@ -24,12 +24,16 @@ SCREENS: Final[dict[str, dict[str, Any]]] = {
 
 @dataclass
 class Reader:
-    """A user at a browser. complaints: console errors, script errors, and requests to other hosts."""
+    """A user at a browser. complaints: console errors, script errors, and requests to other hosts.
+
+    loses_connection: requests may fail, which is no complaint.
+    """
 
     service: RunningService
     context: BrowserContext
     page: Page
     complaints: list[str] = field(default_factory=list)
+    loses_connection: bool = False
 
     def go(self, path: str) -> Page:
         answer = self.page.goto(self.service.url + path)
@@ -76,7 +80,7 @@ def reading(browser: Browser, service: RunningService, **settings: Any) -> Itera
 
 
 def _note_message(reader: Reader, message: ConsoleMessage) -> None:
-    if message.type in ("error", "warning"):
+    if message.type in ("error", "warning") and not reader.loses_connection:
         reader.complaints.append(f"console: {message.text} at {message.location}")
 
 
