@@ -341,6 +341,8 @@ TABLE labels
     user_id integer NOT NULL
     name text COLLATE "C" NOT NULL
     name_key text COLLATE "C" NOT NULL -- Case-folded: names are compared without case everywhere.
+    color text NOT NULL DEFAULT ''::text -- Name of a colour, or empty.
+    position integer -- Order of the user, NULL: behind the others, by name.
     fk_labels_user_id_users FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
     pk_labels PRIMARY KEY (id)
     uq_labels_user_id_name_key UNIQUE (user_id, name_key)

@@ -367,7 +367,7 @@ CREATE TABLE labels (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     user_id INTEGER NOT NULL,
     name TEXT NOT NULL,
-    name_key TEXT NOT NULL,
+    name_key TEXT NOT NULL, color TEXT DEFAULT '' NOT NULL, position INTEGER,
     CONSTRAINT fk_labels_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
     CONSTRAINT uq_labels_user_id_name_key UNIQUE (user_id, name_key)
 );

@@ -72,7 +72,14 @@ def _answer(person: Person, route: Endpoint, ids: Mapping[str, int], body: Any) 
 def resource_state(resources: ResourceFactory) -> list[Any]:
     """Return what the owner can read of everything that a stranger might have changed."""
     person = resources.person
-    paths = ["/v1/feeds", "/v1/categories?counts=true", "/v1/entries", "/v1/enclosures/{enclosure_id}", "/v1/me"]
+    paths = [
+        "/v1/feeds",
+        "/v1/categories?counts=true",
+        "/v1/labels?counts=true",
+        "/v1/entries",
+        "/v1/enclosures/{enclosure_id}",
+        "/v1/me",
+    ]
     seen = [person.get(re.sub(r"\{(\w+)\}", lambda match: str(resources.id_of(match[1])), path)) for path in paths]
     # Looking is itself remembered.
     seen[-1].pop("last_login_at")
@@ -85,7 +92,16 @@ def test_every_path_id_has_a_resource_in_these_tests(alice: Person, site: Publis
     resources = ResourceFactory(alice, site)
     names = {name for route in API_ROUTES for name in re.findall(r"\{(\w+_id)\}", route.path)}
 
-    assert {"feed_id", "entry_id", "category_id", "enclosure_id", "api_key_id", "api_password_id", "user_id"} <= names
+    assert {
+        "feed_id",
+        "entry_id",
+        "category_id",
+        "label_id",
+        "enclosure_id",
+        "api_key_id",
+        "api_password_id",
+        "user_id",
+    } <= names
     for name in names:
         assert resources.id_of(name) > 0
 

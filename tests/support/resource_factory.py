@@ -65,6 +65,8 @@ BODIES: Mapping[str, Any] = {
     "create_api_password": {"name": "Reader on the tablet"},
     "create_category": {"title": "Sea"},
     "update_category": {"title": "Weather and sky"},
+    "create_label": {"title": "To read", "color": "green"},
+    "update_label": {"title": "Read next", "position": 1},
     "discover": {"url": "{site}/rain"},
     "create_feed": {"feed_url": "{site}/tides.xml"},
     "update_feed": {"title": "Weather"},

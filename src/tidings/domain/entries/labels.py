@@ -1,4 +1,4 @@
-"""Labels that users give to entries, and the rules for their names.
+"""Labels that users give to entries, and the rules for their names and colours.
 
 The Google Reader API has one namespace for folders (categories) and labels. Neither can get the name of the other; if
 an import makes a category with the name of a label, apps show the category.
@@ -6,20 +6,36 @@ an import makes a category with the name of a label, apps show the category.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from msgspec import Struct
 
 from tidings.base.errors import InvalidInput
 from tidings.base.messages import msg
-from tidings.base.text import reject_nul
+from tidings.base.text import reject_nul, sort_key
 
 # Names are indexed, and PostgreSQL limits an index entry to 2,704 bytes; case folding may make a name longer.
 MAX_NAME = 200
 
+# Names of colours; a page shows each in a tone that its theme makes readable.
+COLORS = ("red", "orange", "yellow", "green", "teal", "blue", "purple", "pink")
+
 
 class Label(Struct, frozen=True):
+    """A name that a user gives to entries."""
+
     id: int
     user_id: int
     name: str
+    color: str = ""
+    """One of COLORS, or "" for none."""
+    position: int | None = None
+    """None if the user has not ordered the labels since it was created: then it is behind the others, by name."""
+
+    @property
+    def order(self) -> tuple[bool, int, str, str]:
+        """The key by which labels are sorted everywhere."""
+        return self.position is None, self.position or 0, sort_key(self.name), self.name
 
 
 class LabelCounts(Struct, frozen=True):
@@ -40,3 +56,26 @@ def validate_name(name: str) -> str:
     if len(name) > MAX_NAME:
         raise InvalidInput(msg("This label is too long: {max} characters at most.", max=MAX_NAME), field="name")
     return name
+
+
+def validate_color(color: str) -> str:
+    """Return the colour in lower case, "" for none. Raises InvalidInput if it is not one of COLORS."""
+    color = color.strip().lower()
+    if color and color not in COLORS:
+        text = msg("{color} is not one of the colours {colors}.", color=repr(color[:40]), colors=", ".join(COLORS))
+        raise InvalidInput(text, field="color")
+    return color
+
+
+def moved(labels: Sequence[Label], label_id: int, place: int) -> list[Label]:
+    """Return the labels in their new order.
+
+    labels: all labels of a user, in order; one of them has the id. place: where it is to be, counted from 1; beyond the
+    end means last. Raises InvalidInput for a place below 1.
+    """
+    if place < 1:
+        raise InvalidInput(msg("The first position is 1."), field="position")
+    others = [label for label in labels if label.id != label_id]
+    (label,) = (label for label in labels if label.id == label_id)
+    others.insert(place - 1, label)
+    return others

@@ -77,7 +77,7 @@ def rename_tag(caller: User, services: Services, query: Rename) -> str:
     with services.reading() as db:
         found = streams.folder_or_label(db, caller.id, name)
     if isinstance(found, Label):
-        services.entries.labels.rename(caller.id, found.id, new_name)
+        services.entries.labels.update(caller.id, found.id, name=new_name)
     else:
         services.feeds.categories.update(caller.id, found.id, title=new_name)
     return "OK"

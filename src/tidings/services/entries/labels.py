@@ -1,4 +1,4 @@
-"""Creates, renames and deletes labels, and gives them to entries."""
+"""Creates, changes and deletes labels, and gives them to entries."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from tidings.base.errors import InvalidInput, NotFound
 from tidings.base.messages import msg
 from tidings.base.text import normalize_for_search
-from tidings.domain.entries.labels import Label, validate_name
+from tidings.domain.entries.labels import Label, moved, validate_color, validate_name
 from tidings.engine.database import Database, Read, Write
 from tidings.services.clock import Clock
 from tidings.services.entries.entries import owned_entry
@@ -20,22 +20,39 @@ class Labels:
         self._database = database
         self._clock = clock
 
-    def create(self, user_id: int, name: str) -> Label:
-        """Create a label and return it. Raises InvalidInput for a name that is invalid or taken."""
-        name = validate_name(name)
+    def create(self, user_id: int, name: str, color: str = "") -> Label:
+        """Create a label and return it. Raises InvalidInput for a name that is invalid or taken, and for a colour."""
+        name, color = validate_name(name), validate_color(color)
         with self._database.writing() as db:
             _ensure_free(db, user_id, name)
-            return Label(labels.add(db, user_id, name, normalize_for_search(name)), user_id, name)
+            return Label(labels.add(db, user_id, name, normalize_for_search(name), color), user_id, name, color)
 
-    def rename(self, user_id: int, label_id: int, name: str) -> Label:
-        """Rename a label and return it. Raises NotFound, and InvalidInput for a name that is invalid or taken."""
-        name = validate_name(name)
+    def update(
+        self,
+        user_id: int,
+        label_id: int,
+        *,
+        name: str | None = None,
+        color: str | None = None,
+        position: int | None = None,
+    ) -> None:
+        """Change a label; None keeps a value.
+
+        position: its place among the user's labels, counted from 1; the others make room. Beyond the end means last.
+        Raises NotFound, and InvalidInput for a name that is invalid or taken, a colour, and a position below 1.
+        """
         with self._database.writing() as db:
+            labels.lock_all(db, user_id)
             known = owned_label(db, user_id, label_id)
-            if normalize_for_search(name) != normalize_for_search(known.name):
+            name = known.name if name is None else validate_name(name)
+            color = known.color if color is None else validate_color(color)
+            key = normalize_for_search(name)
+            if key != normalize_for_search(known.name):
                 _ensure_free(db, user_id, name)
-            labels.rename(db, user_id, label_id, name, normalize_for_search(name))
-        return Label(label_id, user_id, name)
+            if (name, color) != (known.name, known.color):
+                labels.change(db, user_id, label_id, name=name, name_key=key, color=color)
+            if position is not None:
+                labels.set_order(db, user_id, moved(labels.list_all(db, user_id), label_id, position))
 
     def delete(self, user_id: int, label_id: int) -> None:
         """Delete a label. Its entries stay. Raises NotFound."""
@@ -100,8 +117,12 @@ def owned_label(db: Read, user_id: int, label_id: int) -> Label:
     """Return a label of the user. Raises NotFound."""
     label = labels.get(db, user_id, label_id)
     if label is None:
-        raise NotFound(msg("There is no label {id}.", id=label_id))
+        raise unknown_label(label_id)
     return label
+
+
+def unknown_label(label_id: int) -> NotFound:
+    return NotFound(msg("There is no label {id}.", id=label_id))
 
 
 def _lock_entries(db: Write, user_id: int, entry_ids: Sequence[int]) -> list[int]:

@@ -11,13 +11,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec import Struct
 from sqlalchemy import ColumnElement, bindparam, case, delete, exists, func, insert, select, update
 
-from tidings.base.text import sort_key
 from tidings.base.times import Instant
 from tidings.domain.entries.entries import EntryStatus
 from tidings.domain.entries.labels import Label, LabelCounts
 from tidings.engine import full_text
 from tidings.engine.database import Read, Write, columns
-from tidings.engine.statements import in_list, upsert
+from tidings.engine.statements import in_list, lock_rows, upsert
 from tidings.storage.schema import entries, entry_labels, labels
 
 # Ids per statement.
@@ -31,6 +30,12 @@ _lock_by_key = (
     .where(labels.c.user_id == bindparam("user"), in_list(labels.c.name_key, "keys"))
     .order_by(labels.c.id)
     .with_for_update()
+)
+_lock_all = select(labels.c.id).where(labels.c.user_id == bindparam("user")).order_by(labels.c.id).with_for_update()
+_set_position = (
+    update(labels)
+    .where(labels.c.user_id == bindparam("user"), labels.c.id == bindparam("label"))
+    .values(position=bindparam("place"))
 )
 _lock_by_id = (
     select(labels.c.id)
@@ -63,6 +68,8 @@ class _EntryLabel(Struct, frozen=True):
     id: int
     user_id: int
     name: str
+    color: str
+    position: int | None
 
 
 _select_of_entries = (
@@ -110,12 +117,12 @@ _set_published = update(entry_labels).where(
 
 
 def list_all(db: Read, user_id: int) -> list[Label]:
-    """Return the user's labels by name, without regard to case."""
+    """Return the user's labels in their order: the user's own, then by name without regard to case."""
     return sorted(db.all(Label, _select_by_user, user=user_id), key=_order)
 
 
-def _order(label: Label) -> tuple[str, str]:
-    return sort_key(label.name), label.name
+def _order(label: Label) -> tuple[bool, int, str, str]:
+    return label.order
 
 
 def get(db: Read, user_id: int, label_id: int) -> Label | None:
@@ -137,19 +144,19 @@ def counts(db: Read, user_id: int, label_ids: Iterable[int]) -> dict[int, LabelC
 
 
 def of_entries(db: Read, user_id: int, entry_ids: Iterable[int]) -> dict[int, list[Label]]:
-    """Return the labels of entries by entry id, each list by name; an entry without labels is missing."""
+    """Return the labels of entries by entry id, each list in order; an entry without labels is missing."""
     found: dict[int, list[Label]] = {}
     for row in db.all(_EntryLabel, _select_of_entries, user=user_id, ids=sorted(set(entry_ids))):
-        found.setdefault(row.entry_id, []).append(Label(row.id, row.user_id, row.name))
+        found.setdefault(row.entry_id, []).append(Label(row.id, row.user_id, row.name, row.color, row.position))
     for attached in found.values():
         if len(attached) > 1:
             attached.sort(key=_order)
     return found
 
 
-def add(db: Write, user_id: int, name: str, name_key: str) -> int:
+def add(db: Write, user_id: int, name: str, name_key: str, color: str = "") -> int:
     """Add a label and return its id. name_key: the case-folded name, which the user does not have yet."""
-    return db.insert(insert(labels).values(user_id=user_id, name=name, name_key=name_key))
+    return db.insert(insert(labels).values(user_id=user_id, name=name, name_key=name_key, color=color))
 
 
 def ensure(db: Write, user_id: int, names: Mapping[str, str], others: Iterable[str] = ()) -> dict[str, int]:
@@ -175,9 +182,22 @@ def lock(db: Write, user_id: int, label_ids: Iterable[int]) -> list[int]:
     return db.scalars(_lock_by_id, user=user_id, ids=sorted(set(label_ids)))
 
 
-def rename(db: Write, user_id: int, label_id: int, name: str, name_key: str) -> None:
+def change(db: Write, user_id: int, label_id: int, *, name: str, name_key: str, color: str) -> None:
     is_owned = (labels.c.user_id == user_id, labels.c.id == label_id)
-    db.run(update(labels).where(*is_owned).values(name=name, name_key=name_key))
+    db.run(update(labels).where(*is_owned).values(name=name, name_key=name_key, color=color))
+
+
+def lock_all(db: Write, user_id: int) -> None:
+    """Lock all labels of the user."""
+    lock_rows(db, _lock_all, user=user_id)
+
+
+def set_order(db: Write, user_id: int, in_order: Iterable[Label]) -> None:
+    """Write the order of labels. in_order: all labels of the user, which the caller has locked."""
+    places = ((label, place) for place, label in enumerate(in_order, 1) if label.position != place)
+    # By id, as others lock them.
+    rows = [{"label": label.id, "place": place} for label, place in sorted(places, key=lambda moved: moved[0].id)]
+    db.run_many(_set_position, [{"user": user_id, **row} for row in rows])
 
 
 def remove(db: Write, user_id: int, label_id: int) -> bool:

@@ -143,6 +143,8 @@ labels = Table(
     owner(),
     words("name", None),
     words("name_key", None, "Case-folded: names are compared without case everywhere."),
+    words("color", comment="Name of a colour, or empty."),
+    Column("position", Integer, comment="Order of the user, NULL: behind the others, by name."),
     UniqueConstraint("user_id", "name_key"),
     sqlite_autoincrement=True,
     comment="Names that users give to entries.",

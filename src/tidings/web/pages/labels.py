@@ -40,7 +40,7 @@ def add_label(context: RequestContext, form: LabelForm) -> PageResponse | Redire
 @routes.post("/labels/{label_id}/edit")
 def rename_label(context: RequestContext, label_id: int, form: LabelForm) -> PageResponse | Redirect:
     try:
-        context.services.entries.labels.rename(context.caller.id, label_id, form.name)
+        context.services.entries.labels.update(context.caller.id, label_id, name=form.name)
     except InvalidInput as error:
         return _page(context, form, label_id, error)
     return Redirect(f"/labels#l{label_id}", notice=_("Saved."))
