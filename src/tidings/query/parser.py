@@ -250,9 +250,7 @@ class _Parser:
         try:
             compile_regex(expression_of(pattern))
         except InvalidRule as error:
-            raise QueryError(found.start(1), msg("an expression that RE2 can read. {reason}", reason=error.text)) from (
-                error
-            )
+            raise QueryError(found.start(1), msg("an expression that RE2 can read"), error.text) from error
         self._at = found.end()
         return pattern
 

@@ -44,5 +44,6 @@ def explain_query(caller: User, body: QueryText) -> QueryExplanation:  # noqa: A
     try:
         tree = parse(body.query)
     except QueryError as error:
-        return QueryExplanation(None, None, QueryProblem(error.position, str(error.expected)))
+        expected = f"{error.expected}. {error.reason}" if error.reason else str(error.expected)
+        return QueryExplanation(None, None, QueryProblem(error.position, expected))
     return QueryExplanation(msgspec.to_builtins(tree), normal_form(tree), None)
