@@ -421,7 +421,7 @@ def test_omnivore_gets_graphql(site: Publisher) -> None:
 @pytest.mark.parametrize(
     ("name", "path", "answer", "said"),
     [
-        ("cubox", "/c/api/save/s3cret", {"code": -4004, "message": "link expired"}, "link expired"),
+        ("cubox", "/c/api/save/s3cret", {"code": -4004, "message": "Link expired."}, "Link expired"),
         ("archive", "/save", {"status": "error", "message": "blocked by robots"}, "blocked by robots"),
     ],
 )
@@ -433,7 +433,7 @@ def test_an_error_in_a_response_with_status_200_is_a_failure(
 
     outcome, _ = hand_over(site, name, settings_of(case, site), saved())
 
-    assert said in outcome.error_text
+    assert outcome.error_text.endswith(f" and says: {said}.")
 
 
 def test_a_redirect_of_betula_to_the_login_is_a_failure(site: Publisher) -> None:

@@ -103,10 +103,13 @@ def required_text(response: ServiceResponse, title: str, *names: str) -> str:
 
 
 def error_text(response: ServiceResponse, *names: str) -> str:
-    """Return an error message from a response, for services that report errors with a success status; "" if none."""
+    """Return an error message from a response, for services that report errors with a success status; "" if none.
+
+    It is without a full stop at its end, since it becomes the end of a sentence.
+    """
     value = _json(response)
     found = next((one for name in names if (one := _at(value, name.split(".")))), "")
-    return (", ".join(map(str, found)) if isinstance(found, list) else str(found))[:200]
+    return (", ".join(map(str, found)) if isinstance(found, list) else str(found))[:200].rstrip(".")
 
 
 def _json(response: ServiceResponse) -> Any:
