@@ -232,7 +232,7 @@ def test_axe_finds_nothing_on_any_page(
 ) -> None:
     """A sixth of the pages, in the light; with --long all of them, in the dark, too."""
     everything = pytestconfig.getoption("--long")
-    others = {"an article of code": f"/unread/{demo.entry(_CODE)}", "results": "/search?q=a+page"}
+    others = {"an article of code": f"/unread/{demo.entry(_CODE)}", "results": "/search?query=a+page"}
     assert len(pages) > 60
     if not everything:
         pages = dict(list(pages.items())[::_SHARE])
@@ -247,7 +247,7 @@ def test_no_page_is_wider_than_the_screen(browser: Browser, demo: DemoService, p
     page = context.pages[0]
     wide_entry = demo.owner.entries(search=_LONG, limit=1)[0]["id"]
     found = {}
-    for url in [*pages.values(), f"/unread/{wide_entry}", "/unread", "/nowhere", "/search?q=nothing+like+it"]:
+    for url in [*pages.values(), f"/unread/{wide_entry}", "/unread", "/nowhere", "/search?query=nothing+like+it"]:
         answer = page.goto(demo.service.url + url, wait_until="domcontentloaded")
         assert answer is not None
         assert answer.status == (404 if url == "/nowhere" else 200), url

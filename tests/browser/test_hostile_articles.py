@@ -105,7 +105,7 @@ def test_no_script_of_a_publisher_runs_in_an_article(reader: Reader, alice: Pers
     found: list[str] = []
     watch(reader, found)
 
-    for path in ("/unread", *(f"/unread/{entry['id']}" for entry in entries), "/search?q=window"):
+    for path in ("/unread", *(f"/unread/{entry['id']}" for entry in entries), "/search?query=window"):
         page = reader.go(path)
         interact(page)
         assert found == [], path

@@ -224,7 +224,7 @@ def test_another_user_does_not_see_the_feed(
     (entry,) = alice.entries()
     with reading(browser, service) as reader:
         reader.set_session(bob)
-        for path in ("/unread", "/starred", "/history", "/feeds", "/search?q=secret", "/settings/deliveries"):
+        for path in ("/unread", "/starred", "/history", "/feeds", "/search?query=secret", "/settings/deliveries"):
             text = reader.go(path).content()
             assert "secret entry" not in text, path
             assert "Alice" not in text, path

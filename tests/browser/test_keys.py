@@ -104,7 +104,7 @@ def test_keys_go_to_places(reader: Reader, alice: Person, site: Publisher) -> No
     reader.press("Escape", "/")
     page.keyboard.type("rain")
     reader.press("Enter")
-    expect(page).to_have_url(re.compile(r"/search\?.*q=rain"))
+    expect(page).to_have_url(re.compile(r"/search\?.*query=rain"))
     shows(page, "Search")
 
 

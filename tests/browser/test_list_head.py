@@ -132,12 +132,29 @@ def test_order_and_density_are_chosen_in_the_list(reader: Reader, alice: Person,
     expect(page.get_by_role("button", name="Oldest first")).to_have_count(0)
 
 
+def test_the_word_at_which_a_query_cannot_be_read_is_selected(reader: Reader, alice: Person, site: Publisher) -> None:
+    alice.has_feed(site, ["Rain"])
+    page = reader.go("/search")
+
+    page.keyboard.type("\u2614 rain is:new wind")
+    reader.press("Enter")
+
+    expect(page.get_by_text("expected one of unread, read")).to_be_visible()
+    expect(page.locator("main input[name=query]")).to_be_focused()
+    # The browser reports the status 400.
+    reader.complaints.clear()
+    page.wait_for_function("getSelection().toString() === 'new'")
+    page.keyboard.type("unread -")
+    reader.press("Enter")
+    expect(page.locator("main input[name=query]")).to_have_value("\u2614 rain is:unread - wind")
+
+
 def test_a_search_says_how_many_results_there_are(reader: Reader, alice: Person, site: Publisher) -> None:
     alice.put(f"/v1/users/{alice.id}", {"entries_per_page": 5}, status=201)
     alice.has_feed(site, [f"Rain {number}" for number in range(12)] + ["Snow"])
-    page = reader.go("/search?q=snow")
+    page = reader.go("/search?query=snow")
     expect(page.locator(".result-count")).to_have_text("1 result")
-    reader.go("/search?q=rain")
+    reader.go("/search?query=rain")
     expect(page.locator(".result-count")).to_have_text("12 results")
 
 
@@ -154,7 +171,7 @@ def test_lists_are_refreshed_and_sorted_without_scripts(
         page.get_by_role("button", name="Order and density").click()
         page.get_by_role("button", name="Oldest first").click()
         expect(page.locator(".row-title")).to_have_text(["Rain", "Sun"])
-        created.go("/search?q=rain")
+        created.go("/search?query=rain")
         expect(page.locator(".result-count")).to_have_text("More than 5 results")
         for path in ("/unread", f"/categories/{alice.get('/v1/categories')[0]['id']}"):
             created.go(path)

@@ -75,7 +75,7 @@ def test_what_is_typed_after_the_key_of_the_search_is_searched_for(
 
     reader.press("/", "r", "j")
 
-    expect(page.locator("main input[name=q]")).to_have_value("rj")
+    expect(page.locator("main input[name=query]")).to_have_value("rj")
 
 
 def test_a_script_that_cannot_be_loaded_is_asked_for_again(reader: Reader, alice: Person, site: Publisher) -> None:

@@ -177,7 +177,7 @@ def test_an_article_that_was_opened_stays_readable_from_any_list(
     traveller.wait_for_copies(has_all([f"/offline/{entry}"]))
     traveller.network.cut()
 
-    for path in (f"/feeds/{feed['id']}/entries/{entry}", f"/history/{entry}", f"/search/{entry}?q=rain"):
+    for path in (f"/feeds/{feed['id']}/entries/{entry}", f"/history/{entry}", f"/search/{entry}?query=rain"):
         traveller.go(path)
         expect(page.locator("#pane h1")).to_have_text("Rain")
 

@@ -179,7 +179,7 @@ def test_an_invalid_id_is_404(invalid_id: str, reader: Visitor) -> None:
         assert reader.get(address).status == 404
 
 
-@pytest.mark.parametrize("query", ["q=%00", "q=%ff", "%00=1"])
+@pytest.mark.parametrize("query", ["query=%00", "q=%ff", "%00=1"])
 def test_a_query_that_is_not_utf8_is_400(query: str, reader: Visitor) -> None:
     assert reader.get(f"/search?{query}").status == 400
 

@@ -37,7 +37,7 @@ PAGES: Final[dict[str, Callable[[DemoService], str]]] = {
     "article": lambda of: f"/unread/{of.entry('The pencil and the tide machine')}",
     "podcast": lambda of: f"/unread/{of.entry('Episode 84: The woman who repairs pianos')}",
     "feed": lambda of: f"/feeds/{of.feed('Plain Systems')}?show=all",
-    "search": lambda _: "/search?q=map",
+    "search": lambda _: "/search?query=map",
     "feeds": lambda _: "/feeds",
     "edit": lambda of: f"/feeds/{of.feed('Night Sky Weekly')}/edit",
     "add": lambda _: "/feeds/add",

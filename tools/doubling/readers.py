@@ -129,7 +129,7 @@ def _shown(text: str) -> object:
 
 
 def _highlighted(text: str) -> object:
-    highlighter = Highlighter(parse_query('"aaa aa" 111 中中'))
+    highlighter = Highlighter(parse_query('"aaa aa" 111 中中').wanted)
     return highlighter.pieces(text), highlighter.excerpt(text)
 
 

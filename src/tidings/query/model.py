@@ -239,6 +239,18 @@ def leaves(tree: Tree) -> Iterator[Leaf]:
             yield tree
 
 
+def wanted(tree: Tree) -> Iterator[Leaf]:
+    """Yield the leaves for which an entry may have been found: those that nothing excludes."""
+    match tree:
+        case And(terms) | Or(terms):
+            for term in terms:
+                yield from wanted(term)
+        case Not() | Everything():
+            return
+        case _:
+            yield tree
+
+
 def replace_views(tree: Tree, replacement: Callable[[str], Tree | None]) -> Tree:
     """Return the tree with the trees of saved views in their place. replacement: by name; None keeps the name."""
     match tree:

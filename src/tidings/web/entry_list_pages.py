@@ -1,8 +1,8 @@
 """The lists of entries: which entries each contains, in which order, and the entries before and after one.
 
-/unread   /starred   /history   /categories/3   /feeds/7   /search?q=rain&where=f7
+/unread   /starred   /history   /categories/3   /feeds/7   /search?query=rain&where=f7
 /shared   /tagged?tag=rain   /labels/4                                               a list
-/unread/5 …          /categories/3/entries/5   /feeds/7/entries/5   /search/5?q=   /tagged/5?tag=   an entry of it
+/unread/5 …          /categories/3/entries/5   /feeds/7/entries/5   /search/5?query=   /tagged/5?tag=   an entry of it
                      /labels/4/entries/5
 """
 
@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from tidings.base.errors import NotFound
 from tidings.base.messages import verbatim
@@ -30,6 +31,7 @@ from tidings.domain.entries.entries import (
 from tidings.engine.database import Read
 from tidings.http.binding import Query
 from tidings.services.entries.listing import EntryLists
+from tidings.services.entries.queries import dated_query
 from tidings.storage.feeds import feeds
 from tidings.web.context import RequestContext
 from tidings.web.language import _
@@ -42,8 +44,10 @@ class ListQuery(Query, frozen=True):
     """Cursor of the previous page's last entry."""
     show: str = ""
     """"all", or empty for unread entries only."""
+    query: str = ""
+    """What is searched, in the query language."""
     q: str = ""
-    """The search query."""
+    """The words of a search in addresses made before pages had the query language: its signs mean nothing in them."""
     where: str = ""
     """The only feed (f7) or category (c3) to search in."""
     tag: str = ""
@@ -77,6 +81,16 @@ class ListPage(Struct, frozen=True):
     def entry_path(self, entry_id: int) -> str:
         has_own_address = self.name in ("category", "feed", "label")
         return f"{self.path}/entries/{entry_id}" if has_own_address else f"{self.path}/{entry_id}"
+
+    @property
+    def asked(self) -> str:
+        """What is searched, as written; "" for lists of other kinds."""
+        return self.query.get("query") or self.query.get("q", "")
+
+    @property
+    def has_search(self) -> bool:
+        """Whether words or a query choose its entries."""
+        return bool(self.entry_filter.search or self.entry_filter.query)
 
     @property
     def where(self) -> str:
@@ -243,14 +257,24 @@ def feed(context: RequestContext, query: ListQuery, feed_id: int) -> ListPage:
 
 
 def search(context: RequestContext, query: ListQuery) -> ListPage:
-    words = query.q.strip()[:500]
-    where = _search_scope(context, query.where)
+    """Return the list of what is found. Raises InvalidInput, with query as its field, for a query without meaning."""
+    text = query.query.strip()
+    asked = dated_query(text, now=context.now, zone=context.caller.timezone)
+    words = "" if text else query.q.strip()[:500]
+    listing = empty_search(context, query)
+    return replace(listing, entry_filter=replace(listing.entry_filter, query=asked, search=words))
+
+
+def empty_search(context: RequestContext, query: ListQuery) -> ListPage:
+    """Return a search that finds nothing, with what was asked and where."""
+    text, where = query.query.strip(), _search_scope(context, query.where)
+    asked = {"query": text} if text or not query.q else {"q": query.q.strip()[:500]}
     return ListPage(
         "search",
         _("Search"),
         "/search",
-        EntryFilter(search=words, feed_id=where.get("feed_id"), category_id=where.get("category_id")),
-        query={"q": words, **({"where": query.where} if where else {})},
+        EntryFilter(feed_id=where.get("feed_id"), category_id=where.get("category_id")),
+        query={**asked, **({"where": query.where} if where else {})},
     )
 
 

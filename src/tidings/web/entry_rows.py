@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from html import unescape
 
 from markupsafe import Markup, escape
@@ -10,12 +10,14 @@ from msgspec import Struct
 
 from tidings.base.url_schemes import safe_href
 from tidings.content.cleaning import text_of
-from tidings.content.search import group_of, parse_query
+from tidings.content.search import Phrase, group_of, parse_query
 from tidings.domain.entries import excerpts
-from tidings.domain.entries.entries import Entry, EntryStatus
+from tidings.domain.entries.entries import Entry, EntryFilter, EntryStatus
 from tidings.domain.entries.highlights import Highlighter, TextPiece
 from tidings.engine.database import Read
 from tidings.media.signatures import FOR_ROW
+from tidings.query.model import Text, TextField, wanted
+from tidings.query.names import phrases
 from tidings.storage.entries import entry_lists
 from tidings.storage.feeds import sidebar
 from tidings.storage.feeds.sidebar import SidebarFeed
@@ -48,8 +50,8 @@ def rows(db: Read, context: RequestContext, listing: ListPage, entries: Sequence
     feeds = sidebar.get_many(db, context.caller.id, {entry.feed_id for entry in entries})
     shown = [entry.id for entry in entries] if density != "compact" else []
     bodies = entry_lists.bodies(db, [context.caller.id], shown) if shown else {}
-    search, goes_out = listing.entry_filter.search, context.caller.always_open_external_links
-    highlighters = _highlighters(search, entries) if search else {}
+    goes_out = context.caller.always_open_external_links
+    highlighters = _highlighters(listing.entry_filter, entries) if listing.has_search else {}
     return [
         Row(
             entry,
@@ -57,7 +59,7 @@ def rows(db: Read, context: RequestContext, listing: ListPage, entries: Sequence
             (goes_out and safe_href(entry.url)) or context.url(listing.entry_path(entry.id), **listing.query),
             entry.status == EntryStatus.UNREAD,
             bool(goes_out and safe_href(entry.url)),
-            _marked(highlighters[entry.language].pieces(entry.title)) if search else entry.title,
+            _title(entry.title, highlighters.get(entry.language)),
             _excerpt(bodies[entry.id], highlighters.get(entry.language)) if entry.id in bodies else "",
             _picture(context, bodies[entry.id]) if density == "cards" and entry.id in bodies else "",
         )
@@ -71,17 +73,44 @@ def _picture(context: RequestContext, body: str) -> str:
     return address if address == url else address + FOR_ROW
 
 
-def _highlighters(query: str, entries: Sequence[Entry]) -> dict[str, Highlighter]:
-    """Return a highlighter by language, which decides how the words of the query are stemmed."""
+class _Highlighters(Struct, frozen=True):
+    """What highlights the words of a search in one group of languages. None where it asks for no words."""
+
+    titles: Highlighter | None
+    bodies: Highlighter | None
+
+
+def _highlighters(entry_filter: EntryFilter, entries: Sequence[Entry]) -> dict[str, _Highlighters]:
+    """Return the highlighters by language, which decides how words are stemmed."""
     groups = {language: group_of(language) for language in {entry.language for entry in entries}}
-    created = {group: Highlighter(parse_query(query, group), group) for group in set(groups.values())}
+    created = {
+        group: _Highlighters(
+            _highlighter(entry_filter, group, TextField.TITLE), _highlighter(entry_filter, group, TextField.TEXT)
+        )
+        for group in set(groups.values())
+    }
     return {language: created[group] for language, group in groups.items()}
 
 
-def _excerpt(body: str, highlighter: Highlighter | None) -> str | Markup:
-    if highlighter is None:
+def _highlighter(entry_filter: EntryFilter, group: str, field: TextField) -> Highlighter | None:
+    found = (*parse_query(entry_filter.search, group).wanted, *_phrases_of_query(entry_filter, group, field))
+    return Highlighter(found, group) if found else None
+
+
+def _phrases_of_query(entry_filter: EntryFilter, group: str, field: TextField) -> Iterator[Phrase]:
+    for leaf in wanted(entry_filter.query.tree) if entry_filter.query else ():
+        if isinstance(leaf, Text) and leaf.field in (TextField.ANY, field):
+            yield from phrases(leaf.words, group, is_prefix=leaf.is_prefix)
+
+
+def _title(title: str, highlighters: _Highlighters | None) -> str | Markup:
+    return _marked(highlighters.titles.pieces(title)) if highlighters and highlighters.titles else title
+
+
+def _excerpt(body: str, highlighters: _Highlighters | None) -> str | Markup:
+    if highlighters is None or highlighters.bodies is None:
         return excerpts.excerpt(body)
-    return _marked(highlighter.excerpt(text_of(body[:_EXCERPT_RANGE])))
+    return _marked(highlighters.bodies.excerpt(text_of(body[:_EXCERPT_RANGE])))
 
 
 def _marked(pieces: Sequence[TextPiece]) -> Markup:

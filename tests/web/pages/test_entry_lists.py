@@ -37,8 +37,8 @@ def test_every_list_shows_its_entries(reader: Visitor, alice: Person, site: Publ
     assert titles(reader.page(f"/feeds/{feed['id']}")) == ["Rain", "Snow"]
     assert titles(reader.page(f"/feeds/{feed['id']}?show=all")) == ["Rain", "Sun", "Snow"]
     assert titles(reader.page(f"/categories/{category['id']}")) == ["Rain", "Snow"]
-    assert titles(reader.page("/search?q=rain")) == ["Rain"]
-    assert sorted(titles(reader.page("/search?q=rain+OR+snow"))) == ["Rain", "Snow"]
+    assert titles(reader.page("/search?query=rain")) == ["Rain"]
+    assert sorted(titles(reader.page("/search?query=rain+OR+snow"))) == ["Rain", "Snow"]
     assert titles(reader.page("/search")) == []
     assert snow
 
@@ -151,7 +151,7 @@ def test_lists_of_other_users_are_404(reader: Visitor, bob: Person, site: Publis
         f"/unread/{entry['id']}",
         f"/feeds/{feed['id']}/entries/{entry['id']}",
         f"/categories/{category['id']}/entries/{entry['id']}",
-        f"/search/{entry['id']}?q=private",
+        f"/search/{entry['id']}?query=private",
     ):
         answer = reader.get(address)
         assert answer.status == 404, address

@@ -335,6 +335,7 @@ def _echoes(context: BrowserContext, testbed: Testbed) -> Iterator[Result]:
     """Send payloads that a page repeats: the search, paths, queries, the target after signing in."""
     watch = _Watch(context, testbed)
     places = (
+        "/search?query=%s",
         "/search?q=%s",
         "/nothing/%s",
         "/sign-in?next=%s",

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
 from msgspec import Struct
 
-from tidings.content.search import MAX_WORD, UNSPACED, Phrase, SearchQuery, terms
+from tidings.content.search import MAX_WORD, UNSPACED, Phrase, terms
 
 LENGTH = 200
 # Characters before the first match that are shown with it.
@@ -46,14 +46,14 @@ class _Token(NamedTuple):
 
 
 class Highlighter:
-    """Highlights one query in texts of one group of languages (`content.search.group_of`).
+    """Highlights phrases in texts of one group of languages (`content.search.group_of`).
 
     The words of a phrase match only where they follow each other.
     """
 
-    def __init__(self, query: SearchQuery, group: str = "") -> None:
+    def __init__(self, phrases: Iterable[Phrase], group: str = "") -> None:
         self._group = group
-        phrases = query.wanted
+        phrases = tuple(phrases)
         self._prefixes = tuple(
             phrase.terms[0] for phrase in phrases if phrase.ends_with_prefix and len(phrase.terms) == 1
         )

@@ -19,6 +19,11 @@ from tidings.storage.entries.entry_lists import EntryPage
 from tidings.storage.feeds import categories, feeds
 
 
+def needs_index(search: str, query: DatedQuery | None) -> bool:
+    """Return whether a list with this search and query looks words up in the full-text index."""
+    return bool(search.strip()) or (query is not None and query_filter.needs_index(query.tree))
+
+
 class EntryLists:
     """Lists of one user, all read in one transaction."""
 
@@ -81,7 +86,7 @@ class EntryListReader:
         search, query: what the filter has; if they ask for words, the index is updated first. feed_ids, category_ids:
         the ids in the filters. Raises InvalidInput, with feed_id or category_id as its field, if one is not the user's.
         """
-        if search.strip() or (query is not None and query_filter.needs_index(query.tree)):
+        if needs_index(search, query):
             self._search.catch_up(user_id)
         with self._database.reading() as db:
             for feed_id in feed_ids:

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec import Struct, structs
 from starlette.responses import Response
 
+from tidings.base.errors import InvalidInput
 from tidings.base.times import Instant
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.entries import OLD_ENTRY_AGE, Entry, EntryFilter, PageRequest
 from tidings.engine.database import Read
 from tidings.http.endpoints import Routes
 from tidings.http.responses import json
+from tidings.query import QueryError
 from tidings.services import Services
 from tidings.services.entries.entries import owned_entry
+from tidings.services.entries.listing import needs_index
 from tidings.storage.entries import entry_lists, search_index
 from tidings.storage.feeds import health
 from tidings.web import entry_list_pages, security
@@ -21,6 +25,7 @@ from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.entry_list_pages import ListPage, ListQuery
 from tidings.web.entry_rows import rows
 from tidings.web.feed_rows import trouble
+from tidings.web.field_errors import field_error
 from tidings.web.language import _, ngettext
 from tidings.web.pages.entry_actions import ShownForm, mark_read_redirect
 from tidings.web.security import SANDBOX_HEADERS
@@ -92,14 +97,21 @@ def show_total(context: RequestContext, query: ListQuery) -> Response:
     listing = entry_list_pages.search(context, query)
     request = PageRequest(limit=1)
     with context.services.entries.listing.of(context.caller.id, listing.entry_filter) as lists:
-        total = lists.page_ids(listing.entry_filter, request)[1] if listing.entry_filter.search else 0
+        total = lists.page_ids(listing.entry_filter, request)[1] if listing.has_search else 0
     return json({"text": _found_text(total, total)}, headers={"Cache-Control": "no-store", **SANDBOX_HEADERS})
 
 
 @routes.get("/search")
 def show_search(context: RequestContext, query: ListQuery) -> PageResponse:
-    """Search titles and contents: words, "phrases", -without, begin*. Without words, show only the form."""
-    return show(context, entry_list_pages.search(context, query), query)
+    """Search with the query language. Without a query, show only the form; with a wrong one, where it is wrong."""
+    try:
+        return show(context, entry_list_pages.search(context, query), query)
+    except InvalidInput as error:
+        if error.field != "query":
+            raise
+        page = show(context, entry_list_pages.empty_search(context, query), query)
+        values = page.values | {"place": WrongPlace.of(query.query.strip(), error)}
+        return structs.replace(page, status=400, values=values, problem=field_error(error))
 
 
 def show(context: RequestContext, listing: ListPage, query: ListQuery, *, max_rows: int | None = None) -> PageResponse:
@@ -109,12 +121,13 @@ def show(context: RequestContext, listing: ListPage, query: ListQuery, *, max_ro
     with context.services.entries.listing.of(user.id, listing.entry_filter) as lists:
         # Before the rows: an entry that is stored between the two statements is shown, but later than the newest.
         newest = _newest(lists.db, listing, user.id, query)
-        has_query = listing.name != "search" or listing.entry_filter.search
-        found = listing.rows(lists, limit + 1, after) if has_query else []
+        is_asked = listing.name != "search" or listing.has_search
+        found = listing.rows(lists, limit + 1, after) if is_asked else []
         shown = rows(lists.db, context, listing, found[:limit])
         checked_at = listing.last_check(lists.db, user.id)
         trouble = _trouble(lists.db, context, listing)
-        is_indexing = bool(listing.entry_filter.search) and search_index.is_behind(lists.db, user.id)
+        asks_index = needs_index(listing.entry_filter.search, listing.entry_filter.query)
+        is_indexing = asks_index and search_index.is_behind(lists.db, user.id)
     more = entry_list_pages.format_cursor(listing.cursor(found[limit - 1])) if len(found) > limit else ""
     return PageResponse(
         "list.html",
@@ -129,9 +142,35 @@ def show(context: RequestContext, listing: ListPage, query: ListQuery, *, max_ro
             "checked_at": checked_at,
             "trouble": trouble,
             "is_indexing": is_indexing,
-            "found_text": _found_text(len(found), limit) if listing.entry_filter.search and after is None else "",
+            "place": None,
+            "found_text": _found_text(len(found), limit) if listing.has_search and after is None else "",
         },
     )
+
+
+class WrongPlace(Struct, frozen=True):
+    """A query that cannot be read, split at the place where it is wrong."""
+
+    before: str
+    wrong: str
+    """The word there; "" at the end of the query."""
+    after: str
+    selection: str
+    """Start and end of the word as JavaScript counts characters, "6 11"; it selects the word in its field."""
+
+    @classmethod
+    def of(cls, query: str, error: InvalidInput) -> WrongPlace | None:
+        """Return the place of an error; None for one about the whole query."""
+        if not isinstance(error, QueryError):
+            return None
+        before = query[: error.position]
+        wrong = (query[error.position :].split(maxsplit=1) or [""])[0]
+        start = _utf16_length(before)
+        return cls(before, wrong, query[len(before) + len(wrong) :], f"{start} {start + _utf16_length(wrong)}")
+
+
+def _utf16_length(text: str) -> int:
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def next_page(context: RequestContext, listing: ListPage, after: str, newest: int | None) -> str:

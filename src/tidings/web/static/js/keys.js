@@ -23,7 +23,7 @@ function isScroll({ key, shiftKey, target }) {
 
 // What is typed next belongs to the field.
 function search() {
-  const field = findAll("input[name=q]").findLast((one) => one.checkVisibility());
+  const field = findAll("input:is([name=query], [name=q])").findLast((one) => one.checkVisibility());
   if (!field) return location.assign(`${base}/search`);
   field.focus();
   field.select();

@@ -7,6 +7,7 @@ const ELEMENTS = {
   player: ".player, [data-start]",
   episode: ".timed, [data-part]",
   refresh: "[data-total]",
+  query: "[data-wrong]",
   feeds: "[data-waiting], #bulk input:checked",
 };
 const TOUCHES = ["touchstart", "touchmove", "touchend", "touchcancel"];
