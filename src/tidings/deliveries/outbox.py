@@ -33,14 +33,15 @@ ENTRIES_PER_BATCH = 100
 
 
 def post_stored_entries(db: Write, stored: Sequence[StoredEntries]) -> None:
-    """Write events of new entries. For all users without an integration that receives them, this is one lookup.
+    """Write events of new entries, except those that arrived read.
 
-    Call it after all other writes: the events hold feeds and entries as they are now.
+    For all users without an integration that receives them, this is one lookup. Call it after all other writes: the
+    events hold feeds and entries as they are now.
     """
     receivers = users_receiving_new_entries(db, (one.user.id for one in stored))
     for one in stored:
         if one.user.id in receivers:
-            post_new_entries(db, one.user, one.feed, one.entry_ids, one.now)
+            post_new_entries(db, one.user, one.feed, one.unread_ids, one.now)
 
 
 class OutboxSaver:

@@ -9,17 +9,54 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from msgspec import Struct
+from msgspec import field as struct_field
 
 from tidings.base.times import Instant
 from tidings.content.model import ParsedFeed
 from tidings.domain.accounts.users import User
-from tidings.domain.entries.entries import Entry
+from tidings.domain.entries.entries import Entry, EntryStatus, ReadyEntry
 from tidings.domain.feeds.feeds import Feed
 from tidings.engine.database import Read, Write
 from tidings.net.fetch import FetchResponse
+
+
+class ArrivingEntries(Struct, eq=False, kw_only=True):
+    """Entries of one feed that are about to be stored. Listeners decide what becomes of them."""
+
+    user: User
+    feed: Feed
+    """The feed as it was when its check began."""
+    category_id: int
+    """The feed's category now."""
+    now: Instant
+    new: dict[bytes, ReadyEntry]
+    """By hash, the oldest first. A listener may put an entry with another status or star in the place of one."""
+    changed: Mapping[int, ReadyEntry] = {}
+    """What the publisher made of stored entries, by id. Their status and star are not those of the stored ones."""
+    is_news: bool = True
+    """False for the entries of a feed that was just added: the user is not told of them."""
+    dropped: set[bytes] = struct_field(default_factory=set)
+    """Hashes of entries that are not stored, as if the user had deleted them."""
+    ids: dict[bytes, int] = struct_field(default_factory=dict)
+    """The ids of the new entries by hash, once they are stored."""
+
+    def drop(self, hash_: bytes) -> None:
+        """Keep a new entry from being stored, now and when the document has it again."""
+        del self.new[hash_]
+        self.dropped.add(hash_)
+
+    @property
+    def stored(self) -> StoredEntries:
+        """The new entries, once they are stored."""
+        unread = [id_ for hash_, id_ in self.ids.items() if self.new[hash_].status is EntryStatus.UNREAD]
+        return StoredEntries(self.user, self.feed, list(self.ids.values()), self.now, unread)
+
+
+# What a listener does when the entries are stored, in the same transaction.
+Completion: TypeAlias = Callable[[Write], None]
 
 
 class StoredEntries(Struct, frozen=True):
@@ -30,6 +67,8 @@ class StoredEntries(Struct, frozen=True):
     """The feed as it was when its check began."""
     entry_ids: Sequence[int]
     now: Instant
+    unread_ids: Sequence[int]
+    """Those that arrived unread: only these are announced."""
 
 
 class CheckedDocument(Struct, frozen=True):
@@ -69,6 +108,12 @@ class EntrySaver(Protocol):
 class Listeners:
     """All registered listeners."""
 
+    entries_arriving: list[Callable[[Write, Sequence[ArrivingEntries]], Completion | None]] = field(
+        default_factory=list
+    )
+    """Called before a transaction stores new or changed entries, when it has locked their feeds' counters and nothing
+    else. Imported and saved entries do not arrive. The result is called when they are stored, before `entries_stored`.
+    """
     entries_stored: list[Callable[[Write, Sequence[StoredEntries]], None]] = field(default_factory=list)
     """Called once per transaction of checks, after all other writes; feeds without new entries are left out."""
     documents_checked: list[Callable[[Sequence[CheckedDocument]], None]] = field(default_factory=list)
@@ -80,6 +125,12 @@ class Listeners:
     """Called before columns of a feed are set, outside any transaction. Raise InvalidInput to refuse one of them."""
     cleanup_tasks: list[CleanupTask] = field(default_factory=list)
     """Called by the cleanup, each in transactions of its own."""
+
+    def tell_entries_arriving(self, db: Write, arriving: Sequence[ArrivingEntries]) -> list[Completion]:
+        """Let listeners decide about entries that are about to be stored. Returns what to call afterwards."""
+        about = [one for one in arriving if one.new or one.changed]
+        completions = [listener(db, about) for listener in self.entries_arriving] if about else []
+        return [completion for completion in completions if completion is not None]
 
     def tell_entries_stored(self, db: Write, stored: Sequence[StoredEntries]) -> None:
         """Tell that checks have stored new entries."""

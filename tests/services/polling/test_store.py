@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from sqlalchemy import select
 
 from support.entry_fixtures import NOW, FeedFixture, ready
 from support.polling_fixtures import PollingFixture
 from support.publisher import Publisher
-from tidings.domain.entries.entries import ReadyEntry
+from tidings.domain.entries.entries import EntryStatus, ReadyEntry
 from tidings.domain.feeds.feeds import Feed
 from tidings.domain.polling.changes import FeedUpdate
 from tidings.domain.polling.shared_sources import SourceLease
-from tidings.engine.database import Database
+from tidings.engine.database import Database, Write
 from tidings.net.fetch import FetchResponse
-from tidings.services.listeners import Listeners
+from tidings.services.listeners import ArrivingEntries, Listeners, StoredEntries
 from tidings.services.polling.check import FeedChecker
 from tidings.services.polling.run import CheckRun
 from tidings.services.polling.store import store_updates
 from tidings.storage.accounts import users
 from tidings.storage.feeds import feeds
+from tidings.storage.polling import entry_writes
 from tidings.storage.schema import entries, feed_counters
 
 
@@ -62,6 +64,40 @@ def test_entries_stored_by_a_concurrent_check_are_not_stored_again(feed_fixture:
     with database.reading() as db:
         assert db.scalars(select(entries.c.title).order_by(entries.c.id)) == ["Rain", "Wind", "Snow"]
         assert db.scalars(select(feed_counters.c.unread)) == [3]
+
+
+def test_listeners_decide_about_entries_before_they_are_stored(feed_fixture: FeedFixture) -> None:
+    database = feed_fixture.database
+    with database.reading() as db:
+        owner = users.get(db, feed_fixture.user_id)
+    assert owner is not None
+    feed = feed_of(database, feed_fixture.user_id, feed_fixture.feed_id)
+    rain, wind, snow = (ready(title) for title in ("Rain", "Wind", "Snow"))
+    stored_ids: list[int] = []
+    announced: list[StoredEntries] = []
+
+    def decide(_db: Write, arriving: Sequence[ArrivingEntries]) -> Callable[[Write], None]:
+        (one,) = arriving
+        one.drop(rain.hash)
+        one.new[wind.hash] = replace(wind, status=EntryStatus.READ, starred=True)
+        return lambda _db: stored_ids.extend(one.ids[hash_] for hash_ in (wind.hash, snow.hash))
+
+    listeners = Listeners()
+    listeners.entries_arriving.append(decide)
+    listeners.entries_stored.append(lambda _db, stored: announced.extend(stored))
+    update = FeedUpdate(user=owner, feed=feed, now=NOW, new={entry.hash: entry for entry in (rain, wind, snow)})
+    with database.writing() as db:
+        (result,) = store_updates(db, [update], listeners=listeners)
+
+    assert result.new_ids == stored_ids == announced[0].entry_ids
+    # A read entry is no news.
+    assert announced[0].unread_ids == stored_ids[1:]
+    with database.reading() as db:
+        states = select(entries.c.title, entries.c.status, entries.c.starred).order_by(entries.c.id)
+        assert db.tuples(states) == [("Wind", 1, True), ("Snow", 0, False)]
+        assert db.tuples(select(feed_counters.c.unread, feed_counters.c.starred_read)) == [(1, 1)]
+        # As a deleted entry, it does not come back.
+        assert rain.hash in entry_writes.look_up(db, {feed.id: [rain.hash]})[feed.id].deleted
 
 
 def test_two_documents_of_one_feed_are_ingested_one_after_the_other(

@@ -28,10 +28,11 @@ from tidings.services.clock import Clock
 from tidings.services.concurrent_changes import repeat_if_concurrent
 from tidings.services.feeds.icons import Icons
 from tidings.services.feeds.recent_documents import RecentDocuments
-from tidings.services.listeners import CheckedDocument, Listeners
+from tidings.services.listeners import ArrivingEntries, CheckedDocument, Listeners
 from tidings.services.polling.decide import after_interval_change, document_columns, first_columns
 from tidings.services.polling.full_content import USER_TIMEOUT_S, FullContent
 from tidings.services.polling.run import EntryPreparer, parse
+from tidings.services.polling.store import add_arriving
 from tidings.services.publisher_requests import PoliteFetcher, may_move, options_after_move
 from tidings.services.rule_log import log_rule_errors
 from tidings.storage.entries import counters, entries
@@ -238,7 +239,18 @@ class Feeds:
             for url in {feed.feed_url, response.url}:
                 _ensure_new(db, user.id, url)
             feed_id = feeds.add(db, user.id, created_at=now, **update.with_page_note(new.values) | dict(update.columns))
-            entry_writes.add(db, user.id, feed_id, feed.category_id, list(update.new.values()), now=now)
+            arriving = ArrivingEntries(
+                user=user,
+                feed=structs.replace(feed, id=feed_id),
+                category_id=feed.category_id,
+                now=now,
+                new=dict(update.new),
+                is_news=False,
+            )
+            completions = self._listeners.tell_entries_arriving(db, [arriving])
+            add_arriving(db, [arriving])
+            for complete in completions:
+                complete(db)
         log_rule_errors(feed_id, update.rule_errors)
         self._listeners.tell_documents_checked(
             [CheckedDocument(structs.replace(feed, id=feed_id), response, new.document)]

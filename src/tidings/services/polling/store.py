@@ -1,6 +1,7 @@
 """Looks up what feeds have stored, and stores the updates of many feeds in one transaction.
 
-lock counters ─► check leases ─► columns of feeds ─► renamed, new and changed entries ─► listeners ─► release leases
+lock counters ─► check leases ─► renamed entries ─► listeners decide about what arrives ─► columns of feeds
+              ─► new and changed entries ─► listeners hear of them ─► release leases
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from tidings.domain.polling.changes import (
 )
 from tidings.domain.polling.shared_sources import NO_VALIDATORS, SourceLease
 from tidings.engine.database import Database, Read, Write
-from tidings.services.listeners import Listeners, StoredEntries
+from tidings.services.listeners import ArrivingEntries, Listeners
 from tidings.storage.entries import counters
 from tidings.storage.feeds import feeds
 from tidings.storage.polling import entry_writes, sources
@@ -117,23 +118,21 @@ def store_updates(db: Write, updates: Sequence[FeedUpdate[ReadyEntry]], *, liste
     current = _lock(db, [update.feed for update in updates])
     # Transactions that lock rows of several feeds do so in this order.
     ours = sorted((update for update in updates if _holds_lease(update, current)), key=lambda update: update.feed.id)
-    record(db, [(update.feed, _columns(update, current[update.feed.id])) for update in ours if update.columns])
     _rename(db, ours)
-    ids = _add_new(db, ours, current)
+    arriving = _arriving(db, ours, current)
+    completions = listeners.tell_entries_arriving(db, arriving)
+    record(db, [(update.feed, _columns(update, current[update.feed.id])) for update in ours if update.columns])
+    add_arriving(db, arriving)
     for update in ours:
         entry_writes.change(db, update.feed.user_id, update.changed, now=update.now)
         entry_writes.mark_seen(db, update.feed.id, update.deleted, now=update.now)
-    listeners.tell_entries_stored(
-        db,
-        [
-            StoredEntries(update.user, update.feed, ids[update.feed.id], update.now)
-            for update in ours
-            if ids[update.feed.id]
-        ],
-    )
+    for complete in completions:
+        complete(db)
+    listeners.tell_entries_stored(db, [one.stored for one in arriving if one.ids])
     _release(db, updates, current)
     results = {
-        update.feed.id: CheckResult(None, ids[update.feed.id], len(update.changed), update.skipped) for update in ours
+        update.feed.id: CheckResult(None, list(one.ids.values()), len(update.changed), update.skipped)
+        for update, one in zip(ours, arriving, strict=True)
     }
     return [results.get(update.feed.id, CheckResult(is_lost=True)) for update in updates]
 
@@ -203,16 +202,34 @@ def _rename(db: Write, updates: Iterable[FeedUpdate[ReadyEntry]]) -> None:
         entry_writes.rename_deleted(db, update.feed.id, update.renamed_deleted)
 
 
-def _add_new(
+def _arriving(
     db: Write, updates: Sequence[FeedUpdate[ReadyEntry]], current: Mapping[int, CurrentFeed]
-) -> dict[int, list[int]]:
-    """Add new entries, except entries that another check has stored since the look-up. Return their ids by feed id."""
+) -> list[ArrivingEntries]:
+    """Return what arrives with each update, without entries that another check has stored since the look-up."""
     known = entry_writes.look_up(db, {update.feed.id: update.new for update in updates})
-    missing = [
-        replace(update, new={hash_: one for hash_, one in update.new.items() if hash_ not in known[update.feed.id]})
+    return [
+        ArrivingEntries(
+            user=update.user,
+            feed=update.feed,
+            category_id=current[update.feed.id].category_id,
+            now=update.now,
+            new={hash_: one for hash_, one in update.new.items() if hash_ not in known[update.feed.id]},
+            changed=update.changed,
+            is_news=bool(update.feed.checked_at),
+        )
         for update in updates
     ]
-    return entry_writes.add_all(db, missing, {feed_id: feed.category_id for feed_id, feed in current.items()})
+
+
+def add_arriving(db: Write, arriving: Sequence[ArrivingEntries]) -> None:
+    """Add new entries and set their ids, and remember those that listeners dropped.
+
+    The caller has locked the counters of the feeds, which are in the order of their ids.
+    """
+    ids = iter(entry_writes.add_all(db, [(one.feed, one.category_id, one.now, one.new.values()) for one in arriving]))
+    for one in arriving:
+        one.ids = {hash_: next(ids) for hash_ in one.new}
+        entry_writes.refuse(db, one.feed.id, one.dropped, now=one.now)
 
 
 def _release(db: Write, updates: Sequence[FeedUpdate[ReadyEntry]], current: Mapping[int, CurrentFeed]) -> None:

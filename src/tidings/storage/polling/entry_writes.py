@@ -19,10 +19,10 @@ from tidings.content.model import ParsedEnclosure
 from tidings.domain.entries import retention
 from tidings.domain.entries.entries import EditedEntryField, ReadyEntry, chapters_text, match_enclosures, tag_key
 from tidings.domain.feeds.feeds import Feed
-from tidings.domain.polling.changes import FeedUpdate, KnownEntries, StoredEntry, StoredIdentity
+from tidings.domain.polling.changes import KnownEntries, StoredEntry, StoredIdentity
 from tidings.engine import statements
 from tidings.engine.database import Read, Write
-from tidings.engine.statements import in_list
+from tidings.engine.statements import in_list, upsert
 from tidings.storage.entries import counters, labels, search_index
 from tidings.storage.entries.contents import set_of_feed
 from tidings.storage.polling.sources import lock_feeds
@@ -88,20 +88,19 @@ def of_dates(db: Read, dates: Mapping[tuple[int, int], Iterable[Instant]]) -> di
     return dict(found)
 
 
-def add_all(
-    db: Write, updates: Sequence[FeedUpdate[ReadyEntry]], category_ids: Mapping[int, int]
-) -> dict[int, list[int]]:
-    """Add the new entries of each update, the first with the lowest id; return their ids by feed id.
+def add_all(db: Write, new: Iterable[tuple[Feed, int, Instant, Iterable[ReadyEntry]]]) -> list[int]:
+    """Add new entries of feeds and return their ids, the first with the lowest.
 
-    category_ids: by feed id. The caller has locked the counters of the feeds.
+    new: feeds with the ids of their categories, the time, and the entries. The caller has locked the feeds' counters.
     """
-    rows = [
-        (update.feed.user_id, update.feed.id, category_ids[update.feed.id], update.now, entry)
-        for update in updates
-        for entry in update.new.values()
-    ]
-    ids = iter(_add(db, rows))
-    return {update.feed.id: [next(ids) for _ in update.new] for update in updates}
+    return _add(
+        db,
+        [
+            (feed.user_id, feed.id, category_id, now, entry)
+            for feed, category_id, now, entries_ in new
+            for entry in entries_
+        ],
+    )
 
 
 def add(
@@ -278,6 +277,14 @@ def mark_seen(db: Write, feed_id: int, hashes: Collection[bytes], *, now: Instan
     ]
     db.run_many(_set_seen, rows)
     return len(rows)
+
+
+_refuse = upsert(tombstones, ["feed_id", "hash"])
+
+
+def refuse(db: Write, feed_id: int, hashes: Collection[bytes], *, now: Instant) -> None:
+    """Remember entries that are not stored, so that they are not when the feed's document has them again."""
+    db.run_many(_refuse, [{"feed_id": feed_id, "hash": hash_, "seen_at": now} for hash_ in sorted(hashes)])
 
 
 _select_stored = (
