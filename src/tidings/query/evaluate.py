@@ -42,6 +42,7 @@ from tidings.query.model import (
 from tidings.query.moments import bounds
 from tidings.query.names import (
     MAX_AUTHOR,
+    Terms,
     contains,
     is_in_url,
     is_in_words,
@@ -89,12 +90,12 @@ class Candidate(Struct, frozen=True, kw_only=True, dict=True):
         return group_of(self.language)
 
     @cached_property
-    def title_terms(self) -> Sequence[str]:
-        return terms(self.title, self.language_group)[:MAX_TITLE_TERMS]
+    def title_terms(self) -> Terms:
+        return Terms(terms(self.title, self.language_group)[:MAX_TITLE_TERMS])
 
     @cached_property
-    def text_terms(self) -> Sequence[str]:
-        return terms(self.text, self.language_group)
+    def text_terms(self) -> Terms:
+        return Terms(terms(self.text, self.language_group))
 
 
 Test: TypeAlias = Callable[[Candidate], bool]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import lru_cache
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from functools import cached_property, lru_cache
 from urllib.parse import urlsplit
 
 from tidings.base.text import normalize_for_search
@@ -17,9 +18,35 @@ MAX_AUTHOR = 100
 MAX_LANGUAGE = 100
 
 
-def contains(any_of: Sequence[Phrase], found: Sequence[str]) -> bool:
+class Terms:
+    """The terms of a text in its order. Many rules may look for words in the same text."""
+
+    def __init__(self, terms: Iterable[str]) -> None:
+        self.found: Sequence[str] = tuple(terms)
+
+    def __len__(self) -> int:
+        return len(self.found)
+
+    @cached_property
+    def known(self) -> frozenset[str]:
+        return frozenset(self.found)
+
+    @cached_property
+    def in_order(self) -> list[str]:
+        """The terms by alphabet, so that those with a prefix are next to each other."""
+        return sorted(self.known)
+
+    def has(self, term: str, *, is_prefix: bool) -> bool:
+        """Return whether the text has a term, or one that begins with it."""
+        if not is_prefix:
+            return term in self.known
+        at = bisect_left(self.in_order, term)
+        return at < len(self.in_order) and self.in_order[at].startswith(term)
+
+
+def contains(any_of: Sequence[Phrase], text: Terms) -> bool:
     """Return whether one of the phrases is in the terms of a text."""
-    return any(_contains(phrase, found) for phrase in any_of)
+    return any(_contains(phrase, text) for phrase in any_of)
 
 
 def is_in_words(leaf: Text, text: str) -> bool:
@@ -63,8 +90,8 @@ def phrases(words: str, group: str, *, is_prefix: bool) -> tuple[Phrase, ...]:
 
 
 @lru_cache(maxsize=1 << 14)
-def _terms(text: str) -> tuple[str, ...]:
-    return tuple(terms(text))
+def _terms(text: str) -> Terms:
+    return Terms(terms(text))
 
 
 @lru_cache(maxsize=1 << 12)
@@ -75,9 +102,13 @@ def _host(url: str) -> str:
         return ""
 
 
-def _contains(phrase: Phrase, found: Sequence[str]) -> bool:
+def _contains(phrase: Phrase, text: Terms) -> bool:
     *before, last = phrase.terms
-    length = len(before)
+    if not text.has(last, is_prefix=phrase.ends_with_prefix) or not text.known.issuperset(before):
+        return False
+    if not before:
+        return True
+    length, found = len(before), text.found
     for at in range(len(found) - length):
         ends = found[at + length]
         if (ends == last or (phrase.ends_with_prefix and ends.startswith(last))) and all(
