@@ -382,6 +382,40 @@ TABLE receivers
     CREATE UNIQUE INDEX pk_receivers ON public.receivers USING btree (id)
     CREATE UNIQUE INDEX uq_receivers_user_id_integration_address_digest ON public.receivers USING btree (user_id, integration, address_digest)
 
+TABLE rule_changed_entries
+    entry_id bigint NOT NULL
+    user_id integer NOT NULL
+    changed_at bigint NOT NULL -- As in entries after the publisher's change: another value there is of the user.
+    fk_rule_changed_entries_entry_id_entries FOREIGN KEY (entry_id) REFERENCES entries(id) ON DELETE CASCADE
+    pk_rule_changed_entries PRIMARY KEY (entry_id)
+    CREATE UNIQUE INDEX pk_rule_changed_entries ON public.rule_changed_entries USING btree (entry_id)
+
+TABLE rules
+    id integer NOT NULL DEFAULT nextval('rules_id_seq'::regclass)
+    user_id integer NOT NULL
+    position integer NOT NULL DEFAULT 0 -- Rules are tried in this order; equal ones by id.
+    name text COLLATE "C" NOT NULL DEFAULT ''::text
+    enabled boolean NOT NULL DEFAULT true
+    scope text COLLATE "C" NOT NULL DEFAULT 'all'::text -- all, category or feed.
+    category_id integer -- With scope category; NULL when it was deleted: the rule then does nothing.
+    feed_id integer -- With scope feed; NULL when it was deleted: the rule then does nothing.
+    query text COLLATE "C" NOT NULL DEFAULT ''::text -- In the query language; empty for every entry.
+    actions text COLLATE "C" NOT NULL DEFAULT '[]'::text -- JSON: array of objects with a type.
+    stop boolean NOT NULL DEFAULT false -- No later rule is tried on an entry that it matches.
+    for_changed boolean NOT NULL DEFAULT false -- Whether it is tried on entries that the publisher changed, too.
+    matched_total bigint NOT NULL DEFAULT 0 -- How many arriving entries it matched.
+    matched_today integer NOT NULL DEFAULT 0 -- Of these, on the day matched_day.
+    matched_day integer NOT NULL DEFAULT 0 -- Day of the user's calendar on which it matched last, counted from 1 January of year 1.
+    matched_at bigint -- When it matched last.
+    fk_rules_category_id_categories FOREIGN KEY (category_id) REFERENCES categories(id) ON DELETE SET NULL
+    fk_rules_feed_id_feeds FOREIGN KEY (feed_id) REFERENCES feeds(id) ON DELETE SET NULL
+    fk_rules_user_id_users FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+    pk_rules PRIMARY KEY (id)
+    CREATE INDEX ix_rules_category ON public.rules USING btree (category_id) WHERE (category_id IS NOT NULL)
+    CREATE INDEX ix_rules_feed ON public.rules USING btree (feed_id) WHERE (feed_id IS NOT NULL)
+    CREATE INDEX ix_rules_user ON public.rules USING btree (user_id, "position", id)
+    CREATE UNIQUE INDEX pk_rules ON public.rules USING btree (id)
+
 TABLE search_languages
     user_id integer NOT NULL
     language text COLLATE "C" NOT NULL -- ISO 639 code of a language with stems of its own.

@@ -404,6 +404,42 @@ CREATE INDEX ix_receivers_due ON receivers (next_attempt_at, id) WHERE next_atte
 
 CREATE INDEX ix_receivers_failing ON receivers (next_attempt_at, id) WHERE next_attempt_at IS NOT NULL AND failures > 0;
 
+CREATE TABLE rule_changed_entries (
+    entry_id INTEGER NOT NULL,
+    user_id INTEGER NOT NULL,
+    changed_at BIGINT NOT NULL,
+    CONSTRAINT pk_rule_changed_entries PRIMARY KEY (entry_id),
+    CONSTRAINT fk_rule_changed_entries_entry_id_entries FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE
+);
+
+CREATE TABLE rules (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    user_id INTEGER NOT NULL,
+    position INTEGER DEFAULT 0 NOT NULL,
+    name TEXT DEFAULT '' NOT NULL,
+    enabled BOOLEAN DEFAULT true NOT NULL,
+    scope TEXT DEFAULT 'all' NOT NULL,
+    category_id INTEGER,
+    feed_id INTEGER,
+    "query" TEXT DEFAULT '' NOT NULL,
+    actions TEXT DEFAULT '[]' NOT NULL,
+    stop BOOLEAN DEFAULT 0 NOT NULL,
+    for_changed BOOLEAN DEFAULT 0 NOT NULL,
+    matched_total BIGINT DEFAULT 0 NOT NULL,
+    matched_today INTEGER DEFAULT 0 NOT NULL,
+    matched_day INTEGER DEFAULT 0 NOT NULL,
+    matched_at BIGINT,
+    CONSTRAINT fk_rules_category_id_categories FOREIGN KEY(category_id) REFERENCES categories (id) ON DELETE SET NULL,
+    CONSTRAINT fk_rules_feed_id_feeds FOREIGN KEY(feed_id) REFERENCES feeds (id) ON DELETE SET NULL,
+    CONSTRAINT fk_rules_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_rules_category ON rules (category_id) WHERE category_id IS NOT NULL;
+
+CREATE INDEX ix_rules_feed ON rules (feed_id) WHERE feed_id IS NOT NULL;
+
+CREATE INDEX ix_rules_user ON rules (user_id, position, id);
+
 CREATE TABLE search_documents (
     id INTEGER NOT NULL,
     entry_id INTEGER,

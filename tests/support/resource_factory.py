@@ -51,6 +51,9 @@ MAKERS: Mapping[str, Callable[[ResourceFactory], int]] = {
     "label_id": lambda resources: (
         resources.person.service.services.entries.labels.create(resources.person.id, "Umbrellas").id
     ),
+    "rule_id": lambda resources: int(
+        resources.person.post("/v1/rules", {"query": "title:storm", "actions": [{"type": "star"}]})["id"]
+    ),
     "delivery_id": lambda resources: resources.a_delivery(),
 }
 
@@ -74,6 +77,14 @@ BODIES: Mapping[str, Any] = {
     "update_entry": {"title": "Rain tomorrow, after all"},
     "save_page": {"url": "{site}/rain"},
     "import_entry": {"url": "https://weather.example/2019/storm", "title": "The storm of 2019", "tags": ["storm"]},
+    "create_rule": {
+        "name": "Old weather",
+        "query": "title:rain published:7d",
+        "actions": [{"type": "mark_read"}, {"type": "star"}],
+    },
+    "update_rule": {"enabled": False},
+    "order_rules": {"rule_ids": ["{rule_id}"]},
+    "preview_rule": {"query": "title:rain", "actions": [{"type": "mark_read"}]},
     "explain_query": {"query": "title:rain (is:starred OR published:7d)"},
     "update_enclosure": {"media_progression": 45},
     "import_feeds": OPML,
@@ -135,6 +146,8 @@ class ResourceFactory:
         match value:
             case "{entry_id}":
                 return self.id_of("entry_id")
+            case "{rule_id}":
+                return self.id_of("rule_id")
             case str():
                 return value.replace("{site}", self.site.url(""))
             case list():

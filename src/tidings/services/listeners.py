@@ -11,8 +11,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
+import msgspec
 from msgspec import Struct
-from msgspec import field as struct_field
 
 from tidings.base.times import Instant
 from tidings.content.model import ParsedFeed
@@ -38,9 +38,9 @@ class ArrivingEntries(Struct, eq=False, kw_only=True):
     """What the publisher made of stored entries, by id. Their status and star are not those of the stored ones."""
     is_news: bool = True
     """False for the entries of a feed that was just added: the user is not told of them."""
-    dropped: set[bytes] = struct_field(default_factory=set)
+    dropped: set[bytes] = msgspec.field(default_factory=set)
     """Hashes of entries that are not stored, as if the user had deleted them."""
-    ids: dict[bytes, int] = struct_field(default_factory=dict)
+    ids: dict[bytes, int] = msgspec.field(default_factory=dict)
     """The ids of the new entries by hash, once they are stored."""
 
     def drop(self, hash_: bytes) -> None:

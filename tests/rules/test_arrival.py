@@ -1,0 +1,188 @@
+"""What rules do to entries when they arrive, before they are counted and announced."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import select, update
+
+from support.people import rss
+from support.polling_fixtures import PollingFixture
+from support.publisher import Publisher
+from tidings.base.text import normalize_for_search
+from tidings.domain.accounts.users import User
+from tidings.domain.entries.entries import EntryStatus
+from tidings.engine.database import Database
+from tidings.rules import store
+from tidings.rules.model import Action, ActionType, RuleFields, Scope
+from tidings.rules.rules import Rules
+from tidings.rules.services import RuleServices
+from tidings.rules.tables import rules as rule_table
+from tidings.services.listeners import StoredEntries
+from tidings.services.polling.check import FeedChecker
+from tidings.storage.entries import labels
+from tidings.storage.feeds import feeds
+from tidings.storage.schema import entries, feed_counters
+
+READ, STAR, DROP = (Action(one) for one in (ActionType.MARK_READ, ActionType.STAR, ActionType.DROP))
+CHANGED = "<item><title>{title}</title><guid>{title}</guid><description>{text}</description></item>"
+
+
+class Rulebook:
+    """A user with a feed that is polled in this process, and rules."""
+
+    def __init__(self, polling: PollingFixture, site: Publisher, name: str) -> None:
+        self.polling = polling
+        self.site = site
+        self.user: User = polling.user(name)
+        self.path = f"/{name}.xml"
+        site.serve(self.path, rss([], site.url("")))
+        self.feed_id = polling.subscribe(self.user, site.url(self.path))
+
+    @property
+    def rules(self) -> Rules:
+        return self.polling.services.of(RuleServices).rules
+
+    def rule(self, query: str, *actions: Action, **fields: Any) -> int:
+        return self.rules.create(self.user.id, RuleFields(query=query, actions=actions, **fields)).id
+
+    def publish(self, titles: Sequence[str], text: str = "") -> None:
+        items = "".join(CHANGED.format(title=title, text=text or f"About {title}.") for title in titles)
+        self.site.serve(self.path, f"<rss version='2.0'><channel><title>Feed</title>{items}</channel></rss>")
+        self.polling.due_again()
+        self.polling.poll()
+
+    def states(self) -> dict[str, tuple[str, bool]]:
+        listed = select(entries.c.title, entries.c.status, entries.c.starred).where(entries.c.user_id == self.user.id)
+        with self.polling.database.reading() as db:
+            return {
+                title: (EntryStatus(status).api_name, bool(starred)) for title, status, starred in db.tuples(listed)
+            }
+
+    def label(self, name: str) -> int:
+        return self.polling.services.entries.labels.create(self.user.id, name).id
+
+    def labelled(self, label: str) -> set[str]:
+        with self.polling.database.reading() as db:
+            ids = {row["id"]: row["title"] for row in db.rows(select(entries).where(entries.c.user_id == self.user.id))}
+            given = labels.of_entries(db, self.user.id, ids)
+        key = normalize_for_search(label)
+        return {ids[id_] for id_, named in given.items() if key in {normalize_for_search(one.name) for one in named}}
+
+
+@pytest.fixture
+def alice(database: Database, database_url: str, tmp_path: Path, site: Publisher) -> Rulebook:
+    return Rulebook(PollingFixture(database, database_url, tmp_path), site, "alice")
+
+
+def test_rules_decide_in_their_order_before_entries_are_counted_and_announced(alice: Rulebook) -> None:
+    bob = Rulebook(alice.polling, alice.site, "bob")
+    later = alice.label("Later")
+    keep = alice.rule("title:keep", Action(ActionType.LABEL, later), stop=True)
+    drop = alice.rule("rain", DROP)
+    alice.rule("title:snow", READ, STAR)
+    alice.rule("title:snow", DROP, enabled=False)
+    announced: list[StoredEntries] = []
+    checker = alice.polling.services.polling.claims._checker
+    assert isinstance(checker, FeedChecker)
+    checker._listeners.entries_stored.append(lambda _db, stored: announced.extend(stored))
+
+    bob.publish(["Rain", "Snow"])
+    alice.publish(["Rain", "Keep the rain", "Snow", "Hail"])
+
+    assert bob.states() == {"Rain": ("unread", False), "Snow": ("unread", False)}
+    assert alice.states() == {
+        "Keep the rain": ("unread", False),
+        "Snow": ("read", True),
+        "Hail": ("unread", False),
+    }
+    assert alice.labelled("Later") == {"Keep the rain"}
+    (told,) = (one for one in announced if one.user.id == alice.user.id)
+    assert (len(told.entry_ids), len(told.unread_ids)) == (3, 2)
+    with alice.polling.database.reading() as db:
+        counted = select(feed_counters).where(feed_counters.c.feed_id == alice.feed_id)
+        (counts,) = db.rows(counted)
+        assert (counts["unread"], counts["read"], counts["starred_read"]) == (2, 1, 1)
+        matched = {rule.id: rule.matched_total for rule in store.list_all(db, alice.user.id)}
+    # What a rule with "stop" matches is not offered to the next one.
+    assert (matched[keep], matched[drop]) == (1, 1)
+
+    # A dropped entry does not come back, not even when its rule is gone or the publisher changes it.
+    alice.rules.delete(alice.user.id, drop)
+    alice.publish(["Rain", "Keep the rain", "Snow", "Hail"], text="Changed.")
+    assert "Rain" not in alice.states()
+
+
+def test_rules_are_tried_on_entries_of_their_scope(alice: Rulebook, site: Publisher) -> None:
+    site.serve(
+        "/other.xml", "<rss version='2.0'><channel><title>Other</title><item><title>Rain</title></item></channel></rss>"
+    )
+    other = alice.polling.subscribe(alice.user, site.url("/other.xml"))
+    with alice.polling.database.reading() as db:
+        feed = feeds.get(db, alice.user.id, other)
+    assert feed is not None
+    alice.rule("", STAR, scope=Scope.FEED, feed_id=alice.feed_id)
+    alice.rule("", READ, scope=Scope.CATEGORY, category_id=feed.category_id)
+
+    alice.publish(["Snow"])
+
+    assert alice.states() == {"Snow": ("unread", True), "Rain": ("read", False)}
+
+
+def test_a_changed_entry_stays_as_its_user_made_it(alice: Rulebook) -> None:
+    alice.publish(["One", "Two", "Three", "Four"])
+    alice.rule("text:sale", READ, for_changed=True)
+    alice.rule("text:sale", STAR)
+    with alice.polling.database.reading() as db:
+        ids = dict(db.tuples(select(entries.c.title, entries.c.id)))
+    changes = alice.polling.services.entries.changes
+    # Two was read and is unread again; Three is starred.
+    changes.update(alice.user, [ids["Two"]], status=EntryStatus.READ)
+    changes.update(alice.user, [ids["Two"]], status=EntryStatus.UNREAD)
+    changes.update(alice.user, [ids["Three"]], starred=True)
+
+    alice.publish(["One", "Two", "Three", "Four"], text="Now about something else.")
+    alice.publish(["One", "Two", "Three", "Four"], text="A sale.")
+
+    assert alice.states() == {
+        "One": ("read", False),
+        "Two": ("unread", False),
+        "Three": ("unread", True),
+        "Four": ("read", False),
+    }
+
+
+def test_a_rule_that_fails_does_not_keep_entries_from_being_stored(
+    alice: Rulebook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alice.rule("title:/rain/", DROP)
+    alice.rule("snow", READ)
+    with alice.polling.database.writing() as db:
+        db.run(update(rule_table).where(rule_table.c.query == "title:/rain/").values(query="title:/(/"))
+
+    alice.publish(["Rain", "Snow"])
+
+    assert alice.states() == {"Rain": ("unread", False), "Snow": ("read", False)}
+
+    # Without time left, no rule is tried.
+    monkeypatch.setattr("tidings.rules.arrival.MAX_RULES_S", 0.0)
+    alice.publish(["More snow", "Rain", "Snow"])
+    assert alice.states()["More snow"] == ("unread", False)
+
+
+def test_entries_of_a_new_feed_arrive_as_well(alice: Rulebook, site: Publisher) -> None:
+    site.serve("/new.xml", rss(["Rain", "Snow"], site.url("/new.xml")))
+    alice.rule("title:rain", DROP)
+    alice.rule("title:snow", READ)
+
+    async def subscribe() -> None:
+        await alice.polling.services.feeds.subscriptions.create(alice.user, {"feed_url": site.url("/new.xml")})
+        await alice.polling.services.disconnect()
+
+    asyncio.run(subscribe())
+
+    assert alice.states() == {"Snow": ("read", False)}
