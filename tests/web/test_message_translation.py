@@ -95,7 +95,8 @@ def test_every_template_is_a_literal_string() -> None:
 
 @pytest.mark.parametrize("name", sorted(CATALOGUES.values()))
 def test_every_placeholder_of_a_template_is_in_its_translation(name: str) -> None:
+    """What has no translation is shown in English; `make messages` lists it, and `make release-check` demands it."""
     place = re.compile(r"\{\w+(?::,)?\}")
     for message in messages(read(name)):
-        if isinstance(message.id, str) and place.search(message.id):
+        if isinstance(message.id, str) and place.search(message.id) and message.string:
             assert sorted(place.findall(message.id)) == sorted(place.findall(str(message.string)))
