@@ -30,13 +30,13 @@ serve: $(VENV)/.runtime ## start the service; Ctrl-C stops it (ARGS are passed t
 	@exec $(IN_VENV) -m tidings serve $(ARGS)
 
 test: $(VENV)/.dev ## run all tests on SQLite and PostgreSQL (ARGS are passed to pytest)
-	@exec $(IN_VENV) -m pytest -n auto --dist worksteal $(ARGS)
+	@exec $(IN_VENV) -m pytest -n auto $(ARGS)
 
 test-fast: $(VENV)/.dev ## run the quick tests on SQLite: no browser, no fuzzing, nothing slow
-	@exec $(IN_VENV) -m pytest -q -n auto --dist worksteal --fast $(ARGS)
+	@exec $(IN_VENV) -m pytest -q -n auto --fast $(ARGS)
 
 test-long: $(VENV)/.dev ## run all tests with more random examples, and browsers on both engines and all screens
-	@exec $(IN_VENV) -m pytest -n auto --dist worksteal --long --fuzz-requests 3000 $(ARGS)
+	@exec $(IN_VENV) -m pytest -n auto --long --fuzz-requests 3000 $(ARGS)
 
 check: $(VENV)/.dev ## check lint, formatting and types of Python, scripts, styles and templates
 	$(IN_VENV) -m ruff check .

@@ -13,6 +13,7 @@ import signal
 from collections.abc import Iterator
 from pathlib import Path
 
+from typing import Any
 import pytest
 import structlog
 from hypothesis import settings
@@ -20,12 +21,14 @@ from hypothesis import settings
 from support import (
     cheap_hashes,
     forked_command,
+    file_scheduler,
     postgres,
     random_examples,  # noqa: F401 - registers the profiles of hypothesis
     temporary_folder,
 )
 from support.databases import Databases, PostgresDatabases, SqliteDatabases
 from support.people import Cast, Person
+from support.file_scheduler import FileScheduler
 from support.publisher import Publisher
 from support.running import RunningService, running_service
 from support.visitors import Visitor
@@ -64,6 +67,11 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> FileScheduler:
+    return FileScheduler(config, log)
+
+
     parser.addoption(
         "--without-postgresql", action="store_true", help="leave PostgreSQL out, where it cannot be had at all"
     )
@@ -108,7 +116,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     ]
     deselected = [item for item in items if any(map(item.get_closest_marker, left_out))]
     config.hook.pytest_deselected(items=deselected)
-    items[:] = [item for item in items if not any(map(item.get_closest_marker, left_out))]
+    items[:] = file_scheduler.in_order([item for item in items if not any(map(item.get_closest_marker, left_out))])
     # What is loaded by now stays until the end; the garbage collector need not look at it again and again.
     gc.freeze()
 
