@@ -207,9 +207,10 @@ def test_a_query_and_other_filters_must_both_match(archive: Archive, tree: Tree,
 @pytest.mark.parametrize("query", ["rain", "-rain", "rain OR is:starred", "has:audio is:unread", "title:/a/", ""])
 def test_pages_of_a_query_have_the_order_of_the_list(archive: Archive, query: str, order: Order) -> None:
     tree = parse(query)
+    matching = archive.matching(tree)
     with archive.database.reading() as db:
         everything = entry_lists.rows(db, archive.user_id, EntryFilter(), PageRequest(order=order, limit=1000))
-        expected = [entry.id for entry in everything if entry.id in archive.matching(tree)]
+        expected = [entry.id for entry in everything if entry.id in matching]
         listed = []
         for offset in range(0, len(expected), 7):
             request = PageRequest(order=order, limit=7, offset=offset)
