@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import pytest
 
 from tidings.base.times import SECOND, Instant
+from tidings.domain.accounts import throttle as accounts_throttle
 from tidings.domain.accounts.throttle import (
     ATTEMPT_TIMEOUT,
-    MAX_BUCKETS,
     MAX_WAIT,
     NEW_BELOW,
     NEWCOMER_LANES,
@@ -144,14 +144,16 @@ def test_spellings_of_a_name_share_their_buckets() -> None:
     assert buckets_of("ALICE", HOME) == buckets_of(" \uff41lice ", HOME) == ALICE
 
 
-def test_made_up_names_do_not_fill_the_memory() -> None:
+def test_made_up_names_do_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    most = 500
+    monkeypatch.setattr(accounts_throttle, "MAX_BUCKETS", most)
     throttle = Throttle()
-    for number in range(MAX_BUCKETS + 100):
+    for number in range(most + 100):
         buckets = buckets_of(f"user{number}", HOME)
         throttle.start_attempt(
             buckets, {buckets[0].key: FailureCount(9, Instant(0))}, Instant(NOW + number * 60 * SECOND)
         )
 
-    assert len(throttle._next_attempt) < MAX_BUCKETS
-    assert len(throttle._in_progress) < MAX_BUCKETS
-    assert len(throttle._were_new) < MAX_BUCKETS
+    assert len(throttle._next_attempt) < most
+    assert len(throttle._in_progress) < most
+    assert len(throttle._were_new) < most
