@@ -14,8 +14,9 @@ import pytest
 import zstandard
 
 from support.memory_growth import watch_growth
-from support.people import HttpResponse, Person, call
+from support.people import Cast, HttpResponse, Person, call
 from support.publisher import Publisher
+from support.running import RunningService
 from tidings.base.times import SECOND, Instant
 from tidings.domain.entries.entries import EntryStatus, ReadyEntry
 from tidings.storage.entries import counters
@@ -27,10 +28,12 @@ MIB = 2**20
 COUNT = 10_050
 
 
-@pytest.fixture
-def reader(alice: Person, site: Publisher) -> Person:
-    """Alice, with 10,050 unread entries of 3 kB."""
-    feed = alice.has_feed(site, items=())
+@pytest.fixture(scope="module")
+def reader(service: RunningService) -> Person:
+    """Alice, with 10,050 unread entries of 3 kB. No test changes them."""
+    alice = Cast(service).person("alice")
+    with Publisher() as site:
+        feed = alice.has_feed(site, items=())
     services = alice.service.services
     now = services.clock()
     given = [ready(number, Instant(now - number * SECOND)) for number in range(COUNT)]

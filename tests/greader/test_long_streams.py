@@ -11,8 +11,9 @@ import pytest
 from greader.apps import READ, READING_LIST, App, label
 from support.entry_fixtures import ready
 from support.memory_growth import watch_growth
-from support.people import Person, call
+from support.people import Cast, Person, call
 from support.publisher import Publisher
+from support.running import RunningService
 from tidings.base.times import Instant
 from tidings.storage.entries import counters
 from tidings.storage.polling import entry_writes
@@ -25,16 +26,23 @@ COUNT = 10_050
 FOLDER = "Rain [] & sun"
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
+def alice(service: RunningService) -> Person:
+    """No test changes what she has."""
+    return Cast(service).person("alice")
+
+
+@pytest.fixture(scope="module")
 def app(alice: Person) -> App:
     """At one of the two addresses: they differ in nothing that is tested here."""
     return App(alice).sign_in()
 
 
-@pytest.fixture
-def ids(alice: Person, site: Publisher) -> list[int]:
+@pytest.fixture(scope="module")
+def ids(alice: Person) -> list[int]:
     """The ids of Alice's 10,050 unread entries of 2 kB, newest first."""
-    feed = alice.has_feed(site, items=(), category_id=alice.has_category(FOLDER)["id"])
+    with Publisher() as site:
+        feed = alice.has_feed(site, items=(), category_id=alice.has_category(FOLDER)["id"])
     given = [ready(f"Rain {number}", f"<p>{number:06} {'wet ' * 500}</p>") for number in range(COUNT)]
     with alice.service.services.database.writing() as db:
         counters.lock(db, alice.id, [feed["id"]])
