@@ -6,8 +6,6 @@ import re
 import tomllib
 from pathlib import Path
 
-import pytest
-
 from tidings.cli import app
 from tidings.settings import OPTIONS, Option
 
@@ -26,52 +24,49 @@ def test_every_setting_has_a_section_and_every_section_a_setting() -> None:
     assert sorted(sections()) == sorted(option.name for option in OPTIONS)
 
 
-@pytest.mark.parametrize("option", OPTIONS, ids=lambda option: option.name)
-def test_a_section_has_default_allowed_values_and_help_as_declared(option: Option) -> None:
-    section = sections()[option.name]
+def test_each_section_has_default_allowed_values_and_help_as_declared() -> None:
+    texts = sections()
+    for option in OPTIONS:
+        _check_section(option, texts[option.name])
+
+
+def _check_section(option: Option, section: str) -> None:
     # A default that is computed is declared as a description instead of a value.
     is_description = option.derive is not None or option.default is None
     default = (option.default or "none") if is_description else f"`{option.default}`"
 
-    assert f"- Default: {default}\n" in section
-    assert f"- Allowed: {option.allowed}\n" in section
-    assert (f"- From a file: `{option.file_variant}`\n" in section) == option.has_file_variant
-    assert option.help in " ".join(section.split())
+    assert f"- Default: {default}\n" in section, option.name
+    assert f"- Allowed: {option.allowed}\n" in section, option.name
+    assert (f"- From a file: `{option.file_variant}`\n" in section) == option.has_file_variant, option.name
+    assert option.help in " ".join(section.split()), option.name
 
 
-@pytest.mark.parametrize("option", [option for option in OPTIONS if option.default and not option.derive])
-def test_a_default_is_a_valid_value(option: Option) -> None:
-    assert option.default
-    option.parse(option.default)
+def test_each_default_is_a_valid_value() -> None:
+    for option in OPTIONS:
+        if option.default and not option.derive:
+            option.parse(option.default)
 
 
-@pytest.mark.parametrize("page", HANDBOOK, ids=lambda page: page.name)
-def test_settings_that_a_page_mentions_exist(page: Path) -> None:
+def test_settings_that_pages_mention_exist() -> None:
     known = {name for option in OPTIONS for name in (option.name, option.file_variant)} | {"TIDINGS_CONFIG"}
-    mentioned = set(re.findall(r"\bTIDINGS_[A-Z][A-Z_]*\b", page.read_text(encoding="utf-8")))
+    mentioned = {
+        name: page.name
+        for page in HANDBOOK
+        for name in re.findall(r"\bTIDINGS_[A-Z][A-Z_]*\b", page.read_text(encoding="utf-8"))
+    }
 
-    assert mentioned - known == set()
+    assert {name: page for name, page in mentioned.items() if name not in known} == {}
 
 
-@pytest.mark.parametrize("page", HANDBOOK, ids=lambda page: page.name)
-def test_commands_that_a_page_mentions_exist(page: Path) -> None:
-    text = page.read_text(encoding="utf-8")
+def test_commands_that_pages_mention_exist() -> None:
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE))
-
-    assert set(re.findall(r"(?:`|^    )make ([a-z-]+)", text, flags=re.MULTILINE)) - targets == set()
-    for name in re.findall(r"(?:`|^    )tidings ([a-z]+)", text, flags=re.MULTILINE):
+    mentioned = set()
+    for page in HANDBOOK:
+        text = page.read_text(encoding="utf-8")
+        assert set(re.findall(r"(?:`|^    )make ([a-z-]+)", text, flags=re.MULTILINE)) - targets == set(), page
+        mentioned |= set(re.findall(r"(?:`|^    )tidings ([a-z]+)", text, flags=re.MULTILINE))
+    for name in mentioned:
         assert app[name] is not None
-
-
-@pytest.mark.parametrize("page", HANDBOOK, ids=lambda page: page.name)
-def test_links_between_pages_have_a_target(page: Path) -> None:
-    for target, anchor in re.findall(r"\]\((?!https?:)([^)#\s]*)#?([^)]*)\)", page.read_text(encoding="utf-8")):
-        linked = page.parent / target if target else page
-        assert linked.exists(), target
-        if anchor:
-            headings = re.findall(r"^#+ (.+)$", linked.read_text(encoding="utf-8"), flags=re.MULTILINE)
-            anchors = {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
-            assert anchor in anchors
 
 
 def test_every_dependency_is_explained() -> None:

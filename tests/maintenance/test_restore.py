@@ -137,35 +137,36 @@ def change(*statements: str) -> Callable[[Path], None]:
     return apply
 
 
-@pytest.mark.parametrize(
-    ("damage", "says"),
-    [
-        (cut_short, "damaged: .* expected a file that `tidings backup` wrote"),
-        (scramble, "damaged: .* expected a file that `tidings backup` wrote"),
-        (replace_by(b""), "expected a file that `tidings backup` wrote, but it is empty"),
-        (replace_by(b"PGDMP\x01"), "a dump of pg_dump: restore it with pg_restore"),
-        (replace_by(b"--\n-- PostgreSQL database dump"), "restore it with psql"),
-        (replace_by(b"<?xml version='1.0'?><opml/>"), "but it begins differently"),
-        (change("DROP TABLE alembic_version"), "is an SQLite database, but not one of Tidings"),
-        (change("UPDATE alembic_version SET version_num = '9999'"), r"newer version of Tidings \(schema 9999\)"),
-        (change("UPDATE alembic_version SET version_num = '0035'"), r"before 0\.2\.0 \(schema 0035\): restore it with"),
-        (change("PRAGMA foreign_keys = OFF", "DELETE FROM users WHERE id = 7"), "damaged: rows of .* are missing"),
-        (Path.unlink, "cannot be read: No such file"),
-    ],
-    ids=["half", "overwritten", "empty", "pg_dump", "sql", "xml", "no Tidings", "newer", "older", "orphans", "missing"],
-)  # fmt: skip
+DAMAGES: list[tuple[Callable[[Path], None], str]] = [
+    (cut_short, "damaged: .* expected a file that `tidings backup` wrote"),
+    (scramble, "damaged: .* expected a file that `tidings backup` wrote"),
+    (replace_by(b""), "expected a file that `tidings backup` wrote, but it is empty"),
+    (replace_by(b"PGDMP\x01"), "a dump of pg_dump: restore it with pg_restore"),
+    (replace_by(b"--\n-- PostgreSQL database dump"), "restore it with psql"),
+    (replace_by(b"<?xml version='1.0'?><opml/>"), "but it begins differently"),
+    (change("DROP TABLE alembic_version"), "is an SQLite database, but not one of Tidings"),
+    (change("UPDATE alembic_version SET version_num = '9999'"), r"newer version of Tidings \(schema 9999\)"),
+    (change("UPDATE alembic_version SET version_num = '0035'"), r"before 0\.2\.0 \(schema 0035\): restore it with"),
+    (change("PRAGMA foreign_keys = OFF", "DELETE FROM users WHERE id = 7"), "damaged: rows of .* are missing"),
+    (Path.unlink, "cannot be read: No such file"),
+]
+
+
 def test_a_damaged_or_foreign_file_changes_nothing_and_the_message_says_what_was_expected(
-    filled: Database, backup_file: Path, damage: Callable[[Path], None], says: str
+    filled: Database, backup_file: Path
 ) -> None:
     before = digests(filled)
-    filled.close()
-    damage(backup_file)
+    content = backup_file.read_bytes()
+    for damage, says in DAMAGES:
+        filled.close()
+        backup_file.write_bytes(content)
+        damage(backup_file)
 
-    with pytest.raises(StartError, match=says):
-        restored(filled, backup_file, overwrite=True)
+        with pytest.raises(StartError, match=says):
+            restored(filled, backup_file, overwrite=True)
 
-    assert digests(filled) == before
-    assert [file.name for file in backup_file.parent.glob("*partial*")] == []
+        assert digests(filled) == before, says
+        assert [file.name for file in backup_file.parent.glob("*partial*")] == [], says
 
 
 def test_a_restoration_that_fails_half_way_changes_nothing(

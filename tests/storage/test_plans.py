@@ -113,14 +113,16 @@ def which(archive: Archive, name: str) -> EntryFilter:
     return msgspec.convert(given, EntryFilter)
 
 
-@pytest.mark.parametrize("order", Order)
 @pytest.mark.parametrize("name", FILTERS)
-def test_a_list_is_read_from_an_index(archive: Archive, name: str, order: Order) -> None:
-    pages = [PageRequest(order=order, direction=direction, limit=100) for direction in Direction]
+def test_a_list_is_read_from_an_index_in_every_order(archive: Archive, name: str) -> None:
+    entry_filter = which(archive, name)
+    pages = [PageRequest(order=order, direction=direction) for order in Order for direction in Direction]
 
     with explained(archive.database) as plans, archive.database.reading() as db:
         for page in pages:
-            entry_lists.page(db, archive.user_id, which(archive, name), page)
+            # Without a search, the total and what belongs to the entries are read in the same way in each order.
+            is_whole = entry_filter.search or page.order is Order.PUBLISHED_AT
+            (entry_lists.page if is_whole else entry_lists.rows)(db, archive.user_id, entry_filter, page)
 
     assert [plan.complaints() for plan in plans if plan.complaints()] == []
 
