@@ -8,27 +8,28 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import shutil
 import signal
 from collections.abc import Iterator
 from pathlib import Path
-
 from typing import Any
+
 import pytest
 import structlog
 from hypothesis import settings
 
 from support import (
     cheap_hashes,
-    forked_command,
     file_scheduler,
+    forked_command,
     postgres,
     random_examples,  # noqa: F401 - registers the profiles of hypothesis
     temporary_folder,
 )
 from support.databases import Databases, PostgresDatabases, SqliteDatabases
-from support.people import Cast, Person
 from support.file_scheduler import FileScheduler
+from support.people import Cast, Person
 from support.publisher import Publisher
 from support.running import RunningService, running_service
 from support.visitors import Visitor
@@ -57,7 +58,7 @@ ENGINES = ("sqlite", "postgresql")
 FOLDER = Path(__file__).parent
 # Their questions are not about the engine. With --long they run on both.
 ONE_ENGINE = frozenset({"browser", "cli", "clients", "tools", "web"})
-SLOW_FILE = "\npytestmark = pytest.mark.slow\n"
+SLOW_FILE = re.compile(r"^pytestmark = .*\bpytest\.mark\.slow\b", re.MULTILINE)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -66,12 +67,12 @@ def pytest_xdist_auto_num_workers() -> int:
     return 5 * len(os.sched_getaffinity(0)) // 2
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> FileScheduler:
     return FileScheduler(config, log)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--without-postgresql", action="store_true", help="leave PostgreSQL out, where it cannot be had at all"
     )
@@ -105,7 +106,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     """Leave out slow files before they are imported: their imports take longer than many fast tests."""
     if not config.getoption("--fast") or not collection_path.name.startswith("test_"):
         return None
-    return True if SLOW_FILE in collection_path.read_text(encoding="utf-8") else None
+    return True if SLOW_FILE.search(collection_path.read_text(encoding="utf-8")) else None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -125,15 +126,16 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "engine" in metafunc.fixturenames:
         options = ("--without-postgresql", "--fast")
         left_out = {"postgresql"} if any(map(metafunc.config.getoption, options)) else set()
-        if not metafunc.config.getoption("--long") and _is_about_pages_or_programs(metafunc.definition.path):
+        if not metafunc.config.getoption("--long") and _is_not_about_the_engine(metafunc.definition):
             left_out = {"postgresql"}
         chosen = [engine for engine in ENGINES if engine not in left_out]
         metafunc.parametrize("engine", chosen, scope="session")
 
 
-def _is_about_pages_or_programs(file: Path) -> bool:
+def _is_not_about_the_engine(test: pytest.Item) -> bool:
     # Slices have tests of their pages in their own folders.
-    return file.relative_to(FOLDER).parts[0] in ONE_ENGINE or file.name.endswith("_pages.py")
+    is_about_pages = test.path.relative_to(FOLDER).parts[0] in ONE_ENGINE or test.path.name.endswith("_pages.py")
+    return is_about_pages or test.get_closest_marker("one_engine") is not None
 
 
 @pytest.fixture(scope="session")

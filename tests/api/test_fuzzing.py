@@ -43,6 +43,7 @@ def test_every_response_to_a_generated_request_is_documented(
     assert "request failed" not in log, log
 
 
+@pytest.mark.one_engine
 def test_an_undocumented_response_is_found(service: RunningService, charlie: Person, site: Publisher) -> None:
     document = strict_document()
     document["paths"] = {path: document["paths"][path] for path in DEFAULT_PATHS}

@@ -40,6 +40,7 @@ def new_service(databases: Databases, tmp_path: Path) -> Iterator[RunningService
 
 
 @pytest.mark.slow
+@pytest.mark.one_engine
 def test_the_openapi_document_is_the_reviewed_one(
     new_service: RunningService, site: Publisher, pytestconfig: pytest.Config
 ) -> None:

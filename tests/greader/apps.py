@@ -29,6 +29,12 @@ def long_id(entry_id: int) -> str:
     return f"{ITEM}{entry_id:016x}"
 
 
+def with_password(person: Person, mount: str = "") -> App:
+    """Return an app that is signed in with an API password of its own."""
+    password = person.post("/v1/api-passwords", {"name": "app"})["password"]
+    return App(person, mount).sign_in(password)
+
+
 @dataclass
 class App:
     """person: whose account. mount: below which the API is. token: of the login, "" before it."""

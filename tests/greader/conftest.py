@@ -1,18 +1,17 @@
-"""Alice's app, at both paths of the API."""
+"""Apps of Alice and Bob."""
 
 from __future__ import annotations
 
 import pytest
 
-from greader.apps import MOUNTS, App
+from greader.apps import MOUNTS, App, with_password
 from support.people import Person
 
 
-@pytest.fixture(params=MOUNTS, ids=["root", "freshrss"])
+@pytest.fixture(params=[MOUNTS[0], pytest.param(MOUNTS[1], marks=pytest.mark.long)], ids=["root", "freshrss"])
 def app(request: pytest.FixtureRequest, alice: Person) -> App:
-    """An app that is signed in with an API password."""
-    password = alice.post("/v1/api-passwords", {"name": "app"})["password"]
-    return App(alice, request.param).sign_in(password)
+    """An app that is signed in with an API password. Both paths of the API lead to the same routes."""
+    return with_password(alice, request.param)
 
 
 @pytest.fixture

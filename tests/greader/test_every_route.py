@@ -10,14 +10,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from greader.apps import KEPT_UNREAD, READ, READING_LIST, STARRED, App, label, long_id
+from greader.apps import KEPT_UNREAD, MOUNTS, READ, READING_LIST, STARRED, App, label, long_id, with_password
 from support.people import Person, call
 from support.publisher import Publisher
 from support.random_examples import examples
 from support.resource_factory import OPML, UNKNOWN
 from tidings.greader.routes import READER_ROUTES
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.one_engine]
 
 PREFIX = "/reader/api/0/"
 ALL = sorted({(route.method, route.path) for route in READER_ROUTES if route.path.startswith(PREFIX)})
@@ -47,6 +47,12 @@ WITHOUT_NAMES = {
 }  # fmt: skip
 
 
+@pytest.fixture(params=MOUNTS, ids=["root", "freshrss"])
+def app(request: pytest.FixtureRequest, alice: Person) -> App:
+    """An app at each of the paths of the API."""
+    return with_password(alice, request.param)
+
+
 def everything(person: Person) -> list[Any]:
     return [person.get(path) for path in ("/v1/feeds", "/v1/categories?counts=true", "/v1/entries")]
 
@@ -56,15 +62,16 @@ def test_this_module_covers_every_route() -> None:
     assert {"/", "/accounts/ClientLogin", "/check/compatibility"} == OPEN
 
 
-@pytest.mark.parametrize(("method", "path"), ALL)
-def test_every_route_requires_a_token(app: App, alice: Person, method: str, path: str) -> None:
-    place = app.mount + path.replace("{stream:path}", "feed/1")
+@pytest.mark.parametrize("mount", MOUNTS)
+def test_every_route_requires_a_token(alice: Person, mount: str) -> None:
     headers: dict[str, str]
-    for headers in ({}, {"X-Auth-Token": alice.token}, {"Authorization": "GoogleLogin auth=alice/0"}):
-        answer = call(alice.service.url, method, place, b"" if method == "POST" else None, headers)
+    for method, path in ALL:
+        place = mount + path.replace("{stream:path}", "feed/1")
+        for headers in ({}, {"X-Auth-Token": alice.token}, {"Authorization": "GoogleLogin auth=alice/0"}):
+            answer = call(alice.service.url, method, place, b"" if method == "POST" else None, headers)
 
-        assert (answer.status, answer.body) == (401, b"Unauthorized")
-        assert answer.headers["x-reader-google-bad-token"] == answer.headers["google-bad-token"] == "true"
+            assert (answer.status, answer.body) == (401, b"Unauthorized"), path
+            assert answer.headers["x-reader-google-bad-token"] == answer.headers["google-bad-token"] == "true", path
 
 
 @pytest.mark.parametrize("who", ["bob", "charlie"])
@@ -164,22 +171,22 @@ def test_no_request_causes_a_server_error(
         assert len(answer.body.splitlines()) == 1
 
 
-@pytest.mark.parametrize("path", [path for method, path in ALL if method == "POST"])
-def test_a_form_may_have_several_parts(app: App, alice: Person, path: str) -> None:
+def test_a_form_may_have_several_parts(app: App, alice: Person) -> None:
     """As Readrops sends it."""
     body = b'--x\r\nContent-Disposition: form-data; name="T"\r\n\r\nwrong\r\n--x--\r\n'
     headers = {"Authorization": f"GoogleLogin auth={app.token}", "Content-Type": "multipart/form-data; boundary=x"}
-    place = app.mount + path.replace("{stream:path}", "feed/1")
+    for path in (path for method, path in ALL if method == "POST"):
+        place = app.mount + path.replace("{stream:path}", "feed/1")
 
-    answer = call(alice.service.url, "POST", place, body, headers)
+        answer = call(alice.service.url, "POST", place, body, headers)
 
-    # The edit token was read; where the body is a document, it stands in the query.
-    assert answer.status == (400 if path.endswith("import") else 401), answer
+        # The edit token was read; where the body is a document, it stands in the query.
+        assert answer.status == (400 if path.endswith("import") else 401), (path, answer)
 
 
-@pytest.mark.parametrize("path", ["stream/contents/%0A0", "stream/contents/feed/1%0A", "%0A", "tag/list%0A"])
-def test_a_line_feed_in_a_path_causes_no_server_error(app: App, path: str) -> None:
-    assert app.call("GET", path).status in (200, 303, 404)
+def test_a_line_feed_in_a_path_causes_no_server_error(app: App) -> None:
+    for path in ("stream/contents/%0A0", "stream/contents/feed/1%0A", "%0A", "tag/list%0A"):
+        assert app.call("GET", path).status in (200, 303, 404), path
 
 
 @settings(max_examples=examples(25), suppress_health_check=list(HealthCheck))

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from greader.apps import FORM, App
+from greader.apps import FORM, MOUNTS, App, with_password
 from support.people import PASSWORD, Cast, HttpResponse, Person, call
 from support.visitors import Visitor
 from tidings.base.times import Instant
@@ -15,7 +15,13 @@ from tidings.domain.accounts.throttle import buckets_of
 from tidings.greader.app import BAD_TOKEN
 from tidings.storage.accounts import sign_in_failures
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.one_engine]
+
+
+@pytest.fixture(params=MOUNTS, ids=["root", "freshrss"])
+def app(request: pytest.FixtureRequest, alice: Person) -> App:
+    """An app at each of the paths of the API."""
+    return with_password(alice, request.param)
 
 
 def is_refused(answer: HttpResponse) -> bool:
