@@ -26,6 +26,7 @@ from tidings.maintenance.cleanup_worker import run_cleanup
 from tidings.services.accounts.sessions import Sessions
 from tidings.services.entries.labels import Labels
 from tidings.services.entries.search_index import SearchIndexer
+from tidings.services.listeners import Listeners
 from tidings.storage import migrate
 from tidings.storage.entries import entries, labels
 from tidings.storage.feeds import feeds, icons
@@ -130,7 +131,7 @@ def test_labelled_entries_are_kept_until_their_last_label_is_taken(
 ) -> None:
     plain, labelled = feed_fixture.add(ready("Plain"), ready("Labelled"))
     set_state(feed_fixture, [plain, labelled], NOW, status=EntryStatus.READ)
-    service = Labels(feed_fixture.database, clock)
+    service = Labels(feed_fixture.database, clock, Listeners())
     service.change(feed_fixture.user_id, [labelled], add=["Work", "Home"])
 
     clock.pass_days(4000)
@@ -152,7 +153,7 @@ def test_labelled_entries_are_kept_until_their_last_label_is_taken(
 def test_a_feed_with_its_own_retention_keeps_labelled_entries(feed_fixture: FeedFixture, clock: MovableClock) -> None:
     plain, labelled = feed_fixture.add(ready("Plain"), ready("Labelled"))
     set_state(feed_fixture, [plain, labelled], NOW, status=EntryStatus.READ)
-    Labels(feed_fixture.database, clock).change(feed_fixture.user_id, [labelled], add=["Work"])
+    Labels(feed_fixture.database, clock, Listeners()).change(feed_fixture.user_id, [labelled], add=["Work"])
     with feed_fixture.database.writing() as db:
         db.run(update(feed_table).values(keep_read_days=3))
 

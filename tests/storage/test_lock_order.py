@@ -15,6 +15,7 @@ from sqlalchemy import select, text, update
 
 from support.entry_fixtures import NOW, FeedFixture, ready
 from tidings.base.times import Instant
+from tidings.domain.accounts.users import User
 from tidings.domain.entries.entries import ReadyEntry
 from tidings.domain.feeds.feeds import Feed
 from tidings.domain.polling.changes import FeedUpdate
@@ -209,7 +210,7 @@ def test_tombstones_are_updated_in_order(postgresql: Database, feed_fixtures: li
 @pytest.fixture
 def label_ids(feed_fixtures: list[FeedFixture], postgresql: Database) -> list[int]:
     """Return labels of the user, a and b; an entry has both. Their rows are not in the order of their ids."""
-    labels_of_user = Labels(postgresql, lambda: NOW)
+    labels_of_user = Labels(postgresql, lambda: NOW, Listeners())
     names = {"a": "a", "b": "b"}
     feed_fixtures[0].add(ready("One"))
     with postgresql.writing() as db:
@@ -220,22 +221,33 @@ def label_ids(feed_fixtures: list[FeedFixture], postgresql: Database) -> list[in
     return ids
 
 
+def owner(database: Database, user_id: int) -> User:
+    with database.reading() as db:
+        found = users.get(db, user_id)
+    assert found is not None
+    return found
+
+
 def entry_ids(database: Database) -> list[int]:
     with database.reading() as db:
         return db.scalars(select(entry_table.c.id))
 
 
-@pytest.mark.parametrize("change", ["give", "take", "give and take", "delete", "of an entry"])
+@pytest.mark.parametrize("change", ["give", "take", "give and take", "delete", "of an entry", "give by id"])
 def test_labels_come_after_counters(
     postgresql: Database, feed_fixtures: list[FeedFixture], label_ids: list[int], change: str
 ) -> None:
-    services, user_id, mine = Labels(postgresql, lambda: NOW), feed_fixtures[0].user_id, entry_ids(postgresql)
+    services = Labels(postgresql, lambda: NOW, Listeners())
+    user_id, mine = feed_fixtures[0].user_id, entry_ids(postgresql)
     changes: dict[str, Callable[[], object]] = {
         "give": lambda: services.change(user_id, mine, add=["a"]),
         "take": lambda: services.change(user_id, mine, remove=["a"]),
         "give and take": lambda: services.change(user_id, mine, add=["a"], remove=["b"]),
         "delete": lambda: services.delete(user_id, label_ids[0]),
         "of an entry": lambda: services.set_of_entry(user_id, mine[0], [], "a"),
+        "give by id": lambda: services.update_entries(
+            owner(postgresql, user_id), mine, add=[label_ids[0]], starred=True
+        ),
     }
 
     ensure_order(
@@ -246,11 +258,14 @@ def test_labels_come_after_counters(
     )
 
 
-@pytest.mark.parametrize("change", ["give both", "take both", "give b, take a", "give a, take b", "of an entry"])
+@pytest.mark.parametrize(
+    "change", ["give both", "take both", "give b, take a", "give a, take b", "of an entry", "by id", "order"]
+)
 def test_labels_are_locked_in_the_order_of_ids(
     postgresql: Database, feed_fixtures: list[FeedFixture], label_ids: list[int], change: str
 ) -> None:
-    services, user_id, mine = Labels(postgresql, lambda: NOW), feed_fixtures[0].user_id, entry_ids(postgresql)
+    services = Labels(postgresql, lambda: NOW, Listeners())
+    user_id, mine = feed_fixtures[0].user_id, entry_ids(postgresql)
     services.change(user_id, mine, remove=["a", "b"])
     changes: dict[str, Callable[[], object]] = {
         "give both": lambda: services.change(user_id, mine, add=["b", "a"]),
@@ -258,6 +273,10 @@ def test_labels_are_locked_in_the_order_of_ids(
         "give b, take a": lambda: services.change(user_id, mine, add=["b"], remove=["a"]),
         "give a, take b": lambda: services.change(user_id, mine, add=["a"], remove=["b"]),
         "of an entry": lambda: services.set_of_entry(user_id, mine[0], [label_ids[0]], "b"),
+        "by id": lambda: services.update_entries(
+            owner(postgresql, user_id), mine, add=[label_ids[1]], remove=[label_ids[0]]
+        ),
+        "order": lambda: services.update(user_id, label_ids[1], position=1),
     }
 
     ensure_order(

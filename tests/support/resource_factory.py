@@ -48,9 +48,7 @@ MAKERS: Mapping[str, Callable[[ResourceFactory], int]] = {
     "api_password_id": lambda resources: int(resources.person.post("/v1/api-passwords", {"name": "phone"})["id"]),
     "icon_id": lambda resources: int(resources.feed["icon"]["icon_id"]),
     "user_id": lambda resources: resources.person.id,
-    "label_id": lambda resources: (
-        resources.person.service.services.entries.labels.create(resources.person.id, "Umbrellas").id
-    ),
+    "label_id": lambda resources: int(resources.entry["labels"][0]["id"]),
     "rule_id": lambda resources: int(
         resources.person.post("/v1/rules", {"query": "title:storm", "actions": [{"type": "star"}]})["id"]
     ),
@@ -119,7 +117,9 @@ class ResourceFactory:
         site.serve("/rain", ARTICLE.replace("{paragraphs}", PARAGRAPH * 4))
         created = person.post("/v1/feeds", {"feed_url": site.url("/feed.xml")})
         self.feed = person.get(f"/v1/feeds/{created['feed_id']}")
-        self.entry = person.entries()[0]
+        entry_id = person.entries()[0]["id"]
+        person.service.services.entries.labels.change(person.id, [entry_id], add=["Umbrellas"])
+        self.entry = person.get(f"/v1/entries/{entry_id}")
 
     def id_of(self, parameter: str) -> int:
         assert parameter in MAKERS, f"resource_factory.py does not make a {parameter}"

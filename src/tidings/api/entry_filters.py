@@ -25,6 +25,7 @@ MAX_ENTRIES = 10_000
 MAX_IDS = 10_000
 # Each is a separate condition, and a statement may have a thousand.
 MAX_TAGS = 100
+MAX_LABELS = 100
 
 Choice = TypeVar("Choice", Order, Direction)
 
@@ -40,6 +41,7 @@ class EntriesQuery(Query, frozen=True):
     search: words of title and content, "phrases", -without, this OR that, begin*.
     query: a query of the query language, such as title:rain (is:starred OR published:7d); 400 if it cannot be read.
     tags: repeated, it matches all of the values.
+    label_id: a label of yours, or several, all of which an entry must have.
     globally_visible: true leaves out feeds and categories hidden from the global lists.
     """
 
@@ -63,6 +65,7 @@ class EntriesQuery(Query, frozen=True):
     feed_id: int | None = None
     tags: tuple[str, ...] = ()
     globally_visible: bool | None = None
+    label_id: tuple[int, ...] = ()
 
     def filter(self) -> EntryFilter:
         """Return the filter without feed and category, which the path may name as well."""
@@ -77,8 +80,12 @@ class EntriesQuery(Query, frozen=True):
             after_entry_id=self.after_entry_id or None,
             globally_visible=bool(self.globally_visible),
             tags=self._tag_keys(),
+            label_ids=self.label_ids(),
             search=self.search.strip(),
         )
+
+    def label_ids(self) -> tuple[int, ...]:
+        return _label_ids(self.label_id)
 
     def _tag_keys(self) -> tuple[str, ...]:
         keys = tuple(dict.fromkeys(key for tag in self.tags if (key := tag_key(tag))))
@@ -94,9 +101,10 @@ class EntriesQuery(Query, frozen=True):
 
 
 class IdsQuery(Query, frozen=True):
-    """Filters of a list of ids. An invalid status, starred or query is refused; other filters are ignored.
+    """Filters of a list of ids. An invalid status, starred, query or label_id is refused; other filters are ignored.
 
     starred: true or false. limit: default and maximum 10000. query: a query of the query language.
+    label_id: a label of yours, or several, all of which an entry must have.
     """
 
     status: Annotated[tuple[str, ...], one_of(STATUS_BY_NAME)] = ()
@@ -104,6 +112,7 @@ class IdsQuery(Query, frozen=True):
     query: str = ""
     limit: int | None = None
     offset: int | None = None
+    label_id: tuple[int, ...] = ()
 
     def filter(self) -> EntryFilter:
         starred = None
@@ -111,10 +120,22 @@ class IdsQuery(Query, frozen=True):
             starred = boolean([self.starred[0]])
             if starred is None:
                 raise InvalidInput(verbatim("starred: send true or false."), field="starred")
-        return EntryFilter(statuses=(_status(self.status[0]),) if self.status else (), starred=starred)
+        return EntryFilter(
+            statuses=(_status(self.status[0]),) if self.status else (),
+            starred=starred,
+            label_ids=_label_ids(self.label_id),
+        )
 
     def page_size(self) -> int:
         return min(self.limit or MAX_IDS, MAX_IDS)
+
+
+def _label_ids(sent: tuple[int, ...]) -> tuple[int, ...]:
+    """Return each id once; 0 counts as not sent."""
+    ids = tuple(sorted({number for number in sent if number}))
+    if len(ids) > MAX_LABELS:
+        raise InvalidInput(verbatim(f"label_id: {MAX_LABELS} at most."), field="label_id")
+    return ids
 
 
 def _status(word: str) -> EntryStatus:

@@ -34,9 +34,10 @@ INT64 = 2**63
 
 
 class Query(Struct, frozen=True):
-    """Parameters of an endpoint: fields of type `int | None`, `bool | None`, `str`, or `tuple[str, ...]` (repeatable).
+    """Parameters of an endpoint: fields of type `int | None`, `bool | None`, `str`, or tuples of repeatable ones.
 
-    Numbers are whole and not negative. If a parameter that is not repeatable is sent twice, the first counts.
+    `tuple[str, ...]` has all values, `tuple[int, ...]` those that are numbers. Numbers are whole and not negative. If a
+    parameter that is not repeatable is sent twice, the first counts.
     """
 
 
@@ -172,4 +173,5 @@ _PARSERS: dict[Any, Callable[[list[str]], Any]] = {
     bool | None: boolean,
     str: lambda values: values[0],
     tuple[str, ...]: tuple,
+    tuple[int, ...]: lambda values: tuple(number for value in values if (number := _number([value])) is not None),
 }

@@ -27,6 +27,7 @@ _PLAIN: dict[Any, Schema] = {
     bool | None: {"type": "boolean"},
     str: {"type": "string"},
     tuple[str, ...]: {"type": "array", "items": {"type": "string"}},
+    tuple[int, ...]: {"type": "array", "items": {**INT64, "minimum": 0}},
 }
 
 

@@ -184,7 +184,7 @@ def build_services(database: Database, settings: Settings, *, clock: Clock = sys
             articles=articles,
             saved_pages=SavedPages(database, articles, entries, clock),
             enclosures=Enclosures(database),
-            labels=Labels(database, clock),
+            labels=Labels(database, clock, listeners),
             search=search,
         ),
         polling=PollingServices(

@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from tidings.api.endpoints.enclosures import EnclosureOut, enclosure_out
 from tidings.api.endpoints.feeds import FeedOut, MissingIcon, encoded_feeds
+from tidings.api.endpoints.labels import Color
 from tidings.api.entry_filters import EntriesQuery, IdsQuery
 from tidings.api.schema_annotations import Required, Timestamp, one_of
 from tidings.api.struct_copy import StructCopy
@@ -34,15 +35,27 @@ from tidings.http.responses import ChunkedJson, json
 from tidings.services import Services
 from tidings.services.clock import TimeZone, time_zone
 from tidings.services.entries.entries import owned_entry, unknown_entry
+from tidings.services.entries.labels import check_owned
 from tidings.services.entries.queries import dated_query
-from tidings.storage.entries import entries, entry_lists
+from tidings.storage.entries import entries, entry_lists, labels
 from tidings.storage.entries.entry_lists import EntryPage
 
 routes = Routes("Entries")
 
 
+class EntryLabelOut(Struct, frozen=True):
+    """A label that the user gave to the entry."""
+
+    id: int
+    title: str
+    color: Color
+
+
 class EntryOut(Struct, frozen=True):
-    """content: cleaned HTML. reading_time: minutes. Times are in the time zone of the user."""
+    """content: cleaned HTML. reading_time: minutes. Times are in the time zone of the user.
+
+    tags: of the publisher. labels: of the user, in their order.
+    """
 
     id: int
     user_id: int
@@ -64,6 +77,7 @@ class EntryOut(Struct, frozen=True):
     tags: list[str]
     enclosures: list[EnclosureOut]
     feed: FeedOut
+    labels: list[EntryLabelOut]
 
 
 class EntryList(Struct, frozen=True):
@@ -88,12 +102,20 @@ class EntryIds(Struct, frozen=True):
 
 
 class EntriesUpdate(Struct, frozen=True):
-    """At least one of status and starred is sent."""
+    """At least one of status, starred, add_labels and remove_labels is sent.
+
+    add_labels, remove_labels: ids of your labels, which the entries may have already or not.
+    """
 
     entry_ids: Required[list[Int64]] = None
     status: Annotated[str | None, one_of(STATUS_BY_NAME)] = None
     starred: bool | None = None
+    add_labels: list[Int64] | None = None
+    remove_labels: list[Int64] | None = None
 
+
+# Of most entries.
+_NO_LABELS: list[EntryLabelOut] = []
 
 _copy = StructCopy(
     EntryOut,
@@ -107,6 +129,7 @@ _copy = StructCopy(
     "tags",
     "enclosures",
     "feed",
+    "labels",
 )
 
 
@@ -115,6 +138,7 @@ def serialize_page(
 ) -> list[EntryOut]:
     """Leaves out entries whose feed was deleted since the page was read, which PostgreSQL allows."""
     embedded = encoded_feeds(db, caller, {entry.feed_id for entry in page.entries}, missing_icon=missing_icon)
+    given = _labels_of(db, caller, page.entries) if page.entries else {}
     clock = time_zone(caller.timezone)
     return [
         _show(
@@ -122,6 +146,7 @@ def serialize_page(
             page.contents.get(entry.id, ""),
             page.enclosures.get(entry.id, []),
             embedded[entry.feed_id],
+            given.get(entry.id, _NO_LABELS),
             clock,
             minutes=shown_minutes(entry.reading_time, caller),
         )
@@ -131,7 +156,14 @@ def serialize_page(
 
 
 def _show(
-    entry: Entry, content: str, attached: list[Enclosure], feed: msgspec.Raw, clock: TimeZone, *, minutes: int
+    entry: Entry,
+    content: str,
+    attached: list[Enclosure],
+    feed: msgspec.Raw,
+    given: list[EntryLabelOut],
+    clock: TimeZone,
+    *,
+    minutes: int,
 ) -> EntryOut:
     return _copy(
         entry,
@@ -146,7 +178,16 @@ def _show(
         tags=msgspec.Raw(entry.tags.encode()),
         enclosures=[enclosure_out(enclosure) for enclosure in attached],
         feed=feed,
+        labels=given,
     )
+
+
+def _labels_of(db: Read, caller: User, listed: Sequence[Entry]) -> dict[int, list[EntryLabelOut]]:
+    """Return the labels of entries by entry id; an entry without labels is missing."""
+    given = labels.of_entries(db, caller.id, [entry.id for entry in listed])
+    return {
+        entry_id: [EntryLabelOut(label.id, label.name, label.color) for label in own] for entry_id, own in given.items()
+    }
 
 
 def serialize_entry(db: Read, caller: User, entry: Entry, missing_icon: MissingIcon = MissingIcon.NULL) -> EntryOut:
@@ -193,7 +234,12 @@ def _list(
     category_ids = {id_ for id_ in (category_id, query.category_id or 0) if id_}
     asked = dated_query(query.query, now=services.clock(), zone=caller.timezone)
     with services.entries.listing.open(
-        caller.id, search=query.search, query=asked, feed_ids=feed_ids, category_ids=category_ids
+        caller.id,
+        search=query.search,
+        query=asked,
+        feed_ids=feed_ids,
+        category_ids=category_ids,
+        label_ids=query.label_ids(),
     ) as lists:
         entry_filter, page = query.filter(), query.page()
         if len(feed_ids) > 1 or len(category_ids) > 1:
@@ -243,6 +289,7 @@ def list_entry_ids(caller: User, services: Services, query: IdsQuery) -> EntryId
             ids, total = lists.page_ids(entry_filter, page)
         return EntryIds(total, ids)
     with services.reading() as db:
+        check_owned(db, caller.id, entry_filter.label_ids, field="label_id")
         total, joined = entry_lists.ids(db, caller.id, entry_filter, limit=limit, offset=offset)
     # Joined, they are JSON already: decoding and encoding them would take longer than reading them.
     return EntryIds(total, msgspec.Raw(f"[{joined}]".encode()))  # type: ignore[arg-type]
@@ -281,7 +328,7 @@ def get_category_entry(
 
 @routes.put("/v1/entries", status=204, raises=(InvalidInput,))
 def update_entries(caller: User, services: Services, body: EntriesUpdate) -> None:
-    """Set the status or the star of several entries. Ids of other users' entries are ignored."""
+    """Set the status or the star of several entries, and give or take labels. Other users' entries are ignored."""
     if not body.entry_ids:
         raise InvalidInput(verbatim("entry_ids: at least one entry id is needed."), field="entry_ids")
     if len(body.entry_ids) > MAX_IDS:
@@ -295,9 +342,30 @@ def update_entries(caller: User, services: Services, body: EntriesUpdate) -> Non
             raise InvalidInput(
                 verbatim(f"status: {body.status[:40]!r} is not read, unread or removed."), field="status"
             )
+    if body.add_labels or body.remove_labels:
+        added, removed = _label_changes(body)
+        services.entries.labels.update_entries(
+            caller, body.entry_ids, add=added, remove=removed, status=status, starred=body.starred
+        )
+        return
     if status is None and body.starred is None:
-        raise InvalidInput(verbatim("Nothing to change: send status, starred, or both."), field="status")
+        raise InvalidInput(
+            verbatim("Nothing to change: send status, starred, add_labels or remove_labels."), field="status"
+        )
     services.entries.changes.update(caller, body.entry_ids, status=status, starred=body.starred)
+
+
+def _label_changes(body: EntriesUpdate) -> tuple[set[int], set[int]]:
+    """Return the ids of the labels to give and to take. Raises InvalidInput."""
+    added, removed = set(body.add_labels or ()), set(body.remove_labels or ())
+    if both := sorted(added & removed):
+        raise InvalidInput(verbatim(f"remove_labels: label {both[0]} is in add_labels as well."), field="remove_labels")
+    if len(body.entry_ids or ()) * len(added | removed) > MAX_IDS:
+        raise InvalidInput(
+            verbatim(f"entry_ids: {MAX_IDS:,} at most, divided by the number of labels; send them in parts."),
+            field="entry_ids",
+        )
+    return added, removed
 
 
 @routes.put("/v1/entries/{entry_id}/bookmark", status=204, raises=(InvalidInput, NotFound))

@@ -19,16 +19,21 @@ from tidings.http.json_body import Int64, sent
 from tidings.http.responses import json
 from tidings.services import Services
 from tidings.services.entries.entries import invalid_feed_id, owned_entry
+from tidings.services.entries.labels import check_owned
 from tidings.storage.feeds import feeds
 
 routes = Routes("Entries")
 
 
 class EntryUpdate(Struct, frozen=True):
-    """title: plain text. content: HTML; it is sanitized."""
+    """title: plain text. content: HTML; it is sanitized.
+
+    labels: ids of your labels, all that the entry is to have.
+    """
 
     title: str | None = None
     content: str | None = None
+    labels: list[Int64] | None = None
 
 
 class EntryImport(Struct, frozen=True):
@@ -57,8 +62,14 @@ class EntryImported(Struct, frozen=True):
 def update_entry(
     caller: User, services: Services, missing_icon: MissingIcon, entry_id: int, body: EntryUpdate
 ) -> EntryOut:
-    """Change the title or content of an entry. Later changes of the publisher do not overwrite them."""
+    """Change the title, the content or the labels of an entry. Later changes of the publisher do not overwrite them."""
+    if body.labels is not None:
+        with services.reading() as db:
+            owned_entry(db, caller.id, entry_id)
+            check_owned(db, caller.id, body.labels, field="labels")
     services.entries.changes.edit(caller, entry_id, title=body.title, content=body.content)
+    if body.labels is not None:
+        services.entries.labels.set_of_entry(caller.id, entry_id, body.labels)
     with services.reading() as db:
         return serialize_entry(db, caller, owned_entry(db, caller.id, entry_id), missing_icon)
 

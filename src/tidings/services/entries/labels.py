@@ -7,18 +7,23 @@ from collections.abc import Collection, Iterable, Sequence
 from tidings.base.errors import InvalidInput, NotFound
 from tidings.base.messages import msg
 from tidings.base.text import normalize_for_search
+from tidings.domain.accounts.users import User
+from tidings.domain.entries.entries import EntryStatus
 from tidings.domain.entries.labels import Label, moved, validate_color, validate_name
+from tidings.domain.entries.state_changes import StateChange
 from tidings.engine.database import Database, Read, Write
 from tidings.services.clock import Clock
-from tidings.services.entries.entries import owned_entry
+from tidings.services.entries.entries import owned_entry, write_states
+from tidings.services.listeners import Listeners
 from tidings.storage.entries import counters, entries, labels
 from tidings.storage.feeds import categories
 
 
 class Labels:
-    def __init__(self, database: Database, clock: Clock) -> None:
+    def __init__(self, database: Database, clock: Clock, listeners: Listeners) -> None:
         self._database = database
         self._clock = clock
+        self._listeners = listeners
 
     def create(self, user_id: int, name: str, color: str = "") -> Label:
         """Create a label and return it. Raises InvalidInput for a name that is invalid or taken, and for a colour."""
@@ -83,6 +88,36 @@ class Labels:
             if removed := [locked[key] for key in to_remove if key in locked]:
                 labels.detach(db, user_id, removed, mine, now=self._clock())
 
+    def update_entries(
+        self,
+        user: User,
+        entry_ids: Sequence[int],
+        *,
+        add: Collection[int] = (),
+        remove: Collection[int] = (),
+        status: EntryStatus | None = None,
+        starred: bool | None = None,
+    ) -> None:
+        """Give labels to entries and take labels from them, and set their status or star, all in one transaction.
+
+        Entries that are not the user's are ignored. Raises InvalidInput, with add_labels or remove_labels as its field,
+        for labels that are not.
+        """
+        now = self._clock()
+        with self._database.writing() as db:
+            mine = _lock_entries(db, user.id, entry_ids)
+            locked = labels.lock(db, user.id, [*add, *remove])
+            _refuse_unknown(add, locked, "add_labels")
+            _refuse_unknown(remove, locked, "remove_labels")
+            if not mine:
+                return
+            labels.attach(db, user.id, sorted(set(add)), mine)
+            if remove:
+                labels.detach(db, user.id, sorted(set(remove)), mine, now=now)
+            if status is not None or starred is not None:
+                # Last, so that an entry that is saved because of its star has its labels.
+                write_states(db, user, StateChange(user.id, mine, status, starred), now, self._listeners)
+
     def set_of_entry(self, user_id: int, entry_id: int, label_ids: Collection[int], new_name: str = "") -> None:
         """Give an entry exactly these labels. Ids of labels that are not the user's are ignored.
 
@@ -119,6 +154,17 @@ def owned_label(db: Read, user_id: int, label_id: int) -> Label:
     if label is None:
         raise unknown_label(label_id)
     return label
+
+
+def check_owned(db: Read, user_id: int, label_ids: Collection[int], *, field: str) -> None:
+    """Raise InvalidInput, with the name of a field, if one of the labels is not the user's."""
+    if label_ids:
+        _refuse_unknown(label_ids, labels.owned(db, user_id, label_ids), field)
+
+
+def _refuse_unknown(label_ids: Iterable[int], owned: Collection[int], field: str) -> None:
+    if unknown := sorted(set(label_ids).difference(owned)):
+        raise InvalidInput(unknown_label(unknown[0]).text, field=field)
 
 
 def unknown_label(label_id: int) -> NotFound:

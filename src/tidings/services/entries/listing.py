@@ -13,6 +13,7 @@ from tidings.domain.entries.entries import Direction, Entry, EntryFilter, Order,
 from tidings.engine.database import Database, Read
 from tidings.query.model import DatedQuery
 from tidings.services.entries.entries import invalid_feed_id
+from tidings.services.entries.labels import check_owned
 from tidings.services.entries.search_index import SearchIndexer
 from tidings.storage.entries import entry_lists, query_filter
 from tidings.storage.entries.entry_lists import EntryPage
@@ -80,11 +81,13 @@ class EntryListReader:
         query: DatedQuery | None = None,
         feed_ids: Collection[int] = (),
         category_ids: Collection[int] = (),
+        label_ids: Collection[int] = (),
     ) -> Iterator[EntryLists]:
         """Yield the lists of a user.
 
-        search, query: what the filter has; if they ask for words, the index is updated first. feed_ids, category_ids:
-        the ids in the filters. Raises InvalidInput, with feed_id or category_id as its field, if one is not the user's.
+        search, query: what the filter has; if they ask for words, the index is updated first. feed_ids, category_ids,
+        label_ids: the ids in the filters. Raises InvalidInput, with feed_id, category_id or label_id as its field, if
+        one is not the user's.
         """
         if needs_index(search, query):
             self._search.catch_up(user_id)
@@ -95,6 +98,7 @@ class EntryListReader:
             for category_id in category_ids:
                 if categories.get(db, user_id, category_id) is None:
                     raise InvalidInput(msg("There is no category {id}.", id=category_id), field="category_id")
+            check_owned(db, user_id, label_ids, field="label_id")
             yield EntryLists(db, user_id)
 
     @contextmanager
@@ -103,6 +107,11 @@ class EntryListReader:
         feed_ids = [filter_.feed_id] if filter_.feed_id is not None else []
         category_ids = [filter_.category_id] if filter_.category_id is not None else []
         with self.open(
-            user_id, search=filter_.search, query=filter_.query, feed_ids=feed_ids, category_ids=category_ids
+            user_id,
+            search=filter_.search,
+            query=filter_.query,
+            feed_ids=feed_ids,
+            category_ids=category_ids,
+            label_ids=filter_.label_ids,
         ) as lists:
             yield lists

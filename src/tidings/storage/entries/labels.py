@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from msgspec import Struct
 from sqlalchemy import ColumnElement, bindparam, case, delete, exists, func, insert, select, update
 
 from tidings.base.times import Instant
@@ -37,6 +36,7 @@ _set_position = (
     .where(labels.c.user_id == bindparam("user"), labels.c.id == bindparam("label"))
     .values(position=bindparam("place"))
 )
+_select_owned = select(labels.c.id).where(labels.c.user_id == bindparam("user"), in_list(labels.c.id, "ids"))
 _lock_by_id = (
     select(labels.c.id)
     .where(labels.c.user_id == bindparam("user"), in_list(labels.c.id, "ids"))
@@ -61,15 +61,6 @@ _count = (
 
 # A condition on entries that cleanup may delete.
 is_unlabelled = ~exists().where(entry_labels.c.entry_id == entries.c.id, entry_labels.c.user_id == entries.c.user_id)
-
-
-class _EntryLabel(Struct, frozen=True):
-    entry_id: int
-    id: int
-    user_id: int
-    name: str
-    color: str
-    position: int | None
 
 
 _select_of_entries = (
@@ -129,6 +120,11 @@ def get(db: Read, user_id: int, label_id: int) -> Label | None:
     return db.one(Label, _select_by_id, user=user_id, id=label_id)
 
 
+def owned(db: Read, user_id: int, label_ids: Iterable[int]) -> list[int]:
+    """Return which of these labels are the user's."""
+    return db.scalars(_select_owned, user=user_id, ids=sorted(set(label_ids)))
+
+
 def by_key(db: Read, user_id: int, name_key: str) -> Label | None:
     """Return the label with this case-folded name; None if there is none."""
     return db.one(Label, _select_by_key, user=user_id, key=name_key)
@@ -146,8 +142,8 @@ def counts(db: Read, user_id: int, label_ids: Iterable[int]) -> dict[int, LabelC
 def of_entries(db: Read, user_id: int, entry_ids: Iterable[int]) -> dict[int, list[Label]]:
     """Return the labels of entries by entry id, each list in order; an entry without labels is missing."""
     found: dict[int, list[Label]] = {}
-    for row in db.all(_EntryLabel, _select_of_entries, user=user_id, ids=sorted(set(entry_ids))):
-        found.setdefault(row.entry_id, []).append(Label(row.id, row.user_id, row.name, row.color, row.position))
+    for entry_id, *values in db.tuples(_select_of_entries, user=user_id, ids=set(entry_ids)):
+        found.setdefault(entry_id, []).append(Label(*values))
     for attached in found.values():
         if len(attached) > 1:
             attached.sort(key=_order)
