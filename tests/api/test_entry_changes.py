@@ -281,13 +281,15 @@ def test_a_delivery_has_the_entry_and_a_reduced_feed(alice: Person, site: Publis
     feed = alice.has_feed(site, username="u", password="p", cookie="c")
     imported = {"url": "https://example.org/é", "tags": ["A", "b"], "content": "<p>x</p>", "starred": True}
     entry_id = alice.post(f"/v1/feeds/{feed['id']}/entries/import", imported)["id"]
+    alice.service.services.entries.labels.change(alice.id, [entry_id], add=["Work", "later, perhaps"])
     switch_on(alice, {"url": HOOK})
 
     alice.post(f"/v1/entries/{entry_id}/save", status=202)
 
     event = json.loads(outbox(alice)[0]["body"])
     entry = alice.get(f"/v1/entries/{entry_id}")
-    del entry["language"], entry["labels"]
+    del entry["language"]
+    entry["labels"] = ["later, perhaps", "Work"]
     fields = ("id", "user_id", "feed_url", "site_url", "title", "checked_at")
     reduced = {name: entry["feed"][name] for name in fields}
     category = entry["feed"]["category"]

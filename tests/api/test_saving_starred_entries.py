@@ -120,3 +120,11 @@ def test_an_imported_star_saves_nothing(alice: Person, ids: list[int]) -> None:
     alice.post(f"/v1/feeds/{feed_id}/entries/import", {"url": "https://example.org/old", "starred": True})
 
     assert saved(alice) == []
+
+
+def test_an_entry_is_saved_with_the_labels_that_it_gets_with_its_star(alice: Person, ids: list[int]) -> None:
+    label = alice.post("/v1/labels", {"title": "Later"})["id"]
+
+    alice.put("/v1/entries", {"entry_ids": ids[:1], "starred": True, "add_labels": [label]})
+
+    assert [event["entry"]["labels"] for event in outbox(alice)] == [["Later"]]

@@ -6,8 +6,10 @@ import base64
 import hashlib
 import hmac
 import json
+import re
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import unquote_plus
 
 import pytest
 
@@ -348,6 +350,34 @@ def test_an_existing_entry_counts_as_saved(name: str, site: Publisher) -> None:
     outcome, _ = hand_over(site, name, {"url": site.origin, "token": "t", "api_secret": "t"}, saved())
 
     assert outcome.is_delivered
+
+
+MORE_SETTINGS: dict[str, tuple[dict[str, Any], dict[str, Reply]]] = {
+    "shaarli": ({"url": "{site}", "api_secret": "4c2a"}, {"/api/v1/links": says({"id": 1}, 201)}),
+    "pinboard": ({"token": "ada:1234"}, {"/v1/posts/add": says({"result_code": "done"})}),
+    "omnivore": (
+        {"url": "{site}/api/graphql", "api_key": "key-1"},
+        {"/api/graphql": says({"data": {"saveUrl": {"url": "https://omnivore.example/me/rain"}}})},
+    ),
+}
+WITH_TAGS = sorted(name for name, provider in REGISTRY.items() if any(one.name == "tags" for one in provider.fields))
+
+
+@pytest.mark.parametrize("name", WITH_TAGS)
+def test_labels_of_an_entry_are_tags_as_well(name: str, site: Publisher) -> None:
+    cases = {case.name: (case.settings, case.responses) for case in CASES} | MORE_SETTINGS
+    settings, responses = cases[name]
+    for path, reply in responses.items():
+        site.script(path, reply)
+    settings = json.loads(json.dumps(settings | {"tags": "sky"}).replace("{site}", site.origin))
+
+    outcome, requests = hand_over(site, name, settings, saved(labels=["After, work", "sky"]))
+
+    assert outcome.error_text == ""
+    sent = " ".join(f"{unquote_plus(one.path)} {json.dumps(one.body)}" for one in requests)
+    # Nowhere with its comma, which would make two tags of it.
+    assert len(re.findall(r"\bAfter[ -]work\b", sent)) == len(re.findall("After", sent)) == 1
+    assert len(re.findall(r"\bsky\b", sent)) == 1
 
 
 def test_shaarli_gets_a_fresh_token(site: Publisher) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -66,10 +66,12 @@ class RedirectingSender(Sender):
         )
 
 
-def saved(url: str = URL, title: str = TITLE, content: str = "<p>Take an umbrella.</p>") -> Event:
+def saved(
+    url: str = URL, title: str = TITLE, content: str = "<p>Take an umbrella.</p>", labels: Sequence[str] = ()
+) -> Event:
     """Return the event of a user saving an entry."""
     feed = events.feed_payload(a_feed(), Category(3, 7, "Sky", hide_globally=False), format_time=_show)
-    payload = events.entry_payload(_entry(1, title, url), content, [], minutes=1, format_time=_show)
+    payload = events.entry_payload(_entry(1, title, url), content, [], labels, minutes=1, format_time=_show)
     return _event(events.SAVE_ENTRY, events.EVENTS[events.SAVE_ENTRY].body(feed, payload))
 
 

@@ -83,6 +83,8 @@ class EntryPayload(Struct, frozen=True, kw_only=True, omit_defaults=True):
     reading_time: int
     enclosures: list[EnclosurePayload]
     tags: list[str]
+    labels: list[str] = []
+    """Names of the user's labels, in their order; not sent if there are none."""
     feed: FeedPayload | None = None
     """None where the event itself holds the feed of all its entries."""
 
@@ -147,7 +149,13 @@ def new_entries_bodies(feed: FeedPayload, entries: Iterable[EntryPayload]) -> It
 
 
 def entry_payload(
-    entry: Entry, content: str, enclosures: Sequence[Enclosure], *, minutes: int, format_time: FormatTime
+    entry: Entry,
+    content: str,
+    enclosures: Sequence[Enclosure],
+    label_names: Iterable[str] = (),
+    *,
+    minutes: int,
+    format_time: FormatTime,
 ) -> EntryPayload:
     """Return an entry as it is sent to receivers.
 
@@ -172,6 +180,7 @@ def entry_payload(
         reading_time=minutes,
         enclosures=[msgspec.convert(one, EnclosurePayload, from_attributes=True) for one in enclosures],
         tags=msgspec.json.decode(entry.tags, type=list[str]),
+        labels=list(label_names),
     )
 
 

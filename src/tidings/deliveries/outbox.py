@@ -23,7 +23,7 @@ from tidings.domain.feeds.feeds import Feed
 from tidings.engine.database import Read, Write
 from tidings.services.clock import time_zone
 from tidings.services.listeners import StoredEntries
-from tidings.storage.entries import entries, entry_lists
+from tidings.storage.entries import entries, entry_lists, labels
 from tidings.storage.feeds import categories, feeds
 
 log = structlog.get_logger()
@@ -83,11 +83,12 @@ def post_entry_event(db: Write, user: User, event_type: str, entry: Entry, now: 
     assert feed is not None
 
     def bodies() -> list[bytes]:
-        ((_, content, enclosures),) = _with_bodies(db, [entry])
+        ((_, content, enclosures, label_names),) = _with_bodies(db, [entry])
         payload = events.entry_payload(
             entry,
             content,
             enclosures,
+            label_names,
             minutes=shown_minutes(entry.reading_time, user),
             format_time=time_zone(user.timezone).format,
         )
@@ -132,19 +133,28 @@ def _new_entries_bodies(db: Read, user: User, feed: Feed, entry_ids: Sequence[in
     format_time = time_zone(user.timezone).format
     payloads = (
         events.entry_payload(
-            entry, content, enclosures, minutes=shown_minutes(entry.reading_time, user), format_time=format_time
+            entry,
+            content,
+            enclosures,
+            label_names,
+            minutes=shown_minutes(entry.reading_time, user),
+            format_time=format_time,
         )
         for start in range(0, len(stored), ENTRIES_PER_BATCH)
-        for entry, content, enclosures in _with_bodies(db, stored[start : start + ENTRIES_PER_BATCH])
+        for entry, content, enclosures, label_names in _with_bodies(db, stored[start : start + ENTRIES_PER_BATCH])
     )
     # The check has changed the feed since `feed` was read.
     current = feeds.get(db, user.id, feed.id) or feed
     return events.new_entries_bodies(_feed_payload(db, user, current), payloads)
 
 
-def _with_bodies(db: Read, rows: list[Entry]) -> Iterator[tuple[Entry, str, list[Enclosure]]]:
+def _with_bodies(db: Read, rows: list[Entry]) -> Iterator[tuple[Entry, str, list[Enclosure], list[str]]]:
+    """Yield entries of one user with their bodies, their enclosures and the names of their labels."""
     page = entry_lists.with_bodies(db, rows)
-    return ((row, page.contents.get(row.id, ""), page.enclosures.get(row.id, [])) for row in rows)
+    given = labels.of_entries(db, rows[0].user_id, [row.id for row in rows])
+    for row in rows:
+        names = [label.name for label in given.get(row.id, ())]
+        yield row, page.contents.get(row.id, ""), page.enclosures.get(row.id, []), names
 
 
 def _feed_payload(db: Read, user: User, feed: Feed) -> FeedPayload:

@@ -32,6 +32,7 @@ _VALUES: Mapping[str, Callable[[EntryPayload], TemplateValue]] = {
     "content": lambda entry: entry.content,
     "author": lambda entry: entry.author,
     "tags": lambda entry: entry.tags,
+    "labels": lambda entry: entry.labels,
     "published_at": lambda entry: entry.published_at,
     "comments_url": lambda entry: entry.comments_url,
     "feed_title": lambda entry: entry.feed.title if entry.feed else "",

@@ -152,7 +152,9 @@ def generated(label: str, help: str = "") -> SettingField:  # noqa: A002
 
 def tags() -> SettingField:
     """Return the field of tags, which many services have."""
-    return line("Tags", "Added to everything that is saved; separated by commas.")
+    return line(
+        "Tags", "Added to everything that is saved; separated by commas. The labels of the entry are added as well."
+    )
 
 
 def fields_of(settings: type[Struct]) -> tuple[SettingField, ...]:

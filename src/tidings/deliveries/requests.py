@@ -63,6 +63,15 @@ def split_tags(tags: str) -> list[str]:
     return list(dict.fromkeys(stripped for tag in tags.split(",") if (stripped := tag.strip())))
 
 
+def all_tags(tags: str, entry: EntryPayload) -> list[str]:
+    """Return the tags of a text, as `split_tags`, and the labels of the entry.
+
+    Labels have no commas, since some services separate their tags by them.
+    """
+    names = (" ".join(label.replace(",", " ").split()) for label in entry.labels)
+    return list(dict.fromkeys([*split_tags(tags), *(name for name in names if name)]))
+
+
 def without_empty(**members: Any) -> dict[str, Any]:
     """Return the members that are not empty: many services read an empty one as a request to clear the value."""
     return {name: value for name, value in members.items() if value not in ("", [], None)}

@@ -10,7 +10,7 @@ from typing import Annotated
 from tidings.base.messages import msg
 from tidings.deliveries.events import SAVE_ENTRY, Event
 from tidings.deliveries.provider import DeliveryRefused, RequestSequence, ServiceSettings, address, choice, secret, tags
-from tidings.deliveries.requests import entry_with_url, expect_success, join_path, post_form, split_tags
+from tidings.deliveries.requests import all_tags, entry_with_url, expect_success, join_path, post_form
 
 NAME = "betula"
 TITLE = "Betula"
@@ -31,7 +31,7 @@ def deliver(settings: Settings, event: Event) -> RequestSequence:
     fields = {
         "url": entry.url,
         "title": entry.title,
-        "tags": ",".join(split_tags(settings.tags)),
+        "tags": ",".join(all_tags(settings.tags, entry)),
         "visibility": settings.visibility,
     }
     response = yield post_form(

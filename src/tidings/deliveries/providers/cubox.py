@@ -10,7 +10,7 @@ from typing import Annotated
 from tidings.base.messages import msg
 from tidings.deliveries.events import SAVE_ENTRY, Event
 from tidings.deliveries.provider import DeliveryRefused, RequestSequence, ServiceSettings, address, line, tags
-from tidings.deliveries.requests import entry_with_url, error_text, expect_success, post_json, split_tags, without_empty
+from tidings.deliveries.requests import all_tags, entry_with_url, error_text, expect_success, post_json, without_empty
 
 NAME = "cubox"
 TITLE = "Cubox"
@@ -30,7 +30,7 @@ class Settings(ServiceSettings, frozen=True, kw_only=True):
 def deliver(settings: Settings, event: Event) -> RequestSequence:
     entry = entry_with_url(event)
     saved = without_empty(
-        type="url", content=entry.url, title=entry.title, folder=settings.folder, tags=split_tags(settings.tags)
+        type="url", content=entry.url, title=entry.title, folder=settings.folder, tags=all_tags(settings.tags, entry)
     )
     response = yield post_json(settings.api_link, saved, {})
     expect_success(response, TITLE)

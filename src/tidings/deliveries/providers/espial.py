@@ -9,7 +9,7 @@ from typing import Annotated
 
 from tidings.deliveries.events import SAVE_ENTRY, Event
 from tidings.deliveries.provider import RequestSequence, ServiceSettings, address, flag, secret, tags
-from tidings.deliveries.requests import entry_with_url, expect_success, join_path, post_json, split_tags
+from tidings.deliveries.requests import all_tags, entry_with_url, expect_success, join_path, post_json
 
 NAME = "espial"
 TITLE = "Espial"
@@ -30,7 +30,7 @@ def deliver(settings: Settings, event: Event) -> RequestSequence:
         "url": entry.url,
         "title": entry.title,
         # Spaces separate the tags, so a tag must not contain one.
-        "tags": " ".join(tag.replace(" ", "-") for tag in split_tags(settings.tags)),
+        "tags": " ".join(tag.replace(" ", "-") for tag in all_tags(settings.tags, entry)),
         "private": settings.private,
         "toread": settings.unread,
     }

@@ -10,13 +10,13 @@ from typing import Annotated
 from tidings.deliveries.events import SAVE_ENTRY, Event
 from tidings.deliveries.provider import RequestSequence, ServiceSettings, address, secret, tags
 from tidings.deliveries.requests import (
+    all_tags,
     bearer_auth,
     entry_with_url,
     expect_success,
     join_path,
     post_json,
     required_text,
-    split_tags,
 )
 
 NAME = "karakeep"
@@ -38,6 +38,6 @@ def deliver(settings: Settings, event: Event) -> RequestSequence:
     saved = {"type": "link", "url": entry.url, "title": entry.title[:MAX_TITLE]}
     response = yield post_json(bookmarks, saved, key)
     number = required_text(response, TITLE, "id")
-    if wanted := split_tags(settings.tags):
+    if wanted := all_tags(settings.tags, entry):
         response = yield post_json(f"{bookmarks}/{number}/tags", {"tags": [{"tagName": tag} for tag in wanted]}, key)
         expect_success(response, TITLE)

@@ -12,6 +12,7 @@ from tidings.deliveries.events import SAVE_ENTRY, Event
 from tidings.deliveries.provider import RequestSequence, ServiceSettings, address, choice, flag, line, secret, tags
 from tidings.deliveries.requests import (
     Undeliverable,
+    all_tags,
     bearer_auth,
     entry_with_url,
     expect_success,
@@ -41,7 +42,7 @@ def deliver(settings: Settings, event: Event) -> RequestSequence:
     saved = {
         "url": entry.url,
         "title": entry.title,
-        "tags": split_tags(settings.tags),
+        "tags": all_tags(settings.tags, entry),
         "lists": split_tags(settings.lists),
         "visibility": VISIBILITIES[settings.visibility],
         "check_disabled": settings.check_disabled,

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from tidings.deliveries.events import SAVE_ENTRY, Event
 from tidings.deliveries.provider import RequestSequence, ServiceSettings, address, flag, secret, tags
-from tidings.deliveries.requests import entry_with_url, expect_success, join_path, post_json, split_tags
+from tidings.deliveries.requests import all_tags, entry_with_url, expect_success, join_path, post_json
 
 NAME = "linkding"
 TITLE = "Linkding"
@@ -28,7 +28,9 @@ def deliver(settings: Settings, event: Event) -> RequestSequence:
     saved = {
         "url": entry.url,
         "title": entry.title,
-        "tag_names": [tag.replace(" ", "-") for tag in split_tags(settings.tags)],  # its tags must not contain spaces
+        "tag_names": [
+            tag.replace(" ", "-") for tag in all_tags(settings.tags, entry)
+        ],  # its tags must not contain spaces
         "unread": settings.unread,
     }
     response = yield post_json(

@@ -10,12 +10,12 @@ from typing import Annotated
 from tidings.deliveries.events import SAVE_ENTRY, Event
 from tidings.deliveries.provider import RequestSequence, ServiceSettings, address, line, secret, tags
 from tidings.deliveries.requests import (
+    all_tags,
     bearer_auth,
     entry_with_url,
     expect_success,
     join_path,
     post_json,
-    split_tags,
     without_empty,
 )
 
@@ -40,7 +40,7 @@ def deliver(settings: Settings, event: Event) -> RequestSequence:
     saved = without_empty(
         url=entry.url,
         name=entry.title[:MAX_TITLE],
-        tags=[{"name": tag[:MAX_TAG]} for tag in split_tags(settings.tags)],
+        tags=[{"name": tag[:MAX_TAG]} for tag in all_tags(settings.tags, entry)],
         collection={"name": settings.collection} if settings.collection else None,
     )
     response = yield post_json(join_path(settings.url, "/api/v1/links"), saved, bearer_auth(settings.token))

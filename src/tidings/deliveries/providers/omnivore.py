@@ -10,7 +10,7 @@ from typing import Annotated
 from tidings.base.messages import msg
 from tidings.deliveries.events import SAVE_ENTRY, Event
 from tidings.deliveries.provider import DeliveryRefused, RequestSequence, ServiceSettings, address, secret, tags
-from tidings.deliveries.requests import entry_with_url, error_text, expect_success, post_json, required_text, split_tags
+from tidings.deliveries.requests import all_tags, entry_with_url, error_text, expect_success, post_json, required_text
 
 NAME = "omnivore"
 TITLE = "Omnivore"
@@ -34,7 +34,7 @@ def deliver(settings: Settings, event: Event) -> RequestSequence:
         "clientRequestId": event.delivery_id,  # a UUID, the same for every attempt, so that Omnivore recognizes a retry
         "source": "api",
         "url": entry.url,
-        "labels": [{"name": tag} for tag in split_tags(settings.tags)],
+        "labels": [{"name": tag} for tag in all_tags(settings.tags, entry)],
     }
     request = {"query": SAVE, "variables": {"input": saved}}
     response = yield post_json(settings.url, request, {"Authorization": settings.api_key})

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 from tidings.base.messages import msg
 from tidings.deliveries.events import SAVE_ENTRY, Event
 from tidings.deliveries.provider import DeliveryRefused, RequestSequence, ServiceSettings, flag, secret, tags
-from tidings.deliveries.requests import entry_with_url, error_text, expect_success, split_tags
+from tidings.deliveries.requests import all_tags, entry_with_url, error_text, expect_success
 from tidings.net.post import ServiceRequest
 
 NAME = "pinboard"
@@ -37,7 +37,7 @@ def deliver(settings: Settings, event: Event) -> RequestSequence:
         "url": entry.url,
         "description": entry.title[:MAX_TITLE],
         # Spaces separate the tags, so a tag must not contain one.
-        "tags": " ".join(tag.replace(" ", "-") for tag in split_tags(settings.tags)),
+        "tags": " ".join(tag.replace(" ", "-") for tag in all_tags(settings.tags, entry)),
         "toread": "yes" if settings.unread else "no",
         "shared": "yes" if settings.shared else "no",
     }

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from tidings.deliveries.events import SAVE_ENTRY, Event
 from tidings.deliveries.provider import RequestSequence, ServiceSettings, number, secret, tags
-from tidings.deliveries.requests import bearer_auth, entry_with_url, expect_success, post_json, split_tags
+from tidings.deliveries.requests import all_tags, bearer_auth, entry_with_url, expect_success, post_json
 
 NAME = "raindrop"
 TITLE = "Raindrop.io"
@@ -26,7 +26,7 @@ class Settings(ServiceSettings, frozen=True, kw_only=True):
 
 def deliver(settings: Settings, event: Event) -> RequestSequence:
     entry = entry_with_url(event)
-    saved = {"link": entry.url, "title": entry.title, "tags": split_tags(settings.tags), "pleaseParse": {}}
+    saved = {"link": entry.url, "title": entry.title, "tags": all_tags(settings.tags, entry), "pleaseParse": {}}
     if settings.collection_id:
         saved["collection"] = {"$id": settings.collection_id}
     response = yield post_json("https://api.raindrop.io/rest/v1/raindrop", saved, bearer_auth(settings.token))

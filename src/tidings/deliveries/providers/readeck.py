@@ -9,7 +9,7 @@ from typing import Annotated
 
 from tidings.deliveries.events import SAVE_ENTRY, Event
 from tidings.deliveries.provider import RequestSequence, ServiceSettings, address, secret, tags
-from tidings.deliveries.requests import bearer_auth, entry_with_url, expect_success, join_path, post_json, split_tags
+from tidings.deliveries.requests import all_tags, bearer_auth, entry_with_url, expect_success, join_path, post_json
 
 NAME = "readeck"
 TITLE = "Readeck"
@@ -24,6 +24,6 @@ class Settings(ServiceSettings, frozen=True, kw_only=True):
 
 def deliver(settings: Settings, event: Event) -> RequestSequence:
     entry = entry_with_url(event)
-    saved = {"url": entry.url, "title": entry.title, "labels": split_tags(settings.tags)}
+    saved = {"url": entry.url, "title": entry.title, "labels": all_tags(settings.tags, entry)}
     response = yield post_json(join_path(settings.url, "/api/bookmarks"), saved, bearer_auth(settings.token))
     expect_success(response, TITLE)

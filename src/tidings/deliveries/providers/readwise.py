@@ -9,7 +9,7 @@ from typing import Annotated
 
 from tidings.deliveries.events import SAVE_ENTRY, Event
 from tidings.deliveries.provider import RequestSequence, ServiceSettings, choice, flag, secret, tags
-from tidings.deliveries.requests import entry_with_url, expect_success, post_json, split_tags, without_empty
+from tidings.deliveries.requests import all_tags, entry_with_url, expect_success, post_json, without_empty
 
 NAME = "readwise"
 TITLE = "Readwise Reader"
@@ -31,7 +31,7 @@ def deliver(settings: Settings, event: Event) -> RequestSequence:
         author=entry.author,
         published_date=entry.published_at,
         location=settings.location,
-        tags=split_tags(settings.tags),
+        tags=all_tags(settings.tags, entry),
         saved_using="Tidings",
         html=entry.content if settings.send_content else "",
     )

@@ -15,7 +15,7 @@ import msgspec
 from tidings.base.times import SECOND
 from tidings.deliveries.events import SAVE_ENTRY, Event
 from tidings.deliveries.provider import RequestSequence, ServiceSettings, address, flag, secret, tags
-from tidings.deliveries.requests import bearer_auth, entry_with_url, expect_success, join_path, post_json, split_tags
+from tidings.deliveries.requests import all_tags, bearer_auth, entry_with_url, expect_success, join_path, post_json
 
 NAME = "shaarli"
 TITLE = "Shaarli"
@@ -36,7 +36,7 @@ def deliver(settings: Settings, event: Event) -> RequestSequence:
     saved = {
         "url": entry.url,
         "title": entry.title,
-        "tags": [tag.replace(" ", "-") for tag in split_tags(settings.tags)],  # its tags must not contain spaces
+        "tags": [tag.replace(" ", "-") for tag in all_tags(settings.tags, entry)],  # its tags must not contain spaces
         "private": settings.private,
     }
     token = _token(settings.api_secret, event.at // SECOND)

@@ -20,13 +20,13 @@ from tidings.deliveries.provider import (
     tags,
 )
 from tidings.deliveries.requests import (
+    all_tags,
     bearer_auth,
     entry_with_url,
     expect_success,
     join_path,
     post_json,
     required_text,
-    split_tags,
 )
 
 NAME = "shiori"
@@ -55,7 +55,7 @@ def deliver(settings: Settings, event: Event) -> RequestSequence:
     saved = {
         "url": entry.url,
         "title": entry.title,
-        "tags": [{"name": tag} for tag in split_tags(settings.tags)],
+        "tags": [{"name": tag} for tag in all_tags(settings.tags, entry)],
         "createArchive": settings.archive,
     }
     response = yield post_json(join_path(settings.url, "/api/bookmarks"), saved, bearer_auth(token))

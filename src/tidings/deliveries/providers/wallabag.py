@@ -20,6 +20,7 @@ from tidings.deliveries.provider import (
     tags,
 )
 from tidings.deliveries.requests import (
+    all_tags,
     bearer_auth,
     entry_with_url,
     expect_success,
@@ -27,7 +28,6 @@ from tidings.deliveries.requests import (
     post_form,
     post_json,
     required_text,
-    split_tags,
     without_empty,
 )
 
@@ -62,6 +62,8 @@ def deliver(settings: Settings, event: Event) -> RequestSequence:
         )
     token = required_text(response, TITLE, "access_token")
     content = "" if settings.only_url else entry.content
-    saved = without_empty(url=entry.url, title=entry.title, content=content, tags=",".join(split_tags(settings.tags)))
+    saved = without_empty(
+        url=entry.url, title=entry.title, content=content, tags=",".join(all_tags(settings.tags, entry))
+    )
     response = yield post_json(join_path(settings.url, "/api/entries.json"), saved, bearer_auth(token))
     expect_success(response, TITLE)
