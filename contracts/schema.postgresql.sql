@@ -54,12 +54,15 @@ TABLE api_passwords
 TABLE categories
     id integer NOT NULL DEFAULT nextval('categories_id_seq'::regclass)
     user_id integer NOT NULL
-    title text COLLATE "C" NOT NULL
+    title text COLLATE "C" NOT NULL -- As apps show it: its path or its name.
     title_key text COLLATE "C" NOT NULL -- Case-folded: names are compared without case everywhere.
     hide_globally boolean NOT NULL DEFAULT false
+    parent_id integer -- The category that it is under; null: none.
+    name text COLLATE "C" NOT NULL DEFAULT ''::text -- The last part of its path.
     fk_categories_user_id_users FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
     pk_categories PRIMARY KEY (id)
     uq_categories_user_id_title_key UNIQUE (user_id, title_key)
+    CREATE INDEX ix_categories_user_parent ON public.categories USING btree (user_id, parent_id)
     CREATE INDEX ix_categories_user_title ON public.categories USING btree (user_id, title, id)
     CREATE UNIQUE INDEX pk_categories ON public.categories USING btree (id)
     CREATE UNIQUE INDEX uq_categories_user_id_title_key ON public.categories USING btree (user_id, title_key)
@@ -544,6 +547,7 @@ TABLE users
     has_chosen_direction boolean NOT NULL DEFAULT false -- False: pages show the newest entries first, and the API the default.
     proxies_pictures boolean NOT NULL DEFAULT false -- Pages load all pictures of articles through the media proxy.
     saves_starred boolean NOT NULL DEFAULT false -- Entries that become starred are saved to services.
+    category_titles text COLLATE "C" NOT NULL DEFAULT 'path'::text -- How apps that know no tree see a category: path or name.
     pk_users PRIMARY KEY (id)
     uq_users_username UNIQUE (username)
     CREATE UNIQUE INDEX pk_users ON public.users USING btree (id)

@@ -49,10 +49,12 @@ CREATE TABLE categories (
     user_id INTEGER NOT NULL,
     title TEXT NOT NULL,
     title_key TEXT NOT NULL,
-    hide_globally BOOLEAN DEFAULT false NOT NULL,
+    hide_globally BOOLEAN DEFAULT false NOT NULL, parent_id INTEGER, name TEXT DEFAULT '' NOT NULL,
     CONSTRAINT fk_categories_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
     CONSTRAINT uq_categories_user_id_title_key UNIQUE (user_id, title_key)
 );
+
+CREATE INDEX ix_categories_user_parent ON categories (user_id, parent_id);
 
 CREATE INDEX ix_categories_user_title ON categories (user_id, title, id);
 
@@ -569,7 +571,7 @@ CREATE TABLE users (
     has_chosen_theme BOOLEAN DEFAULT 0 NOT NULL,
     has_chosen_direction BOOLEAN DEFAULT 0 NOT NULL,
     proxies_pictures BOOLEAN DEFAULT 0 NOT NULL,
-    saves_starred BOOLEAN DEFAULT 0 NOT NULL,
+    saves_starred BOOLEAN DEFAULT 0 NOT NULL, category_titles TEXT DEFAULT 'path' NOT NULL,
     CONSTRAINT uq_users_username UNIQUE (username)
 );
 

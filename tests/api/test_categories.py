@@ -50,7 +50,13 @@ def test_names_are_sorted_without_case_and_accents_everywhere(alice: Person, sit
 def test_creating_a_category_returns_201_with_it(alice: Person) -> None:
     created = alice.post("/v1/categories", {"title": "News", "hide_globally": True})
 
-    assert created == {"id": created["id"], "title": "News", "user_id": alice.id, "hide_globally": True}
+    assert created == {
+        "id": created["id"],
+        "title": "News",
+        "user_id": alice.id,
+        "hide_globally": True,
+        "parent_id": None,
+    }
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,11 @@ from starlette.responses import Response
 
 from tidings.base.errors import Forbidden, InvalidInput, NotFound, TidingsError, Unauthorized
 from tidings.domain.errors import SignInThrottled, UnknownApiKey
+from tidings.domain.feeds.categories import CategoryExists
 from tidings.http.requests import RequestTooLarge
 from tidings.http.responses import COMMON_STATUSES, json
 from tidings.http.uploads import UploadTooLarge
 from tidings.net.errors import FetchError
-from tidings.services.feeds.categories import CategoryExists
 from tidings.services.feeds.feeds import SubscriptionExists
 from tidings.services.polling.lease import RefreshFailed
 

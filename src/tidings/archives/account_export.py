@@ -26,6 +26,7 @@ from tidings.base.times import to_datetime
 from tidings.domain.accounts.user_changes import FOREIGN_IDS
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.entries import EntryStatus, stored_chapters
+from tidings.domain.feeds.categories import CategoryTree
 from tidings.domain.feeds.feeds import Feed
 from tidings.engine.database import Database
 from tidings.services.clock import Clock
@@ -123,8 +124,13 @@ class AccountExport:
             total = store.count_entries(db, user.id)
         archive.write_document(records.SETTINGS, _settings(user))
         archive.write_document(records.INTEGRATIONS, self._integrations.for_archive(user.id, with_secrets=with_secrets))
+        tree = CategoryTree(folders)
         archive.write_lines(
-            records.CATEGORIES, (ArchivedCategory(folder.title, folder.hide_globally) for folder in folders)
+            records.CATEGORIES,
+            (
+                ArchivedCategory(folder.title, folder.hide_globally, [one.name for one in tree.line(folder.id)])
+                for folder in folders
+            ),
         )
         titles = {folder.id: folder.title for folder in folders}
         archive.write_lines(

@@ -46,6 +46,7 @@ from tidings.domain.polling.entry_policy import DEFAULT_INSTANCE, InstanceSettin
 from tidings.engine import notify
 from tidings.engine.database import Database, Write
 from tidings.services.clock import Clock
+from tidings.services.feeds.categories import ensure_paths
 from tidings.storage.accounts import users
 from tidings.storage.entries import counters, entries, labels
 from tidings.storage.entries.contents import ContentExtras
@@ -101,6 +102,7 @@ class AccountImport:
         report = AccountImportReport(problems=content.problems, left_off=left)
         with self._database.writing() as db:
             users.change(db, user.id, **settings)
+            categories.retitle(db, user.id)
             targets = self._store_feeds(db, user.id, content, parts, report)
             labels.ensure(db, user.id, _by_key(label.name for label in content.labels()))
             notify.notify(db, notify.FEEDS)
@@ -155,13 +157,7 @@ class AccountImport:
     ) -> dict[int, _Target]:
         """Add categories and feeds that the user does not have. Returns the feeds by their number in the archive."""
         now = self._clock()
-        category_ids = {normalize_for_search(stored.title): stored.id for stored in categories.list_all(db, user_id)}
-        for category in content.categories():
-            key = normalize_for_search(category.title)
-            if key not in category_ids:
-                category_ids[key] = categories.add(
-                    db, user_id, title=category.title, title_key=key, hide_globally=category.hide_globally
-                )
+        category_ids = self._store_categories(db, user_id, content)
         by_url = {feed.feed_url: _Target(feed.id, feed.category_id) for feed in feeds.list_all(db, user_id)}
         left: list[tuple[str, str]] = []
 
@@ -188,6 +184,18 @@ class AccountImport:
         report.new_feeds, report.known_feeds = len(new), len(rows) - len(new)
         report.left_off += grouped_by_setting(left)
         return {number: by_url[values["feed_url"]] for number, (_, values) in rows.items()}
+
+    def _store_categories(self, db: Write, user_id: int, content: ArchiveContent) -> dict[str, int]:
+        """Add the categories that the user does not have. Returns their ids by case-folded title in the archive."""
+        archived = {normalize_for_search(one.title): one for one in content.categories()}
+        present = {normalize_for_search(one.title): one.id for one in categories.list_all(db, user_id)}
+        # An archive of an earlier version, or of another reader, has titles alone.
+        paths = {
+            key: tuple(one.path) or (one.title,) for key, one in archived.items() if one.path or key not in present
+        }
+        hidden = {paths[key] for key, one in archived.items() if key in paths and one.hide_globally}
+        ids = ensure_paths(db, user_id, paths.values(), hidden=hidden)
+        return present | {key: ids[path] for key, path in paths.items()}
 
     def _store_entries(
         self,

@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import Any, Final, TypeVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from tidings.archives import records, salvage, validation
 from tidings.archives.archive_file import ArchiveReader
@@ -83,7 +84,7 @@ class ArchiveContent:
         """Yield the usable categories, and the category of feeds without one of these."""
         for category in self._archive.lines(records.CATEGORIES, ArchivedCategory):
             if salvage.is_category(category.title):
-                yield category
+                yield category if salvage.is_path(category.path) else replace(category, path=[])
         if any(feed.category == salvage.NO_CATEGORY for feed, _ in self.feeds.values()):
             yield ArchivedCategory(salvage.NO_CATEGORY)
 

@@ -53,8 +53,12 @@ class Manifest(Struct, frozen=True, kw_only=True):
 
 
 class ArchivedCategory(Struct, frozen=True):
+    """A category; feeds name theirs by its title."""
+
     title: str
     hide_globally: bool = False
+    path: list[str] = []
+    """Its name after those of the categories above it; empty if the title is its name, and none is above it."""
 
 
 class ArchivedLabel(Struct, frozen=True):

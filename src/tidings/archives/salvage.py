@@ -6,7 +6,7 @@ What identifies a record (its hash, its feed, its times) is never replaced: with
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar, get_args, get_origin
 
 import msgspec
@@ -17,7 +17,7 @@ from tidings.archives.records import ArchivedEntry, ArchivedFeed
 from tidings.base.errors import InvalidInput
 from tidings.domain.entries import labels
 from tidings.domain.entries.entries import STATUS_BY_NAME, EntryStatus
-from tidings.domain.feeds.categories import validate_title
+from tidings.domain.feeds.categories import SEPARATOR, validate_title
 
 R = TypeVar("R", bound=Struct)
 # Called with a description of what cannot be used.
@@ -54,6 +54,11 @@ class Problems:
 
 def is_category(title: str) -> bool:
     return _is_usable(validate_title, title)
+
+
+def is_path(names: Sequence[str]) -> bool:
+    """Whether categories can have these names, one under the other."""
+    return all(map(is_category, names)) and (not names or is_category(SEPARATOR.join(names)))
 
 
 def is_label(name: str) -> bool:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from tidings.api.schema_annotations import Required
 from tidings.api.struct_copy import StructCopy
 from tidings.base.errors import InvalidInput, NotFound
 from tidings.base.messages import verbatim
 from tidings.domain.accounts.users import User
-from tidings.domain.feeds.categories import Category, CategoryCounts
+from tidings.domain.feeds.categories import Category, CategoryTree
 from tidings.http.binding import LazyBody, Query
 from tidings.http.endpoints import Routes
+from tidings.http.json_body import Int64
 from tidings.services import Services
 from tidings.services.feeds.categories import owned_category
 from tidings.storage.feeds import categories
@@ -20,14 +21,20 @@ routes = Routes("Categories")
 
 
 class CategoryOut(Struct, frozen=True):
+    """title: the path, such as "News / Europe", or the last part of it, as the user's category_titles says.
+
+    parent_id: the category that it is under, null for none.
+    """
+
     id: int
     title: str
     user_id: int
     hide_globally: bool
+    parent_id: int | None
 
 
 class CountedCategoryOut(CategoryOut, frozen=True):
-    """feed_count, total_unread: only with counts=true."""
+    """feed_count, total_unread: with those of the categories below it, and only with counts=true."""
 
     feed_count: int
     total_unread: int
@@ -40,13 +47,25 @@ class CategoriesQuery(Query, frozen=True):
 
 
 class CategoryCreate(Struct, frozen=True):
+    """title: without those of the categories above it. parent_id: the category to put it under."""
+
     title: Required[str] = None
     hide_globally: bool | None = None
+    parent_id: Int64 | None = None
 
 
 class CategoryUpdate(Struct, frozen=True):
+    """title: its last part changes, whatever it names above. parent_id: null for a category at the top."""
+
     title: str | None = None
     hide_globally: bool | None = None
+    parent_id: Int64 | UnsetType | None = UNSET
+
+
+class DeletionQuery(Query, frozen=True):
+    """with_below: true deletes the categories below it as well, with their feeds. Otherwise they move up."""
+
+    with_below: bool | None = None
 
 
 _copy = StructCopy(CategoryOut)
@@ -67,49 +86,64 @@ def list_categories(
         if not query.counts:
             return [category_out(category) for category in listed]
         counts = categories.counts(db, caller.id)
-    counted = [_counted(category, counts.get(category.id, CategoryCounts())) for category in listed]
+    tree = CategoryTree(listed)
+    feed_counts = tree.summed({id_: one.feed_count for id_, one in counts.items()})
+    unread = tree.summed({id_: one.total_unread for id_, one in counts.items()})
+    counted = [
+        _copy_counted(category, feed_count=feed_counts[category.id], total_unread=unread[category.id])
+        for category in listed
+    ]
     if caller.categories_sorting_order == "unread_count":
         # The sort is stable: equal categories stay in the order of their titles.
         counted.sort(key=lambda category: -category.total_unread)
     return counted
 
 
-def _counted(category: Category, counts: CategoryCounts) -> CountedCategoryOut:
-    return _copy_counted(category, feed_count=counts.feed_count, total_unread=counts.total_unread)
-
-
 @routes.post("/v1/categories", status=201, raises=(InvalidInput,))
 def create_category(caller: User, services: Services, body: CategoryCreate) -> CategoryOut:
-    """Create a category. Its title, in any case, is unique among your categories."""
+    """Create a category. Its title, in any case, is unique among your categories, or among those under its parent."""
     if not body.title:
         raise InvalidInput(verbatim("title: a category needs one."), field="title")
-    return category_out(services.feeds.categories.create(caller.id, body.title, hide_globally=bool(body.hide_globally)))
+    return category_out(
+        services.feeds.categories.create(
+            caller.id, body.title, parent_id=body.parent_id or None, hide_globally=bool(body.hide_globally)
+        )
+    )
 
 
 @routes.put("/v1/categories/{category_id}", status=201, raises=(InvalidInput, NotFound))
 def update_category(caller: User, services: Services, category_id: int, body: LazyBody[CategoryUpdate]) -> CategoryOut:
-    """Rename a category, or hide it from the global lists. Members that are not sent keep their values."""
+    """Rename a category, put it under another one, or hide it from the global lists.
+
+    Members that are not sent keep their values. What is below it is hidden with it.
+    """
     with services.reading() as db:
         owned_category(db, caller.id, category_id)
     change = body.read()
     return category_out(
-        services.feeds.categories.update(caller.id, category_id, title=change.title, hide_globally=change.hide_globally)
+        services.feeds.categories.update(
+            caller.id,
+            category_id,
+            title=change.title,
+            hide_globally=change.hide_globally,
+            parent_id=UNSET if change.parent_id is UNSET else change.parent_id or None,
+        )
     )
 
 
 @routes.delete("/v1/categories/{category_id}", status=204, raises=(InvalidInput, NotFound))
-def delete_category(caller: User, services: Services, category_id: int) -> None:
-    """Delete a category with its feeds and their entries."""
-    services.feeds.categories.delete(caller.id, category_id)
+def delete_category(caller: User, services: Services, category_id: int, query: DeletionQuery) -> None:
+    """Delete a category with its feeds and their entries. The categories below it move up, or are deleted, too."""
+    services.feeds.categories.delete(caller.id, category_id, with_below=bool(query.with_below))
 
 
 @routes.put("/v1/categories/{category_id}/mark-all-as-read", status=204, raises=(InvalidInput, NotFound))
 def mark_category_read(caller: User, services: Services, category_id: int) -> None:
-    """Mark all entries of a category as read, except those dated in the future."""
+    """Mark all entries of a category and of those below it as read, except those dated in the future."""
     services.feeds.categories.mark_read(caller.id, category_id)
 
 
 @routes.put("/v1/categories/{category_id}/refresh", status=204, raises=(InvalidInput, NotFound))
 def refresh_category(caller: User, services: Services, category_id: int) -> None:
-    """Schedule a check of all enabled feeds of a category."""
+    """Schedule a check of all enabled feeds of a category and of those below it."""
     services.polling.claims.refresh_category(caller.id, category_id)

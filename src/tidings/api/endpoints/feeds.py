@@ -232,7 +232,7 @@ def list_feeds(caller: User, services: Services, missing_icon: MissingIcon) -> l
 
 @routes.get("/v1/categories/{category_id}/feeds", raises=(InvalidInput, NotFound))
 def list_category_feeds(caller: User, services: Services, missing_icon: MissingIcon, category_id: int) -> list[FeedOut]:
-    """List the feeds of a category, ordered by enabled, failing and the number of unread entries."""
+    """List the feeds of a category and of those below it, ordered by enabled, failing and unread entries."""
     with services.reading() as db:
         owned_category(db, caller.id, category_id)
         feed_ids = feeds.ids_of_category(db, caller.id, category_id)

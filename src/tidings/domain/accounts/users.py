@@ -102,6 +102,12 @@ class User(Struct, frozen=True):
     saves_starred: Annotated[
         bool, Setting(Risk.SENDS_DATA, comment="Entries that become starred are saved to services.")
     ] = False
+    category_titles: Annotated[
+        str,
+        Setting(
+            Risk.NONE, choices=("path", "name"), comment="How apps that know no tree see a category: path or name."
+        ),
+    ] = "path"
     has_chosen_theme: bool = False
     has_chosen_direction: bool = False
 

@@ -14,6 +14,7 @@ from sqlalchemy import (
     ColumnElement,
     Executable,
     ForeignKey,
+    FromClause,
     LargeBinary,
     Table,
     and_,
@@ -126,7 +127,7 @@ def _reference_rule(table: Table, key: ForeignKey) -> Rule:
     )
 
 
-def _exists(table: Table, condition: ColumnElement[bool]) -> ColumnElement[bool]:
+def _exists(table: FromClause, condition: ColumnElement[bool]) -> ColumnElement[bool]:
     return select(literal(1)).select_from(table).where(condition).exists()
 
 
@@ -153,6 +154,11 @@ def _ownership_rules() -> Iterator[Rule]:
     )
     foreign = _exists(categories, and_(categories.c.id == feeds.c.category_id, categories.c.user_id != feeds.c.user_id))
     yield Rule("owners", "feeds in a category of another user", _counted(feeds, foreign), None)
+    above = categories.alias("above")
+    is_above = and_(above.c.id == categories.c.parent_id, above.c.user_id == categories.c.user_id)
+    lost = and_(categories.c.parent_id.is_not(None), ~_exists(above, is_above))
+    to_top = _run(update(categories).where(lost).values(parent_id=None))
+    yield Rule("owners", "categories under a category of another user, or of none", _counted(categories, lost), to_top)
 
 
 def _copied_column(table: Table, parent: Table, key: ColumnElement[Any], name: str) -> Rule:

@@ -72,6 +72,8 @@ class Users:
                 counters.lock_all(db, user_id)
                 bulk.forget_documents(db, user_id)
             users.change(db, user_id, **values)
+            if _changes(user, values, ("category_titles",)):
+                categories.retitle(db, user_id)
             if "password_hash" in values:
                 sessions.remove_others(db, user_id, session_id)
             return by_id(db, user_id)

@@ -10,13 +10,13 @@ from msgspec import Struct
 
 from tidings.base.errors import InvalidInput
 from tidings.base.messages import msg
-from tidings.base.text import normalize_for_search
 from tidings.domain.feeds import opml
 from tidings.engine import notify
 from tidings.engine.database import Database, Write
 from tidings.net.fetch import FetchRequest
 from tidings.services.clock import Clock
 from tidings.services.concurrent_changes import repeat_if_concurrent
+from tidings.services.feeds.categories import ensure_paths
 from tidings.services.publisher_requests import PoliteFetcher
 from tidings.storage.feeds import categories, feeds
 
@@ -100,34 +100,20 @@ class Opml:
 
     def _rows(self, db: Write, user_id: int, added: list[opml.OpmlSubscription]) -> list[dict[str, Any]]:
         now = self._clock()
-        category_ids = _CategoryIds(db, user_id, added)
-        due = {"created_at": now, "checked_at": now, "next_check_at": now}
-        return [subscription.values | due | {"category_id": category_ids.of(subscription)} for subscription in added]
-
-
-class _CategoryIds:
-    """The categories of subscriptions by title, ignoring case; missing ones have been created."""
-
-    def __init__(self, db: Write, user_id: int, added: Sequence[opml.OpmlSubscription]) -> None:
-        present = categories.list_all(db, user_id)
-        self._ids = {normalize_for_search(category.title): category.id for category in present}
-        self._first = present[0].id if present else None
-        missing: dict[str, str] = {}
-        for title in dict.fromkeys(subscription.category for subscription in added):
-            key = normalize_for_search(title)
-            if title and key not in self._ids:
-                missing.setdefault(key, title)
-        self._ids |= categories.add_many(db, user_id, missing)
-
-    def of(self, subscription: opml.OpmlSubscription) -> int:
-        if not subscription.category:
-            if self._first is None:
+        first = categories.first(db, user_id)
+        category_ids = ensure_paths(db, user_id, (one.folders for one in added if one.folders))
+        for one in added:
+            if not one.folders and first is None:
                 raise InvalidInput(
                     msg(
                         "Line {line}: this feed is outside all folders, and you have no category for it: "
                         "create one first.",
-                        line=subscription.line,
+                        line=one.line,
                     )
                 )
-            return self._first
-        return self._ids[normalize_for_search(subscription.category)]
+        if first is not None:
+            category_ids[()] = first.id
+        due = {"created_at": now, "checked_at": now, "next_check_at": now}
+        return [
+            subscription.values | due | {"category_id": category_ids[subscription.folders]} for subscription in added
+        ]

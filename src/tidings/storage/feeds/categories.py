@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Sequence
 from typing import Any
 
-from sqlalchemy import bindparam, delete, func, insert, select, update
+from msgspec.structs import replace
+from sqlalchemy import Select, bindparam, delete, func, insert, select, update
 
-from tidings.base.text import sort_key
-from tidings.domain.feeds.categories import Category, CategoryCounts
+from tidings.base.text import normalize_for_search, sort_key
+from tidings.domain.feeds.categories import Category, CategoryCounts, with_app_titles
 from tidings.engine.database import Read, Write, columns
-from tidings.storage.schema import categories, feed_counters, feeds
+from tidings.engine.statements import in_list, lock_rows, take_ids
+from tidings.storage.schema import categories, feed_counters, feeds, users
 
 _select_by_user = select(*columns(categories, Category)).where(categories.c.user_id == bindparam("user"))
 _select_by_id = _select_by_user.where(categories.c.id == bindparam("id"))
@@ -27,7 +29,57 @@ _select_counts = (
     .group_by(feeds.c.category_id)
 )
 
-_insert_many = insert(categories).returning(categories.c.id, sort_by_parameter_order=True)
+_insert_many = insert(categories)
+# FOR NO KEY UPDATE: feeds can still be added to them.
+_lock = (
+    select(categories.c.id)
+    .where(categories.c.user_id == bindparam("user"))
+    .order_by(categories.c.id)
+    .with_for_update(key_share=True)
+)
+_select_style = select(users.c.category_titles).where(users.c.id == bindparam("user"))
+_is_owned = (categories.c.user_id == bindparam("user"), categories.c.id == bindparam("number"))
+_set_key = update(categories).where(*_is_owned).values(title_key=bindparam("key"))
+_set_place = (
+    update(categories)
+    .where(*_is_owned)
+    .values(
+        title=bindparam("shown"),
+        title_key=bindparam("key"),
+        name=bindparam("part"),
+        parent_id=bindparam("parent"),
+        hide_globally=bindparam("hidden"),
+    )
+)
+
+
+def select_with_below(parameter: str) -> Select[Any]:
+    """Return the SELECT of the ids of categories and of all below them. parameter: their ids; and the user."""
+    chosen = (
+        select(categories.c.id)
+        .where(categories.c.user_id == bindparam("user"), in_list(categories.c.id, parameter))
+        .cte("below", recursive=True)
+    )
+    children = select(categories.c.id).where(
+        categories.c.user_id == bindparam("user"), categories.c.parent_id == chosen.c.id
+    )
+    return select(chosen.union(children).c.id)
+
+
+def select_hidden_ids() -> Select[Any]:
+    """Return the SELECT of the ids of a user's categories that are hidden globally, by themselves or by one above."""
+    chosen = (
+        select(categories.c.id)
+        .where(categories.c.user_id == bindparam("user"), categories.c.hide_globally)
+        .cte("hidden", recursive=True)
+    )
+    children = select(categories.c.id).where(
+        categories.c.user_id == bindparam("user"), categories.c.parent_id == chosen.c.id
+    )
+    return select(chosen.union(children).c.id)
+
+
+_select_with_below = select_with_below("ids")
 
 
 def list_all(db: Read, user_id: int) -> list[Category]:
@@ -61,28 +113,102 @@ def counts(db: Read, user_id: int) -> dict[int, CategoryCounts]:
     }
 
 
-def add(db: Write, user_id: int, *, title: str, title_key: str, hide_globally: bool) -> int:
-    """Add a category and return its id. title_key: the case-folded title."""
-    return db.insert(
-        insert(categories).values(user_id=user_id, title=title, title_key=title_key, hide_globally=hide_globally)
-    )
+def with_below(db: Read, user_id: int, category_ids: Collection[int]) -> list[int]:
+    """Return the ids of the user's categories among these, and of all categories below them."""
+    return db.scalars(_select_with_below, user=user_id, ids=category_ids)
 
 
-def add_many(db: Write, user_id: int, titles: Mapping[str, str]) -> dict[str, int]:
-    """Add categories in one statement. Returns their ids by case-folded title. titles: by case-folded title."""
+def lowest(db: Read, user_id: int, category_ids: Collection[int]) -> int | None:
+    """Return the category that is below all the others: what it has is what all of them have. None if none is."""
+    if len(category_ids) < 2:
+        return next(iter(category_ids), None)
+    shared = set.intersection(*(set(with_below(db, user_id, [one])) for one in category_ids))
+    return next((one for one in category_ids if one in shared), None)
+
+
+def lock_all(db: Write, user_id: int) -> None:
+    """Lock the categories of a user, so that no other transaction changes the tree."""
+    lock_rows(db, _lock, user=user_id)
+
+
+def title_style(db: Read, user_id: int) -> str:
+    """Return how apps see the user's categories, of `TITLE_STYLES`."""
+    return str(db.scalar(_select_style, user=user_id))
+
+
+def add(
+    db: Write,
+    user_id: int,
+    *,
+    title: str,
+    title_key: str,
+    hide_globally: bool,
+    name: str = "",
+    parent_id: int | None = None,
+) -> int:
+    """Add a category and return its id. title_key: the case-folded title. name: "" if it is the title."""
+    values = {"user_id": user_id, "title": title, "title_key": title_key, "hide_globally": hide_globally}
+    return db.insert(insert(categories).values(**values, name=name or title, parent_id=parent_id))
+
+
+def add_many(db: Write, user_id: int, new: Sequence[Category]) -> dict[int, int]:
+    """Add categories in one statement. Returns their ids by those that they have, which are negative.
+
+    Parents may be among the new ones. Their titles are computed. The caller has locked the categories.
+    """
+    if not new:
+        return {}
+    present = list_all(db, user_id)
+    ids = dict(zip((one.id for one in new), take_ids(db, categories, len(new)), strict=True))
+    added = [replace(one, id=ids[one.id], parent_id=ids.get(one.parent_id or 0, one.parent_id)) for one in new]
+    titled = with_app_titles([*present, *added], title_style(db, user_id))
+    # First, since a new one may take a title that another was shown by.
+    arrange(db, user_id, present, [one for one in titled if one.id not in ids.values()])
+    db.run_many(_insert_many, [{"id": one.id, **_values(one)} for one in titled if one.id in ids.values()])
+    return ids
+
+
+def _values(category: Category) -> dict[str, Any]:
+    return {
+        "user_id": category.user_id,
+        "title": category.title,
+        "title_key": normalize_for_search(category.title),
+        "hide_globally": category.hide_globally,
+        "parent_id": category.parent_id,
+        "name": category.name,
+    }
+
+
+def arrange(db: Write, user_id: int, before: Sequence[Category], after: Sequence[Category]) -> None:
+    """Write the categories that differ. The caller has locked them."""
+    known = {one.id: one for one in before}
+    changed = [one for one in after if one != known.get(one.id)]
+    if len(changed) > 1:
+        # Titles are unique at every moment, and one may get the title of another: the same as no title is first.
+        db.run_many(_set_key, [{"user": user_id, "number": one.id, "key": f"\n{one.id}"} for one in changed])
     rows = [
-        {"user_id": user_id, "title": title, "title_key": key, "hide_globally": False} for key, title in titles.items()
+        {
+            "user": user_id,
+            "number": one.id,
+            "shown": one.title,
+            "key": normalize_for_search(one.title),
+            "part": one.name,
+            "parent": one.parent_id,
+            "hidden": one.hide_globally,
+        }
+        for one in changed
     ]
-    return dict(zip(titles, db.insert_many(_insert_many, rows), strict=True))
+    if rows:
+        db.run_many(_set_place, rows)
 
 
-def change(db: Write, user_id: int, category_id: int, **values: Any) -> None:
-    """Write columns of a category."""
-    if values:
-        is_owned = (categories.c.user_id == user_id, categories.c.id == category_id)
-        db.run(update(categories).where(*is_owned).values(**values))
+def retitle(db: Write, user_id: int) -> None:
+    """Give all categories of a user the titles that apps show, as the setting says now."""
+    lock_all(db, user_id)
+    present = list_all(db, user_id)
+    arrange(db, user_id, present, with_app_titles(present, title_style(db, user_id)))
 
 
-def remove(db: Write, user_id: int, category_id: int) -> bool:
-    """Delete a category with its feeds and their entries. Returns False if the user has no such category."""
-    return db.run(delete(categories).where(categories.c.user_id == user_id, categories.c.id == category_id)) > 0
+def remove(db: Write, user_id: int, category_ids: Collection[int]) -> bool:
+    """Delete categories with their feeds and the entries of these. Returns False if the user has none of them."""
+    return db.run(delete(categories).where(categories.c.user_id == user_id, categories.c.id.in_(category_ids))) > 0

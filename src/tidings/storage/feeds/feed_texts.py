@@ -47,7 +47,9 @@ def records(db: Read, user_id: int, names: tuple[str, ...], feed_ids: Collection
     """Return the feeds with these ids that belong to the user, in no order."""
     found = []
     for feed, row in db.joined(Feed, _select_records(names), user=user_id, ids=feed_ids):
-        category = Category(feed.category_id, user_id, row.category_title, row.category_is_hidden)
+        category = Category(
+            feed.category_id, user_id, row.category_title, row.category_is_hidden, row.category_parent_id
+        )
         found.append(FeedRecord(row.text, feed, category, row.icon_name))
     return found
 
@@ -68,14 +70,18 @@ def _select_listed_texts(names: tuple[str, ...]) -> Select[Any]:
 
 @lru_cache(maxsize=16)
 def _select_records(names: tuple[str, ...]) -> Select[Any]:
-    category = categories.c.title.label("category_title"), categories.c.hide_globally.label("category_is_hidden")
+    category = (
+        categories.c.title.label("category_title"),
+        categories.c.hide_globally.label("category_is_hidden"),
+        categories.c.parent_id.label("category_parent_id"),
+    )
     # The text from the same statement, so that it belongs to this state.
     selected = select(*columns(feeds, Feed), *category, _icon_name.label("icon_name"), _text(names))
     return _of_user(selected).where(_is_listed)
 
 
 def _text(names: tuple[str, ...]) -> ColumnElement[Any]:
-    category = (feeds.c.category_id, categories.c.title, categories.c.hide_globally)
+    category = (feeds.c.category_id, categories.c.title, categories.c.hide_globally, categories.c.parent_id)
     return row_text(*(feeds.c[name] for name in names), *category, _icon_name).label("text")
 
 

@@ -18,6 +18,7 @@ from tidings.domain.polling.shared_sources import SHARED_OPTIONS
 from tidings.engine.database import Read, Write, columns
 from tidings.engine.statements import in_list
 from tidings.storage.entries import counters
+from tidings.storage.feeds.categories import select_hidden_ids, select_with_below
 from tidings.storage.polling import sources
 from tidings.storage.schema import categories, entries, feed_counters, feeds, icons
 
@@ -52,10 +53,11 @@ _select_for_opml = (
     .where(feeds.c.user_id == bindparam("user"))
     .order_by(feeds.c.title_key, feeds.c.id)
 )
-_select_ids_by_category = (
+_is_below = feeds.c.category_id.in_(select_with_below("categories"))
+_select_counted_ids = (
     select(feeds.c.id)
     .select_from(feeds.join(feed_counters, feed_counters.c.feed_id == feeds.c.id))
-    .where(feeds.c.user_id == bindparam("user"), feeds.c.category_id == bindparam("category"))
+    .where(feeds.c.user_id == bindparam("user"))
     .order_by(
         feeds.c.disabled,
         feeds.c.parsing_error_count.desc(),
@@ -64,6 +66,8 @@ _select_ids_by_category = (
         feeds.c.id,
     )
 )
+_select_ids_of_category = _select_counted_ids.where(feeds.c.category_id == bindparam("category"))
+_select_ids_with_below = _select_counted_ids.where(_is_below)
 _select_icon_names = (
     select(feeds.c.id.label("feed_id"), icons.c.external_id)
     .select_from(feeds.join(icons, icons.c.id == feeds.c.icon_id))
@@ -76,17 +80,15 @@ _select_origins = (
 )
 _select_last_check = select(func.max(feeds.c.checked_at)).where(feeds.c.user_id == bindparam("user"))
 _select_last_check_of_feed = _select_last_check.where(feeds.c.id == bindparam("feed"))
-_select_last_check_in_category = _select_last_check.where(feeds.c.category_id == bindparam("category"))
+_select_last_check_in_category = _select_last_check.where(_is_below)
 _count_due = (
     select(func.count())
     .select_from(feeds)
     .where(feeds.c.user_id == bindparam("user"), ~feeds.c.disabled, feeds.c.next_check_at <= bindparam("now"))
 )
-_count_due_in_category = _count_due.where(feeds.c.category_id == bindparam("category"))
-_select_hidden = (
-    select(feeds.c.id)
-    .select_from(feeds.join(categories, categories.c.id == feeds.c.category_id))
-    .where(feeds.c.user_id == bindparam("user"), feeds.c.hide_globally | categories.c.hide_globally)
+_count_due_in_category = _count_due.where(_is_below)
+_select_hidden = select(feeds.c.id).where(
+    feeds.c.user_id == bindparam("user"), feeds.c.hide_globally | feeds.c.category_id.in_(select_hidden_ids())
 )
 
 _set_source = (
@@ -116,9 +118,14 @@ def for_opml(db: Read, user_id: int) -> dict[int, list[OpmlFeed]]:
     return by_category
 
 
-def ids_of_category(db: Read, user_id: int, category_id: int) -> list[int]:
-    """Return ids of a category's feeds: enabled ones first, then failing ones, then those with most unread entries."""
-    return db.scalars(_select_ids_by_category, user=user_id, category=category_id)
+def ids_of_category(db: Read, user_id: int, category_id: int, *, with_below: bool = True) -> list[int]:
+    """Return ids of a category's feeds: enabled ones first, then failing ones, then those with most unread entries.
+
+    with_below: whether to return those of the categories below it, too.
+    """
+    if with_below:
+        return db.scalars(_select_ids_with_below, user=user_id, categories=[category_id])
+    return db.scalars(_select_ids_of_category, user=user_id, category=category_id)
 
 
 def get(db: Read, user_id: int, feed_id: int) -> Feed | None:
@@ -164,25 +171,32 @@ def icon_names(db: Read, user_id: int) -> dict[int, str]:
 
 
 def last_check(db: Read, user_id: int, *, feed_id: int | None = None, category_id: int | None = None) -> Instant | None:
-    """Return when a feed of the user was last checked; None without feeds. feed_id, category_id: look only there."""
-    statement, given = _select_last_check, {}
+    """Return when a feed of the user was last checked; None without feeds.
+
+    feed_id, category_id: look only there, and in what is below the category.
+    """
+    given: dict[str, Any] = {}
+    statement = _select_last_check
     if feed_id is not None:
         statement, given = _select_last_check_of_feed, {"feed": feed_id}
     elif category_id is not None:
-        statement, given = _select_last_check_in_category, {"category": category_id}
+        statement, given = _select_last_check_in_category, {"categories": [category_id]}
     checked_at: Instant | None = db.scalar(statement, user=user_id, **given)
     return checked_at
 
 
 def count_due(db: Read, user_id: int, now: Instant, *, category_id: int | None = None) -> int:
-    """Return the number of the user's enabled feeds that wait for a worker. category_id: count only there."""
+    """Return the number of the user's enabled feeds that wait for a worker.
+
+    category_id: count only there, and in what is below it.
+    """
     if category_id is None:
         return cast("int", db.scalar(_count_due, user=user_id, now=now))
-    return cast("int", db.scalar(_count_due_in_category, user=user_id, now=now, category=category_id))
+    return cast("int", db.scalar(_count_due_in_category, user=user_id, now=now, categories=[category_id]))
 
 
 def hidden_feed_ids(db: Read, user_id: int) -> list[int]:
-    """Return the ids of feeds that are hidden globally, by themselves or by their category."""
+    """Return the ids of feeds that are hidden globally, by themselves, by their category or by one above it."""
     return db.scalars(_select_hidden, user=user_id)
 
 

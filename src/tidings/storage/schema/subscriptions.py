@@ -13,11 +13,15 @@ categories = Table(
     metadata,
     key(),
     owner(),
-    words("title", None),
+    words("title", None, "As apps show it: its path or its name."),
     words("title_key", None, "Case-folded: names are compared without case everywhere."),
     flag("hide_globally"),
+    # Not a foreign key: copies of the database write categories in the order of their ids.
+    Column("parent_id", Integer, comment="The category that it is under; null: none."),
+    words("name", comment="The last part of its path."),
     UniqueConstraint("user_id", "title_key"),
     Index("ix_categories_user_title", "user_id", "title", "id"),
+    Index("ix_categories_user_parent", "user_id", "parent_id"),
     sqlite_autoincrement=True,
 )
 
