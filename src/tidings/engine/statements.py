@@ -1,7 +1,8 @@
 """Statements, and parts of them, in which the engines differ: upserts, lists as one parameter, many rows, locks.
 
 upsert                                 INSERT … ON CONFLICT, the same on both engines
-in_list                                passes a list as one parameter
+in_list, each_of                       pass a list as one parameter
+ids_of                                 gathers ids into a list for each_of
 joined_ids                             reads ids as one text
 advisory_lock, lock_rows, limit_waits  take locks that PostgreSQL needs, and SQLite, with one writer at a time, does not
 take_ids, insert_rows, insert_stored   insert many rows, whose ids are reserved in advance
@@ -23,7 +24,20 @@ from typing import Any
 
 import msgspec
 import psycopg
-from sqlalchemy import ColumnElement, Dialect, Executable, Integer, Select, Table, Text, bindparam, func, select, text
+from sqlalchemy import (
+    BindParameter,
+    ColumnElement,
+    Dialect,
+    Executable,
+    Integer,
+    Select,
+    Table,
+    Text,
+    bindparam,
+    func,
+    select,
+    text,
+)
 from sqlalchemy.dialects.postgresql import Insert, insert
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.compiler import compiles
@@ -140,6 +154,46 @@ def _in_list_on_postgresql(element: _in_list, compiler: Any, **options: Any) -> 
     column, values = element.clauses
     kind = "bigint" if isinstance(values.type, _NumberList) else "text"
     return f"{compiler.process(column, **options)} = ANY (CAST({compiler.process(values, **options)} AS {kind}[]))"
+
+
+class each_of(FunctionElement[Any]):  # noqa: N801 - named like an SQL function
+    """The numbers of a list, as rows with one column: `each_of(number_list("ids")).table_valued("value")`.
+
+    The list is a parameter (`number_list`), or made by `ids_of` from the rows of a table before it in the FROM.
+    """
+
+    inherit_cache = True
+
+
+@compiles(each_of)
+def _each_of_json(element: each_of, compiler: Any, **options: Any) -> str:
+    return f"json_each({compiler.process(element.clauses, **options)})"
+
+
+@compiles(each_of, "postgresql")
+def _each_of_array(element: each_of, compiler: Any, **options: Any) -> str:
+    return f"LATERAL (SELECT unnest(CAST({compiler.process(element.clauses, **options)} AS bigint[])) AS value)"
+
+
+def number_list(parameter: str) -> BindParameter[Any]:
+    """Return the parameter of a list of numbers."""
+    return bindparam(parameter, type_=_NumberList())
+
+
+class ids_of(FunctionElement[Any]):  # noqa: N801 - named like an SQL function
+    """The aggregate of ids in any order as a list for `each_of`."""
+
+    inherit_cache = True
+
+
+@compiles(ids_of)
+def _ids_as_json(element: ids_of, compiler: Any, **options: Any) -> str:
+    return f"json_group_array({compiler.process(element.clauses, **options)})"
+
+
+@compiles(ids_of, "postgresql")
+def _ids_as_array(element: ids_of, compiler: Any, **options: Any) -> str:
+    return f"array_agg({compiler.process(element.clauses, **options)})"
 
 
 # Locks

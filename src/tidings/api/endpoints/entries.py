@@ -39,6 +39,7 @@ from tidings.services.entries.labels import check_owned
 from tidings.services.entries.queries import dated_query
 from tidings.storage.entries import entries, entry_lists, labels
 from tidings.storage.entries.entry_lists import EntryPage
+from tidings.storage.feeds import categories
 
 routes = Routes("Entries")
 
@@ -216,7 +217,7 @@ def list_feed_entries(
 def list_category_entries(
     caller: User, services: Services, missing_icon: MissingIcon, category_id: int, query: EntriesQuery
 ) -> Response:
-    """List entries of all feeds of a category."""
+    """List entries of all feeds of a category and of those below it."""
     return _list(caller, services, missing_icon, query, category_id=category_id)
 
 
@@ -242,13 +243,14 @@ def _list(
         label_ids=query.label_ids(),
     ) as lists:
         entry_filter, page = query.filter(), query.page()
-        if len(feed_ids) > 1 or len(category_ids) > 1:
+        lowest = categories.lowest(lists.db, caller.id, category_ids)
+        if len(feed_ids) > 1 or (category_ids and lowest is None):
             return json(EntryList(total=0, entries=[]))
         entry_filter = msgspec.structs.replace(
             entry_filter,
             query=asked,
             feed_id=next(iter(feed_ids), None),
-            category_id=next(iter(category_ids), None),
+            category_id=lowest,
         )
         if page.limit <= MAX_WHOLE:
             result = lists.page(entry_filter, page)
@@ -318,10 +320,10 @@ def get_feed_entry(
 def get_category_entry(
     caller: User, services: Services, missing_icon: MissingIcon, category_id: int, entry_id: int
 ) -> EntryOut:
-    """Get an entry of a category."""
+    """Get an entry of a category or of one below it."""
     with services.reading() as db:
         entry = owned_entry(db, caller.id, entry_id)
-        if entry.category_id != category_id:
+        if entry.category_id not in categories.with_below(db, caller.id, [category_id]):
             raise NotFound(verbatim(f"There is no entry {entry_id} in category {category_id}."))
         return serialize_entry(db, caller, entry, missing_icon)
 

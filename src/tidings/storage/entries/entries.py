@@ -19,6 +19,7 @@ from tidings.engine.database import Read, Write, columns
 from tidings.engine.statements import in_list
 from tidings.storage.entries import counters, labels, list_statements, search_index
 from tidings.storage.entries.contents import set_content, set_contents
+from tidings.storage.feeds import categories
 from tidings.storage.schema import entries, feed_counters
 
 _is_owned = entries.c.user_id == bindparam("user")
@@ -166,7 +167,7 @@ def mark_read(
     shown: Shown | None = None,
     now: Instant,
 ) -> int:
-    """Mark unread entries of the user, or of one feed or category, as read. Returns how many.
+    """Mark unread entries of the user, or of one feed, or of a category with those below it, as read. Returns how many.
 
     label_ids: only entries with all of these labels. lists: only entries in one of them. except_feed_ids: feeds whose
     entries stay unread. page: only entries that come after its cursor, in its order. shown: only entries that were
@@ -179,7 +180,7 @@ def mark_read(
     else:
         counters.lock_all(db, user_id)
     if category_id is not None:
-        conditions.append(entries.c.category_id == category_id)
+        conditions.append(entries.c.category_id.in_(categories.with_below(db, user_id, [category_id])))
     if published_before is not None:
         conditions.append(entries.c.published_at < published_before)
     if created_before is not None:
@@ -191,7 +192,7 @@ def mark_read(
     if except_feed_ids:
         conditions.append(entries.c.feed_id.not_in(except_feed_ids))
     conditions += _is_in_one_of(user_id, lists)
-    parameters: dict[str, Any] = _list_parameters(lists)
+    parameters: dict[str, Any] = _list_parameters(db, user_id, lists)
     if page is not None and page.cursor is not None:
         conditions.append(list_statements.is_after_cursor(page.order, page.direction))
         parameters |= list_statements.cursor_parameters(page)
@@ -231,7 +232,8 @@ def _is_in_one_of(user_id: int, lists: UnreadLists | None) -> list[ColumnElement
     ]
 
 
-def _list_parameters(lists: UnreadLists | None) -> dict[str, Any]:
+def _list_parameters(db: Read, user_id: int, lists: UnreadLists | None) -> dict[str, Any]:
     if lists is None:
         return {}
-    return {"feeds": lists.feed_ids, "categories": lists.category_ids, "labels": lists.label_ids}
+    category_ids = categories.with_below(db, user_id, lists.category_ids)
+    return {"feeds": lists.feed_ids, "categories": category_ids, "labels": lists.label_ids}

@@ -22,7 +22,7 @@ from tidings.query.model import PatternField
 from tidings.storage.entries import query_filter, search_index
 from tidings.storage.entries.contents import has_body
 from tidings.storage.entries.list_statements import (
-    CONDITIONS,
+    FILTERED,
     EntryListQuery,
     all_ids_statement,
     count_plain_search,
@@ -38,6 +38,7 @@ from tidings.storage.entries.list_statements import (
 )
 from tidings.storage.entries.query_conditions import TRUE, Shape
 from tidings.storage.entries.search_plan import SearchMatches, find_matches
+from tidings.storage.feeds import categories
 from tidings.storage.feeds.feeds import hidden_feed_ids
 from tidings.storage.schema import enclosures, entries, entry_contents, entry_labels, feed_counters, feeds
 
@@ -166,11 +167,16 @@ def _bound(
     expressions: Mapping[str, Expression],
     rest: Shape = TRUE,
 ) -> _BoundQuery:
-    parameters = _parameters(user_id, entry_filter, hidden)
+    parameters = _parameters(db, user_id, entry_filter, hidden)
+    query = EntryListQuery.of(
+        entry_filter,
+        hidden=bool(hidden),
+        has_categories="category_ids" in parameters,
+        expression=next(iter(expressions.values()), None),
+        rest=rest,
+    )
     if not expressions:
-        return _BoundQuery(EntryListQuery.of(entry_filter, hidden=bool(hidden), rest=rest), parameters, 0)
-    expression = next(iter(expressions.values()))
-    query = EntryListQuery.of(entry_filter, hidden=bool(hidden), expression=expression, rest=rest)
+        return _BoundQuery(query, parameters, 0)
     parameters["match_expression"] = full_text.match_expression(db, user_id, expressions)
     return _BoundQuery(query, parameters, full_text.max_single_matches(db, expressions))
 
@@ -261,7 +267,7 @@ def ids(db: Read, user_id: int, entry_filter: EntryFilter, *, limit: int, offset
 
     A search or a query in the filter is ignored.
     """
-    query, parameters = _without_search(user_id, entry_filter)
+    query, parameters = _without_search(db, user_id, entry_filter)
     listed = db.scalar(ids_statement(query), **parameters, limit=limit, offset=offset)
     return _total(db, query, parameters), listed or ""
 
@@ -271,26 +277,27 @@ def id_page(db: Read, user_id: int, entry_filter: EntryFilter, *, direction: Dir
 
     Nothing is counted.
     """
-    query, parameters = _without_search(user_id, entry_filter)
+    query, parameters = _without_search(db, user_id, entry_filter)
     return db.scalar(id_page_statement(query, direction), **parameters, limit=limit, offset=0) or ""
 
 
 def joined_ids(db: Read, user_id: int, entry_filter: EntryFilter) -> str:
     """Return the ids of a list, ascending and separated by commas. A search or a query in the filter is ignored."""
-    query, parameters = _without_search(user_id, entry_filter)
+    query, parameters = _without_search(db, user_id, entry_filter)
     return db.scalar(all_ids_statement(query), **parameters) or ""
 
 
 def total(db: Read, user_id: int, entry_filter: EntryFilter) -> int:
     """Return the number of entries in a list. A search or a query in the filter is ignored."""
-    query, parameters = _without_search(user_id, entry_filter)
+    query, parameters = _without_search(db, user_id, entry_filter)
     return _total(db, query, parameters)
 
 
-def _without_search(user_id: int, entry_filter: EntryFilter) -> tuple[EntryListQuery, dict[str, Any]]:
+def _without_search(db: Read, user_id: int, entry_filter: EntryFilter) -> tuple[EntryListQuery, dict[str, Any]]:
     excluded = list(entry_filter.excluded_feed_ids)
-    query = EntryListQuery.of(entry_filter, hidden=bool(excluded))
-    return query, _parameters(user_id, entry_filter, excluded)
+    parameters = _parameters(db, user_id, entry_filter, excluded)
+    query = EntryListQuery.of(entry_filter, hidden=bool(excluded), has_categories="category_ids" in parameters)
+    return query, parameters
 
 
 def is_older_than_all(db: Read, user_id: int, moment: Instant) -> bool:
@@ -355,9 +362,15 @@ _select_enclosures = (
 )
 
 
-def _parameters(user_id: int, entry_filter: EntryFilter, hidden: list[int]) -> dict[str, Any]:
+def _parameters(db: Read, user_id: int, entry_filter: EntryFilter, hidden: list[int]) -> dict[str, Any]:
+    """Return the parameters of a list: `category_ids` instead of `category_id` if there are others below it."""
     parameters: dict[str, Any] = {"user": user_id}
-    parameters |= {name: value for name in CONDITIONS if (value := getattr(entry_filter, name)) is not None}
+    parameters |= {name: value for name in FILTERED if (value := getattr(entry_filter, name)) is not None}
+    if entry_filter.category_id is not None:
+        category_ids = categories.with_below(db, user_id, [entry_filter.category_id])
+        if len(category_ids) > 1:
+            del parameters["category_id"]
+            parameters["category_ids"] = category_ids
     parameters |= {f"tag_{number}": tag for number, tag in enumerate(entry_filter.tags)}
     parameters |= label_parameters(entry_filter.label_ids, entry_filter.excluded_label_ids)
     if hidden:
@@ -385,7 +398,7 @@ def _total_of_opposite(db: Read, query: EntryListQuery, parameters: dict[str, An
 
 
 def _stored_total(db: Read, query: EntryListQuery, parameters: dict[str, Any]) -> int:
-    wanted = ("feed_id", "category_id", "user", "hidden")
+    wanted = ("feed_id", "category_id", "category_ids", "user", "hidden")
     sums = db.rows(_sums(query.conditions, query.hidden), **{k: parameters[k] for k in wanted if k in parameters})[0]
     counts = {name: int(number or 0) for name, number in sums.items()}
     by_status = {
@@ -409,9 +422,13 @@ def _sums(conditions: tuple[str, ...], hidden: bool) -> Select[Any]:
     ).where(counts.user_id == bindparam("user"))
     if "feed_id" in conditions:
         statement = statement.where(counts.feed_id == bindparam("feed_id"))
-    if "category_id" in conditions:
+    if {"category_id", "category_ids"} & set(conditions):
+        in_one, in_several = (
+            feeds.c.category_id == bindparam("category_id"),
+            in_list(feeds.c.category_id, "category_ids"),
+        )
         statement = statement.select_from(feed_counters.join(feeds, feeds.c.id == counts.feed_id)).where(
-            feeds.c.category_id == bindparam("category_id")
+            in_one if "category_id" in conditions else in_several
         )
     if hidden:
         statement = statement.where(counts.feed_id.not_in(bindparam("hidden", expanding=True)))

@@ -9,13 +9,25 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple, cast
 
-from sqlalchemy import ColumnElement, Select, Text, and_, bindparam, func, select, text, tuple_
+from sqlalchemy import (
+    ColumnElement,
+    Integer,
+    Select,
+    Text,
+    and_,
+    bindparam,
+    func,
+    literal_column,
+    select,
+    text,
+    tuple_,
+)
 
 from tidings.content.search_expressions import Expression, holds_for_nothing
 from tidings.domain.entries.entries import Direction, Entry, EntryFilter, EntryStatus, Order, PageRequest
 from tidings.engine import full_text
 from tidings.engine.database import columns
-from tidings.engine.statements import joined, joined_ids
+from tidings.engine.statements import each_of, ids_of, in_list, joined, joined_ids, number_list
 from tidings.storage.entries.query_conditions import TRUE, Shape, lists_entries, names_few_entries, query_condition
 from tidings.storage.schema import categories, entries, entry_labels, entry_tags
 from tidings.storage.schema.archive import author_prefix, title_prefix
@@ -46,9 +58,20 @@ class EntryListQuery(NamedTuple):
 
     @classmethod
     def of(
-        cls, entry_filter: EntryFilter, *, hidden: bool, expression: Expression | None = None, rest: Shape = TRUE
+        cls,
+        entry_filter: EntryFilter,
+        *,
+        hidden: bool,
+        has_categories: bool = False,
+        expression: Expression | None = None,
+        rest: Shape = TRUE,
     ) -> EntryListQuery:
-        conditions = tuple(name for name in CONDITIONS if getattr(entry_filter, name) is not None)
+        """Return the conditions of a filter. has_categories: whether its category has others below it."""
+        conditions = tuple(
+            "category_ids" if name == "category_id" and has_categories else name
+            for name in FILTERED
+            if getattr(entry_filter, name) is not None
+        )
         statuses = tuple(sorted(set(entry_filter.statuses))) or (EntryStatus.UNREAD, EntryStatus.READ)
         search: Search = ""
         if expression is not None:
@@ -72,7 +95,7 @@ class EntryListQuery(NamedTuple):
             return False
         if self.rest != TRUE:
             return False
-        return set(self.conditions) <= {"feed_id", "category_id"}
+        return set(self.conditions) <= {"feed_id", "category_id", "category_ids"}
 
     @property
     def opposite(self) -> EntryListQuery | None:
@@ -109,6 +132,10 @@ _shared = entries.alias("shared")
 CONDITIONS: dict[str, ColumnElement[bool]] = {
     "feed_id": entries.c.feed_id == bindparam("feed_id"),
     "category_id": entries.c.category_id == bindparam("category_id"),
+    # A category with those below it: tested in the order of the list, if they are not merged.
+    "category_ids": in_list(full_text.without_index(entries.c.category_id), "category_ids"),
+    # One of several categories whose entries are merged.
+    "category": entries.c.category_id == literal_column("category.value"),
     "published_before": entries.c.published_at < bindparam("published_before"),
     "published_after": entries.c.published_at > bindparam("published_after"),
     # Mostly leaves out few entries, so its index would not help.
@@ -126,6 +153,11 @@ CONDITIONS: dict[str, ColumnElement[bool]] = {
         )
     ),
 }
+
+# Those that are fields of a filter.
+FILTERED = tuple(name for name in CONDITIONS if name not in ("category_ids", "category"))
+# Counted, the entries of each category are found by their index.
+_COUNTED_CONDITIONS = {"category_ids": in_list(entries.c.category_id, "category_ids")}
 
 # Every order ends with the id, so that pages neither repeat nor lose an entry. Where the API leaves ties open, they are
 # ordered by time of publication, as in the index.
@@ -152,6 +184,7 @@ _LABEL_CONDITIONS: dict[str, ColumnElement[bool]] = {
     "after_entry_id": entry_labels.c.entry_id > bindparam("after_entry_id"),
 }
 _BY_CATEGORY = {Order.CATEGORY_ID, Order.CATEGORY_TITLE}
+_page_end = bindparam("limit", type_=Integer) + bindparam("offset", type_=Integer)
 
 
 @lru_cache(maxsize=512)
@@ -187,6 +220,8 @@ def _ordered(
     if order is Order.ID:
         in_order = _in_order_of_id(statement, query, direction)
         return in_order.limit(bindparam("limit")).offset(bindparam("offset"))
+    if order is Order.PUBLISHED_AT and "category_ids" in query.conditions and not query.is_narrow:
+        return _merged(statement, query, direction, has_cursor=has_cursor)
     statement = statement.where(*_conditions(query))
     if order in _BY_CATEGORY and {"feed_id", "category_id"} & set(query.conditions):
         order = Order.PUBLISHED_AT  # within one category both orders are the same
@@ -203,6 +238,31 @@ def _ordered(
     columns_in_order = [_column(query, column) for column in _ORDERS[order]]
     keys = [key.desc() if direction is Direction.DESC else key.asc() for key in columns_in_order]
     return statement.order_by(*keys).limit(bindparam("limit")).offset(bindparam("offset"))
+
+
+def _merged(statement: Select[Any], query: EntryListQuery, direction: Direction, *, has_cursor: bool) -> Select[Any]:
+    """Return a page of several categories: of each the first entries, through its index, and of these the first.
+
+    The cost follows the page and the number of categories. statement: selects columns of entries.
+    """
+    of_one = query._replace(
+        conditions=tuple("category" if name == "category_ids" else name for name in query.conditions)
+    )
+    of_category = _ordered(select(entries.c.id), of_one, Order.PUBLISHED_AT, direction, has_cursor=has_cursor)
+    first = of_category.limit(_page_end).offset(None).subquery()
+    category = each_of(number_list("category_ids")).table_valued("value", name="category", joins_implicitly=True)
+    found = select(ids_of(first.c.id)).scalar_subquery()
+    listed = each_of(found).table_valued("value", name="listed", joins_implicitly=True)
+    page = entries.alias("page")
+    keys = [key.desc() if direction is Direction.DESC else key.asc() for key in (page.c.published_at, page.c.id)]
+    return (
+        select(*(page.c[column.name] for column in statement.selected_columns))
+        .select_from(category, listed, page)
+        .where(page.c.id == listed.c.value, full_text.without_index(page.c.user_id) == bindparam("user"))
+        .order_by(*keys)
+        .limit(bindparam("limit"))
+        .offset(bindparam("offset"))
+    )
 
 
 def _in_order_of_id(statement: Select[Any], query: EntryListQuery, direction: Direction) -> Select[Any]:
@@ -282,6 +342,7 @@ def _conditions(
     if query.starred is not None:
         conditions.append(_literal(f"entries.starred = {str(query.starred).lower()}"))
     bounds = CONDITIONS | _LABEL_CONDITIONS if query.labels else CONDITIONS
+    bounds = bounds | _COUNTED_CONDITIONS if is_counted else bounds
     conditions += [bounds[name] for name in query.conditions]
     conditions += has_labels(query.labels, query.excluded_labels)
     if query.hidden:
