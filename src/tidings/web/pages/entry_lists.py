@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from msgspec import Struct, structs
+from msgspec import structs
 from starlette.responses import Response
 
 from tidings.base.errors import InvalidInput
@@ -14,7 +14,6 @@ from tidings.domain.entries.entries import OLD_ENTRY_AGE, Entry, EntryFilter, Pa
 from tidings.engine.database import Read
 from tidings.http.endpoints import Routes
 from tidings.http.responses import json
-from tidings.query import QueryError
 from tidings.services import Services
 from tidings.services.entries.entries import owned_entry
 from tidings.services.entries.listing import needs_index
@@ -25,7 +24,7 @@ from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.entry_list_pages import ListPage, ListQuery
 from tidings.web.entry_rows import rows
 from tidings.web.feed_rows import trouble
-from tidings.web.field_errors import field_error
+from tidings.web.field_errors import WrongPlace, field_error
 from tidings.web.language import _, ngettext
 from tidings.web.pages.entry_actions import ShownForm, mark_read_redirect
 from tidings.web.security import SANDBOX_HEADERS
@@ -146,31 +145,6 @@ def show(context: RequestContext, listing: ListPage, query: ListQuery, *, max_ro
             "found_text": _found_text(len(found), limit) if listing.has_search and after is None else "",
         },
     )
-
-
-class WrongPlace(Struct, frozen=True):
-    """A query that cannot be read, split at the place where it is wrong."""
-
-    before: str
-    wrong: str
-    """The word there; "" at the end of the query."""
-    after: str
-    selection: str
-    """Start and end of the word as JavaScript counts characters, "6 11"; it selects the word in its field."""
-
-    @classmethod
-    def of(cls, query: str, error: InvalidInput) -> WrongPlace | None:
-        """Return the place of an error; None for one about the whole query."""
-        if not isinstance(error, QueryError):
-            return None
-        before = query[: error.position]
-        wrong = (query[error.position :].split(maxsplit=1) or [""])[0]
-        start = _utf16_length(before)
-        return cls(before, wrong, query[len(before) + len(wrong) :], f"{start} {start + _utf16_length(wrong)}")
-
-
-def _utf16_length(text: str) -> int:
-    return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def next_page(context: RequestContext, listing: ListPage, after: str, newest: int | None) -> str:
