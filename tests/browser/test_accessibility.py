@@ -112,6 +112,7 @@ def address(route: Endpoint, service: DemoService) -> str:
         "enclosure_id": files["text/vtt" if "transcript" in route.path else "application/json+chapters"],
         "feed_id": feed["id"],
         "label_id": label.id,
+        "rule_id": service.owner.get("/v1/rules")[0]["id"],
         "category_id": feed["category"]["id"],
         "user_id": service.owner.id,
         "integration": "webhook",

@@ -149,7 +149,7 @@ def _furnish(owner: Person, publisher: Publisher) -> None:
 
 
 def _use_everything(owner: Person, publisher: Publisher, entries: dict[str, Any]) -> None:
-    """Labels, a queue, a public link, an API key, a password for apps, a webhook with a delivery, a link to a list."""
+    """Labels, a queue, a public link, a rule, a webhook with a delivery, keys and passwords, a link to a list."""
     services = owner.service.services
     for name, titles in _LABELS.items():
         services.entries.labels.change(owner.id, [entries[title]["id"] for title in titles], add=[name])
@@ -158,6 +158,7 @@ def _use_everything(owner: Person, publisher: Publisher, entries: dict[str, Any]
             if enclosure["mime_type"].startswith("audio/"):
                 services.media.queue.add(owner.id, enclosure["id"])
     services.entries.public_links.create(owner.id, entries["Rye, and the virtue of tomorrow"]["id"])
+    owner.post("/v1/rules", {"name": "Long episodes", "query": "has:audio minutes>40", "actions": [{"type": "star"}]})
     owner.put("/v1/integrations", {"webhook": {"enabled": True, "url": publisher.url("/hook")}}, status=201)
     owner.post(f"/v1/entries/{entries['The pencil and the tide machine']['id']}/save", status=202)
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from sqlalchemy import bindparam, case, delete, func, insert, select, update
+from sqlalchemy import bindparam, case, delete, func, insert, or_, select, update
 
 from tidings.base.times import Instant
 from tidings.engine.database import Read, Write, columns
 from tidings.engine.statements import in_list, upsert
 from tidings.rules.model import Rule, RuleFields, encode_actions
 from tidings.rules.tables import rule_changed_entries, rules
-from tidings.storage.schema import entries
+from tidings.storage.schema import entries, feeds
 
 _in_order = (rules.c.position, rules.c.id)
 _select_by_user = select(*columns(rules, Rule)).where(rules.c.user_id == bindparam("user")).order_by(*_in_order)
@@ -112,6 +112,33 @@ def count_matches(db: Write, matches: Iterable[tuple[int, int, int, int]], *, no
 def _columns(fields: RuleFields) -> dict[str, Any]:
     values = {name: getattr(fields, name) for name in RuleFields.__struct_fields__}
     return values | {"scope": fields.scope.value, "actions": encode_actions(fields.actions)}
+
+
+# Feeds, for the pages
+
+_has_filters = or_(
+    *(
+        feeds.c[name] != ""
+        for name in ("block_filter_entry_rules", "keep_filter_entry_rules", "blocklist_rules", "keeplist_rules")
+    )
+)
+_select_feeds = (
+    select(feeds.c.id, feeds.c.title)
+    .where(feeds.c.user_id == bindparam("user"))
+    .order_by(feeds.c.title_key, feeds.c.id)
+)
+_select_filtered = _select_feeds.where(_has_filters)
+_select_some = _select_feeds.limit(bindparam("limit"))
+
+
+def feeds_with_filters(db: Read, user_id: int) -> list[tuple[int, str]]:
+    """Return ids and titles of the feeds that have rules that block or keep entries."""
+    return [(id_, title) for id_, title in db.tuples(_select_filtered, user=user_id)]
+
+
+def feeds_to_choose(db: Read, user_id: int, *, limit: int) -> list[tuple[int, str]]:
+    """Return ids and titles of the first feeds by title."""
+    return [(id_, title) for id_, title in db.tuples(_select_some, user=user_id, limit=limit)]
 
 
 # Entries that publishers change

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from tidings.base.messages import msg
 from tidings.rules.arrival import decide_arrivals
 from tidings.rules.rules import Rules
 from tidings.rules.services import RuleServices
 from tidings.services.entries.listing import EntryListReader
 from tidings.services.entries.search_index import SearchIndexer
+from tidings.web.settings_menu import MenuItem
 from tidings.wiring.slice import Parts, Slice
 
 
@@ -17,4 +19,9 @@ def build(parts: Parts) -> RuleServices:
     return RuleServices(rules=Rules(parts.database, parts.clock, lists))
 
 
-SLICE = Slice(build=build, endpoints=("endpoints",))
+SLICE = Slice(
+    build=build,
+    endpoints=("endpoints",),
+    pages=("pages",),
+    settings_menu=(MenuItem("/rules", msg("Rules"), after="/settings/filters"),),
+)

@@ -1,0 +1,318 @@
+"""The pages of rules: the list in its order, the editor with a preview, and the question before one is deleted.
+
+/rules   /rules/new?entry=5&by=author   /rules/7   /rules/7/delete   /rules/try
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+from tidings.base.errors import InvalidField, InvalidInput
+from tidings.base.messages import Message, msg
+from tidings.domain.accounts.users import User
+from tidings.domain.entries.entries import Entry
+from tidings.domain.entries.labels import Label
+from tidings.engine.database import Read
+from tidings.http.binding import Form, Query, parse_id
+from tidings.http.endpoints import Routes
+from tidings.query import normal_form
+from tidings.query.model import Text, TextField, all_of
+from tidings.rules import store
+from tidings.rules.model import Action, ActionType, Rule, RuleFields, Scope, day_of
+from tidings.rules.rules import RulePreview, owned_rule, problems_of
+from tidings.rules.services import RuleServices
+from tidings.services import Services
+from tidings.services.entries.entries import owned_entry
+from tidings.storage.entries import labels
+from tidings.storage.feeds import categories, feeds
+from tidings.web.context import PageResponse, Redirect, RequestContext
+from tidings.web.field_errors import WrongPlace, field_error
+from tidings.web.language import N_, _
+
+routes = Routes()
+
+# Feeds to choose from; those of larger accounts are reached from their articles.
+MAX_FEEDS = 300
+# Words of a title that a rule begins with.
+MAX_TITLE_WORDS = 3
+_LONG_WORD = re.compile(r"[^\W_]{4,40}")
+
+ACTIONS = {
+    ActionType.MARK_READ: (N_("Mark as read"), ""),
+    ActionType.STAR: (N_("Star"), ""),
+    ActionType.DROP: (N_("Drop"), N_("It never appears, and does not come back when the rule is deleted.")),
+}
+_FIELDS = {"feed_id": "where", "category_id": "where", "actions": "action"}
+
+
+class RuleForm(Form, frozen=True):
+    """The editor's form."""
+
+    rule: str = ""
+    """Id of the rule that is tried; empty for a new one."""
+    name: str = ""
+    query: str = ""
+    where: str = ""
+    """The only feed (f7) or category (c3) whose entries the rule is tried on; empty for all."""
+    action: tuple[str, ...] = ()
+    label: tuple[str, ...] = ()
+    """Ids of the labels to give."""
+    stop: bool | None = None
+    for_changed: bool | None = None
+    enabled: bool | None = None
+    everything: bool | None = None
+    """The user knows that every entry matches."""
+
+
+class RulesForm(Form, frozen=True):
+    """The form of the list: one field for each action, with the id of a rule."""
+
+    up: str = ""
+    down: str = ""
+    on: str = ""
+    off: str = ""
+
+
+class NewRuleQuery(Query, frozen=True):
+    """The entry that a rule is made from, and what it begins with: author, title or feed."""
+
+    entry: int | None = None
+    by: str = ""
+
+
+class RuleLine(Struct, frozen=True):
+    """A rule in the list."""
+
+    rule: Rule
+    scope: str
+    actions: list[str]
+    matched_today: int
+    problem: Message | None
+
+
+@routes.get("/rules")
+def show_rules(context: RequestContext) -> PageResponse:
+    user = context.caller
+    with context.services.reading() as db:
+        listed = store.list_all(db, user.id)
+        problems = problems_of(db, user.id, listed)
+        names = _names(db, user.id, listed)
+        filtered = store.feeds_with_filters(db, user.id)
+    today = day_of(context.now, user.timezone)
+    lines = [
+        RuleLine(
+            rule,
+            names.scope(rule),
+            names.actions(rule.action_list),
+            rule.matched_on(today),
+            problems.get(rule.id),
+        )
+        for rule in listed
+    ]
+    has_filters = bool(user.block_filter_entry_rules.strip() or user.keep_filter_entry_rules.strip())
+    values = {"title": _("Rules"), "lines": lines, "filtered": filtered, "has_filters": has_filters}
+    return PageResponse("rules/rules.html", values)
+
+
+@routes.post("/rules")
+def change_rules(caller: User, rules: RuleServices, form: RulesForm) -> Redirect:
+    """Move a rule, or switch it on or off."""
+    rule_id = parse_id("rule_id", form.up or form.down or form.on or form.off)
+    if form.up or form.down:
+        rules.rules.move(caller.id, rule_id, -1 if form.up else 1)
+        return Redirect(f"/rules#r{rule_id}")
+    rules.rules.set_enabled(caller.id, rule_id, enabled=bool(form.on))
+    return Redirect(f"/rules#r{rule_id}", notice=_("Switched on.") if form.on else _("Switched off."))
+
+
+@routes.get("/rules/new")
+def show_new_rule(context: RequestContext, query: NewRuleQuery) -> PageResponse:
+    """Show the editor for a new rule, which may begin with what an entry has."""
+    if query.entry is None:
+        return _editor(context, RuleForm(enabled=True))
+    with context.services.reading() as db:
+        entry = owned_entry(db, context.caller.id, query.entry)
+    by = query.by or ("author" if entry.author else "title")
+    form = RuleForm(
+        enabled=True, query=_beginning(entry, by), where=f"f{entry.feed_id}", action=(ActionType.MARK_READ,)
+    )
+    return _editor(context, form, entry=entry, by=by)
+
+
+@routes.post("/rules/new")
+def add_rule(context: RequestContext, rules: RuleServices, form: RuleForm) -> PageResponse | Redirect:
+    try:
+        rule = rules.rules.create(context.caller.id, _fields(form), may_match_everything=bool(form.everything))
+    except InvalidInput as error:
+        return _editor(context, form, problem=error)
+    return Redirect(f"/rules#r{rule.id}", notice=_("The rule decides about entries that arrive from now on."))
+
+
+@routes.post("/rules/try")
+def try_rule(context: RequestContext, rules: RuleServices, form: RuleForm) -> PageResponse:
+    """Show what the typed rule would do to stored entries. Nothing is changed or stored."""
+    try:
+        preview = rules.rules.preview(context.caller, _fields(form))
+    except InvalidInput as error:
+        return _editor(context, form, problem=error)
+    return _editor(context, form, preview=preview)
+
+
+@routes.get("/rules/{rule_id}")
+def show_rule(context: RequestContext, rule_id: int) -> PageResponse:
+    with context.services.reading() as db:
+        rule = owned_rule(db, context.caller.id, rule_id)
+        problem = problems_of(db, context.caller.id, [rule]).get(rule_id)
+    return _editor(context, _form(rule), rule_problem=problem)
+
+
+@routes.post("/rules/{rule_id}")
+def change_rule(context: RequestContext, rules: RuleServices, rule_id: int, form: RuleForm) -> PageResponse | Redirect:
+    try:
+        rules.rules.update(context.caller.id, rule_id, _fields(form), may_match_everything=bool(form.everything))
+    except InvalidInput as error:
+        return _editor(context, form, problem=error)
+    return Redirect(f"/rules#r{rule_id}", notice=_("Saved."))
+
+
+@routes.get("/rules/{rule_id}/delete")
+def confirm_deletion(context: RequestContext, rule_id: int) -> PageResponse:
+    """Ask first."""
+    with context.services.reading() as db:
+        rule = owned_rule(db, context.caller.id, rule_id)
+    return PageResponse("rules/rule_delete.html", {"title": _("Delete a rule"), "rule": rule})
+
+
+@routes.post("/rules/{rule_id}/delete")
+def delete_rule(caller: User, services: Services, rules: RuleServices, rule_id: int) -> Redirect:
+    with services.reading() as db:
+        rule = owned_rule(db, caller.id, rule_id)
+    rules.rules.delete(caller.id, rule_id)
+    return Redirect("/rules", notice=_("%(title)s deleted.", title=rule.name or _("The rule")))
+
+
+def _fields(form: RuleForm) -> RuleFields:
+    """Return what a form says. Raises InvalidField for what no form of ours sends."""
+    kind, number = form.where[:1], form.where[1:]
+    if kind not in ("", "c", "f"):
+        raise InvalidField("where", msg("choose one from the list."))
+    chosen = parse_id("where", number) if kind else None
+    actions = [Action(type_) for type_ in ACTIONS if type_ in form.action]
+    actions += [Action(ActionType.LABEL, parse_id("label", text)) for text in form.label]
+    return RuleFields(
+        name=form.name,
+        enabled=bool(form.enabled),
+        scope={"": Scope.ALL, "c": Scope.CATEGORY, "f": Scope.FEED}[kind],
+        category_id=chosen if kind == "c" else None,
+        feed_id=chosen if kind == "f" else None,
+        query=form.query,
+        actions=tuple(actions),
+        stop=bool(form.stop),
+        for_changed=bool(form.for_changed),
+    )
+
+
+def _form(rule: Rule) -> RuleForm:
+    where = f"f{rule.feed_id}" if rule.feed_id else f"c{rule.category_id}" if rule.category_id else ""
+    fields = RuleFields.of(rule)
+    return RuleForm(
+        rule=str(rule.id),
+        name=rule.name,
+        query=rule.query,
+        where=where,
+        action=tuple(one.type.value for one in fields.actions if one.type is not ActionType.LABEL),
+        label=tuple(map(str, fields.label_ids)),
+        stop=bool(rule.stop),
+        for_changed=bool(rule.for_changed),
+        enabled=bool(rule.enabled),
+        everything=fields.matches_everything,
+    )
+
+
+def _beginning(entry: Entry, by: str) -> str:
+    """Return the query that a rule made from an entry begins with. by: author or title; anything else for none."""
+    if by == "author" and entry.author:
+        return normal_form(Text(entry.author, TextField.AUTHOR))
+    if by == "title":
+        words = list(dict.fromkeys(_LONG_WORD.findall(entry.title)))
+        return normal_form(all_of([Text(word, TextField.TITLE) for word in words[:MAX_TITLE_WORDS]]))
+    return ""
+
+
+class _Names(Struct, frozen=True):
+    """Titles by id, for sentences about rules."""
+
+    feeds: Mapping[int, str]
+    categories: Mapping[int, str]
+    labels: Mapping[int, str]
+
+    def scope(self, rule: Rule) -> str:
+        if rule.feed_id:
+            return self.feeds.get(rule.feed_id, "")
+        return self.categories.get(rule.category_id, "") if rule.category_id else ""
+
+    def actions(self, actions: Sequence[Action]) -> list[str]:
+        return [
+            _("Label %(name)s", name=self.labels.get(one.label_id, "?"))
+            if one.type is ActionType.LABEL
+            else _(ACTIONS[one.type][0])
+            for one in actions
+        ]
+
+
+def _names(db: Read, user_id: int, listed: Sequence[Rule]) -> _Names:
+    wanted = [rule.feed_id for rule in listed if rule.feed_id]
+    return _Names(
+        {feed.id: feed.title for feed in feeds.get_many(db, user_id, wanted)},
+        {category.id: category.title for category in categories.list_all(db, user_id)},
+        {label.id: label.name for label in labels.list_all(db, user_id)},
+    )
+
+
+def _editor(
+    context: RequestContext,
+    form: RuleForm,
+    *,
+    problem: InvalidInput | None = None,
+    preview: RulePreview | None = None,
+    rule_problem: Message | None = None,
+    entry: Entry | None = None,
+    by: str = "",
+) -> PageResponse:
+    user_id = context.caller.id
+    with context.services.reading() as db:
+        known: list[Label] = labels.list_all(db, user_id)
+        listed = categories.list_all(db, user_id)
+        some_feeds = store.feeds_to_choose(db, user_id, limit=MAX_FEEDS)
+        chosen = int(form.where[1:]) if form.where[:1] == "f" and form.where[1:].isdecimal() else 0
+        if chosen and chosen not in dict(some_feeds):
+            some_feeds += [(feed.id, feed.title) for feed in feeds.get_many(db, user_id, [chosen])]
+    place = WrongPlace.of(form.query, problem) if problem else None
+    values = {
+        "title": _("Change a rule") if form.rule else _("New rule"),
+        "form": form,
+        "path": f"/rules/{parse_id('rule', form.rule)}" if form.rule else "/rules/new",
+        "actions": [(type_.value, _(name), _(help_) if help_ else "") for type_, (name, help_) in ACTIONS.items()],
+        "labels": known,
+        "categories": listed,
+        "feeds": some_feeds,
+        "has_all_feeds": len(some_feeds) < MAX_FEEDS,
+        "asks_everything": bool(form.everything)
+        or (problem is not None and problem.field == "query" and not form.query.strip()),
+        "place": place,
+        "preview": preview,
+        "previewed": _previewed(preview, known) if preview else [],
+        "rule_problem": rule_problem,
+        "entry": entry,
+        "by": by,
+    }
+    shown = field_error(problem, renamed=_FIELDS) if problem else None
+    return PageResponse("rules/rule.html", values, status=400 if problem else 200, problem=shown)
+
+
+def _previewed(preview: RulePreview, known: Sequence[Label]) -> list[tuple[Entry, list[str]]]:
+    names = _Names({}, {}, {label.id: label.name for label in known})
+    return [(entry, names.actions(actions)) for entry, actions in zip(preview.entries, preview.actions, strict=True)]

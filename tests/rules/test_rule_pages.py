@@ -1,0 +1,100 @@
+"""The pages of rules, without scripts."""
+
+from __future__ import annotations
+
+import re
+
+from support.people import Person
+from support.publisher import Publisher
+from support.visitors import Visitor
+
+
+def test_a_rule_is_made_from_an_article(alice: Person, reader: Visitor, site: Publisher) -> None:
+    feed = alice.has_feed(site, ["Rain & snow: all tomorrow's weather", "Sun"])
+    entry = next(one for one in alice.entries() if one["title"].startswith("Rain"))
+
+    link = re.search(r'href="(/rules/new\?entry=\d+)"', reader.page(f"/feeds/{feed['id']}/entries/{entry['id']}"))
+    assert link
+    page = reader.page(link[1])
+    query = re.search(r'name="query" type="text" value="([^"]*)"', page)
+    assert query
+    assert query[1] == "title:Rain title:snow title:tomorrow"
+    assert f'<option value="f{feed["id"]}" selected>' in page
+    answer = reader.post("/rules/new", query=query[1], where=f"f{feed['id']}", action="mark_read", enabled="1")
+
+    assert "arrive from now on" in reader.follow(answer)
+    (rule,) = alice.get("/v1/rules")
+    assert (rule["scope"], rule["feed_id"], rule["query"]) == ("feed", feed["id"], query[1])
+    assert rule["actions"] == [{"type": "mark_read"}]
+
+
+def test_rules_are_ordered_switched_changed_and_deleted(alice: Person, reader: Visitor) -> None:
+    label = alice.service.services.entries.labels.create(alice.id, "Later")
+    ids = [alice.post("/v1/rules", {"query": query, "actions": [{"type": "star"}]})["id"] for query in ("rain", "snow")]
+
+    page = reader.page("/rules")
+    assert page.index("rain") < page.index("snow")
+    reader.post("/rules", up=ids[1])
+    assert [one["id"] for one in alice.get("/v1/rules")] == [ids[1], ids[0]]
+    reader.post("/rules", off=ids[0])
+    assert alice.get(f"/v1/rules/{ids[0]}")["enabled"] is False
+
+    page = reader.page(f"/rules/{ids[0]}")
+    answer = reader.post(f"/rules/{ids[0]}", rule=ids[0], query="hail", action="drop", label=label.id, stop="1")
+    assert answer.status == 303
+    changed = alice.get(f"/v1/rules/{ids[0]}")
+    assert changed["actions"] == [{"type": "drop"}, {"type": "label", "label_id": label.id}]
+    assert (changed["query"], changed["stop"], changed["enabled"]) == ("hail", True, False)
+    page = reader.page(f"/rules/{ids[0]}")
+    assert re.search(r'name="action" value="drop" checked', page)
+    assert re.search(rf'name="label" value="{label.id}" checked', page)
+
+    assert "does not come back" in reader.page(f"/rules/{ids[0]}/delete")
+    reader.follow(reader.post(f"/rules/{ids[0]}/delete"))
+    assert [one["id"] for one in alice.get("/v1/rules")] == [ids[1]]
+
+
+def test_a_wrong_query_is_marked_where_it_is_wrong(alice: Person, reader: Visitor) -> None:
+    reader.page("/rules/new")
+    answer = reader.post("/rules/new", query="rain title:(snow", action="star", name="Kept")
+
+    page = answer.body.decode()
+    assert answer.status == 400
+    assert "title:<mark>(snow</mark>" in page
+    assert 'value="Kept"' in page
+    assert alice.get("/v1/rules") == []
+
+
+def test_a_rule_for_every_entry_is_asked_about_first(alice: Person, reader: Visitor) -> None:
+    page = reader.page("/rules/new")
+    assert 'name="everything"' not in page
+    answer = reader.post("/rules/new", query=" ", action="star")
+    assert answer.status == 400
+    assert 'name="everything"' in answer.body.decode()
+
+    assert reader.post("/rules/new", query=" ", action="star", everything="1").status == 303
+    (rule,) = alice.get("/v1/rules")
+    # It is not asked about again.
+    reader.page(f"/rules/{rule['id']}")
+    assert reader.post(f"/rules/{rule['id']}", rule=rule["id"], action="star", everything="1", name="All").status == 303
+
+
+def test_a_try_lists_what_would_change_and_changes_nothing(alice: Person, reader: Visitor, site: Publisher) -> None:
+    alice.has_feed(site, ["Rain", "Snow"])
+
+    reader.page("/rules/new")
+    page = reader.post("/rules/try", query="title:rain", action="mark_read").body.decode()
+
+    assert "1 stored entry matches" in page
+    assert re.search(r">Rain</a> <span class=\"state\">Mark as read<", page)
+    assert 'value="title:rain"' in page
+    assert {entry["status"] for entry in alice.entries()} == {"unread"}
+
+
+def test_filters_are_shown_next_to_rules(alice: Person, reader: Visitor, site: Publisher) -> None:
+    feed = alice.has_feed(site, block_filter_entry_rules="EntryTitle=ad")
+
+    page = reader.page("/rules")
+
+    assert f'href="/feeds/{feed["id"]}/edit#rules"' in page
+    assert 'href="/settings/filters"' in page
