@@ -101,7 +101,9 @@ def reader(cast: Cast, site: Publisher, services: AllServices) -> Person:
     alice.put("/v1/entries", {"entry_ids": ids[3:], "status": "removed"})
     services.entries.labels.change(alice.id, ids[1:], add=["Work"])
     services.entries.labels.change(alice.id, ids[:1], add=["Home & garden", "Work"])
-    services.entries.labels.create(alice.id, "Of no entry")
+    empty = services.entries.labels.create(alice.id, "Of no entry", "teal")
+    services.entries.labels.update(alice.id, empty.id, position=1)
+    services.entries.labels.create(alice.id, "Later than the order")
     with services.database.writing() as db:
         db.run(text("UPDATE entries SET created_at = created_at - 5000000 WHERE user_id = :user"), user=alice.id)
         chapters = chapters_text([Chapter(1.5, "Rain", "https://example.org/")])
@@ -167,9 +169,31 @@ def test_entries_get_labels_of_the_archive_and_lose_none(reader: Person, bob: Pe
 
     _import(services, bob, archive)
 
-    assert _names(services, bob) == before | {title: ["Home & garden", "Mine", "Work"]}
+    assert _names(services, bob) == before | {title: ["Home & garden", "Work", "Mine"]}
     with services.reading() as db:
-        assert [label.name for label in labels.list_all(db, bob.id)] == ["Home & garden", "Mine", "Of no entry", "Work"]
+        mine = labels.list_all(db, bob.id)
+    assert [label.name for label in mine] == ["Of no entry", "Home & garden", "Work", "Later than the order", "Mine"]
+    assert [label.color for label in mine] == ["teal", "", "", "", ""]
+
+
+def test_labels_of_an_account_keep_their_colours_and_their_order(
+    reader: Person, bob: Person, services: AllServices
+) -> None:
+    mine = services.entries.labels.create(bob.id, "of NO entry", "pink")
+    services.entries.labels.create(bob.id, "Zebra")
+
+    report = _import(
+        services, bob, _changed(_export(services, reader), records.LABELS, lambda lines: lines.replace(b"teal", b"mud"))
+    )
+
+    assert report.problems == ["label Of no entry: color 'mud'"]
+    with services.reading() as db:
+        kept = labels.list_all(db, bob.id)
+    assert [label.name for label in kept][:2] == ["of NO entry", "Home & garden"]
+    assert kept[0].color == "pink"
+    services.entries.labels.update(bob.id, mine.id, position=9)
+    _import(services, bob, _export(services, reader))
+    assert bob.get("/v1/labels")[-1]["title"] == "of NO entry"
 
 
 def test_an_archive_of_before_labels_is_imported(reader: Person, bob: Person, services: AllServices) -> None:

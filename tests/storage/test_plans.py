@@ -299,6 +299,7 @@ READS: dict[str, Callable[[Read, Archive], object]] = {
         labels.list_all(db, a.user_id),
         labels.of_entries(db, a.user_id, range(1, 200)),
         labels.by_key(db, a.user_id, "large"),
+        labels.owned(db, a.user_id, a.label_ids.values()),
         labels.counts(db, a.user_id, a.label_ids.values()),
     ),
     "a shared entry": lambda db, _: (public_links.by_code(db, "a code"), public_links.by_code(db, "")),
@@ -345,6 +346,10 @@ WRITES: dict[str, Callable[[Write, Archive], object]] = {
     ),
     "giving labels": lambda db, a: labels.attach(
         db, a.user_id, [*a.label_ids.values(), labels.add(db, a.user_id, "New", "new")], [3, 4, 5]
+    ),
+    "ordering labels": lambda db, a: (
+        labels.lock_all(db, a.user_id),
+        labels.set_order(db, a.user_id, labels.list_all(db, a.user_id)),
     ),
     "taking labels": lambda db, a: labels.detach(db, a.user_id, list(a.label_ids.values()), [3, 4, 5], now=NOW),
     "dating a labelled entry": lambda db, a: labels.set_published(db, a.user_id, 7, NOW),

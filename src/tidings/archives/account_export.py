@@ -26,6 +26,7 @@ from tidings.base.times import to_datetime
 from tidings.domain.accounts.user_changes import FOREIGN_IDS
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.entries import EntryStatus, stored_chapters
+from tidings.domain.entries.labels import Label
 from tidings.domain.feeds.categories import CategoryTree
 from tidings.domain.feeds.feeds import Feed
 from tidings.engine.database import Database
@@ -136,7 +137,7 @@ class AccountExport:
         archive.write_lines(
             records.FEEDS, (_feed(feed, titles[feed.category_id], with_secrets=with_secrets) for feed in owned)
         )
-        archive.write_lines(records.LABELS, (ArchivedLabel(label.name) for label in own_labels))
+        archive.write_lines(records.LABELS, map(_label, enumerate(own_labels, 1)))
         known = {feed.id for feed in owned}
         yield from archive.each_line(records.ENTRIES, self._entries(user.id, known, total, progress))
         yield from archive.each_line(records.DELETED_ENTRIES, self._deleted(user.id, sorted(known)))
@@ -207,3 +208,9 @@ def _entry(stored: StoredEntry) -> ArchivedEntry:
         other_content=stored.extras.other_content,
         chapters=stored_chapters(stored.extras.chapters),
     )
+
+
+def _label(placed: tuple[int, Label]) -> ArchivedLabel:
+    """Return a label with its place in the order of the user, if it has one. placed: labels counted in their order."""
+    place, label = placed
+    return ArchivedLabel(label.name, label.color, None if label.position is None else place)

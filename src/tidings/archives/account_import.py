@@ -34,14 +34,14 @@ from tidings.archives.parts import (
     split_feed_settings,
     split_settings,
 )
-from tidings.archives.records import ArchivedDeletion, ArchivedEntry
+from tidings.archives.records import ArchivedDeletion, ArchivedEntry, ArchivedLabel
 from tidings.archives.store import EntryRow, NewEntry
 from tidings.base.text import normalize_for_search
 from tidings.base.times import Instant, from_datetime
 from tidings.domain.accounts.user_changes import CHOSEN
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.entries import STATUS_BY_NAME, Enclosure, EntryStatus, chapters_text
-from tidings.domain.entries.labels import validate_name
+from tidings.domain.entries.labels import validate_color, validate_name
 from tidings.domain.polling.entry_policy import DEFAULT_INSTANCE, InstanceSettings
 from tidings.engine import notify
 from tidings.engine.database import Database, Write
@@ -104,7 +104,7 @@ class AccountImport:
             users.change(db, user.id, **settings)
             categories.retitle(db, user.id)
             targets = self._store_feeds(db, user.id, content, parts, report)
-            labels.ensure(db, user.id, _by_key(label.name for label in content.labels()))
+            _store_labels(db, user.id, content.labels())
             notify.notify(db, notify.FEEDS)
         user = msgspec.structs.replace(user, **settings)
         self._store_entries(user, content, targets, report, progress)
@@ -285,6 +285,23 @@ def _by_key(names: Iterable[str]) -> dict[str, str]:
     for name in names:
         found.setdefault(normalize_for_search(name), validate_name(name))
     return found
+
+
+def _store_labels(db: Write, user_id: int, archived: Iterable[ArchivedLabel]) -> None:
+    """Add the labels that the user does not have, and put all in the order of the archive if the user has none."""
+    labels.lock_all(db, user_id)
+    known = labels.list_all(db, user_id)
+    by_key: dict[str, ArchivedLabel] = {}
+    for label in archived:
+        by_key.setdefault(normalize_for_search(label.name), label)
+    ids = labels.ensure(db, user_id, {key: validate_name(label.name) for key, label in by_key.items()})
+    for key in by_key.keys() - {normalize_for_search(label.name) for label in known}:
+        if color := validate_color(by_key[key].color):
+            labels.change(db, user_id, ids[key], name=validate_name(by_key[key].name), name_key=key, color=color)
+    if all(label.position is None for label in known):
+        places = {ids[key]: label.position for key, label in by_key.items() if label.position is not None}
+        ordered = [label for label in labels.list_all(db, user_id) if label.id in places]
+        labels.set_order(db, user_id, sorted(ordered, key=lambda label: places[label.id]))
 
 
 def _add_labels(db: Write, user_id: int, archived: dict[int, ArchivedEntry]) -> None:

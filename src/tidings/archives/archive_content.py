@@ -93,7 +93,7 @@ class ArchiveContent:
         if self._has_labels:
             for label in self._archive.lines(records.LABELS, ArchivedLabel):
                 if salvage.is_label(label.name):
-                    yield label
+                    yield salvage.label(label)
 
     def entries(self) -> Iterator[ArchivedEntry]:
         """Yield the usable entries of usable feeds."""
@@ -183,6 +183,9 @@ class ArchiveContent:
                 validate_name(label.name)
             except InvalidInput as error:
                 noted.note(f"label {label.name[:_MAX_NAME_CHARS]}: {error.message}")
+                return
+            if salvage.label(label) != label:
+                noted.note(f"label {label.name[:_MAX_NAME_CHARS]}: color {label.color[:_MAX_NAME_CHARS]!r}")
 
         _check_lines(self._archive, records.LABELS, ArchivedLabel, check_label, noted.note)
         self.problems += noted.texts("labels")

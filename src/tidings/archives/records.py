@@ -65,6 +65,9 @@ class ArchivedLabel(Struct, frozen=True):
     """A label of the user; entries name theirs."""
 
     name: str
+    color: str = ""
+    position: int | None = None
+    """Place in the order of the user; None if the label is behind the others, by name."""
 
 
 class ArchivedFeed(Struct, frozen=True, kw_only=True):

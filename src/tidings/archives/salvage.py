@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from tidings.archives import records, validation
-from tidings.archives.records import ArchivedEntry, ArchivedFeed
+from tidings.archives.records import ArchivedEntry, ArchivedFeed, ArchivedLabel
 from tidings.base.errors import InvalidInput
 from tidings.domain.entries import labels
 from tidings.domain.entries.entries import STATUS_BY_NAME, EntryStatus
@@ -63,6 +63,12 @@ def is_path(names: Sequence[str]) -> bool:
 
 def is_label(name: str) -> bool:
     return _is_usable(labels.validate_name, name)
+
+
+def label(archived: ArchivedLabel) -> ArchivedLabel:
+    """Return the label without a colour that this version does not have."""
+    usable = _is_usable(labels.validate_color, archived.color)
+    return archived if usable else msgspec.structs.replace(archived, color="")
 
 
 def settings_of_user(

@@ -189,7 +189,7 @@ def lock_all(db: Write, user_id: int) -> None:
 
 
 def set_order(db: Write, user_id: int, in_order: Iterable[Label]) -> None:
-    """Write the order of labels. in_order: all labels of the user, which the caller has locked."""
+    """Write the order of labels, which the caller has locked. in_order: all that are to be ordered by the user."""
     places = ((label, place) for place, label in enumerate(in_order, 1) if label.position != place)
     # By id, as others lock them.
     rows = [{"label": label.id, "place": place} for label, place in sorted(places, key=lambda moved: moved[0].id)]
