@@ -13,8 +13,8 @@ from tidings.storage.entries import entry_lists
 from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.field_errors import field_error
 from tidings.web.language import _
+from tidings.web.list_page import ShownForm, mark_read_redirect
 from tidings.web.message_translation import translated
-from tidings.web.pages.entry_actions import ShownForm, mark_read_redirect
 
 routes = Routes()
 

@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from tidings.base.errors import InvalidInput
 from tidings.base.times import Instant
 from tidings.domain.accounts.users import User
-from tidings.domain.entries.entries import EntryStatus, Shown
+from tidings.domain.entries.entries import EntryStatus
 from tidings.http.binding import Form, parse_id
 from tidings.http.endpoints import Routes
 from tidings.services import Services
-from tidings.services.entries.read_state import MarkReadResult
 from tidings.web import security
 from tidings.web.context import Redirect
 from tidings.web.language import _, ngettext
+from tidings.web.list_page import mark_read_redirect
 from tidings.web.message_translation import translated
 
 routes = Routes()
@@ -41,24 +41,6 @@ class UndoForm(Form, frozen=True):
     moment: int | None = None
     """The value that came with the notice."""
     back: str = ""
-
-
-class ShownForm(Form, frozen=True):
-    """What the page of the form has shown (`Shown`): entries that came later stay unread.
-
-    Without `newest`, no entry came later.
-    """
-
-    newest: str = ""
-    later: str = ""
-    """Ids, separated by commas."""
-
-    def shown(self) -> Shown | None:
-        """Raise InvalidInput for what is not an id."""
-        if not self.newest:
-            return None
-        newest_id = 0 if self.newest == "0" else parse_id("newest", self.newest)
-        return Shown(newest_id, tuple(parse_id("later", one) for one in self.later.split(",") if self.later))
 
 
 @routes.post("/entries/marks")
@@ -91,15 +73,6 @@ def undo(caller: User, services: Services, form: UndoForm) -> Redirect:
     if not count:
         return Redirect(back, _("There was nothing to undo."))
     return Redirect(back, ngettext("%(count)d unread again", "%(count)d unread again", count, count=count))
-
-
-def mark_read_redirect(path: str, marked: MarkReadResult) -> Redirect:
-    """Redirect to a page whose notice says how many entries were marked, and offers to undo it."""
-    count = marked.count
-    if not count:
-        return Redirect(path, _("Nothing was unread."))
-    notice = ngettext("%(count)d marked read", "%(count)d marked read", count, count=count)
-    return Redirect(path, notice, marked.moment)
 
 
 def _ids(sent: Sequence[str]) -> list[int]:

@@ -16,13 +16,13 @@ from tidings.content import icons
 from tidings.http.endpoints import Routes
 from tidings.services.entries.entries import owned_entry
 from tidings.web import cookies, entry_list_pages
+from tidings.web.article_page import entry_page
 from tidings.web.assets import WORKER, Assets
 from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.devices import Device
 from tidings.web.entry_list_pages import ListQuery
 from tidings.web.language import _
-from tidings.web.pages.entry import entry_page
-from tidings.web.pages.entry_lists import show
+from tidings.web.list_page import show
 from tidings.web.security import COMMON_HEADERS, SANDBOX_HEADERS
 
 routes = Routes()

@@ -1,0 +1,160 @@
+"""The page of a list of entries, and marking what it shows read, for the handlers of the core and of slices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tidings.domain.entries.entries import Entry, Shown
+from tidings.engine.database import Read
+from tidings.http.binding import Form, parse_id
+from tidings.services.entries.entries import owned_entry
+from tidings.services.entries.listing import needs_index
+from tidings.services.entries.read_state import MarkReadResult
+from tidings.storage.entries import entry_lists, search_index
+from tidings.storage.feeds import health
+from tidings.web import entry_list_pages, security
+from tidings.web.context import PageResponse, Redirect, RequestContext
+from tidings.web.entry_list_pages import ListPage, ListQuery
+from tidings.web.entry_rows import rows
+from tidings.web.feed_rows import trouble
+from tidings.web.language import _, ngettext
+
+
+class ShownForm(Form, frozen=True):
+    """What the page of the form has shown (`Shown`): entries that came later stay unread.
+
+    Without `newest`, no entry came later.
+    """
+
+    newest: str = ""
+    later: str = ""
+    """Ids, separated by commas."""
+
+    def shown(self) -> Shown | None:
+        """Raise InvalidInput for what is not an id."""
+        if not self.newest:
+            return None
+        newest_id = 0 if self.newest == "0" else parse_id("newest", self.newest)
+        return Shown(newest_id, tuple(parse_id("later", one) for one in self.later.split(",") if self.later))
+
+
+class MarkReadForm(ShownForm, frozen=True):
+    """The entry above or below which entries are marked, that one excluded; without either, the whole list."""
+
+    above: int | None = None
+    below: int | None = None
+    back: str = ""
+
+
+class WrongPlace(Struct, frozen=True):
+    """A query that cannot be read, split at the place where it is wrong."""
+
+    before: str
+    wrong: str
+    """The word there; "" at the end of the query."""
+    after: str
+    selection: str
+    """Start and end of the word as JavaScript counts characters, "6 11"; it selects the word in its field."""
+
+    @classmethod
+    def of(cls, query: str, error: InvalidInput) -> WrongPlace | None:
+        """Return the place of an error; None for one about the whole query."""
+        if not isinstance(error, QueryError):
+            return None
+        before = query[: error.position]
+        wrong = (query[error.position :].split(maxsplit=1) or [""])[0]
+        start = _utf16_length(before)
+        return cls(before, wrong, query[len(before) + len(wrong) :], f"{start} {start + _utf16_length(wrong)}")
+
+
+def _utf16_length(text: str) -> int:
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def show(context: RequestContext, listing: ListPage, query: ListQuery, *, max_rows: int | None = None) -> PageResponse:
+    """Return a page of a list. max_rows: maximum number of rows, if less than the user's setting."""
+    user, after = context.caller, entry_list_pages.parse_cursor(query.after)
+    limit = min(user.entries_per_page, max_rows or user.entries_per_page)
+    with context.services.entries.listing.of(user.id, listing.entry_filter) as lists:
+        # Before the rows: an entry that is stored between the two statements is shown, but later than the newest.
+        newest = _newest(lists.db, listing, user.id, query)
+        is_asked = listing.name != "search" or listing.has_search
+        found = listing.rows(lists, limit + 1, after) if is_asked else []
+        shown = rows(lists.db, context, listing, found[:limit])
+        checked_at = listing.last_check(lists.db, user.id)
+        trouble = _trouble(lists.db, context, listing)
+        asks_index = needs_index(listing.entry_filter.search, listing.entry_filter.query)
+        is_indexing = asks_index and search_index.is_behind(lists.db, user.id)
+    more = entry_list_pages.format_cursor(listing.cursor(found[limit - 1])) if len(found) > limit else ""
+    return PageResponse(
+        "list.html",
+        {
+            "title": listing.title,
+            "listing": listing,
+            "rows": shown,
+            "next_url": next_page(context, listing, more, newest) if more else "",
+            "newest": newest,
+            "later_ids": later_ids(found[:limit], newest),
+            "is_first": after is None,
+            "checked_at": checked_at,
+            "trouble": trouble,
+            "is_indexing": is_indexing,
+            "place": None,
+            "found_text": found_text(len(found), limit) if listing.has_search and after is None else "",
+        },
+    )
+
+
+def next_page(context: RequestContext, listing: ListPage, after: str, newest: int | None) -> str:
+    """Return the URL of the page after a cursor. It goes on to say what the first page has shown."""
+    known = {} if newest is None else {"newest": newest}
+    return context.url(listing.path, after=after, **listing.query, **known)
+
+
+def later_ids(found: Sequence[Entry], newest: int | None) -> list[int]:
+    """Return the shown entries that were stored after the newest one."""
+    return [entry.id for entry in found if newest is not None and entry.id > newest]
+
+
+def _newest(db: Read, listing: ListPage, user_id: int, query: ListQuery) -> int | None:
+    """Return up to which entry the list can be marked read: the newest one when its first page was built."""
+    if not listing.mark_path:
+        return None
+    is_later_page = query.newest is not None and query.after
+    return query.newest if is_later_page else entry_lists.newest_id(db, user_id)
+
+
+def _trouble(db: Read, context: RequestContext, listing: ListPage) -> str:
+    """Return why the last checks of the list's feed failed; "" for lists of other kinds."""
+    line = context.sidebar.feed(listing.feed_id) if listing.feed_id else None
+    if listing.name != "feed" or line is None or not line.error_count:
+        return ""
+    feed = health.get(db, context.caller.id, line.id, context.now)
+    return trouble(feed) if feed else ""
+
+
+def found_text(count: int, limit: int) -> str:
+    """Return how many results a search has, in words. limit: more are not counted."""
+    if count > limit:
+        return _("More than %(count)d results", count=limit)
+    return ngettext("%(count)d result", "%(count)d results", count, count=count)
+
+
+def mark_list_read(context: RequestContext, listing: ListPage, form: MarkReadForm) -> Redirect:
+    """Mark the entries of a list read that a page has shown. Returns to the list, or to the page of the form."""
+    user, page, entry_id = context.caller, None, form.above or form.below
+    if entry_id:
+        with context.services.reading() as db:
+            page = listing.page_from(owned_entry(db, user.id, entry_id), backwards=form.above is not None)
+    marked = context.services.entries.read_marker.mark_list_read(user.id, listing.entry_filter, page, form.shown())
+    path = security.local_path(form.back) if entry_id else ""
+    return mark_read_redirect(path or listing.path, marked)
+
+
+def mark_read_redirect(path: str, marked: MarkReadResult) -> Redirect:
+    """Redirect to a page whose notice says how many entries were marked, and offers to undo it."""
+    count = marked.count
+    if not count:
+        return Redirect(path, _("Nothing was unread."))
+    notice = ngettext("%(count)d marked read", "%(count)d marked read", count, count=count)
+    return Redirect(path, notice, marked.moment)
