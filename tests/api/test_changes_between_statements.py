@@ -13,8 +13,9 @@ from sqlalchemy import event
 
 from support.people import Person
 from support.publisher import Publisher
-from tidings.api.endpoints.entries import serialize_entry, serialize_page
-from tidings.api.endpoints.feeds import MissingIcon, encoded_feed, encoded_feeds
+from tidings.api.endpoints.feeds import encoded_feed, encoded_feeds
+from tidings.api.entry_lists import serialize_entry, serialize_page
+from tidings.api.missing_icons import MissingIcon
 from tidings.base.errors import NotFound
 from tidings.domain.entries.entries import EntryFilter, PageRequest
 from tidings.greader import items

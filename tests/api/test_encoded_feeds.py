@@ -10,7 +10,8 @@ from sqlalchemy import event, select, update
 
 from support.people import Person
 from support.publisher import Publisher
-from tidings.api.endpoints.feeds import EncodedFeeds, MissingIcon, encoded_feeds
+from tidings.api.endpoints.feeds import EncodedFeeds, encoded_feeds
+from tidings.api.missing_icons import MissingIcon
 from tidings.engine.database import Read
 from tidings.storage.feeds import feed_texts
 from tidings.storage.schema import feeds as feed_table

@@ -15,9 +15,9 @@ import pytest
 from msgspec import Struct, defstruct
 
 import tidings.api
-from tidings.api.endpoints.entries import EntryOut
 from tidings.api.endpoints.feeds import FeedOut
 from tidings.api.endpoints.users import UserOut
+from tidings.api.entry_lists import EntryOut
 from tidings.api.struct_copy import StructCopy
 
 # How the structs that answers are made of are called.

@@ -20,7 +20,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from tidings.api import replies
-from tidings.api.endpoints.feeds import MissingIcon
+from tidings.api.missing_icons import MissingIcon
 from tidings.api.openapi import ApiDocument
 from tidings.base.errors import Forbidden, TidingsError, Unauthorized
 from tidings.base.messages import verbatim

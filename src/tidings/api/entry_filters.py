@@ -93,10 +93,11 @@ class EntriesQuery(Query, frozen=True):
             raise InvalidInput(verbatim(f"tags: {MAX_TAGS} at most."), field="tags")
         return keys
 
-    def page(self) -> PageRequest:
+    def page(self, *, order: Order = Order.PUBLISHED_AT, direction: Direction = Direction.ASC) -> PageRequest:
+        """Return the page. order, direction: where none is sent."""
         limit = DEFAULT_LIMIT if self.limit is None else min(self.limit or MAX_ENTRIES, MAX_ENTRIES)
-        order = _choice(Order, self.order, "order") if self.order else Order.PUBLISHED_AT
-        direction = _choice(Direction, self.direction, "direction") if self.direction else Direction.ASC
+        order = _choice(Order, self.order, "order") if self.order else order
+        direction = _choice(Direction, self.direction, "direction") if self.direction else direction
         return PageRequest(order=order, direction=direction, limit=limit, offset=self.offset or 0)
 
 

@@ -22,10 +22,12 @@ from tidings.services.entries.fetch_content import ArticleFetcher
 from tidings.services.entries.labels import Labels
 from tidings.services.entries.listing import EntryListReader
 from tidings.services.entries.public_links import PublicLinks
+from tidings.services.entries.queries import Queries
 from tidings.services.entries.read_state import ReadMarker
 from tidings.services.entries.saved_pages import SavedPages
 from tidings.services.entries.search_index import SearchIndexer
 from tidings.services.entries.unread_ids import UnreadIdTexts
+from tidings.services.entries.view_counts import ViewCounter
 from tidings.services.feeds.bulk import BulkFeedChanges
 from tidings.services.feeds.categories import Categories
 from tidings.services.feeds.discovery import Discovery
@@ -67,6 +69,8 @@ class EntryServices:
 
     changes: Entries
     listing: EntryListReader
+    queries: Queries
+    view_counter: ViewCounter
     read_marker: ReadMarker
     app_marks: AppMarks
     unread_ids: UnreadIdTexts

@@ -14,10 +14,12 @@ from typing import Any, Protocol, TypeAlias
 import msgspec
 from msgspec import Struct
 
+from tidings.base.messages import Message
 from tidings.base.times import Instant
 from tidings.content.model import ParsedFeed
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.entries import Entry, EntryStatus, ReadyEntry
+from tidings.domain.entries.saved_views import SavedView
 from tidings.domain.feeds.feeds import Feed
 from tidings.engine.database import Read, Write
 from tidings.net.fetch import FetchResponse
@@ -94,6 +96,14 @@ class CleanupTask(Struct, frozen=True):
     """Called with the current time and a limit; returns how many rows it removed."""
 
 
+class KeptQuery(Struct, frozen=True):
+    """A query that a slice keeps for a user."""
+
+    owner: Message
+    """What has the query, as part of a sentence: the view Rain."""
+    query: str
+
+
 class EntrySaver(Protocol):
     """Saves single entries to other services, when a user asks for it or stars an entry."""
 
@@ -123,6 +133,10 @@ class Listeners:
     """Return, for sources that offer a hub, whether its pushes can be relied on."""
     feed_checks: list[Callable[[Mapping[str, Any]], None]] = field(default_factory=list)
     """Called before columns of a feed are set, outside any transaction. Raise InvalidInput to refuse one of them."""
+    saved_views: list[Callable[[Read, int], Sequence[SavedView]]] = field(default_factory=list)
+    """Return the saved views of a user, in the order of the sidebar."""
+    kept_queries: list[Callable[[Read, int], Sequence[KeptQuery]]] = field(default_factory=list)
+    """Return the queries that a slice keeps for a user."""
     cleanup_tasks: list[CleanupTask] = field(default_factory=list)
     """Called by the cleanup, each in transactions of its own."""
 
@@ -156,6 +170,14 @@ class Listeners:
         """Save an entry to the user's services."""
         for saver in self.savers:
             saver.save(db, user, entry, now)
+
+    def views_of(self, db: Read, user_id: int) -> list[SavedView]:
+        """Return the saved views of a user, in the order of the sidebar."""
+        return [view for list_all in self.saved_views for view in list_all(db, user_id)]
+
+    def queries_of(self, db: Read, user_id: int) -> list[KeptQuery]:
+        """Return the queries that slices keep for a user."""
+        return [kept for list_all in self.kept_queries for kept in list_all(db, user_id)]
 
     def hubs_of(self, db: Read, source_ids: Collection[int], now: Instant) -> dict[int, bool]:
         """Return, for sources that offer a hub, whether its pushes can be relied on."""

@@ -37,10 +37,12 @@ from tidings.services.entries.fetch_content import ArticleFetcher
 from tidings.services.entries.labels import Labels
 from tidings.services.entries.listing import EntryListReader
 from tidings.services.entries.public_links import PublicLinks
+from tidings.services.entries.queries import Queries
 from tidings.services.entries.read_state import ReadMarker
 from tidings.services.entries.saved_pages import SavedPages
 from tidings.services.entries.search_index import SearchIndexer
 from tidings.services.entries.unread_ids import UnreadIdTexts
+from tidings.services.entries.view_counts import ViewCounter
 from tidings.services.feeds.bulk import BulkFeedChanges
 from tidings.services.feeds.categories import Categories
 from tidings.services.feeds.discovery import Discovery
@@ -144,6 +146,7 @@ def build_services(database: Database, settings: Settings, *, clock: Clock = sys
     authentication = Authentication(database, clock)
     entries = Entries(database, clock, listeners, instance=instance)
     search = SearchIndexer(database)
+    listing = EntryListReader(database, search)
     return AllServices(
         database=database,
         clock=clock,
@@ -175,8 +178,10 @@ def build_services(database: Database, settings: Settings, *, clock: Clock = sys
         ),
         entries=EntryServices(
             changes=entries,
-            listing=EntryListReader(database, search),
-            read_marker=ReadMarker(database, clock),
+            listing=listing,
+            queries=Queries(database, clock, listeners),
+            view_counter=ViewCounter(database, clock, search, listeners),
+            read_marker=ReadMarker(database, clock, listing),
             app_marks=AppMarks(database, clock, listeners),
             unread_ids=UnreadIdTexts(),
             public_links=PublicLinks(database),

@@ -7,8 +7,8 @@ from typing import Annotated
 from msgspec import Struct
 from starlette.responses import Response
 
-from tidings.api.endpoints.entries import EntryOut, serialize_entry
-from tidings.api.endpoints.feeds import MissingIcon
+from tidings.api.entry_lists import EntryOut, serialize_entry
+from tidings.api.missing_icons import MissingIcon
 from tidings.api.schema_annotations import Required, one_of
 from tidings.base.errors import InvalidInput, NotFound
 from tidings.domain.accounts.users import User

@@ -5,13 +5,13 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Collection, Iterable
-from enum import Enum
 from typing import Any, Final
 
 import msgspec
 from msgspec import Struct
 
 from tidings.api.endpoints.categories import CategoryOut, category_out
+from tidings.api.missing_icons import MissingIcon
 from tidings.api.schema_annotations import Required, Timestamp
 from tidings.api.setting_members import accepts, shows
 from tidings.api.struct_copy import StructCopy
@@ -34,15 +34,6 @@ from tidings.storage.feeds import feed_texts, feeds
 routes = Routes("Feeds")
 # Texts and JSON of feeds that are kept encoded: some 5,000 feeds.
 MAX_KEPT_BYTES: Final = 8 * 2**20
-
-
-class MissingIcon(Enum):
-    """The value of `icon` of a feed that has none. Handlers that return feeds have a parameter of this type."""
-
-    NULL = "null"
-    """As the contract says."""
-    OBJECT = "object"
-    """An object with icon_id 0, as Miniflux sends it, for apps that fail at null."""
 
 
 class FeedIconOut(Struct, frozen=True):

@@ -11,6 +11,7 @@ from tidings.base.errors import InvalidInput
 from tidings.base.messages import msg
 from tidings.domain.entries.entries import Direction, Entry, EntryFilter, Order, PageRequest
 from tidings.engine.database import Database, Read
+from tidings.engine.statements import split_ids
 from tidings.query.model import DatedQuery
 from tidings.services.entries.entries import invalid_feed_id
 from tidings.services.entries.labels import check_owned
@@ -18,6 +19,9 @@ from tidings.services.entries.search_index import SearchIndexer
 from tidings.storage.entries import entry_lists, query_filter
 from tidings.storage.entries.entry_lists import EntryPage
 from tidings.storage.feeds import categories, feeds
+
+# More entries than any user has.
+_ALL = 2**31 - 1
 
 
 def needs_index(search: str, query: DatedQuery | None) -> bool:
@@ -60,6 +64,11 @@ class EntryLists:
                 entry_filter, after_entry_id=max(first - 1, entry_filter.after_entry_id or 0)
             )
         return entry_lists.id_page(self.db, self._user_id, entry_filter, direction=direction, limit=limit)
+
+    def all_ids(self, entry_filter: EntryFilter, page: PageRequest) -> list[int]:
+        """Return the ids of a whole list after the cursor of a page, in its order."""
+        whole = structs.replace(page, limit=_ALL, offset=0)
+        return split_ids(entry_lists.found_ids(self.db, self._user_id, entry_filter, whole))
 
     def count(self, entry_filter: EntryFilter) -> int:
         if entry_filter.search or entry_filter.query:

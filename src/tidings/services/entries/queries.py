@@ -1,23 +1,113 @@
-"""Reads queries of the query language for lists of entries."""
+"""Reads queries of the query language for lists of entries, and puts saved views in their place."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tidings.base.errors import InvalidField
 from tidings.base.messages import msg
-from tidings.base.times import Instant
-from tidings.query import parse
-from tidings.query.model import DatedQuery, View, leaves
+from tidings.base.text import normalize_for_search
+from tidings.domain.accounts.users import User
+from tidings.domain.entries.saved_views import SavedView
+from tidings.engine.database import Database
+from tidings.query import QueryError, Tree, parse
+from tidings.query.model import DatedQuery, View, all_of, leaves, replace_views
+from tidings.query.parser import MAX_LEAVES
+from tidings.services.clock import Clock
+from tidings.services.listeners import Listeners
+
+# Views within views within views …
+MAX_NESTED = 8
 
 
-def dated_query(text: str, *, now: Instant, zone: str) -> DatedQuery | None:
-    """Return the query that a text asks now in a time zone; None if it is blank.
+class Queries:
+    """Queries of users, in which `S:name` is the query of a saved view."""
 
-    Raises QueryError, which has the position, and InvalidField for a saved view, of which there are none.
+    def __init__(self, database: Database, clock: Clock, listeners: Listeners) -> None:
+        self._database = database
+        self._clock = clock
+        self._listeners = listeners
+
+    def dated(self, user: User, text: str) -> DatedQuery | None:
+        """Return the query that a text asks now; None if it is blank.
+
+        Raises QueryError, which has the position, and InvalidField for a saved view that does not exist, refers to
+        itself or makes the query too long.
+        """
+        return self._dated(user, parse(text)) if text.strip() else None
+
+    def of_view(self, user: User, view: SavedView) -> DatedQuery:
+        """Return the query of a view now. Raises InvalidField as `dated`."""
+        return self._dated(user, parse(view.query))
+
+    def _dated(self, user: User, tree: Tree) -> DatedQuery:
+        if any(isinstance(leaf, View) for leaf in leaves(tree)):
+            with self._database.reading() as db:
+                tree = resolved(tree, self._listeners.views_of(db, user.id))
+        return DatedQuery(tree, self._clock(), user.timezone)
+
+
+def both(one: DatedQuery | None, other: DatedQuery | None) -> DatedQuery | None:
+    """Return the query of the entries that match both queries; None is a query that all entries match."""
+    if one is None or other is None:
+        return one or other
+    return DatedQuery(all_of((one.tree, other.tree)), one.now, one.zone)
+
+
+def refers_to(text: str, view: SavedView) -> bool:
+    """Return whether a query refers to a view by its name or number. A query that cannot be read refers to none."""
+    try:
+        tree = parse(text)
+    except QueryError:
+        return False
+    known = {normalize_for_search(view.name), str(view.id)}
+    return any(isinstance(leaf, View) and normalize_for_search(leaf.name) in known for leaf in leaves(tree))
+
+
+def resolved(tree: Tree, views: Sequence[SavedView]) -> Tree:
+    """Return the tree with the queries of saved views in their place. views: all of the user.
+
+    Raises InvalidField for a view that does not exist or refers to itself, and for a query that gets too long.
     """
-    if not text.strip():
-        return None
-    tree = parse(text)
-    for leaf in leaves(tree):
-        if isinstance(leaf, View):
-            raise InvalidField("query", msg("there is no saved view {name}.", name=leaf.name))
-    return DatedQuery(tree, now, zone)
+    return Resolver(views).resolved(tree)
+
+
+class Resolver:
+    """Puts the queries of a user's saved views in their place."""
+
+    def __init__(self, views: Sequence[SavedView]) -> None:
+        # A name counts before the number of another view.
+        self._views = {str(view.id): view for view in views}
+        self._views |= {normalize_for_search(view.name): view for view in views}
+        self._trees: dict[int, Tree] = {}
+        self._open: list[int] = []
+
+    def resolved(self, tree: Tree) -> Tree:
+        found = replace_views(tree, self._tree_of)
+        if sum(1 for _ in leaves(found)) > MAX_LEAVES:
+            problem = msg("with its saved views it has more than {max} words and fields.", max=MAX_LEAVES)
+            raise InvalidField("query", problem)
+        return found
+
+    def tree_of(self, view: SavedView) -> Tree:
+        """Return the tree of a view's query. Raises InvalidField as `resolved`."""
+        return self._tree_of(view.name)
+
+    def _tree_of(self, name: str) -> Tree:
+        view = self._views.get(normalize_for_search(name))
+        if view is None:
+            raise InvalidField("query", msg("there is no saved view {name}.", name=name))
+        if view.id in self._open:
+            raise InvalidField("query", msg("the saved view {name} refers to itself.", name=view.name))
+        if len(self._open) == MAX_NESTED:
+            raise InvalidField("query", msg("saved views refer to each other at most {max} deep.", max=MAX_NESTED))
+        # Once for each view: views that refer to each other many times would take forever.
+        if view.id not in self._trees:
+            self._open.append(view.id)
+            try:
+                self._trees[view.id] = self.resolved(parse(view.query))
+            except QueryError as error:
+                raise InvalidField("query", msg("the saved view {name} cannot be read.", name=view.name)) from error
+            finally:
+                self._open.pop()
+        return self._trees[view.id]

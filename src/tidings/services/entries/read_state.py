@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from tidings.base.times import Instant
 from tidings.domain.entries.entries import EntryFilter, EntryStatus, PageRequest, Shown, UnreadLists
 from tidings.engine.database import Database
 from tidings.services.clock import Clock
+from tidings.services.entries.listing import EntryListReader
 from tidings.storage.entries import entries, read_state
 from tidings.storage.feeds import feeds
 
@@ -28,9 +29,10 @@ class MarkReadResult(Struct, frozen=True):
 
 
 class ReadMarker:
-    def __init__(self, database: Database, clock: Clock) -> None:
+    def __init__(self, database: Database, clock: Clock, listing: EntryListReader) -> None:
         self._database = database
         self._clock = clock
+        self._listing = listing
 
     def mark_read(self, user_id: int, entry_ids: Sequence[int]) -> MarkReadResult:
         """Mark entries read. Ids of others and of read entries are ignored."""
@@ -48,9 +50,12 @@ class ReadMarker:
 
         shown: only these; what was stored after the page was built stays unread.
 
-        Only feed, category, labels, `globally_visible` and `published_before` of the filter are used. Entries dated in
-        the future stay unread, as in the API.
+        With a search or a query these are exactly the entries that match the filter. Otherwise only its feed, category,
+        labels, `globally_visible` and `published_before` are used, and entries dated in the future stay unread, as in
+        the API.
         """
+        if filter_.search or filter_.query:
+            return self._mark_found_read(user_id, filter_, page, shown=shown)
         now = self._clock()
         with self._database.writing() as db:
             count = entries.mark_read(
@@ -70,8 +75,10 @@ class ReadMarker:
     def mark_stored_read(self, user_id: int, entry_filter: EntryFilter, before: Instant) -> MarkReadResult:
         """Mark the unread entries that were stored before a moment as read: a client has seen no later ones.
 
-        entry_filter: only its feed, category, labels and star are used.
+        entry_filter: only its feed, category, labels and star are used, unless it has a search or a query.
         """
+        if entry_filter.search or entry_filter.query:
+            return self._mark_found_read(user_id, entry_filter, created_before=before)
         now = self._clock()
         with self._database.writing() as db:
             count = entries.mark_read(
@@ -91,6 +98,23 @@ class ReadMarker:
         now = self._clock()
         with self._database.writing() as db:
             return MarkReadResult(entries.mark_read(db, user_id, lists=lists, created_before=before, now=now), now)
+
+    def _mark_found_read(
+        self,
+        user_id: int,
+        entry_filter: EntryFilter,
+        page: PageRequest | None = None,
+        *,
+        shown: Shown | None = None,
+        created_before: Instant | None = None,
+    ) -> MarkReadResult:
+        unread = structs.replace(entry_filter, statuses=(EntryStatus.UNREAD,))
+        with self._listing.of(user_id, unread) as lists:
+            ids = lists.all_ids(unread, page or PageRequest())
+        now = self._clock()
+        with self._database.writing() as db:
+            count = entries.mark_read(db, user_id, entry_ids=ids, created_before=created_before, shown=shown, now=now)
+            return MarkReadResult(count, now)
 
     def undo(self, user_id: int, moment: Instant) -> int:
         """Mark the entries of an earlier call unread again. Returns their number."""

@@ -155,6 +155,7 @@ def mark_read(
     db: Write,
     user_id: int,
     *,
+    entry_ids: Sequence[int] | None = None,
     feed_id: int | None = None,
     category_id: int | None = None,
     published_before: Instant | None = None,
@@ -169,11 +170,11 @@ def mark_read(
 ) -> int:
     """Mark unread entries of the user, or of one feed, or of a category with those below it, as read. Returns how many.
 
-    label_ids: only entries with all of these labels. lists: only entries in one of them. except_feed_ids: feeds whose
-    entries stay unread. page: only entries that come after its cursor, in its order. shown: only entries that were
-    shown.
+    entry_ids: only these. label_ids: only entries with all of these labels. lists: only entries in one of them.
+    except_feed_ids: feeds whose entries stay unread. page: only entries that come after its cursor, in its order.
+    shown: only entries that were shown.
     """
-    conditions: list[ColumnElement[bool]] = [entries.c.user_id == user_id, literal_column("entries.status = 0")]
+    conditions = _is_unread(user_id, entry_ids)
     if feed_id is not None:
         counters.lock(db, user_id, [feed_id])
         conditions.append(entries.c.feed_id == feed_id)
@@ -206,6 +207,15 @@ def mark_read(
         db.run(update(entries).where(*conditions).values(status=int(EntryStatus.READ), changed_at=now), **parameters)
         delta.write(db)
     return marked
+
+
+def _is_unread(user_id: int, entry_ids: Sequence[int] | None) -> list[ColumnElement[bool]]:
+    """Return the conditions on unread entries of the user. entry_ids: only these."""
+    is_unread: ColumnElement[bool] = literal_column("entries.status = 0")
+    if entry_ids is None:
+        return [entries.c.user_id == user_id, is_unread]
+    is_listed = in_list(entries.c.id, "ids").params(ids=entry_ids)
+    return [full_text.without_index(entries.c.user_id) == user_id, is_listed, is_unread]
 
 
 def _is_shown(shown: Shown) -> ColumnElement[bool]:

@@ -37,6 +37,7 @@ from tidings.storage.entries.list_statements import (
     texts_statement,
 )
 from tidings.storage.entries.query_conditions import TRUE, Shape
+from tidings.storage.entries.query_filter import QueryNames
 from tidings.storage.entries.search_plan import SearchMatches, find_matches
 from tidings.storage.feeds import categories
 from tidings.storage.feeds.feeds import hidden_feed_ids
@@ -77,7 +78,7 @@ class AppEntry(Struct, frozen=True):
     has_labels: bool
 
 
-class _BoundQuery(Struct, frozen=True):
+class BoundQuery(Struct, frozen=True):
     """A list with its parameters."""
 
     query: EntryListQuery
@@ -88,7 +89,7 @@ class _BoundQuery(Struct, frozen=True):
 
 def page(db: Read, user_id: int, entry_filter: EntryFilter, page: PageRequest) -> EntryPage:
     """Return a page of the list with bodies, enclosures and the total."""
-    bound = _bound_query(db, user_id, entry_filter)
+    bound = bound_query(db, user_id, entry_filter)
     if bound is None:
         return EntryPage(0, [], {}, {})
     matches = _search(db, bound, page)
@@ -98,7 +99,7 @@ def page(db: Read, user_id: int, entry_filter: EntryFilter, page: PageRequest) -
 
 def page_ids(db: Read, user_id: int, entry_filter: EntryFilter, page: PageRequest) -> tuple[list[int], int]:
     """Return the ids of a page in its order, and the total."""
-    bound = _bound_query(db, user_id, entry_filter)
+    bound = bound_query(db, user_id, entry_filter)
     if bound is None:
         return [], 0
     matches = _search(db, bound, page)
@@ -107,17 +108,17 @@ def page_ids(db: Read, user_id: int, entry_filter: EntryFilter, page: PageReques
 
 def found_ids(db: Read, user_id: int, entry_filter: EntryFilter, page: PageRequest) -> str:
     """Return the ids of a page in its order, separated by commas; the list may be a search. Nothing is counted."""
-    bound = _bound_query(db, user_id, entry_filter)
+    bound = bound_query(db, user_id, entry_filter)
     return "" if bound is None else _joined_ids(db, bound, page, _search(db, bound, page))
 
 
-def _joined_ids(db: Read, bound: _BoundQuery, page: PageRequest, matches: SearchMatches | None) -> str:
+def _joined_ids(db: Read, bound: BoundQuery, page: PageRequest, matches: SearchMatches | None) -> str:
     query, parameters, has_cursor = _located(bound, page, matches)
     statement = page_ids_statement(query, page.order, page.direction, has_cursor=has_cursor)
     return db.scalar(statement, **parameters, **cursor_parameters(page), limit=page.limit, offset=page.offset) or ""
 
 
-def _total_of_page(db: Read, bound: _BoundQuery, page: PageRequest, matches: SearchMatches | None) -> int:
+def _total_of_page(db: Read, bound: BoundQuery, page: PageRequest, matches: SearchMatches | None) -> int:
     if matches and matches.is_all and page.cursor is None:
         return len(matches.ids)
     if matches and matches.is_frequent and bound.query.is_plain_search and _has_few_removed(db, bound.parameters):
@@ -135,17 +136,24 @@ def _has_few_removed(db: Read, parameters: dict[str, Any]) -> bool:
 
 def rows(db: Read, user_id: int, entry_filter: EntryFilter, page: PageRequest) -> list[Entry]:
     """Return the entries of a page, without bodies and total."""
-    bound = _bound_query(db, user_id, entry_filter)
+    bound = bound_query(db, user_id, entry_filter)
     return [] if bound is None else _rows(db, bound, page, _search(db, bound, page))
 
 
-def _bound_query(db: Read, user_id: int, entry_filter: EntryFilter) -> _BoundQuery | None:
-    """Return None if nothing can match."""
+def bound_query(
+    db: Read, user_id: int, entry_filter: EntryFilter, *, counted_names: QueryNames | None = None
+) -> BoundQuery | None:
+    """Return the list of a filter with its parameters; None if nothing can match.
+
+    counted_names: if the list is only counted, names that queries of the user compare.
+    """
     hidden = [
         *entry_filter.excluded_feed_ids,
         *(hidden_feed_ids(db, user_id) if entry_filter.globally_visible else ()),
     ]
-    planned = query_filter.plan(db, user_id, entry_filter, partial(_texts, db, user_id, hidden))
+    candidates = partial(_texts, db, user_id, hidden)
+    is_counted = counted_names is not None
+    planned = query_filter.plan(db, user_id, entry_filter, candidates, names=counted_names, is_counted=is_counted)
     if planned is None:
         return None
     expressions = planned.expressions
@@ -166,7 +174,7 @@ def _bound(
     hidden: list[int],
     expressions: Mapping[str, Expression],
     rest: Shape = TRUE,
-) -> _BoundQuery:
+) -> BoundQuery:
     parameters = _parameters(db, user_id, entry_filter, hidden)
     query = EntryListQuery.of(
         entry_filter,
@@ -176,9 +184,9 @@ def _bound(
         rest=rest,
     )
     if not expressions:
-        return _BoundQuery(query, parameters, 0)
+        return BoundQuery(query, parameters, 0)
     parameters["match_expression"] = full_text.match_expression(db, user_id, expressions)
-    return _BoundQuery(query, parameters, full_text.max_single_matches(db, expressions))
+    return BoundQuery(query, parameters, full_text.max_single_matches(db, expressions))
 
 
 def _texts(
@@ -196,7 +204,7 @@ def _texts(
     return split_ids(ids), lines or ""
 
 
-def _search(db: Read, bound: _BoundQuery, page: PageRequest) -> SearchMatches | None:
+def _search(db: Read, bound: BoundQuery, page: PageRequest) -> SearchMatches | None:
     if bound.max_single_matches:
         return find_matches(db, bound.query, page, bound.parameters, max_tests=bound.max_single_matches)
     if bound.query.search == "matches" and full_text.is_frequent(db, bound.parameters["match_expression"]):
@@ -204,14 +212,14 @@ def _search(db: Read, bound: _BoundQuery, page: PageRequest) -> SearchMatches | 
     return None
 
 
-def _rows(db: Read, bound: _BoundQuery, page: PageRequest, matches: SearchMatches | None) -> list[Entry]:
+def _rows(db: Read, bound: BoundQuery, page: PageRequest, matches: SearchMatches | None) -> list[Entry]:
     query, parameters, has_cursor = _located(bound, page, matches)
     statement = page_statement(query, page.order, page.direction, has_cursor=has_cursor)
     return db.all(Entry, statement, **parameters, **cursor_parameters(page), limit=page.limit, offset=page.offset)
 
 
 def _located(
-    bound: _BoundQuery, page: PageRequest, matches: SearchMatches | None
+    bound: BoundQuery, page: PageRequest, matches: SearchMatches | None
 ) -> tuple[EntryListQuery, dict[str, Any], bool]:
     """Return the query of a page with its parameters, and whether it begins at the cursor."""
     query, parameters, has_cursor = bound.query, bound.parameters, page.cursor is not None

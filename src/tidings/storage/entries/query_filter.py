@@ -10,11 +10,12 @@ the code that `query.Matcher` uses: both engines and the matcher agree on them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from msgspec import Struct, structs
-from sqlalchemy import ColumnElement, bindparam, select
+from sqlalchemy import ColumnElement, RowMapping, bindparam, select
 
 from tidings.base.errors import InvalidField
 from tidings.base.messages import msg
@@ -24,6 +25,7 @@ from tidings.content.rules.regex import compile_regex
 from tidings.content.search import alternatives
 from tidings.content.search_expressions import AllOf, AnyOf, Expression, Part, Phrases, Without, holds_for_nothing
 from tidings.domain.entries.entries import EntryFilter, EntryStatus
+from tidings.domain.entries.labels import Label
 from tidings.engine import full_text
 from tidings.engine.database import Read
 from tidings.engine.statements import in_list
@@ -104,18 +106,78 @@ def needs_index(tree: Tree) -> bool:
     )
 
 
-def plan(db: Read, user_id: int, entry_filter: EntryFilter, candidates: Candidates) -> QueryPlan | None:
-    """Return the plan of the query in a filter; None if nothing can match."""
+class QueryNames:
+    """The names that queries of one user compare, each kind read when it is first asked for."""
+
+    def __init__(self, db: Read, user_id: int) -> None:
+        self._db = db
+        self._user_id = user_id
+
+    @cached_property
+    def language_groups(self) -> list[str]:
+        return search_index.language_groups(self._db, self._user_id)
+
+    @cached_property
+    def feeds(self) -> Sequence[RowMapping]:
+        return self._db.rows(_select_feeds, user=self._user_id)
+
+    @cached_property
+    def labels(self) -> Sequence[Label]:
+        return labels.list_all(self._db, self._user_id)
+
+    @cached_property
+    def values(self) -> Mapping[str, Sequence[str]]:
+        """The authors and the languages of entries, by kind of condition."""
+        return _Values(self._db, self._user_id)
+
+
+class _Values(dict[str, Sequence[str]]):
+    def __init__(self, db: Read, user_id: int) -> None:
+        super().__init__()
+        self._db = db
+        self._user_id = user_id
+
+    def __missing__(self, kind: str) -> Sequence[str]:
+        values = self._db.scalars(_select_values[kind], user=self._user_id, limit=MAX_VALUES)
+        self[kind] = [value for value in values if value is not None]
+        return self[kind]
+
+
+def plan(
+    db: Read,
+    user_id: int,
+    entry_filter: EntryFilter,
+    candidates: Candidates,
+    *,
+    names: QueryNames | None = None,
+    is_counted: bool = False,
+) -> QueryPlan | None:
+    """Return the plan of the query in a filter; None if nothing can match.
+
+    names: those of the user, to share them between queries. is_counted: only the number of entries is wanted.
+    """
     if entry_filter.query is None:
         return QueryPlan(entry_filter, {}, TRUE, {})
-    return _Planner(db, user_id, entry_filter, candidates).plan()
+    names = names or QueryNames(db, user_id)
+    return _Planner(db, user_id, entry_filter, candidates, names, is_counted=is_counted).plan()
 
 
 class _Planner:
-    def __init__(self, db: Read, user_id: int, entry_filter: EntryFilter, candidates: Candidates) -> None:
+    def __init__(
+        self,
+        db: Read,
+        user_id: int,
+        entry_filter: EntryFilter,
+        candidates: Candidates,
+        names: QueryNames,
+        *,
+        is_counted: bool,
+    ) -> None:
         assert entry_filter.query is not None
         self._db = db
         self._user_id = user_id
+        self._names = names
+        self._is_counted = is_counted
         self._query = entry_filter.query
         self._zone = zone_info(self._query.zone)
         self._filter = structs.replace(entry_filter, query=None)
@@ -124,7 +186,6 @@ class _Planner:
         self._pattern_budget = RuleBudget(MAX_PATTERN_S)
         self._words: Mapping[str, Expression] = {}
         self._parameters: dict[str, Any] = {}
-        self._groups: list[str] | None = None
 
     def plan(self) -> QueryPlan | None:
         tree = self._query.tree
@@ -132,11 +193,12 @@ class _Planner:
         terms = [term for term in terms if not self._is_hoisted(term)]
         about_words = [term for term in terms if _is_about_words(term)]
         if about_words:
-            self._words = {group: _expression(And(tuple(about_words)), group) for group in self._language_groups()}
+            self._words = {group: _expression(And(tuple(about_words)), group) for group in self._names.language_groups}
         rest = _joined("and", [self._shape(term) for term in terms if not _is_about_words(term)])
         if _is_impossible(self._filter):
             return None
-        rest = self._with_few(rest)
+        if not self._is_counted:
+            rest = self._with_few(rest)
         return None if rest == FALSE else QueryPlan(self._filter, self._words, rest, self._parameters)
 
     def _with_few(self, shape: Shape) -> Shape:
@@ -162,11 +224,6 @@ class _Planner:
             return None
         ids = self._db.scalars(statement, **self._parameters, user=self._user_id, limit=FEW + 1)
         return list(ids) if len(ids) <= FEW else None
-
-    def _language_groups(self) -> list[str]:
-        if self._groups is None:
-            self._groups = search_index.language_groups(self._db, self._user_id)
-        return self._groups
 
     def _is_hoisted(self, term: Tree) -> bool:
         """Put a term into the filter, whose conditions have indexes, if the filter has room for it."""
@@ -240,7 +297,7 @@ class _Planner:
                 return self._leaf(tree)
 
     def _matches(self, tree: Tree) -> Shape:
-        expressions = {group: _expression(tree, group) for group in self._language_groups()}
+        expressions = {group: _expression(tree, group) for group in self._names.language_groups}
         name = self._parameter(full_text.match_expression(self._db, self._user_id, expressions))
         shape = ("matches", name)
         return _negated(shape) if holds_for_nothing(expressions[""]) else shape
@@ -270,7 +327,7 @@ class _Planner:
             case TextField.FEED | TextField.CATEGORY | TextField.SITE:
                 return self._listed("feeds", self._feeds(leaf))
             case TextField.LABEL:
-                found = (each.id for each in labels.list_all(self._db, self._user_id) if is_name(leaf, each.name))
+                found = (each.id for each in self._names.labels if is_name(leaf, each.name))
                 return self._listed("labels", found)
             case TextField.AUTHOR:
                 return self._by_values("authors", lambda name: is_in_words(leaf, name))
@@ -287,15 +344,14 @@ class _Planner:
         return FALSE
 
     def _feeds(self, leaf: Text) -> Iterable[int]:
-        for row in self._db.rows(_select_feeds, user=self._user_id):
+        for row in self._names.feeds:
             urls = (row["site_url"], row["feed_url"])
             if matches_feed(leaf, title=row["title"], category=row["category"], urls=urls):
                 yield row["id"]
 
     def _by_values(self, kind: str, is_wanted: Callable[[str], bool]) -> Shape:
         """Return the condition that the author or the language is one that is wanted. kind: of `_INDEXED`."""
-        values = self._db.scalars(_select_values[kind], user=self._user_id, limit=MAX_VALUES)
-        found = [value for value in values if value is not None and is_wanted(value)]
+        found = [value for value in self._names.values[kind] if is_wanted(value)]
         if not found:
             return FALSE
         ids = self._db.scalars(_select_by_values[kind], user=self._user_id, wanted=found, limit=FEW + 1)

@@ -1,0 +1,258 @@
+"""Entries and lists of entries as the API returns them, for the endpoints of the core and of slices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Annotated
+
+import msgspec
+from msgspec import Struct
+from starlette.responses import Response
+
+from tidings.api.endpoints.enclosures import EnclosureOut, enclosure_out
+from tidings.api.endpoints.feeds import FeedOut, encoded_feeds
+from tidings.api.endpoints.labels import Color
+from tidings.api.entry_filters import EntriesQuery, IdsQuery
+from tidings.api.missing_icons import MissingIcon
+from tidings.api.schema_annotations import Timestamp, one_of
+from tidings.api.struct_copy import StructCopy
+from tidings.domain.accounts.users import User
+from tidings.domain.entries.entries import (
+    STATUS_BY_NAME,
+    Direction,
+    Enclosure,
+    Entry,
+    EntryStatus,
+    Order,
+    PageRequest,
+    shown_minutes,
+)
+from tidings.engine.database import Read
+from tidings.http.responses import ChunkedJson, json
+from tidings.query.model import DatedQuery
+from tidings.services import Services
+from tidings.services.clock import TimeZone, time_zone
+from tidings.services.entries.entries import unknown_entry
+from tidings.services.entries.labels import check_owned
+from tidings.services.entries.queries import both
+from tidings.storage.entries import entries, entry_lists, labels
+from tidings.storage.entries.entry_lists import EntryPage
+from tidings.storage.feeds import categories
+
+# Longer lists are streamed, with the bodies of at most this many entries in memory.
+MAX_WHOLE = 1_000
+CHUNK = 200
+
+
+class EntryLabelOut(Struct, frozen=True):
+    """A label that the user gave to the entry."""
+
+    id: int
+    title: str
+    color: Color
+
+
+class EntryOut(Struct, frozen=True):
+    """content: cleaned HTML. reading_time: minutes. Times are in the time zone of the user.
+
+    tags: of the publisher. labels: of the user, in their order.
+    """
+
+    id: int
+    user_id: int
+    feed_id: int
+    title: str
+    url: str
+    comments_url: str
+    author: str
+    language: str
+    share_code: str
+    starred: bool
+    reading_time: int
+    status: Annotated[str, one_of(STATUS_BY_NAME)]
+    hash: str
+    published_at: Timestamp
+    created_at: Timestamp
+    changed_at: Timestamp
+    content: str
+    tags: list[str]
+    enclosures: list[EnclosureOut]
+    feed: FeedOut
+    labels: list[EntryLabelOut]
+
+
+class EntryList(Struct, frozen=True):
+    """total: the number of matches on all pages."""
+
+    total: int
+    entries: list[EntryOut]
+
+
+class EntryIds(Struct, frozen=True):
+    total: int
+    entry_ids: list[int]
+
+
+# Of most entries.
+_NO_LABELS: list[EntryLabelOut] = []
+
+_copy = StructCopy(
+    EntryOut,
+    "reading_time",
+    "status",
+    "hash",
+    "published_at",
+    "created_at",
+    "changed_at",
+    "content",
+    "tags",
+    "enclosures",
+    "feed",
+    "labels",
+)
+
+
+def serialize_page(
+    db: Read, caller: User, page: EntryPage, missing_icon: MissingIcon = MissingIcon.NULL
+) -> list[EntryOut]:
+    """Leaves out entries whose feed was deleted since the page was read, which PostgreSQL allows."""
+    embedded = encoded_feeds(db, caller, {entry.feed_id for entry in page.entries}, missing_icon=missing_icon)
+    given = _labels_of(db, caller, page.entries) if page.entries else {}
+    clock = time_zone(caller.timezone)
+    return [
+        _show(
+            entry,
+            page.contents.get(entry.id, ""),
+            page.enclosures.get(entry.id, []),
+            embedded[entry.feed_id],
+            given.get(entry.id, _NO_LABELS),
+            clock,
+            minutes=shown_minutes(entry.reading_time, caller),
+        )
+        for entry in page.entries
+        if entry.feed_id in embedded
+    ]
+
+
+def _show(
+    entry: Entry,
+    content: str,
+    attached: list[Enclosure],
+    feed: msgspec.Raw,
+    given: list[EntryLabelOut],
+    clock: TimeZone,
+    *,
+    minutes: int,
+) -> EntryOut:
+    return _copy(
+        entry,
+        reading_time=minutes,
+        status=EntryStatus(entry.status).api_name,
+        hash=entry.hash.hex(),
+        published_at=clock.format(entry.published_at),
+        created_at=clock.format(entry.created_at),
+        changed_at=clock.format(entry.changed_at),
+        content=content,
+        # Stored as JSON and sent as JSON, without decoding.
+        tags=msgspec.Raw(entry.tags.encode()),
+        enclosures=[enclosure_out(enclosure) for enclosure in attached],
+        feed=feed,
+        labels=given,
+    )
+
+
+def _labels_of(db: Read, caller: User, listed: Sequence[Entry]) -> dict[int, list[EntryLabelOut]]:
+    """Return the labels of entries by entry id; an entry without labels is missing."""
+    given = labels.of_entries(db, caller.id, [entry.id for entry in listed])
+    return {
+        entry_id: [EntryLabelOut(label.id, label.name, label.color) for label in own] for entry_id, own in given.items()
+    }
+
+
+def serialize_entry(db: Read, caller: User, entry: Entry, missing_icon: MissingIcon = MissingIcon.NULL) -> EntryOut:
+    """Raise NotFound if its feed was deleted since the entry was read."""
+    shown = serialize_page(db, caller, entry_lists.with_bodies(db, [entry]), missing_icon)
+    if not shown:
+        raise unknown_entry(entry.id)
+    return shown[0]
+
+
+def filtered_list(
+    caller: User,
+    services: Services,
+    missing_icon: MissingIcon,
+    query: EntriesQuery,
+    *,
+    feed_id: int = 0,
+    category_id: int = 0,
+    within: DatedQuery | None = None,
+    page: PageRequest | None = None,
+) -> Response:
+    """Return a page of a list as an EntryList. A long one is streamed.
+
+    feed_id, category_id: of the path; 0 for none. Those of path and query must both match; by contract an unknown one
+    is a 400. within: a query that entries match as well. page: where the list has an order of its own.
+    """
+    feed_ids = {id_ for id_ in (feed_id, query.feed_id or 0) if id_}
+    category_ids = {id_ for id_ in (category_id, query.category_id or 0) if id_}
+    asked = both(services.entries.queries.dated(caller, query.query), within)
+    with services.entries.listing.open(
+        caller.id,
+        search=query.search,
+        query=asked,
+        feed_ids=feed_ids,
+        category_ids=category_ids,
+        label_ids=query.label_ids(),
+    ) as lists:
+        entry_filter, page = query.filter(), page or query.page()
+        lowest = categories.lowest(lists.db, caller.id, category_ids)
+        if len(feed_ids) > 1 or (category_ids and lowest is None):
+            return json(EntryList(total=0, entries=[]))
+        entry_filter = msgspec.structs.replace(
+            entry_filter,
+            query=asked,
+            feed_id=next(iter(feed_ids), None),
+            category_id=lowest,
+        )
+        if page.limit <= MAX_WHOLE:
+            result = lists.page(entry_filter, page)
+            return json(EntryList(total=result.total, entries=serialize_page(lists.db, caller, result, missing_icon)))
+        ids, total = lists.page_ids(entry_filter, page)
+    return ChunkedJson(_chunks(caller, services, missing_icon, ids, total))
+
+
+def entry_ids(caller: User, services: Services, query: IdsQuery, *, within: DatedQuery | None = None) -> EntryIds:
+    """Return ids of entries, newest first. within: a query that entries match as well."""
+    entry_filter, limit, offset = query.filter(), query.page_size(), query.offset or 0
+    if asked := both(services.entries.queries.dated(caller, query.query), within):
+        entry_filter = msgspec.structs.replace(entry_filter, query=asked)
+        page = PageRequest(order=Order.ID, direction=Direction.DESC, limit=limit, offset=offset)
+        with services.entries.listing.of(caller.id, entry_filter) as lists:
+            ids, total = lists.page_ids(entry_filter, page)
+        return EntryIds(total, ids)
+    with services.reading() as db:
+        check_owned(db, caller.id, entry_filter.label_ids, field="label_id")
+        total, joined = entry_lists.ids(db, caller.id, entry_filter, limit=limit, offset=offset)
+    # Joined, they are JSON already: decoding and encoding them would take longer than reading them.
+    return EntryIds(total, msgspec.Raw(f"[{joined}]".encode()))  # type: ignore[arg-type]
+
+
+def _chunks(
+    caller: User, services: Services, missing_icon: MissingIcon, ids: Sequence[int], total: int
+) -> Iterator[bytes]:
+    """Yield an EntryList as JSON, with a transaction for the bodies of each chunk.
+
+    An entry that is deleted in the meantime is missing.
+    """
+    yield b'{"total":%d,"entries":[' % total
+    is_first = True
+    for start in range(0, len(ids), CHUNK):
+        with services.reading() as db:
+            chunk = ids[start : start + CHUNK]
+            by_id = {entry.id: entry for entry in entries.get_many(db, caller.id, chunk)}
+            page = entry_lists.with_bodies(db, [by_id[number] for number in chunk if number in by_id])
+            encoded = msgspec.json.encode(serialize_page(db, caller, page, missing_icon))[1:-1]
+        if encoded:
+            yield encoded if is_first else b"," + encoded
+            is_first = False
+    yield b"]}"

@@ -1,0 +1,89 @@
+"""Counts the unread entries of saved views, for the sidebar of every page and for apps.
+
+Counts that took long are kept in this process: for a minute while no entry of the user changes, and pages, whose
+scripts ask again, show them even after a change.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Final
+
+from msgspec import Struct
+
+from tidings.base.errors import InvalidField
+from tidings.domain.accounts.users import User
+from tidings.domain.entries.saved_views import SavedView
+from tidings.engine.database import Database
+from tidings.query.model import DatedQuery
+from tidings.services.clock import Clock
+from tidings.services.entries.queries import Resolver
+from tidings.services.entries.search_index import SearchIndexer
+from tidings.services.listeners import Listeners
+from tidings.storage.entries import query_filter, unread_counts
+
+# Counts that take longer are kept.
+SLOW_S: Final = 0.02
+KEPT_S: Final = 60
+MAX_KEPT_USERS: Final = 1_000
+
+
+class ViewCounts(Struct, frozen=True):
+    """The saved views of a user with their numbers of unread entries, in the order of the sidebar."""
+
+    views: Sequence[tuple[SavedView, int | None]] = ()
+    """The number is None for a view whose query cannot be answered."""
+    is_old: bool = False
+    """Entries have changed since they were counted."""
+
+
+class _Kept(Struct, frozen=True):
+    views: Sequence[SavedView]
+    state: tuple[int, int]
+    counted_at: float
+    counts: dict[int, int]
+
+
+class ViewCounter:
+    def __init__(self, database: Database, clock: Clock, search: SearchIndexer, listeners: Listeners) -> None:
+        self._database = database
+        self._clock = clock
+        self._search = search
+        self._listeners = listeners
+        self._kept: OrderedDict[int, _Kept] = OrderedDict()
+
+    def count(self, user: User, *, may_be_old: bool = False) -> ViewCounts:
+        """Return the views of a user with their counts. may_be_old: slow ones may be up to a minute old."""
+        with self._database.reading() as db:
+            views = self._listeners.views_of(db, user.id)
+            if not views:
+                return ViewCounts()
+            kept, state = self._kept.get(user.id), unread_counts.state(db, user.id)
+        if kept is not None and kept.views == views and time.monotonic() < kept.counted_at + KEPT_S:
+            is_old = kept.state != state
+            if may_be_old or not is_old:
+                return ViewCounts([(view, kept.counts.get(view.id)) for view in views], is_old)
+        started = time.monotonic()
+        counts = self._count(user, views)
+        took = time.monotonic() - started
+        self._kept.pop(user.id, None)
+        if took > SLOW_S:
+            self._kept[user.id] = _Kept(views, state, started, counts)
+            while len(self._kept) > MAX_KEPT_USERS:
+                with suppress(KeyError):
+                    self._kept.popitem(last=False)
+        return ViewCounts([(view, counts.get(view.id)) for view in views])
+
+    def _count(self, user: User, views: Sequence[SavedView]) -> dict[int, int]:
+        resolver, now = Resolver(views), self._clock()
+        queries: dict[int, DatedQuery] = {}
+        for view in views:
+            with suppress(InvalidField):
+                queries[view.id] = DatedQuery(resolver.tree_of(view), now, user.timezone)
+        if any(query_filter.needs_index(query.tree) for query in queries.values()):
+            self._search.catch_up(user.id)
+        with self._database.reading() as db:
+            return unread_counts.count(db, user.id, queries)
