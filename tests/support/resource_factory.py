@@ -52,6 +52,9 @@ MAKERS: Mapping[str, Callable[[ResourceFactory], int]] = {
     "rule_id": lambda resources: int(
         resources.person.post("/v1/rules", {"query": "title:storm", "actions": [{"type": "star"}]})["id"]
     ),
+    "view_id": lambda resources: int(
+        resources.person.post("/v1/views", {"name": "Wet weather", "query": "title:rain OR tag:rain"})["id"]
+    ),
     "delivery_id": lambda resources: resources.a_delivery(),
 }
 
@@ -84,6 +87,8 @@ BODIES: Mapping[str, Any] = {
     "order_rules": {"rule_ids": ["{rule_id}"]},
     "preview_rule": {"query": "title:rain", "actions": [{"type": "mark_read"}]},
     "explain_query": {"query": "title:rain (is:starred OR published:7d)"},
+    "create_view": {"name": "Fresh", "query": "is:unread published:7d", "icon": "star"},
+    "update_view": {"direction": "asc", "position": 1, "in_apps": True},
     "update_enclosure": {"media_progression": 45},
     "import_feeds": OPML,
     "import_account": "title,url,time_added,tags,status\nStorm,https://weather.example/storm,1600000000,sea,unread\n",
