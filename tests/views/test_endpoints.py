@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from support.handbook import check_examples
 from support.people import Person
 from support.publisher import Publisher
 
@@ -21,6 +22,10 @@ def unread(person: Person) -> dict[str, int]:
 
 def titles(person: Person, view_id: int, **more: object) -> list[str]:
     return [entry["title"] for entry in person.get(f"/v1/views/{view_id}/entries", **more)["entries"]]
+
+
+def test_the_examples_of_the_handbook_are_true(alice: Person) -> None:
+    assert check_examples("Saved views", alice) == 7
 
 
 def test_a_view_has_the_entries_of_its_query(alice: Person, site: Publisher) -> None:

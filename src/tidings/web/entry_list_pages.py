@@ -31,7 +31,6 @@ from tidings.domain.entries.entries import (
 from tidings.engine.database import Read
 from tidings.http.binding import Query
 from tidings.services.entries.listing import EntryLists
-from tidings.services.entries.queries import dated_query
 from tidings.storage.feeds import feeds
 from tidings.web.context import RequestContext
 from tidings.web.language import _
@@ -76,6 +75,7 @@ class ListPage(Struct, frozen=True):
     feed_id: int | None = None
     category_id: int | None = None
     label_id: int | None = None
+    view_id: int | None = None
     mark_path: str = ""
 
     def entry_path(self, entry_id: int) -> str:
@@ -259,7 +259,7 @@ def feed(context: RequestContext, query: ListQuery, feed_id: int) -> ListPage:
 def search(context: RequestContext, query: ListQuery) -> ListPage:
     """Return the list of what is found. Raises InvalidInput, with query as its field, for a query without meaning."""
     text = query.query.strip()
-    asked = dated_query(text, now=context.now, zone=context.caller.timezone)
+    asked = context.services.entries.queries.dated(context.caller, text)
     words = "" if text else query.q.strip()[:500]
     listing = empty_search(context, query)
     return replace(listing, entry_filter=replace(listing.entry_filter, query=asked, search=words))

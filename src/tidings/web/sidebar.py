@@ -14,6 +14,7 @@ from tidings.domain.accounts.users import User
 from tidings.domain.entries.labels import Label
 from tidings.domain.feeds.categories import Category
 from tidings.services import Services
+from tidings.services.entries.view_counts import ViewCounts
 from tidings.storage.entries import labels
 from tidings.storage.feeds import categories, sidebar
 from tidings.storage.feeds.sidebar import SidebarCounts, SidebarFeed
@@ -89,6 +90,7 @@ class Sidebar:
 
     def __init__(self, services: Services, user: User) -> None:
         self._services = services
+        self._user = user
         self._user_id = user.id
         with services.reading() as db:
             counts = sidebar.count_by_category(db, user.id)
@@ -105,6 +107,11 @@ class Sidebar:
         self.unread = sum(line.counts.visible_unread for line in self.categories if not line.category.hide_globally)
         self.starred = sum(line.counts.starred for line in self.categories)
         self.read = sum(line.counts.read for line in self.categories)
+
+    @cached_property
+    def views(self) -> ViewCounts:
+        """The saved views with their unread entries. Slow counts are old after a change: scripts ask for new ones."""
+        return self._services.entries.view_counter.count(self._user, may_be_old=True)
 
     @cached_property
     def feeds(self) -> list[SidebarFeed]:

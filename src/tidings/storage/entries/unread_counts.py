@@ -99,7 +99,7 @@ def _count_at(query: EntryListQuery, place: int) -> Select[Any]:
             literal_execute=element.literal_execute,
         )
 
-    counted: Select[Any] = count_statement(query).with_only_columns(literal_column(str(place)), func.count())
+    counted: Any = count_statement(query).with_only_columns(literal_column(str(place)), func.count())
     return cast("Select[Any]", replacement_traverse(counted, {}, renamed))
 
 
