@@ -555,6 +555,25 @@ TABLE users
     CREATE UNIQUE INDEX uq_users_openid_connect_id ON public.users USING btree (openid_connect_id) WHERE (openid_connect_id <> ''::text)
     CREATE UNIQUE INDEX uq_users_username ON public.users USING btree (username)
 
+TABLE views
+    id integer NOT NULL DEFAULT nextval('views_id_seq'::regclass)
+    user_id integer NOT NULL
+    name text COLLATE "C" NOT NULL
+    name_key text COLLATE "C" NOT NULL -- Case-folded: names are compared without case everywhere.
+    query text COLLATE "C" NOT NULL DEFAULT ''::text -- As its user wrote it; empty for all entries.
+    entry_order text COLLATE "C" NOT NULL DEFAULT 'published_at'::text -- By which time its entries are sorted.
+    direction text COLLATE "C" NOT NULL DEFAULT 'desc'::text
+    density text COLLATE "C" NOT NULL DEFAULT ''::text -- How densely its page lists entries; empty for the device's setting.
+    icon text COLLATE "C" NOT NULL DEFAULT 'filter'::text -- Name of a drawing.
+    position integer NOT NULL DEFAULT 0 -- Place in the sidebar, from 1 on.
+    in_apps boolean NOT NULL DEFAULT false -- Apps of the Google Reader API see it as a label.
+    is_home boolean NOT NULL DEFAULT false -- The first page after signing in; of one view at most.
+    fk_views_user_id_users FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+    pk_views PRIMARY KEY (id)
+    uq_views_user_id_name_key UNIQUE (user_id, name_key)
+    CREATE UNIQUE INDEX pk_views ON public.views USING btree (id)
+    CREATE UNIQUE INDEX uq_views_user_id_name_key ON public.views USING btree (user_id, name_key)
+
 TABLE websub_pushes
     id integer NOT NULL DEFAULT nextval('websub_pushes_id_seq'::regclass)
     subscription_id integer NOT NULL

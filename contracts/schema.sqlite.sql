@@ -579,6 +579,23 @@ CREATE UNIQUE INDEX uq_users_google_id ON users (google_id) WHERE google_id <> '
 
 CREATE UNIQUE INDEX uq_users_openid_connect_id ON users (openid_connect_id) WHERE openid_connect_id <> '';
 
+CREATE TABLE views (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    user_id INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    name_key TEXT NOT NULL,
+    "query" TEXT DEFAULT '' NOT NULL,
+    entry_order TEXT DEFAULT 'published_at' NOT NULL,
+    direction TEXT DEFAULT 'desc' NOT NULL,
+    density TEXT DEFAULT '' NOT NULL,
+    icon TEXT DEFAULT 'filter' NOT NULL,
+    position INTEGER DEFAULT 0 NOT NULL,
+    in_apps BOOLEAN DEFAULT 0 NOT NULL,
+    is_home BOOLEAN DEFAULT 0 NOT NULL,
+    CONSTRAINT fk_views_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+    CONSTRAINT uq_views_user_id_name_key UNIQUE (user_id, name_key)
+);
+
 CREATE TABLE websub_pushes (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     subscription_id INTEGER NOT NULL,
