@@ -46,31 +46,6 @@ class MarkReadForm(ShownForm, frozen=True):
     back: str = ""
 
 
-class WrongPlace(Struct, frozen=True):
-    """A query that cannot be read, split at the place where it is wrong."""
-
-    before: str
-    wrong: str
-    """The word there; "" at the end of the query."""
-    after: str
-    selection: str
-    """Start and end of the word as JavaScript counts characters, "6 11"; it selects the word in its field."""
-
-    @classmethod
-    def of(cls, query: str, error: InvalidInput) -> WrongPlace | None:
-        """Return the place of an error; None for one about the whole query."""
-        if not isinstance(error, QueryError):
-            return None
-        before = query[: error.position]
-        wrong = (query[error.position :].split(maxsplit=1) or [""])[0]
-        start = _utf16_length(before)
-        return cls(before, wrong, query[len(before) + len(wrong) :], f"{start} {start + _utf16_length(wrong)}")
-
-
-def _utf16_length(text: str) -> int:
-    return len(text.encode("utf-16-le", "surrogatepass")) // 2
-
-
 def show(context: RequestContext, listing: ListPage, query: ListQuery, *, max_rows: int | None = None) -> PageResponse:
     """Return a page of a list. max_rows: maximum number of rows, if less than the user's setting."""
     user, after = context.caller, entry_list_pages.parse_cursor(query.after)
