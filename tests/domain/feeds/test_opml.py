@@ -465,7 +465,7 @@ def test_an_export_is_imported_unchanged(folders: list[tuple[str, list[tuple[str
         for place, (title, feeds) in enumerate(folders)
     ]
 
-    found = opml.read(opml.write(numbered, created_at=NOW))
+    found = opml.read(opml.write((((title,), feeds) for title, feeds in numbered), created_at=NOW))
 
     new = dict(zip(opml_settings.WRITTEN, stored(0, "", "", {}).settings, strict=True))
     assert [(one.category, new | one.values) for one in found.subscriptions] == [
@@ -476,7 +476,7 @@ def test_an_export_is_imported_unchanged(folders: list[tuple[str, list[tuple[str
 
 def test_an_export_is_xml_whatever_titles_and_rules_contain() -> None:
     awkward = "a<b> & \"c\" 'd' ]]> \t\n\r \x01\x7f\ud800\uffff é 😀"
-    written = opml.write([(awkward, [stored(1, awkward, awkward, {"scraper_rules": awkward})])], created_at=NOW)
+    written = opml.write([((awkward,), [stored(1, awkward, awkward, {"scraper_rules": awkward})])], created_at=NOW)
 
     (folder,) = etree.fromstring(written).iterfind("body/outline")
     readable = awkward.translate(dict.fromkeys((1, 0xD800, 0xFFFF)))
@@ -488,7 +488,8 @@ def test_an_export_is_xml_whatever_titles_and_rules_contain() -> None:
 
 def test_an_export_has_its_date_and_no_default_settings() -> None:
     written = opml.write(
-        [("Empty", []), ("Full", [stored(1, "A\x00B", "", {"crawler": True, "keep_read_days": 9})])], created_at=NOW
+        [(("Empty",), []), (("Full",), [stored(1, "A\x00B", "", {"crawler": True, "keep_read_days": 9})])],
+        created_at=NOW,
     ).decode()
 
     assert "<dateCreated>Sat, 21 Nov 2026 08:40:09 UTC</dateCreated>" in written

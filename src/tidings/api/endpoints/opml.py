@@ -25,7 +25,7 @@ class ImportedOut(Struct, frozen=True):
 
 @routes.get("/v1/export", responses={200: Media("text/xml")})
 def export_feeds(caller: User, services: Services) -> Response:
-    """Export all feeds as an OPML document, by category, with the settings that differ from a new feed's."""
+    """Export all feeds as an OPML document, in the tree of categories, with settings that differ from a new feed's."""
     return Response(services.feeds.opml.export(caller.id), media_type="text/xml; charset=utf-8")
 
 

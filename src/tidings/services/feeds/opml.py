@@ -11,6 +11,7 @@ from msgspec import Struct
 from tidings.base.errors import InvalidInput
 from tidings.base.messages import msg
 from tidings.domain.feeds import opml
+from tidings.domain.feeds.categories import CategoryTree
 from tidings.engine import notify
 from tidings.engine.database import Database, Write
 from tidings.net.fetch import FetchRequest
@@ -60,13 +61,12 @@ class Opml:
         self._fetcher = fetcher
 
     def export(self, user_id: int) -> bytes:
-        """Return all feeds of a user by category, as OPML without credentials, cookies and proxies."""
+        """Return all feeds of a user in the tree of categories, as OPML without credentials, cookies and proxies."""
         with self._database.reading() as db:
-            folders = categories.list_all(db, user_id)
+            tree = CategoryTree(categories.list_all(db, user_id))
             by_category = feeds.for_opml(db, user_id)
-        return opml.write(
-            ((folder.title, by_category.get(folder.id, [])) for folder in folders), created_at=self._clock()
-        )
+        paths = ((folder.id, [one.name for one in tree.line(folder.id)]) for folder, _ in tree.walk())
+        return opml.write(((path, by_category.get(number, [])) for number, path in paths), created_at=self._clock())
 
     def import_(self, user_id: int, body: bytes) -> OpmlImportResult:
         """Subscribe to all usable feeds of a document. Nothing is fetched; the new feeds are due immediately.
