@@ -73,6 +73,10 @@ FILTERS: dict[str, dict[str, Any]] = {
     "unread of a feed": {"feed_id": "feed", "statuses": (EntryStatus.UNREAD,)},
     "category": {"category_id": "category"},
     "unread of a category": {"category_id": "category", "statuses": (EntryStatus.UNREAD,)},
+    "tree of categories": {"category_id": "tree"},
+    "unread of a tree of categories": {"category_id": "tree", "statuses": (EntryStatus.UNREAD,)},
+    "starred of a tree of categories": {"category_id": "tree", "starred": True},
+    "search in a tree of categories": {"category_id": "tree", "search": "n77"},
     "published before": {"published_before": LAST_WEEK},
     "published after": {"published_after": LAST_WEEK},
     "unread published before": {"published_before": LAST_WEEK, "statuses": (EntryStatus.UNREAD,)},
@@ -106,7 +110,7 @@ FILTERS: dict[str, dict[str, Any]] = {
 
 
 def which(archive: Archive, name: str) -> EntryFilter:
-    places = {"feed": archive.feed_id, "category": archive.category_id}
+    places = {"feed": archive.feed_id, "category": archive.category_id, "tree": archive.tree_id}
     given = {key: places.get(value, value) if key.endswith("_id") else value for key, value in FILTERS[name].items()}
     for key in ("label_ids", "excluded_label_ids"):
         given[key] = tuple(archive.label_ids[label] for label in FILTERS[name].get(key, ()))
@@ -134,6 +138,8 @@ INTENDED_INDEXES = {
     ("feed", Order.PUBLISHED_AT): "ix_entries_feed_published",
     ("category", Order.PUBLISHED_AT): "ix_entries_category_published",
     ("unread of a category", Order.PUBLISHED_AT): "ix_entries_category_unread",
+    ("tree of categories", Order.PUBLISHED_AT): "ix_entries_category_published",
+    ("unread of a tree of categories", Order.PUBLISHED_AT): "ix_entries_category_unread",
     ("shared", Order.PUBLISHED_AT): "ix_entries_share_code",
     ("label", Order.PUBLISHED_AT): "ix_entry_labels_published",
     ("unread of a label", Order.PUBLISHED_AT): "ix_entry_labels_published",
@@ -156,7 +162,8 @@ def test_a_list_is_read_from_the_index_that_was_made_for_it(archive: Archive, na
     with explained(archive.database) as plans, archive.database.reading() as db:
         entry_lists.page(db, archive.user_id, which(archive, name), PageRequest(order=order))
 
-    assert INTENDED_INDEXES[name, order] in json.dumps(plans[0].plan), plans[0].plan
+    plan = next(plan for plan in plans if "FROM entries" in plan.statement)
+    assert INTENDED_INDEXES[name, order] in json.dumps(plan.plan), plan.plan
 
 
 @pytest.mark.parametrize("number", [1, 200])
@@ -622,7 +629,9 @@ class SqlitePlan(Plan):
             if table and table[1] in LARGE:
                 yield f"reads all of {table[1]}"
         first = next((line for line in self.plan if not line.startswith("CO-ROUTINE")), "")
-        if "USE TEMP B-TREE FOR ORDER BY" in self.plan and not _narrows(first):
+        # Of each category in a list, a page merges the first entries.
+        is_merged = any(line.startswith("SCAN category VIRTUAL TABLE") for line in self.plan)
+        if "USE TEMP B-TREE FOR ORDER BY" in self.plan and not is_merged and not _narrows(first):
             yield "sorts everything of a user"
 
 

@@ -16,6 +16,8 @@ ENTRIES = 100_000
 # Entries by user. The first user has more than half of all; a query plan must not read rows of other users.
 SHARES = (60_000, 10_000, 10_000, 10_000, 10_000)
 CATEGORIES, FEEDS = 10, 100
+# The last ones: the others of these are below the first.
+TREE = 3
 SUBSCRIPTIONS = 20_000
 SPAN_S = 400 * 86_400
 
@@ -24,7 +26,8 @@ SPAN_S = 400 * 86_400
 class Archive:
     """user_id: the user with the most entries. feed_id, category_id: one of theirs, as large as the others.
 
-    label_ids: by name, "large" of a third of the entries and "small" of one in two hundred.
+    label_ids: by name, "large" of a third of the entries and "small" of one in two hundred. tree_id: a category with
+    others below it.
     """
 
     database: Database
@@ -32,6 +35,7 @@ class Archive:
     category_id: int
     feed_id: int
     label_ids: dict[str, int]
+    tree_id: int
 
 
 def build(
@@ -69,6 +73,8 @@ def _user(database: Database, share: int, feed_count: int, *, has_removed: bool)
         db.run(text(_CATEGORIES.format(number=CATEGORIES)), **values)
         categories = db.scalars(text("SELECT id FROM categories WHERE user_id = :user ORDER BY id"), **values)[1:]
         values |= {"category": categories[0]}
+        below = text("UPDATE categories SET parent_id = :above WHERE user_id = :user AND id > :above")
+        db.run(below, user=feed_fixture.user_id, above=categories[-TREE])
         db.run(text(_FEEDS.format(number=feed_count)), **values)
         feeds = db.scalars(text("SELECT id FROM feeds WHERE user_id = :user ORDER BY id"), **values)[1:]
         values |= {"feed": feeds[0]}
@@ -80,7 +86,7 @@ def _user(database: Database, share: int, feed_count: int, *, has_removed: bool)
         label_ids = {name: labels.add(db, feed_fixture.user_id, name, name) for name in _LABELS}
         for name, condition in _LABELS.items():
             db.run(text(_ENTRY_LABELS + condition), **values, label=label_ids[name])
-    return Archive(database, feed_fixture.user_id, categories[3], feeds[33 % feed_count], label_ids)
+    return Archive(database, feed_fixture.user_id, categories[3], feeds[33 % feed_count], label_ids, categories[-TREE])
 
 
 def _give_sources(db: Write, is_sqlite: bool) -> None:
