@@ -37,6 +37,19 @@ def test_the_feed_ids_of_a_group_are_one_string(
     assert found[library.category] == f"{library.feed},{more}"
 
 
+def test_a_group_has_the_feeds_and_entries_of_the_categories_below_it(
+    alice: Person, library: Library, app: FeverApp
+) -> None:
+    alice.put(f"/v1/categories/{library.podcasts}", {"parent_id": library.category}, status=201)
+
+    found = {one["group_id"]: one["feed_ids"] for one in app.get("&feeds")["feeds_groups"]}
+    assert found == {library.category: f"{library.feed},{library.podcast}", library.podcasts: str(library.podcast)}
+    both = f"&items&group_ids={library.category},{library.podcasts}"
+    assert app.get(both)["items"] == app.get("&items")["items"]
+    app.mark(mark="group", id=library.category, **{"as": "read"})
+    assert alice.entries(status="unread") == []
+
+
 def test_feeds_have_the_members_that_clients_read(alice: Person, library: Library, app: FeverApp) -> None:
     found = app.get("&feeds")
 

@@ -17,8 +17,9 @@ MAIN = "user/-/state/org.freshrss/main"
 
 @pytest.fixture
 def streams(app: App, alice: Person, site: Publisher) -> dict[str, set[int]]:
-    """The entries of each stream: of two folders, three feeds, two labels, and all states."""
-    tech = alice.has_category("Tech")
+    """The entries of each stream: of two folders, one below the other, three feeds, two labels, and all states."""
+    (top,) = alice.get("/v1/categories")
+    tech = alice.post("/v1/categories", {"title": "Tech", "parent_id": top["id"]})
     first, second = (alice.has_feed(site, [f"{number}", "b", "c", "d"]) for number in range(2))
     third = alice.has_feed(site, ["e", "f", "g"], category_id=tech["id"])
     of_feed = {
@@ -41,8 +42,8 @@ def streams(app: App, alice: Person, site: Publisher) -> dict[str, set[int]]:
         LIKE: set(),
         **{f"feed/{number}": ids for number, ids in of_feed.items()},
         f"feed/{second['feed_url']}": of_feed[second["id"]],
-        label("All"): of_feed[first["id"]] | of_feed[second["id"]],
-        label("tech"): of_feed[third["id"]],
+        label("All"): set(everything),
+        label("all / tech"): of_feed[third["id"]],
         label("Work"): work,
         label("home"): home,
     }

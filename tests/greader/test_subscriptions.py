@@ -112,6 +112,11 @@ def test_unread_entries_are_counted_by_feed_folder_and_all(app: App, alice: Pers
     }
     assert all(len(part["newestItemTimestampUsec"]) == 16 for part in found["unreadcounts"])
 
+    # A folder counts what is below it, too, as its stream has it.
+    alice.put(f"/v1/categories/{tech['id']}", {"parent_id": one["category"]["id"]}, status=201)
+    counts = {part["id"]: part["count"] for part in app.get("unread-count")["unreadcounts"]}
+    assert (counts[label("All")], counts[label("All / Tech")]) == (2, 1)
+
 
 def test_counts_without_entries_are_empty(app: App) -> None:
     assert app.get("unread-count") == {

@@ -14,6 +14,7 @@ from msgspec import structs
 from tidings.base.times import SECOND, Instant
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.entries import Direction, EntryFilter, EntryStatus
+from tidings.domain.feeds.categories import CategoryTree
 from tidings.domain.feeds.feeds import Feed
 from tidings.engine.database import Read
 from tidings.engine.statements import split_ids
@@ -43,13 +44,12 @@ def answer(parameters: Parameters, user: User, services: Services) -> FeverRespo
 
 def _found(parameters: Parameters, db: Read, user_id: int, services: Services) -> dict[str, Any]:
     found: dict[str, Any] = {}
+    folders = categories.list_all(db, user_id) if "groups" in parameters or "feeds" in parameters else []
     if "groups" in parameters:
-        found["groups"] = [
-            FeverGroup(id=category.id, title=category.title) for category in categories.list_all(db, user_id)
-        ]
+        found["groups"] = [FeverGroup(id=category.id, title=category.title) for category in folders]
     if "groups" in parameters or "feeds" in parameters:
         subscriptions = feeds.list_all(db, user_id)
-        found["feeds_groups"] = _feeds_of_groups(subscriptions)
+        found["feeds_groups"] = _feeds_of_groups(subscriptions, CategoryTree(folders))
         if "feeds" in parameters:
             found["feeds"] = [_feed(feed) for feed in sorted(subscriptions, key=lambda feed: feed.id)]
     if "favicons" in parameters:
@@ -85,7 +85,9 @@ def _entries_of(parameters: Parameters, db: Read, user_id: int) -> list[AppEntry
             split_ids(entry_lists.id_page(db, user_id, filter_, direction=direction, limit=PAGE_SIZE))
             for filter_ in _filters(parameters, entry_filter)
         ]
-        ids = list(islice(heapq.merge(*pages, reverse=direction is Direction.DESC), PAGE_SIZE))
+        # An entry may be in several groups: one may be below another.
+        merged = dict.fromkeys(heapq.merge(*pages, reverse=direction is Direction.DESC))
+        ids = list(islice(merged, PAGE_SIZE))
     return sorted(
         entry_lists.for_apps(db, user_id, ids), key=lambda entry: entry.id, reverse=direction is Direction.DESC
     )
@@ -118,10 +120,12 @@ def _unique(parameters: Parameters, name: str) -> list[int]:
     return [0] if name == "group_ids" and 0 in found else found
 
 
-def _feeds_of_groups(subscriptions: Iterable[Feed]) -> list[FeedsOfGroup]:
+def _feeds_of_groups(subscriptions: Iterable[Feed], tree: CategoryTree) -> list[FeedsOfGroup]:
+    """Return the feeds of each category, with those of the categories below it."""
     groups: defaultdict[int, list[int]] = defaultdict(list)
     for feed in subscriptions:
-        groups[feed.category_id].append(feed.id)
+        for category in tree.line(feed.category_id):
+            groups[category.id].append(feed.id)
     return [
         FeedsOfGroup(group_id=group, feed_ids=",".join(map(str, sorted(ids)))) for group, ids in sorted(groups.items())
     ]

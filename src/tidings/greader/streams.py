@@ -220,7 +220,7 @@ def entry_filter(db: Read, user_id: int, stream: str, stream_filter: StreamFilte
         search=stream_filter.search,
     )
     for each in (parse(stream), *_narrowing(stream_filter.include, field="it")):
-        selection = selection and _intersection(selection, condition(db, user_id, each))
+        selection = selection and _intersection(db, user_id, selection, condition(db, user_id, each))
     for each in _narrowing(stream_filter.exclude, field="xt"):
         selection = selection and _without(db, user_id, selection, each)
     return selection
@@ -254,13 +254,17 @@ def condition(db: Read, user_id: int, stream: Stream) -> EntryFilter | None:
     return None if status is None else EntryFilter(statuses=(status,))
 
 
-def _intersection(first: EntryFilter, second: EntryFilter | None) -> EntryFilter | None:
+def _intersection(db: Read, user_id: int, first: EntryFilter, second: EntryFilter | None) -> EntryFilter | None:
     """Return the filter of the entries that match both, None if nothing can match."""
     if second is None:
         return None
     statuses = tuple(status for status in first.statuses if status in second.statuses)
     values: dict[str, Any] = {"label_ids": tuple(dict.fromkeys((*first.label_ids, *second.label_ids)))}
-    for name in ("feed_id", "category_id", "starred"):
+    wanted_ids = {one.category_id for one in (first, second) if one.category_id is not None}
+    values["category_id"] = categories.lowest(db, user_id, wanted_ids)
+    if wanted_ids and values["category_id"] is None:
+        return None
+    for name in ("feed_id", "starred"):
         wanted, required = getattr(first, name), getattr(second, name)
         if None not in (wanted, required) and wanted != required:
             return None

@@ -84,6 +84,9 @@ class Candidate(Struct, frozen=True, kw_only=True, dict=True):
     """Addresses of the feed's site and of the feed itself."""
     category_id: int = 0
     category_title: str = ""
+    """Its path, such as "News / Europe"."""
+    above_ids: tuple[int, ...] = ()
+    """The categories above it."""
 
     @cached_property
     def language_group(self) -> str:
@@ -227,7 +230,7 @@ _PATTERN_TEXTS: dict[PatternField, Callable[[Candidate], str]] = {
 }
 _ID_TESTS: dict[IdField, Callable[[int], Test]] = {
     IdField.FEED: lambda number: lambda entry: entry.feed_id == number,
-    IdField.CATEGORY: lambda number: lambda entry: entry.category_id == number,
+    IdField.CATEGORY: lambda number: lambda entry: entry.category_id == number or number in entry.above_ids,
     IdField.LABEL: lambda number: lambda entry: number in entry.label_ids,
 }
 _STATES: dict[State, Test] = {

@@ -22,6 +22,7 @@ from tidings.content.rules.evaluation import RuleBudget
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.entries import EntryStatus, ReadyEntry
 from tidings.domain.entries.state_changes import StateChange
+from tidings.domain.feeds.categories import CategoryTree
 from tidings.engine.database import Read, Write
 from tidings.query import Candidate, Matcher
 from tidings.rules import store
@@ -99,9 +100,9 @@ class RuleSet:
             self.needs_text = self.needs_text or needs_text(tree)
         self.covers_changed = any(one.rule.for_changed for one in self._prepared)
 
-    def covers(self, feed_id: int, category_id: int) -> bool:
-        """Return whether any rule is tried on the entries of a feed."""
-        return any(one.rule.covers(feed_id=feed_id, category_id=category_id) for one in self._prepared)
+    def covers(self, feed_id: int, category_ids: Collection[int]) -> bool:
+        """Return whether any rule is tried on the entries of a feed. category_ids: its category and those above it."""
+        return any(one.rule.covers(feed_id=feed_id, category_ids=category_ids) for one in self._prepared)
 
     def decide(self, candidate: Candidate, *, is_changed: bool = False) -> Decision:
         """Return what the rules want done to an entry. is_changed: it is stored and the publisher changed it."""
@@ -110,7 +111,9 @@ class RuleSet:
             for one in self._prepared:
                 if is_changed and not one.rule.for_changed:
                     continue
-                if not one.rule.covers(feed_id=candidate.feed_id, category_id=candidate.category_id):
+                if not one.rule.covers(
+                    feed_id=candidate.feed_id, category_ids=(candidate.category_id, *candidate.above_ids)
+                ):
                     continue
                 if self._budget.is_used_up:
                     self._tell_once()
@@ -172,7 +175,7 @@ class Arrival:
         self._now = max(one.now for one in arriving)
         self._label_ids = {label.id for label in labels.list_all(db, user.id)}
         self._rules = RuleSet(user, rules, self._label_ids, self._now)
-        self._category_titles = {category.id: category.title for category in categories.list_all(db, user.id)}
+        self._categories = CategoryTree(categories.list_all(db, user.id))
         self._matched: Counter[int] = Counter()
         self._new: list[tuple[ArrivingEntries, bytes, Decision]] = []
         self._changed: dict[int, Decision] = {}
@@ -181,7 +184,7 @@ class Arrival:
     def decide(self, db: Read) -> None:
         """Decide about all entries; new ones get their status and star, or are dropped, now."""
         for one in self._arriving:
-            if not self._rules.covers(one.feed.id, one.category_id):
+            if not self._rules.covers(one.feed.id, (one.category_id, *self._above(one.category_id))):
                 continue
             for hash_, entry in list(one.new.items()):
                 decision = self._rules.decide(self._candidate(one, entry))
@@ -275,5 +278,9 @@ class Arrival:
             feed_title=one.feed.title,
             feed_urls=(one.feed.site_url, one.feed.feed_url),
             category_id=one.category_id,
-            category_title=self._category_titles.get(one.category_id, ""),
+            category_title=self._categories.path(one.category_id),
+            above_ids=self._above(one.category_id),
         )
+
+    def _above(self, category_id: int) -> tuple[int, ...]:
+        return tuple(above.id for above in self._categories.line(category_id)[:-1])

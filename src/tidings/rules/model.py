@@ -78,11 +78,11 @@ class Rule(Struct, frozen=True):
         """Return how many entries it matched on a day, as `day_of` counts them."""
         return self.matched_today if self.matched_day == day else 0
 
-    def covers(self, *, feed_id: int, category_id: int) -> bool:
-        """Return whether the entries of a feed are in its scope."""
+    def covers(self, *, feed_id: int, category_ids: Collection[int]) -> bool:
+        """Return whether the entries of a feed are in its scope. category_ids: its category and those above it."""
         if self.scope == Scope.FEED:
             return self.feed_id == feed_id
-        return self.scope != Scope.CATEGORY or self.category_id == category_id
+        return self.scope != Scope.CATEGORY or self.category_id in category_ids
 
 
 class RuleFields(Struct, frozen=True, kw_only=True):

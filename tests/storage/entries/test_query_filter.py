@@ -70,7 +70,8 @@ def stored(database: Database) -> Archive:
     own, stranger = FeedFixture.create(database), FeedFixture.create(database)
     candidates: dict[int, Candidate] = {}
     with database.writing() as db:
-        second = categories.add(db, own.user_id, title="Tech news", title_key="tech news", hide_globally=False)
+        below = {"title": "All / Tech news", "title_key": "all / tech news", "name": "Tech news"}
+        second = categories.add(db, own.user_id, **below, parent_id=own.category_id, hide_globally=False)
         places = []
         for number, (title, site) in enumerate(
             (("The weather", "https://www.example.org/"), ("Linux Kernel", "https://sub.example.org/a"), ("News", ""))
@@ -81,7 +82,8 @@ def stored(database: Database) -> Archive:
                 db, own.user_id, category_id=category, feed_url=url, site_url=site, title=title,
                 created_at=NOW, checked_at=NOW, next_check_at=NOW,
             )  # fmt: skip
-            places.append((feed_id, title, (site, url), category, ("All", "Tech news")[number % 2]))
+            path, above = (("All", ()), ("All / Tech news", (own.category_id,)))[number % 2]
+            places.append((feed_id, title, (site, url), category, path, above))
         names = {name.title(): labels.add(db, own.user_id, name.title(), normalize_for_search(name)) for name in NAMES}
     for number in range(150):
         candidate = random_candidate(chance, number, places, names)
@@ -101,7 +103,7 @@ def stored(database: Database) -> Archive:
 
 
 def random_candidate(chance: random.Random, number: int, places: list[Any], names: dict[str, int]) -> Candidate:
-    feed_id, feed_title, urls, category_id, category = chance.choice(places)
+    feed_id, feed_title, urls, category_id, category, above = chance.choice(places)
     chosen = chance.sample(sorted(names), chance.choice((0, 0, 1, 2)))
     attached = chance.choice(((), (), ("audio/mpeg",), ("video/mp4", "image/png"), ("text/html",)))
 
@@ -130,6 +132,7 @@ def random_candidate(chance: random.Random, number: int, places: list[Any], name
         feed_urls=urls,
         category_id=category_id,
         category_title=category,
+        above_ids=above,
     )
 
 

@@ -15,7 +15,7 @@ from tidings.base.text import normalize_for_search
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.labels import LabelCounts
 from tidings.domain.feeds import feed_changes
-from tidings.domain.feeds.categories import Category
+from tidings.domain.feeds.categories import Category, CategoryTree
 from tidings.domain.feeds.feeds import Feed
 from tidings.greader import streams
 from tidings.greader.credentials import PublicUrl
@@ -110,15 +110,22 @@ def list_subscriptions(caller: User, services: Services, site: PublicUrl) -> Sub
     """List all feeds with their folders."""
     with services.reading() as db:
         mine = feeds.list_all(db, caller.id)
-        folders = {folder.id: folder for folder in categories.list_all(db, caller.id)}
+        folders = categories.list_all(db, caller.id)
         icons = feeds.icon_names(db, caller.id)
+    tree = CategoryTree(folders)
+    hidden = {folder.id for folder in folders if tree.is_hidden(folder.id)}
     return Subscriptions(
-        [_subscription(feed, folders.get(feed.category_id), icons.get(feed.id), site) for feed in mine]
+        [
+            _subscription(feed, tree.get(feed.category_id), feed.category_id in hidden, icons.get(feed.id), site)
+            for feed in mine
+        ]
     )
 
 
-def _subscription(feed: Feed, folder: Category | None, icon: str | None, site: PublicUrl) -> Subscription:
-    """folder: None if it was deleted since the feed was read."""
+def _subscription(
+    feed: Feed, folder: Category | None, is_hidden: bool, icon: str | None, site: PublicUrl
+) -> Subscription:
+    """folder: None if it was deleted since the feed was read. is_hidden: whether it is, or one above it."""
     return Subscription(
         id=f"{FEED}{feed.id}",
         title=feed.title,
@@ -127,7 +134,7 @@ def _subscription(feed: Feed, folder: Category | None, icon: str | None, site: P
         html_url=feed.site_url,
         sortid=f"{feed.id:08X}",
         firstitemmsec=str(feed.created_at // 1000),
-        priority="category" if feed.hide_globally or (folder is not None and folder.hide_globally) else "main",
+        priority="category" if feed.hide_globally or is_hidden else "main",
         icon_url=f"{site.text}/feed-icon/{icon}" if icon else "",
     )
 
@@ -138,7 +145,7 @@ def count_unread(caller: User, services: Services) -> UnreadCounts:
     with services.reading() as db:
         unread = {feed.feed_id: feed.unread for feed in counters.list_all(db, caller.id)}
         mine = feeds.list_all(db, caller.id)
-        titles = {folder.id: folder.title for folder in categories.list_all(db, caller.id)}
+        tree = CategoryTree(categories.list_all(db, caller.id))
         own = streams.visible_labels(db, caller.id)
         of_labels = labels.counts(db, caller.id, [label.id for label in own])
         newest = entry_lists.newest_by_feed(db, caller.id, _NEWEST)
@@ -146,7 +153,8 @@ def count_unread(caller: User, services: Services) -> UnreadCounts:
     for feed in mine:
         # Exact for feeds with recent entries. For others an approximate time of the last entry is enough.
         at = newest.get(feed.id) or max(feed.news_at or 0, feed.created_at)
-        for stream in (f"{FEED}{feed.id}", LABEL + titles.get(feed.category_id, ""), READING_LIST):
+        folders = (LABEL + folder.title for folder in tree.line(feed.category_id))
+        for stream in (f"{FEED}{feed.id}", *folders, READING_LIST):
             count, latest = parts.get(stream, (0, 0))
             parts[stream] = count + unread.get(feed.id, 0), max(latest, at)
     parts.setdefault(READING_LIST, (0, 0))

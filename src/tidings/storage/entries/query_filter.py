@@ -26,6 +26,7 @@ from tidings.content.search import alternatives
 from tidings.content.search_expressions import AllOf, AnyOf, Expression, Part, Phrases, Without, holds_for_nothing
 from tidings.domain.entries.entries import EntryFilter, EntryStatus
 from tidings.domain.entries.labels import Label
+from tidings.domain.feeds.categories import CategoryTree
 from tidings.engine import full_text
 from tidings.engine.database import Read
 from tidings.engine.statements import in_list
@@ -58,7 +59,8 @@ from tidings.query.names import MAX_TAG, is_in_words, is_language, is_name, matc
 from tidings.query.parser import expression_of
 from tidings.storage.entries import labels, search_index
 from tidings.storage.entries.query_conditions import FALSE, TRUE, Shape, list_of
-from tidings.storage.schema import categories, entries, feeds
+from tidings.storage.feeds.categories import list_all, with_below
+from tidings.storage.schema import entries, feeds
 from tidings.storage.schema.archive import author_prefix, language_prefix
 
 # A regular expression is tested on so many entries, the newest; the query then covers no older ones.
@@ -124,6 +126,10 @@ class QueryNames:
     @cached_property
     def labels(self) -> Sequence[Label]:
         return labels.list_all(self._db, self._user_id)
+
+    @cached_property
+    def tree(self) -> CategoryTree:
+        return CategoryTree(list_all(self._db, self._user_id))
 
     @cached_property
     def values(self) -> Mapping[str, Sequence[str]]:
@@ -307,8 +313,9 @@ class _Planner:
             case Text():
                 return self._text(leaf)
             case Id(field, number):
-                kind = {IdField.FEED: "feeds", IdField.CATEGORY: "categories", IdField.LABEL: "labels"}[field]
-                return (kind, self._parameter([number]))
+                if field is IdField.CATEGORY:
+                    return ("categories", self._parameter(with_below(self._db, self._user_id, [number])))
+                return ("feeds" if field is IdField.FEED else "labels", self._parameter([number]))
             case Pattern():
                 return self._pattern(leaf)
             case Has(attachment):
@@ -346,7 +353,7 @@ class _Planner:
     def _feeds(self, leaf: Text) -> Iterable[int]:
         for row in self._names.feeds:
             urls = (row["site_url"], row["feed_url"])
-            if matches_feed(leaf, title=row["title"], category=row["category"], urls=urls):
+            if matches_feed(leaf, title=row["title"], category=self._names.tree.path(row["category_id"]), urls=urls):
                 yield row["id"]
 
     def _by_values(self, kind: str, is_wanted: Callable[[str], bool]) -> Shape:
@@ -487,10 +494,8 @@ def _is_impossible(entry_filter: EntryFilter) -> bool:
     return any(after is not None and before is not None and before - after <= 1 for after, before in pairs)
 
 
-_select_feeds = (
-    select(feeds.c.id, feeds.c.title, feeds.c.site_url, feeds.c.feed_url, categories.c.title.label("category"))
-    .select_from(feeds.join(categories, categories.c.id == feeds.c.category_id))
-    .where(feeds.c.user_id == bindparam("user"))
+_select_feeds = select(feeds.c.id, feeds.c.title, feeds.c.site_url, feeds.c.feed_url, feeds.c.category_id).where(
+    feeds.c.user_id == bindparam("user")
 )
 
 # Columns with few different values, found by walking through an index by user and value.
