@@ -138,7 +138,7 @@ def _relative(base: str, url: str) -> str:
         path, query = folder or "/", query or base_query
     elif not path.startswith("/"):
         path = folder.rpartition("/")[0] + "/" + path
-    return origin + _percent_encode(_without_dots(path) + query + fragment)
+    return origin + _percent_encode(without_dots(path) + query + fragment)
 
 
 @lru_cache(maxsize=64)
@@ -150,7 +150,7 @@ def _split_base(base: str) -> tuple[str, str, str] | None:
     return f"{parts[1].lower()}://{parts[2]}", parts[3], parts[4] or ""
 
 
-def _without_dots(path: str) -> str:
+def without_dots(path: str) -> str:
     """Removes dot segments (RFC 3986, section 5.2.4)."""
     if "/." not in path:
         return path
