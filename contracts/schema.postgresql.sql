@@ -118,6 +118,44 @@ TABLE delivery_bodies
     pk_delivery_bodies PRIMARY KEY (delivery_id)
     CREATE UNIQUE INDEX pk_delivery_bodies ON public.delivery_bodies USING btree (delivery_id)
 
+TABLE duplicate_keys
+    entry_id bigint NOT NULL
+    user_id integer NOT NULL -- The entry's.
+    address bigint -- Digest of the canonical address; NULL: it names no article.
+    identity bigint -- Digest of the publisher's id with the host of the address.
+    title bigint -- Digest of the words of the title; NULL: it has none.
+    published_at bigint NOT NULL -- The entry's when it was stored.
+    fk_duplicate_keys_entry_id_entries FOREIGN KEY (entry_id) REFERENCES entries(id) ON DELETE CASCADE
+    pk_duplicate_keys PRIMARY KEY (entry_id)
+    CREATE INDEX ix_duplicate_keys_address ON public.duplicate_keys USING btree (user_id, address, entry_id)
+    CREATE INDEX ix_duplicate_keys_identity ON public.duplicate_keys USING btree (user_id, identity, entry_id)
+    CREATE INDEX ix_duplicate_keys_title ON public.duplicate_keys USING btree (user_id, title, published_at, entry_id)
+    CREATE UNIQUE INDEX pk_duplicate_keys ON public.duplicate_keys USING btree (entry_id)
+
+TABLE duplicate_scans
+    user_id integer NOT NULL
+    mode text COLLATE "C" NOT NULL -- The user's setting for which duplicates are found.
+    kept_feeds text COLLATE "C" NOT NULL DEFAULT '[]'::text -- JSON: ids of the feeds that the user excepted.
+    is_released boolean NOT NULL DEFAULT false -- False: what an earlier setting did is being undone.
+    position bigint NOT NULL -- The entry up to which all have been searched.
+    fk_duplicate_scans_user_id_users FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+    pk_duplicate_scans PRIMARY KEY (user_id)
+    CREATE UNIQUE INDEX pk_duplicate_scans ON public.duplicate_scans USING btree (user_id)
+
+TABLE duplicates
+    entry_id bigint NOT NULL
+    user_id integer NOT NULL -- The entry's.
+    original_id bigint NOT NULL -- The entry of another feed that it repeats.
+    status smallint NOT NULL -- Its own, before it was folded or marked read.
+    original_status smallint NOT NULL -- The other's at that time.
+    found_at bigint NOT NULL
+    compared boolean NOT NULL DEFAULT true -- False: it may have the whole text, and then takes the place of the other.
+    fk_duplicates_entry_id_entries FOREIGN KEY (entry_id) REFERENCES entries(id) ON DELETE CASCADE
+    pk_duplicates PRIMARY KEY (entry_id)
+    CREATE INDEX ix_duplicates_compared ON public.duplicates USING btree (user_id, compared) WHERE (compared = false)
+    CREATE INDEX ix_duplicates_user_original ON public.duplicates USING btree (user_id, original_id, entry_id)
+    CREATE UNIQUE INDEX pk_duplicates ON public.duplicates USING btree (entry_id)
+
 TABLE enclosures
     id bigint NOT NULL DEFAULT nextval('enclosures_id_seq'::regclass)
     user_id integer NOT NULL
@@ -139,7 +177,7 @@ TABLE entries
     user_id integer NOT NULL
     feed_id integer NOT NULL
     category_id integer NOT NULL -- The feed's.
-    status smallint NOT NULL -- 0 unread, 1 read, 2 removed.
+    status smallint NOT NULL -- 0 unread, 1 read, 2 removed, 3 folded.
     starred boolean NOT NULL DEFAULT false
     published_at bigint NOT NULL
     created_at bigint NOT NULL
@@ -286,6 +324,7 @@ TABLE feeds
     parsing_error_form text COLLATE "C" NOT NULL DEFAULT ''::text -- JSON: template and values of parsing_error_message; empty: English alone.
     limits_reached text COLLATE "C" NOT NULL DEFAULT ''::text -- Of the last parsed body: elements, entries, text (cut there); pages: they have far less text.
     disabled_reason text COLLATE "C" NOT NULL DEFAULT ''::text -- Why a check disabled it: gone (410) or failed; empty: its user did, or it is not.
+    keep_duplicates boolean NOT NULL DEFAULT false -- No entry of it counts as a duplicate of another feed's, nor the reverse.
     fk_feeds_category_id_categories FOREIGN KEY (category_id) REFERENCES categories(id) ON DELETE CASCADE
     fk_feeds_icon_id_icons FOREIGN KEY (icon_id) REFERENCES icons(id) ON DELETE SET NULL
     fk_feeds_source_id_sources FOREIGN KEY (source_id) REFERENCES sources(id)
@@ -294,6 +333,7 @@ TABLE feeds
     uq_feeds_user_id_feed_url UNIQUE (user_id, feed_url)
     CREATE INDEX ix_feeds_category ON public.feeds USING btree (category_id)
     CREATE INDEX ix_feeds_icon ON public.feeds USING btree (icon_id)
+    CREATE INDEX ix_feeds_keep_duplicates ON public.feeds USING btree (user_id, id) WHERE (keep_duplicates = true)
     CREATE INDEX ix_feeds_source ON public.feeds USING btree (source_id, disabled, next_check_at)
     CREATE UNIQUE INDEX pk_feeds ON public.feeds USING btree (id)
     CREATE UNIQUE INDEX uq_feeds_user_id_feed_url ON public.feeds USING btree (user_id, feed_url)
@@ -548,6 +588,7 @@ TABLE users
     proxies_pictures boolean NOT NULL DEFAULT false -- Pages load all pictures of articles through the media proxy.
     saves_starred boolean NOT NULL DEFAULT false -- Entries that become starred are saved to services.
     category_titles text COLLATE "C" NOT NULL DEFAULT 'path'::text -- How apps that know no tree see a category: path or name.
+    duplicates text COLLATE "C" NOT NULL DEFAULT 'off'::text -- What happens to entries that repeat one of another feed.
     pk_users PRIMARY KEY (id)
     uq_users_username UNIQUE (username)
     CREATE UNIQUE INDEX pk_users ON public.users USING btree (id)

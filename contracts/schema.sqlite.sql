@@ -114,6 +114,49 @@ CREATE TABLE delivery_bodies (
     CONSTRAINT fk_delivery_bodies_delivery_id_deliveries FOREIGN KEY(delivery_id) REFERENCES deliveries (id) ON DELETE CASCADE
 );
 
+CREATE TABLE duplicate_keys (
+    entry_id INTEGER NOT NULL,
+    user_id INTEGER NOT NULL,
+    address BIGINT,
+    identity BIGINT,
+    title BIGINT,
+    published_at BIGINT NOT NULL,
+    CONSTRAINT pk_duplicate_keys PRIMARY KEY (entry_id),
+    CONSTRAINT fk_duplicate_keys_entry_id_entries FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_duplicate_keys_address ON duplicate_keys (user_id, address, entry_id);
+
+CREATE INDEX ix_duplicate_keys_identity ON duplicate_keys (user_id, identity, entry_id);
+
+CREATE INDEX ix_duplicate_keys_title ON duplicate_keys (user_id, title, published_at, entry_id);
+
+CREATE TABLE duplicate_scans (
+    user_id INTEGER NOT NULL,
+    mode TEXT NOT NULL,
+    kept_feeds TEXT DEFAULT '[]' NOT NULL,
+    is_released BOOLEAN DEFAULT 0 NOT NULL,
+    position INTEGER NOT NULL,
+    CONSTRAINT pk_duplicate_scans PRIMARY KEY (user_id),
+    CONSTRAINT fk_duplicate_scans_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
+);
+
+CREATE TABLE duplicates (
+    entry_id INTEGER NOT NULL,
+    user_id INTEGER NOT NULL,
+    original_id INTEGER NOT NULL,
+    status SMALLINT NOT NULL,
+    original_status SMALLINT NOT NULL,
+    found_at BIGINT NOT NULL,
+    compared BOOLEAN DEFAULT true NOT NULL,
+    CONSTRAINT pk_duplicates PRIMARY KEY (entry_id),
+    CONSTRAINT fk_duplicates_entry_id_entries FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_duplicates_compared ON duplicates (user_id, compared) WHERE compared = false;
+
+CREATE INDEX ix_duplicates_user_original ON duplicates (user_id, original_id, entry_id);
+
 CREATE TABLE enclosures (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     user_id INTEGER NOT NULL,
@@ -311,7 +354,7 @@ CREATE TABLE feeds (
     took_ms INTEGER DEFAULT 0 NOT NULL,
     parsing_error_form TEXT DEFAULT '' NOT NULL,
     limits_reached TEXT DEFAULT '' NOT NULL,
-    disabled_reason TEXT DEFAULT '' NOT NULL,
+    disabled_reason TEXT DEFAULT '' NOT NULL, keep_duplicates BOOLEAN DEFAULT 0 NOT NULL,
     CONSTRAINT fk_feeds_category_id_categories FOREIGN KEY(category_id) REFERENCES categories (id) ON DELETE CASCADE,
     CONSTRAINT fk_feeds_icon_id_icons FOREIGN KEY(icon_id) REFERENCES icons (id) ON DELETE SET NULL,
     CONSTRAINT fk_feeds_source_id_sources FOREIGN KEY(source_id) REFERENCES sources (id),
@@ -322,6 +365,8 @@ CREATE TABLE feeds (
 CREATE INDEX ix_feeds_category ON feeds (category_id);
 
 CREATE INDEX ix_feeds_icon ON feeds (icon_id);
+
+CREATE INDEX ix_feeds_keep_duplicates ON feeds (user_id, id) WHERE keep_duplicates = true;
 
 CREATE INDEX ix_feeds_source ON feeds (source_id, disabled, next_check_at);
 
@@ -571,7 +616,7 @@ CREATE TABLE users (
     has_chosen_theme BOOLEAN DEFAULT 0 NOT NULL,
     has_chosen_direction BOOLEAN DEFAULT 0 NOT NULL,
     proxies_pictures BOOLEAN DEFAULT 0 NOT NULL,
-    saves_starred BOOLEAN DEFAULT 0 NOT NULL, category_titles TEXT DEFAULT 'path' NOT NULL,
+    saves_starred BOOLEAN DEFAULT 0 NOT NULL, category_titles TEXT DEFAULT 'path' NOT NULL, duplicates TEXT DEFAULT 'off' NOT NULL,
     CONSTRAINT uq_users_username UNIQUE (username)
 );
 

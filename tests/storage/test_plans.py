@@ -38,6 +38,8 @@ pytestmark = pytest.mark.slow
 # Sorting more than this of what a filter lets through is no list of a page any more.
 MAX_SORTED = 7_000
 LARGE = {
+    "duplicate_keys",
+    "duplicates",
     "entries",
     "entry_contents",
     "entry_labels",

@@ -23,9 +23,9 @@ QUERIES = (
     "n77", "rain", "-rain", "rai*", "title:n77", "text:rain -title:rain", "author:4", "-author:4", "url:example",
     "url:/7/", "site:example.org", "feed:1", "category:1", "label:large", "label:*", "-label:*", "tag:'tag 3'",
     "tag:*", "tag:tag*", "lang:de", "has:enclosure", "has:audio", "is:unread", "is:read", "is:starred",
-    "is:shared", "-is:shared", "words>5", "minutes>2", "published:7d", "published:>1y", "changed:1d", "added:1d",
-    "read:7d", "title:/7$/", "-title:/7$/", "author:/4/", "n77 OR is:starred", "rain (is:unread OR has:audio)",
-    "-(rain is:unread) words>3", "L:1", "f:1", "c:1",
+    "is:shared", "-is:shared", "is:duplicate", "-is:duplicate is:unread", "words>5", "minutes>2",
+    "published:7d", "published:>1y", "changed:1d", "added:1d", "read:7d", "title:/7$/", "-title:/7$/", "author:/4/",
+    "n77 OR is:starred", "rain (is:unread OR has:audio)", "-(rain is:unread) words>3", "L:1", "f:1", "c:1",
 )  # fmt: skip
 ORDERS = (Order.PUBLISHED_AT, Order.ID, Order.CHANGED_AT)
 

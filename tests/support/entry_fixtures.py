@@ -23,9 +23,9 @@ def ready(title: str, content: str = "", **more: Any) -> ReadyEntry:
     values: dict[str, Any] = {
         "published_at": Instant(NOW + number * SECOND),
         "url": f"https://example.org/{number}",
+        "hash": number.to_bytes(32, "big"),
     } | more
     return ReadyEntry(
-        hash=number.to_bytes(32, "big"),
         fingerprint=b"",
         title=title,
         content=content,

@@ -9,11 +9,11 @@ from msgspec import Struct
 from sqlalchemy import bindparam, func, select
 
 from tidings.base.times import Instant
-from tidings.domain.entries.entries import Enclosure, Entry
+from tidings.domain.entries.entries import Enclosure, Entry, EntryStatus
 from tidings.engine import statements
 from tidings.engine.database import Database, Read, Write, columns
 from tidings.engine.statements import in_list
-from tidings.storage.entries import counters, labels, public_links, search_index
+from tidings.storage.entries import counters, duplicates, labels, public_links, search_index
 from tidings.storage.entries.contents import ContentExtras
 from tidings.storage.polling import entry_writes
 from tidings.storage.schema import enclosures, entries, entry_contents, entry_tags, feeds, tombstones
@@ -98,9 +98,11 @@ def each_entry(database: Database, user_id: int) -> Iterator[StoredEntry]:
             for enclosure in db.all(Enclosure, _select_enclosures, user=user_id, ids=ids) if ids else ():
                 attached.setdefault(enclosure.entry_id, []).append(enclosure)
             given = labels.of_entries(db, user_id, ids) if ids else {}
+            folded = [row.id for row in rows if row.status == EntryStatus.FOLDED]
+            alone = duplicates.statuses_alone(db, user_id, folded)
         if not rows:
             return
-        for row in rows:
+        for row in (msgspec.structs.replace(one, status=alone.get(one.id, one.status)) for one in rows):
             names = [label.name for label in given.get(row.id, ())]
             content, extras = contents.get(row.id, ("", ContentExtras()))
             yield StoredEntry(row, content, attached.get(row.id, []), names, extras)

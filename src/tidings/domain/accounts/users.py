@@ -36,6 +36,8 @@ LANGUAGES = (
     *("ja_JP", "ko_KR", "nan_Latn_pehoeji", "nl_NL", "pl_PL", "pt_BR", "ro_RO", "ru_RU", "tr_TR", "uk_UA"),
     *("zh_CN", "zh_TW"),
 )
+# Entries that repeat one of another feed stay, are folded under it, or are marked read when they arrive.
+DUPLICATES = ("off", "fold", "mark_read")
 # Words or characters a minute. The upper end is the largest value of the column.
 READING_SPEEDS = (1, 2**31 - 1)
 
@@ -108,6 +110,14 @@ class User(Struct, frozen=True):
             Risk.NONE, choices=("path", "name"), comment="How apps that know no tree see a category: path or name."
         ),
     ] = "path"
+    duplicates: Annotated[
+        str,
+        Setting(
+            Risk.HIDES_ENTRIES,
+            choices=DUPLICATES,
+            comment="What happens to entries that repeat one of another feed.",
+        ),
+    ] = "off"
     has_chosen_theme: bool = False
     has_chosen_direction: bool = False
 

@@ -39,13 +39,18 @@ class EntryStatus(IntEnum):
     UNREAD = 0
     READ = 1
     REMOVED = 2
+    FOLDED = 3
+    """It repeats an entry of another feed, which represents it in all lists and counts (`storage.entries.duplicates`).
+    The API shows the status of the other one."""
 
     @property
     def api_name(self) -> str:
-        return self.name.lower()
+        return "read" if self is EntryStatus.FOLDED else self.name.lower()
 
 
-STATUS_BY_NAME = {status.api_name: status for status in EntryStatus}
+STATUS_BY_NAME = {status.api_name: status for status in EntryStatus if status is not EntryStatus.FOLDED}
+# Entries with one of these are in no list and no count.
+UNLISTED = (EntryStatus.REMOVED, EntryStatus.FOLDED)
 
 
 class EditedEntryField(IntFlag):

@@ -142,6 +142,14 @@ class Feed(Struct, frozen=True):
         int | None,
         FeedSetting(opml="keepUnreadDays", is_own=True, range=_DAYS, comment="As keep_read_days, of unread ones."),
     ] = None
+    keep_duplicates: Annotated[
+        bool,
+        FeedSetting(
+            opml="keepDuplicates",
+            is_own=True,
+            comment="No entry of it counts as a duplicate of another feed's, nor the reverse.",
+        ),
+    ] = False
 
     def __repr__(self) -> str:
         """Leaves out credentials: feeds appear in logs and tracebacks."""

@@ -15,7 +15,7 @@ from tidings.engine.database import Database, Read, Write
 from tidings.services.clock import Clock
 from tidings.services.entries.entries import owned_entry, write_states
 from tidings.services.listeners import Listeners
-from tidings.storage.entries import counters, entries, labels
+from tidings.storage.entries import counters, duplicates, entries, labels
 from tidings.storage.feeds import categories
 
 
@@ -126,6 +126,7 @@ class Labels:
         """
         name = validate_name(new_name) if new_name.strip() else ""
         with self._database.writing() as db:
+            (entry_id,) = duplicates.originals_or_selves(db, user_id, [entry_id])
             counters.lock(db, user_id, [owned_entry(db, user_id, entry_id).feed_id])
             owned_entry(db, user_id, entry_id)
             wanted = set(label_ids)
@@ -172,7 +173,11 @@ def unknown_label(label_id: int) -> NotFound:
 
 
 def _lock_entries(db: Write, user_id: int, entry_ids: Sequence[int]) -> list[int]:
-    """Lock the counters of the feeds of entries. Returns the ids of those entries that are the user's."""
+    """Lock the counters of the feeds of entries. Returns the ids of those entries that are the user's.
+
+    A folded entry stands for the one that represents it.
+    """
+    entry_ids = duplicates.originals_or_selves(db, user_id, entry_ids)
     counters.lock(db, user_id, {feed_id for _, feed_id in entries.feeds_of(db, user_id, entry_ids)})
     return [entry_id for entry_id, _ in entries.feeds_of(db, user_id, entry_ids)]
 

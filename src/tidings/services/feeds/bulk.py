@@ -12,7 +12,7 @@ from tidings.engine.database import Database, Write
 from tidings.services.clock import Clock
 from tidings.services.feeds.categories import owned_category
 from tidings.services.polling.decide import after_interval_change
-from tidings.storage.entries import counters
+from tidings.storage.entries import counters, duplicates
 from tidings.storage.feeds import bulk, feeds
 
 # Feeds of one transaction: SQLite has one writer, and other writers wait that long.
@@ -70,13 +70,18 @@ class BulkFeedChanges:
 
     def delete(self, user_id: int, feed_ids: Sequence[int]) -> int:
         """Delete feeds and their entries."""
-        return self._in_batches(user_id, feed_ids, lambda db, ids: bulk.remove(db, user_id, ids), DELETE_BATCH_SIZE)
-
-    def _in_batches(
-        self, user_id: int, feed_ids: Sequence[int], change: Callable[[Write, list[int]], int], size: int = BATCH_SIZE
-    ) -> int:
         count = 0
-        for ids in _batches(feed_ids, size):
+        for ids in _batches(feed_ids, DELETE_BATCH_SIZE):
+            with self._database.writing() as db:
+                locked = counters.lock(db, user_id, {*ids, *duplicates.feeds_of_heirs(db, user_id, ids)})
+                owned = [feed_id for feed_id in locked if feed_id in ids]
+                duplicates.keep_folded(db, user_id, owned)
+                count += bulk.remove(db, user_id, owned)
+        return count
+
+    def _in_batches(self, user_id: int, feed_ids: Sequence[int], change: Callable[[Write, list[int]], int]) -> int:
+        count = 0
+        for ids in _batches(feed_ids, BATCH_SIZE):
             with self._database.writing() as db:
                 # Polls lock counters first too: in another order, the two transactions would deadlock.
                 count += change(db, counters.lock(db, user_id, ids))

@@ -24,7 +24,7 @@ from tidings.domain.feeds.categories import (
 from tidings.engine.database import Database, Read, Write
 from tidings.services.clock import Clock
 from tidings.services.concurrent_changes import repeat_if_concurrent
-from tidings.storage.entries import counters, entries, labels
+from tidings.storage.entries import counters, duplicates, entries, labels
 from tidings.storage.feeds import bulk, categories, feeds
 
 
@@ -119,6 +119,10 @@ class Categories:
         if gone is None:
             raise unknown_category(category_id)
         removed = tree.with_below(category_id) if with_below else [category_id]
+        of_removed = [
+            feed_id for one in removed for feed_id in feeds.ids_of_category(db, user_id, one, with_below=False)
+        ]
+        duplicates.keep_folded(db, user_id, of_removed)
         categories.remove(db, user_id, removed)
         kept = [one for one in present if one.id not in removed]
         titled = with_app_titles(without(kept, gone), categories.title_style(db, user_id))

@@ -35,7 +35,7 @@ from tidings.services.polling.run import EntryPreparer, parse
 from tidings.services.polling.store import add_arriving
 from tidings.services.publisher_requests import PoliteFetcher, may_move, options_after_move
 from tidings.services.rule_log import log_rule_errors
-from tidings.storage.entries import counters, entries
+from tidings.storage.entries import counters, duplicates, entries
 from tidings.storage.feeds import categories, feeds
 from tidings.storage.polling import entry_writes
 
@@ -186,7 +186,8 @@ class Feeds:
         """Delete a feed and its entries. Raises NotFound."""
         with self._database.writing() as db:
             # Polls lock counters first too: in another order, the two transactions would deadlock.
-            counters.lock(db, user_id, [feed_id])
+            counters.lock(db, user_id, {feed_id, *duplicates.feeds_of_heirs(db, user_id, [feed_id])})
+            duplicates.keep_folded(db, user_id, [feed_id])
             if not feeds.remove(db, user_id, feed_id):
                 raise unknown_feed(feed_id)
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 from sqlalchemy import bindparam, insert, select, update
 
-from tidings.domain.entries.entries import EntryStatus
+from tidings.domain.entries.entries import UNLISTED, EntryStatus
 from tidings.engine.database import Read, Write, columns
 from tidings.engine.statements import in_list
 from tidings.storage.schema import feed_counters
@@ -42,7 +42,7 @@ class CounterDelta:
 
     def add(self, feed_id: int, status: EntryStatus | int, *, starred: bool, times: int = 1) -> None:
         """Count entries of a feed. times: how many were added, or removed if negative."""
-        if status == EntryStatus.REMOVED:
+        if status in UNLISTED:
             return
         counts = self._by_feed.setdefault(feed_id, [0, 0, 0, 0])
         column = int(status)

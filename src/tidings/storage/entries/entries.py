@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from msgspec import structs
 from sqlalchemy import ColumnElement, and_, bindparam, func, literal_column, or_, select, true, update
 
 from tidings.base.times import Instant
@@ -17,7 +18,7 @@ from tidings.domain.entries.state_changes import EntryKey, EntryState, StateChan
 from tidings.engine import full_text
 from tidings.engine.database import Read, Write, columns
 from tidings.engine.statements import in_list
-from tidings.storage.entries import counters, labels, list_statements, search_index
+from tidings.storage.entries import counters, duplicates, labels, list_statements, search_index
 from tidings.storage.entries.contents import set_content, set_contents
 from tidings.storage.feeds import categories
 from tidings.storage.schema import entries, feed_counters
@@ -87,15 +88,18 @@ def set_state(
 def change_states(db: Write, changes: Sequence[StateChange], *, now: Instant) -> list[int]:
     """Apply changes of any users, in this order. Returns how many entries of each change belong to its user.
 
-    `changed_at` is set even where nothing else changes. Takes as many statements for many changes as for one.
+    `changed_at` is set even where nothing else changes. Takes as many statements for many changes as for one. A change
+    of a folded entry changes the one that represents it.
     """
     users = sorted({change.user_id for change in changes})
-    ids = sorted({entry_id for change in changes for entry_id in change.entry_ids})
-    feeds: dict[EntryKey, int] = {}
-    states: dict[EntryKey, EntryState] = {}
-    for entry_id, user_id, feed_id, status, starred in db.tuples(_lock_states, users=users, ids=ids):
-        feeds[user_id, entry_id] = feed_id
-        states[user_id, entry_id] = EntryState(status, starred)
+    states, feeds = _lock(db, users, changes)
+    folded = [entry_id for (_, entry_id), state in states.items() if state.status == EntryStatus.FOLDED]
+    if folded and (originals := duplicates.originals(db, users, folded)):
+        changes = [
+            structs.replace(change, entry_ids=[originals.get(entry_id, entry_id) for entry_id in change.entry_ids])
+            for change in changes
+        ]
+        states, feeds = _lock(db, users, changes)
     new_states, found = apply_all(changes, states)
     delta = counters.CounterDelta()
     by_state: dict[EntryState, list[int]] = {}
@@ -113,6 +117,19 @@ def change_states(db: Write, changes: Sequence[StateChange], *, now: Instant) ->
     )
     delta.write(db)
     return found
+
+
+def _lock(
+    db: Write, users: Sequence[int], changes: Sequence[StateChange]
+) -> tuple[dict[EntryKey, EntryState], dict[EntryKey, int]]:
+    """Lock the entries that changes name, with the counters of their feeds. Return their states and feeds."""
+    ids = sorted({entry_id for change in changes for entry_id in change.entry_ids})
+    states: dict[EntryKey, EntryState] = {}
+    feeds: dict[EntryKey, int] = {}
+    for entry_id, user_id, feed_id, status, starred in db.tuples(_lock_states, users=users, ids=ids):
+        feeds[user_id, entry_id] = feed_id
+        states[user_id, entry_id] = EntryState(status, starred)
+    return states, feeds
 
 
 def edit(db: Write, entry: Entry, change: EntryEdit) -> None:

@@ -24,7 +24,7 @@ from sqlalchemy import (
 )
 
 from tidings.content.search_expressions import Expression, holds_for_nothing
-from tidings.domain.entries.entries import Direction, Entry, EntryFilter, EntryStatus, Order, PageRequest
+from tidings.domain.entries.entries import UNLISTED, Direction, Entry, EntryFilter, EntryStatus, Order, PageRequest
 from tidings.engine import full_text
 from tidings.engine.database import columns
 from tidings.engine.statements import each_of, ids_of, in_list, joined, joined_ids, number_list
@@ -91,7 +91,7 @@ class EntryListQuery(NamedTuple):
     @property
     def has_stored_total(self) -> bool:
         """Whether the total follows from the stored counters."""
-        if self.tags or self.labels or self.excluded_labels or self.search or EntryStatus.REMOVED in self.statuses:
+        if self.tags or self.labels or self.excluded_labels or self.search or set(UNLISTED).intersection(self.statuses):
             return False
         if self.rest != TRUE:
             return False
@@ -368,7 +368,7 @@ def _search_condition(search: Search) -> ColumnElement[bool]:
 def _status_conditions(statuses: tuple[EntryStatus, ...]) -> list[ColumnElement[bool]]:
     if len(statuses) == 1:
         return [_literal(f"entries.status = {int(statuses[0])}")]
-    # Two statuses are written as "not the third". For a range or a list SQLite would use the index by status, and then
+    # Two statuses are written as "not the others". For a range or a list SQLite would use the index by status, and then
     # sort all entries.
     return [_literal(f"entries.status <> {int(status)}") for status in EntryStatus if status not in statuses]
 
@@ -377,21 +377,21 @@ def _literal(condition: str) -> ColumnElement[bool]:
     return cast("ColumnElement[bool]", text(condition))
 
 
-# The matches of a plain search. Removed entries are in the index, too, until cleanup deletes them.
+# The matches of a plain search. Removed entries are in the index, too, until cleanup deletes them; so are folded ones.
 count_plain_search = select(
     full_text.count_indexed(bindparam("match_expression", type_=Text), bindparam("user"))
     - select(func.count())
     .select_from(entries)
     .where(
         entries.c.user_id == bindparam("user"),
-        _literal("entries.status = 2"),
+        _literal("entries.status >= 2"),
         full_text.is_match(entries.c.id, bindparam("match_expression", type_=Text)),
     )
     .scalar_subquery()
 )
 select_removed = (
     select(entries.c.id)
-    .where(entries.c.user_id == bindparam("user"), _literal("entries.status = 2"))
+    .where(entries.c.user_id == bindparam("user"), _literal("entries.status >= 2"))
     .limit(bindparam("limit"))
 )
 

@@ -27,7 +27,7 @@ from tidings.engine import full_text
 from tidings.engine.database import Read
 from tidings.engine.statements import in_list
 from tidings.engine.text_conditions import ascii_lower, contains
-from tidings.storage.schema import enclosures, entries, entry_labels, entry_tags
+from tidings.storage.schema import duplicates, enclosures, entries, entry_labels, entry_tags
 from tidings.storage.schema.archive import author_prefix, enclosure_kind, language_prefix
 
 # ("and", shape, …), ("or", shape, …), ("not", shape), or the name of a condition with what it needs. The values are
@@ -136,6 +136,7 @@ _LISTS: dict[str, Callable[..., Select[Any]]] = {
     "tag": _tagged,
     "attached": _attached,
     "starred": lambda: _others("other.starred = true"),
+    "duplicates": lambda: select(duplicates.c.entry_id).where(duplicates.c.user_id == bindparam("user")),
     # The first as in the partial index; the second is a range, for which SQLite uses it.
     "shared": lambda: _others("other.share_code <> '' AND other.share_code > ''"),
 }

@@ -245,6 +245,11 @@ class _Planner:
                 self._narrow(statuses=(status,))
             case Is(State.SHARED):
                 self._narrow(shared=True)
+            case Is(State.DUPLICATE):
+                if not now.statuses:
+                    # Folded ones are in no other list.
+                    self._narrow(statuses=(EntryStatus.UNREAD, EntryStatus.READ, EntryStatus.FOLDED))
+                return False
             case Times(TimeField.PUBLISHED | TimeField.CHANGED | TimeField.ADDED as field):
                 self._narrow_times(_COLUMNS[field].removesuffix("_at"), term)
             case _:
@@ -423,7 +428,7 @@ _STATES: Mapping[State, Shape] = {
     State.READ: ("status", int(EntryStatus.READ)),
     State.STARRED: ("starred",),
     State.SHARED: ("shared",),
-    State.DUPLICATE: FALSE,
+    State.DUPLICATE: ("duplicates",),
 }
 
 

@@ -12,7 +12,7 @@ from sqlalchemy import bindparam, delete, exists, insert, select, tuple_
 
 from tidings.base.times import Instant
 from tidings.engine.database import Read, Write
-from tidings.storage.entries import counters
+from tidings.storage.entries import counters, duplicates
 from tidings.storage.schema import entries, feeds, tombstones
 
 # Tombstones per page.
@@ -64,10 +64,14 @@ class Tombstone(Struct, frozen=True):
 
 
 def add(db: Write, user_id: int, deleted: Sequence[DeletedEntry], *, now: Instant) -> None:
-    """Delete entries and remember their hashes. The caller has locked the counters of their feeds."""
+    """Delete entries, with those that are folded under them, and remember their hashes.
+
+    The caller has locked the counters of their feeds.
+    """
     ids = [entry.id for entry in deleted]
     if not ids:
         return
+    ids += duplicates.forget_originals(db, user_id, ids)
     db.run(_insert, user=user_id, ids=ids, moment=now)
     db.run(_delete_entries, user=user_id, ids=ids)
     delta = counters.CounterDelta()

@@ -7,6 +7,7 @@ from tidings.engine.columns import metadata
 from tidings.engine.replica import user_writes
 from tidings.engine.search_tables import search_documents, search_languages, search_pending, search_vectors
 from tidings.storage.schema.archive import (
+    duplicates,
     enclosures,
     entries,
     entry_contents,
@@ -31,6 +32,7 @@ __all__ = [
     "api_keys",
     "api_passwords",
     "categories",
+    "duplicates",
     "enclosures",
     "entries",
     "entry_contents",

@@ -49,7 +49,7 @@ entries = Table(
     Column("user_id", Integer, nullable=False),
     Column("feed_id", Integer, ForeignKey("feeds.id", ondelete="CASCADE"), nullable=False),
     Column("category_id", Integer, nullable=False, comment="The feed's."),
-    Column("status", SmallInteger, nullable=False, comment="0 unread, 1 read, 2 removed."),
+    Column("status", SmallInteger, nullable=False, comment="0 unread, 1 read, 2 removed, 3 folded."),
     flag("starred"),
     instant("published_at"),
     instant("created_at"),
@@ -109,6 +109,27 @@ Index("ix_entries_user_title", entries.c.user_id, title_prefix, entries.c.id)
 Index("ix_entries_user_author", entries.c.user_id, author_prefix, entries.c.id)
 language_prefix = func.substr(entries.c.language, text("1"), text(str(SORT_PREFIX)))
 Index("ix_entries_user_language", entries.c.user_id, language_prefix, entries.c.id, entries.c.status)
+
+duplicates = Table(
+    "duplicates",
+    metadata,
+    Column(
+        "entry_id",
+        LongId,
+        ForeignKey("entries.id", ondelete="CASCADE"),
+        primary_key=True,
+        autoincrement=False,
+    ),
+    Column("user_id", Integer, nullable=False, comment="The entry's."),
+    Column("original_id", LongId, nullable=False, comment="The entry of another feed that it repeats."),
+    Column("status", SmallInteger, nullable=False, comment="Its own, before it was folded or marked read."),
+    Column("original_status", SmallInteger, nullable=False, comment="The other's at that time."),
+    instant("found_at"),
+    flag("compared", True, "False: it may have the whole text, and then takes the place of the other."),
+    Index("ix_duplicates_user_original", "user_id", "original_id", "entry_id"),
+    comment="Entries that repeat another one. Only of users who have this on.",
+)
+partial_index("ix_duplicates_compared", duplicates.c.user_id, duplicates.c.compared, where="compared = false")
 
 entry_contents = Table(
     "entry_contents",

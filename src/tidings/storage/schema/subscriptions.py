@@ -145,3 +145,4 @@ feeds = Table(
     Index("ix_feeds_source", "source_id", "disabled", "next_check_at"),
     sqlite_autoincrement=True,
 )
+partial_index("ix_feeds_keep_duplicates", feeds.c.user_id, feeds.c.id, where="keep_duplicates = true")
