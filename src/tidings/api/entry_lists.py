@@ -35,7 +35,8 @@ from tidings.services.clock import TimeZone, time_zone
 from tidings.services.entries.entries import unknown_entry
 from tidings.services.entries.labels import check_owned
 from tidings.services.entries.queries import both
-from tidings.storage.entries import entries, entry_lists, labels
+from tidings.storage.entries import duplicates, entries, entry_lists, labels
+from tidings.storage.entries.duplicates import Other
 from tidings.storage.entries.entry_lists import EntryPage
 from tidings.storage.feeds import categories
 
@@ -55,7 +56,9 @@ class EntryLabelOut(Struct, frozen=True):
 class EntryOut(Struct, frozen=True):
     """content: cleaned HTML. reading_time: minutes. Times are in the time zone of the user.
 
-    tags: of the publisher. labels: of the user, in their order.
+    tags: of the publisher. labels: of the user, in their order. duplicate_of: the entry of another feed that this one
+    repeats, or null. duplicates: the entries that repeat this one. Both are left out for users whose setting
+    `duplicates` is off.
     """
 
     id: int
@@ -79,6 +82,8 @@ class EntryOut(Struct, frozen=True):
     enclosures: list[EnclosureOut]
     feed: FeedOut
     labels: list[EntryLabelOut]
+    duplicate_of: int | msgspec.UnsetType | None = msgspec.UNSET
+    duplicates: list[int] | msgspec.UnsetType = msgspec.UNSET
 
 
 class EntryList(Struct, frozen=True):
@@ -109,6 +114,8 @@ _copy = StructCopy(
     "enclosures",
     "feed",
     "labels",
+    "duplicate_of",
+    "duplicates",
 )
 
 
@@ -119,6 +126,8 @@ def serialize_page(
     embedded = encoded_feeds(db, caller, {entry.feed_id for entry in page.entries}, missing_icon=missing_icon)
     given = _labels_of(db, caller, page.entries) if page.entries else {}
     clock = time_zone(caller.timezone)
+    finds_duplicates = caller.duplicates != "off"
+    others = duplicates.others_of(db, caller.id, [entry.id for entry in page.entries]) if finds_duplicates else {}
     return [
         _show(
             entry,
@@ -128,6 +137,7 @@ def serialize_page(
             given.get(entry.id, _NO_LABELS),
             clock,
             minutes=shown_minutes(entry.reading_time, caller),
+            others=others.get(entry.id, []) if finds_duplicates else None,
         )
         for entry in page.entries
         if entry.feed_id in embedded
@@ -143,11 +153,14 @@ def _show(
     clock: TimeZone,
     *,
     minutes: int,
+    others: list[Other] | None,
 ) -> EntryOut:
+    original = next((one for one in others or () if one.is_original), None)
+    status = original.status if original and entry.status == EntryStatus.FOLDED else entry.status
     return _copy(
         entry,
         reading_time=minutes,
-        status=EntryStatus(entry.status).api_name,
+        status=EntryStatus(status).api_name,
         hash=entry.hash.hex(),
         published_at=clock.format(entry.published_at),
         created_at=clock.format(entry.created_at),
@@ -158,6 +171,8 @@ def _show(
         enclosures=[enclosure_out(enclosure) for enclosure in attached],
         feed=feed,
         labels=given,
+        duplicate_of=msgspec.UNSET if others is None else original and original.other_id,
+        duplicates=msgspec.UNSET if others is None else [one.other_id for one in others if not one.is_original],
     )
 
 

@@ -41,6 +41,9 @@ _LABELS: dict[str, str] = {
     "none": N_("Nothing"),
     "tap": N_("Double tap"),
     "swipe": N_("Swipe"),
+    "off": N_("Show all"),
+    "fold": N_("Fold"),
+    "mark_read": N_("Mark as read"),
 }
 
 
@@ -168,6 +171,13 @@ READING = AccountForm(
                     "saves_starred",
                     N_("Save entries when starred"),
                     N_("To the services under Integrations."),
+                ),
+                Field(
+                    "choice",
+                    "duplicates",
+                    N_("Articles that several feeds have"),
+                    N_("The later ones are folded under the first, or marked as read. Feeds can be excepted."),
+                    choices=choices_of("duplicates"),
                 ),
                 Field("check", "show_reading_time", N_("Show the reading time")),
                 _number("default_reading_speed", N_("Reading speed"), N_("Words per minute.")),

@@ -40,6 +40,7 @@ SWITCH_LABELS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "entries": (
         ("crawler", N_("Fetch full articles"), N_("For feeds that publish only the beginning.")),
         ("hide_globally", N_("Hide from Unread"), ""),
+        ("keep_duplicates", N_("Keep duplicates of other feeds"), ""),
         (
             "ignore_entry_updates",
             N_("Ignore entry updates"),

@@ -17,8 +17,8 @@ from sqlalchemy import (
     text,
 )
 
-revision = "0048"
-down_revision = "0047"
+revision = "0049"
+down_revision = "0048"
 branch_labels = None
 depends_on = None
 

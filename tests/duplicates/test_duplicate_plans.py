@@ -1,0 +1,100 @@
+"""Looking for duplicates reads no large table as a whole, however many there are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from sqlalchemy import text
+
+from storage.test_plans import LARGE, explained
+from support import archive as archives
+from support.archive import Archive
+from support.databases import Databases
+from support.entry_fixtures import NOW
+from tidings.base.times import DAY, Instant
+from tidings.domain.entries.entries import EntryFilter, EntryStatus, PageRequest
+from tidings.duplicates import store
+from tidings.duplicates.matching import Keys
+from tidings.duplicates.store import Found
+from tidings.engine.database import Database, Write
+from tidings.query import parse
+from tidings.query.model import DatedQuery
+from tidings.storage.entries import duplicates, entries, entry_lists
+
+pytestmark = pytest.mark.slow
+
+# Every tenth entry repeats the one before it, and is folded.
+FILL = """
+INSERT INTO duplicate_keys (entry_id, user_id, address, identity, title, published_at)
+    SELECT id, user_id, id * 7919, id * 104729, id % 5000, published_at FROM entries;
+INSERT INTO duplicates (entry_id, user_id, original_id, status, original_status, found_at, compared)
+    SELECT id, user_id, id - 1, 0, 0, published_at, id % 500 > 0 FROM entries WHERE id % 10 = 0;
+UPDATE entries SET status = 3 WHERE id % 10 = 0;
+ANALYZE
+"""
+
+
+@pytest.fixture(scope="module")
+def archive(databases: Databases) -> Iterator[Archive]:
+    with databases.migrated() as url:
+        database = Database(url)
+        built = archives.build(database)
+        with database.writing() as db:
+            for statement in FILL.split(";"):
+                db.run(text(statement))
+        yield built
+        database.close()
+
+
+IDS = list(range(1000, 1200))
+KEYS = [Keys(id_ * 7919, id_ * 104729, id_ % 5000) for id_ in IDS]
+STEPS: dict[str, list[Callable[[Write, Archive], object]]] = {
+    "new entries": [
+        lambda db, a: store.by_ids(db, a.user_id, IDS),
+        lambda db, a: store.with_keys(db, a.user_id, KEYS, Instant(NOW - DAY), NOW),
+        lambda db, a: store.members(db, a.user_id, IDS),
+        lambda db, a: store.add(db, a.user_id, [Found(1001, a.feed_id, 1000, 0, 0)], compared=False, now=NOW),
+        lambda db, a: store.set_status(db, a.user_id, {1001: EntryStatus.FOLDED}),
+    ],
+    "what is left to do": [
+        lambda db, a: store.batch(db, a.user_id, 500, 200),
+        lambda db, a: store.uncompared(db, a.user_id, 20),
+        lambda db, a: store.rivals(db, a.user_id, IDS),
+        lambda db, a: store.set_compared(db, a.user_id, IDS),
+        lambda db, _: store.user_to_compare(db),
+        lambda db, _: store.kept_feeds(db),
+    ],
+    "undoing it": [
+        lambda db, a: store.recorded(db, a.user_id, 200),
+        lambda db, a: store.remove(db, a.user_id, IDS),
+        lambda db, a: store.remove_keys(db, a.user_id, 200),
+        lambda db, a: store.set_original(db, a.user_id, 1009, 1010),
+    ],
+    "a page": [
+        lambda db, a: duplicates.others_of(db, a.user_id, IDS),
+        lambda db, a: duplicates.originals_or_selves(db, a.user_id, IDS),
+        lambda db, a: duplicates.statuses_alone(db, a.user_id, IDS),
+        lambda db, a: entry_lists.page(db, a.user_id, EntryFilter(), PageRequest()),
+        lambda db, a: entry_lists.page(db, a.user_id, EntryFilter(statuses=(EntryStatus.UNREAD,)), PageRequest()),
+        lambda db, a: entry_lists.page(
+            db, a.user_id, EntryFilter(query=DatedQuery(parse("is:duplicate"), NOW, "UTC")), PageRequest()
+        ),
+    ],
+    "changes of folded entries": [
+        lambda db, a: entries.set_state(db, a.user_id, IDS, status=EntryStatus.READ, now=NOW),
+        lambda db, a: duplicates.forget_originals(db, a.user_id, IDS),
+    ],
+}
+
+
+def test_duplicates_are_found_through_indexes(archive: Archive) -> None:
+    complaints = {}
+    for name, steps in STEPS.items():
+        with explained(archive.database) as plans, archive.database.writing() as db:
+            for step in steps:
+                step(db, archive)
+        complaints[name] = [found for plan in plans if (found := plan.complaints())]
+
+    assert {"duplicates", "duplicate_keys"} <= LARGE
+    assert {name: found for name, found in complaints.items() if found} == {}

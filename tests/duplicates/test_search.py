@@ -1,0 +1,372 @@
+"""Entries that repeat another feed's are folded or marked read, counted so, and come back exactly."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+
+from storage.entries.test_counters import counted, kept
+from support.entry_fixtures import NOW, FeedFixture, ready
+from tidings.base.times import DAY, Instant
+from tidings.domain.accounts.users import User
+from tidings.domain.entries.entries import EntryStatus, ReadyEntry
+from tidings.domain.feeds.feeds import Feed
+from tidings.duplicates import search
+from tidings.duplicates.search import DuplicateSearch
+from tidings.duplicates.tables import duplicate_keys
+from tidings.engine.database import Database
+from tidings.query.model import DatedQuery
+from tidings.query.parser import parse
+from tidings.services.accounts.users import Users
+from tidings.services.entries.labels import Labels
+from tidings.services.feeds.bulk import BulkFeedChanges
+from tidings.services.listeners import Listeners, StoredEntries
+from tidings.storage.accounts import users
+from tidings.storage.entries import duplicates as core
+from tidings.storage.entries import entries, history, labels
+from tidings.storage.feeds import feeds
+from tidings.storage.schema import entries as entry_table
+
+TEXT = "<p>" + " ".join(f"The front comes in from the west with rain, part {number}." for number in range(9)) + "</p>"
+URL = "https://news.example/rain"
+SAME_URL = "http://www.news.example/rain/?utm_source=feed"
+LATER = Instant(NOW + 9 * DAY)
+
+
+class Reader:
+    """A user with three feeds, whose entries arrive as if they were polled."""
+
+    def __init__(self, database: Database, mode: str = "off") -> None:
+        self.database = database
+        self.one = FeedFixture.create(database)
+        self.two, self.three = self.one.another_feed(), self.one.another_feed()
+        self.user_id = self.one.user_id
+        self.search = DuplicateSearch(database, lambda: LATER)
+        if mode != "off":
+            self.choose(mode)
+
+    @property
+    def user(self) -> User:
+        with self.database.reading() as db:
+            found = users.get(db, self.user_id)
+        assert found is not None
+        return found
+
+    def choose(self, mode: str) -> None:
+        """Change the setting, and let the worker finish."""
+        Users(self.database, lambda: NOW).update(self.user, self.user_id, {"duplicates": mode})
+        self.work()
+
+    def work(self) -> None:
+        while self.search.work():
+            pass
+
+    def except_feed(self, feed: FeedFixture, *, is_kept: bool = True) -> None:
+        with self.database.writing() as db:
+            feeds.change(db, self.user_id, feed.feed_id, keep_duplicates=is_kept)
+        self.work()
+
+    def arrive(self, feed: FeedFixture, *new: ReadyEntry) -> list[int]:
+        ids = feed.add(*new)
+        with self.database.writing() as db:
+            stored = feeds.get(db, self.user_id, feed.feed_id)
+            assert isinstance(stored, Feed)
+            self.search.record(db, [StoredEntries(self.user, stored, ids, NOW, ids)])
+        return ids
+
+    def set(self, *ids: int, **state: Any) -> None:
+        with self.database.writing() as db:
+            entries.set_state(db, self.user_id, ids, **state, now=LATER)
+
+    def states(self) -> dict[int, tuple[int, bool, int]]:
+        """Return the status, the star and the last change of all entries."""
+        wanted = select(entry_table.c.id, entry_table.c.status, entry_table.c.starred, entry_table.c.changed_at)
+        with self.database.reading() as db:
+            rows = db.tuples(wanted.where(entry_table.c.user_id == self.user_id).order_by(entry_table.c.id))
+        return {id_: (status, starred, changed_at) for id_, status, starred, changed_at in rows}
+
+    def statuses(self, *ids: int) -> list[int]:
+        states = self.states()
+        return [states[id_][0] for id_ in ids]
+
+    def found(self, query: str) -> list[str]:
+        return sorted(self.one.titles(query=DatedQuery(parse(query), Instant(NOW), "UTC")))
+
+    def check_counters(self) -> None:
+        assert kept(self.database, self.user_id) == counted(self.database, self.user_id)
+
+
+@pytest.fixture
+def reader(database: Database) -> Reader:
+    return Reader(database, "fold")
+
+
+UNREAD, READ, REMOVED, FOLDED = map(int, EntryStatus)
+
+
+def test_a_later_entry_with_the_same_address_is_folded(reader: Reader) -> None:
+    (first,) = reader.arrive(reader.one, ready("Rain", url=URL))
+    (second,) = reader.arrive(reader.two, ready("Rain!", url=SAME_URL))
+
+    assert reader.statuses(first, second) == [UNREAD, FOLDED]
+    assert reader.one.titles() == ["Rain"]
+    assert reader.one.total() == reader.one.total(statuses=(EntryStatus.UNREAD,)) == 1
+    assert reader.one.total(feed_id=reader.two.feed_id) == 0
+    assert reader.found("is:duplicate") == ["Rain!"]
+    assert reader.found("is:duplicate is:unread") == []
+    assert reader.found("-is:duplicate") == ["Rain"]
+    reader.check_counters()
+    with reader.database.reading() as db:
+        others = core.others_of(db, reader.user_id, [first, second])
+    assert [(one.other_id, one.is_original, one.feed_id) for one in others[first]] == [
+        (second, False, reader.two.feed_id)
+    ]
+    assert [(one.other_id, one.is_original, one.status) for one in others[second]] == [(first, True, UNREAD)]
+
+
+def test_what_is_the_same(reader: Reader) -> None:
+    day: dict[str, Any] = {"published_at": NOW}
+    ids = [
+        *reader.arrive(reader.one, ready("Text", TEXT, **day), ready("Same id", hash=b"h" * 32, **day)),
+        *reader.arrive(
+            reader.two,
+            ready("“Text”", f"{TEXT}<p>Read more at our site.</p>", published_at=Instant(NOW + 6 * DAY)),
+            ready("Another title", hash=b"h" * 32, **day),
+        ),
+    ]
+    assert reader.statuses(*ids) == [UNREAD, UNREAD, FOLDED, FOLDED]
+
+
+def test_what_is_not_the_same(reader: Reader) -> None:
+    day: dict[str, Any] = {"published_at": NOW}
+    first = [
+        ready("Late", TEXT, **day),
+        ready("Short", "Rain.", **day),
+        ready("German", TEXT, language="de", **day),
+        ready("A number as id", hash=b"7" * 32, **day),
+        ready("The front page", url="https://news.example/", **day),
+        ready("A page", url=URL, **day),
+        ready("Part 1", url="https://news.example/parts", **day),
+        ready("Part 2", url="https://news.example/parts", **day),
+    ]
+    second = [
+        ready("Late", TEXT, published_at=Instant(NOW + 8 * DAY)),
+        ready("Short", "Rain.", **day),
+        ready("German", TEXT, language="en-GB", **day),
+        ready("Another number", hash=b"7" * 32, published_at=LATER),
+        ready("The front page again", url="https://news.example/", **day),
+        ready("A comment", url=f"{URL}#comment-1", **day),
+        ready("Part 3", url="https://news.example/parts", **day),
+    ]
+    ids = [*reader.arrive(reader.one, *first), *reader.arrive(reader.two, *second)]
+    assert reader.statuses(*ids) == [UNREAD] * len(ids)
+
+
+def test_entries_of_one_feed_are_never_in_one_group(reader: Reader) -> None:
+    ids = [
+        *reader.arrive(reader.one, ready("Rain", url=URL)),
+        *reader.arrive(reader.two, ready("Rain", url=URL)),
+        *reader.arrive(reader.one, ready("Rain again", url=URL)),
+        *reader.arrive(reader.three, ready("Rain", url=f"{URL}#top", published_at=NOW)),
+    ]
+    # The feed has two entries with this address now: it is not the address of one article.
+    assert reader.statuses(*ids) == [UNREAD, FOLDED, UNREAD, FOLDED]
+
+
+def test_documents_of_one_transaction_are_compared(reader: Reader) -> None:
+    ids = reader.one.add(ready("Rain", url=URL)) + reader.two.add(ready("Rain", url=URL))
+    with reader.database.writing() as db:
+        stored = [
+            StoredEntries(reader.user, feed, [id_], NOW, [id_])
+            for id_, feed_id in zip(ids, (reader.one.feed_id, reader.two.feed_id), strict=True)
+            if (feed := feeds.get(db, reader.user_id, feed_id))
+        ]
+        reader.search.record(db, stored)
+    assert reader.statuses(*ids) == [UNREAD, FOLDED]
+
+
+def test_reading_and_starring_one_is_about_its_original(reader: Reader) -> None:
+    (first,) = reader.arrive(reader.one, ready("Rain", url=URL))
+    (second,) = reader.arrive(reader.two, ready("Rain", url=URL))
+
+    reader.set(second, status=EntryStatus.READ)
+    assert reader.statuses(first, second) == [READ, FOLDED]
+    reader.set(second, status=EntryStatus.UNREAD)
+    reader.set(first, second, starred=True)
+    assert {id_: state[:2] for id_, state in reader.states().items()} == {
+        first: (UNREAD, True),
+        second: (FOLDED, False),
+    }
+    reader.check_counters()
+
+
+def test_switching_off_brings_everything_back(database: Database) -> None:
+    reader = Reader(database)
+    fresh: dict[str, Any] = {"url": URL, "published_at": NOW}
+    ids = reader.arrive(reader.one, ready("Read later", url=URL + "1"), ready("Rain", **fresh))
+    ids += reader.arrive(reader.two, ready("Read", url=URL + "1"), ready("Rain", **fresh))
+    ids += reader.arrive(reader.three, ready("Starred", url=URL + "1"), ready("Rain", **fresh))
+    reader.set(ids[2], status=EntryStatus.READ)
+    reader.set(ids[4], starred=True)
+    before = reader.states()
+
+    reader.choose("fold")
+    assert reader.statuses(*ids) == [UNREAD, UNREAD, FOLDED, FOLDED, UNREAD, FOLDED]
+    reader.check_counters()
+    reader.choose("off")
+    assert reader.states() == before
+    reader.check_counters()
+    with database.reading() as db:
+        assert db.scalars(select(duplicate_keys.c.entry_id)) == []
+
+    reader.choose("fold")
+    reader.set(ids[1], status=EntryStatus.READ)
+    reader.choose("off")
+    assert reader.statuses(*ids) == [UNREAD, READ, READ, READ, UNREAD, READ]
+    reader.check_counters()
+
+
+def test_later_ones_are_marked_read_and_unread_again(database: Database) -> None:
+    reader = Reader(database)
+    (first,) = reader.arrive(reader.one, ready("Rain", url=URL))
+    (second,) = reader.arrive(reader.two, ready("Rain", url=URL))
+    reader.choose("mark_read")
+    (third,) = reader.arrive(reader.three, ready("Rain", url=URL))
+    assert reader.statuses(first, second, third) == [UNREAD, READ, READ]
+    assert reader.one.total() == 3
+    assert reader.found("is:duplicate") == ["Rain", "Rain"]
+    reader.check_counters()
+
+    reader.set(third, status=EntryStatus.READ)
+    reader.choose("off")
+    # The third was read by its user since.
+    assert reader.statuses(first, second, third) == [UNREAD, UNREAD, READ]
+    reader.check_counters()
+
+
+def test_an_excepted_feed_has_no_duplicates(reader: Reader) -> None:
+    ids = [*reader.arrive(reader.one, ready("Rain", url=URL)), *reader.arrive(reader.two, ready("Rain", url=URL))]
+    reader.except_feed(reader.two)
+    assert reader.statuses(*ids) == [UNREAD, UNREAD]
+    ids += reader.arrive(reader.three, ready("Rain", url=URL))
+    ids += reader.arrive(reader.two, ready("Rain and wind", url=URL))
+    assert reader.statuses(*ids) == [UNREAD, UNREAD, FOLDED, UNREAD]
+    reader.except_feed(reader.one)
+    assert reader.statuses(*ids) == [UNREAD] * 4
+    reader.except_feed(reader.one, is_kept=False)
+    assert reader.statuses(*ids) == [UNREAD, UNREAD, FOLDED, UNREAD]
+    reader.check_counters()
+
+
+def test_the_one_with_the_whole_text_represents_the_others(reader: Reader) -> None:
+    ids = [
+        *reader.arrive(reader.one, ready("Rain", "Rain.", url=URL)),
+        *reader.arrive(reader.two, ready("Rain", "Rain!", url=URL)),
+        *reader.arrive(reader.three, ready("Rain", TEXT, url=URL)),
+    ]
+    assert reader.statuses(*ids) == [UNREAD, FOLDED, FOLDED]
+    reader.work()
+    assert reader.statuses(*ids) == [FOLDED, FOLDED, UNREAD]
+    reader.check_counters()
+    with reader.database.reading() as db:
+        assert core.originals(db, [reader.user_id], ids) == {ids[0]: ids[2], ids[1]: ids[2]}
+    reader.choose("off")
+    assert reader.statuses(*ids) == [UNREAD] * 3
+    reader.check_counters()
+
+
+def test_the_one_that_was_read_or_starred_stays(reader: Reader) -> None:
+    ids = reader.arrive(reader.one, ready("Rain", "Rain.", url=URL), ready("Snow", "Snow.", url=URL + "2"))
+    reader.set(ids[0], status=EntryStatus.READ)
+    reader.set(ids[1], starred=True)
+    ids += reader.arrive(reader.two, ready("Rain", TEXT, url=URL), ready("Snow", TEXT, url=URL + "2"))
+    reader.work()
+    assert reader.statuses(*ids) == [READ, UNREAD, FOLDED, FOLDED]
+
+
+def test_star_and_labels_survive_the_deletion_of_the_feed(reader: Reader) -> None:
+    ids = [
+        *reader.arrive(reader.one, ready("Rain", url=URL)),
+        *reader.arrive(reader.two, ready("Rain", url=URL)),
+        *reader.arrive(reader.three, ready("Rain", url=URL)),
+    ]
+    reader.set(ids[0], starred=True, status=EntryStatus.READ)
+    label = Labels(reader.database, lambda: NOW, Listeners()).create(reader.user_id, "Later").id
+    with reader.database.writing() as db:
+        labels.attach(db, reader.user_id, [label], ids[:1])
+    BulkFeedChanges(reader.database, lambda: NOW, schedule=None).delete(  # type: ignore[arg-type]
+        reader.user_id, [reader.one.feed_id]
+    )
+
+    assert {id_: state[:2] for id_, state in reader.states().items()} == {
+        ids[1]: (READ, True),
+        ids[2]: (FOLDED, False),
+    }
+    with reader.database.reading() as db:
+        assert [one.id for one in labels.of_entries(db, reader.user_id, ids)[ids[1]]] == [label]
+        assert core.originals(db, [reader.user_id], ids) == {ids[2]: ids[1]}
+    reader.check_counters()
+
+
+def test_what_is_folded_is_deleted_with_its_original(reader: Reader) -> None:
+    ids = [*reader.arrive(reader.one, ready("Rain", url=URL)), *reader.arrive(reader.two, ready("Rain", url=URL))]
+    reader.set(ids[0], status=EntryStatus.READ)
+    with reader.database.writing() as db:
+        history.flush(db, reader.user_id, after=0, now=LATER)
+    assert reader.states() == {}
+    reader.check_counters()
+
+
+def test_nothing_is_stored_for_users_without_it(database: Database) -> None:
+    reader = Reader(database)
+    reader.arrive(reader.one, ready("Rain", url=URL))
+    reader.arrive(reader.two, ready("Rain", url=URL))
+    assert not reader.search.work()
+    with database.reading() as db:
+        assert db.scalars(select(duplicate_keys.c.entry_id)) == []
+    assert reader.one.total() == 2
+
+
+def test_strangers_have_no_duplicates_in_common(database: Database) -> None:
+    readers = Reader(database, "fold"), Reader(database, "fold")
+    ids = [each.arrive(each.one, ready("Rain", TEXT, url=URL))[0] for each in readers]
+    assert [each.statuses(id_) for each, id_ in zip(readers, ids, strict=True)] == [[UNREAD], [UNREAD]]
+    (folded,) = readers[0].arrive(readers[0].two, ready("Rain", TEXT, url=URL))
+    readers[1].set(folded, status=EntryStatus.READ)
+    with database.reading() as db:
+        assert core.others_of(db, readers[1].user_id, [ids[0], folded]) == {}
+    assert readers[0].statuses(ids[0], folded) == [UNREAD, FOLDED]
+
+
+def test_counts_and_states_stay_true_whatever_happens(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "BATCH", 3)
+    rng = random.Random(7)
+    reader = Reader(database)
+    feeds_of_reader = [reader.one, reader.two, reader.three]
+    for _ in range(120):
+        ids = list(reader.states())
+        some = rng.sample(ids, min(3, len(ids)))
+        match rng.randrange(8):
+            case 0 | 1 | 2:
+                feed, url = rng.choice(feeds_of_reader), f"{URL}/{rng.randrange(9)}"
+                reader.arrive(feed, ready(f"Rain {url}", rng.choice(["", TEXT]), url=url, published_at=NOW))
+            case 3:
+                reader.set(*some, status=EntryStatus(rng.randrange(2)))
+            case 4:
+                reader.set(*some, starred=rng.random() < 0.3)
+            case 5:
+                with database.writing() as db:
+                    entries.mark_read(db, reader.user_id, feed_id=rng.choice(feeds_of_reader).feed_id, now=LATER)
+            case 6:
+                for _ in range(rng.randrange(9)):
+                    reader.search.work()
+            case 7:
+                mode = rng.choice(["off", "fold", "fold", "mark_read"])
+                Users(database, lambda: NOW).update(reader.user, reader.user_id, {"duplicates": mode})
+        reader.check_counters()
+    reader.choose("off")
+    assert FOLDED not in {state[0] for state in reader.states().values()}
+    reader.check_counters()
