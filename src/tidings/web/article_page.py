@@ -13,7 +13,7 @@ from tidings.domain.entries.entries import Entry, EntryStatus, stored_chapters
 from tidings.domain.entries.reading_time import reading_minutes
 from tidings.services.entries.entries import owned_entry
 from tidings.services.entries.listing import EntryLists
-from tidings.storage.entries import contents, entry_lists, labels
+from tidings.storage.entries import contents, duplicates, entry_lists, labels
 from tidings.storage.feeds import feeds, sidebar
 from tidings.web import entry_list_pages
 from tidings.web.articles.attachments import attachments
@@ -21,7 +21,7 @@ from tidings.web.articles.content import article_html
 from tidings.web.context import PageResponse, RequestContext
 from tidings.web.devices import CHOICES
 from tidings.web.entry_list_pages import ListPage
-from tidings.web.entry_rows import rows
+from tidings.web.entry_rows import others_of, rows
 from tidings.web.list_page import later_ids, next_page
 
 # How many rows of the list are shown before and after the open entry.
@@ -40,11 +40,22 @@ def open_entry(
         entry = owned_entry(db, user.id, entry_id)
     if entry.feed_id != (feed_id or entry.feed_id) or entry.category_id != (category_id or entry.category_id):
         raise NotFound(verbatim(f"Entry {entry_id} is somewhere else."))
+    if entry.status == EntryStatus.FOLDED:
+        entry = _as_represented(context, entry)
     if entry.status != EntryStatus.UNREAD or not user.mark_read_on_view or _is_prefetch(context):
         return entry
     services.entries.changes.update(user, [entry.id], status=EntryStatus.READ)
     # changed_at stays as it was: its neighbours in the history list are the ones where it was opened.
     return msgspec.structs.replace(entry, status=int(EntryStatus.READ))
+
+
+def _as_represented(context: RequestContext, entry: Entry) -> Entry:
+    """Return a folded entry with the state of the one that represents it."""
+    user_id = context.caller.id
+    with context.services.reading() as db:
+        (original_id,) = duplicates.originals_or_selves(db, user_id, [entry.id])
+        original = owned_entry(db, user_id, original_id)
+    return msgspec.structs.replace(entry, status=original.status, starred=original.starred)
 
 
 def entry_page(context: RequestContext, listing: ListPage, entry: Entry) -> PageResponse:
@@ -79,6 +90,7 @@ def _page(lists: EntryLists, context: RequestContext, listing: ListPage, entry: 
             "attached": attached,
             "shows_minutes": user.show_reading_time and (not attached.players or _has_length(user, entry, content)),
             "labels": labels.of_entries(db, user.id, [entry.id]).get(entry.id, []),
+            "others": others_of(db, context, [entry]).get(entry.id, []),
             "extras": extras,
             "chapters": stored_chapters(extras.chapters),
             "tags": msgspec.json.decode(entry.tags.encode(), type=list[str]),

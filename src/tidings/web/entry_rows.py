@@ -18,7 +18,8 @@ from tidings.engine.database import Read
 from tidings.media.signatures import FOR_ROW
 from tidings.query.model import Text, TextField, wanted
 from tidings.query.names import phrases
-from tidings.storage.entries import entry_lists
+from tidings.storage.entries import duplicates, entry_lists
+from tidings.storage.entries.duplicates import Other
 from tidings.storage.feeds import sidebar
 from tidings.storage.feeds.sidebar import SidebarFeed
 from tidings.web.articles.content import picture_address
@@ -43,6 +44,8 @@ class Row(Struct, frozen=True):
     """Empty when the density shows no excerpts."""
     picture: str = ""
     """The picture's URL; empty for none."""
+    others: Sequence[Other] = ()
+    """The same article in other feeds."""
 
 
 def rows(db: Read, context: RequestContext, listing: ListPage, entries: Sequence[Entry]) -> list[Row]:
@@ -50,6 +53,7 @@ def rows(db: Read, context: RequestContext, listing: ListPage, entries: Sequence
     feeds = sidebar.get_many(db, context.caller.id, {entry.feed_id for entry in entries})
     shown = [entry.id for entry in entries] if density != "compact" else []
     bodies = entry_lists.bodies(db, [context.caller.id], shown) if shown else {}
+    others = others_of(db, context, entries)
     goes_out = context.caller.always_open_external_links
     highlighters = _highlighters(listing.entry_filter, entries) if listing.has_search else {}
     return [
@@ -62,9 +66,17 @@ def rows(db: Read, context: RequestContext, listing: ListPage, entries: Sequence
             _title(entry.title, highlighters.get(entry.language)),
             _excerpt(bodies[entry.id], highlighters.get(entry.language)) if entry.id in bodies else "",
             _picture(context, bodies[entry.id]) if density == "cards" and entry.id in bodies else "",
+            others.get(entry.id, ()),
         )
         for entry in entries
     ]
+
+
+def others_of(db: Read, context: RequestContext, entries: Sequence[Entry]) -> dict[int, list[Other]]:
+    """Return the same articles in other feeds, by entry id; {} if the user does not have them found."""
+    if context.caller.duplicates == "off":
+        return {}
+    return duplicates.others_of(db, context.caller.id, [entry.id for entry in entries])
 
 
 def _picture(context: RequestContext, body: str) -> str:

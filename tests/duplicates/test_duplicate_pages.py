@@ -1,0 +1,37 @@
+"""Pages say where else an article is, and folded ones are read with it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from duplicates.test_api import by_feed, search_all, subscribe_twice
+from support.people import Person
+from support.publisher import Publisher
+from support.visitors import Visitor
+from web.pages.test_settings import sent
+
+pytestmark = pytest.mark.slow
+
+
+def test_a_list_and_an_article_link_to_the_other_feeds(alice: Person, site: Publisher) -> None:
+    visitor = Visitor(alice.service, alice)
+    visitor.sign_in()
+    visitor.post("/settings/reading", sent("/settings/reading", alice.get("/v1/me")), duplicates="fold")
+    assert alice.get("/v1/me")["duplicates"] == "fold"
+    news, _planet = subscribe_twice(alice, site)
+    search_all(alice)
+    original = by_feed(alice)[news, "Rain"]
+    (folded_id,) = original["duplicates"]
+
+    listed = visitor.page("/unread")
+    assert f'Also in <a href="/entries/{folded_id}">Planet</a>' in listed
+    assert f'id="e{folded_id}"' not in listed
+    assert f'Also in <a href="/entries/{original["id"]}">News</a>' in visitor.page(f"/entries/{folded_id}")
+    assert alice.get(f"/v1/entries/{original['id']}")["status"] == "read"
+    visitor.post("/entries/marks", star=str(folded_id))
+    assert [one["id"] for one in alice.entries(starred="true")] == [original["id"]]
+    assert re.search(r'name="unstar"', visitor.page(f"/entries/{folded_id}"))
+    visitor.post(f"/entries/{folded_id}/labels", new_name="Later")
+    assert f'Also in <a href="/entries/{folded_id}">Planet</a>' in visitor.page("/starred")
