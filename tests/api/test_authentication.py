@@ -10,6 +10,8 @@ import pytest
 from support.people import PASSWORD, HttpResponse, Person, answers_to, basic, call
 from tidings.wiring.services import AllServices
 
+pytestmark = pytest.mark.one_engine
+
 
 def request_me(person: Person, headers: dict[str, str], path: str = "/v1/me", method: str = "GET") -> HttpResponse:
     return call(person.service.url, method, path, headers=headers)

@@ -9,6 +9,8 @@ import pytest
 from support.people import Person, rss
 from support.publisher import Answer, Drop, Publisher, Reply
 
+pytestmark = pytest.mark.one_engine
+
 SENTENCE = "The rain came late, lasted long, and left by the evening. "
 
 

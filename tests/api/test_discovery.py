@@ -11,7 +11,7 @@ import pytest
 from support.people import HttpResponse, Person, rss
 from support.publisher import Answer, Drip, Drop, Hang, Publisher, ReceivedRequest
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.one_engine]
 
 ATOM = '<feed xmlns="http://www.w3.org/2005/Atom"><title>An Atom feed</title></feed>'
 RDF = '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="http://purl.org/rss/1.0/"></rdf:RDF>'

@@ -92,6 +92,7 @@ def test_every_limit_is_accepted(alice: Person, site: Publisher, limit: int) -> 
     assert len(alice.get("/v1/entries", limit=limit)["entries"]) == 2
 
 
+@pytest.mark.one_engine
 @pytest.mark.parametrize("query", [{"order": "hash"}, {"direction": "up"}, {"status": "UNREAD"},
                                    {"status": "read,unread"}, {"feed_id": 2147483000}, {"category_id": 2147483000},
                                    {"before": 10**15}, {"published_after": 10**17}])  # fmt: skip
@@ -283,6 +284,7 @@ def test_the_list_of_ids_refuses_an_invalid_status_or_star(alice: Person, query:
     assert alice.call("GET", "/v1/entries/ids", **query).status == 400
 
 
+@pytest.mark.one_engine
 @pytest.mark.parametrize(
     "body",
     [

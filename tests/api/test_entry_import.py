@@ -265,14 +265,12 @@ REFUSED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("field", "value"), REFUSED, ids=lambda given: str(given)[:24].replace("\0", "NUL"))
-def test_an_invalid_import_is_400_and_names_the_field(
-    alice: Person, feed: dict[str, Any], field: str, value: object
-) -> None:
-    answer = import_entry(alice, feed, **{"url": URL, field: value})
+def test_an_invalid_import_is_400_and_names_the_field(alice: Person, feed: dict[str, Any]) -> None:
+    for field, value in REFUSED:
+        answer = import_entry(alice, feed, **{"url": URL, field: value})
 
-    assert answer.status == 400
-    assert field in answer.error
+        assert answer.status == 400, (field, value)
+        assert field in answer.error, (field, value)
     assert alice.get("/v1/entries")["total"] == 1
 
 

@@ -9,6 +9,8 @@ import pytest
 from support.people import Person, rss
 from support.publisher import Answer, Cut, Drop, Publisher, Reply
 
+pytestmark = pytest.mark.one_engine
+
 SENTENCES = " ".join(f"The rain of day {day} came late, lasted long, and left by the evening." for day in range(1, 9))
 STORY = "".join(f"<p>{SENTENCES}</p>" for _ in range(3))
 PAGE = f"""<!DOCTYPE html><html><head><title>Rain</title></head><body>

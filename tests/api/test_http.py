@@ -17,6 +17,8 @@ from support.connections import connected, request, rest_of
 from support.people import Person, call
 from support.publisher import Publisher
 
+pytestmark = pytest.mark.one_engine
+
 
 def test_every_response_below_v1_allows_other_origins(alice: Person) -> None:
     for answer in (

@@ -11,6 +11,8 @@ from clients.library import picture
 from support.people import Person, basic, call
 from support.publisher import Publisher
 
+pytestmark = pytest.mark.one_engine
+
 FEEDS = (
     "GET /v1/feeds",
     "GET /v1/feeds/{feed}",

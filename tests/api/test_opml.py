@@ -254,6 +254,7 @@ def test_a_document_without_feeds_is_201(alice: Person, body: bytes) -> None:
     assert send(alice, body).status == 201
 
 
+@pytest.mark.one_engine
 @pytest.mark.parametrize("body", [b"", b"{}", b"<rss/>", b"<opml>", b"<opml><body><outline xmlUrl='http://a.example/'"])
 def test_a_body_that_is_not_opml_is_400(alice: Person, body: bytes) -> None:
     answer = send(alice, body)
@@ -288,6 +289,7 @@ def test_a_document_can_be_uploaded_as_a_form_file(alice: Person, headers: str, 
     assert by_url(alice)["http://a.example/"]["title"] == "Zoë"
 
 
+@pytest.mark.one_engine
 @pytest.mark.parametrize(
     ("body", "content_type"),
     [
@@ -312,6 +314,7 @@ def part(headers: bytes, content: bytes = b"x") -> bytes:
 _FILE = part(b'Content-Disposition: form-data; name="file"; filename="a.opml"', b"<opml/>")
 
 
+@pytest.mark.one_engine
 @pytest.mark.parametrize(
     "bomb",
     [

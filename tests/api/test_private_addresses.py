@@ -12,7 +12,7 @@ from support.publisher import Publisher
 from support.running import running_service
 from tidings.storage.feeds import feeds
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.one_engine]
 
 
 @pytest.fixture(scope="module")

@@ -95,6 +95,7 @@ def test_a_username_has_one_form_however_it_is_spelled(charlie: Person) -> None:
     assert answer.json()["username"] == name
 
 
+@pytest.mark.one_engine
 @pytest.mark.parametrize("name", ["p\u0430ypal", "alic\u0435", "\u03bfwner"], ids=ascii)
 def test_a_username_of_letters_that_look_like_others_is_400(charlie: Person, name: str) -> None:
     answer = charlie.call("POST", "/v1/users", {"username": name, "password": "secret"})
@@ -102,6 +103,7 @@ def test_a_username_of_letters_that_look_like_others_is_400(charlie: Person, nam
     assert (answer.status, "one script" in answer.error) == (400, True)
 
 
+@pytest.mark.one_engine
 @pytest.mark.parametrize("name", [None, "", " ", "two words", "a/b", "a+b", "a:b", " dora", "x" * 256, "a\u0000b", 5])
 def test_an_invalid_username_is_400(charlie: Person, name: object) -> None:
     answer = charlie.call("POST", "/v1/users", {"username": name, "password": "secret"})
@@ -110,6 +112,7 @@ def test_an_invalid_username_is_400(charlie: Person, name: object) -> None:
     assert "username" in answer.error
 
 
+@pytest.mark.one_engine
 @pytest.mark.parametrize("password", [None, "", "12345", "äöü", "x" * 1025, 123456, "pass\u0000word"])
 def test_an_invalid_password_is_400(charlie: Person, password: object) -> None:
     answer = charlie.call("POST", "/v1/users", {"username": new_name(), "password": password})
@@ -339,6 +342,7 @@ REFUSED = {
 }  # fmt: skip
 
 
+@pytest.mark.one_engine
 @pytest.mark.parametrize("field", REFUSED)
 def test_a_field_refuses_invalid_values_and_is_named(alice: Person, field: str) -> None:
     before = alice.get("/v1/me")

@@ -111,6 +111,7 @@ def test_an_archive_of_a_stranger_takes_over_nothing(alice: Person) -> None:
     assert left["webhook_url"]["feed_count"] == 1
 
 
+@pytest.mark.one_engine
 def test_parts_of_an_archive_are_applied_on_request(alice: Person) -> None:
     alice.call("POST", PATH, raw=hostile_archive(theme="dark_serif"), apply="rules,scripts")
     finished(alice)
@@ -125,6 +126,7 @@ def test_parts_of_an_archive_are_applied_on_request(alice: Person) -> None:
     assert "apply: 'everything' is none of settings, rules" in unknown.json()["error_message"]
 
 
+@pytest.mark.one_engine
 def test_settings_that_are_nested_without_end_are_an_error_that_says_so(alice: Person) -> None:
     with zipfile.ZipFile(io.BytesIO(hostile_archive())) as source:
         members = {name: source.read(name) for name in source.namelist()}
@@ -141,6 +143,7 @@ def test_settings_that_are_nested_without_end_are_an_error_that_says_so(alice: P
     assert alice.get("/v1/feeds") == []
 
 
+@pytest.mark.one_engine
 def test_a_file_of_another_reader_comes_as_a_form(alice: Person) -> None:
     status, begun = _send(alice, *_form(POCKET.encode()), f"{PATH}?source=pocket")
     state = finished(alice)
@@ -150,6 +153,7 @@ def test_a_file_of_another_reader_comes_as_a_form(alice: Person) -> None:
     assert [entry["tags"] for entry in alice.entries()] == [["weather"]]
 
 
+@pytest.mark.one_engine
 def test_a_file_that_cannot_be_read_fails_and_the_message_names_it_as_the_user_does(alice: Person) -> None:
     _send(alice, *_form(b"nothing of that kind"), f"{PATH}?source=pocket")
     state = finished(alice)
@@ -160,6 +164,7 @@ def test_a_file_that_cannot_be_read_fails_and_the_message_names_it_as_the_user_d
     assert _folder(alice) == []
 
 
+@pytest.mark.one_engine
 def test_what_is_no_import_is_refused(alice: Person) -> None:
     assert alice.call("GET", PATH).status == 404
     assert "source" in alice.call("POST", PATH, raw=b"x", source="paper").json()["error_message"]
@@ -192,6 +197,7 @@ def test_an_account_comes_from_a_running_miniflux(alice: Person, site: Publisher
     assert "secret key" not in alice.service.log
 
 
+@pytest.mark.one_engine
 def test_scripts_of_a_miniflux_account_come_on_request(alice: Person, site: Publisher) -> None:
     server = {"url": _server(site), "api_key": "key"}
     site.script("/v1/me", Answer(json.dumps({"stylesheet": "p { color: red }", "theme": "dark_serif"})))
@@ -208,6 +214,7 @@ def test_scripts_of_a_miniflux_account_come_on_request(alice: Person, site: Publ
     assert alice.call("POST", "/v1/import/miniflux", server | {"apply": "security"}).status == 400
 
 
+@pytest.mark.one_engine
 def test_an_account_comes_from_a_running_tiny_tiny_rss(alice: Person, site: Publisher) -> None:
     feed = {"id": 7, "feed_url": "https://rain.example/feed", "title": "Rain", "cat_id": 3}
     site.script("/tt-rss/api/", Ttrss(categories=[{"id": 3, "title": "Weather"}], feeds=[feed]))
@@ -226,6 +233,7 @@ def test_an_account_comes_from_a_running_tiny_tiny_rss(alice: Person, site: Publ
     assert "pässword" not in alice.service.log
 
 
+@pytest.mark.one_engine
 def test_the_address_and_the_key_of_a_server_are_checked(alice: Person) -> None:
     for body in ({"url": "ftp://example.org", "api_key": "key"}, {"url": "https://example.org", "api_key": " "}):
         assert alice.call("POST", "/v1/import/miniflux", body).status == 400
@@ -255,6 +263,7 @@ def strict_service(databases: Databases, tmp_path: Path) -> Iterator[RunningServ
         yield running
 
 
+@pytest.mark.one_engine
 def test_files_above_the_limit_are_refused_with_413_and_private_servers_with_the_reason(
     strict_service: RunningService, site: Publisher
 ) -> None:
@@ -295,6 +304,7 @@ def roomy_service(databases: Databases, tmp_path: Path) -> Iterator[RunningServi
         yield running
 
 
+@pytest.mark.one_engine
 def test_a_file_that_does_not_fit_on_the_disk_is_refused_before_it_is_sent(roomy_service: RunningService) -> None:
     alice = Cast(roomy_service).person("alice")
 
@@ -311,6 +321,7 @@ def test_a_file_that_does_not_fit_on_the_disk_is_refused_before_it_is_sent(roomy
     assert alice.call("GET", "/v1/feeds").status == 200
 
 
+@pytest.mark.one_engine
 @pytest.mark.parametrize(
     ("mebibytes", "explained"), [pytest.param(1_000, "starred.json", marks=pytest.mark.long), (1_024, "unpacks to 1")]
 )

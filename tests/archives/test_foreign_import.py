@@ -81,7 +81,9 @@ def test_an_account_moves_between_two_servers(
     assert bob.get("/v1/me")["username"] == bob.user.username
 
 
-@pytest.mark.parametrize("limit", [1, 3, 4, 100])
+@pytest.mark.parametrize(
+    "limit", [1, pytest.param(3, marks=pytest.mark.long), 4, pytest.param(100, marks=pytest.mark.long)]
+)
 def test_pages_hold_each_entry_once_whoever_has_the_ids_between(
     alice: Person, bob: Person, site: Publisher, limit: int
 ) -> None:

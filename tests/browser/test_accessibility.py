@@ -53,7 +53,7 @@ _WIDER: Final = """
     return wide > innerWidth ? [`${wide} px in a window of ${innerWidth}`, ...told] : told;
 }
 """
-_SHARE: Final = 6
+_SHARE: Final = 12
 _LONG: Final = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft" * 3
 # All that does not break by itself, as publishers send it.
 _WIDE_CONTENT: Final = f"""
@@ -231,7 +231,7 @@ _AFTER_A_CLICK: Final[dict[str, Callable[[Page, DemoService], None]]] = {
 def test_axe_finds_nothing_on_any_page(
     browser: Browser, demo: DemoService, pages: dict[str, str], screen: ViewportSize, pytestconfig: pytest.Config
 ) -> None:
-    """A sixth of the pages, in the light; with --long all of them, in the dark, too."""
+    """A twelfth of the pages, in the light; with --long all of them, in the dark, too."""
     everything = pytestconfig.getoption("--long")
     others = {"an article of code": f"/unread/{demo.entry(_CODE)}", "results": "/search?query=a+page"}
     assert len(pages) > 60

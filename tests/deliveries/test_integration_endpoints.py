@@ -109,6 +109,7 @@ def test_status_counts_services_that_save_and_not_notifications(alice: Person) -
     assert alice.get("/v1/integrations/status") == {"has_integrations": True}
 
 
+@pytest.mark.one_engine
 @pytest.mark.parametrize(
     ("given", "says"),
     [
@@ -147,6 +148,7 @@ def test_an_invalid_setting_is_named_and_nothing_is_changed(given: dict[str, Any
     assert says in refused(alice, given)
 
 
+@pytest.mark.one_engine
 @pytest.mark.parametrize("raw", [b"", b"[]", b'"x"', b"{", b'{"linkding": }'])
 def test_a_body_that_is_no_object_is_refused(raw: bytes, alice: Person) -> None:
     answer = alice.call("PUT", "/v1/integrations", raw=raw)

@@ -26,6 +26,8 @@ from tidings.services.entries.entries import Entries
 from tidings.services.listeners import Listeners
 from tidings.storage.accounts import users
 
+pytestmark = pytest.mark.one_engine
+
 SETTING = "TIDINGS_INTEGRATION_ALLOW_PRIVATE_NETWORKS"
 
 

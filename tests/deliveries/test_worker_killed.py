@@ -18,14 +18,15 @@ from sqlalchemy import func, select
 
 from support.outbox import Hook, hook, is_signed, text_of
 from support.publisher import Answer, Cut, Drop, Hang, Publisher, ReceivedRequest, Reply
+from support.random_examples import in_long_run
 from tidings.deliveries.tables import deliveries, receivers
 from tidings.engine.database import Database
 
 pytestmark = pytest.mark.slow
 
-# Enough for each kind of failure; nine hooks share them.
-EVENTS = 900
-KILLS = 4
+# Nine hooks share them; with half of them, the failures come twice as often.
+EVENTS = in_long_run(900, otherwise=450)
+KILLS = in_long_run(4, otherwise=2)
 OK = Answer("ok")
 
 
@@ -45,11 +46,11 @@ FAILURES: dict[str, Callable[[ReceivedRequest], Reply]] = {
     "none": lambda _: OK,
     "500": every_nth(Answer("oh", status=500), 9, first=True),
     "503": every_nth(Answer(status=503), 23),
-    "429": every_nth(Answer(status=429, headers={"Retry-After": "1"}), 90, first=True),
+    "429": every_nth(Answer(status=429, headers={"Retry-After": "1"}), EVENTS // 10, first=True),
     "307": lambda _: Answer(status=307, headers={"Location": "/elsewhere"}),
     "cut": every_nth(Cut("half of it", after=4), 11),
     "drop": every_nth(Drop(), 13, first=True),
-    "hang": every_nth(Hang(), 70),
+    "hang": every_nth(Hang(), EVENTS * 7 // 90),
     "down": lambda _: OK,
 }
 

@@ -18,6 +18,7 @@ import pytest
 
 from support.entry_fixtures import ready
 from support.people import Cast, Person
+from support.random_examples import in_long_run
 from support.running import environment_for, running
 from tidings.base.times import DAY
 from tidings.storage.feeds import feeds
@@ -25,7 +26,7 @@ from tidings.storage.polling import entry_writes
 
 pytestmark = pytest.mark.slow
 
-CLIENTS, KILLS, ACKNOWLEDGED_BEFORE_KILL = 8, 3, 400
+CLIENTS, KILLS, ACKNOWLEDGED_BEFORE_KILL = 8, in_long_run(3, otherwise=2), in_long_run(400, otherwise=200)
 WAIT_S = 120
 
 State = tuple[bool, str]

@@ -69,13 +69,18 @@ class Fuzzer:
     def count(self) -> int:
         return self.statuses.total()
 
-    def run(self, wanted: int) -> None:
-        """Send at least `wanted` requests: every operation in turn, with valid and with invalid parameters."""
+    def run(self, wanted: int, *, half: int | None = None) -> None:
+        """Send at least `wanted` requests: every operation in turn, with valid and with invalid parameters.
+
+        half: 0 or 1 for every operation with valid or with invalid parameters, in turn; 1 for the others.
+        """
         modes = (GenerationMode.POSITIVE, GenerationMode.NEGATIVE)
         for round_number in itertools.count():
             # Operations without parameters have few different requests, so that a round may send less than this.
             max_requests = max(2, min(100, 2 * (wanted - self.count) // (len(self._operations) * len(modes))))
             for number, (operation, mode) in enumerate(itertools.product(self._operations, modes)):
+                if half is not None and (number + number // 2) % 2 != half:
+                    continue
                 self._request_operation(operation, mode, max_requests, seed=self._seed + round_number * 1000 + number)
             if self.count >= wanted:
                 return

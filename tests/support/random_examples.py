@@ -1,4 +1,4 @@
-"""How many random examples a property is tried with: few in `make test`, many in `make test-long`."""
+"""How many random examples a property is tried with, and how large a load is: more in `make test-long`."""
 
 from __future__ import annotations
 
@@ -6,6 +6,11 @@ from hypothesis import settings
 
 settings.register_profile("tests", deadline=None, max_examples=50)
 settings.register_profile("long", deadline=None, max_examples=500)
+
+
+def in_long_run(number: int, *, otherwise: int) -> int:
+    """Return the first number in `make test-long`, for a test that asks the same with more load there."""
+    return number if settings.get_current_profile_name() == "long" else otherwise
 
 
 def examples(count: int) -> int:

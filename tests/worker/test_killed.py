@@ -13,6 +13,7 @@ from sqlalchemy import func, select
 
 from support.people import PASSWORD, rss
 from support.publisher import Answer, Hang, Publisher, Reply
+from support.random_examples import in_long_run
 from support.running import environment_for, running
 from tidings.domain.accounts.users import User
 from tidings.engine.database import Database
@@ -24,7 +25,7 @@ from tidings.wiring.services import build_services
 
 pytestmark = pytest.mark.slow
 
-FEEDS = 200
+FEEDS = in_long_run(200, otherwise=100)
 ITEMS = [f"Item {number}" for number in range(5)]
 
 

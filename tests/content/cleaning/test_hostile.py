@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from content.cleaning.trees import PAGE, cleaned, dangers, tree, words
 from scoring.archives import FOLDER
-from support.random_examples import examples
+from support.random_examples import examples, in_long_run
 from support.scaling import TIMES, assert_linear
 from tidings.content.cleaning import clean, clean_with_text, text_of
 from tidings.content.cleaning.text import normalize_words
@@ -144,7 +144,7 @@ def test_lone_surrogates_cause_no_errors(source: str) -> None:
     assert "\0" not in page
 
 
-N = 100_000
+N = in_long_run(100_000, otherwise=30_000)
 FONTS = "".join(f"<b a{number}>" for number in range(700))
 
 
