@@ -356,10 +356,8 @@ WRITES: dict[str, Callable[[Write, Archive], object]] = {
     "giving labels": lambda db, a: labels.attach(
         db, a.user_id, [*a.label_ids.values(), labels.add(db, a.user_id, "New", "new")], [3, 4, 5]
     ),
-    "ordering labels": lambda db, a: (
-        labels.lock_all(db, a.user_id),
-        labels.set_order(db, a.user_id, labels.list_all(db, a.user_id)),
-    ),
+    "locking all labels": lambda db, a: labels.lock_all(db, a.user_id),
+    "ordering labels": lambda db, a: labels.set_order(db, a.user_id, labels.list_all(db, a.user_id)),
     "taking labels": lambda db, a: labels.detach(db, a.user_id, list(a.label_ids.values()), [3, 4, 5], now=NOW),
     "dating a labelled entry": lambda db, a: labels.set_published(db, a.user_id, 7, NOW),
     "taking a label from all": lambda db, a: labels.detach_all(db, a.user_id, a.label_ids["small"], now=NOW),

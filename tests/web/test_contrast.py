@@ -9,6 +9,8 @@ from typing import Final
 
 import pytest
 
+from tidings.domain.entries.labels import COLORS
+
 TOKENS: Final = files("tidings.web").joinpath("static", "css", "tokens.css").read_text()
 _BLOCK: Final = re.compile(r":root(?P<theme>\[data-theme=\"\w+\"\])?\s*\{(?P<body>[^}]*)\}")
 _COLOUR: Final = re.compile(r"--(?P<name>[a-z-]+):\s*(?P<value>#[0-9a-f]{3,6})\s*[;}]")
@@ -86,6 +88,18 @@ def test_colours_have_the_required_contrast_on_every_background(theme: str) -> N
     pairs |= {("accent-ink", "accent"): 4.5, ("paper", "ink"): 7.0}
     found = {pair: contrast(chosen[pair[0]], chosen[pair[1]]) for pair in pairs}
     assert {pair: round(value, 2) for pair, value in found.items() if value < pairs[pair]} == {}
+
+
+def test_colours_of_labels_stand_out_in_every_theme() -> None:
+    pairs = dict(re.findall(r"--label-([a-z]+): light-dark\((#\w+, #\w+)\)", TOKENS))
+    assert tuple(pairs) == COLORS
+    found = {
+        (name, theme, ground): contrast(pair.split(", ")[luminance(chosen["paper"]) < 0.2], chosen[ground])
+        for name, pair in pairs.items()
+        for theme, chosen in themes().items()
+        for ground in BACKGROUNDS
+    }
+    assert {where: round(value, 2) for where, value in found.items() if value < 4.5} == {}
 
 
 def test_the_high_contrast_theme_has_higher_contrast() -> None:

@@ -151,7 +151,8 @@ def _furnish(owner: Person, publisher: Publisher) -> None:
 def _use_everything(owner: Person, publisher: Publisher, entries: dict[str, Any]) -> None:
     """Labels, a queue, a public link, a rule, a webhook with a delivery, keys and passwords, a link to a list."""
     services = owner.service.services
-    for name, titles in _LABELS.items():
+    for color, (name, titles) in zip(("orange", "teal"), _LABELS.items(), strict=False):
+        services.entries.labels.create(owner.id, name, color)
         services.entries.labels.change(owner.id, [entries[title]["id"] for title in titles], add=[name])
     for entry in entries.values():
         for enclosure in entry["enclosures"] or ():

@@ -46,6 +46,7 @@ PAGES: Final[dict[str, Callable[[DemoService], str]]] = {
     "statistics": lambda _: "/statistics",
     "welcome": lambda _: "/welcome",
     "categories": lambda _: "/categories",
+    "labels": lambda _: "/labels",
     "import": lambda _: "/feeds/import",
     "keys": lambda _: "/settings/api-keys",
     "apps": lambda _: "/settings/apps",

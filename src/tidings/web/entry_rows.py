@@ -14,11 +14,12 @@ from tidings.content.search import Phrase, group_of, parse_query
 from tidings.domain.entries import excerpts
 from tidings.domain.entries.entries import Entry, EntryFilter, EntryStatus
 from tidings.domain.entries.highlights import Highlighter, TextPiece
+from tidings.domain.entries.labels import Label
 from tidings.engine.database import Read
 from tidings.media.signatures import FOR_ROW
 from tidings.query.model import Text, TextField, wanted
 from tidings.query.names import phrases
-from tidings.storage.entries import duplicates, entry_lists
+from tidings.storage.entries import duplicates, entry_lists, labels
 from tidings.storage.entries.duplicates import Other
 from tidings.storage.feeds import sidebar
 from tidings.storage.feeds.sidebar import SidebarFeed
@@ -46,6 +47,8 @@ class Row(Struct, frozen=True):
     """The picture's URL; empty for none."""
     others: Sequence[Other] = ()
     """The same article in other feeds."""
+    labels: Sequence[Label] = ()
+    """Without the one whose list this is."""
 
 
 def rows(db: Read, context: RequestContext, listing: ListPage, entries: Sequence[Entry]) -> list[Row]:
@@ -54,6 +57,7 @@ def rows(db: Read, context: RequestContext, listing: ListPage, entries: Sequence
     shown = [entry.id for entry in entries] if density != "compact" else []
     bodies = entry_lists.bodies(db, [context.caller.id], shown) if shown else {}
     others = others_of(db, context, entries)
+    given = labels.of_entries(db, context.caller.id, [entry.id for entry in entries]) if context.sidebar.labels else {}
     goes_out = context.caller.always_open_external_links
     highlighters = _highlighters(listing.entry_filter, entries) if listing.has_search else {}
     return [
@@ -67,6 +71,7 @@ def rows(db: Read, context: RequestContext, listing: ListPage, entries: Sequence
             _excerpt(bodies[entry.id], highlighters.get(entry.language)) if entry.id in bodies else "",
             _picture(context, bodies[entry.id]) if density == "cards" and entry.id in bodies else "",
             others.get(entry.id, ()),
+            [label for label in given.get(entry.id, ()) if label.id != listing.label_id],
         )
         for entry in entries
     ]

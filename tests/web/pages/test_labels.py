@@ -1,4 +1,4 @@
-"""Labels on the pages: given on the page of an entry, listed, renamed and deleted."""
+"""Labels on the pages: given on the page of an entry, listed, changed, ordered and deleted."""
 
 from __future__ import annotations
 
@@ -109,6 +109,61 @@ def test_labels_are_created_renamed_and_deleted(reader: Visitor, alice: Person, 
     assert "&lt;Evening&gt; deleted." in reader.follow(reader.post(f"/labels/{number}/delete"))
     assert ids_by_name(alice) == {}
     assert len(alice.entries()) == 2
+
+
+def test_a_label_has_its_colour_wherever_its_name_is(reader: Visitor, alice: Person, site: Publisher) -> None:
+    alice.has_feed(site, ["One"])
+    (one,) = entry_ids(alice).values()
+    reader.get("/labels")
+    reader.post("/labels/add", name="Work", color="green")
+    number = ids_by_name(alice)["Work"]
+    reader.post(f"/entries/{one}/labels", label=str(number))
+
+    page = reader.page(f"/unread/{one}")
+    # In the sidebar, in the row of the entry next to the list, in the entry, and in its menu.
+    assert page.count('data-color="green"') == 4
+    assert f'<a class="line" href="/labels/{number}" data-color="green">' in page
+    assert '<span class="row-label" data-color="green">' in page
+    # A list of a label does not repeat it in each row.
+    assert "row-label" not in reader.page(f"/labels/{number}")
+
+    assert '<option value="green" selected>Green</option>' in reader.page("/labels")
+    reader.post(f"/labels/{number}/edit", name="Work", color="")
+    assert 'data-color="green"' not in reader.page(f"/unread/{one}")
+    answer = reader.post(f"/labels/{number}/edit", name="Work", color="#ff0000")
+    assert answer.status == 400
+    assert "is not one of the colours" in answer.body.decode()
+
+
+def test_labels_are_moved_up_and_down(reader: Visitor, alice: Person) -> None:
+    for name in ("Alpha", "Beta", "Gamma"):
+        alice.service.services.entries.labels.create(alice.id, name)
+    number = ids_by_name(alice)["Gamma"]
+
+    def moves() -> list[str]:
+        form = reader.page("/labels").partition(f'action="/labels/{number}/move"')[2].partition("</form>")[0]
+        return re.findall(r'name="position" value="(\d)"(?! disabled)', form)
+
+    assert moves() == ["2"]
+    answer = reader.post(f"/labels/{number}/move", position="2")
+    assert answer.headers["location"] == f"/labels#l{number}"
+    assert list(ids_by_name(alice)) == ["Alpha", "Gamma", "Beta"]
+    assert moves() == ["1", "3"]
+    reader.post(f"/labels/{number}/move", position="1")
+    page = reader.page("/labels")
+    assert re.findall(r'<span class="name">(Alpha|Beta|Gamma)<', page) == ["Gamma", "Alpha", "Beta"]
+    assert moves() == ["2"]
+    assert reader.post(f"/labels/{number}/move", position="0").status == 400
+    assert list(ids_by_name(alice)) == ["Gamma", "Alpha", "Beta"]
+
+
+def test_a_row_names_two_labels_and_counts_the_rest(reader: Visitor, alice: Person, site: Publisher) -> None:
+    alice.has_feed(site, ["One"])
+    alice.service.services.entries.labels.change(alice.id, list(entry_ids(alice).values()), add=list("ABCDE"))
+
+    rows = reader.page("/unread").partition('<ol class="rows">')[2]
+
+    assert re.findall(r'class="row-label"[^>]*>(?:<svg.*?</svg><span>)?([^<]+)<', rows) == ["A", "B", "+3"]
 
 
 @pytest.mark.parametrize(

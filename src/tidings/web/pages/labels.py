@@ -1,4 +1,4 @@
-"""The page of labels, which adds, renames and deletes them, and the form that gives labels to an entry."""
+"""The page of labels, which adds, changes, orders and deletes them, and the form that gives labels to an entry."""
 
 from __future__ import annotations
 
@@ -13,14 +13,34 @@ from tidings.storage.entries import labels
 from tidings.web import security
 from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.field_errors import field_error
-from tidings.web.language import _
+from tidings.web.language import N_, _
 from tidings.web.message_translation import translated
 
 routes = Routes()
 
 
+# As the page names the colours.
+COLOR_NAMES = {
+    "red": N_("Red"),
+    "orange": N_("Orange"),
+    "yellow": N_("Yellow"),
+    "green": N_("Green"),
+    "teal": N_("Teal"),
+    "blue": N_("Blue"),
+    "purple": N_("Purple"),
+    "pink": N_("Pink"),
+}
+
+
 class LabelForm(Form, frozen=True):
     name: str = ""
+    color: str = ""
+
+
+class LabelMoveForm(Form, frozen=True):
+    """position: the new place, counted from 1."""
+
+    position: int | None = None
 
 
 @routes.get("/labels")
@@ -31,19 +51,26 @@ def show_labels(context: RequestContext) -> PageResponse:
 @routes.post("/labels/add")
 def add_label(context: RequestContext, form: LabelForm) -> PageResponse | Redirect:
     try:
-        label = context.services.entries.labels.create(context.caller.id, form.name)
+        label = context.services.entries.labels.create(context.caller.id, form.name, form.color)
     except InvalidInput as error:
         return _page(context, form, problem=error)
     return Redirect(f"/labels#l{label.id}", notice=_("%(title)s created.", title=label.name))
 
 
 @routes.post("/labels/{label_id}/edit")
-def rename_label(context: RequestContext, label_id: int, form: LabelForm) -> PageResponse | Redirect:
+def change_label(context: RequestContext, label_id: int, form: LabelForm) -> PageResponse | Redirect:
     try:
-        context.services.entries.labels.update(context.caller.id, label_id, name=form.name)
+        context.services.entries.labels.update(context.caller.id, label_id, name=form.name, color=form.color)
     except InvalidInput as error:
         return _page(context, form, label_id, error)
     return Redirect(f"/labels#l{label_id}", notice=_("Saved."))
+
+
+@routes.post("/labels/{label_id}/move")
+def move_label(caller: User, services: Services, label_id: int, form: LabelMoveForm) -> Redirect:
+    """Move a label; the browser then continues at its line."""
+    services.entries.labels.update(caller.id, label_id, position=form.position)
+    return Redirect(f"/labels#l{label_id}")
 
 
 @routes.get("/labels/{label_id}/delete")
@@ -102,6 +129,7 @@ def _page(
         "place": "labels",
         "form": form or LabelForm(),
         "changing": changing,
+        "colors": COLOR_NAMES,
         "labels": [(label, counts.get(label.id, LabelCounts())) for label in listed],
     }
     return PageResponse(
