@@ -433,6 +433,43 @@ TABLE rule_changed_entries
     pk_rule_changed_entries PRIMARY KEY (entry_id)
     CREATE UNIQUE INDEX pk_rule_changed_entries ON public.rule_changed_entries USING btree (entry_id)
 
+TABLE rule_run_entries
+    run_id integer NOT NULL
+    entry_id bigint NOT NULL
+    user_id integer NOT NULL
+    status smallint NOT NULL -- Before, as in entries.
+    starred boolean NOT NULL -- Before.
+    changed_at bigint NOT NULL -- As in entries afterwards: with another value there, the user has changed it since.
+    label_ids text COLLATE "C" NOT NULL DEFAULT '[]'::text -- JSON array: labels that it got.
+    fk_rule_run_entries_entry_id_entries FOREIGN KEY (entry_id) REFERENCES entries(id) ON DELETE CASCADE
+    fk_rule_run_entries_run_id_rule_runs FOREIGN KEY (run_id) REFERENCES rule_runs(id) ON DELETE CASCADE
+    pk_rule_run_entries PRIMARY KEY (run_id, entry_id)
+    CREATE INDEX ix_rule_run_entries_entry_id ON public.rule_run_entries USING btree (entry_id)
+    CREATE UNIQUE INDEX pk_rule_run_entries ON public.rule_run_entries USING btree (run_id, entry_id)
+
+TABLE rule_runs
+    id integer NOT NULL DEFAULT nextval('rule_runs_id_seq'::regclass)
+    user_id integer NOT NULL
+    rule_id integer NOT NULL -- It may be gone or changed: what follows is as it was.
+    query text COLLATE "C" NOT NULL
+    category_id integer
+    feed_id integer
+    actions text COLLATE "C" NOT NULL -- As in rules.
+    timezone text COLLATE "C" NOT NULL -- Of the user, for dates in the query.
+    state text COLLATE "C" NOT NULL -- running, done, undoing or undone.
+    before_entry_id bigint -- Entries with a lower id are still to be looked at; NULL: all.
+    total integer NOT NULL DEFAULT 0 -- Entries to change, counted at the beginning.
+    changed integer NOT NULL DEFAULT 0 -- Entries that are changed by it now.
+    started_at bigint NOT NULL -- Relative times in the query are meant for then.
+    finished_at bigint
+    claimed_until bigint -- A worker holds it until then; who dies loses it.
+    claimed_by text COLLATE "C" NOT NULL DEFAULT ''::text
+    fk_rule_runs_user_id_users FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+    pk_rule_runs PRIMARY KEY (id)
+    CREATE INDEX ix_rule_runs_open ON public.rule_runs USING btree (id) WHERE (state = ANY (ARRAY['running'::text, 'undoing'::text]))
+    CREATE INDEX ix_rule_runs_user ON public.rule_runs USING btree (user_id, id)
+    CREATE UNIQUE INDEX pk_rule_runs ON public.rule_runs USING btree (id)
+
 TABLE rules
     id integer NOT NULL DEFAULT nextval('rules_id_seq'::regclass)
     user_id integer NOT NULL

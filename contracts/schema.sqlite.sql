@@ -459,6 +459,46 @@ CREATE TABLE rule_changed_entries (
     CONSTRAINT fk_rule_changed_entries_entry_id_entries FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE
 );
 
+CREATE TABLE rule_run_entries (
+    run_id INTEGER NOT NULL,
+    entry_id INTEGER NOT NULL,
+    user_id INTEGER NOT NULL,
+    status SMALLINT NOT NULL,
+    starred BOOLEAN NOT NULL,
+    changed_at BIGINT NOT NULL,
+    label_ids TEXT DEFAULT '[]' NOT NULL,
+    CONSTRAINT pk_rule_run_entries PRIMARY KEY (run_id, entry_id),
+    CONSTRAINT fk_rule_run_entries_entry_id_entries FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE,
+    CONSTRAINT fk_rule_run_entries_run_id_rule_runs FOREIGN KEY(run_id) REFERENCES rule_runs (id) ON DELETE CASCADE
+)
+ WITHOUT ROWID;
+
+CREATE INDEX ix_rule_run_entries_entry_id ON rule_run_entries (entry_id);
+
+CREATE TABLE rule_runs (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    user_id INTEGER NOT NULL,
+    rule_id INTEGER NOT NULL,
+    "query" TEXT NOT NULL,
+    category_id INTEGER,
+    feed_id INTEGER,
+    actions TEXT NOT NULL,
+    timezone TEXT NOT NULL,
+    state TEXT NOT NULL,
+    before_entry_id INTEGER,
+    total INTEGER DEFAULT 0 NOT NULL,
+    changed INTEGER DEFAULT 0 NOT NULL,
+    started_at BIGINT NOT NULL,
+    finished_at BIGINT,
+    claimed_until BIGINT,
+    claimed_by TEXT DEFAULT '' NOT NULL,
+    CONSTRAINT fk_rule_runs_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_rule_runs_open ON rule_runs (id) WHERE state IN ('running', 'undoing');
+
+CREATE INDEX ix_rule_runs_user ON rule_runs (user_id, id);
+
 CREATE TABLE rules (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     user_id INTEGER NOT NULL,

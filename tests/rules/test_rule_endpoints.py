@@ -11,6 +11,7 @@ import pytest
 
 from support.people import Person
 from support.publisher import Publisher
+from tidings.rules.services import RuleServices
 
 
 def rule(query: str = "title:rain", *actions: str, **fields: Any) -> dict[str, Any]:
@@ -114,6 +115,33 @@ def test_a_rule_without_its_feed_says_that_it_does_nothing(alice: Person, site: 
     assert problems[of_label["id"]].startswith("A label that it gives was deleted")
     # It can be switched off all the same, or given another feed.
     alice.put(f"/v1/rules/{of_label['id']}", {"actions": [{"type": "star"}]}, status=201)
+
+
+def test_a_rule_is_applied_and_undone_in_the_background(alice: Person, bob: Person, site: Publisher) -> None:
+    alice.has_feed(site, ["Rain", "Snow"])
+    bob.has_feed(site, ["Rain"])
+    rule_id = alice.post("/v1/rules", rule(enabled=False))["id"]
+    runs = alice.service.services.of(RuleServices).runs
+    path = f"/v1/rules/{rule_id}"
+    assert alice.call("GET", f"{path}/apply").status == 404
+    assert alice.call("POST", f"{path}/undo").status == 400
+
+    begun = alice.post(f"{path}/apply", status=202)
+    assert (begun["state"], begun["total"], begun["can_undo"]) == ("running", 1, True)
+    assert alice.call("POST", f"{path}/apply").error.startswith("Another rule is being applied")
+    while runs.work("worker"):
+        pass
+    assert {entry["title"]: entry["status"] for entry in alice.entries()} == {"Rain": "read", "Snow": "unread"}
+    done = alice.get(f"{path}/apply")
+    assert (done["state"], done["changed"], done["can_undo"]) == ("done", 1, True)
+
+    for stranger in ("apply", "undo"):
+        assert bob.call("POST", f"{path}/{stranger}").status == 404
+    assert alice.post(f"{path}/undo", status=202)["state"] == "undoing"
+    while runs.work("worker"):
+        pass
+    assert {entry["status"] for entry in alice.entries()} == {"unread"}
+    assert {entry["status"] for entry in bob.entries()} == {"unread"}
 
 
 def test_examples_of_the_documentation_are_accepted(alice: Person) -> None:

@@ -7,6 +7,7 @@ import re
 from support.people import Person
 from support.publisher import Publisher
 from support.visitors import Visitor
+from tidings.rules.services import RuleServices
 
 
 def test_a_rule_is_made_from_an_article(alice: Person, reader: Visitor, site: Publisher) -> None:
@@ -89,6 +90,26 @@ def test_a_try_lists_what_would_change_and_changes_nothing(alice: Person, reader
     assert re.search(r">Rain</a> <span class=\"state\">Mark as read<", page)
     assert 'value="title:rain"' in page
     assert {entry["status"] for entry in alice.entries()} == {"unread"}
+
+
+def test_a_rule_is_applied_after_a_question(alice: Person, reader: Visitor, site: Publisher) -> None:
+    alice.has_feed(site, ["Rain", "Snow"])
+    rule = alice.post("/v1/rules", {"query": "title:rain", "actions": [{"type": "star"}]})["id"]
+    runs = alice.service.services.of(RuleServices).runs
+
+    assert "The rule would change 1 of them." in reader.page(f"/rules/{rule}/apply")
+    page = reader.follow(reader.post(f"/rules/{rule}/apply"))
+    assert "<progress" in page
+    while runs.work("worker"):
+        pass
+    page = reader.page(f"/rules/{rule}/apply")
+    assert "1 entry was changed" in page
+    assert "Undo" in page
+    assert [entry["starred"] for entry in alice.entries()].count(True) == 1
+    assert "Undoing" in reader.follow(reader.post(f"/rules/{rule}/undo"))
+    while runs.work("worker"):
+        pass
+    assert "Undone" in reader.page(f"/rules/{rule}/apply")
 
 
 def test_filters_are_shown_next_to_rules(alice: Person, reader: Visitor, site: Publisher) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from support.people import Person
 from support.publisher import Publisher
+from tidings.rules.services import RuleServices
 
 UNKNOWN = 2147483000
 
@@ -49,9 +50,7 @@ MAKERS: Mapping[str, Callable[[ResourceFactory], int]] = {
     "icon_id": lambda resources: int(resources.feed["icon"]["icon_id"]),
     "user_id": lambda resources: resources.person.id,
     "label_id": lambda resources: int(resources.entry["labels"][0]["id"]),
-    "rule_id": lambda resources: int(
-        resources.person.post("/v1/rules", {"query": "title:storm", "actions": [{"type": "star"}]})["id"]
-    ),
+    "rule_id": lambda resources: resources.an_applied_rule(),
     "view_id": lambda resources: int(
         resources.person.post("/v1/views", {"name": "Wet weather", "query": "title:rain OR tag:rain"})["id"]
     ),
@@ -142,6 +141,14 @@ class ResourceFactory:
         self.person.put("/v1/integrations", webhook, status=201)
         self.person.post(f"/v1/entries/{self.entry['id']}/save", status=202)
         return int(self.person.get("/v1/webhooks/deliveries")["deliveries"][0]["id"])
+
+    def an_applied_rule(self) -> int:
+        """Add a rule, and apply it to the stored entries."""
+        rule_id = int(self.person.post("/v1/rules", {"query": "title:rain", "actions": [{"type": "star"}]})["id"])
+        self.person.post(f"/v1/rules/{rule_id}/apply", status=202)
+        while self.person.service.services.of(RuleServices).runs.work("tests"):
+            pass
+        return rule_id
 
     def body(self, operation: str) -> Any:
         assert operation in BODIES, f"resource_factory.py has no body for {operation}"

@@ -14,9 +14,10 @@ from tidings.domain.accounts.users import User
 from tidings.domain.entries.entries import EntryStatus
 from tidings.http.binding import LazyBody
 from tidings.http.endpoints import Routes
-from tidings.rules import store
+from tidings.rules import runs_store, store
 from tidings.rules.model import Action, ActionType, Rule, RuleFields, Scope, day_of
 from tidings.rules.rules import owned_rule, problems_of
+from tidings.rules.runs_store import RuleRun, RunState
 from tidings.rules.services import RuleServices
 from tidings.services import Services
 from tidings.services.clock import time_zone
@@ -103,6 +104,23 @@ class RulePreviewOut(Struct, frozen=True):
     entries: list[PreviewedEntryOut]
 
 
+class RuleRunOut(Struct, frozen=True):
+    """A rule that is or was applied to the stored entries. state: running, done, undoing or undone.
+
+    total: entries to change, counted at the beginning. changed: entries that are changed by it now.
+    finished_at: null until it has ended. can_undo: it goes on, or it ended less than a day ago and changed something.
+    """
+
+    id: int
+    rule_id: int
+    state: Annotated[str, one_of(RunState)]
+    total: int
+    changed: int
+    started_at: Timestamp
+    finished_at: Timestamp | None
+    can_undo: bool
+
+
 @routes.get("/v1/rules")
 def list_rules(caller: User, services: Services) -> list[RuleOut]:
     """List the rules in the order in which they are tried."""
@@ -178,6 +196,48 @@ def update_rule(
 def delete_rule(caller: User, rules: RuleServices, rule_id: int) -> None:
     """Delete a rule. What it did to entries stays."""
     rules.rules.delete(caller.id, rule_id)
+
+
+@routes.post("/v1/rules/{rule_id}/apply", status=202, raises=(InvalidInput, NotFound))
+def apply_rule(caller: User, rules: RuleServices, rule_id: int) -> RuleRunOut:
+    """Apply a rule to the stored entries, in the background, even if it is not enabled.
+
+    Entries that are starred, shared or labelled are not dropped. Nothing is sent to other services.
+    """
+    return _run_out(caller, rules, rules.runs.start(caller, rule_id))
+
+
+@routes.get("/v1/rules/{rule_id}/apply", raises=(InvalidInput, NotFound))
+def get_rule_run(caller: User, services: Services, rules: RuleServices, rule_id: int) -> RuleRunOut:
+    """Get how far applying a rule is, or what became of it the last time. 404 if it was never applied."""
+    with services.reading() as db:
+        run = runs_store.last_of(db, caller.id, rule_id)
+    if run is None:
+        raise NotFound(msg("Rule {id} was not applied to stored entries.", id=rule_id))
+    return _run_out(caller, rules, run)
+
+
+@routes.post("/v1/rules/{rule_id}/undo", status=202, raises=(InvalidInput, NotFound))
+def undo_rule(caller: User, rules: RuleServices, rule_id: int) -> RuleRunOut:
+    """Undo the last time that a rule was applied, in the background, within a day. If that still goes on, it stops.
+
+    Entries become what they were. Those that you have changed since keep their status and star.
+    """
+    return _run_out(caller, rules, rules.runs.undo(caller.id, rule_id))
+
+
+def _run_out(caller: User, rules: RuleServices, run: RuleRun) -> RuleRunOut:
+    zone = time_zone(caller.timezone)
+    return RuleRunOut(
+        run.id,
+        run.rule_id,
+        run.state,
+        run.total,
+        run.changed,
+        zone.format(run.started_at),
+        zone.format_optional(run.finished_at),
+        rules.runs.can_undo(run),
+    )
 
 
 def _fields(body: RuleUpdate, current: RuleFields) -> RuleFields:

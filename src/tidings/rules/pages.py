@@ -1,6 +1,6 @@
 """The pages of rules: the list in its order, the editor with a preview, and the question before one is deleted.
 
-/rules   /rules/new?entry=5&by=author   /rules/7   /rules/7/delete   /rules/try
+/rules   /rules/new?entry=5&by=author   /rules/7   /rules/7/delete   /rules/7/apply   /rules/try
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tidings.http.binding import Form, Query, parse_id
 from tidings.http.endpoints import Routes
 from tidings.query import normal_form
 from tidings.query.model import Text, TextField, all_of
-from tidings.rules import store
+from tidings.rules import runs_store, store
 from tidings.rules.model import Action, ActionType, Rule, RuleFields, Scope, day_of
 from tidings.rules.rules import RulePreview, owned_rule, problems_of
 from tidings.rules.services import RuleServices
@@ -31,6 +31,7 @@ from tidings.storage.feeds import categories, feeds
 from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.field_errors import WrongPlace, field_error
 from tidings.web.language import N_, _
+from tidings.web.message_translation import translated
 
 routes = Routes()
 
@@ -192,6 +193,50 @@ def delete_rule(caller: User, services: Services, rules: RuleServices, rule_id: 
         rule = owned_rule(db, caller.id, rule_id)
     rules.rules.delete(caller.id, rule_id)
     return Redirect("/rules", notice=_("%(title)s deleted.", title=rule.name or _("The rule")))
+
+
+@routes.get("/rules/{rule_id}/apply")
+def show_run(context: RequestContext, rules: RuleServices, rule_id: int) -> PageResponse:
+    """Ask before a rule is applied to stored entries; show how far that is, and offer to undo it."""
+    with context.services.reading() as db:
+        rule = owned_rule(db, context.caller.id, rule_id)
+        run = runs_store.last_of(db, context.caller.id, rule_id)
+        problem = problems_of(db, context.caller.id, [rule]).get(rule_id)
+        names = _names(db, context.caller.id, [rule])
+    is_open = run is not None and run.is_open
+    preview = None if is_open or problem else rules.rules.preview(context.caller, RuleFields.of(rule), limit=1)
+    values = {
+        "title": _("Apply to stored entries"),
+        "rule": rule,
+        "actions": names.actions(rule.action_list),
+        "run": run,
+        "can_undo": run is not None and rules.runs.can_undo(run),
+        "preview": preview,
+        "rule_problem": problem,
+    }
+    return PageResponse("rules/rule_apply.html", values)
+
+
+@routes.post("/rules/{rule_id}/apply")
+def apply_rule(context: RequestContext, rules: RuleServices, rule_id: int) -> Redirect:
+    """Begin to apply a rule."""
+    notice = ""
+    try:
+        rules.runs.start(context.caller, rule_id)
+    except InvalidInput as error:
+        notice = translated(error.text)
+    return Redirect(f"/rules/{rule_id}/apply", notice=notice)
+
+
+@routes.post("/rules/{rule_id}/undo")
+def undo_rule(context: RequestContext, rules: RuleServices, rule_id: int) -> Redirect:
+    """Begin to undo what applying a rule did."""
+    notice = ""
+    try:
+        rules.runs.undo(context.caller.id, rule_id)
+    except InvalidInput as error:
+        notice = translated(error.text)
+    return Redirect(f"/rules/{rule_id}/apply", notice=notice)
 
 
 def _fields(form: RuleForm) -> RuleFields:

@@ -105,15 +105,18 @@ class Rules:
             ids.insert(max(place + by, 0), ids.pop(place))
             store.set_positions(db, user_id, order_after(ids, ids))
 
-    def preview(self, user: User, fields: RuleFields) -> RulePreview:
-        """Return what a rule would do to stored entries. Raises InvalidField, for a query QueryError."""
+    def preview(self, user: User, fields: RuleFields, *, limit: int = MAX_PREVIEWED) -> RulePreview:
+        """Return what a rule would do to stored entries. Raises InvalidField, for a query QueryError.
+
+        limit: how many entries are listed.
+        """
         fields = fields.checked()
         with self._database.reading() as db:
             _check_names(db, user.id, fields)
         now = self._clock()
         matched = matching(fields, now=now, zone=user.timezone)
         changed = matching(fields, now=now, zone=user.timezone, changed_only=True)
-        page = PageRequest(order=Order.ID, direction=Direction.DESC, limit=MAX_PREVIEWED)
+        page = PageRequest(order=Order.ID, direction=Direction.DESC, limit=limit)
         with self._lists.of(user.id, matched) as lists:
             newest = lists.rows(matched, page)
             given = labels.of_entries(lists.db, user.id, [entry.id for entry in newest])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Column, ForeignKey, Index, Integer, Table
+from sqlalchemy import Boolean, Column, ForeignKey, Index, Integer, SmallInteger, Table
 
 from tidings.engine.columns import LongId, big, flag, instant, key, metadata, number, owner, partial_index, words
 
@@ -48,4 +48,50 @@ rule_changed_entries = Table(
     Column("user_id", Integer, nullable=False),
     instant("changed_at", comment="As in entries after the publisher's change: another value there is of the user."),
     comment="Entries that the publisher changed, of users with rules for these.",
+)
+
+rule_runs = Table(
+    "rule_runs",
+    metadata,
+    key(),
+    owner(),
+    Column("rule_id", Integer, nullable=False, comment="It may be gone or changed: what follows is as it was."),
+    words("query", None),
+    Column("category_id", Integer),
+    Column("feed_id", Integer),
+    words("actions", None, "As in rules."),
+    words("timezone", None, "Of the user, for dates in the query."),
+    words("state", None, "running, done, undoing or undone."),
+    Column("before_entry_id", LongId, comment="Entries with a lower id are still to be looked at; NULL: all."),
+    number("total", 0, "Entries to change, counted at the beginning."),
+    number("changed", 0, "Entries that are changed by it now."),
+    instant("started_at", comment="Relative times in the query are meant for then."),
+    instant("finished_at", nullable=True),
+    instant("claimed_until", nullable=True, comment="A worker holds it until then; who dies loses it."),
+    words("claimed_by"),
+    Index("ix_rule_runs_user", "user_id", "id"),
+    sqlite_autoincrement=True,
+    comment="Rules that users apply to stored entries.",
+)
+partial_index("ix_rule_runs_open", rule_runs.c.id, where="state IN ('running', 'undoing')")
+
+rule_run_entries = Table(
+    "rule_run_entries",
+    metadata,
+    Column("run_id", Integer, ForeignKey("rule_runs.id", ondelete="CASCADE"), primary_key=True, autoincrement=False),
+    Column(
+        "entry_id",
+        LongId,
+        ForeignKey("entries.id", ondelete="CASCADE"),
+        primary_key=True,
+        autoincrement=False,
+        index=True,
+    ),
+    Column("user_id", Integer, nullable=False),
+    Column("status", SmallInteger, nullable=False, comment="Before, as in entries."),
+    Column("starred", Boolean, nullable=False, comment="Before."),
+    instant("changed_at", comment="As in entries afterwards: with another value there, the user has changed it since."),
+    words("label_ids", "[]", "JSON array: labels that it got."),
+    sqlite_with_rowid=False,
+    comment="What the entries that a run changed were before, for a day, so that it can be undone.",
 )

@@ -5,9 +5,12 @@ from __future__ import annotations
 from tidings.base.messages import msg
 from tidings.rules.arrival import decide_arrivals
 from tidings.rules.rules import Rules
+from tidings.rules.runs import RuleRuns, remove_expired
 from tidings.rules.services import RuleServices
+from tidings.rules.worker import RuleApplier
 from tidings.services.entries.listing import EntryListReader
 from tidings.services.entries.search_index import SearchIndexer
+from tidings.services.listeners import CleanupTask
 from tidings.web.settings_menu import MenuItem
 from tidings.wiring.slice import Parts, Slice
 
@@ -16,7 +19,14 @@ def build(parts: Parts) -> RuleServices:
     """Return the rules of users, which decide about arriving entries."""
     parts.listeners.entries_arriving.append(decide_arrivals)
     lists = EntryListReader(parts.database, SearchIndexer(parts.database))
-    return RuleServices(rules=Rules(parts.database, parts.clock, lists))
+    parts.listeners.cleanup_tasks.append(CleanupTask("rule runs", remove_expired))
+    return RuleServices(
+        rules=Rules(parts.database, parts.clock, lists), runs=RuleRuns(parts.database, parts.clock, lists)
+    )
+
+
+def loops(services: RuleServices, worker: str) -> tuple[RuleApplier]:
+    return (RuleApplier(services.runs, worker),)
 
 
 SLICE = Slice(
@@ -24,4 +34,5 @@ SLICE = Slice(
     endpoints=("endpoints",),
     pages=("pages",),
     settings_menu=(MenuItem("/rules", msg("Rules"), after="/settings/filters"),),
+    loops=loops,
 )
