@@ -113,6 +113,7 @@ def address(route: Endpoint, service: DemoService) -> str:
         "feed_id": feed["id"],
         "label_id": label.id,
         "rule_id": service.owner.get("/v1/rules")[0]["id"],
+        "view_id": service.owner.get("/v1/views")[0]["id"],
         "category_id": feed["category"]["id"],
         "user_id": service.owner.id,
         "integration": "webhook",

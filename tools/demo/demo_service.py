@@ -149,7 +149,7 @@ def _furnish(owner: Person, publisher: Publisher) -> None:
 
 
 def _use_everything(owner: Person, publisher: Publisher, entries: dict[str, Any]) -> None:
-    """Labels, a queue, a public link, a rule, a webhook with a delivery, keys and passwords, a link to a list."""
+    """Labels, a queue, a public link, a rule, views, a webhook with a delivery, keys and passwords, a list link."""
     services = owner.service.services
     for color, (name, titles) in zip(("orange", "teal"), _LABELS.items(), strict=False):
         services.entries.labels.create(owner.id, name, color)
@@ -160,6 +160,8 @@ def _use_everything(owner: Person, publisher: Publisher, entries: dict[str, Any]
                 services.media.queue.add(owner.id, enclosure["id"])
     services.entries.public_links.create(owner.id, entries["Rye, and the virtue of tomorrow"]["id"])
     owner.post("/v1/rules", {"name": "Long episodes", "query": "has:audio minutes>40", "actions": [{"type": "star"}]})
+    owner.post("/v1/views", {"name": "Long reads", "query": "is:unread minutes>3", "icon": "article"})
+    owner.post("/v1/views", {"name": "To listen to", "query": "has:audio", "icon": "play"})
     owner.put("/v1/integrations", {"webhook": {"enabled": True, "url": publisher.url("/hook")}}, status=201)
     owner.post(f"/v1/entries/{entries['The pencil and the tide machine']['id']}/save", status=202)
 

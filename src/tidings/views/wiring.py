@@ -15,4 +15,4 @@ def build(parts: Parts) -> ViewServices:
     return ViewServices(SavedViews(parts.database, parts.listeners))
 
 
-SLICE = Slice(build=build, endpoints=("endpoints",))
+SLICE = Slice(build=build, endpoints=("endpoints",), pages=("pages",))

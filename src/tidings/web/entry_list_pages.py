@@ -59,7 +59,7 @@ class ListPage(Struct, frozen=True):
     """A list of entries, and how its page shows it."""
 
     name: str
-    """unread, starred, history, shared, tagged, label, category, feed or search."""
+    """unread, starred, history, shared, tagged, label, category, feed, search or view."""
     title: str
     path: str
     """Path of the list's page."""
@@ -79,7 +79,7 @@ class ListPage(Struct, frozen=True):
     mark_path: str = ""
 
     def entry_path(self, entry_id: int) -> str:
-        has_own_address = self.name in ("category", "feed", "label")
+        has_own_address = self.name in ("category", "feed", "label", "view")
         return f"{self.path}/entries/{entry_id}" if has_own_address else f"{self.path}/{entry_id}"
 
     @property
@@ -91,6 +91,13 @@ class ListPage(Struct, frozen=True):
     def has_search(self) -> bool:
         """Whether words or a query choose its entries."""
         return bool(self.entry_filter.search or self.entry_filter.query)
+
+    @property
+    def view_query(self) -> str:
+        """The query that finds what a search found: what was asked, within its feed or category."""
+        where = self.query.get("where", "")
+        place = f"{where[0]}:{where[1:]} " if where else ""
+        return f"{place}({self.asked})" if place else self.asked
 
     @property
     def where(self) -> str:
@@ -112,12 +119,17 @@ class ListPage(Struct, frozen=True):
 
     @property
     def has_order(self) -> bool:
-        """Whether the user decides which entries come first: not in history and search, which begin with the latest."""
-        return self.name not in ("history", "search")
+        """Whether the user's setting decides which entries come first.
+
+        History and search begin with the latest, and a saved view has an order of its own.
+        """
+        return self.name not in ("history", "search", "view")
 
     @property
     def count_key(self) -> str:
         """The key of its total in /counts; "" when it is not there."""
+        if self.view_id is not None:
+            return f"v{self.view_id}"
         if self.query or self.name not in ("unread", "starred", "category", "feed"):
             return ""
         return self.where or self.name

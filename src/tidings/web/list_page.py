@@ -60,6 +60,7 @@ def show(context: RequestContext, listing: ListPage, query: ListQuery, *, max_ro
         trouble = _trouble(lists.db, context, listing)
         asks_index = needs_index(listing.entry_filter.search, listing.entry_filter.query)
         is_indexing = asks_index and search_index.is_behind(lists.db, user.id)
+    counts_results = listing.name == "search" and listing.has_search
     more = entry_list_pages.format_cursor(listing.cursor(found[limit - 1])) if len(found) > limit else ""
     return PageResponse(
         "list.html",
@@ -75,7 +76,7 @@ def show(context: RequestContext, listing: ListPage, query: ListQuery, *, max_ro
             "trouble": trouble,
             "is_indexing": is_indexing,
             "place": None,
-            "found_text": found_text(len(found), limit) if listing.has_search and after is None else "",
+            "found_text": found_text(len(found), limit) if counts_results and after is None else "",
         },
     )
 

@@ -20,8 +20,7 @@ MAX_NAME: Final = 200
 ORDERS: Final = (Order.PUBLISHED_AT, Order.CREATED_AT, Order.CHANGED_AT)
 DENSITIES: Final = ("", "compact", "comfortable", "cards")
 ICONS: Final = (
-    "filter", "search", "star", "tag", "folder", "feeds", "article", "play", "attachment", "comments", "save",
-    "history", "person", "warning", "keyboard", "check",
+    "filter", "search", "star", "tag", "folder", "feeds", "article", "play", "comments", "save", "history", "person",
 )  # fmt: skip
 
 

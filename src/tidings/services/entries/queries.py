@@ -9,7 +9,7 @@ from tidings.base.messages import msg
 from tidings.base.text import normalize_for_search
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.saved_views import SavedView
-from tidings.engine.database import Database
+from tidings.engine.database import Database, Read
 from tidings.query import QueryError, Tree, parse
 from tidings.query.model import DatedQuery, View, all_of, leaves, replace_views
 from tidings.query.parser import MAX_LEAVES
@@ -35,6 +35,10 @@ class Queries:
         itself or makes the query too long.
         """
         return self._dated(user, parse(text)) if text.strip() else None
+
+    def views(self, db: Read, user_id: int) -> list[SavedView]:
+        """Return the saved views of a user, in the order of the sidebar."""
+        return self._listeners.views_of(db, user_id)
 
     def of_view(self, user: User, view: SavedView) -> DatedQuery:
         """Return the query of a view now. Raises InvalidField as `dated`."""

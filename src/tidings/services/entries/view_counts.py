@@ -26,7 +26,7 @@ from tidings.services.listeners import Listeners
 from tidings.storage.entries import query_filter, unread_counts
 
 # Counts that take longer are kept.
-SLOW_S: Final = 0.02
+SLOW_S: Final = 0.05
 KEPT_S: Final = 60
 MAX_KEPT_USERS: Final = 1_000
 

@@ -41,6 +41,10 @@ _PUBLIC = {
 def go_home(context: RequestContext, caller: User) -> Redirect:
     if not context.sidebar.feed_count:
         return Redirect("/welcome", notice=context.notice)
+    with context.services.reading() as db:
+        views = context.services.entries.queries.views(db, caller.id)
+    if home := next((view for view in views if view.is_home), None):
+        return Redirect(home.path, notice=context.notice)
     return Redirect(_HOME_PAGES.get(caller.default_home_page, "/unread"))
 
 
