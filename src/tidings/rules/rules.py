@@ -29,6 +29,7 @@ from tidings.rules.model import (
 )
 from tidings.services.clock import Clock
 from tidings.services.entries.listing import EntryListReader
+from tidings.services.listeners import KeptQuery
 from tidings.storage.entries import labels
 from tidings.storage.feeds import categories, feeds
 
@@ -193,6 +194,14 @@ def owned_rule(db: Read, user_id: int, rule_id: int) -> Rule:
 
 def unknown_rule(rule_id: int) -> NotFound:
     return NotFound(msg("There is no rule {id}.", id=rule_id))
+
+
+def kept_queries(db: Read, user_id: int) -> list[KeptQuery]:
+    """Return the queries of the user's rules, with the labels that these give."""
+    return [
+        KeptQuery(msg("the rule {name}", name=rule.name), rule.query, RuleFields.of(rule).label_ids)
+        for rule in store.list_all(db, user_id)
+    ]
 
 
 def problems_of(db: Read, user_id: int, rules: Sequence[Rule]) -> dict[int, Message]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tidings.base.messages import msg
 from tidings.rules.arrival import decide_arrivals
-from tidings.rules.rules import Rules
+from tidings.rules.rules import Rules, kept_queries
 from tidings.rules.runs import RuleRuns, remove_expired
 from tidings.rules.services import RuleServices
 from tidings.rules.worker import RuleApplier
@@ -18,6 +18,7 @@ from tidings.wiring.slice import Parts, Slice
 def build(parts: Parts) -> RuleServices:
     """Return the rules of users, which decide about arriving entries."""
     parts.listeners.entries_arriving.append(decide_arrivals)
+    parts.listeners.kept_queries.append(kept_queries)
     lists = EntryListReader(parts.database, SearchIndexer(parts.database))
     parts.listeners.cleanup_tasks.append(CleanupTask("rule runs", remove_expired))
     return RuleServices(

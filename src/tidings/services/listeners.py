@@ -102,6 +102,8 @@ class KeptQuery(Struct, frozen=True):
     owner: Message
     """What has the query, as part of a sentence: the view Rain."""
     query: str
+    label_ids: tuple[int, ...] = ()
+    """Labels that the owner gives to entries that match."""
 
 
 class EntrySaver(Protocol):
