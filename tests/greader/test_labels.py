@@ -127,6 +127,17 @@ def test_the_entries_of_a_label_are_marked_read(app: App, alice: Person, ids: di
     assert sum(alice.get("/v1/feeds/counters")["unreads"].values()) == 2
 
 
+def test_labels_are_in_the_order_of_their_user(app: App, alice: Person, ids: dict[str, int]) -> None:
+    for name in ("Alpha", "Beta", "Gamma"):
+        give(app, name, ids["One"])
+    (gamma,) = (one["id"] for one in alice.get("/v1/labels") if one["title"] == "Gamma")
+
+    alice.put(f"/v1/labels/{gamma}", {"position": 1}, status=201)
+
+    assert list(tags(app)) == ["Gamma", "Alpha", "Beta"]
+    assert labels_of(app, ids["One"]) == ["All", "Gamma", "Alpha", "Beta"]
+
+
 def test_a_label_is_renamed(app: App, ids: dict[str, int]) -> None:
     give(app, "Old", ids["One"])
     give(app, "Other", ids["One"])

@@ -166,6 +166,29 @@ def test_a_row_names_two_labels_and_counts_the_rest(reader: Visitor, alice: Pers
     assert re.findall(r'class="row-label"[^>]*>(?:<svg.*?</svg><span>)?([^<]+)<', rows) == ["A", "B", "+3"]
 
 
+def test_what_uses_a_label_is_named_before_it_is_deleted(reader: Visitor, alice: Person, bob: Person) -> None:
+    made = {name: alice.post("/v1/labels", {"title": name})["id"] for name in ("Work", "Home")}
+    views = {"By name": "rain label:work", "By beginning": "-label:wo*", "By id": f"L:{made['Work']}"}
+    for name, query in (views | {"Of any": "label:*", "Of home": "label:home", "Of words": "work"}).items():
+        alice.post("/v1/views", {"name": name, "query": query})
+    giving = {"name": "Giver", "query": "rain", "actions": [{"type": "label", "label_id": made["Work"]}]}
+    alice.post("/v1/rules", giving)
+    alice.post("/v1/rules", {"name": "Star <b>", "query": "label:work", "actions": [{"type": "star"}]})
+    alice.post("/v1/rules", {"name": "Else", "query": "snow", "actions": [{"type": "star"}]})
+    bob.post("/v1/views", {"name": "Bob's", "query": "label:work"})
+    reader.sign_in()
+
+    page = reader.page(f"/labels/{made['Work']}/delete")
+
+    assert re.findall(r"<li>(the [^<]*)</li>", page) == [
+        *(f"the view {name}" for name in views),
+        "the rule Giver",
+        "the rule Star &lt;b&gt;",
+    ]
+    alice.delete(f"/v1/views/{alice.get('/v1/views')[-2]['id']}")
+    assert "the view Of home" not in reader.page(f"/labels/{made['Home']}/delete")
+
+
 @pytest.mark.parametrize(
     ("name", "message"), [("other", "already have a label"), ("all", "have a category"), (" ", "needs a name")]
 )

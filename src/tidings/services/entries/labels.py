@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 
 from tidings.base.errors import InvalidInput, NotFound
-from tidings.base.messages import msg
+from tidings.base.messages import Message, msg
 from tidings.base.text import normalize_for_search
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.entries import EntryStatus
 from tidings.domain.entries.labels import Label, moved, validate_color, validate_name
 from tidings.domain.entries.state_changes import StateChange
 from tidings.engine.database import Database, Read, Write
+from tidings.query.errors import QueryError
+from tidings.query.model import Id, IdField, Text, TextField, leaves
+from tidings.query.names import is_name
+from tidings.query.parser import parse
 from tidings.services.clock import Clock
 from tidings.services.entries.entries import owned_entry, write_states
 from tidings.services.listeners import Listeners
@@ -67,6 +71,11 @@ class Labels:
             owned_label(db, user_id, label_id)
             labels.detach_all(db, user_id, label_id, now=self._clock())
             labels.remove(db, user_id, label_id)
+
+    def uses(self, db: Read, label: Label) -> list[Message]:
+        """Return what uses a label, as parts of a sentence: views and rules that name it or give it to entries."""
+        kept = self._listeners.queries_of(db, label.user_id)
+        return [one.owner for one in kept if label.id in one.label_ids or _is_named(label, one.query)]
 
     def change(
         self, user_id: int, entry_ids: Sequence[int], *, add: Iterable[str] = (), remove: Iterable[str] = ()
@@ -155,6 +164,16 @@ def owned_label(db: Read, user_id: int, label_id: int) -> Label:
     if label is None:
         raise unknown_label(label_id)
     return label
+
+
+def _is_named(label: Label, query: str) -> bool:
+    """Return whether a query asks for the label by name or id. A query for any label does not."""
+    try:
+        found = [*leaves(parse(query))]
+    except QueryError:
+        return False
+    names = (leaf for leaf in found if isinstance(leaf, Text) and leaf.field is TextField.LABEL and leaf.words)
+    return Id(IdField.LABEL, label.id) in found or any(is_name(leaf, label.name) for leaf in names)
 
 
 def check_owned(db: Read, user_id: int, label_ids: Collection[int], *, field: str) -> None:

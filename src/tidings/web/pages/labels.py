@@ -75,11 +75,12 @@ def move_label(caller: User, services: Services, label_id: int, form: LabelMoveF
 
 @routes.get("/labels/{label_id}/delete")
 def confirm_deletion(context: RequestContext, label_id: int) -> PageResponse:
-    """Ask first, with the number of entries that have the label."""
+    """Ask first, with the number of entries that have the label, and what uses it."""
     with context.services.reading() as db:
         label = owned_label(db, context.caller.id, label_id)
         count = labels.counts(db, context.caller.id, [label_id]).get(label_id, LabelCounts()).entries
-    values = {"title": _("Delete a label"), "place": "labels", "label": label, "count": count}
+        uses = context.services.entries.labels.uses(db, label)
+    values = {"title": _("Delete a label"), "place": "labels", "label": label, "count": count, "uses": uses}
     return PageResponse("label_delete.html", values)
 
 
