@@ -17,8 +17,10 @@ from tidings.domain.feeds.categories import (
     CategoryTree,
     check_place,
     name_from_app,
+    split_names,
     with_app_titles,
     with_paths,
+    with_split_names,
     without,
 )
 
@@ -177,3 +179,28 @@ def test_whatever_is_made_of_paths_is_a_tree_with_unique_paths_and_titles(
             raise AssertionError from None
     again, _ = with_paths(stored, [*paths, *more], user_id=1)
     assert again == []
+
+
+@given(names=st.lists(st.lists(NAMES, min_size=1, max_size=10), max_size=12))
+def test_a_tree_of_names_keeps_every_path(names: list[list[str]]) -> None:
+    stored: list[Category] = []
+    for parts in names:
+        name = " / ".join(parts)
+        if all(normalize_for_search(one.name) != normalize_for_search(name) for one in stored):
+            stored.append(category(len(stored) + 1, name))
+    before = titles(stored, "path")
+
+    new, moved = with_split_names(stored, user_id=1)
+    numbers = {one.id: len(stored) - one.id for one in new}
+    after = [
+        Category(numbers.get(one.id, one.id), 1, "", False, numbers.get(one.parent_id or 0, one.parent_id), one.name)
+        for one in (*moved, *new)
+    ]
+
+    shown = titles(after, "path")
+    # What is the same but for case has one name above.
+    assert {number: shown[number].casefold() for number in before} == {
+        number: title.casefold() for number, title in before.items()
+    }
+    assert all(depth <= MAX_DEPTH for _, depth in CategoryTree(after).walk())
+    assert split_names(after) == [] or max(len(one.split(" / ")) for one in before.values()) > MAX_DEPTH

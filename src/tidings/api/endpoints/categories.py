@@ -9,7 +9,7 @@ from tidings.api.struct_copy import StructCopy
 from tidings.base.errors import InvalidInput, NotFound
 from tidings.base.messages import verbatim
 from tidings.domain.accounts.users import User
-from tidings.domain.feeds.categories import Category, CategoryTree
+from tidings.domain.feeds.categories import Category, CategoryTree, SplitName
 from tidings.http.binding import LazyBody, Query
 from tidings.http.endpoints import Routes
 from tidings.http.json_body import Int64
@@ -109,6 +109,18 @@ def create_category(caller: User, services: Services, body: CategoryCreate) -> C
             caller.id, body.title, parent_id=body.parent_id or None, hide_globally=bool(body.hide_globally)
         )
     )
+
+
+@routes.get("/v1/categories/tree")
+def list_paths_in_names(caller: User, services: Services) -> list[SplitName]:
+    """List the categories whose names are paths, such as News / Europe, with the names of a tree."""
+    return services.feeds.categories.paths_in_names(caller.id)
+
+
+@routes.post("/v1/categories/tree")
+def make_category_tree(caller: User, services: Services) -> list[SplitName]:
+    """Make a tree of the names that are paths, and list them. Their titles stay as they are."""
+    return services.feeds.categories.make_tree(caller.id)
 
 
 @routes.put("/v1/categories/{category_id}", status=201, raises=(InvalidInput, NotFound))

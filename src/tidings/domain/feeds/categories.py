@@ -252,6 +252,64 @@ def with_paths(
     return new, found
 
 
+class SplitName(Struct, frozen=True):
+    """A category whose name is a path, such as "News / Europe", and the names that it would have in a tree."""
+
+    id: int
+    title: str
+    path: tuple[str, ...]
+
+
+def split_names(categories: Iterable[Category]) -> list[SplitName]:
+    """Return the categories whose names are paths, in the order of the tree, with their paths as they would become.
+
+    Their titles stay: only the tree is new. What would be deeper than `MAX_DEPTH` becomes one name.
+    """
+    tree = CategoryTree(categories)
+    taken: set[tuple[str, ...]] = set()
+    found = []
+    for one, _ in tree.walk():
+        parts = [part for above in tree.line(one.id) for part in _parts(above.name)]
+        tail = [SEPARATOR.join(parts[MAX_DEPTH - 1 :])] if len(parts) >= MAX_DEPTH else []
+        path = (*parts[: MAX_DEPTH - 1], *tail)
+        key = tuple(map(normalize_for_search, path))
+        if key in taken:
+            # Blanks alone tell it from another one.
+            path = (*path[:-1], one.name)
+        taken.add(key)
+        if path != tuple(above.name for above in tree.line(one.id)):
+            found.append(SplitName(one.id, one.title, path))
+    return found
+
+
+def with_split_names(categories: Sequence[Category], *, user_id: int) -> tuple[list[Category], list[Category]]:
+    """Return the new categories that `split_names` needs, with negative ids, and all others as they become."""
+    tree = CategoryTree(categories)
+    paths = {one.id: tuple(above.name for above in tree.line(one.id)) for one in categories}
+    paths |= {one.id: one.path for one in split_names(categories)}
+    ids = {tuple(map(normalize_for_search, path)): number for number, path in paths.items()}
+    new: list[Category] = []
+
+    def parent_of(path: tuple[str, ...]) -> int | None:
+        above = path[:-1]
+        if not above:
+            return None
+        key = tuple(map(normalize_for_search, above))
+        if key not in ids:
+            parent_id = parent_of(above)
+            ids[key] = -1 - len(new)
+            new.append(Category(ids[key], user_id, "", False, parent_id, above[-1]))
+        return ids[key]
+
+    moved = [replace(one, parent_id=parent_of(paths[one.id]), name=paths[one.id][-1]) for one in categories]
+    return new, moved
+
+
+def _parts(name: str) -> list[str]:
+    parts = [part.strip() for part in name.split(SEPARATOR)]
+    return parts if all(parts) else [name]
+
+
 def _order(category: Category) -> tuple[str, str, int]:
     return sort_key(category.name), category.name, category.id
 

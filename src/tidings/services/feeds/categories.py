@@ -14,11 +14,14 @@ from tidings.domain.feeds.categories import (
     Category,
     CategoryExists,
     CategoryTree,
+    SplitName,
     check_place,
     name_from_app,
+    split_names,
     validate_title,
     with_app_titles,
     with_paths,
+    with_split_names,
     without,
 )
 from tidings.engine.database import Database, Read, Write
@@ -127,6 +130,27 @@ class Categories:
         kept = [one for one in present if one.id not in removed]
         titled = with_app_titles(without(kept, gone), categories.title_style(db, user_id))
         categories.arrange(db, user_id, kept, titled)
+
+    def paths_in_names(self, user_id: int) -> list[SplitName]:
+        """Return the categories whose names are paths, such as "News / Europe", and what would become of them."""
+        with self._database.reading() as db:
+            return split_names(categories.list_all(db, user_id))
+
+    def make_tree(self, user_id: int) -> list[SplitName]:
+        """Make a tree of the names that are paths, and return what `paths_in_names` did. Titles in apps stay."""
+        with self._database.writing() as db:
+            categories.lock_all(db, user_id)
+            present = categories.list_all(db, user_id)
+            split = split_names(present)
+            new, moved = with_split_names(present, user_id=user_id)
+            if split:
+                ids = categories.add_many(db, user_id, new)
+                added = {one.id: one for one in categories.list_all(db, user_id)}
+                placed = [replace(one, parent_id=ids.get(one.parent_id or 0, one.parent_id)) for one in moved]
+                everything = [*placed, *(added[number] for number in ids.values())]
+                titled = with_app_titles(everything, categories.title_style(db, user_id))
+                categories.arrange(db, user_id, list(added.values()), titled)
+            return split
 
     def ensure(self, user_id: int, title: str) -> Category:
         """Return the category with this title, compared without case; a new one if there is none."""

@@ -358,7 +358,8 @@ class _Planner:
     def _feeds(self, leaf: Text) -> Iterable[int]:
         for row in self._names.feeds:
             urls = (row["site_url"], row["feed_url"])
-            if matches_feed(leaf, title=row["title"], category=self._names.tree.path(row["category_id"]), urls=urls):
+            category = self._names.tree.path(row["category_id"]) if leaf.field is TextField.CATEGORY else ""
+            if matches_feed(leaf, title=row["title"], category=category, urls=urls):
                 yield row["id"]
 
     def _by_values(self, kind: str, is_wanted: Callable[[str], bool]) -> Shape:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from sqlalchemy import Select, bindparam, delete, func, insert, select, update
 
 from tidings.base.text import normalize_for_search, sort_key
-from tidings.domain.feeds.categories import Category, CategoryCounts, with_app_titles
+from tidings.domain.feeds.categories import Category, CategoryCounts, CategoryTree, with_app_titles
 from tidings.engine.database import Read, Write, columns
 from tidings.engine.statements import in_list, lock_rows, take_ids
 from tidings.storage.schema import categories, feed_counters, feeds, users
@@ -89,6 +89,12 @@ def list_all(db: Read, user_id: int) -> list[Category]:
 
 def _order(category: Category) -> tuple[str, str, int]:
     return sort_key(category.title), category.title, category.id
+
+
+def paths(db: Read, user_id: int) -> dict[int, str]:
+    """Return the paths of the user's categories by id."""
+    tree = CategoryTree(list_all(db, user_id))
+    return {category.id: tree.path(category.id) for category, _ in tree.walk()}
 
 
 def get(db: Read, user_id: int, category_id: int) -> Category | None:
