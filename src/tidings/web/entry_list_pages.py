@@ -236,7 +236,7 @@ def category(context: RequestContext, query: ListQuery, category_id: int) -> Lis
     total = line.unread + line.counts.read if shows_all else line.unread
     return ListPage(
         "category",
-        line.category.title,
+        line.category.name,
         f"/categories/{category_id}",
         EntryFilter(statuses=_statuses(shows_all), category_id=category_id),
         total=total,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Collection, Mapping
 from functools import cached_property
 from urllib.parse import parse_qsl, urlencode
 
@@ -12,7 +13,7 @@ from msgspec import Struct
 from tidings.base.text import normalize_for_search
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.labels import Label
-from tidings.domain.feeds.categories import Category
+from tidings.domain.feeds.categories import SEPARATOR, Category, CategoryTree
 from tidings.services import Services
 from tidings.services.entries.view_counts import ViewCounts
 from tidings.storage.entries import labels
@@ -59,8 +60,17 @@ class SidebarState(Struct, frozen=True):
 
 
 class CategoryLine(Struct, frozen=True):
+    """A category with its counts, and its place in the tree."""
+
     category: Category
+    own: SidebarCounts
+    """Of its own feeds."""
     counts: SidebarCounts
+    """With those of the categories below it."""
+    path: str
+    """Its name after those of the categories above it."""
+    depth: int
+    """1 at the top."""
 
     @property
     def unread(self) -> int:
@@ -79,6 +89,10 @@ class SidebarGroup(Struct, frozen=True):
     """How many feeds are left out before the listed ones."""
     after: int = 0
     """How many feeds are left out after the listed ones."""
+    groups: list[SidebarGroup] = []
+    """The categories below it."""
+    more_lines: int = 0
+    """How many lines the page leaves out if it lists nothing of the group."""
 
 
 class Sidebar:
@@ -94,19 +108,15 @@ class Sidebar:
         self._user_id = user.id
         with services.reading() as db:
             counts = sidebar.count_by_category(db, user.id)
-            named = categories.list_all(db, user.id)
+            self.tree = CategoryTree(categories.list_all(db, user.id))
             self.labels = labels.list_all(db, user.id)
-        by_unread = user.categories_sorting_order == "unread_count"
-        self.categories = [
-            CategoryLine(category, counts.get(category.id) or SidebarCounts(category.id)) for category in named
-        ]
-        if by_unread:
-            # The sort is stable: equal categories stay in the order of their titles.
-            self.categories.sort(key=lambda line: -line.unread)
-        self.feed_count = sum(line.counts.feeds for line in self.categories)
-        self.unread = sum(line.counts.visible_unread for line in self.categories if not line.category.hide_globally)
-        self.starred = sum(line.counts.starred for line in self.categories)
-        self.read = sum(line.counts.read for line in self.categories)
+        self.categories = _lines(self.tree, counts, by_unread=user.categories_sorting_order == "unread_count")
+        self.feed_count = sum(line.own.feeds for line in self.categories)
+        self.unread = sum(
+            line.own.visible_unread for line in self.categories if not self.tree.is_hidden(line.category.id)
+        )
+        self.starred = sum(line.own.starred for line in self.categories)
+        self.read = sum(line.own.read for line in self.categories)
 
     @cached_property
     def views(self) -> ViewCounts:
@@ -150,28 +160,51 @@ class Sidebar:
         found = [feed for feed in self.feeds if all(word in normalize_for_search(feed.title) for word in wanted)]
         return sorted(found, key=lambda feed: places.get(feed.category_id, len(places)))
 
-    def groups(self, state: SidebarState, feed_id: int | None, category_id: int | None) -> list[SidebarGroup]:
+    def groups(
+        self, state: SidebarState, feed_id: int | None, category_id: int | None, *, below: int | None = None
+    ) -> list[SidebarGroup]:
         """Return the groups as the page shows them. feed_id, category_id: ids of the current list.
 
-        The feeds of the current group come first when not all fit.
+        below: the category whose groups to return, instead of those at the top. The feeds of the current group come
+        first when not all fit. What is in a closed group is left out unless all fits.
         """
+        current = set[int]() if category_id is None else {one.id for one in self.tree.line(category_id)}
+        inside = None if below is None else set(self.tree.with_below(below)) - {below}
         lines = [
-            line for line in self.categories if not state.only_unread or line.unread or line.category.id == category_id
+            line
+            for line in self.categories
+            if (not state.only_unread or line.unread or line.category.id in current)
+            and (inside is None or line.category.id in inside)
         ]
+        # Those above the current one are open, so that it is seen.
         open_ids = {line.category.id for line in lines if self._is_open(line, state, feed_id, category_id)}
+        open_ids |= current - {category_id}
+        seen_ids = set[int]()
+        for line in lines:
+            if line.category.id in open_ids and (line.depth == 1 or line.category.parent_id in {*seen_ids, below}):
+                seen_ids.add(line.category.id)
         has_room_for_all = sum(_shown_count(line, state) for line in lines) <= MAX_UNFOLDED_FEEDS
-        listed = self.feeds_of({line.category.id for line in lines} if has_room_for_all else open_ids)
-        room, shown = MAX_UNFOLDED_FEEDS, {}
+        listed_ids = {line.category.id for line in lines} if has_room_for_all else seen_ids
+        listed = self.feeds_of(listed_ids)
+        room, shown = MAX_UNFOLDED_FEEDS, dict[int, SidebarGroup]()
+        children = Counter(line.category.parent_id for line in lines)
         for line in sorted(lines, key=lambda line: line.category.id != category_id):
             number, group = line.category.id, (line.category, line.unread, line.category.id in open_ids)
             if number not in listed:
-                shown[number] = SidebarGroup(*group, [], after=_shown_count(line, state))
+                after = line.counts.unread_feeds if state.only_unread else line.counts.feeds
+                more_lines = _shown_count(line, state) + children[number]
+                shown[number] = SidebarGroup(*group, [], after=after, more_lines=more_lines)
                 continue
             feeds = [feed for feed in listed[number] if feed.unread or feed.id == feed_id or not state.only_unread]
             first, last = _window(feeds, feed_id, room)
             room -= last - first
             shown[number] = SidebarGroup(*group, feeds[first:last], first, len(feeds) - last)
-        return [shown[line.category.id] for line in lines]
+        tops: list[SidebarGroup] = []
+        for line in lines:
+            parent = shown.get(line.category.parent_id or 0)
+            siblings = tops if parent is None else parent.groups if line.category.parent_id in listed_ids else []
+            siblings.append(shown[line.category.id])
+        return tops
 
     def _is_open(self, line: CategoryLine, state: SidebarState, feed_id: int | None, category_id: int | None) -> bool:
         category, is_current = line.category.id, line.category.id == category_id
@@ -180,9 +213,34 @@ class Sidebar:
         return category not in state.closed and (is_current or self.feed_count <= MAX_UNFOLDED_FEEDS)
 
 
+def _lines(tree: CategoryTree, counts: Mapping[int, SidebarCounts], *, by_unread: bool) -> list[CategoryLine]:
+    """Return the categories, each followed by those below it; siblings by name or by unread entries."""
+    own = {one.id: counts.get(one.id) or SidebarCounts(one.id) for one, _ in tree.walk()}
+    names = SidebarCounts.__struct_fields__[1:]
+    sums = {name: tree.summed({id_: getattr(each, name) for id_, each in own.items()}) for name in names}
+    lines: list[CategoryLine] = []
+    # With the path of what is above, as text.
+    waiting: list[tuple[Category, str, int]] = []
+
+    def add(parent_id: int | None, prefix: str, depth: int) -> None:
+        children = list(tree.children(parent_id))
+        if by_unread:
+            # The sort is stable: equal categories stay in the order of their names.
+            children.sort(key=lambda one: -sums["unread"][one.id])
+        waiting.extend((one, prefix, depth) for one in reversed(children))
+
+    add(None, "", 1)
+    while waiting:
+        one, prefix, depth = waiting.pop()
+        counted = SidebarCounts(one.id, *(sums[name][one.id] for name in names))
+        lines.append(CategoryLine(one, own[one.id], counted, f"{prefix}{one.name}", depth))
+        add(one.id, f"{prefix}{one.name}{SEPARATOR}", depth + 1)
+    return lines
+
+
 def _shown_count(line: CategoryLine, state: SidebarState) -> int:
     """Return the number of feeds that a group has, apart from a current one without unread entries."""
-    return line.counts.unread_feeds if state.only_unread else line.counts.feeds
+    return line.own.unread_feeds if state.only_unread else line.own.feeds
 
 
 def _window(feeds: list[SidebarFeed], feed_id: int | None, room: int) -> tuple[int, int]:

@@ -1,27 +1,44 @@
-"""The categories page: add, rename, hide, mark read and delete."""
+"""The categories page: add, rename, put under another one, hide, mark read and delete."""
 
 from __future__ import annotations
+
+from msgspec import UNSET, UnsetType
 
 from tidings.base.errors import InvalidInput, NotFound
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.entries import EntryFilter
-from tidings.http.binding import Form
+from tidings.domain.feeds.categories import SEPARATOR
+from tidings.http.binding import Form, parse_id
 from tidings.http.endpoints import Routes
 from tidings.services import Services
 from tidings.services.feeds.categories import owned_category, unknown_category
 from tidings.storage.entries import entry_lists
+from tidings.web import security
 from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.field_errors import field_error
-from tidings.web.language import _
+from tidings.web.language import _, ngettext
 from tidings.web.list_page import ShownForm, mark_read_redirect
 from tidings.web.message_translation import translated
 
 routes = Routes()
 
 
+# Keeps a category where it is.
+KEPT = "keep"
+
+
 class CategoryForm(Form, frozen=True):
     title: str = ""
     hide_globally: bool | None = None
+    parent: str = KEPT
+    """Id of the category to put it under, "" for none."""
+
+
+class CategoryMoveForm(Form, frozen=True):
+    """The form that a dragged category sends."""
+
+    parent: str = ""
+    back: str = ""
 
 
 class CategoryDeletionForm(Form, frozen=True):
@@ -29,6 +46,8 @@ class CategoryDeletionForm(Form, frozen=True):
 
     move_to: int | None = None
     """The category that gets its feeds; None deletes them too."""
+    below: str = ""
+    """"delete" for the categories below it to go, too; otherwise they move up."""
 
 
 @routes.get("/categories")
@@ -41,7 +60,9 @@ def add_category(
     context: RequestContext, caller: User, services: Services, form: CategoryForm
 ) -> PageResponse | Redirect:
     try:
-        services.feeds.categories.create(caller.id, form.title, hide_globally=bool(form.hide_globally))
+        services.feeds.categories.create(
+            caller.id, form.title, parent_id=_parent(form.parent) or None, hide_globally=bool(form.hide_globally)
+        )
     except InvalidInput as error:
         return _page(context, form, problem=error)
     return Redirect("/categories", notice=_("%(title)s created.", title=form.title.strip()))
@@ -53,11 +74,47 @@ def change_category(
 ) -> PageResponse | Redirect:
     try:
         services.feeds.categories.update(
-            caller.id, category_id, title=form.title, hide_globally=bool(form.hide_globally)
+            caller.id,
+            category_id,
+            name=form.title,
+            hide_globally=bool(form.hide_globally),
+            parent_id=_parent(form.parent),
         )
     except InvalidInput as error:
-        return _page(context, form, category_id, error)
+        if form.parent == KEPT:
+            return _page(context, form, category_id, error)
+        return _edit_page(context, category_id, form, error)
     return Redirect(f"/categories#c{category_id}", notice=_("Saved."))
+
+
+@routes.get("/categories/{category_id}/edit")
+def edit_category(context: RequestContext, category_id: int) -> PageResponse:
+    return _edit_page(context, category_id)
+
+
+@routes.post("/categories/{category_id}/move")
+def move_category(caller: User, services: Services, category_id: int, form: CategoryMoveForm) -> Redirect:
+    """Put a category under another one, where it was dragged, and return to the page."""
+    back = security.local_path(form.back) or "/categories"
+    try:
+        moved = services.feeds.categories.update(caller.id, category_id, parent_id=_parent(form.parent))
+    except InvalidInput as error:
+        return Redirect(back, notice=translated(error.text))
+    return Redirect(back, notice=_("%(title)s moved.", title=moved.name))
+
+
+@routes.get("/categories/tree")
+def show_tree_of_names(caller: User, services: Services) -> PageResponse:
+    """Show what would become of names that are paths, such as "News / Europe"."""
+    split = services.feeds.categories.paths_in_names(caller.id)
+    return PageResponse("category_tree.html", {"title": _("A tree of names"), "place": "categories", "split": split})
+
+
+@routes.post("/categories/tree")
+def make_tree_of_names(caller: User, services: Services) -> Redirect:
+    count = len(services.feeds.categories.make_tree(caller.id))
+    notice = ngettext("%(count)d category moved.", "%(count)d categories moved.", count, count=count)
+    return Redirect("/categories", notice=notice)
 
 
 @routes.post("/categories/{category_id}/read")
@@ -77,7 +134,10 @@ def confirm_deletion(context: RequestContext, category_id: int) -> PageResponse:
     line = context.sidebar.category(category_id)
     if line is None:
         raise unknown_category(category_id)
-    return PageResponse("category_delete.html", {"title": _("Delete a category"), "place": "categories", "line": line})
+    below = [context.sidebar.category(one) for one in context.sidebar.tree.with_below(category_id)[1:]]
+    feeds_below = line.counts.feeds - line.own.feeds
+    values = {"line": line, "below": below, "feeds_below": feeds_below}
+    return PageResponse("category_delete.html", {"title": _("Delete a category"), "place": "categories"} | values)
 
 
 @routes.post("/categories/{category_id}/delete")
@@ -87,6 +147,9 @@ def delete_category(
     line = context.sidebar.category(category_id)
     if line is None:
         raise unknown_category(category_id)
+    with_below = form.below == "delete"
+    if with_below and form.move_to in context.sidebar.tree.with_below(category_id):
+        return Redirect(f"/categories/{category_id}/delete", notice=_("Choose a category that stays."))
     if form.move_to is not None and form.move_to != category_id:
         try:
             services.feeds.bulk.move(
@@ -94,8 +157,29 @@ def delete_category(
             )
         except NotFound as error:
             return Redirect(f"/categories/{category_id}/delete", notice=translated(error.text))
-    services.feeds.categories.delete(caller.id, category_id)
-    return Redirect("/categories", notice=_("%(title)s deleted.", title=line.category.title))
+    services.feeds.categories.delete(caller.id, category_id, with_below=with_below)
+    return Redirect("/categories", notice=_("%(title)s deleted.", title=line.category.name))
+
+
+def _parent(text: str) -> int | UnsetType | None:
+    """Return the category that a form names; UNSET keeps the one that it is under. Raises InvalidInput."""
+    if text == KEPT:
+        return UNSET
+    return parse_id("parent", text, error=InvalidInput) if text else None
+
+
+def _edit_page(
+    context: RequestContext, category_id: int, form: CategoryForm | None = None, problem: InvalidInput | None = None
+) -> PageResponse:
+    """Return the page with the form of one category. Raises NotFound."""
+    line = context.sidebar.category(category_id)
+    if line is None:
+        raise unknown_category(category_id)
+    kept = CategoryForm(line.category.name, line.category.hide_globally, str(line.category.parent_id or ""))
+    values = {"title": line.path, "place": "categories", "line": line, "form": form or kept}
+    return PageResponse(
+        "category_edit.html", values, status=400 if problem else 200, problem=field_error(problem) if problem else None
+    )
 
 
 def _page(
@@ -112,6 +196,7 @@ def _page(
         "place": "categories",
         "form": form or CategoryForm(),
         "changing": changing,
+        "has_paths": any(SEPARATOR in line.category.name for line in context.sidebar.categories),
         "newest": newest,
     }
     return PageResponse(

@@ -200,7 +200,7 @@ def _page(
         checked = health.get(db, user.id, feed_id, now)
         if checked is None:
             raise NotFound(verbatim(f"There is no feed {feed_id}."))
-        named = {category.id: category.title for category in categories.list_all(db, user.id)}
+        named = categories.paths(db, user.id)
         (row,) = feed_rows(db, user.id, [checked], named, now)
     shown = _form_of(feed) if form is None else form
     is_refused = bool(problems)

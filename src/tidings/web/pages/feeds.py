@@ -157,16 +157,16 @@ def _refresh_notice(count: int) -> str:
 def _ids(caller: User, services: Services, form: BulkChangeForm, query: FeedsQuery, now: Instant) -> list[int]:
     if form.whole:
         with services.reading() as db:
-            return _filtered(_summaries(db, caller, query, now), query).ids
+            return _filtered(db, caller, _summaries(db, caller, query, now), query).ids
     return [int(id_) for id_ in form.feed if id_.isascii() and id_.isdecimal() and len(id_) < 19]
 
 
 def _page(context: RequestContext, caller: User, services: Services, query: FeedsQuery) -> PageResponse:
     now = context.now
     with services.reading() as db:
-        named = {category.id: category.title for category in categories.list_all(db, caller.id)}
+        named = categories.paths(db, caller.id)
         summaries = _summaries(db, caller, query, now)
-        chosen = _filtered(summaries, query)
+        chosen = _filtered(db, caller, summaries, query)
         pages = max(1, -(-len(chosen.ids) // ON_A_PAGE))
         page = min(max(query.page or 1, 1), pages)
         shown = health.get_many(db, caller.id, chosen.ids[(page - 1) * ON_A_PAGE : page * ON_A_PAGE], now)
@@ -202,12 +202,13 @@ def _summaries(db: Read, caller: User, query: FeedsQuery, now: Instant) -> list[
     return health.list_summaries(db, caller.id, order, now)
 
 
-def _filtered(summaries: Sequence[FeedHealthSummary], query: FeedsQuery) -> FilteredFeeds:
+def _filtered(db: Read, caller: User, summaries: Sequence[FeedHealthSummary], query: FeedsQuery) -> FilteredFeeds:
+    inside = () if query.category is None else set(categories.with_below(db, caller.id, [query.category]))
     words = sort_key(query.q).split()
     matching = [
         feed
         for feed in summaries
-        if (query.category is None or feed.category_id == query.category)
+        if (query.category is None or feed.category_id in inside)
         and (not words or all(word in _searched(feed) for word in words))
     ]
     counts = Counter(feed.health for feed in matching)

@@ -41,10 +41,10 @@ class SidebarForm(Form, frozen=True):
 
 @routes.get("/sidebar")
 def show_feeds(context: RequestContext, query: SidebarQuery) -> PageResponse:
-    """Show feeds with their unread counts: all of one category, or those that match a name."""
+    """Show feeds with their unread counts: what is in one category, or those that match a name."""
     if query.category is None:
         found, title = context.sidebar.find(query.name[:500]), _("Feeds")
-        shown = found[:MAX_FOUND]
+        shown, groups = found[:MAX_FOUND], []
     else:
         line = context.sidebar.category(query.category)
         if line is None:
@@ -55,8 +55,9 @@ def show_feeds(context: RequestContext, query: SidebarQuery) -> PageResponse:
             for feed in context.sidebar.feeds_of([query.category])[query.category]
             if feed.unread or feed.id == query.feed or not only_unread
         ]
-        title = line.category.title
-    values = {"title": title, "feeds": shown, "more": len(found) - len(shown), "query": query}
+        title = line.path
+        groups = context.sidebar.groups(context.sidebar_state, query.feed, None, below=query.category)
+    values = {"title": title, "groups": groups, "feeds": shown, "more": len(found) - len(shown), "query": query}
     return PageResponse("sidebar.html", values)
 
 

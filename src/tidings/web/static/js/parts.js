@@ -40,6 +40,9 @@ if (sessionStorage.getItem(`tidings:playing${base}`)) addPart("player");
 
 for (const name of TOUCHES)
   addEventListener(name, (event) => addPart("touch", (touch) => touch[name](event)), { passive: true });
+addEventListener("dragstart", (event) => {
+  if (event.target.closest?.("#groups")) addPart("drag", ({ dragstart }) => dragstart(event));
+});
 document.addEventListener("submit", (event) => {
   if (event.target.id !== "refresh") return;
   event.preventDefault();

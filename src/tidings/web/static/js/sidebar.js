@@ -22,7 +22,7 @@ async function ask(query) {
 
 // Load the feeds of a group that the page does not list. What is in view stays where it is.
 async function fill(group) {
-  const list = group.querySelector(".group-feeds:has(> .more)");
+  const list = group.querySelector(":scope > .group-feeds:has(> .more)");
   if (!list || list.ariaBusy) return;
   list.ariaBusy = "true";
   const found = await ask({ category: group.dataset.group }).catch(() => null);
@@ -32,6 +32,8 @@ async function fill(group) {
   );
   const top = before?.getBoundingClientRect().top;
   list.replaceWith(found);
+  makeRoom();
+  watch();
   const after = before && found.querySelector(`a[href="${before.getAttribute("href")}"]`);
   if (after) box().scrollTop += after.getBoundingClientRect().top - top;
 }
