@@ -12,9 +12,9 @@ from support.people import Person
 from support.running import RunningService
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
-    """One Chromium for the tests of a file. Skips them, with the reason, where Chromium cannot be installed."""
+    """One Chromium for the files that a process runs one after the other. Skips tests where it cannot be installed."""
     try:
         with chromium() as started:
             yield started
