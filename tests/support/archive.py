@@ -18,7 +18,6 @@ SHARES = (60_000, 10_000, 10_000, 10_000, 10_000)
 CATEGORIES, FEEDS = 10, 100
 # The last ones: the others of these are below the first.
 TREE = 3
-SUBSCRIPTIONS = 20_000
 SPAN_S = 400 * 86_400
 
 
@@ -58,7 +57,7 @@ def build(
             db.run(text(_ENCLOSURES))
         _give_sources(db, database.is_sqlite)
         _fill_index(db, database.is_sqlite)
-        _subscribe(db, sum(min(feeds, share) for share in shares))
+        _subscribe(db, sum(shares) // 5, sum(min(feeds, share) for share in shares))
         _count(db)
     if not database.is_sqlite:
         with database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
@@ -165,9 +164,9 @@ def _fill_index(db: Write, is_sqlite: bool) -> None:
         )
 
 
-def _subscribe(db: Write, sources: int) -> None:
+def _subscribe(db: Write, number: int, sources: int) -> None:
     """Add WebSub subscriptions and give each a source; none is due within an hour of `NOW`."""
-    db.run(text(_SUBSCRIPTIONS.format(number=SUBSCRIPTIONS)), now=NOW, later=NOW + 3_600 * SECOND)
+    db.run(text(_SUBSCRIPTIONS.format(number=number)), now=NOW, later=NOW + 3_600 * SECOND)
     db.run(text(_TOPICS.format(sources=sources)))
 
 
