@@ -86,6 +86,7 @@ def test_an_icon_in_the_feed_is_preferred(alice: Person, site: Publisher) -> Non
     assert site.requests_for("/blog/") == []
 
 
+@pytest.mark.one_engine
 def test_the_best_size_is_preferred(alice: Person, site: Publisher) -> None:
     links = '<link rel="icon" sizes="16x16" href="/s.png"><link rel="icon" sizes="128x128" href="/l.png">'
     site.serve("/blog/", links)
@@ -95,12 +96,14 @@ def test_the_best_size_is_preferred(alice: Person, site: Publisher) -> None:
     assert image_of(alice, subscribe(alice, site)).size == (64, 64)
 
 
+@pytest.mark.one_engine
 def test_a_large_icon_keeps_its_ratio(alice: Person, site: Publisher) -> None:
     site.serve("/favicon.ico", png(200, 100))
 
     assert image_of(alice, subscribe(alice, site)).size == (64, 32)
 
 
+@pytest.mark.one_engine
 def test_the_root_page_is_requested_after_the_site(alice: Person, site: Publisher) -> None:
     site.serve("/blog/", "<p>No icon here</p>")
     site.serve("/", '<link rel="icon" href="/icon.png">')
@@ -109,6 +112,7 @@ def test_the_root_page_is_requested_after_the_site(alice: Person, site: Publishe
     assert subscribe(alice, site)["icon"]
 
 
+@pytest.mark.one_engine
 def test_the_favicon_is_the_last_resort(alice: Person, site: Publisher) -> None:
     site.serve("/favicon.ico", png())
 
@@ -119,6 +123,7 @@ def test_the_favicon_is_the_last_resort(alice: Person, site: Publisher) -> None:
     assert paths == ["/feed.xml", "/blog/", "/", "/favicon.ico"]
 
 
+@pytest.mark.one_engine
 def test_an_html_page_is_no_icon(alice: Person, site: Publisher) -> None:
     site.serve("/blog/", '<link rel="icon" href="/missing.png"><link rel="icon" href="/good.png">')
     site.serve("/missing.png", "<html>Not found, says a page with status 200</html>")
@@ -127,6 +132,7 @@ def test_an_html_page_is_no_icon(alice: Person, site: Publisher) -> None:
     assert image_of(alice, subscribe(alice, site)).size == (16, 16)
 
 
+@pytest.mark.one_engine
 def test_a_feed_whose_site_has_no_picture_has_no_icon(alice: Person, site: Publisher) -> None:
     for path in ("/", "/blog/", "/favicon.ico"):
         site.serve(path, "<html>The same page for everything</html>")
@@ -137,6 +143,7 @@ def test_a_feed_whose_site_has_no_picture_has_no_icon(alice: Person, site: Publi
     assert alice.call("GET", f"/v1/feeds/{feed['id']}/icon").status == 404
 
 
+@pytest.mark.one_engine
 def test_an_svg_icon_is_stored_without_scripts(alice: Person, site: Publisher) -> None:
     site.serve("/favicon.ico", SVG)
 
@@ -148,6 +155,7 @@ def test_an_svg_icon_is_stored_without_scripts(alice: Person, site: Publisher) -
     assert b"script" not in drawing
 
 
+@pytest.mark.one_engine
 def test_an_icon_in_a_data_url_is_read(alice: Person, site: Publisher) -> None:
     data = base64.b64encode(png()).decode()
     site.serve("/blog/", f'<link rel="icon" href="data:image/png;base64,{data}">')
@@ -198,6 +206,7 @@ def test_concurrent_subscriptions_store_the_same_icon_once(
     assert len({one["icon"]["icon_id"] for one in found}) == 1
 
 
+@pytest.mark.one_engine
 def test_a_hanging_site_does_not_prevent_a_subscription(patient_alice: Person, site: Publisher) -> None:
     for path in ("/blog/", "/", "/favicon.ico"):
         site.script(path, Hang())
@@ -205,6 +214,7 @@ def test_a_hanging_site_does_not_prevent_a_subscription(patient_alice: Person, s
     assert subscribe(patient_alice, site)["icon"] is None
 
 
+@pytest.mark.one_engine
 def test_an_endless_icon_is_ignored(alice: Person, site: Publisher) -> None:
     site.script("/favicon.ico", Endless())
 
@@ -269,6 +279,7 @@ def test_a_feed_that_moves_to_another_site_gets_the_icon_of_that_site(alice: Per
         assert color(image_of(alice, refreshed(alice, feed))) == (0, 0, 255)
 
 
+@pytest.mark.one_engine
 def test_cookie_and_user_agent_are_sent_to_the_host_of_the_feed_only(alice: Person, site: Publisher) -> None:
     with Publisher("127.0.0.2") as other:
         other.serve("/icon.png", png())
@@ -307,6 +318,7 @@ def test_unused_icons_are_deleted(alice: Person, site: Publisher, services: AllS
         assert icons.remove_unused(db) >= 1
 
 
+@pytest.mark.one_engine
 def test_an_icon_of_the_manifest_is_used(alice: Person, site: Publisher) -> None:
     site.serve("/blog/", '<link rel="manifest" href="/app/site.webmanifest">')
     site.serve("/app/site.webmanifest", '{"icons": [{"src": "icon.png", "sizes": "192x192"}]}')
@@ -315,6 +327,7 @@ def test_an_icon_of_the_manifest_is_used(alice: Person, site: Publisher) -> None
     assert color(image_of(alice, subscribe(alice, site))) == (0, 0, 255)
 
 
+@pytest.mark.one_engine
 def test_an_icon_in_the_link_header_is_used(alice: Person, site: Publisher) -> None:
     site.serve("/blog/", "<p>Hello", headers={"Link": "</icon.png>; rel=icon"})
     site.serve("/icon.png", png(color="blue"))
@@ -322,6 +335,7 @@ def test_an_icon_in_the_link_header_is_used(alice: Person, site: Publisher) -> N
     assert color(image_of(alice, subscribe(alice, site))) == (0, 0, 255)
 
 
+@pytest.mark.one_engine
 def test_the_touch_icon_at_the_root_is_used(alice: Person, site: Publisher) -> None:
     site.serve("/apple-touch-icon.png", png(180, 180, color="blue"))
 

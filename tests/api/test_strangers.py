@@ -16,7 +16,7 @@ from tidings.api.openapi import document, operations_of
 from tidings.http.endpoints import Endpoint
 from tidings.wiring.routes import API_ROUTES
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.one_engine]
 
 OPERATIONS = operations_of(API_ROUTES)
 WITH_ID = {name: route for name, route in OPERATIONS.items() if "_id}" in route.path}

@@ -14,7 +14,7 @@ from fever.apps import FORM, FeverApp
 from support.people import call
 from support.random_examples import examples
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.one_engine]
 
 NAMES = (
     "api", "api_key", "items", "since_id", "max_id", "with_ids", "feed_ids", "group_ids", "groups", "feeds", "favicons",

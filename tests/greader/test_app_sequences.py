@@ -15,6 +15,8 @@ from greader.apps import FORM, KEPT_UNREAD, READ, READING_LIST, STARRED, App, la
 from support.people import HttpResponse, Person, call
 from support.publisher import Publisher
 
+pytestmark = pytest.mark.one_engine
+
 TITLES = ["Rain", "Sun", "Wind"]
 FRESHRSS = "/api/greader.php"
 TRACKING = "user/-/state/com.google/tracking-kept-unread"

@@ -27,6 +27,8 @@ from tidings.net.fetch import Fetcher, FetchSettings
 from tidings.net.relay import MediaRelay
 from tidings.services.pictures import PictureDecoder
 
+pytestmark = pytest.mark.one_engine
+
 T = TypeVar("T")
 PNG = b"\x89PNG\r\n\x1a\n and so on"
 MIB = 2**20

@@ -16,7 +16,7 @@ from tidings.settings import load
 from tidings.storage.feeds import feeds
 from tidings.wiring.services import AllServices, build_services
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.one_engine]
 
 FEEDS = 20
 ICON = '<svg xmlns="http://www.w3.org/2000/svg"><path d="M0 0h8v8z"/></svg>'

@@ -20,7 +20,7 @@ from tidings.services.entries.fetch_content import ArticleFetcher
 from tidings.services.polling.full_content import FullContent
 from tidings.services.publisher_requests import PoliteFetcher
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.one_engine]
 
 NOW = Instant(1_800_000_000_000_000)
 WORDS = "<article>" + "<p>The rain came late, lasted long, and left by the evening.</p>" * 9 + "</article>"

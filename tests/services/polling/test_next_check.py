@@ -132,6 +132,7 @@ def test_hints_of_a_document_apply_while_it_is_unchanged(fixture: ScheduleFixtur
     assert fixture.wait_of(fixture.check(plain)) < 67 * MINUTE
 
 
+@pytest.mark.one_engine
 @pytest.mark.parametrize("failures", [(), (7,), tuple(range(3, 9))], ids=["no failure", "one", "a week"])
 def test_a_server_that_answers_304_for_ever_is_asked_without_validators_after_eight_days(
     fixture: ScheduleFixture, failures: tuple[int, ...]
@@ -165,6 +166,7 @@ def test_excluded_hours_also_apply_after_a_304(fixture: ScheduleFixture) -> None
     assert is_about(fixture.wait_of(feed) // HOUR, 24)
 
 
+@pytest.mark.one_engine
 @pytest.mark.parametrize(
     "reply",
     [
@@ -204,6 +206,7 @@ def test_failures_in_a_row_wait_longer_and_one_success_clears_all(fixture: Sched
     assert fixture.wait_of(healed) < 67 * MINUTE
 
 
+@pytest.mark.one_engine
 @pytest.mark.slow
 @pytest.mark.parametrize("settings", [{"http_client_timeout": "1"}], indirect=True, ids=[""])
 @pytest.mark.parametrize("trouble", ["429", "503", "timeout", "dropped"])
