@@ -47,7 +47,9 @@ def texts() -> st.SearchStrategy[Text]:
         st.builds(Text, st.sampled_from(NAMES), named, is_prefix=st.booleans()),
         st.builds(Text, key, st.sampled_from((TextField.TAG, TextField.LABEL)), is_prefix=st.booleans()),
         st.builds(Text, st.sampled_from(("", "lin")), st.sampled_from((TextField.TAG, TextField.LABEL)), st.just(True)),
-        st.builds(Text, st.sampled_from(("example", "/a", "b?c=d", "https")), st.just(TextField.URL)),
+        st.builds(
+            Text, st.sampled_from(("example", "/a", "b?c=d", "https", "e_ample", "%", "\\")), st.just(TextField.URL)
+        ),
         st.builds(Text, st.sampled_from(("example.org", "sub.example.org", "nowhere.net")), st.just(TextField.SITE)),
         st.builds(Text, st.sampled_from(("de", "en", "pt-br", "ja")), st.just(TextField.LANGUAGE)),
     )

@@ -155,6 +155,21 @@ def _has_words_on_postgresql(element: has_words, compiler: Any, **options: Any) 
     return _has_words(element, compiler, "search_vectors", **options)
 
 
+class count_with_words(has_words):  # noqa: N801
+    """count_with_words(user, first, last): how many entries have as many words, whatever their status."""
+
+    inherit_cache = True
+    type = Integer()
+
+
+@compiles(count_with_words)
+def _count_with_words(element: count_with_words, compiler: Any, **options: Any) -> str:
+    user, first, last = (compiler.process(clause, **options) for clause in element.clauses)
+    table = "search_documents" if compiler.dialect.name == "sqlite" else "search_vectors"
+    counted = f"user_id = {user} AND word_count BETWEEN {first} AND {last} AND entry_id IS NOT NULL"
+    return f"(SELECT count(*) FROM {table} WHERE {counted})"  # noqa: S608 - all are parameters
+
+
 class count_indexed(FunctionElement[int]):  # noqa: N801
     """count_indexed(expression, user): how many entries the index has that match, whatever their status.
 

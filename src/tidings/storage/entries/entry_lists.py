@@ -27,6 +27,7 @@ from tidings.storage.entries.list_statements import (
     all_ids_statement,
     count_plain_search,
     count_statement,
+    count_with_words_statement,
     cursor_parameters,
     id_page_statement,
     ids_statement,
@@ -121,17 +122,19 @@ def _joined_ids(db: Read, bound: BoundQuery, page: PageRequest, matches: SearchM
 def _total_of_page(db: Read, bound: BoundQuery, page: PageRequest, matches: SearchMatches | None) -> int:
     if matches and matches.is_all and page.cursor is None:
         return len(matches.ids)
-    if matches and matches.is_frequent and bound.query.is_plain_search and _has_few_removed(db, bound.parameters):
+    if matches and matches.is_frequent and bound.query.is_plain_search and _counts_in_index(db, bound.parameters):
         return cast("int", db.scalar(count_plain_search, **bound.parameters))
     return _total(db, _counted(db, bound.query, matches), bound.parameters)
 
 
-def _has_few_removed(db: Read, parameters: dict[str, Any]) -> bool:
+def _counts_in_index(db: Read, parameters: dict[str, Any]) -> bool:
     """Whether the matches among removed and deleted entries, which are tested one by one, are counted quickly."""
-    user, most = parameters["user"], full_text.max_removed(db)
-    return len(db.scalars(select_removed, user=user, limit=most + 1)) <= most and not full_text.has_many_deleted(
-        db, most
-    )
+    return _has_few_removed(db, parameters) and not full_text.has_many_deleted(db, full_text.max_removed(db))
+
+
+def _has_few_removed(db: Read, parameters: dict[str, Any]) -> bool:
+    most = full_text.max_removed(db)
+    return len(db.scalars(select_removed, user=parameters["user"], limit=most + 1)) <= most
 
 
 def rows(db: Read, user_id: int, entry_filter: EntryFilter, page: PageRequest) -> list[Entry]:
@@ -392,12 +395,14 @@ def _total(db: Read, query: EntryListQuery, parameters: dict[str, Any]) -> int:
     everything = query._replace(search="", rest=TRUE)
     if query.opposite and everything.has_stored_total:
         return _stored_total(db, everything, parameters) - _total_of_opposite(db, query.opposite, parameters)
+    if query.word_count and _has_few_removed(db, parameters):
+        return cast("int", db.scalar(count_with_words_statement(query.word_count), **parameters))
     return cast("int", db.scalar(count_statement(query), **parameters))
 
 
 def _total_of_opposite(db: Read, query: EntryListQuery, parameters: dict[str, Any]) -> int:
     """Return the total of a list whose search has not been tried on the first entries of a page."""
-    if query.is_plain_search and _has_few_removed(db, parameters):
+    if query.is_plain_search and _counts_in_index(db, parameters):
         expression = parameters["match_expression"]
         # SQLite tests the removed entries one by one, which few matches are not worth.
         if full_text.counts_by_looking_up(db) or full_text.is_frequent(db, expression):

@@ -208,7 +208,7 @@ class _Planner:
         return None if rest == FALSE else QueryPlan(self._filter, self._words, rest, self._parameters)
 
     def _with_few(self, shape: Shape) -> Shape:
-        """Return the condition with the entries themselves in it if an index lists them and they are few."""
+        """Return the condition with the entries themselves in it if they are few, and quickly found."""
         parts = list(shape[1:]) if shape[0] == "and" else [shape]
         for number, part in enumerate(parts):
             if (ids := self._few_of(part)) is not None:
@@ -225,7 +225,9 @@ class _Planner:
             return None if None in found or len(together) > FEW else sorted(together)
         if kind == "few":
             return list(self._parameters[parts[0]])
-        statement = list_of(self._db, shape)
+        # With other conditions, fewer entries than all have to be tested.
+        is_alone = not self._words and self._filter == EntryFilter()
+        statement = list_of(self._db, shape, tests_everything=is_alone)
         if statement is None:
             return None
         ids = self._db.scalars(statement, **self._parameters, user=self._user_id, limit=FEW + 1)
