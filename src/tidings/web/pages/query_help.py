@@ -27,7 +27,7 @@ EXAMPLES = (
             (("title:rain", "text:rain"), N_("only in the title, or only in the text")),
             (("author:jane", 'author:"jane doe"'), N_("words of the author's name")),
             (("feed:weather", "category:news"), N_("words of the title of the feed or the category")),
-            (("site:example.org", "url:/blog/"), N_("the site of the feed, or a part of the entry's address")),
+            (("site:example.org", "url:example.org/blog"), N_("the feed's site, or a part of the entry's address")),
             (("label:later", "#linux"), N_("your label, or the publisher's tag")),
             (("lang:pt",), N_("the language of the entry")),
         ),
