@@ -10,7 +10,7 @@ from tidings import __version__
 from tidings.http.endpoints import Routes
 
 # The version of Miniflux whose API this is. Clients compare it number by number, so it must be exactly three numbers.
-API_LEVEL = "2.3.2"
+API_LEVEL = "2.3.4"
 
 routes = Routes("Version")
 
