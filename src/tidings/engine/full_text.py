@@ -463,8 +463,9 @@ def _remove(db: Write, documents: Executable, **parameters: Any) -> int:
         title, _, body = document["words"].partition("\n")
         owner = f"{document['user_id']}{document['language']}"
         rows.append(_fts_row(document["id"], owner, title.split(), body.split()))
-    db.run_many(_remove_terms, rows)
-    db.run(_delete_documents, ids=[row["id"] for row in rows])
+    if rows:
+        db.run_many(_remove_terms, rows)
+        db.run(_delete_documents, ids=[row["id"] for row in rows])
     return len(rows)
 
 
