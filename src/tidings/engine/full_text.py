@@ -200,10 +200,17 @@ def _count_indexed_on_postgresql(element: count_indexed, compiler: Any, **option
 
 
 def select_matches(db: Read, expression: str) -> TextClause:
-    """Return the SELECT of the entries that match. expression: the name of the parameter with it. Parameter: limit."""
+    """Return the SELECT of the entries that match. expression: the name of the parameter with it.
+
+    Parameters: user, limit.
+    """
     if is_sqlite(db.connection):
         return text(f"SELECT rowid FROM entry_words WHERE entry_words MATCH :{expression} LIMIT :limit")  # noqa: S608
-    return text(f"SELECT entry_id FROM search_vectors WHERE words @@ CAST(:{expression} AS tsquery) LIMIT :limit")  # noqa: S608
+    # PostgreSQL finds the matches first: it would rather test each entry of the user.
+    matching = (
+        f"SELECT entry_id, user_id FROM search_vectors WHERE words @@ CAST(:{expression} AS tsquery) LIMIT :limit"  # noqa: S608
+    )
+    return text(f"SELECT entry_id FROM ({matching}) AS found WHERE user_id = :user")  # noqa: S608 - a parameter
 
 
 def select_with_words(db: Read, first: str, last: str) -> TextClause:
