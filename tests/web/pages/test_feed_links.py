@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import feedparser
 import pytest
 
@@ -36,6 +38,28 @@ def test_a_list_can_be_read_as_a_feed_without_a_session(
     assert titles(visitor.get(f"/lists/{token}/starred").body) == ["Rain"]
     assert titles(visitor.get(f"/lists/{token}/feeds/{feed['id']}").body) == ["Rain", "Sun & moon"]
     assert titles(visitor.get(f"/lists/{token}/categories/{feed['category']['id']}").body) == ["Rain", "Sun & moon"]
+
+
+def test_a_view_is_an_atom_feed_a_json_feed_and_an_opml_file(
+    visitor: Visitor, alice: Person, bob: Person, site: Publisher, token: str
+) -> None:
+    feed = alice.has_feed(site, ["Rain & hail", "Sun"])
+    alice.has_feed(site, ["Snow"])
+    view = alice.post("/v1/views", {"name": "Wet", "query": "rain"})["id"]
+    theirs = bob.post("/v1/views", {"name": "Wet", "query": "rain"})["id"]
+
+    atom = visitor.get(f"/lists/{token}/views/{view}")
+    as_json = visitor.get(f"/lists/{token}/views/{view}?format=json")
+    as_opml = visitor.get(f"/lists/{token}/views/{view}/opml")
+
+    assert titles(atom.body) == ["Rain & hail"]
+    assert as_json.headers["content-type"] == "application/feed+json"
+    assert [item["title"] for item in as_json.json()["items"]] == ["Rain & hail"]
+    assert as_json.json()["title"].endswith(": Wet")
+    assert re.findall(r'xmlUrl="([^"]*)"', as_opml.body.decode()) == [feed["feed_url"]]
+    for path in (f"views/{theirs}", f"views/{theirs}/opml", "views/999999", "views/x/opml"):
+        assert visitor.get(f"/lists/{token}/{path}").status == 404
+    assert visitor.get(f"/lists/nobody/views/{view}/opml").status == 404
 
 
 def test_an_unchanged_list_is_304(visitor: Visitor, token: str) -> None:
