@@ -196,6 +196,36 @@ def test_labels_of_an_account_keep_their_colours_and_their_order(
     assert bob.get("/v1/labels")[-1]["title"] == "of NO entry"
 
 
+def test_saved_views_of_the_archive_are_added_to_those_of_the_account(
+    reader: Person, bob: Person, services: AllServices
+) -> None:
+    for name, query in (
+        ("Wet", "rain"),
+        ("Heavy", "S:wet heavy"),
+        ("Home", "is:unread"),
+        ("Odd", "odd"),
+        ("Loop", "loop"),
+    ):
+        reader.post("/v1/views", {"name": name, "query": query, "icon": "star", "is_home": name == "Home"})
+    reader.put(f"/v1/views/{reader.get('/v1/views')[1]['id']}", {"position": 1}, status=201)
+    bob.post("/v1/views", {"name": "WET", "query": "snow"})
+
+    def damaged(lines: bytes) -> bytes:
+        return lines.replace(b'"odd"', b'"rain ("').replace(b'"loop"', b'"S:loop"')
+
+    report = _import(services, bob, _changed(_export(services, reader), records.VIEWS, damaged))
+
+    views = bob.get("/v1/views")
+    assert [(view["name"], view["query"], view["is_home"]) for view in views] == [
+        ("WET", "snow", False),
+        ("Heavy", "S:wet heavy", False),
+        ("Home", "is:unread", True),
+    ]
+    assert [problem[:9] for problem in report.problems if "view" in problem] == ["view Odd:", "view Loop"]
+    _import(services, bob, _changed(_export(services, reader), records.VIEWS, damaged))
+    assert bob.get("/v1/views") == views
+
+
 def test_an_archive_of_before_labels_is_imported(reader: Person, bob: Person, services: AllServices) -> None:
     def without(content: bytes) -> bytes:
         entries = [msgspec.json.decode(line) for line in content.splitlines()]

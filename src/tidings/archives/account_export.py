@@ -11,6 +11,7 @@ import msgspec
 
 from tidings.archives import records, store
 from tidings.archives.archive_file import ArchiveWriter
+from tidings.archives.archived_views import ViewArchiver, archived
 from tidings.archives.integration_settings import IntegrationArchiver
 from tidings.archives.records import (
     ArchivedCategory,
@@ -73,12 +74,19 @@ def _ignore(_done: int, _total: int) -> None:
 
 class AccountExport:
     def __init__(
-        self, database: Database, clock: Clock, integrations: IntegrationArchiver, *, application: str
+        self,
+        database: Database,
+        clock: Clock,
+        integrations: IntegrationArchiver,
+        views: ViewArchiver,
+        *,
+        application: str,
     ) -> None:
         """Write `application`, a name and version, to the manifest."""
         self._database = database
         self._clock = clock
         self._integrations = integrations
+        self._views = views
         self._application = application
 
     def write(self, user: User, file: IO[bytes], *, with_secrets: bool, progress: Progress) -> Manifest:
@@ -122,6 +130,7 @@ class AccountExport:
             folders = categories.list_all(db, user.id)
             owned = sorted(feeds.list_all(db, user.id), key=lambda feed: feed.id)
             own_labels = labels.list_all(db, user.id)
+            own_views = self._views.list_all(db, user.id)
             total = store.count_entries(db, user.id)
         archive.write_document(records.SETTINGS, _settings(user))
         archive.write_document(records.INTEGRATIONS, self._integrations.for_archive(user.id, with_secrets=with_secrets))
@@ -138,6 +147,7 @@ class AccountExport:
             records.FEEDS, (_feed(feed, titles[feed.category_id], with_secrets=with_secrets) for feed in owned)
         )
         archive.write_lines(records.LABELS, map(_label, enumerate(own_labels, 1)))
+        archive.write_lines(records.VIEWS, archived(own_views))
         known = {feed.id for feed in owned}
         yield from archive.each_line(records.ENTRIES, self._entries(user.id, known, total, progress))
         yield from archive.each_line(records.DELETED_ENTRIES, self._deleted(user.id, sorted(known)))

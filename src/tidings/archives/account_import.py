@@ -19,6 +19,7 @@ from tidings.archives import records, store
 from tidings.archives.archive_content import ArchiveContent
 from tidings.archives.archive_file import ArchiveReader
 from tidings.archives.archived_integrations import planned_integrations, store_integrations
+from tidings.archives.archived_views import ViewArchiver, store_views
 from tidings.archives.entry_cleaner import BATCH, ArchivedBatch, EntryCleaner, entry_batches
 from tidings.archives.import_runs import AccountImportReport
 from tidings.archives.integration_settings import IntegrationArchiver
@@ -70,12 +71,14 @@ class AccountImport:
         database: Database,
         clock: Clock,
         integrations: IntegrationArchiver,
+        views: ViewArchiver,
         *,
         instance: InstanceSettings = DEFAULT_INSTANCE,
     ) -> None:
         self._database = database
         self._clock = clock
         self._integrations = integrations
+        self._views = views
         self._policy = instance.policy
 
     def store(
@@ -105,6 +108,7 @@ class AccountImport:
             categories.retitle(db, user.id)
             targets = self._store_feeds(db, user.id, content, parts, report)
             _store_labels(db, user.id, content.labels())
+            report.problems += store_views(self._views, db, user.id, content.views())
             notify.notify(db, notify.FEEDS)
         user = msgspec.structs.replace(user, **settings)
         self._store_entries(user, content, targets, report, progress)

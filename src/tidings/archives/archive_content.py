@@ -12,7 +12,14 @@ from msgspec.structs import replace
 from tidings.archives import records, salvage, validation
 from tidings.archives.archive_file import ArchiveReader
 from tidings.archives.integration_settings import ENABLED, IntegrationKind
-from tidings.archives.records import ArchivedCategory, ArchivedDeletion, ArchivedEntry, ArchivedFeed, ArchivedLabel
+from tidings.archives.records import (
+    ArchivedCategory,
+    ArchivedDeletion,
+    ArchivedEntry,
+    ArchivedFeed,
+    ArchivedLabel,
+    ArchivedView,
+)
 from tidings.archives.salvage import Note
 from tidings.base.errors import InvalidInput
 from tidings.base.messages import msg
@@ -26,6 +33,7 @@ _KINDS: Final[dict[str, type[Struct]]] = {
     records.CATEGORIES: ArchivedCategory,
     records.FEEDS: ArchivedFeed,
     records.LABELS: ArchivedLabel,
+    records.VIEWS: ArchivedView,
     records.ENTRIES: ArchivedEntry,
 }
 # Maximum number of characters of a name in a report.
@@ -78,6 +86,9 @@ class ArchiveContent:
         _check_lines(self._archive, records.DELETED_ENTRIES, ArchivedDeletion, self._check_deletion)
         if self._has_labels:
             self._check_labels()
+        # Each line has to be read; what a view says is checked when it is stored.
+        for _ in self.views():
+            pass
         self._check_integrations()
 
     def categories(self) -> Iterator[ArchivedCategory]:
@@ -94,6 +105,11 @@ class ArchiveContent:
             for label in self._archive.lines(records.LABELS, ArchivedLabel):
                 if salvage.is_label(label.name):
                     yield salvage.label(label)
+
+    def views(self) -> Iterator[ArchivedView]:
+        """Yield the saved views of an archive; nothing for an archive from before views existed."""
+        if records.VIEWS in self._archive.manifest.counts:
+            yield from self._archive.lines(records.VIEWS, ArchivedView)
 
     def entries(self) -> Iterator[ArchivedEntry]:
         """Yield the usable entries of usable feeds."""

@@ -24,8 +24,11 @@ CATEGORIES: Final = "categories.jsonl"
 FEEDS: Final = "feeds.jsonl"
 ENTRIES: Final = "entries.jsonl"
 LABELS: Final = "labels.jsonl"
+VIEWS: Final = "views.jsonl"
 DELETED_ENTRIES: Final = "deleted_entries.jsonl"
-MEMBERS: Final = frozenset({MANIFEST, SETTINGS, INTEGRATIONS, CATEGORIES, FEEDS, ENTRIES, LABELS, DELETED_ENTRIES})
+MEMBERS: Final = frozenset(
+    {MANIFEST, SETTINGS, INTEGRATIONS, CATEGORIES, FEEDS, ENTRIES, LABELS, VIEWS, DELETED_ENTRIES}
+)
 
 # Fields of a feed that its user chose, by which it is stored again.
 FEED_SETTINGS: Final = tuple(one.name for one in ALL_FEED_SETTINGS if not one.setting.is_secret)
@@ -68,6 +71,19 @@ class ArchivedLabel(Struct, frozen=True):
     color: str = ""
     position: int | None = None
     """Place in the order of the user; None if the label is behind the others, by name."""
+
+
+class ArchivedView(Struct, frozen=True):
+    """A saved view of the user; the lines are in their order."""
+
+    name: str
+    query: str = ""
+    order: str = "published_at"
+    direction: str = "desc"
+    density: str = ""
+    icon: str = "filter"
+    in_apps: bool = False
+    is_home: bool = False
 
 
 class ArchivedFeed(Struct, frozen=True, kw_only=True):

@@ -100,6 +100,18 @@ class SavedViews:
             raise InvalidInput(text, field="name")
 
 
+class SavedViewArchiver:
+    """What archives need of saved views, inside of their transactions."""
+
+    def list_all(self, db: Read, user_id: int) -> Sequence[SavedView]:
+        """Return the views of a user in their order."""
+        return store.list_all(db, user_id)
+
+    def add(self, db: Write, user_id: int, values: Mapping[str, Any]) -> SavedView:
+        """Add a view as the last one. Raises InvalidInput."""
+        return add(db, user_id, values)
+
+
 def add(db: Write, user_id: int, values: Mapping[str, Any]) -> SavedView:
     """Add a view, at its position or as the last one, and return it. Raises InvalidInput as `SavedViews.create`."""
     views = store.list_all(db, user_id)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tidings.views import saved_views, store
-from tidings.views.saved_views import SavedViews
+from tidings.views.saved_views import SavedViewArchiver, SavedViews
 from tidings.views.services import ViewServices
 from tidings.wiring.slice import Parts, Slice
 
@@ -12,6 +12,7 @@ def build(parts: Parts) -> ViewServices:
     """Return the saved views, and tell the core of them."""
     parts.listeners.saved_views.append(store.list_all)
     parts.listeners.kept_queries.append(saved_views.kept_queries)
+    parts.joins.views = SavedViewArchiver()
     return ViewServices(SavedViews(parts.database, parts.listeners))
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Generic, TypeVar
 
+from tidings.archives.archived_views import ViewArchiver
 from tidings.archives.integration_settings import IntegrationArchiver
 from tidings.engine.database import Database
 from tidings.services import SliceServices
@@ -27,6 +28,8 @@ class Joins:
 
     integrations: IntegrationArchiver = field(init=False)
     """From deliveries, for archives."""
+    views: ViewArchiver = field(init=False)
+    """From views, for archives."""
     receiver_lease: timedelta = field(init=False)
     """From deliveries, for maintenance: how long a worker holds the queue of a receiver."""
     delivery_retry: timedelta = field(init=False)
