@@ -140,21 +140,26 @@ def test_labels_are_moved_up_and_down(reader: Visitor, alice: Person) -> None:
         alice.service.services.entries.labels.create(alice.id, name)
     number = ids_by_name(alice)["Gamma"]
 
-    def moves() -> list[str]:
-        form = reader.page("/labels").partition(f'action="/labels/{number}/move"')[2].partition("</form>")[0]
-        return re.findall(r'name="position" value="(\d)"(?! disabled)', form)
+    def buttons() -> list[tuple[str, str, str]]:
+        """Return name, place and state of the buttons of the last label."""
+        form = reader.page("/labels" if answer is None else answer.headers["location"])
+        form = form.partition(f'action="/labels/{number}/move"')[2].partition("</form>")[0]
+        return re.findall(r'name="(up|down)" value="(\d)"(?: (disabled|autofocus))?', form)
 
-    assert moves() == ["2"]
-    answer = reader.post(f"/labels/{number}/move", position="2")
-    assert answer.headers["location"] == f"/labels#l{number}"
+    answer = None
+    assert buttons() == [("up", "2", ""), ("down", "4", "disabled")]
+    answer = reader.post(f"/labels/{number}/move", up="2")
     assert list(ids_by_name(alice)) == ["Alpha", "Gamma", "Beta"]
-    assert moves() == ["1", "3"]
-    reader.post(f"/labels/{number}/move", position="1")
+    # The same button can be pressed again; at the end of the list, the other one.
+    assert buttons() == [("up", "1", "autofocus"), ("down", "3", "")]
+    answer = reader.post(f"/labels/{number}/move", up="1")
     page = reader.page("/labels")
     assert re.findall(r'<span class="name">(Alpha|Beta|Gamma)<', page) == ["Gamma", "Alpha", "Beta"]
-    assert moves() == ["2"]
-    assert reader.post(f"/labels/{number}/move", position="0").status == 400
-    assert list(ids_by_name(alice)) == ["Gamma", "Alpha", "Beta"]
+    assert buttons() == [("up", "0", "disabled"), ("down", "2", "autofocus")]
+    assert reader.post(f"/labels/{number}/move", up="0").status == 400
+    answer = reader.post(f"/labels/{number}/move", down="2")
+    assert buttons() == [("up", "1", ""), ("down", "3", "autofocus")]
+    assert list(ids_by_name(alice)) == ["Alpha", "Gamma", "Beta"]
 
 
 def test_a_row_names_two_labels_and_counts_the_rest(reader: Visitor, alice: Person, site: Publisher) -> None:

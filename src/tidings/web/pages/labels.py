@@ -5,7 +5,7 @@ from __future__ import annotations
 from tidings.base.errors import InvalidInput
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.labels import Label, LabelCounts
-from tidings.http.binding import Form, parse_id
+from tidings.http.binding import Form, Query, parse_id
 from tidings.http.endpoints import Routes
 from tidings.services import Services
 from tidings.services.entries.labels import owned_label
@@ -38,14 +38,22 @@ class LabelForm(Form, frozen=True):
 
 
 class LabelMoveForm(Form, frozen=True):
-    """position: the new place, counted from 1."""
+    """The new place of a label, counted from 1, from the button that moves it up or the one that moves it down."""
 
-    position: int | None = None
+    up: int | None = None
+    down: int | None = None
+
+
+class LabelsQuery(Query, frozen=True):
+    """Which label has just been moved, and with which button: that gets the focus again."""
+
+    up: int | None = None
+    down: int | None = None
 
 
 @routes.get("/labels")
-def show_labels(context: RequestContext) -> PageResponse:
-    return _page(context)
+def show_labels(context: RequestContext, query: LabelsQuery) -> PageResponse:
+    return _page(context, moved=query)
 
 
 @routes.post("/labels/add")
@@ -68,9 +76,9 @@ def change_label(context: RequestContext, label_id: int, form: LabelForm) -> Pag
 
 @routes.post("/labels/{label_id}/move")
 def move_label(caller: User, services: Services, label_id: int, form: LabelMoveForm) -> Redirect:
-    """Move a label; the browser then continues at its line."""
-    services.entries.labels.update(caller.id, label_id, position=form.position)
-    return Redirect(f"/labels#l{label_id}")
+    """Move a label up or down."""
+    services.entries.labels.update(caller.id, label_id, position=form.up if form.down is None else form.down)
+    return Redirect(f"/labels?{'up' if form.down is None else 'down'}={label_id}")
 
 
 @routes.get("/labels/{label_id}/delete")
@@ -120,8 +128,9 @@ def _page(
     form: LabelForm | None = None,
     changing: int | None = None,
     problem: InvalidInput | None = None,
+    moved: LabelsQuery | None = None,
 ) -> PageResponse:
-    """Return the page of labels. changing: id of the label that the form renames; None for a new one."""
+    """Return the page of labels. changing: id of the label that the form changes; None for a new one."""
     with context.services.reading() as db:
         listed: list[Label] = labels.list_all(db, context.caller.id)
         counts = labels.counts(db, context.caller.id, [label.id for label in listed])
@@ -130,6 +139,7 @@ def _page(
         "place": "labels",
         "form": form or LabelForm(),
         "changing": changing,
+        "moved": moved or LabelsQuery(),
         "colors": COLOR_NAMES,
         "labels": [(label, counts.get(label.id, LabelCounts())) for label in listed],
     }
