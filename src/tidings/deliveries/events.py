@@ -28,6 +28,7 @@ from tidings.domain.feeds.feeds import Feed
 
 NEW_ENTRIES: Final = "new_entries"
 SAVE_ENTRY: Final = "save_entry"
+RULE_MATCHED: Final = "rule_matched"
 # Many receivers accept at most one megabyte: larger bodies are split into several events.
 MAX_BODY_BYTES = 1_000_000
 
@@ -103,6 +104,23 @@ class NewEntriesPayload(Struct, frozen=True):
     """Oldest first, without their feed."""
 
 
+class RulePayload(Struct, frozen=True):
+    """The rule that sends entries."""
+
+    id: int
+    name: str
+
+
+class RuleMatchedPayload(Struct, frozen=True):
+    """The body of an event about new entries that a rule sends to the webhook."""
+
+    event_type: str
+    rule: RulePayload
+    feed: FeedPayload
+    entries: list[EntryPayload]
+    """Oldest first, without their feed."""
+
+
 class Event(Struct, frozen=True, kw_only=True):
     """One attempt to deliver an event, as a provider gets it."""
 
@@ -135,17 +153,25 @@ def new_entries_bodies(feed: FeedPayload, entries: Iterable[EntryPayload]) -> It
     A single entry larger than that gets a separate body. entries: oldest first, at least one; they are consumed
     lazily, so that the entries and the body of only one event are in memory at a time.
     """
-    empty = len(msgspec.json.encode(NewEntriesPayload(NEW_ENTRIES, feed, [])))
+    return _bodies(lambda some: NewEntriesPayload(NEW_ENTRIES, feed, some), entries)
+
+
+def rule_matched_bodies(rule: RulePayload, feed: FeedPayload, entries: Iterable[EntryPayload]) -> Iterator[bytes]:
+    """As `new_entries_bodies`, for entries that a rule sends."""
+    return _bodies(lambda some: RuleMatchedPayload(RULE_MATCHED, rule, feed, some), entries)
+
+
+def _bodies(payload: Callable[[list[EntryPayload]], Struct], entries: Iterable[EntryPayload]) -> Iterator[bytes]:
     batch: list[EntryPayload] = []
-    size = empty
+    size = empty = len(msgspec.json.encode(payload([])))
     for entry in entries:
         needed = len(msgspec.json.encode(entry)) + 1
         if batch and size + needed > MAX_BODY_BYTES:
-            yield msgspec.json.encode(NewEntriesPayload(NEW_ENTRIES, feed, batch))
+            yield msgspec.json.encode(payload(batch))
             batch, size = [], empty
         batch.append(entry)
         size += needed
-    yield msgspec.json.encode(NewEntriesPayload(NEW_ENTRIES, feed, batch))
+    yield msgspec.json.encode(payload(batch))
 
 
 def entry_payload(
@@ -216,12 +242,17 @@ def _new_entry(feed: FeedPayload, entry: EntryPayload) -> bytes:
     return msgspec.json.encode(NewEntriesPayload(NEW_ENTRIES, feed, [entry]))
 
 
+def _rule_matched(feed: FeedPayload, entry: EntryPayload) -> bytes:
+    return msgspec.json.encode(RuleMatchedPayload(RULE_MATCHED, RulePayload(1, "Rain"), feed, [entry]))
+
+
 # The test of an integration sends the first of these events that its provider supports.
 EVENTS: Final = {
     event.name: event
     for event in (
         EventType(SAVE_ENTRY, msg("Saved entry"), _save_entry),
         EventType(NEW_ENTRIES, msg("New entries"), _new_entry),
+        EventType(RULE_MATCHED, msg("Entries matched by a rule"), _rule_matched),
     )
 }
 

@@ -7,14 +7,23 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 
 import structlog
-from msgspec import MsgspecError
+from msgspec import MsgspecError, structs
 
 from tidings.base.times import Instant
 from tidings.deliveries import events
-from tidings.deliveries.events import EVENTS, NEW_ENTRIES, SAVE_ENTRY, FeedPayload
-from tidings.deliveries.registry import PROVIDERS_BY_EVENT, REGISTRY
+from tidings.deliveries.events import (
+    EVENTS,
+    NEW_ENTRIES,
+    RULE_MATCHED,
+    SAVE_ENTRY,
+    EntryPayload,
+    FeedPayload,
+    RulePayload,
+)
+from tidings.deliveries.registry import PROVIDERS_BY_EVENT, REGISTRY, WEBHOOK
 from tidings.deliveries.store import integrations, outbox
 from tidings.deliveries.store.integrations import EnabledIntegration
 from tidings.domain.accounts.users import User
@@ -22,7 +31,7 @@ from tidings.domain.entries.entries import Enclosure, Entry, shown_minutes
 from tidings.domain.feeds.feeds import Feed
 from tidings.engine.database import Read, Write
 from tidings.services.clock import time_zone
-from tidings.services.listeners import StoredEntries
+from tidings.services.listeners import Channel, RuleName, StoredEntries
 from tidings.storage.entries import entries, entry_lists, labels
 from tidings.storage.feeds import categories, feeds
 
@@ -54,6 +63,30 @@ class OutboxSaver:
     def save(self, db: Write, user: User, entry: Entry, now: Instant) -> None:
         """Write the event, which the deliverer sends."""
         post_entry_event(db, user, SAVE_ENTRY, entry, now)
+
+
+class OutboxAnnouncer:
+    """Sends entries that rules match through the outbox."""
+
+    def announce(self, db: Write, rule: RuleName, stored: StoredEntries, channel: Channel) -> None:
+        """Write the event, which the deliverer sends."""
+        user, feed, ids, now = stored.user, stored.feed, stored.entry_ids, stored.now
+        if channel is Channel.WEBHOOK:
+            payload = RulePayload(rule.id, rule.name)
+            make = partial(events.rule_matched_bodies, payload)
+            _post(db, RULE_MATCHED, user, feed, lambda: _bodies(db, user, feed, ids, make), now)
+            return
+        targets = [one for one in enabled_integrations(db, user.id, NEW_ENTRIES) if one.name != WEBHOOK]
+        told = set(stored.unread_ids)
+        # A service that hears of all new entries of the feed hears of the unread ones anyway.
+        for heard, listed in ((True, [id_ for id_ in ids if id_ not in told]), (False, ids)):
+            receivers = [
+                (one.name, receiver)
+                for one in targets
+                if bool(_receiver(one, feed)) is heard and (receiver := _receiver(one, feed, of_all_feeds=True))
+            ]
+            if listed and receivers:
+                _write(db, NEW_ENTRIES, feed, receivers, _new_entries_bodies(db, user, feed, listed), now)
 
 
 def post_new_entries(db: Write, user: User, feed: Feed, entry_ids: Sequence[int], now: Instant) -> int:
@@ -108,8 +141,20 @@ def _post(
     """Write an event. make_bodies: called only if there is a receiver, and consumed one by one: bodies may be large."""
     integrations = enabled_integrations(db, user.id, event_type)
     receivers = [(target.name, receiver) for target in integrations if (receiver := _receiver(target, feed))]
+    return _write(db, event_type, feed, receivers, make_bodies(), now) if receivers else 0
+
+
+def _write(
+    db: Write,
+    event_type: str,
+    feed: Feed,
+    receivers: Sequence[tuple[str, str]],
+    bodies: Iterable[bytes],
+    now: Instant,
+) -> int:
+    """receivers: the names of integrations, each with the receiver of its events."""
     posted = 0
-    for body in make_bodies() if receivers else ():
+    for body in bodies:
         for integration, receiver in receivers:
             outbox.add(
                 db,
@@ -127,6 +172,16 @@ def _post(
 
 
 def _new_entries_bodies(db: Read, user: User, feed: Feed, entry_ids: Sequence[int]) -> Iterable[bytes]:
+    return _bodies(db, user, feed, entry_ids, events.new_entries_bodies)
+
+
+def _bodies(
+    db: Read,
+    user: User,
+    feed: Feed,
+    entry_ids: Sequence[int],
+    make: Callable[[FeedPayload, Iterable[EntryPayload]], Iterable[bytes]],
+) -> Iterable[bytes]:
     stored = entries.get_many(db, user.id, entry_ids)
     if not stored:
         return ()
@@ -145,7 +200,7 @@ def _new_entries_bodies(db: Read, user: User, feed: Feed, entry_ids: Sequence[in
     )
     # The check has changed the feed since `feed` was read.
     current = feeds.get(db, user.id, feed.id) or feed
-    return events.new_entries_bodies(_feed_payload(db, user, current), payloads)
+    return make(_feed_payload(db, user, current), payloads)
 
 
 def _with_bodies(db: Read, rows: list[Entry]) -> Iterator[tuple[Entry, str, list[Enclosure], list[str]]]:
@@ -163,11 +218,17 @@ def _feed_payload(db: Read, user: User, feed: Feed) -> FeedPayload:
     return events.feed_payload(feed, category, format_time=time_zone(user.timezone).format)
 
 
-def _receiver(target: EnabledIntegration, feed: Feed) -> str:
-    """Return where events of the feed are sent; "" for nowhere."""
+def _receiver(target: EnabledIntegration, feed: Feed, *, of_all_feeds: bool = False) -> str:
+    """Return where events of the feed are sent; "" for nowhere.
+
+    of_all_feeds: even if the integration is set up for single feeds, and this is none of them.
+    """
     provider = REGISTRY[target.name]
     try:
-        return provider.receiver(provider.read_settings(target.settings), feed)
+        settings = provider.read_settings(target.settings)
+        if of_all_feeds and hasattr(settings, "all_feeds"):
+            settings = structs.replace(settings, all_feeds=True)
+        return provider.receiver(settings, feed)
     except MsgspecError as error:
         # A check of a feed must not fail because the settings of an integration cannot be read.
         log.error("integration unreadable", user=feed.user_id, integration=target.name, reason=str(error))  # noqa: TRY400

@@ -41,6 +41,7 @@ def build(parts: Parts) -> DeliveryServices:
     parts.listeners.feed_checks.append(integrations.check_feed)
     parts.listeners.entries_stored.append(outbox.post_stored_entries)
     parts.listeners.savers.append(outbox.OutboxSaver())
+    parts.listeners.announcers.append(outbox.OutboxAnnouncer())
     parts.listeners.cleanup_tasks.extend(CLEANUP_TASKS)
     parts.joins.integrations = integrations
     parts.joins.receiver_lease = RECEIVER_LEASE

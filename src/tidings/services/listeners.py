@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any, Protocol, TypeAlias
 
 import msgspec
@@ -116,6 +117,28 @@ class EntrySaver(Protocol):
         """Save an entry, as it is now."""
 
 
+class Channel(StrEnum):
+    """Where a rule sends entries."""
+
+    NOTIFICATION = "notify"
+    """The services of the user that notify of new entries, even of feeds of which they otherwise do not."""
+    WEBHOOK = "webhook"
+
+
+class RuleName(Struct, frozen=True):
+    """The rule on whose behalf entries are sent."""
+
+    id: int
+    name: str
+
+
+class EntryAnnouncer(Protocol):
+    """Sends entries to other services because a rule says so."""
+
+    def announce(self, db: Write, rule: RuleName, stored: StoredEntries, channel: Channel) -> None:
+        """Send new entries of a feed, as they are now. Those of which a service hears anyway are not sent twice."""
+
+
 @dataclass(slots=True)
 class Listeners:
     """All registered listeners."""
@@ -131,6 +154,7 @@ class Listeners:
     documents_checked: list[Callable[[Sequence[CheckedDocument]], None]] = field(default_factory=list)
     """Called after the transaction of a check. A listener opens its own transactions and handles its own errors."""
     savers: list[EntrySaver] = field(default_factory=list)
+    announcers: list[EntryAnnouncer] = field(default_factory=list)
     hub_lookups: list[Callable[[Read, Collection[int], Instant], Mapping[int, bool]]] = field(default_factory=list)
     """Return, for sources that offer a hub, whether its pushes can be relied on."""
     feed_checks: list[Callable[[Mapping[str, Any]], None]] = field(default_factory=list)
@@ -172,6 +196,11 @@ class Listeners:
         """Save an entry to the user's services."""
         for saver in self.savers:
             saver.save(db, user, entry, now)
+
+    def announce(self, db: Write, rule: RuleName, stored: StoredEntries, channel: Channel) -> None:
+        """Send new entries of a feed to services of their user, because a rule says so."""
+        for announcer in self.announcers:
+            announcer.announce(db, rule, stored, channel)
 
     def views_of(self, db: Read, user_id: int) -> list[SavedView]:
         """Return the saved views of a user, in the order of the sidebar."""
