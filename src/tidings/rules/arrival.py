@@ -27,7 +27,8 @@ from tidings.engine.database import Read, Write
 from tidings.query import Candidate, Matcher
 from tidings.rules import store
 from tidings.rules.model import Action, ActionType, Rule, day_of, needs_text, problem_of, read_query
-from tidings.services.listeners import ArrivingEntries, Completion
+from tidings.services.entries.entries import MAX_SAVED
+from tidings.services.listeners import ArrivingEntries, Channel, Completion, Listeners, RuleName, StoredEntries
 from tidings.storage.entries import entries, labels
 from tidings.storage.feeds import categories
 
@@ -42,10 +43,18 @@ _tree_of = lru_cache(maxsize=4096)(read_query)
 class Decision(Struct, frozen=True):
     """What rules want done to an entry."""
 
-    rule_ids: tuple[int, ...] = ()
-    """The rules that match, in their order."""
+    rules: tuple[Rule, ...] = ()
+    """Those that match, in their order."""
     actions: tuple[Action, ...] = ()
     """Their actions, each once."""
+
+    @property
+    def rule_ids(self) -> list[int]:
+        return [rule.id for rule in self.rules]
+
+    @property
+    def is_save(self) -> bool:
+        return self._has(ActionType.SAVE)
 
     @property
     def is_drop(self) -> bool:
@@ -125,7 +134,7 @@ class RuleSet:
         if not matching:
             return NOTHING
         actions = dict.fromkeys(action for one in matching for action in one.actions)
-        return Decision(tuple(one.rule.id for one in matching), tuple(actions))
+        return Decision(tuple(one.rule for one in matching), tuple(actions))
 
     def _matches(self, one: _PreparedRule, candidate: Candidate) -> bool:
         try:
@@ -140,10 +149,10 @@ class RuleSet:
             log.warning("rules took too long", user=self._user_id, rules=len(self._prepared))
 
 
-def decide_arrivals(db: Write, arriving: Sequence[ArrivingEntries]) -> Completion | None:
+def decide_arrivals(listeners: Listeners, db: Write, arriving: Sequence[ArrivingEntries]) -> Completion | None:
     """Let the rules of their users decide about entries before they are stored.
 
-    For users without rules this is one look-up in an index.
+    For users without rules this is one look-up in an index. listeners: save and send what rules want saved and sent.
     """
     users = {one.user.id: one.user for one in arriving}
     enabled = store.enabled_of(db, users)
@@ -158,12 +167,14 @@ def decide_arrivals(db: Write, arriving: Sequence[ArrivingEntries]) -> Completio
     store.count_matches(
         db, (match for one in arrivals for match in one.matches()), now=max(one.now for one in arriving)
     )
-    return lambda db: _complete(db, arrivals)
+    return lambda db: _complete(db, arrivals, listeners)
 
 
-def _complete(db: Write, arrivals: Sequence[Arrival]) -> None:
+def _complete(db: Write, arrivals: Sequence[Arrival], listeners: Listeners) -> None:
     for one in arrivals:
         one.complete(db)
+    for one in arrivals:
+        one.send(db, listeners)
 
 
 class Arrival:
@@ -245,6 +256,31 @@ class Arrival:
         # Locked after the counters, as everywhere; one that was deleted since is not given.
         for label_id in labels.lock(db, self._user.id, by_label) if by_label else ():
             labels.attach(db, self._user.id, [label_id], by_label[label_id])
+
+    def send(self, db: Write, listeners: Listeners) -> None:
+        """Save and send new entries as they are now. The first entries of a feed are no news, and are not sent."""
+        new = [(one, one.ids[hash_], decision) for one, hash_, decision in self._new if one.is_news]
+        saved = [entry_id for _, entry_id, decision in new if decision.is_save][:MAX_SAVED]
+        if saved and listeners.can_save(db, self._user.id):
+            for entry in entries.get_many(db, self._user.id, saved):
+                listeners.save(db, self._user, entry, self._now)
+        for channel in Channel:
+            by_rule: dict[tuple[int, int], list[int]] = {}
+            known: dict[tuple[int, int], tuple[ArrivingEntries, Rule]] = {}
+            for one, entry_id, decision in new:
+                for rule in decision.rules:
+                    if any(action.type.value == channel.value for action in rule.action_list):
+                        by_rule.setdefault((one.feed.id, rule.id), []).append(entry_id)
+                        known[one.feed.id, rule.id] = one, rule
+                        # A notification names no rule: one is enough.
+                        if channel is Channel.NOTIFICATION:
+                            break
+            for key, entry_ids in by_rule.items():
+                one, rule = known[key]
+                told = set(one.stored.unread_ids)
+                unread = [entry_id for entry_id in entry_ids if entry_id in told]
+                stored = StoredEntries(self._user, one.feed, entry_ids, self._now, unread)
+                listeners.announce(db, RuleName(rule.id, rule.name), stored, channel)
 
     def _change_states(self, db: Write) -> None:
         changes = []

@@ -39,6 +39,14 @@ class ActionType(StrEnum):
     STAR = "star"
     LABEL = "label"
     DROP = "drop"
+    SAVE = "save"
+    """Send it to the services to which the user saves entries."""
+    NOTIFY = "notify"
+    WEBHOOK = "webhook"
+
+
+# Actions that send entries to other services.
+SENDING: Final = frozenset({ActionType.SAVE, ActionType.NOTIFY, ActionType.WEBHOOK})
 
 
 class Action(Struct, frozen=True, omit_defaults=True):

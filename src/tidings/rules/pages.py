@@ -45,6 +45,12 @@ ACTIONS = {
     ActionType.MARK_READ: (N_("Mark as read"), ""),
     ActionType.STAR: (N_("Star"), ""),
     ActionType.DROP: (N_("Drop"), N_("It never appears, and does not come back when the rule is deleted.")),
+    ActionType.SAVE: (N_("Save to my services"), ""),
+    ActionType.NOTIFY: (
+        N_("Notify me"),
+        N_("Through the services that notify you of new entries. They need not do so for all feeds."),
+    ),
+    ActionType.WEBHOOK: (N_("Send to my webhook"), ""),
 }
 _FIELDS = {"feed_id": "where", "category_id": "where", "actions": "action"}
 

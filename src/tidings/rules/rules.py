@@ -158,7 +158,8 @@ def _would_change(actions: Sequence[Action]) -> Tree:
             case ActionType.DROP:
                 kept = any_of([Is(State.STARRED), Is(State.SHARED), _IS_LABELLED])
                 trees.append(negated(kept))
-    return any_of(trees)
+    # Nothing is sent because of stored entries.
+    return any_of(trees) if trees else negated(Everything())
 
 
 def effective(actions: Sequence[Action], entry: Entry, label_ids: set[int]) -> tuple[Action, ...]:

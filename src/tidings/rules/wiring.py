@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from tidings.base.messages import msg
 from tidings.rules.arrival import decide_arrivals
 from tidings.rules.rules import Rules, kept_queries
@@ -17,7 +19,7 @@ from tidings.wiring.slice import Parts, Slice
 
 def build(parts: Parts) -> RuleServices:
     """Return the rules of users, which decide about arriving entries."""
-    parts.listeners.entries_arriving.append(decide_arrivals)
+    parts.listeners.entries_arriving.append(partial(decide_arrivals, parts.listeners))
     parts.listeners.kept_queries.append(kept_queries)
     lists = EntryListReader(parts.database, SearchIndexer(parts.database))
     parts.listeners.cleanup_tasks.append(CleanupTask("rule runs", remove_expired))
