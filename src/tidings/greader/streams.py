@@ -2,15 +2,15 @@
 
     feed/12  feed/https://example.org/feed.xml  user/-/label/NAME  user/-/state/com.google/STATE
 
-A label is a folder, which is a category, or else a label of entries: both have one namespace. Instead of "-" clients
-also send a name or a number, which is ignored.
+A label is a folder, which is a category, or else a label of entries, or else a saved view: all have one namespace.
+Instead of "-" clients also send a name or a number, which is ignored.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, TypeAlias
 from urllib.parse import unquote
 
 from msgspec import Struct, structs
@@ -21,8 +21,11 @@ from tidings.base.text import normalize_for_search, reject_nul
 from tidings.base.times import LATEST, SECOND, Instant
 from tidings.domain.entries.entries import EntryFilter, EntryStatus, UnreadLists
 from tidings.domain.entries.labels import Label
+from tidings.domain.entries.saved_views import SavedView
 from tidings.domain.feeds.categories import Category
 from tidings.engine.database import Read
+from tidings.query.model import DatedQuery, negated
+from tidings.services.entries.queries import both
 from tidings.services.feeds.typed_urls import complete_url
 from tidings.storage.entries import labels
 from tidings.storage.feeds import categories, feeds
@@ -33,6 +36,9 @@ READ: Final = STATE + "read"
 STARRED: Final = STATE + "starred"
 LABEL: Final = "user/-/label/"
 FEED: Final = "feed/"
+
+# The queries of saved views by case-folded name.
+Views: TypeAlias = Mapping[str, DatedQuery]
 
 # States of other services are treated as unknown states.
 _USER: Final = re.compile(r"user/[^/]*/(?:(label)/|state/(?:(?:com\.google|org\.freshrss)/)?+)(.+)", re.DOTALL)
@@ -205,14 +211,38 @@ def _unknown_label() -> NotFound:
     return NotFound(verbatim("There is no such folder or label."))
 
 
+def view_of(db: Read, user_id: int, stream: Stream, views: Views) -> DatedQuery | None:
+    """Return the query of the saved view that a stream names; None if it names something else."""
+    if stream.kind != "label" or (query := views.get(normalize_for_search(stream.name))) is None:
+        return None
+    try:
+        folder_or_label(db, user_id, stream.name)
+    except NotFound:
+        return query
+    return None
+
+
+def visible_views(db: Read, user_id: int, views: Iterable[SavedView]) -> list[SavedView]:
+    """Return the views that apps see and that no folder or label hides by having the same name."""
+    wanted = [view for view in views if view.in_apps]
+    if not wanted:
+        return []
+    hidden = {normalize_for_search(category.title) for category in categories.list_all(db, user_id)}
+    hidden |= {normalize_for_search(label.name) for label in labels.list_all(db, user_id)}
+    return [view for view in wanted if normalize_for_search(view.name) not in hidden]
+
+
 def visible_labels(db: Read, user_id: int) -> list[Label]:
     """Return the labels of entries that no folder hides by having the same name."""
     titles = {normalize_for_search(category.title) for category in categories.list_all(db, user_id)}
     return [label for label in labels.list_all(db, user_id) if normalize_for_search(label.name) not in titles]
 
 
-def entry_filter(db: Read, user_id: int, stream: str, stream_filter: StreamFilter) -> EntryFilter | None:
-    """Return the filter of the entries of a stream, None if nothing can match. Raises NotFound and InvalidInput."""
+def entry_filter(db: Read, user_id: int, stream: str, stream_filter: StreamFilter, views: Views) -> EntryFilter | None:
+    """Return the filter of the entries of a stream, None if nothing can match. Raises NotFound and InvalidInput.
+
+    views: those of the user that apps see.
+    """
     selection: EntryFilter | None = EntryFilter(
         statuses=_BOTH,
         created_after=None if stream_filter.since is None else Instant(stream_filter.since - 1),
@@ -220,9 +250,9 @@ def entry_filter(db: Read, user_id: int, stream: str, stream_filter: StreamFilte
         search=stream_filter.search,
     )
     for each in (parse(stream), *_narrowing(stream_filter.include, field="it")):
-        selection = selection and _intersection(db, user_id, selection, condition(db, user_id, each))
+        selection = selection and _intersection(db, user_id, selection, condition(db, user_id, each, views))
     for each in _narrowing(stream_filter.exclude, field="xt"):
-        selection = selection and _without(db, user_id, selection, each)
+        selection = selection and _without(db, user_id, selection, each, views)
     return selection
 
 
@@ -237,8 +267,10 @@ def _not_blank(texts: Iterable[str]) -> Iterable[str]:
     return (text for text in texts if text.strip())
 
 
-def condition(db: Read, user_id: int, stream: Stream) -> EntryFilter | None:
+def condition(db: Read, user_id: int, stream: Stream, views: Views) -> EntryFilter | None:
     """Return the filter of a stream alone, None for states that no entry ever has, such as like."""
+    if query := view_of(db, user_id, stream, views):
+        return EntryFilter(statuses=_BOTH, query=query)
     if stream.kind == "feed":
         return EntryFilter(statuses=_BOTH, feed_id=feed_id(db, user_id, stream))
     if stream.kind == "label":
@@ -259,7 +291,10 @@ def _intersection(db: Read, user_id: int, first: EntryFilter, second: EntryFilte
     if second is None:
         return None
     statuses = tuple(status for status in first.statuses if status in second.statuses)
-    values: dict[str, Any] = {"label_ids": tuple(dict.fromkeys((*first.label_ids, *second.label_ids)))}
+    values: dict[str, Any] = {
+        "label_ids": tuple(dict.fromkeys((*first.label_ids, *second.label_ids))),
+        "query": both(first.query, second.query),
+    }
     wanted_ids = {one.category_id for one in (first, second) if one.category_id is not None}
     values["category_id"] = categories.lowest(db, user_id, wanted_ids)
     if wanted_ids and values["category_id"] is None:
@@ -272,10 +307,13 @@ def _intersection(db: Read, user_id: int, first: EntryFilter, second: EntryFilte
     return structs.replace(first, statuses=statuses, **values) if statuses else None
 
 
-def _without(db: Read, user_id: int, selection: EntryFilter, stream: Stream) -> EntryFilter | None:
+def _without(db: Read, user_id: int, selection: EntryFilter, stream: Stream, views: Views) -> EntryFilter | None:
     """Return the filter without the entries of a stream. A stream that does not exist excludes nothing."""
     if stream.kind == "state":
         return _without_state(selection, stream.name)
+    if query := view_of(db, user_id, stream, views):
+        others = structs.replace(query, tree=negated(query.tree))
+        return structs.replace(selection, query=both(selection.query, others))
     try:
         if stream.kind == "feed":
             excluded = [feed_id(db, user_id, stream)]

@@ -77,7 +77,12 @@ def edit_tags(caller: User, services: Services, query: EditTag, request: Request
     state = new_state((text, name == "a") for name, text in sent if name in ("a", "r"))
     _refuse_many(len(state.labels))
     if ids and state.labels:
-        added = [name for name, is_added in state.labels.items() if is_added]
+        with services.reading() as db:
+            views = services.entries.queries.app_views(db, caller)
+        # An entry is in a view by what it is.
+        added = [
+            name for name, is_added in state.labels.items() if is_added and normalize_for_search(name) not in views
+        ]
         removed = [name for name, is_added in state.labels.items() if not is_added]
         services.entries.labels.change(caller.id, ids, add=added, remove=removed)
     if ids and (state.status is not None or state.starred is not None):
@@ -126,9 +131,16 @@ def mark_all_read(caller: User, services: Services, query: MarkAll) -> str:
         raise InvalidInput(verbatim("s: send a stream."), field="s")
     before = Instant(streams.stored_until(query.ts, services.clock()) + 1)
     with services.reading() as db:
+        views = services.entries.queries.app_views(db, caller) if any(one.kind == "label" for one in wanted) else {}
+        found = {one: streams.view_of(db, caller.id, one, views) for one in wanted}
+        others = [one for one in wanted if not found[one]]
         # Several in one statement. One alone, which is what apps send, is found by the index of its list.
-        lists = streams.unread_lists(db, caller.id, wanted) if len(wanted) > 1 else None
-        selection = streams.condition(db, caller.id, wanted[0]) if len(wanted) == 1 else EntryFilter()
+        lists = streams.unread_lists(db, caller.id, others) if len(others) > 1 else None
+        selection = streams.condition(db, caller.id, others[0], views) if len(others) == 1 else EntryFilter()
+    for query_of_view in filter(None, found.values()):
+        services.entries.read_marker.mark_stored_read(caller.id, EntryFilter(query=query_of_view), before)
+    if not others:
+        return "OK"
     if lists is not None:
         services.entries.read_marker.mark_lists_read(caller.id, lists, before)
     elif selection is not None and selection.statuses != (EntryStatus.READ,):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from itertools import islice
 from typing import Final
 
@@ -18,13 +19,13 @@ from tidings.domain.entries.entries import Direction
 from tidings.engine.statements import split_ids
 from tidings.greader import item_ids, items, streams
 from tidings.greader.items import Item
-from tidings.greader.streams import StreamFilter
+from tidings.greader.streams import StreamFilter, Views
 from tidings.http.binding import QueryOrForm
 from tidings.http.endpoints import Routes
 from tidings.http.requests import Request
 from tidings.http.responses import JSON, ChunkedJson
 from tidings.services import Services
-from tidings.services.entries.listing import EntryLists
+from tidings.services.entries.listing import EntryLists, needs_index
 
 routes = Routes("Streams")
 
@@ -127,8 +128,9 @@ class IdPage(Struct, frozen=True):
 @routes.get("/reader/api/0/stream/items/ids")
 def list_item_ids(caller: User, services: Services, query: StreamQuery, request: Request) -> Response:
     """List the ids of a stream, in the order in which entries were stored."""
-    with services.entries.listing.open(caller.id, search=query.q) as lists:
-        page = _ids(lists, caller.id, query.s, query, query.count(MAX_IDS))
+    views = _views(caller, services, query.s, query)
+    with _open(caller, services, query, views) as lists:
+        page = _ids(lists, caller.id, query.s, query, query.count(MAX_IDS), views)
     if _is_readrops(request):
         page = structs.replace(page, joined=",".join(f"{entry_id:016d}" for entry_id in split_ids(page.joined)))
     chunks = _ref_chunks(page)
@@ -141,10 +143,11 @@ routes.post("/reader/api/0/stream/items/ids")(list_item_ids)
 @routes.get("/reader/api/0/stream/items/count")
 def count_items(caller: User, services: Services, query: StreamQuery) -> str:
     """Get the number of entries of the streams. An entry in several of them counts once."""
-    with services.entries.listing.open(caller.id, search=query.q) as lists:
+    views = _views(caller, services, query.s, query)
+    with _open(caller, services, query, views) as lists:
         if len(query.s) > 1:
-            return str(len(split_ids(_ids(lists, caller.id, query.s, query, ALL_IDS).joined)))
-        selection = streams.entry_filter(lists.db, caller.id, "".join(query.s), query.stream_filter)
+            return str(len(split_ids(_ids(lists, caller.id, query.s, query, ALL_IDS, views).joined)))
+        selection = streams.entry_filter(lists.db, caller.id, "".join(query.s), query.stream_filter, views)
         return str(lists.count(selection) if selection else 0)
 
 
@@ -165,13 +168,30 @@ routes.post("/reader/api/0/stream/contents/{stream:path}")(list_named_stream)
 
 
 def _contents(caller: User, services: Services, wanted: Sequence[str], query: StreamQuery) -> Response:
-    with services.entries.listing.open(caller.id, search=query.q) as lists:
-        page = _ids(lists, caller.id, wanted, query, query.count(MAX_ITEMS))
+    views = _views(caller, services, wanted, query)
+    with _open(caller, services, query, views) as lists:
+        page = _ids(lists, caller.id, wanted, query, query.count(MAX_ITEMS), views)
     head = _head(services, wanted[0].strip() or streams.READING_LIST, page.continuation)
     return _response(caller, services, head, split_ids(page.joined), newest_first=query.direction is Direction.DESC)
 
 
-def _ids(lists: EntryLists, user_id: int, wanted: Sequence[str], query: StreamQuery, count: int) -> IdPage:
+def _views(caller: User, services: Services, wanted: Sequence[str], query: StreamQuery) -> Views:
+    """Return the saved views of the user that apps see, if a stream may be one."""
+    if not any("label" in text for text in (*wanted, *query.it, *query.xt)):
+        return {}
+    with services.reading() as db:
+        return services.entries.queries.app_views(db, caller)
+
+
+def _open(caller: User, services: Services, query: StreamQuery, views: Views) -> AbstractContextManager[EntryLists]:
+    """Open the user's lists, with the index up to date if a search or a view may ask it."""
+    asking = next((view for view in views.values() if needs_index("", view)), None)
+    return services.entries.listing.open(caller.id, search=query.q, query=asking)
+
+
+def _ids(
+    lists: EntryLists, user_id: int, wanted: Sequence[str], query: StreamQuery, count: int, views: Views
+) -> IdPage:
     """Return the ids of a page, and whether another follows. An entry in several streams occurs once."""
     if len(wanted) > MAX_STREAMS:
         raise InvalidInput(verbatim(f"s: send {MAX_STREAMS} streams at most."), field="s")
@@ -179,7 +199,7 @@ def _ids(lists: EntryLists, user_id: int, wanted: Sequence[str], query: StreamQu
     place = {"before_entry_id" if is_newest_first else "after_entry_id": query.cursor}
     found: str | None = None
     for stream in dict.fromkeys(wanted or ("",)):
-        selection = streams.entry_filter(lists.db, user_id, stream, query.stream_filter)
+        selection = streams.entry_filter(lists.db, user_id, stream, query.stream_filter, views)
         if selection is not None:
             selection = structs.replace(selection, **place)
             more = lists.ids(selection, direction=query.direction, limit=count + 1)

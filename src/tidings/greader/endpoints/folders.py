@@ -52,10 +52,12 @@ class Disable(QueryOrForm, frozen=True):
 
 @routes.get("/reader/api/0/tag/list")
 def list_tags(caller: User, services: Services) -> Tags:
-    """List the starred state, a folder for each category, and the labels."""
+    """List the starred state, a folder for each category, the labels, and the saved views that apps see."""
+    counted = services.entries.view_counter.count(caller).views
     with services.reading() as db:
         folders = categories.list_all(db, caller.id)
         own = streams.visible_labels(db, caller.id)
+        views = streams.visible_views(db, caller.id, [view for view, _ in counted])
         of_labels = labels.counts(db, caller.id, [label.id for label in own])
     return Tags([
         Tag(id=STARRED),
@@ -66,6 +68,10 @@ def list_tags(caller: User, services: Services) -> Tags:
         *(
             Tag(id=LABEL + label.name, type="tag", unread_count=of_labels.get(label.id, LabelCounts()).unread)
             for label in own
+        ),
+        *(
+            Tag(id=LABEL + view.name, type="tag", unread_count=unread or 0)
+            for view, unread in counted if view in views
         ),
     ])  # fmt: skip
 

@@ -141,13 +141,18 @@ def _subscription(
 
 @routes.get("/reader/api/0/unread-count")
 def count_unread(caller: User, services: Services) -> UnreadCounts:
-    """Count the unread entries of each feed, folder and label, and in total. Clients poll it to find new entries."""
+    """Count the unread entries of each feed, folder, label and view, and in total.
+
+    Clients poll it to find new entries.
+    """
+    counted = services.entries.view_counter.count(caller).views
     with services.reading() as db:
         unread = {feed.feed_id: feed.unread for feed in counters.list_all(db, caller.id)}
         mine = feeds.list_all(db, caller.id)
         tree = CategoryTree(categories.list_all(db, caller.id))
         own = streams.visible_labels(db, caller.id)
         of_labels = labels.counts(db, caller.id, [label.id for label in own])
+        views = streams.visible_views(db, caller.id, [view for view, _ in counted])
         newest = entry_lists.newest_by_feed(db, caller.id, _NEWEST)
     parts: dict[str, tuple[int, int]] = {}
     for feed in mine:
@@ -161,6 +166,9 @@ def count_unread(caller: User, services: Services) -> UnreadCounts:
     newest_of_all = parts[READING_LIST][1]
     for label in own:
         parts[LABEL + label.name] = of_labels.get(label.id, LabelCounts()).unread, newest_of_all
+    for view, number in counted:
+        if view in views:
+            parts[LABEL + view.name] = number or 0, newest_of_all
     counts = [
         UnreadCount(id=stream, count=count, newest_item_timestamp_usec=str(at)) for stream, (count, at) in parts.items()
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 from tidings.base.errors import InvalidField
 from tidings.base.messages import msg
@@ -39,6 +40,21 @@ class Queries:
     def views(self, db: Read, user_id: int) -> list[SavedView]:
         """Return the saved views of a user, in the order of the sidebar."""
         return self._listeners.views_of(db, user_id)
+
+    def app_views(self, db: Read, user: User) -> dict[str, DatedQuery]:
+        """Return the queries of the views that apps see as labels, by case-folded name.
+
+        A view whose query cannot be read is missing.
+        """
+        views = self._listeners.views_of(db, user.id)
+        resolver, now = Resolver(views), self._clock()
+        found: dict[str, DatedQuery] = {}
+        for view in views:
+            if view.in_apps:
+                with suppress(InvalidField):
+                    tree = resolver.tree_of(view)
+                    found[normalize_for_search(view.name)] = DatedQuery(tree, now, user.timezone)
+        return found
 
     def of_view(self, user: User, view: SavedView) -> DatedQuery:
         """Return the query of a view now. Raises InvalidField as `dated`."""
