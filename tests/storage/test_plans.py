@@ -142,6 +142,7 @@ INTENDED_INDEXES = {
     ("unread of a category", Order.PUBLISHED_AT): "ix_entries_category_unread",
     ("tree of categories", Order.PUBLISHED_AT): "ix_entries_category_published",
     ("unread of a tree of categories", Order.PUBLISHED_AT): "ix_entries_category_unread",
+    ("starred of a tree of categories", Order.PUBLISHED_AT): "ix_entries_user_starred",
     ("shared", Order.PUBLISHED_AT): "ix_entries_share_code",
     ("label", Order.PUBLISHED_AT): "ix_entry_labels_published",
     ("unread of a label", Order.PUBLISHED_AT): "ix_entry_labels_published",

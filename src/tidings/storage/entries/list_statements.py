@@ -244,7 +244,9 @@ def _ordered(
     if order is Order.ID:
         in_order = _in_order_of_id(statement, query, direction)
         return in_order.limit(bindparam("limit")).offset(bindparam("offset"))
-    if order is Order.PUBLISHED_AT and "category_ids" in query.conditions and not query.is_narrow:
+    # Starred entries are few: each is tested, in the order of their own index.
+    is_merged = "category_ids" in query.conditions and not query.is_narrow and not query.starred
+    if order is Order.PUBLISHED_AT and is_merged:
         return _merged(statement, query, direction, has_cursor=has_cursor)
     statement = statement.where(*_conditions(query))
     if order in _BY_CATEGORY and {"feed_id", "category_id"} & set(query.conditions):
