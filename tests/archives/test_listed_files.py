@@ -296,7 +296,9 @@ def test_saved_stories_of_newsblur_become_starred_entries(alice: Person, service
     }  # fmt: skip
     path = folder(
         tmp_path / "x",
-        sites_opml=opml(("Weather", "Rain", RAIN)),
+        sites_opml=opml(("Weather", "Rain", RAIN))
+        .replace("<body>", '<body><outline text="Sky">')
+        .replace("</body>", "</outline></body>"),
         stories_json=json.dumps({"authenticated": True, "stories": [STORY, odd], "feeds": []}),
         last_json=json.dumps({"stories": []}),
     )
@@ -308,6 +310,9 @@ def test_saved_stories_of_newsblur_become_starred_entries(alice: Person, service
     assert (again.new_feeds, again.new_entries, again.known_entries) == (0, 0, 2)
     feeds = {feed["title"]: feed["disabled"] for feed in alice.get("/v1/feeds")}
     assert feeds == {"Rain": False, "NewsBlur": True}
+    above = {one["title"]: one["parent_id"] for one in alice.get("/v1/categories")}
+    sky = next(one["id"] for one in alice.get("/v1/categories") if one["title"] == "Sky")
+    assert above == {"All": None, "Sky": None, "Sky / Weather": sky}
     entry = next(entry for entry in alice.entries() if entry["title"] == "One & two")
     assert (entry["starred"], entry["status"], entry["author"], entry["tags"]) == (True, "read", "Ann", ["weather"])
     assert (entry["content"], entry["url"]) == ("<p>Rain</p>", "https://rain.example/1")

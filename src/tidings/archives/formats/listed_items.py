@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from tidings.archives.records import ArchivedEntry, ArchivedFeed
+from tidings.archives.records import ArchivedCategory, ArchivedEntry, ArchivedFeed
 from tidings.base.errors import InvalidInput
 from tidings.base.text import normalize_for_search
 from tidings.base.times import LATEST, Instant, to_datetime
@@ -54,11 +54,13 @@ class FeedList:
         self._application = application
         self._feeds: dict[str, ArchivedFeed] = {}
         self._folders: dict[str, set[str]] = {}
+        self._paths: dict[str, list[str]] = {}
 
     def add_subscriptions(self, document: OpmlDocument) -> None:
         for subscription in document.subscriptions:
             values = subscription.values
             url = values["feed_url"]
+            self._paths.setdefault(subscription.category, list(subscription.folders))
             self._folders.setdefault(url, set()).update(map(normalize_for_search, subscription.folders))
             settings = {name: value for name, value in values.items() if name not in _DESCRIBING}
             if subscription.kind not in _DOCUMENTS:
@@ -81,6 +83,10 @@ class FeedList:
         if (url := _url_of(origin)) not in self._feeds:
             number = len(self._feeds) + 1
             self._feeds[url] = _unsubscribed(origin, number) if url else unnamed_feed(self._application, number)
+
+    def categories(self) -> list[ArchivedCategory]:
+        """Return the categories of the OPML files: folders in folders are a tree."""
+        return [ArchivedCategory(title, path=path) for title, path in self._paths.items() if title]
 
     def feeds(self) -> list[ArchivedFeed]:
         return list(self._feeds.values())

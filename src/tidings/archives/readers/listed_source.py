@@ -53,12 +53,16 @@ class ListedSource:
         return {}
 
     def categories(self) -> list[ArchivedCategory]:
-        return []
+        self._read_feeds()
+        return self._feeds.categories()
 
     def labels(self) -> list[ArchivedLabel]:
         return []
 
     def feeds(self) -> list[ArchivedFeed]:
+        return self._feeds.feeds()
+
+    def _read_feeds(self) -> None:
         names = self._files.names()
         outlines = [name for name in names if self._is_outline(name) and self._add_opml(name)]
         for name in names:
@@ -67,7 +71,6 @@ class ListedSource:
         if not outlines and not self._lists:
             expected = f"expected OPML, or a list of entries that ends with {self._suffix}"
             raise InvalidInput(verbatim(f"this is nothing that {self.application} exported: {expected}"))
-        return self._feeds.feeds()
 
     def entries(self) -> Iterator[ArchivedEntry]:
         new = NewItems()
