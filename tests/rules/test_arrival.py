@@ -25,7 +25,8 @@ from tidings.rules.tables import rules as rule_table
 from tidings.services.listeners import StoredEntries
 from tidings.services.polling.check import FeedChecker
 from tidings.storage.entries import labels
-from tidings.storage.feeds import feeds
+from tidings.storage.feeds import categories, feeds
+from tidings.storage.schema import categories as category_table
 from tidings.storage.schema import entries, feed_counters
 
 READ, STAR, DROP = (Action(one) for one in (ActionType.MARK_READ, ActionType.STAR, ActionType.DROP))
@@ -126,7 +127,11 @@ def test_rules_are_tried_on_entries_of_their_scope(alice: Rulebook, site: Publis
         feed = feeds.get(db, alice.user.id, other)
     assert feed is not None
     alice.rule("", STAR, scope=Scope.FEED, feed_id=alice.feed_id)
-    alice.rule("", READ, scope=Scope.CATEGORY, category_id=feed.category_id)
+    # A category includes those below it.
+    with alice.polling.database.writing() as db:
+        above = categories.add(db, alice.user.id, title="Above", title_key="above", hide_globally=False)
+        db.run(update(category_table).where(category_table.c.id == feed.category_id).values(parent_id=above))
+    alice.rule("", READ, scope=Scope.CATEGORY, category_id=above)
 
     alice.publish(["Snow"])
 
