@@ -72,6 +72,19 @@ def test_all_new_entries_of_a_check_are_in_one_event(alice: Person, site: Publis
     assert event["feed"]["checked_at"].endswith("+09:00")
 
 
+def test_new_entries_are_told_with_the_labels_that_rules_give_them(alice: Person, site: Publisher) -> None:
+    switch_on(alice)
+    label = alice.post("/v1/labels", {"title": "Weather"})["id"]
+    alice.post("/v1/rules", {"query": "title:storm", "actions": [{"type": "label", "label_id": label}]})
+    feed = alice.has_feed(site, ["One"])
+
+    publish(site, feed, "Storm", "Two", "One")
+    refresh(alice, feed)
+
+    (event,) = outbox(alice)
+    assert {entry["title"]: entry.get("labels") for entry in event["entries"]} == {"Two": None, "Storm": ["Weather"]}
+
+
 def test_checks_without_new_entries_and_imports_cause_no_event(alice: Person, site: Publisher) -> None:
     switch_on(alice)
     feed = alice.has_feed(site, ["One"])
