@@ -52,7 +52,7 @@ KEYS = [Keys(id_ * 7919, id_ * 104729, id_ % 5000) for id_ in IDS]
 STEPS: dict[str, list[Callable[[Write, Archive], object]]] = {
     "new entries": [
         lambda db, a: store.by_ids(db, a.user_id, IDS),
-        lambda db, a: store.with_keys(db, a.user_id, KEYS, Instant(NOW - DAY), NOW),
+        lambda db, a: store.ids_with_keys(db, a.user_id, KEYS, Instant(NOW - DAY), NOW),
         lambda db, a: store.members(db, a.user_id, IDS),
         lambda db, a: store.add(db, a.user_id, [Found(1001, a.feed_id, 1000, 0, 0)], compared=False, now=NOW),
         lambda db, a: store.set_status(db, a.user_id, {1001: EntryStatus.FOLDED}),

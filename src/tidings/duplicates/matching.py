@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 
 from msgspec import Struct
 
@@ -65,16 +66,16 @@ def keys_of(entry: Candidate) -> Keys:
 class Finder:
     """Finds what entries repeat, among candidates with one of their keys.
 
-    candidates: with the entries themselves.
+    candidates: with the entries themselves. known: keys by entry id, of those that have been computed.
     """
 
-    def __init__(self, candidates: Iterable[Candidate]) -> None:
+    def __init__(self, candidates: Iterable[Candidate], known: Mapping[int, Keys] = MappingProxyType({})) -> None:
         self._keys: dict[int, Keys] = {}
         self._by_address: dict[int, list[Candidate]] = {}
         self._by_identity: dict[int, list[Candidate]] = {}
         self._by_title: dict[int, list[Candidate]] = {}
         for one in sorted(candidates, key=lambda one: one.id):
-            keys = self._keys[one.id] = keys_of(one)
+            keys = self._keys[one.id] = known.get(one.id) or keys_of(one)
             for key, table in (
                 (keys.address, self._by_address),
                 (keys.identity, self._by_identity),

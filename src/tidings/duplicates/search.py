@@ -118,11 +118,11 @@ def _find(db: Write, user_id: int, mode: str, entry_ids: Collection[int], *, now
     arrived = store.by_ids(db, user_id, entry_ids)
     if not arrived:
         return
-    keyed = [(entry, keys_of(entry)) for entry in arrived]
-    store.add_keys(db, user_id, keyed)
+    keys = {entry.id: keys_of(entry) for entry in arrived}
     times = [entry.published_at for entry in arrived]
-    candidates = store.with_keys(db, user_id, [keys for _, keys in keyed], min(times), max(times))
-    finder = Finder({one.id: one for one in (*candidates, *arrived)}.values())
+    others = store.ids_with_keys(db, user_id, keys.values(), min(times), max(times)) - keys.keys()
+    store.add_keys(db, user_id, arrived, keys, are_new=are_new)
+    finder = Finder([*store.by_ids(db, user_id, others), *arrived], keys)
     texts = _texts(db, user_id, {id_ for entry in arrived for id_ in finder.texts_to_compare(entry)})
     repeated = {
         entry.id: finder.repeated_by(entry, texts)

@@ -31,7 +31,7 @@ from tidings.duplicates.matching import MAX_AGE, Candidate, Keys
 from tidings.duplicates.tables import duplicate_keys, duplicate_scans
 from tidings.engine import full_text
 from tidings.engine.database import Read, Write, columns
-from tidings.engine.statements import in_list, upsert
+from tidings.engine.statements import in_list, insert_rows, upsert
 from tidings.storage.schema import duplicates, entries, entry_labels, feeds, users
 
 # So many entries with the keys of a batch are looked at.
@@ -340,27 +340,31 @@ def by_ids(db: Read, user_id: int, entry_ids: Collection[int]) -> list[Candidate
     return db.all(Candidate, _candidates, user=user_id, ids=sorted(entry_ids)) if entry_ids else []
 
 
-def add_keys(db: Write, user_id: int, keyed: Sequence[tuple[Candidate, Keys]]) -> None:
-    """Store the keys of entries, except of those that have them."""
-    db.run_many(
-        _add_key,
-        [
-            {
-                "entry_id": entry.id,
-                "user_id": user_id,
-                "address": keys.address,
-                "identity": keys.identity,
-                "title": keys.title,
-                "published_at": entry.published_at,
-            }
-            for entry, keys in keyed
-        ],
-    )
+def add_keys(db: Write, user_id: int, keyed: Sequence[Candidate], keys: Mapping[int, Keys], *, are_new: bool) -> None:
+    """Store the keys of entries. keys: by entry id. are_new: none has keys yet; otherwise those that have keep them."""
+    rows = [
+        {
+            "entry_id": entry.id,
+            "user_id": user_id,
+            "address": keys[entry.id].address,
+            "identity": keys[entry.id].identity,
+            "title": keys[entry.id].title,
+            "published_at": entry.published_at,
+        }
+        for entry in keyed
+    ]
+    if are_new:
+        insert_rows(db, duplicate_keys, rows)
+    else:
+        db.run_many(_add_key, rows)
 
 
-def with_keys(db: Read, user_id: int, keys: Collection[Keys], since: Instant, until: Instant) -> list[Candidate]:
-    """Return the entries with one of these keys. since, until: when entries with the same title were published."""
-    ids = db.scalars(
+def ids_with_keys(db: Read, user_id: int, keys: Collection[Keys], since: Instant, until: Instant) -> set[int]:
+    """Return entries with one of these keys.
+
+    since, until: when the first and the last of the entries that are looked up were published.
+    """
+    found = db.scalars(
         _select_keyed,
         user=user_id,
         addresses=sorted({one.address for one in keys if one.address is not None}),
@@ -370,7 +374,7 @@ def with_keys(db: Read, user_id: int, keys: Collection[Keys], since: Instant, un
         until=until + MAX_AGE,
         limit=MAX_CANDIDATES,
     )
-    return by_ids(db, user_id, ids)
+    return set(found)
 
 
 def remove_keys(db: Write, user_id: int, limit: int) -> int:
