@@ -59,9 +59,11 @@ TABLE categories
     hide_globally boolean NOT NULL DEFAULT false
     parent_id integer -- The category that it is under; null: none.
     name text COLLATE "C" NOT NULL DEFAULT ''::text -- The last part of its path.
+    keep_duplicates boolean NOT NULL DEFAULT false -- As of each feed in it and below it.
     fk_categories_user_id_users FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
     pk_categories PRIMARY KEY (id)
     uq_categories_user_id_title_key UNIQUE (user_id, title_key)
+    CREATE INDEX ix_categories_keep_duplicates ON public.categories USING btree (user_id, id) WHERE (keep_duplicates = true)
     CREATE INDEX ix_categories_user_parent ON public.categories USING btree (user_id, parent_id)
     CREATE INDEX ix_categories_user_title ON public.categories USING btree (user_id, title, id)
     CREATE UNIQUE INDEX pk_categories ON public.categories USING btree (id)

@@ -49,10 +49,12 @@ CREATE TABLE categories (
     user_id INTEGER NOT NULL,
     title TEXT NOT NULL,
     title_key TEXT NOT NULL,
-    hide_globally BOOLEAN DEFAULT false NOT NULL, parent_id INTEGER, name TEXT DEFAULT '' NOT NULL,
+    hide_globally BOOLEAN DEFAULT false NOT NULL, parent_id INTEGER, name TEXT DEFAULT '' NOT NULL, keep_duplicates BOOLEAN DEFAULT 0 NOT NULL,
     CONSTRAINT fk_categories_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
     CONSTRAINT uq_categories_user_id_title_key UNIQUE (user_id, title_key)
 );
+
+CREATE INDEX ix_categories_keep_duplicates ON categories (user_id, id) WHERE keep_duplicates = true;
 
 CREATE INDEX ix_categories_user_parent ON categories (user_id, parent_id);
 

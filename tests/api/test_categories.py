@@ -56,6 +56,7 @@ def test_creating_a_category_returns_201_with_it(alice: Person) -> None:
         "user_id": alice.id,
         "hide_globally": True,
         "parent_id": None,
+        "keep_duplicates": False,
     }
 
 

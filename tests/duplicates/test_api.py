@@ -90,9 +90,13 @@ def test_an_archive_has_the_setting_and_the_states_behind_it(alice: Person, bob:
     read = by_feed(alice)[news, "Rain"]
     alice.put("/v1/entries", {"entry_ids": [read["id"]], "status": "read"})
 
+    kept = alice.has_category("Planets")
+    alice.put(f"/v1/categories/{kept['id']}", {"keep_duplicates": True}, status=201)
+
     services = alice.service.services
     _import(services, bob, _export(services, alice))
     assert bob.get("/v1/me")["duplicates"] == "fold"
+    assert {one["title"] for one in bob.get("/v1/categories") if one["keep_duplicates"]} == {"Planets"}
     choose(bob, "off")
     states = {(one["feed"]["title"], one["title"]): one["status"] for one in bob.entries()}
     assert states == {

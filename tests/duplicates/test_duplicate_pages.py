@@ -35,3 +35,16 @@ def test_a_list_and_an_article_link_to_the_other_feeds(alice: Person, site: Publ
     assert re.search(r'name="unstar"', visitor.page(f"/entries/{folded_id}"))
     visitor.post(f"/entries/{folded_id}/labels", new_name="Later")
     assert f'Also in <a href="/entries/{folded_id}">Planet</a>' in visitor.page("/starred")
+
+
+def test_a_category_is_excepted_on_its_page(alice: Person, reader: Visitor) -> None:
+    category = alice.has_category("Planets")
+    path = f"/categories/{category['id']}/edit"
+    reader.page(path)
+    reader.post(path, title="Planets", parent="", keep_duplicates="1")
+    assert 'keep_duplicates" value="1" checked' in reader.page(path).replace("  ", " ")
+    # The row of the list has no such box, and leaves it as it is.
+    reader.page("/categories")
+    reader.post(path, title="Planets and moons")
+    (stored,) = [one for one in alice.get("/v1/categories") if one["id"] == category["id"]]
+    assert (stored["title"], stored["keep_duplicates"]) == ("Planets and moons", True)

@@ -23,6 +23,7 @@ from tidings.query.parser import parse
 from tidings.services.accounts.users import Users
 from tidings.services.entries.labels import Labels
 from tidings.services.feeds.bulk import BulkFeedChanges
+from tidings.services.feeds.categories import Categories
 from tidings.services.listeners import Listeners, StoredEntries
 from tidings.storage.accounts import users
 from tidings.storage.entries import duplicates as core
@@ -258,6 +259,23 @@ def test_an_excepted_feed_has_no_duplicates(reader: Reader) -> None:
     assert reader.statuses(*ids) == [UNREAD] * 4
     reader.except_feed(reader.one, is_kept=False)
     assert reader.statuses(*ids) == [UNREAD, UNREAD, FOLDED, UNREAD]
+    reader.check_counters()
+
+
+def test_a_category_excepts_the_feeds_in_it_and_below_it(reader: Reader) -> None:
+    services = Categories(reader.database, lambda: NOW)
+    top = services.create(reader.user_id, "Kept")
+    below = services.create(reader.user_id, "Below", parent_id=top.id)
+    ids = [*reader.arrive(reader.one, ready("Rain", url=URL)), *reader.arrive(reader.two, ready("Rain", url=URL))]
+    with reader.database.writing() as db:
+        feeds.change(db, reader.user_id, reader.two.feed_id, category_id=below.id)
+    services.update(reader.user_id, top.id, keep_duplicates=True)
+    reader.work()
+    assert reader.statuses(*ids) == [UNREAD, UNREAD]
+    with reader.database.writing() as db:
+        feeds.change(db, reader.user_id, reader.two.feed_id, category_id=reader.one.category_id)
+    reader.work()
+    assert reader.statuses(*ids) == [UNREAD, FOLDED]
     reader.check_counters()
 
 

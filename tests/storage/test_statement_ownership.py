@@ -75,7 +75,6 @@ EXCEPTIONS = {
     ("entries", r"entries\.share_code ="): "the link is the permission to read this entry",
     ("feeds", r"feeds\.icon_id = icons\.id"): "an icon is shared; it goes when no feed of any user has it",
     ("duplicates", r"duplicates\.compared = false AND duplicates\.user_id >"): "the worker compares for all users",
-    ("feeds", r"feeds\.keep_duplicates = true"): "the worker looks for duplicates of all users",
     ("feed_counters", r"^UPDATE feed_counters .* WHERE feed_counters\.feed_id ="): (
         "the transaction holds the counters' rows, which were locked with the user"
     ),

@@ -138,7 +138,12 @@ class AccountExport:
         archive.write_lines(
             records.CATEGORIES,
             (
-                ArchivedCategory(folder.title, folder.hide_globally, [one.name for one in tree.line(folder.id)])
+                ArchivedCategory(
+                    folder.title,
+                    folder.hide_globally,
+                    [one.name for one in tree.line(folder.id)],
+                    folder.keep_duplicates,
+                )
                 for folder in folders
             ),
         )

@@ -198,7 +198,8 @@ class AccountImport:
             key: tuple(one.path) or (one.title,) for key, one in archived.items() if one.path or key not in present
         }
         hidden = {paths[key] for key, one in archived.items() if key in paths and one.hide_globally}
-        ids = ensure_paths(db, user_id, paths.values(), hidden=hidden)
+        keeping = {paths[key] for key, one in archived.items() if key in paths and one.keep_duplicates}
+        ids = ensure_paths(db, user_id, paths.values(), hidden=hidden, keeping=keeping)
         return present | {key: ids[path] for key, path in paths.items()}
 
     def _store_entries(

@@ -62,6 +62,7 @@ class ArchivedCategory(Struct, frozen=True):
     hide_globally: bool = False
     path: list[str] = []
     """Its name after those of the categories above it; empty if the title is its name, and none is above it."""
+    keep_duplicates: bool = False
 
 
 class ArchivedLabel(Struct, frozen=True):

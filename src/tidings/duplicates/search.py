@@ -19,7 +19,7 @@ from tidings.content.duplicates import MIN_TEXT
 from tidings.domain.entries.entries import EntryStatus
 from tidings.duplicates import store
 from tidings.duplicates.matching import Finder, keys_of
-from tidings.duplicates.store import Found, Recorded, Rival, Wish
+from tidings.duplicates.store import Found, Recorded, Rival, Scan, Wish
 from tidings.engine.database import Database, Read, Write
 from tidings.services.clock import Clock
 from tidings.services.listeners import StoredEntries
@@ -52,7 +52,7 @@ class DuplicateSearch:
         for user_id, scan in store.lock_scans(db, ids).items():
             # Until the scan of the archive begins, these are left to it.
             if scan.is_released and scan.mode != OFF:
-                _find(db, user_id, scan.mode, ids[user_id], now=stored[0].now, are_new=True)
+                _find(db, scan, ids[user_id], now=stored[0].now, are_new=True)
 
     def work(self) -> bool:
         """Take a step for one user. Returns False if there was nothing to do."""
@@ -89,7 +89,7 @@ class DuplicateSearch:
             if not batch or store.lock_scans(db, [user_id]).get(user_id) != scan:
                 # Another worker was faster.
                 return
-            _find(db, user_id, scan.mode, [id_ for id_, _ in batch], now=self._clock(), are_new=False)
+            _find(db, scan, [id_ for id_, _ in batch], now=self._clock(), are_new=False)
             store.set_position(db, user_id, batch[-1][0])
 
     def _compare(self, user_id: int) -> None:
@@ -110,12 +110,13 @@ class DuplicateSearch:
             store.set_compared(db, user_id, ids)
 
 
-def _find(db: Write, user_id: int, mode: str, entry_ids: Collection[int], *, now: Instant, are_new: bool) -> None:
+def _find(db: Write, scan: Scan, entry_ids: Collection[int], *, now: Instant, are_new: bool) -> None:
     """Find entries that repeat others, and fold them or mark them read.
 
     The caller has locked the counters of their feeds, and the scan. are_new: they have just been stored.
     """
-    arrived = store.by_ids(db, user_id, entry_ids)
+    user_id, mode, kept = scan.user_id, scan.mode, msgspec.json.decode(scan.kept_feeds, type=set[int])
+    arrived = [one for one in store.by_ids(db, user_id, entry_ids) if one.feed_id not in kept]
     if not arrived:
         return
     keys = {entry.id: keys_of(entry) for entry in arrived}

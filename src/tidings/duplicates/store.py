@@ -16,7 +16,6 @@ from sqlalchemy import (
     bindparam,
     delete,
     exists,
-    false,
     func,
     literal_column,
     or_,
@@ -32,7 +31,7 @@ from tidings.duplicates.tables import duplicate_keys, duplicate_scans
 from tidings.engine import full_text
 from tidings.engine.database import Read, Write, columns
 from tidings.engine.statements import in_list, insert_rows, upsert
-from tidings.storage.schema import duplicates, entries, entry_labels, feeds, users
+from tidings.storage.schema import categories, duplicates, entries, entry_labels, feeds, users
 
 # So many entries with the keys of a batch are looked at.
 MAX_CANDIDATES = 2_000
@@ -44,6 +43,7 @@ class Scan(Struct, frozen=True):
     user_id: int
     mode: str
     kept_feeds: str
+    """JSON: the feeds that are excepted."""
     is_released: bool
     """Whether what an earlier setting did is undone."""
     position: int
@@ -136,14 +136,13 @@ _candidates = (
         or_(entries.c.starred, entries.c.share_code != "", _is_labelled).label("is_kept"),
     )
     .select_from(
-        entries.join(feeds, feeds.c.id == entries.c.feed_id).outerjoin(
+        entries.outerjoin(
             duplicates, and_(duplicates.c.entry_id == entries.c.id, duplicates.c.user_id == entries.c.user_id)
         )
     )
     .where(
         _own_entry,
         in_list(entries.c.id, "ids"),
-        feeds.c.keep_duplicates == false(),
         entries.c.status != int(EntryStatus.REMOVED),
     )
     .order_by(entries.c.id)
@@ -260,8 +259,21 @@ _select_wishes = (
     .where(or_(users.c.duplicates != "off", duplicate_scans.c.user_id.is_not(None)))
     .order_by(users.c.id)
 )
-_select_kept_feeds = (
-    select(feeds.c.user_id, feeds.c.id).where(literal_column("feeds.keep_duplicates = true")).order_by(feeds.c.id)
+_kept_categories = (
+    select(categories.c.user_id, categories.c.id)
+    .where(literal_column("categories.keep_duplicates = true"))
+    .cte("kept", recursive=True)
+)
+_kept_categories = _kept_categories.union(
+    select(categories.c.user_id, categories.c.id).where(
+        categories.c.user_id == _kept_categories.c.user_id, categories.c.parent_id == _kept_categories.c.id
+    )
+)
+_select_kept_feeds = union(
+    select(feeds.c.user_id, feeds.c.id).where(literal_column("feeds.keep_duplicates = true")),
+    select(feeds.c.user_id, feeds.c.id).where(
+        feeds.c.category_id == _kept_categories.c.id, feeds.c.user_id == _kept_categories.c.user_id
+    ),
 )
 _select_with_uncompared = (
     select(duplicates.c.user_id)
@@ -289,10 +301,10 @@ def wishes(db: Read) -> list[Wish]:
 
 
 def kept_feeds(db: Read) -> dict[int, list[int]]:
-    """Return the feeds that users excepted, by user id."""
+    """Return the feeds that users excepted, themselves or with a category, in the order of their ids, by user id."""
     found: dict[int, list[int]] = {}
-    for row in db.rows(_select_kept_feeds):
-        found.setdefault(row["user_id"], []).append(row["id"])
+    for user_id, feed_id in sorted(db.tuples(_select_kept_feeds)):
+        found.setdefault(user_id, []).append(feed_id)
     return found
 
 
@@ -336,7 +348,7 @@ def batch(db: Read, user_id: int, after: int, limit: int) -> list[tuple[int, int
 
 
 def by_ids(db: Read, user_id: int, entry_ids: Collection[int]) -> list[Candidate]:
-    """Return entries in the order of their ids, without removed ones and those of excepted feeds."""
+    """Return entries in the order of their ids, without removed ones."""
     return db.all(Candidate, _candidates, user=user_id, ids=sorted(entry_ids)) if entry_ids else []
 
 

@@ -23,7 +23,7 @@ routes = Routes("Categories")
 class CategoryOut(Struct, frozen=True):
     """title: the path, such as "News / Europe", or the last part of it, as the user's category_titles says.
 
-    parent_id: the category that it is under, null for none.
+    parent_id: the category that it is under, null for none. keep_duplicates: as of each feed in it and below it.
     """
 
     id: int
@@ -31,6 +31,7 @@ class CategoryOut(Struct, frozen=True):
     user_id: int
     hide_globally: bool
     parent_id: int | None
+    keep_duplicates: bool
 
 
 class CountedCategoryOut(CategoryOut, frozen=True):
@@ -60,6 +61,7 @@ class CategoryUpdate(Struct, frozen=True):
     title: str | None = None
     hide_globally: bool | None = None
     parent_id: Int64 | UnsetType | None = UNSET
+    keep_duplicates: bool | None = None
 
 
 class DeletionQuery(Query, frozen=True):
@@ -125,7 +127,7 @@ def make_category_tree(caller: User, services: Services) -> list[SplitName]:
 
 @routes.put("/v1/categories/{category_id}", status=201, raises=(InvalidInput, NotFound))
 def update_category(caller: User, services: Services, category_id: int, body: LazyBody[CategoryUpdate]) -> CategoryOut:
-    """Rename a category, put it under another one, or hide it from the global lists.
+    """Rename a category, put it under another one, hide it from the global lists, or keep its duplicates.
 
     Members that are not sent keep their values. What is below it is hidden with it.
     """
@@ -139,6 +141,7 @@ def update_category(caller: User, services: Services, category_id: int, body: La
             title=change.title,
             hide_globally=change.hide_globally,
             parent_id=UNSET if change.parent_id is UNSET else change.parent_id or None,
+            keep_duplicates=change.keep_duplicates,
         )
     )
 

@@ -33,6 +33,8 @@ class Category(Struct, frozen=True):
     """None for a category at the top."""
     name: str = ""
     """The last part of its path, unique among the categories with the same parent."""
+    keep_duplicates: bool = False
+    """As of each feed in it and below it."""
 
 
 class CategoryCounts(Struct, frozen=True):

@@ -63,6 +63,7 @@ class Categories:
         name: str | None = None,
         hide_globally: bool | None = None,
         parent_id: int | UnsetType | None = UNSET,
+        keep_duplicates: bool | None = None,
     ) -> Category:
         """Change a category and return it; None and UNSET keep a value. Raises NotFound and InvalidInput.
 
@@ -82,7 +83,8 @@ class Categories:
                     raise CategoryExists
             new_name = category.name if name is None else validate_title(name)
             hidden = category.hide_globally if hide_globally is None else hide_globally
-            changed = replace(category, name=new_name, parent_id=parent, hide_globally=hidden)
+            keeps = category.keep_duplicates if keep_duplicates is None else keep_duplicates
+            changed = replace(category, name=new_name, parent_id=parent, hide_globally=hidden, keep_duplicates=keeps)
             titled = _placed(db, [changed if one.id == category_id else one for one in present], category_id)
             if _key(titled[category_id].title) != _key(category.title):
                 _ensure_no_label(db, user_id, titled[category_id].title)
@@ -177,13 +179,22 @@ class Categories:
 
 
 def ensure_paths(
-    db: Write, user_id: int, paths: Iterable[tuple[str, ...]], *, hidden: Collection[tuple[str, ...]] = ()
+    db: Write,
+    user_id: int,
+    paths: Iterable[tuple[str, ...]],
+    *,
+    hidden: Collection[tuple[str, ...]] = (),
+    keeping: Collection[tuple[str, ...]] = (),
 ) -> dict[tuple[str, ...], int]:
-    """Return the ids of categories by their paths; missing ones have been created. hidden: to be hidden if new."""
+    """Return the ids of categories by their paths; missing ones have been created.
+
+    hidden: to be hidden if new. keeping: to keep duplicates if new.
+    """
     categories.lock_all(db, user_id)
     new, ids = with_paths(categories.list_all(db, user_id), paths, user_id=user_id)
-    hidden_ids = {ids[path] for path in hidden}
-    added = categories.add_many(db, user_id, [replace(one, hide_globally=one.id in hidden_ids) for one in new])
+    hidden_ids, keeping_ids = ({ids[path] for path in chosen} for chosen in (hidden, keeping))
+    new = [replace(one, hide_globally=one.id in hidden_ids, keep_duplicates=one.id in keeping_ids) for one in new]
+    added = categories.add_many(db, user_id, new)
     return {path: added.get(number, number) for path, number in ids.items()}
 
 

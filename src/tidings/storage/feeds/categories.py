@@ -49,6 +49,7 @@ _set_place = (
         name=bindparam("part"),
         parent_id=bindparam("parent"),
         hide_globally=bindparam("hidden"),
+        keep_duplicates=bindparam("keeps"),
     )
 )
 
@@ -182,6 +183,7 @@ def _values(category: Category) -> dict[str, Any]:
         "hide_globally": category.hide_globally,
         "parent_id": category.parent_id,
         "name": category.name,
+        "keep_duplicates": category.keep_duplicates,
     }
 
 
@@ -201,6 +203,7 @@ def arrange(db: Write, user_id: int, before: Sequence[Category], after: Sequence
             "part": one.name,
             "parent": one.parent_id,
             "hidden": one.hide_globally,
+            "keeps": one.keep_duplicates,
         }
         for one in changed
     ]

@@ -19,11 +19,14 @@ categories = Table(
     # Not a foreign key: copies of the database write categories in the order of their ids.
     Column("parent_id", Integer, comment="The category that it is under; null: none."),
     words("name", comment="The last part of its path."),
+    flag("keep_duplicates", comment="As of each feed in it and below it."),
     UniqueConstraint("user_id", "title_key"),
     Index("ix_categories_user_title", "user_id", "title", "id"),
     Index("ix_categories_user_parent", "user_id", "parent_id"),
     sqlite_autoincrement=True,
 )
+
+partial_index("ix_categories_keep_duplicates", categories.c.user_id, categories.c.id, where="keep_duplicates = true")
 
 icons = Table(
     "icons",

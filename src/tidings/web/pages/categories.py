@@ -32,6 +32,8 @@ class CategoryForm(Form, frozen=True):
     hide_globally: bool | None = None
     parent: str = KEPT
     """Id of the category to put it under, "" for none."""
+    keep_duplicates: bool | None = None
+    """Only the form of one category has it."""
 
 
 class CategoryMoveForm(Form, frozen=True):
@@ -79,6 +81,7 @@ def change_category(
             name=form.title,
             hide_globally=bool(form.hide_globally),
             parent_id=_parent(form.parent),
+            keep_duplicates=None if form.parent == KEPT else bool(form.keep_duplicates),
         )
     except InvalidInput as error:
         if form.parent == KEPT:
@@ -175,7 +178,8 @@ def _edit_page(
     line = context.sidebar.category(category_id)
     if line is None:
         raise unknown_category(category_id)
-    kept = CategoryForm(line.category.name, line.category.hide_globally, str(line.category.parent_id or ""))
+    one = line.category
+    kept = CategoryForm(one.name, one.hide_globally, str(one.parent_id or ""), one.keep_duplicates)
     values = {"title": line.path, "place": "categories", "line": line, "form": form or kept}
     return PageResponse(
         "category_edit.html", values, status=400 if problem else 200, problem=field_error(problem) if problem else None
