@@ -194,6 +194,11 @@ def _refuse_a_password(page: Page, service: DemoService) -> None:
     _submit(page, "Change password")
 
 
+def _refuse_a_query(page: Page, service: DemoService) -> None:
+    page.goto(f"{service.service.url}/search?query=rain+is:new+(snow")
+    page.get_by_text("expected one of").wait_for()
+
+
 def _create_a_key(page: Page, service: DemoService) -> None:
     page.goto(f"{service.service.url}/settings/api-keys")
     page.fill("[name=description]", f"Phone {time.monotonic_ns()}")
@@ -222,6 +227,7 @@ _AFTER_A_CLICK: Final[dict[str, Callable[[Page, DemoService], None]]] = {
     "a site without feeds": _find_nothing,
     "a preview of rules": _preview_rules,
     "a refused password": _refuse_a_password,
+    "a query that cannot be read": _refuse_a_query,
     "a new key": _create_a_key,
     "deleting a feed": _confirm_deleting_a_feed,
     "the menu of an entry": _open_a_menu,

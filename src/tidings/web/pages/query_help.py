@@ -30,12 +30,13 @@ EXAMPLES = (
             (("site:example.org", "url:example.org/blog"), N_("the feed's site, or a part of the entry's address")),
             (("label:later", "#linux"), N_("your label, or the publisher's tag")),
             (("lang:pt",), N_("the language of the entry")),
+            (("S:news", 'search:"my view"'), N_("the entries of a saved view")),
         ),
     ),
     (
         N_("State and size"),
         (
-            (("is:unread", "is:read", "is:starred", "is:shared"), N_("entries in this state")),
+            (("is:unread", "is:read", "is:starred", "is:shared", "is:duplicate"), N_("entries in this state")),
             (("has:audio", "has:video", "has:image", "has:enclosure"), N_("attached files")),
             (("words>500", "minutes<=5"), N_("the number of words, or the reading time")),
         ),
