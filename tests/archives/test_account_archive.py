@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import tracemalloc
 import zipfile
+from collections.abc import Collection
 from copy import copy
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from support.people import Cast, Person
 from support.publisher import Publisher
 from tidings.archives import archive_file, records
 from tidings.archives.archive_file import ArchiveReader
-from tidings.archives.parts import ALL_PARTS
+from tidings.archives.parts import ALL_PARTS, ArchivePart
 from tidings.archives.readers.export_files import ExportFiles
 from tidings.base.errors import InvalidInput
 from tidings.content.model import Chapter
@@ -35,11 +36,9 @@ def _export(services: AllServices, person: Person, *, with_secrets: bool = True)
     return file.getvalue()
 
 
-def _import(services: AllServices, person: Person, archive: bytes) -> Any:
+def _import(services: AllServices, person: Person, archive: bytes, parts: Collection[ArchivePart] = ALL_PARTS) -> Any:
     user = services.accounts.users.find(person.user.username)
-    return services.archives.account_import.store(
-        user, io.BytesIO(archive), lambda _done, _total: None, parts=ALL_PARTS
-    )
+    return services.archives.account_import.store(user, io.BytesIO(archive), lambda _done, _total: None, parts=parts)
 
 
 def _changed(archive: bytes, name: str, change: Any) -> bytes:
@@ -194,6 +193,53 @@ def test_labels_of_an_account_keep_their_colours_and_their_order(
     services.entries.labels.update(bob.id, mine.id, position=9)
     _import(services, bob, _export(services, reader))
     assert bob.get("/v1/labels")[-1]["title"] == "of NO entry"
+
+
+def test_rules_of_the_archive_come_in_switched_off_unless_they_are_asked_for(
+    reader: Person, bob: Person, services: AllServices
+) -> None:
+    feed = reader.get("/v1/feeds")[0]
+    label = services.entries.labels.create(reader.id, "Wet")
+    for rule in (
+        {"query": "title:rain", "actions": [{"type": "label", "label_id": label.id}], "stop": True},
+        {"name": "Feed", "actions": [{"type": "drop"}], "scope": "feed", "feed_id": feed["id"], "for_changed": True},
+        {"name": "Send", "query": "snow", "actions": [{"type": "webhook"}, {"type": "star"}], "enabled": False},
+        {"actions": [{"type": "save"}], "scope": "category", "category_id": feed["category"]["id"]},
+        {"name": "Odd", "query": "odd", "actions": [{"type": "star"}]},
+    ):
+        reader.post("/v1/rules", rule)
+
+    def damaged(lines: bytes) -> bytes:
+        return lines.replace(b'"odd"', b'"rain ("')
+
+    archive = _changed(_export(services, reader), records.RULES, damaged)
+    report = _import(services, bob, archive, {ArchivePart.RULES})
+
+    rules = bob.get("/v1/rules")
+    assert [(rule["name"], rule["enabled"]) for rule in rules] == [
+        ("title:rain", True),
+        ("Feed", True),
+        ("Send", False),
+        # It sends, and integrations were not asked for.
+        ("", False),
+    ]
+    given = [[action["type"] for action in rule["actions"]] for rule in rules]
+    assert given == [["label"], ["drop"], ["webhook", "star"], ["save"]]
+    (label_of_bob,) = (one["id"] for one in bob.get("/v1/labels") if one["title"] == "Wet")
+    (feed_of_bob,) = (one["id"] for one in bob.get("/v1/feeds") if one["feed_url"] == feed["feed_url"])
+    assert (rules[0]["actions"][0]["label_id"], rules[1]["feed_id"]) == (label_of_bob, feed_of_bob)
+    assert (rules[0]["stop"], rules[1]["for_changed"]) == (True, True)
+    assert [problem for problem in report.problems if problem.startswith("rule for every entry:")] == [
+        "rule for every entry: added, but switched off"
+    ]
+    assert any(problem.startswith("rule Odd: query: cannot be read") for problem in report.problems)
+
+    # Again, nothing is added twice; another account asks for nothing.
+    _import(services, bob, archive)
+    assert bob.get("/v1/rules") == rules
+    bob.delete(f"/v1/rules/{rules[0]['id']}")
+    _import(services, bob, archive, ())
+    assert [rule["enabled"] for rule in bob.get("/v1/rules") if rule["name"] == "title:rain"] == [False]
 
 
 def test_saved_views_of_the_archive_are_added_to_those_of_the_account(

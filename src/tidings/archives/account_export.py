@@ -11,6 +11,7 @@ import msgspec
 
 from tidings.archives import records, store
 from tidings.archives.archive_file import ArchiveWriter
+from tidings.archives.archived_rules import RuleArchiver, archived_rules
 from tidings.archives.archived_views import ViewArchiver, archived
 from tidings.archives.integration_settings import IntegrationArchiver
 from tidings.archives.records import (
@@ -79,6 +80,7 @@ class AccountExport:
         clock: Clock,
         integrations: IntegrationArchiver,
         views: ViewArchiver,
+        rules: RuleArchiver,
         *,
         application: str,
     ) -> None:
@@ -87,6 +89,7 @@ class AccountExport:
         self._clock = clock
         self._integrations = integrations
         self._views = views
+        self._rules = rules
         self._application = application
 
     def write(self, user: User, file: IO[bytes], *, with_secrets: bool, progress: Progress) -> Manifest:
@@ -131,6 +134,8 @@ class AccountExport:
             owned = sorted(feeds.list_all(db, user.id), key=lambda feed: feed.id)
             own_labels = labels.list_all(db, user.id)
             own_views = self._views.list_all(db, user.id)
+            titles = {folder.id: folder.title for folder in folders}
+            own_rules = list(archived_rules(self._rules, db, user.id, titles))
             total = store.count_entries(db, user.id)
         archive.write_document(records.SETTINGS, _settings(user))
         archive.write_document(records.INTEGRATIONS, self._integrations.for_archive(user.id, with_secrets=with_secrets))
@@ -147,12 +152,12 @@ class AccountExport:
                 for folder in folders
             ),
         )
-        titles = {folder.id: folder.title for folder in folders}
         archive.write_lines(
             records.FEEDS, (_feed(feed, titles[feed.category_id], with_secrets=with_secrets) for feed in owned)
         )
         archive.write_lines(records.LABELS, map(_label, enumerate(own_labels, 1)))
         archive.write_lines(records.VIEWS, archived(own_views))
+        archive.write_lines(records.RULES, own_rules)
         known = {feed.id for feed in owned}
         yield from archive.each_line(records.ENTRIES, self._entries(user.id, known, total, progress))
         yield from archive.each_line(records.DELETED_ENTRIES, self._deleted(user.id, sorted(known)))

@@ -19,6 +19,7 @@ from tidings.archives import records, store
 from tidings.archives.archive_content import ArchiveContent
 from tidings.archives.archive_file import ArchiveReader
 from tidings.archives.archived_integrations import planned_integrations, store_integrations
+from tidings.archives.archived_rules import RuleArchiver, store_rules
 from tidings.archives.archived_views import ViewArchiver, store_views
 from tidings.archives.entry_cleaner import BATCH, ArchivedBatch, EntryCleaner, entry_batches
 from tidings.archives.import_runs import AccountImportReport
@@ -72,6 +73,7 @@ class AccountImport:
         clock: Clock,
         integrations: IntegrationArchiver,
         views: ViewArchiver,
+        rules: RuleArchiver,
         *,
         instance: InstanceSettings = DEFAULT_INSTANCE,
     ) -> None:
@@ -79,6 +81,7 @@ class AccountImport:
         self._clock = clock
         self._integrations = integrations
         self._views = views
+        self._rules = rules
         self._policy = instance.policy
 
     def store(
@@ -109,6 +112,15 @@ class AccountImport:
             targets = self._store_feeds(db, user.id, content, parts, report)
             _store_labels(db, user.id, content.labels())
             report.problems += store_views(self._views, db, user.id, content.views())
+            report.problems += store_rules(
+                self._rules,
+                db,
+                user.id,
+                content.rules(),
+                parts,
+                feed_ids={number: target.id for number, target in targets.items()},
+                category_ids=self._store_categories(db, user.id, content),
+            )
             notify.notify(db, notify.FEEDS)
         user = msgspec.structs.replace(user, **settings)
         self._store_entries(user, content, targets, report, progress)

@@ -18,6 +18,7 @@ from tidings.archives.records import (
     ArchivedEntry,
     ArchivedFeed,
     ArchivedLabel,
+    ArchivedRule,
     ArchivedView,
 )
 from tidings.archives.salvage import Note
@@ -34,6 +35,7 @@ _KINDS: Final[dict[str, type[Struct]]] = {
     records.FEEDS: ArchivedFeed,
     records.LABELS: ArchivedLabel,
     records.VIEWS: ArchivedView,
+    records.RULES: ArchivedRule,
     records.ENTRIES: ArchivedEntry,
 }
 # Maximum number of characters of a name in a report.
@@ -86,8 +88,8 @@ class ArchiveContent:
         _check_lines(self._archive, records.DELETED_ENTRIES, ArchivedDeletion, self._check_deletion)
         if self._has_labels:
             self._check_labels()
-        # Each line has to be read; what a view says is checked when it is stored.
-        for _ in self.views():
+        # Each line has to be read; what a view or a rule says is checked when it is stored.
+        for _ in (*self.views(), *self.rules()):
             pass
         self._check_integrations()
 
@@ -110,6 +112,11 @@ class ArchiveContent:
         """Yield the saved views of an archive; nothing for an archive from before views existed."""
         if records.VIEWS in self._archive.manifest.counts:
             yield from self._archive.lines(records.VIEWS, ArchivedView)
+
+    def rules(self) -> Iterator[ArchivedRule]:
+        """Yield the rules of an archive; nothing for an archive from before rules existed."""
+        if records.RULES in self._archive.manifest.counts:
+            yield from self._archive.lines(records.RULES, ArchivedRule)
 
     def entries(self) -> Iterator[ArchivedEntry]:
         """Yield the usable entries of usable feeds."""

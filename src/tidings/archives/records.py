@@ -25,9 +25,10 @@ FEEDS: Final = "feeds.jsonl"
 ENTRIES: Final = "entries.jsonl"
 LABELS: Final = "labels.jsonl"
 VIEWS: Final = "views.jsonl"
+RULES: Final = "rules.jsonl"
 DELETED_ENTRIES: Final = "deleted_entries.jsonl"
 MEMBERS: Final = frozenset(
-    {MANIFEST, SETTINGS, INTEGRATIONS, CATEGORIES, FEEDS, ENTRIES, LABELS, VIEWS, DELETED_ENTRIES}
+    {MANIFEST, SETTINGS, INTEGRATIONS, CATEGORIES, FEEDS, ENTRIES, LABELS, VIEWS, RULES, DELETED_ENTRIES}
 )
 
 # Fields of a feed that its user chose, by which it is stored again.
@@ -85,6 +86,30 @@ class ArchivedView(Struct, frozen=True):
     icon: str = "filter"
     in_apps: bool = False
     is_home: bool = False
+
+
+class ArchivedAction(Struct, frozen=True):
+    """What a rule does."""
+
+    type: str
+    label: str = ""
+    """Name of the label that it gives."""
+
+
+class ArchivedRule(Struct, frozen=True, kw_only=True):
+    """A rule with actions; the lines are in their order."""
+
+    name: str = ""
+    enabled: bool = True
+    scope: str = "all"
+    category: str = ""
+    """Title of the category that it is for; empty for another scope."""
+    feed: int = 0
+    """Number of the feed that it is for; 0 for another scope."""
+    query: str = ""
+    actions: list[ArchivedAction] = []
+    stop: bool = False
+    for_changed: bool = False
 
 
 class ArchivedFeed(Struct, frozen=True, kw_only=True):

@@ -16,10 +16,10 @@ from tidings.wiring.slice import Parts, Slice
 def build(parts: Parts) -> ArchiveServices:
     """Return exports and imports of accounts."""
     settings, database, clock = parts.settings, parts.database, parts.clock
-    integrations, views = parts.joins.integrations, parts.joins.views
-    account_import = AccountImport(database, clock, integrations, views, instance=instance_settings(settings))
+    integrations, views, rules = parts.joins.integrations, parts.joins.views, parts.joins.rules
+    account_import = AccountImport(database, clock, integrations, views, rules, instance=instance_settings(settings))
     return ArchiveServices(
-        account_export=AccountExport(database, clock, integrations, views, application=f"Tidings {__version__}"),
+        account_export=AccountExport(database, clock, integrations, views, rules, application=f"Tidings {__version__}"),
         account_import=account_import,
         foreign_import=ForeignImport(account_import, clock),
         background_imports=BackgroundImports(database, clock, ProcessImportRunner(settings), import_folder(settings)),

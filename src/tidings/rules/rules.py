@@ -64,10 +64,7 @@ class Rules:
         """
         fields = _checked(fields, may_match_everything=may_match_everything)
         with self._database.writing() as db:
-            if len(store.lock_all(db, user_id)) >= MAX_RULES:
-                raise InvalidField("name", msg("you have {max} rules, the most that are possible.", max=MAX_RULES))
-            _check_names(db, user_id, fields)
-            return owned_rule(db, user_id, store.add(db, user_id, fields))
+            return owned_rule(db, user_id, add(db, user_id, fields))
 
     def update(self, user_id: int, rule_id: int, fields: RuleFields, *, may_match_everything: bool = False) -> Rule:
         """Replace what the user decides about a rule. Raises NotFound, and InvalidField as `create`."""
@@ -130,6 +127,14 @@ class Rules:
                     for entry in newest
                 ],
             )
+
+
+def add(db: Write, user_id: int, fields: RuleFields) -> int:
+    """Add a rule behind the others and return its id. fields: checked. Raises InvalidField for too many rules."""
+    if len(store.lock_all(db, user_id)) >= MAX_RULES:
+        raise InvalidField("name", msg("you have {max} rules, the most that are possible.", max=MAX_RULES))
+    _check_names(db, user_id, fields)
+    return store.add(db, user_id, fields)
 
 
 def matching(fields: RuleFields, *, now: Instant, zone: str, changed_only: bool = False) -> EntryFilter:

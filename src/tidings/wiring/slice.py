@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Generic, TypeVar
 
+from tidings.archives.archived_rules import RuleArchiver
 from tidings.archives.archived_views import ViewArchiver
 from tidings.archives.integration_settings import IntegrationArchiver
 from tidings.engine.database import Database
@@ -30,6 +31,8 @@ class Joins:
     """From deliveries, for archives."""
     views: ViewArchiver = field(init=False)
     """From views, for archives."""
+    rules: RuleArchiver = field(init=False)
+    """From rules, for archives."""
     receiver_lease: timedelta = field(init=False)
     """From deliveries, for maintenance: how long a worker holds the queue of a receiver."""
     delivery_retry: timedelta = field(init=False)
