@@ -48,7 +48,7 @@ def test_an_update_changes_only_what_was_sent(alice: Person) -> None:
     assert alice.put(path, {}, status=201) == label
     assert alice.put(path, {"title": "LATER"}, status=201) == label | {"title": "LATER"}
     assert alice.put(path, {"color": ""}, status=201) == label | {"title": "LATER", "color": ""}
-    assert alice.get(path) == label | {"title": "LATER", "color": ""}
+    assert alice.get(path) == label | {"title": "LATER", "color": "", "used_by": []}
 
 
 @pytest.mark.parametrize(

@@ -44,6 +44,12 @@ class CountedLabelOut(LabelOut, frozen=True):
     total_unread: int
 
 
+class UsedLabelOut(LabelOut, frozen=True):
+    """used_by: your views and rules whose queries name the label, and rules that give it, such as "the view Later"."""
+
+    used_by: list[str]
+
+
 class LabelsQuery(Query, frozen=True):
     """counts: true adds the number of entries and of unread entries to each label."""
 
@@ -90,9 +96,14 @@ def create_label(caller: User, services: Services, body: LabelCreate) -> LabelOu
 
 
 @routes.get("/v1/labels/{label_id}", raises=(InvalidInput, NotFound))
-def get_label(caller: User, services: Services, label_id: int) -> LabelOut:
-    """Get a label."""
-    return _shown(caller, services, label_id)
+def get_label(caller: User, services: Services, label_id: int) -> UsedLabelOut:
+    """Get a label, with what uses it."""
+    shown = _shown(caller, services, label_id)
+    with services.reading() as db:
+        uses = services.entries.labels.uses(db, owned_label(db, caller.id, label_id))
+    return UsedLabelOut(
+        shown.id, shown.user_id, shown.title, shown.color, shown.position, [use.english() for use in uses]
+    )
 
 
 @routes.put("/v1/labels/{label_id}", status=201, raises=(InvalidInput, NotFound))
@@ -110,7 +121,7 @@ def update_label(caller: User, services: Services, label_id: int, body: LazyBody
 
 @routes.delete("/v1/labels/{label_id}", status=204, raises=(InvalidInput, NotFound))
 def delete_label(caller: User, services: Services, label_id: int) -> None:
-    """Delete a label. Its entries are kept, without it."""
+    """Delete a label. Its entries are kept, without it, and so is what uses it."""
     services.entries.labels.delete(caller.id, label_id)
 
 
