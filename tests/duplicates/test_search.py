@@ -204,6 +204,17 @@ def test_reading_and_starring_one_is_about_its_original(reader: Reader) -> None:
     reader.check_counters()
 
 
+def test_no_change_folds_an_entry(reader: Reader) -> None:
+    """What restores states that it has stored may name the status of a folded entry."""
+    ids = [*reader.arrive(reader.one, ready("Rain", url=URL)), *reader.arrive(reader.two, ready("Rain", url=URL))]
+    reader.set(*ids, status=EntryStatus.FOLDED, starred=True)
+    assert {id_: state[:2] for id_, state in reader.states().items()} == {
+        ids[0]: (UNREAD, True),
+        ids[1]: (FOLDED, False),
+    }
+    reader.check_counters()
+
+
 def test_switching_off_brings_everything_back(database: Database) -> None:
     reader = Reader(database)
     fresh: dict[str, Any] = {"url": URL, "published_at": NOW}

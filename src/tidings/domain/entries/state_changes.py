@@ -29,9 +29,10 @@ class StateChange(Struct, frozen=True):
         return self.is_repeatable and (state.status == EntryStatus.REMOVED or self.apply(state) == state)
 
     def apply(self, state: EntryState) -> EntryState:
-        """Return the state of an entry after the change."""
+        """Return the state of an entry after the change. No change folds an entry: that is no status to be set."""
         starred = state.starred if self.starred is None else self.starred
-        return EntryState(state.status if self.status is None else int(self.status), starred ^ self.toggles_star)
+        is_kept = self.status is None or self.status is EntryStatus.FOLDED
+        return EntryState(state.status if is_kept else int(self.status or 0), starred ^ self.toggles_star)
 
 
 class EntryState(Struct, frozen=True):
