@@ -78,6 +78,7 @@ BROKEN = {
     "owners: 1 entries with a label of another user": "UPDATE labels SET user_id = 999",
     "references: 1 rows of entry_labels whose entry_id": "UPDATE entry_labels SET entry_id = 999",
     "owners: 1 rows of enclosures with another user_id": "UPDATE enclosures SET user_id = 999",
+    "references: 1 folded entries that no other": "UPDATE entries SET status = 3 WHERE title = 'One'",
     "bodies: 1 entries without a body": (
         "DELETE FROM entry_contents WHERE entry_id = (SELECT min(entry_id) FROM entry_contents)"
     ),

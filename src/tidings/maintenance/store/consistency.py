@@ -41,6 +41,7 @@ from tidings.storage.entries import counters
 from tidings.storage.polling.sources import ensure_sources, touch_sources
 from tidings.storage.schema import (
     categories,
+    duplicates,
     enclosures,
     entries,
     entry_contents,
@@ -72,7 +73,8 @@ class Rule(Struct, frozen=True):
 def rules(db: Read) -> list[Rule]:
     """Return all rules for the engine of this connection, in the order in which they are repaired."""
     search = _search_rules(full_text.index_table(db))
-    return [*_reference_rules(), *_ownership_rules(), *_content_rules(), *_counter_rules(), *search]
+    of_entries = (*_content_rules(), *_folding_rules())
+    return [*_reference_rules(), *_ownership_rules(), *of_entries, *_counter_rules(), *search]
 
 
 def _run(*statements: Executable) -> Callable[[Write], object]:
@@ -218,6 +220,30 @@ def empty_bodies(db: Write, entry_ids: Sequence[int]) -> None:
         db.run(bodies.values(content="", other_content=None))
         db.run(update(entries).where(entries.c.id == entry_id).values(fingerprint=None))
     table_copy.request_indexing(db)
+
+
+# Folded entries
+
+
+def _folding_rules() -> Iterator[Rule]:
+    original = entries.alias("original")
+    is_represented = (
+        select(literal(1))
+        .select_from(duplicates.join(original, original.c.id == duplicates.c.original_id))
+        .where(duplicates.c.entry_id == entries.c.id, original.c.status != int(EntryStatus.FOLDED))
+        .exists()
+    )
+    is_lost = and_(entries.c.status == int(EntryStatus.FOLDED), ~is_represented)
+    yield Rule(
+        "references",
+        "folded entries that no other one represents, which no list shows",
+        _counted(entries, is_lost),
+        # The counters are checked afterwards.
+        _run(
+            update(entries).where(is_lost).values(status=int(EntryStatus.UNREAD)),
+            delete(duplicates).where(~_exists(entries, entries.c.id == duplicates.c.original_id)),
+        ),
+    )
 
 
 # Counters
