@@ -5,6 +5,7 @@ A page reads rows of `entries` through the index of its order, then the bodies a
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import lru_cache, partial
 from typing import Any, cast
@@ -14,7 +15,7 @@ from sqlalchemy import Select, bindparam, exists, func, select
 
 from tidings.base.times import Instant
 from tidings.content.search_expressions import Expression, joined_expressions
-from tidings.domain.entries.entries import Direction, Enclosure, Entry, EntryFilter, EntryStatus, PageRequest
+from tidings.domain.entries.entries import Direction, Enclosure, Entry, EntryFilter, EntryStatus, Order, PageRequest
 from tidings.engine import full_text
 from tidings.engine.database import Read, columns
 from tidings.engine.statements import in_list, split_ids
@@ -34,6 +35,7 @@ from tidings.storage.entries.list_statements import (
     label_parameters,
     page_ids_statement,
     page_statement,
+    sampled_page_statement,
     select_removed,
     texts_statement,
 )
@@ -43,6 +45,9 @@ from tidings.storage.entries.search_plan import SearchMatches, find_matches
 from tidings.storage.feeds import categories
 from tidings.storage.feeds.feeds import hidden_feed_ids
 from tidings.storage.schema import enclosures, entries, entry_contents, entry_labels, feed_counters, feeds
+
+# A page merges whole pages of its categories up to so many entries; beyond, fewer of each are tried first.
+MAX_MERGED = 2_000
 
 
 class EntryPage(Struct, frozen=True):
@@ -217,8 +222,24 @@ def _search(db: Read, bound: BoundQuery, page: PageRequest) -> SearchMatches | N
 
 def _rows(db: Read, bound: BoundQuery, page: PageRequest, matches: SearchMatches | None) -> list[Entry]:
     query, parameters, has_cursor = _located(bound, page, matches)
+    given = {**parameters, **cursor_parameters(page), "limit": page.limit, "offset": page.offset}
+    if query.is_merged and page.order is Order.PUBLISHED_AT and page.offset == 0:
+        statement = sampled_page_statement(query, page.direction, has_cursor=has_cursor)
+        for quota in _quotas(page.limit, len(parameters["category_ids"])):
+            listed = db.all(Entry, statement, **given, quota=quota)
+            if max(Counter(entry.category_id for entry in listed).values(), default=0) < quota:
+                return listed
     statement = page_statement(query, page.order, page.direction, has_cursor=has_cursor)
-    return db.all(Entry, statement, **parameters, **cursor_parameters(page), limit=page.limit, offset=page.offset)
+    return db.all(Entry, statement, **given)
+
+
+def _quotas(limit: int, categories: int) -> list[int]:
+    """Return how many entries of each category to try, one after the other, for a page of many categories.
+
+    Few of them have most of the newest entries, and most have none on the page.
+    """
+    smallest = max(10, 2 * limit // categories)
+    return [quota for quota in (smallest, 4 * smallest) if limit * categories > MAX_MERGED and 2 * quota <= limit]
 
 
 def _located(

@@ -143,6 +143,14 @@ class EntryListQuery(NamedTuple):
         is_few = self.search in ("matches", "is given") or self.tags or self.labels or names_few_entries(self.rest)
         return bool(is_few or {"feed_id", "shared"} & set(self.conditions))
 
+    @property
+    def is_merged(self) -> bool:
+        """Whether a page in the order of publication merges the first entries of several categories.
+
+        Starred entries are few: each is tested, in the order of their own index.
+        """
+        return "category_ids" in self.conditions and not self.is_narrow and not self.starred
+
 
 _EVERYTHING = EntryListQuery((EntryStatus.UNREAD, EntryStatus.READ), None, (), False, 0, "")
 _PLAIN_SEARCH = _EVERYTHING._replace(search="matches")
@@ -217,6 +225,16 @@ def page_statement(query: EntryListQuery, order: Order, direction: Direction, *,
     return _ordered(select(*columns(entries, Entry)), query, order, direction, has_cursor=has_cursor)
 
 
+@lru_cache(maxsize=64)
+def sampled_page_statement(query: EntryListQuery, direction: Direction, *, has_cursor: bool) -> Select[Any]:
+    """Return the SELECT of the first page of a merged list, from so many entries of each category: parameter `quota`.
+
+    The page is right if no category has `quota` entries on it. Other parameters: as `page_statement`.
+    """
+    quota = bindparam("quota", type_=Integer)
+    return _merged(select(*columns(entries, Entry)), query, direction, quota, has_cursor=has_cursor)
+
+
 @lru_cache(maxsize=256)
 def id_page_statement(query: EntryListQuery, direction: Direction) -> Select[Any]:
     """Return the SELECT of the ids of a page in the order of the ids, joined. Parameters: limit and offset."""
@@ -244,10 +262,8 @@ def _ordered(
     if order is Order.ID:
         in_order = _in_order_of_id(statement, query, direction)
         return in_order.limit(bindparam("limit")).offset(bindparam("offset"))
-    # Starred entries are few: each is tested, in the order of their own index.
-    is_merged = "category_ids" in query.conditions and not query.is_narrow and not query.starred
-    if order is Order.PUBLISHED_AT and is_merged:
-        return _merged(statement, query, direction, has_cursor=has_cursor)
+    if order is Order.PUBLISHED_AT and query.is_merged:
+        return _merged(statement, query, direction, _page_end, has_cursor=has_cursor)
     statement = statement.where(*_conditions(query))
     if order in _BY_CATEGORY and {"feed_id", "category_id"} & set(query.conditions):
         order = Order.PUBLISHED_AT  # within one category both orders are the same
@@ -266,16 +282,23 @@ def _ordered(
     return statement.order_by(*keys).limit(bindparam("limit")).offset(bindparam("offset"))
 
 
-def _merged(statement: Select[Any], query: EntryListQuery, direction: Direction, *, has_cursor: bool) -> Select[Any]:
+def _merged(
+    statement: Select[Any],
+    query: EntryListQuery,
+    direction: Direction,
+    quota: ColumnElement[int],
+    *,
+    has_cursor: bool,
+) -> Select[Any]:
     """Return a page of several categories: of each the first entries, through its index, and of these the first.
 
-    The cost follows the page and the number of categories. statement: selects columns of entries.
+    The cost follows the number of categories and the quota of each. statement: selects columns of entries.
     """
     of_one = query._replace(
         conditions=tuple("category" if name == "category_ids" else name for name in query.conditions)
     )
     of_category = _ordered(select(entries.c.id), of_one, Order.PUBLISHED_AT, direction, has_cursor=has_cursor)
-    first = of_category.limit(_page_end).offset(None).subquery()
+    first = of_category.limit(quota).offset(None).subquery()
     category = each_of(number_list("category_ids")).table_valued("value", name="category", joins_implicitly=True)
     found = select(ids_of(first.c.id)).scalar_subquery()
     listed = each_of(found).table_valued("value", name="listed", joins_implicitly=True)
