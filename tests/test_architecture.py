@@ -265,6 +265,7 @@ def name_of(path: Path) -> str:
     return ".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__")
 
 
+@pytest.mark.slow
 def test_every_module_stays_in_its_room() -> None:
     found = [one for path in modules() for one in violations(name_of(path), path.read_text(encoding="utf-8"))]
     assert found == []
@@ -276,6 +277,7 @@ def theme_of(module: str) -> str:
     return theme if room in CORE and theme in THEMES else ""
 
 
+@pytest.mark.slow
 def test_themes_of_one_room_depend_on_each_other_in_at_most_two_cases() -> None:
     """Mutual dependencies make two themes one: neither can be read without the other."""
     known: set[tuple[str, str, str]] = set()
@@ -309,6 +311,7 @@ def aliases(tree: ast.AST) -> Iterator[str]:
             yield from (f"{one.name} as {one.asname}" for one in node.names if one.asname not in {None, one.name})
 
 
+@pytest.mark.slow
 def test_imports_need_aliases_in_at_most_ten_places() -> None:
     """A name is the same wherever it is used: what is called otherwise at each import has the wrong name."""
     found = [f"{name_of(path)}: {one}" for path in modules() for one in aliases(parsed(path.read_text("utf-8")))]
@@ -409,6 +412,7 @@ def test_a_module_that_stays_in_its_room_breaks_no_rule(module: str, text: str) 
 OUTSIDE = frozenset({"aiohttp", "psycopg", "sqlalchemy", "starlette"})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("library", sorted(LIBRARIES))
 def test_a_library_is_imported_without_the_core(library: str) -> None:
     """In a fresh interpreter, so that what its dependencies import counts as well."""

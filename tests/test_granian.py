@@ -80,6 +80,7 @@ def test_granian_cannot_answer_a_client_that_has_closed_its_sending_side() -> No
     assert "half_close" not in {field.name for field in fields(HTTP1Settings)}
 
 
+@pytest.mark.slow
 def test_no_other_module_uses_what_is_private_in_granian() -> None:
     found = [
         (path.name, name)

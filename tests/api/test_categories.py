@@ -31,6 +31,7 @@ IN_ORDER = [
 ]
 
 
+@pytest.mark.slow
 def test_names_are_sorted_without_case_and_accents_everywhere(alice: Person, site: Publisher) -> None:
     alice.put(f"/v1/users/{alice.id}", {"categories_sorting_order": "alphabetical"}, status=201)
     news = alice.has_category("News")

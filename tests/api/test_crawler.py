@@ -92,6 +92,7 @@ def test_only_new_entries_have_their_page_fetched(alice: Person, site: Publisher
     assert (paper.page_requests("One"), paper.page_requests("Two")) == (1, 1)
 
 
+@pytest.mark.slow
 def test_entries_that_were_deleted_are_not_fetched_again(alice: Person, site: Publisher) -> None:
     paper = FakeNewspaper(site, "One")
     feed_id = subscribe(alice, paper)
@@ -166,6 +167,7 @@ def test_a_limited_number_of_pages_is_fetched_concurrently(alice: Person, site: 
     assert all(f"All of {title}." in content for title, content in contents(alice).items())
 
 
+@pytest.mark.slow
 def test_filter_rules_apply_to_the_feed_content_and_then_to_the_article(alice: Person, site: Publisher) -> None:
     paper = FakeNewspaper(site, "Rain", "Snow", "Hail")
     paper.serve_page("Snow", page("All of SPONSORED"))

@@ -42,6 +42,7 @@ def refused(person: Person, entry: dict[str, Any], status: int = 500) -> str:
     return answer.error
 
 
+@pytest.mark.slow
 def test_the_article_is_returned_sanitized(alice: Person, site: Publisher) -> None:
     found = fetch(alice, has_entry(alice, site, PAGE.replace("<h1>", "<script>spy()</script><h1 onclick='x()'>")))
 

@@ -51,6 +51,7 @@ def answered(person: Person, endpoint: str, feed: dict[str, Any], headers: dict[
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("endpoint", FEEDS)
 def test_pages_of_other_origins_get_an_object_and_others_null(alice: Person, site: Publisher, endpoint: str) -> None:
     feed = alice.has_feed(site, ["One"])
@@ -77,6 +78,7 @@ def test_a_key_of_an_app_that_fails_at_null_gets_an_object(alice: Person, site: 
     assert found == [{"feed_id": feed["id"], "icon_id": 0, "external_icon_id": ""}]
 
 
+@pytest.mark.slow
 def test_an_icon_is_the_same_for_everybody(alice: Person, site: Publisher) -> None:
     site.serve("/favicon.ico", picture(), headers={"Content-Type": "image/png"})
     feed = alice.has_feed(site, ["One"])

@@ -28,6 +28,7 @@ class PageParser(HTMLParser):
         self.links |= {value or "" for name, value in attrs if name == "href"}
 
 
+@pytest.mark.slow
 def test_the_page_shows_every_operation_without_credentials(alice: Person) -> None:
     answer = call(alice.service.url, "GET", "/docs/api")
     seen = PageParser(answer.body.decode())

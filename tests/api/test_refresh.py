@@ -208,6 +208,7 @@ def test_without_hints_the_next_check_follows_the_publish_rate(alice: Person, si
     assert 5 <= minutes_until_next(refresh(alice, feed)) <= 1440
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "reply",
     [

@@ -9,6 +9,7 @@ from support.people import Person, rss
 from support.publisher import Publisher
 
 
+@pytest.mark.slow
 def test_a_page_is_saved_with_its_title_and_article(alice: Person, site: Publisher) -> None:
     page = PAGE.replace("<title>Rain</title>", '<title>Rain | News</title><meta property="og:title" content=" Rain ">')
     url = site.serve(

@@ -62,6 +62,7 @@ def saved(person: Person) -> list[int]:
     return [event["entry"]["id"] for event in events]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("star", WAYS)
 def test_an_entry_is_saved_when_it_becomes_starred(alice: Person, ids: list[int], star: Star) -> None:
     star(alice, ids[:2])

@@ -41,6 +41,7 @@ def moves(feed: dict[str, Any], site: Publisher, elsewhere: Publisher, status: i
     return address
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("status", [301, 308])
 @pytest.mark.parametrize("name", ["cookie", "user_agent", "username"])
 def test_a_moved_feed_takes_nothing_to_its_new_host(

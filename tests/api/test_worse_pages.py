@@ -53,6 +53,7 @@ def add(alice: Person, site: Publisher, text: str, url: str, **fields: Any) -> d
     return alice.entries()[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", NO_ARTICLES)
 def test_a_page_without_the_article_does_not_replace_the_text_of_the_feed(
     alice: Person, site: Publisher, service: RunningService, kind: str

@@ -462,6 +462,7 @@ _UNKNOWN = [
 ]
 
 
+@pytest.mark.slow
 def test_what_this_version_cannot_use_is_left_out_and_named(reader: Person, cast: Cast, services: AllServices) -> None:
     exported = _export(services, reader)
     for name, change, problem in _UNKNOWN:
@@ -516,6 +517,7 @@ def test_a_thousand_unknown_values_are_told_in_a_few_lines(reader: Person, bob: 
     assert report.problems[-1] == "980 more settings"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [records.ENTRIES, records.SETTINGS, records.MANIFEST])
 def test_a_member_that_would_fill_the_memory_is_refused(
     reader: Person, bob: Person, services: AllServices, monkeypatch: pytest.MonkeyPatch, name: str

@@ -212,6 +212,7 @@ def test_a_computed_table_of_freshrss_is_refused(tmp_path: Path, definition: str
         pass
 
 
+@pytest.mark.slow
 def test_reading_a_foreign_database_has_a_limit_of_processor_time(tmp_path: Path) -> None:
     path = tmp_path / "user.sqlite"
     with closing(sqlite3.connect(path)) as db, db:

@@ -81,6 +81,7 @@ def test_an_account_moves_between_two_servers(
     assert bob.get("/v1/me")["username"] == bob.user.username
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "limit", [1, pytest.param(3, marks=pytest.mark.long), 4, pytest.param(100, marks=pytest.mark.long)]
 )

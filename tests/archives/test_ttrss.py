@@ -123,6 +123,7 @@ def test_pages_are_read_to_the_end_and_a_repeated_import_adds_nothing(
     assert (second.new_entries, second.known_entries) == (0, 2 * PAGE + 5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("removed", [3, 150])
 def test_entries_that_are_removed_meanwhile_hide_no_others(
     bob: Person, site: Publisher, services: AllServices, removed: int

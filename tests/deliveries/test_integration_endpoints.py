@@ -109,6 +109,7 @@ def test_status_counts_services_that_save_and_not_notifications(alice: Person) -
     assert alice.get("/v1/integrations/status") == {"has_integrations": True}
 
 
+@pytest.mark.slow
 @pytest.mark.one_engine
 @pytest.mark.parametrize(
     ("given", "says"),

@@ -62,6 +62,7 @@ def test_feeds_have_the_members_that_clients_read(alice: Person, library: Librar
     assert feed["last_updated_on_time"] > 1_700_000_000
 
 
+@pytest.mark.slow
 def test_favicons_are_sent_without_data_prefix(alice: Person, app: FeverApp, site: Publisher) -> None:
     site.serve("/favicon.ico", picture(), headers={"Content-Type": "image/png"})
     feed = subscribe(alice, site, numbered(1), "With an icon")

@@ -220,6 +220,7 @@ def test_marking_an_unknown_stream_is_refused(app: App, bob: Person, site: Publi
     assert set(states(bob).values()) == {("unread", False)}
 
 
+@pytest.mark.slow
 def test_several_streams_are_marked_read_together(app: App, alice: Person, bob: Person, site: Publisher) -> None:
     first, second = alice.has_feed(site, ["One", "Two"]), alice.has_feed(site, ["Three"])
     moved = alice.has_feed(site, ["Four"], category_id=alice.post("/v1/categories", {"title": "Folder"})["id"])

@@ -76,6 +76,7 @@ def test_each_stream_within_each_other_and_without_two_has_the_same_ids_and_coun
         assert app.call("GET", "stream/items/count", query=query).body == str(len(expected)).encode(), query
 
 
+@pytest.mark.slow
 def test_each_stream_is_marked_read(app: App, alice: Person, streams: dict[str, set[int]]) -> None:
     unread = streams[UNREAD]
     for stream, ids in streams.items():

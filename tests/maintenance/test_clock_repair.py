@@ -76,6 +76,7 @@ def machine(database: Database, database_url: str, tmp_path: Path) -> Machine:
     return Machine(database, database_url, tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ahead", [timedelta(hours=1), timedelta(days=1), timedelta(days=400)], ids=str)
 def test_feeds_checked_while_the_clock_was_ahead_are_due_again(
     machine: Machine, site: Publisher, ahead: timedelta

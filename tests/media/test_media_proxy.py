@@ -85,6 +85,7 @@ def test_a_picture_is_fetched_once_and_the_publisher_learns_nothing_about_the_re
     assert not {"cookie", "referer", "x-forwarded-for", "authorization"} & site.last.headers.keys()
 
 
+@pytest.mark.slow
 def test_an_old_picture_is_fetched_anew_and_kept_while_it_cannot_be_had(
     database: Database, tmp_path: Path, site: Publisher
 ) -> None:
@@ -116,6 +117,7 @@ def test_a_private_address_is_refused_also_behind_a_redirect(
         assert private.requests == []
 
 
+@pytest.mark.slow
 def test_a_picture_that_failed_is_not_asked_for_again_for_five_minutes(
     database: Database, tmp_path: Path, site: Publisher
 ) -> None:
@@ -133,6 +135,7 @@ def test_a_picture_that_failed_is_not_asked_for_again_for_five_minutes(
     assert with_proxy(database, tmp_path, read, clock) == PNG
 
 
+@pytest.mark.slow
 def test_a_large_picture_is_scaled_once_for_articles_and_once_for_rows(
     database: Database, tmp_path: Path, site: Publisher
 ) -> None:
@@ -168,6 +171,7 @@ def test_what_cannot_be_shown_is_an_error(database: Database, tmp_path: Path, si
     assert site.bytes_sent("/large.png") < 8 * MIB
 
 
+@pytest.mark.slow
 def test_a_picture_is_shown_although_it_cannot_be_stored(database: Database, tmp_path: Path, site: Publisher) -> None:
     url = site.serve("/rain.png", PNG)
     (tmp_path / "media").write_bytes(b"a file where the folder should be")

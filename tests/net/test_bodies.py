@@ -147,6 +147,7 @@ def test_a_stream_of_many_steps_ends_although_more_bytes_came_with_its_end(encod
     assert unpack(PACKERS[encoding](blanks) + behind, encoding, chunk=2**30) == blanks
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["gzip", "zstd", ""])
 @pytest.mark.parametrize("chunk", [1_000, 2**30])
 def test_empty_compressed_streams_are_refused_after_some_thousand(encoding: str, chunk: int) -> None:

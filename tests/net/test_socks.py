@@ -126,6 +126,7 @@ def test_the_proxy_gets_its_credentials(site: Publisher) -> None:
     assert "authorization" not in site.last.headers
 
 
+@pytest.mark.slow
 def test_certificates_are_verified_behind_the_proxy() -> None:
     with Publisher(tls=True) as site:
         site.serve("/", FEED)

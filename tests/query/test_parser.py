@@ -159,6 +159,7 @@ def test_any_text_is_a_query_or_has_a_position(text: str) -> None:
     assert 0 <= position <= len(text)
 
 
+@pytest.mark.slow
 @given(st.lists(st.sampled_from(("a", "b", "(c d)", "title:x", "is:read")), min_size=1, max_size=6), st.data())
 def test_an_error_is_where_the_wrong_part_was_put(parts: list[str], data: st.DataObject) -> None:
     wrong, inside = data.draw(st.sampled_from(((")", 0), ("is:x", 3), ("words>x", 5), ("nope:x", 0), ('"', None))))

@@ -35,6 +35,7 @@ def all_rows(url: str) -> dict[str, list[tuple[object, ...]]]:
         return {name: connection.execute(f'SELECT * FROM "{name}"').fetchall() for (name,) in names.fetchall()}
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Skipped unsupported reflection of expression-based index")
 def test_rows_of_a_test_are_gone_for_the_next(databases: PostgresDatabases) -> None:
     with databases.migrated() as first:

@@ -125,6 +125,7 @@ def test_the_csrf_token_of_one_session_is_invalid_in_another(reader: Visitor, bo
     assert reader.post("/view", csrf=other.token).status == 403
 
 
+@pytest.mark.slow
 def test_every_page_has_a_content_security_policy(administrator: Visitor) -> None:
     def says(route: Endpoint) -> bool:
         answer = administrator.get(path(route))
@@ -150,6 +151,7 @@ def test_error_pages_have_a_content_security_policy(address: str, visitor: Visit
             assert answer.headers["content-security-policy"].startswith("default-src 'none'"), (method, address)
 
 
+@pytest.mark.slow
 def test_pages_have_no_inline_scripts_or_styles(administrator: Visitor) -> None:
     def is_bare(route: Endpoint) -> bool:
         answer = administrator.get(path(route))

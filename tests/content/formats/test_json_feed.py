@@ -201,6 +201,7 @@ def test_any_json_values_are_parsed_or_refused(items: list[Any], fields: dict[st
     assert len(found.entries) + found.skipped <= len(items)
 
 
+@pytest.mark.slow
 @given(st.text(), st.integers(0, 400))
 def test_any_damaged_json_is_parsed_or_refused(noise: str, place: int) -> None:
     whole = document(items=[{"id": str(number), "title": "text"} for number in range(10)])

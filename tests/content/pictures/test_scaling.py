@@ -30,6 +30,7 @@ def opened(picture: Picture) -> Image.Image:
     return image
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["JPEG", "PNG", "BMP"])
 @pytest.mark.parametrize(("size", "expected"), [(PictureSize.ARTICLE, (2048, 1024)), (PictureSize.ROW, (336, 168))])
 def test_a_large_picture_is_scaled_and_keeps_its_aspect_ratio(
@@ -60,6 +61,7 @@ def test_a_photo_stands_upright() -> None:
     assert not scaled.getexif()
 
 
+@pytest.mark.slow
 def test_transparency_and_colour_profile_stay() -> None:
     profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
     original = written(drawn(3000, 3000, "RGBA", (220, 30, 30, 100)), "PNG", icc_profile=profile, compress_level=0)
@@ -70,6 +72,7 @@ def test_transparency_and_colour_profile_stay() -> None:
     assert scaled.info["icc_profile"] == profile
 
 
+@pytest.mark.slow
 def test_what_would_lose_something_stays_as_it_is() -> None:
     frames = {"save_all": True, "append_images": [drawn(2100, 10, colour=BLUE)]}
     kept = [
@@ -89,6 +92,7 @@ def test_what_would_lose_something_stays_as_it_is() -> None:
     assert opened(scale_down(written(drawn(2100, 1000), "GIF", **frames), PictureSize.ROW)).size == (336, 160)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("error")
 def test_a_picture_that_would_fill_the_memory_is_not_decoded() -> None:
     bomb = written(Image.new("1", (9000, 9000)), "PNG")

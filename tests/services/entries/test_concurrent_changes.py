@@ -91,6 +91,7 @@ def test_changes_of_several_users_in_one_transaction_touch_own_entries_only(
     assert (counted(alice), counted(bob)) == ([(0, 2, 0, 1)], [(1, 0, 1, 0)])
 
 
+@pytest.mark.slow
 def test_concurrent_changes_share_transactions_and_lose_nothing(
     alice: FeedFixture, bob: FeedFixture, commits: Counter[str]
 ) -> None:

@@ -47,6 +47,7 @@ def feed(database: Database, database_url: str, tmp_path: Path, site: Publisher)
     return WatchedFeed(PollingFixture(database, database_url, tmp_path), site)
 
 
+@pytest.mark.slow
 def test_a_new_entry_with_a_shared_guid_does_not_take_over_the_state_of_the_older_one(feed: WatchedFeed) -> None:
     old = "<guid>g</guid><link>https://site.example/1</link><title>Old</title>"
     new = "<guid>g</guid><link>https://site.example/2</link><title>New</title>"

@@ -212,6 +212,7 @@ def test_a_hub_that_a_document_no_longer_names_is_removed(polling: PollingFixtur
     assert hubs() == 0
 
 
+@pytest.mark.slow
 def test_a_failed_lookup_sets_the_error_and_next_check_of_each_feed(polling: PollingFixture, site: Publisher) -> None:
     feed_ids = subscribed(polling, site, 5)
     feed_ids.append(polling.subscribe(polling.user("bob"), site.url("/4.xml")))

@@ -132,6 +132,7 @@ def test_hints_of_a_document_apply_while_it_is_unchanged(fixture: ScheduleFixtur
     assert fixture.wait_of(fixture.check(plain)) < 67 * MINUTE
 
 
+@pytest.mark.slow
 @pytest.mark.one_engine
 @pytest.mark.parametrize("failures", [(), (7,), tuple(range(3, 9))], ids=["no failure", "one", "a week"])
 def test_a_server_that_answers_304_for_ever_is_asked_without_validators_after_eight_days(

@@ -163,6 +163,7 @@ def archive(databases: Databases) -> Iterator[Archive]:
         database.close()
 
 
+@pytest.mark.slow
 @given(tree=trees(max_leaves=10))
 @settings(
     max_examples=MAX_EXAMPLES.get(settings.get_current_profile_name(), 300),
@@ -194,6 +195,7 @@ def test_each_field_finds_what_a_matcher_finds(archive: Archive, query: str) -> 
     assert found != set(archive.candidates)
 
 
+@pytest.mark.slow
 @given(tree=trees(max_leaves=4), conditions=st.fixed_dictionaries(
     {}, optional={"search": st.sampled_from(("rain", "-snow", "hail OR rain")), "starred": st.booleans(),
                   "statuses": st.sampled_from(((EntryStatus.UNREAD,), (EntryStatus.READ,)))},
@@ -206,6 +208,7 @@ def test_a_query_and_other_filters_must_both_match(archive: Archive, tree: Tree,
     assert archive.found(tree, **conditions) == archive.matching(tree) & set(others)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", Order)
 @pytest.mark.parametrize("query", ["rain", "-rain", "rain OR is:starred", "has:audio is:unread", "title:/a/", ""])
 def test_pages_of_a_query_have_the_order_of_the_list(archive: Archive, query: str, order: Order) -> None:
@@ -252,6 +255,7 @@ def test_a_saved_view_without_a_query_finds_nothing(archive: Archive) -> None:
     assert archive.found(parse("-S:3")) == set(archive.candidates)
 
 
+@pytest.mark.slow
 @given(st.text())
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_query_that_can_be_read_can_be_asked(archive: Archive, text: str) -> None:

@@ -33,6 +33,7 @@ def make_secret(reader: Visitor, slug: str) -> str:
     return answer.body.decode()
 
 
+@pytest.mark.slow
 def test_every_app_has_a_page_that_is_linked(reader: Visitor) -> None:
     listed = reader.page("/settings/apps")
 

@@ -292,6 +292,7 @@ def test_a_feed_that_was_read_does_not_wait_for_its_first_check(
     assert "first check" not in reader.page("/feeds/import")
 
 
+@pytest.mark.slow
 def test_saved_pages_do_not_wait_for_a_check(reader: Visitor, alice: Person, site: Publisher) -> None:
     article = "<p>" + "The ferry runs again from Monday, every hour. " * 20 + "</p>"
     page = site.serve("/page", f"<html><body><article><h1>Ferry</h1>{article}</article></body></html>")

@@ -28,6 +28,7 @@ def entry_ids(person: Person) -> dict[str, int]:
     return {entry["title"]: entry["id"] for entry in person.entries()}
 
 
+@pytest.mark.slow
 def test_an_entry_gets_new_and_known_labels_and_loses_them(reader: Visitor, alice: Person, site: Publisher) -> None:
     alice.has_feed(site, ["One", "Two"])
     one = entry_ids(alice)["One"]

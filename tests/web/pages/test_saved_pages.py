@@ -12,6 +12,7 @@ from support.publisher import Publisher
 from support.visitors import Visitor
 
 
+@pytest.mark.slow
 def test_a_page_is_saved_and_shown(reader: Visitor, alice: Person, site: Publisher) -> None:
     url = site.serve("/story", PAGE, headers={"Content-Type": "text/html"})
     assert 'formaction="/save"' in reader.page(f"/feeds/add?url={url}")
