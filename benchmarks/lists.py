@@ -127,9 +127,19 @@ def _reader_header(person: Person) -> dict[str, str]:
     return {"Authorization": f"GoogleLogin auth={answer.partition('Auth=')[2].strip()}"}
 
 
-def measure_call(connection: http.client.HTTPConnection, name: str, path: str, headers: dict[str, str]) -> None:
+def measure_call(
+    connection: http.client.HTTPConnection,
+    name: str,
+    path: str,
+    headers: dict[str, str],
+    *,
+    before: Callable[[], None] | None = None,
+) -> None:
+    """Measure a request and write its times. before: called before each, not measured."""
     took, size = [], 0
     for _ in range(ROUNDS):
+        if before is not None:
+            before()
         started = time.perf_counter()
         connection.request("GET", path, headers=headers)
         answer = connection.getresponse()

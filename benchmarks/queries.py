@@ -25,6 +25,15 @@ QUERIES = (
     "published:7d", "added:today", "title:/number 9+7$/", "author:/ 4.$/", "url:/9.7$/",
 )  # fmt: skip
 
+# Fifty views as people have them: feeds, categories, words, times, labels. Those that half of all entries match follow.
+VIEWS = (
+    *(f"feed:{number}" for number in range(10)), *(f"feed:{number} rare" for number in range(10)),
+    *(f"feed:{number} OR feed:{number + 1} -is:starred" for number in range(5)),
+    *(f"number {number}" for number in range(70, 85)), "rare", "title:rare", "rar*", "rare -common", "is:starred",
+    "category:bench", "published:1d", "published:7d feed:7", "label:later", "site:example.org",
+)  # fmt: skip
+BROAD_VIEWS = ("common", "title:common", "lang:de", "tag:tag3", "url:/99/")
+
 
 def run() -> None:
     for engine in ("sqlite", "postgresql"):
@@ -62,4 +71,23 @@ def _measure(engine: str, person: Person) -> None:
     for query in QUERIES:
         path = f"/v1/entries?{urlencode({'query': query, 'limit': 100, 'direction': 'desc', 'order': 'published_at'})}"
         lists.measure_call(connection, query, path, {"X-Auth-Token": person.token})
+    for query in VIEWS:
+        person.post("/v1/views", {"name": query, "query": query})
+    _measure_views(connection, f"{len(VIEWS)} views counted", person)
+    for query in BROAD_VIEWS:
+        person.post("/v1/views", {"name": query, "query": query})
+    _measure_views(connection, f"{len(BROAD_VIEWS)} broad ones as well", person)
     connection.close()
+
+
+def _measure_views(connection: http.client.HTTPConnection, name: str, person: Person) -> None:
+    """Measure the counters of all views, each time after an entry has changed, so that none are kept."""
+    (entry,) = person.entries(limit=1)
+    starred = False
+
+    def change() -> None:
+        nonlocal starred
+        starred = not starred
+        person.put("/v1/entries", {"entry_ids": [entry["id"]], "starred": starred})
+
+    lists.measure_call(connection, name, "/v1/views/counters", {"X-Auth-Token": person.token}, before=change)

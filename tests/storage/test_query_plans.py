@@ -11,11 +11,11 @@ from support import archive as archives
 from support.archive import Archive
 from support.databases import Databases
 from support.entry_fixtures import NOW
-from tidings.domain.entries.entries import Direction, EntryFilter, Order, PageRequest
+from tidings.domain.entries.entries import Direction, EntryFilter, EntryStatus, Order, PageRequest
 from tidings.engine.database import Database
 from tidings.query import parse
 from tidings.query.model import DatedQuery
-from tidings.storage.entries import entry_lists
+from tidings.storage.entries import entry_lists, unread_counts
 
 pytestmark = pytest.mark.slow
 
@@ -43,6 +43,21 @@ def test_queries_are_answered_from_indexes(archive: Archive) -> None:
     complaints = {(query, order): _complaints(archive, query, order) for query in QUERIES for order in ORDERS}
 
     assert {case: found for case, found in complaints.items() if found} == {}
+
+
+def test_unread_entries_of_all_queries_are_counted_from_indexes_in_one_statement(archive: Archive) -> None:
+    queries = {number: DatedQuery(parse(query), NOW, "UTC") for number, query in enumerate(QUERIES)}
+
+    with explained(archive.database) as plans, archive.database.reading() as db:
+        counts = unread_counts.count(db, archive.user_id, queries)
+
+    assert [found for plan in plans if (found := plan.complaints())] == []
+    assert len({plan.statement for plan in plans if plan.statement.count("UNION ALL") > 9}) == 1
+    with archive.database.reading() as db:
+        for number, query in queries.items():
+            unread = EntryFilter(statuses=(EntryStatus.UNREAD,), query=query)
+            expected = entry_lists.page_ids(db, archive.user_id, unread, PageRequest(limit=1))[1]
+            assert counts[number] == expected, QUERIES[number]
 
 
 def _complaints(archive: Archive, query: str, order: Order) -> list[str]:
