@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import lru_cache
 
 from tidings.base.errors import InvalidField
 from tidings.base.messages import msg
@@ -92,6 +93,12 @@ def resolved(tree: Tree, views: Sequence[SavedView]) -> Tree:
     return Resolver(views).resolved(tree)
 
 
+@lru_cache(maxsize=4096)
+def _parsed(text: str) -> Tree:
+    """Return the tree of a saved query, which every page asks for. Raises QueryError."""
+    return parse(text)
+
+
 class Resolver:
     """Puts the queries of a user's saved views in their place."""
 
@@ -125,7 +132,7 @@ class Resolver:
         if view.id not in self._trees:
             self._open.append(view.id)
             try:
-                self._trees[view.id] = self.resolved(parse(view.query))
+                self._trees[view.id] = self.resolved(_parsed(view.query))
             except QueryError as error:
                 raise InvalidField("query", msg("the saved view {name} cannot be read.", name=view.name)) from error
             finally:

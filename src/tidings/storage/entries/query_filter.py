@@ -114,6 +114,7 @@ class QueryNames:
     def __init__(self, db: Read, user_id: int) -> None:
         self._db = db
         self._user_id = user_id
+        self._feeds_of: dict[Text, Sequence[int]] = {}
 
     @cached_property
     def language_groups(self) -> list[str]:
@@ -122,6 +123,17 @@ class QueryNames:
     @cached_property
     def feeds(self) -> Sequence[RowMapping]:
         return self._db.rows(_select_feeds, user=self._user_id)
+
+    def feeds_of(self, leaf: Text) -> Sequence[int]:
+        """Return the feeds that match a leaf of the fields feed, category or site; each is looked for once."""
+        if leaf not in self._feeds_of:
+            self._feeds_of[leaf] = [row["id"] for row in self.feeds if self._matches(row, leaf)]
+        return self._feeds_of[leaf]
+
+    def _matches(self, feed: RowMapping, leaf: Text) -> bool:
+        urls = (feed["site_url"], feed["feed_url"])
+        category = self.tree.path(feed["category_id"]) if leaf.field is TextField.CATEGORY else ""
+        return matches_feed(leaf, title=feed["title"], category=category, urls=urls)
 
     @cached_property
     def labels(self) -> Sequence[Label]:
@@ -357,12 +369,8 @@ class _Planner:
         # Words without letters and digits.
         return FALSE
 
-    def _feeds(self, leaf: Text) -> Iterable[int]:
-        for row in self._names.feeds:
-            urls = (row["site_url"], row["feed_url"])
-            category = self._names.tree.path(row["category_id"]) if leaf.field is TextField.CATEGORY else ""
-            if matches_feed(leaf, title=row["title"], category=category, urls=urls):
-                yield row["id"]
+    def _feeds(self, leaf: Text) -> Sequence[int]:
+        return self._names.feeds_of(leaf)
 
     def _by_values(self, kind: str, is_wanted: Callable[[str], bool]) -> Shape:
         """Return the condition that the author or the language is one that is wanted. kind: of `_INDEXED`."""
