@@ -99,7 +99,7 @@ class Sidebar:
     """The lists of a user with their counts. Feeds are read when a page shows them: of thousands, most pages show few.
 
     categories: in the order of the sidebar. feed_count: number of all feeds. unread: the count of the global list.
-    labels: by name, without counts, which would take reading their entries.
+    labels: in the order of the user, without counts, which would take reading their entries.
     """
 
     def __init__(self, services: Services, user: User) -> None:
