@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import random
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -26,9 +29,10 @@ from tidings.services.feeds.bulk import BulkFeedChanges
 from tidings.services.feeds.categories import Categories
 from tidings.services.listeners import Listeners, StoredEntries
 from tidings.storage.accounts import users
+from tidings.storage.entries import counters, entries, history, labels
 from tidings.storage.entries import duplicates as core
-from tidings.storage.entries import entries, history, labels
 from tidings.storage.feeds import feeds
+from tidings.storage.polling import entry_writes
 from tidings.storage.schema import entries as entry_table
 
 TEXT = "<p>" + " ".join(f"The front comes in from the west with rain, part {number}." for number in range(9)) + "</p>"
@@ -398,4 +402,32 @@ def test_counts_and_states_stay_true_whatever_happens(database: Database, monkey
         reader.check_counters()
     reader.choose("off")
     assert FOLDED not in {state[0] for state in reader.states().values()}
+    reader.check_counters()
+
+
+def test_two_transactions_that_store_the_same_article_see_each_other(reader: Reader) -> None:
+    first_has_looked = threading.Event()
+    ids: dict[bool, list[int]] = {}
+
+    def store(feed: FeedFixture, *, is_first: bool) -> None:
+        if not is_first:
+            first_has_looked.wait(20)
+        with reader.database.writing() as db:
+            counters.lock(db, reader.user_id, [feed.feed_id])
+            ids[is_first] = entry_writes.add(
+                db, reader.user_id, feed.feed_id, feed.category_id, [ready("Rain", url=URL)], now=NOW
+            )
+            stored = feeds.get(db, reader.user_id, feed.feed_id)
+            assert isinstance(stored, Feed)
+            reader.search.record(db, [StoredEntries(user, stored, ids[is_first], NOW, ids[is_first])])
+            first_has_looked.set()
+            if is_first:
+                # The other one finds nothing until this one is over.
+                time.sleep(0.2)
+
+    user = reader.user
+    with ThreadPoolExecutor(2) as pool:
+        for result in [pool.submit(store, reader.one, is_first=True), pool.submit(store, reader.two, is_first=False)]:
+            result.result()
+    assert reader.statuses(*ids[True], *ids[False]) == [UNREAD, FOLDED]
     reader.check_counters()
