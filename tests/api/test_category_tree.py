@@ -111,3 +111,21 @@ def test_an_app_that_renames_a_path_renames_its_last_part(alice: Person, title: 
     changed = change(alice, linux, title=title)
 
     assert (changed["title"], changed["parent_id"]) == ("Tech / BSD", tech["id"])
+
+
+def test_names_that_are_paths_become_a_tree_on_request(alice: Person, bob: Person, site: Publisher) -> None:
+    for person in (alice, bob):
+        person.has_category("News / Europe / France")
+    flat = alice.has_category("Tech / Linux")
+    feed = alice.has_feed(site, category_id=flat["id"])
+    planned = [["News", "Europe", "France"], ["Tech", "Linux"]]
+
+    assert [one["path"] for one in alice.get("/v1/categories/tree")] == planned
+    assert [one["path"] for one in alice.post("/v1/categories/tree", {}, status=200)] == planned
+
+    assert titles(alice) == ["All", "News", "News / Europe", "News / Europe / France", "Tech", "Tech / Linux"]
+    assert alice.get(f"/v1/feeds/{feed['id']}")["category"] == flat | {
+        "parent_id": alice.get("/v1/categories")[4]["id"]
+    }
+    assert alice.post("/v1/categories/tree", {}, status=200) == []
+    assert titles(bob) == ["All", "News / Europe / France"]
