@@ -189,9 +189,7 @@ def is_attached(attachment: Attachment, media_type: str) -> bool:
 def _text_test(leaf: Text) -> Test:
     match leaf.field:
         case TextField.ANY:
-            return lambda entry: (
-                contains(_phrases(leaf, entry), entry.title_terms) or contains(_phrases(leaf, entry), entry.text_terms)
-            )
+            return lambda entry: _is_anywhere(_phrases(leaf, entry), entry)
         case TextField.TITLE:
             return lambda entry: contains(_phrases(leaf, entry), entry.title_terms)
         case TextField.TEXT:
@@ -210,6 +208,10 @@ def _text_test(leaf: Text) -> Test:
             return lambda entry: matches_feed(
                 leaf, title=entry.feed_title, category=entry.category_title, urls=entry.feed_urls
             )
+
+
+def _is_anywhere(wanted: Sequence[Phrase], entry: Candidate) -> bool:
+    return contains(wanted, entry.title_terms) or contains(wanted, entry.text_terms)
 
 
 def _phrases(leaf: Text, entry: Candidate) -> Sequence[Phrase]:

@@ -46,7 +46,14 @@ class Terms:
 
 def contains(any_of: Sequence[Phrase], text: Terms) -> bool:
     """Return whether one of the phrases is in the terms of a text."""
-    return any(_contains(phrase, text) for phrase in any_of)
+    for phrase in any_of:
+        if len(phrase.terms) == 1 and not phrase.ends_with_prefix:
+            # As most are, and most are not there.
+            if phrase.terms[0] in text.known:
+                return True
+        elif _contains(phrase, text):
+            return True
+    return False
 
 
 def is_in_words(leaf: Text, text: str) -> bool:
