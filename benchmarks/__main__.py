@@ -23,6 +23,7 @@ def main() -> int:
         lists,
         pages,
         queries,
+        rules,
         schedule,
     )
 
@@ -34,6 +35,7 @@ def main() -> int:
         "imports": imports.run,
         "pages": pages.run,
         "queries": queries.run,
+        "rules": rules.run,
         "schedule": schedule.run,
         "latency": latency.run,
         "deliveries": deliveries.run,
