@@ -223,8 +223,8 @@ def view_of(db: Read, user_id: int, stream: Stream, views: Views) -> DatedQuery 
 
 
 def visible_views(db: Read, user_id: int, views: Iterable[SavedView]) -> list[SavedView]:
-    """Return the views that apps see and that no folder or label hides by having the same name."""
-    wanted = [view for view in views if view.in_apps]
+    """Return the views that no folder or label hides by having the same name. views: those that apps see."""
+    wanted = list(views)
     if not wanted:
         return []
     hidden = {normalize_for_search(category.title) for category in categories.list_all(db, user_id)}

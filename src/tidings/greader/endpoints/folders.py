@@ -53,7 +53,7 @@ class Disable(QueryOrForm, frozen=True):
 @routes.get("/reader/api/0/tag/list")
 def list_tags(caller: User, services: Services) -> Tags:
     """List the starred state, a folder for each category, the labels, and the saved views that apps see."""
-    counted = services.entries.view_counter.count(caller).views
+    counted = services.entries.view_counter.count(caller, in_apps=True).views
     with services.reading() as db:
         folders = categories.list_all(db, caller.id)
         own = streams.visible_labels(db, caller.id)

@@ -145,7 +145,7 @@ def count_unread(caller: User, services: Services) -> UnreadCounts:
 
     Clients poll it to find new entries.
     """
-    counted = services.entries.view_counter.count(caller).views
+    counted = services.entries.view_counter.count(caller, in_apps=True).views
     with services.reading() as db:
         unread = {feed.feed_id: feed.unread for feed in counters.list_all(db, caller.id)}
         mine = feeds.list_all(db, caller.id)

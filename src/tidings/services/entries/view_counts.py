@@ -28,7 +28,7 @@ from tidings.storage.entries import query_filter, unread_counts
 # Counts that take longer are kept.
 SLOW_S: Final = 0.05
 KEPT_S: Final = 60
-MAX_KEPT_USERS: Final = 1_000
+MAX_KEPT: Final = 1_000
 
 
 class ViewCounts(Struct, frozen=True):
@@ -41,7 +41,10 @@ class ViewCounts(Struct, frozen=True):
 
 
 class _Kept(Struct, frozen=True):
+    """Counts of a user's views, and for which state of views and entries they hold."""
+
     views: Sequence[SavedView]
+    """All of the user: their queries may refer to each other."""
     state: tuple[int, int]
     counted_at: float
     counts: dict[int, int]
@@ -53,32 +56,37 @@ class ViewCounter:
         self._clock = clock
         self._search = search
         self._listeners = listeners
-        self._kept: OrderedDict[int, _Kept] = OrderedDict()
+        self._kept: OrderedDict[tuple[int, bool], _Kept] = OrderedDict()
 
-    def count(self, user: User, *, may_be_old: bool = False) -> ViewCounts:
-        """Return the views of a user with their counts. may_be_old: slow ones may be up to a minute old."""
+    def count(self, user: User, *, may_be_old: bool = False, in_apps: bool = False) -> ViewCounts:
+        """Return the views of a user with their counts.
+
+        may_be_old: slow ones may be up to a minute old. in_apps: only the views that apps see.
+        """
         with self._database.reading() as db:
             views = self._listeners.views_of(db, user.id)
-            if not views:
+            shown = [view for view in views if view.in_apps or not in_apps]
+            if not shown:
                 return ViewCounts()
-            kept, state = self._kept.get(user.id), unread_counts.state(db, user.id)
+            key = user.id, in_apps
+            kept, state = self._kept.get(key), unread_counts.state(db, user.id)
         if kept is not None and kept.views == views and time.monotonic() < kept.counted_at + KEPT_S:
             is_old = kept.state != state
             if may_be_old or not is_old:
-                return ViewCounts([(view, kept.counts.get(view.id)) for view in views], is_old)
+                return ViewCounts([(view, kept.counts.get(view.id)) for view in shown], is_old)
         started = time.monotonic()
-        counts = self._count(user, views)
+        counts = self._count(user, shown, Resolver(views))
         took = time.monotonic() - started
-        self._kept.pop(user.id, None)
+        self._kept.pop(key, None)
         if took > SLOW_S:
-            self._kept[user.id] = _Kept(views, state, started, counts)
-            while len(self._kept) > MAX_KEPT_USERS:
+            self._kept[key] = _Kept(views, state, started, counts)
+            while len(self._kept) > MAX_KEPT:
                 with suppress(KeyError):
                     self._kept.popitem(last=False)
-        return ViewCounts([(view, counts.get(view.id)) for view in views])
+        return ViewCounts([(view, counts.get(view.id)) for view in shown])
 
-    def _count(self, user: User, views: Sequence[SavedView]) -> dict[int, int]:
-        resolver, now = Resolver(views), self._clock()
+    def _count(self, user: User, views: Sequence[SavedView], resolver: Resolver) -> dict[int, int]:
+        now = self._clock()
         queries: dict[int, DatedQuery] = {}
         for view in views:
             with suppress(InvalidField):
