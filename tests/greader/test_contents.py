@@ -147,7 +147,7 @@ def test_an_item_has_the_members_that_clients_require(app: App, alice: Person, s
     assert item["canonical"] == [{"href": entry["url"]}]
     assert item["alternate"] == [{"href": entry["url"], "type": "text/html"}]
     assert item["summary"] == {"content": entry["content"]}
-    assert item["categories"] == [READING_LIST, label("All"), READ, STARRED, *entry["tags"]]
+    assert item["categories"] == [READING_LIST, label("All"), READ, STARRED, label("Umbrellas"), *entry["tags"]]
     feed = resources.feed
     assert item["origin"] == {"streamId": f"feed/{feed['id']}", "title": "Weather notes", "htmlUrl": feed["site_url"]}
     sound = site.url("/rain.mp3")

@@ -180,7 +180,8 @@ def _labels_of(db: Read, caller: User, listed: Sequence[Entry]) -> dict[int, lis
     """Return the labels of entries by entry id; an entry without labels is missing."""
     given = labels.of_entries(db, caller.id, [entry.id for entry in listed])
     return {
-        entry_id: [EntryLabelOut(label.id, label.name, label.color) for label in own] for entry_id, own in given.items()
+        entry_id: [EntryLabelOut(id=label.id, title=label.name, color=label.color) for label in own]
+        for entry_id, own in given.items()
     }
 
 
@@ -244,12 +245,12 @@ def entry_ids(caller: User, services: Services, query: IdsQuery, *, within: Date
         page = PageRequest(order=Order.ID, direction=Direction.DESC, limit=limit, offset=offset)
         with services.entries.listing.of(caller.id, entry_filter) as lists:
             ids, total = lists.page_ids(entry_filter, page)
-        return EntryIds(total, ids)
+        return EntryIds(total=total, entry_ids=ids)
     with services.reading() as db:
         check_owned(db, caller.id, entry_filter.label_ids, field="label_id")
         total, joined = entry_lists.ids(db, caller.id, entry_filter, limit=limit, offset=offset)
     # Joined, they are JSON already: decoding and encoding them would take longer than reading them.
-    return EntryIds(total, msgspec.Raw(f"[{joined}]".encode()))  # type: ignore[arg-type]
+    return EntryIds(total=total, entry_ids=msgspec.Raw(f"[{joined}]".encode()))  # type: ignore[arg-type]
 
 
 def _chunks(

@@ -72,6 +72,8 @@ class LabelUpdate(Struct, frozen=True):
 
 
 _copy = StructCopy(LabelOut, "title", "position")
+_copy_counted = StructCopy(CountedLabelOut, "entry_count", "total_unread")
+_copy_used = StructCopy(UsedLabelOut, "used_by")
 
 
 @routes.get("/v1/labels")
@@ -101,9 +103,7 @@ def get_label(caller: User, services: Services, label_id: int) -> UsedLabelOut:
     shown = _shown(caller, services, label_id)
     with services.reading() as db:
         uses = services.entries.labels.uses(db, owned_label(db, caller.id, label_id))
-    return UsedLabelOut(
-        shown.id, shown.user_id, shown.title, shown.color, shown.position, [use.english() for use in uses]
-    )
+    return _copy_used(shown, used_by=[use.english() for use in uses])
 
 
 @routes.put("/v1/labels/{label_id}", status=201, raises=(InvalidInput, NotFound))
@@ -140,9 +140,7 @@ def _shown(caller: User, services: Services, label_id: int) -> LabelOut:
 
 
 def _counted(label: LabelOut, counts: LabelCounts) -> CountedLabelOut:
-    return CountedLabelOut(
-        label.id, label.user_id, label.title, label.color, label.position, counts.entries, counts.unread
-    )
+    return _copy_counted(label, entry_count=counts.entries, total_unread=counts.unread)
 
 
 @contextmanager
