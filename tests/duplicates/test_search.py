@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import random
-import threading
 import time
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -20,14 +20,14 @@ from tidings.domain.feeds.feeds import Feed
 from tidings.duplicates import search
 from tidings.duplicates.search import DuplicateSearch
 from tidings.duplicates.tables import duplicate_keys
-from tidings.engine.database import Database
+from tidings.engine.database import Database, Write
 from tidings.query.model import DatedQuery
 from tidings.query.parser import parse
 from tidings.services.accounts.users import Users
 from tidings.services.entries.labels import Labels
 from tidings.services.feeds.bulk import BulkFeedChanges
 from tidings.services.feeds.categories import Categories
-from tidings.services.listeners import Listeners, StoredEntries
+from tidings.services.listeners import ArrivingEntries, Listeners
 from tidings.storage.accounts import users
 from tidings.storage.entries import counters, entries, history, labels
 from tidings.storage.entries import duplicates as core
@@ -75,12 +75,37 @@ class Reader:
         self.work()
 
     def arrive(self, feed: FeedFixture, *new: ReadyEntry) -> list[int]:
-        ids = feed.add(*new)
+        """Store new entries of a feed. Returns their ids."""
+        return self.arriving(feed, *new)[0]
+
+    def arriving(self, feed: FeedFixture, *new: ReadyEntry, pause_s: float = 0) -> tuple[list[int], Sequence[int]]:
+        """Store new entries of a feed. Returns their ids, and the ids of those that are announced."""
         with self.database.writing() as db:
-            stored = feeds.get(db, self.user_id, feed.feed_id)
-            assert isinstance(stored, Feed)
-            self.search.record(db, [StoredEntries(self.user, stored, ids, NOW, ids)])
-        return ids
+            counters.lock(db, self.user_id, [feed.feed_id])
+            arriving = self.stored(db, feed, new)
+            self.search_among(db, [arriving])
+            time.sleep(pause_s)
+        return list(arriving.ids.values()), arriving.stored.unread_ids
+
+    def stored(self, db: Write, feed: FeedFixture, new: Sequence[ReadyEntry]) -> ArrivingEntries:
+        ids = entry_writes.add(db, self.user_id, feed.feed_id, feed.category_id, new, now=NOW)
+        stored, user = feeds.get(db, self.user_id, feed.feed_id), users.get(db, self.user_id)
+        assert isinstance(stored, Feed)
+        assert isinstance(user, User)
+        hashes = [entry.hash for entry in new]
+        return ArrivingEntries(
+            user=user,
+            feed=stored,
+            category_id=feed.category_id,
+            now=NOW,
+            new=dict(zip(hashes, new, strict=True)),
+            ids=dict(zip(hashes, ids, strict=True)),
+        )
+
+    def search_among(self, db: Write, arriving: Sequence[ArrivingEntries]) -> None:
+        complete = self.search.decide_arrivals(db, arriving)
+        if complete is not None:
+            complete(db)
 
     def set(self, *ids: int, **state: Any) -> None:
         with self.database.writing() as db:
@@ -182,15 +207,19 @@ def test_entries_of_one_feed_are_never_in_one_group(reader: Reader) -> None:
 
 
 def test_documents_of_one_transaction_are_compared(reader: Reader) -> None:
-    ids = reader.one.add(ready("Rain", url=URL)) + reader.two.add(ready("Rain", url=URL))
     with reader.database.writing() as db:
-        stored = [
-            StoredEntries(reader.user, feed, [id_], NOW, [id_])
-            for id_, feed_id in zip(ids, (reader.one.feed_id, reader.two.feed_id), strict=True)
-            if (feed := feeds.get(db, reader.user_id, feed_id))
-        ]
-        reader.search.record(db, stored)
-    assert reader.statuses(*ids) == [UNREAD, FOLDED]
+        arriving = [reader.stored(db, feed, [ready("Rain", url=URL)]) for feed in (reader.one, reader.two)]
+        reader.search_among(db, arriving)
+    assert reader.statuses(*(id_ for one in arriving for id_ in one.ids.values())) == [UNREAD, FOLDED]
+
+
+@pytest.mark.parametrize("mode", ["fold", "mark_read"])
+def test_duplicates_are_not_announced(database: Database, mode: str) -> None:
+    reader = Reader(database, mode)
+    ids, announced = reader.arriving(reader.one, ready("Rain", url=URL))
+    assert announced == ids
+    ids, announced = reader.arriving(reader.two, ready("Rain", url=URL), ready("Snow"))
+    assert announced == ids[1:]
 
 
 def test_reading_and_starring_one_is_about_its_original(reader: Reader) -> None:
@@ -406,28 +435,15 @@ def test_counts_and_states_stay_true_whatever_happens(database: Database, monkey
 
 
 def test_two_transactions_that_store_the_same_article_see_each_other(reader: Reader) -> None:
-    first_has_looked = threading.Event()
     ids: dict[bool, list[int]] = {}
 
     def store(feed: FeedFixture, *, is_first: bool) -> None:
-        if not is_first:
-            first_has_looked.wait(20)
-        with reader.database.writing() as db:
-            counters.lock(db, reader.user_id, [feed.feed_id])
-            ids[is_first] = entry_writes.add(
-                db, reader.user_id, feed.feed_id, feed.category_id, [ready("Rain", url=URL)], now=NOW
-            )
-            stored = feeds.get(db, reader.user_id, feed.feed_id)
-            assert isinstance(stored, Feed)
-            reader.search.record(db, [StoredEntries(user, stored, ids[is_first], NOW, ids[is_first])])
-            first_has_looked.set()
-            if is_first:
-                # The other one finds nothing until this one is over.
-                time.sleep(0.2)
+        # The second begins while the first has looked, and has not ended.
+        time.sleep(0 if is_first else 0.2)
+        ids[is_first], _ = reader.arriving(feed, ready("Rain", url=URL), pause_s=0.5 if is_first else 0)
 
-    user = reader.user
     with ThreadPoolExecutor(2) as pool:
         for result in [pool.submit(store, reader.one, is_first=True), pool.submit(store, reader.two, is_first=False)]:
             result.result()
-    assert reader.statuses(*ids[True], *ids[False]) == [UNREAD, FOLDED]
+    assert sorted(reader.statuses(*ids[True], *ids[False])) == [UNREAD, FOLDED]
     reader.check_counters()

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Sequence
+from functools import partial
 
 import msgspec
+from msgspec.structs import replace
 
 from tidings.base.times import Instant
 from tidings.content.cleaning import text_of
@@ -22,7 +24,7 @@ from tidings.duplicates.matching import Finder, keys_of
 from tidings.duplicates.store import Found, Recorded, Rival, Scan, Wish
 from tidings.engine.database import Database, Read, Write
 from tidings.services.clock import Clock
-from tidings.services.listeners import StoredEntries
+from tidings.services.listeners import ArrivingEntries, Completion
 from tidings.storage.entries import counters, duplicates, entry_lists
 
 # Values of the setting.
@@ -41,18 +43,10 @@ class DuplicateSearch:
         self._database = database
         self._clock = clock
 
-    def record(self, db: Write, stored: Sequence[StoredEntries]) -> None:
-        """Find the new entries that repeat others, for users who want that."""
-        ids: defaultdict[int, list[int]] = defaultdict(list)
-        for one in stored:
-            if one.user.duplicates != OFF:
-                ids[one.user.id] += one.entry_ids
-        if not ids:
-            return
-        for user_id, scan in store.lock_scans(db, ids).items():
-            # Until the scan of the archive begins, these are left to it.
-            if scan.is_released and scan.mode != OFF:
-                _find(db, scan, ids[user_id], now=stored[0].now, are_new=True)
+    def decide_arrivals(self, _db: Write, arriving: Sequence[ArrivingEntries]) -> Completion | None:
+        """Let new entries be looked up as soon as they are stored, for users who want that."""
+        wanted = [one for one in arriving if one.new and one.user.duplicates != OFF]
+        return partial(_look_up, wanted) if wanted else None
 
     def work(self) -> bool:
         """Take a step for one user. Returns False if there was nothing to do."""
@@ -110,15 +104,31 @@ class DuplicateSearch:
             store.set_compared(db, user_id, ids)
 
 
-def _find(db: Write, scan: Scan, entry_ids: Collection[int], *, now: Instant, are_new: bool) -> None:
-    """Find entries that repeat others, and fold them or mark them read.
+def _look_up(arrived: Sequence[ArrivingEntries], db: Write) -> None:
+    """Find the new entries that repeat others. These are not announced."""
+    ids: defaultdict[int, list[int]] = defaultdict(list)
+    for one in arrived:
+        ids[one.user.id] += one.ids.values()
+    found: set[int] = set()
+    for user_id, scan in store.lock_scans(db, ids).items():
+        # Until the scan of the archive begins, these are left to it.
+        if scan.is_released and scan.mode != OFF:
+            found |= _find(db, scan, ids[user_id], now=arrived[0].now, are_new=True)
+    for one in arrived if found else ():
+        for hash_, id_ in one.ids.items():
+            if id_ in found:
+                one.new[hash_] = replace(one.new[hash_], status=EntryStatus.READ)
+
+
+def _find(db: Write, scan: Scan, entry_ids: Collection[int], *, now: Instant, are_new: bool) -> set[int]:
+    """Find entries that repeat others, and fold them or mark them read. Return which.
 
     The caller has locked the counters of their feeds, and the scan. are_new: they have just been stored.
     """
     user_id, mode, kept = scan.user_id, scan.mode, msgspec.json.decode(scan.kept_feeds, type=set[int])
     arrived = [one for one in store.by_ids(db, user_id, entry_ids) if one.feed_id not in kept]
     if not arrived:
-        return
+        return set()
     keys = {entry.id: keys_of(entry) for entry in arrived}
     times = [entry.published_at for entry in arrived]
     others = store.ids_with_keys(db, user_id, keys.values(), min(times), max(times)) - keys.keys()
@@ -142,6 +152,7 @@ def _find(db: Write, scan: Scan, entry_ids: Collection[int], *, now: Instant, ar
                 groups.join(entry.id, original_id, entry.feed_id)
                 break
     _apply(db, user_id, mode, found, now)
+    return {one.entry_id for one in found}
 
 
 class _Groups:

@@ -11,7 +11,7 @@ from tidings.wiring.slice import Parts, Slice
 def build(parts: Parts) -> DuplicateServices:
     """Return the search, which hears of new entries."""
     search = DuplicateSearch(parts.database, parts.clock)
-    parts.listeners.entries_stored.append(search.record)
+    parts.listeners.entries_arriving.append(search.decide_arrivals)
     return DuplicateServices(search)
 
 

@@ -12,10 +12,11 @@ from tidings.wiring.slice import Slice
 
 # Folders, in the order in which their services are built: what a slice reads from `Joins`, one above it has set.
 NAMES = (
-    "duplicates",
     "views",
     "deliveries",
     "rules",
+    # After rules: what they star or label is not folded.
+    "duplicates",
     "archives",
     "websub",
     "media",
