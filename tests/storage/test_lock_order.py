@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -20,6 +21,8 @@ from tidings.domain.entries.entries import ReadyEntry
 from tidings.domain.feeds.feeds import Feed
 from tidings.domain.polling.changes import FeedUpdate
 from tidings.engine.database import Database, Write
+from tidings.rules.arrival import decide_arrivals
+from tidings.rules.tables import rules as rule_table
 from tidings.services.entries.labels import Labels
 from tidings.services.listeners import Listeners
 from tidings.services.polling import store
@@ -205,6 +208,34 @@ def test_tombstones_are_updated_in_order(postgresql: Database, feed_fixtures: li
         held=(tombstone_table.c.feed_id, feed_fixtures[0].feed_id),
         then=(tombstone_table.c.feed_id, feed_fixtures[1].feed_id),
     )
+
+
+@pytest.mark.parametrize("held", ["counters", "rules"])
+def test_rules_are_counted_between_counters_and_feeds(
+    postgresql: Database, feed_fixtures: list[FeedFixture], held: str
+) -> None:
+    first = feed_fixtures[0]
+    with postgresql.writing() as db:
+        ids = [
+            db.insert(rule_table.insert().values(user_id=first.user_id, query="rain", actions='[{"type": "star"}]'))
+            for _ in range(2)
+        ]
+        owner = users.get(db, first.user_id)
+    assert owner is not None
+    entry = ready("Rain")
+    listeners = Listeners()
+    listeners.entries_arriving.append(partial(decide_arrivals, listeners))
+    batch = [FeedUpdate(user=owner, feed=feed(first), now=LATER, new={entry.hash: entry}, columns={"title": "New"})]
+
+    ensure_order(
+        postgresql,
+        lambda db: store.store_updates(db, batch, listeners=listeners),
+        held=(counter_table.c.feed_id, first.feed_id) if held == "counters" else (rule_table.c.id, ids[0]),
+        then=(rule_table.c.id, ids[1]) if held == "counters" else (feed_table.c.id, first.feed_id),
+    )
+
+    with postgresql.reading() as db:
+        assert db.scalars(select(rule_table.c.matched_total)) == [1, 1]
 
 
 @pytest.fixture
