@@ -234,8 +234,8 @@ def test_rules_are_counted_between_counters_and_feeds(
         then=(rule_table.c.id, ids[1]) if held == "counters" else (feed_table.c.id, first.feed_id),
     )
 
-    with postgresql.reading() as db:
-        assert db.scalars(select(rule_table.c.matched_total)) == [1, 1]
+    with postgresql.reading() as reading:
+        assert reading.scalars(select(rule_table.c.matched_total)) == [1, 1]
 
 
 @pytest.fixture
