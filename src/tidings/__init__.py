@@ -1,4 +1,4 @@
 """Tidings, a self-hosted feed reader service."""
 
-__version__ = "0.2.2"
+__version__ = "0.3.0"
 HOMEPAGE = "https://example.org/tidings"
