@@ -15,6 +15,7 @@ from tidings.domain.feeds.feeds import Feed
 from tidings.domain.feeds.opml import OpmlFeed
 from tidings.domain.feeds.opml_settings import WRITTEN
 from tidings.domain.polling.shared_sources import SHARED_OPTIONS
+from tidings.engine import full_text
 from tidings.engine.database import Read, Write, columns
 from tidings.engine.statements import in_list
 from tidings.storage.entries import counters
@@ -57,7 +58,6 @@ _is_below = feeds.c.category_id.in_(select_with_below("categories"))
 _select_counted_ids = (
     select(feeds.c.id)
     .select_from(feeds.join(feed_counters, feed_counters.c.feed_id == feeds.c.id))
-    .where(feeds.c.user_id == bindparam("user"))
     .order_by(
         feeds.c.disabled,
         feeds.c.parsing_error_count.desc(),
@@ -66,8 +66,13 @@ _select_counted_ids = (
         feeds.c.id,
     )
 )
-_select_ids_of_category = _select_counted_ids.where(feeds.c.category_id == bindparam("category"))
-_select_ids_with_below = _select_counted_ids.where(_is_below)
+_select_ids_of_category = _select_counted_ids.where(
+    feeds.c.user_id == bindparam("user"), feeds.c.category_id == bindparam("category")
+)
+# SQLite would look at all feeds of the user instead of those of a few categories.
+_select_ids_with_below = _select_counted_ids.where(
+    full_text.without_index(feeds.c.user_id) == bindparam("user"), _is_below
+)
 _select_icon_names = (
     select(feeds.c.id.label("feed_id"), icons.c.external_id)
     .select_from(feeds.join(icons, icons.c.id == feeds.c.icon_id))
