@@ -88,7 +88,7 @@ def test_every_listed_key_is_tested() -> None:
 
 def test_keys_go_to_places(reader: Reader, alice: Person, site: Publisher) -> None:
     alice.has_feed(site, ["Rain"])
-    page = reader.go("/unread")
+    page = reader.go("/starred")
     places = {"u": "/unread", "b": "/starred", "h": "/history", "f": "/feeds", "c": "/categories", "s": "/settings"}
 
     for key, path in places.items():
