@@ -457,7 +457,12 @@ def expected(feed: opml.OpmlFeed) -> dict[str, Any]:
 
 @pytest.mark.slow
 @given(
-    st.lists(st.tuples(TEXTS, st.lists(st.tuples(TEXTS, TEXTS, SETTINGS), min_size=1, max_size=3)), max_size=3),
+    # Titles of categories are unique.
+    st.lists(
+        st.tuples(TEXTS, st.lists(st.tuples(TEXTS, TEXTS, SETTINGS), min_size=1, max_size=3)),
+        max_size=3,
+        unique_by=lambda folder: folder[0],
+    ),
 )
 def test_an_export_is_imported_unchanged(folders: list[tuple[str, list[tuple[str, str, dict[str, Any]]]]]) -> None:
     numbered = [
