@@ -11,15 +11,8 @@ from tidings.base.errors import InvalidField, InvalidInput, NotFound
 from tidings.base.messages import Message, msg
 from tidings.base.text import normalize_for_search
 from tidings.domain.entries.entries import Direction
-from tidings.domain.entries.saved_views import (
-    DENSITIES,
-    ICONS,
-    MAX_VIEWS,
-    ORDERS,
-    SavedView,
-    moved,
-    validate_view_name,
-)
+from tidings.domain.entries.manual_order import moved
+from tidings.domain.entries.saved_views import DENSITIES, ICONS, MAX_VIEWS, ORDERS, SavedView, validate_view_name
 from tidings.engine.database import Database, Read, Write
 from tidings.query import parse
 from tidings.query.model import View

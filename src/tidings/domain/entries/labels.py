@@ -6,8 +6,6 @@ an import makes a category with the name of a label, apps show the category.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from msgspec import Struct
 
 from tidings.base.errors import InvalidInput
@@ -67,15 +65,8 @@ def validate_color(color: str) -> str:
     return color
 
 
-def moved(labels: Sequence[Label], label_id: int, place: int) -> list[Label]:
-    """Return the labels in their new order.
-
-    labels: all labels of a user, in order; one of them has the id. place: where it is to be, counted from 1; beyond the
-    end means last. Raises InvalidInput for a place below 1.
-    """
-    if place < 1:
+def validate_position(position: int) -> int:
+    """Return the position. Raises InvalidInput if it is below 1."""
+    if position < 1:
         raise InvalidInput(msg("The first position is 1."), field="position")
-    others = [label for label in labels if label.id != label_id]
-    (label,) = (label for label in labels if label.id == label_id)
-    others.insert(place - 1, label)
-    return others
+    return position

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -66,10 +65,3 @@ def validate_view_name(name: str) -> str:
     if len(name) > MAX_NAME:
         raise InvalidInput(msg("This name is too long: {max} characters at most.", max=MAX_NAME), field="name")
     return name
-
-
-def moved(ids: Sequence[int], view_id: int, position: int) -> list[int]:
-    """Return ids of views in their order after one was moved to a position, counted from 1."""
-    others = [one for one in ids if one != view_id]
-    place = max(0, min(position - 1, len(others)))
-    return [*others[:place], view_id, *others[place:]]

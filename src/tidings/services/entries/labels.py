@@ -9,7 +9,8 @@ from tidings.base.messages import Message, msg
 from tidings.base.text import normalize_for_search
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.entries import EntryStatus
-from tidings.domain.entries.labels import Label, moved, validate_color, validate_name
+from tidings.domain.entries.labels import Label, validate_color, validate_name, validate_position
+from tidings.domain.entries.manual_order import moved
 from tidings.domain.entries.state_changes import StateChange
 from tidings.engine.database import Database, Read, Write
 from tidings.query.errors import QueryError
@@ -61,7 +62,9 @@ class Labels:
             if (name, color) != (known.name, known.color):
                 labels.change(db, user_id, label_id, name=name, name_key=key, color=color)
             if position is not None:
-                labels.set_order(db, user_id, moved(labels.list_all(db, user_id), label_id, position))
+                by_id = {label.id: label for label in labels.list_all(db, user_id)}
+                in_order = moved(list(by_id), label_id, validate_position(position))
+                labels.set_order(db, user_id, [by_id[one] for one in in_order])
 
     def delete(self, user_id: int, label_id: int) -> None:
         """Delete a label. Its entries stay. Raises NotFound."""
