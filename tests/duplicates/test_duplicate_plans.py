@@ -69,7 +69,7 @@ STEPS: dict[str, list[Callable[[Write, Archive], object]]] = {
         lambda db, a: store.recorded(db, a.user_id, 200),
         lambda db, a: store.remove(db, a.user_id, IDS),
         lambda db, a: store.remove_keys(db, a.user_id, 200),
-        lambda db, a: store.set_original(db, a.user_id, 1009, 1010),
+        lambda db, a: duplicates.set_originals(db, a.user_id, {1009: 1010}),
     ],
     "a page": [
         lambda db, a: duplicates.others_of(db, a.user_id, IDS),

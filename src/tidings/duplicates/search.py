@@ -239,7 +239,7 @@ def _replace(db: Write, user_id: int, one: Rival, now: Instant) -> None:
     unread, folded = int(EntryStatus.UNREAD), int(EntryStatus.FOLDED)
     store.set_status(db, user_id, {one.original_id: folded, one.entry_id: unread})
     store.remove(db, user_id, [one.entry_id])
-    store.set_original(db, user_id, one.original_id, one.entry_id)
+    duplicates.set_originals(db, user_id, {one.original_id: one.entry_id})
     former = Found(one.original_id, one.original_feed_id, one.entry_id, unread, unread)
     store.add(db, user_id, [former], compared=True, now=now)
     delta = counters.CounterDelta()

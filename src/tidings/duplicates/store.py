@@ -180,11 +180,6 @@ _select_repeating = (
 )
 _add_duplicate = upsert(duplicates, ["entry_id"])
 _remove_duplicates = delete(duplicates).where(_own_duplicate, in_list(duplicates.c.entry_id, "ids"))
-_set_original = (
-    update(duplicates)
-    .where(_own_duplicate, duplicates.c.original_id == bindparam("before"))
-    .values(original_id=bindparam("after"))
-)
 _listed = update(entries).where(_own_entry, in_list(entries.c.id, "ids"))
 _set_status = _listed.values(status=bindparam("new_status"))
 _set_status_now = _listed.values(status=bindparam("new_status"), changed_at=bindparam("now"))
@@ -426,11 +421,6 @@ def add(db: Write, user_id: int, found: Sequence[Found], *, compared: bool, now:
 def remove(db: Write, user_id: int, entry_ids: Collection[int]) -> None:
     """Forget that entries repeat others."""
     db.run(_remove_duplicates, user=user_id, ids=sorted(entry_ids))
-
-
-def set_original(db: Write, user_id: int, before: int, after: int) -> None:
-    """Let what repeats one entry repeat another one."""
-    db.run(_set_original, user=user_id, before=before, after=after)
 
 
 def set_status(db: Write, user_id: int, statuses: Mapping[int, int], *, changed_at: Instant | None = None) -> None:

@@ -8,7 +8,7 @@ duplicates; this module has what the lists and changes of the core need.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from msgspec import Struct
 from sqlalchemy import and_, bindparam, delete, false, select, true, union_all, update
@@ -180,6 +180,12 @@ def forget_originals(db: Write, user_id: int, entry_ids: Sequence[int]) -> list[
     return folded
 
 
+def set_originals(db: Write, user_id: int, originals: Mapping[int, int]) -> None:
+    """Let what repeats an entry repeat another one. originals: the new one, by the id of the earlier one."""
+    rows = [{"user": user_id, "before": before, "after": after} for before, after in sorted(originals.items())]
+    db.run_many(_set_original, rows)
+
+
 def feeds_of_heirs(db: Read, user_id: int, feed_ids: Collection[int]) -> set[int]:
     """Return the feeds whose counters `keep_folded` changes."""
     return {row["feed_id"] for row in db.rows(_select_heirs, user=user_id, feeds=sorted(feed_ids))}
@@ -204,10 +210,7 @@ def keep_folded(db: Write, user_id: int, feed_ids: Collection[int]) -> None:
         ],
     )
     db.run_many(_remove, [{"user": user_id, "entry": heir["entry_id"]} for heir in heirs.values()])
-    db.run_many(
-        _set_original,
-        [{"user": user_id, "before": id_, "after": heir["entry_id"]} for id_, heir in sorted(heirs.items())],
-    )
+    set_originals(db, user_id, {id_: heir["entry_id"] for id_, heir in heirs.items()})
     labelled = db.rows(_select_labels, user=user_id, ids=sorted(heirs))
     db.run_many(
         _attach,
