@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from msgspec.structs import replace
-from sqlalchemy import Select, bindparam, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Select, bindparam, delete, func, insert, select, update
 
 from tidings.base.text import normalize_for_search, sort_key
 from tidings.domain.feeds.categories import Category, CategoryCounts, CategoryTree, with_app_titles
@@ -56,28 +56,22 @@ _set_place = (
 
 def select_with_below(parameter: str) -> Select[Any]:
     """Return the SELECT of the ids of categories and of all below them. parameter: their ids; and the user."""
-    chosen = (
-        select(categories.c.id)
-        .where(categories.c.user_id == bindparam("user"), in_list(categories.c.id, parameter))
-        .cte("below", recursive=True)
-    )
-    children = select(categories.c.id).where(
-        categories.c.user_id == bindparam("user"), categories.c.parent_id == chosen.c.id
-    )
-    return select(chosen.union(children).c.id)
+    return _with_those_below("below", in_list(categories.c.id, parameter))
 
 
 def select_hidden_ids() -> Select[Any]:
     """Return the SELECT of the ids of a user's categories that are hidden globally, by themselves or by one above."""
-    chosen = (
-        select(categories.c.id)
-        .where(categories.c.user_id == bindparam("user"), categories.c.hide_globally)
-        .cte("hidden", recursive=True)
-    )
-    children = select(categories.c.id).where(
-        categories.c.user_id == bindparam("user"), categories.c.parent_id == chosen.c.id
-    )
-    return select(chosen.union(children).c.id)
+    return _with_those_below("hidden", categories.c.hide_globally)
+
+
+def _with_those_below(name: str, is_chosen: ColumnElement[bool]) -> Select[Any]:
+    """Return the SELECT of the ids of the user's categories that are chosen, and of all below them.
+
+    name: of the common table expression.
+    """
+    of_user = select(categories.c.id).where(categories.c.user_id == bindparam("user"))
+    chosen = of_user.where(is_chosen).cte(name, recursive=True)
+    return select(chosen.union(of_user.where(categories.c.parent_id == chosen.c.id)).c.id)
 
 
 _select_with_below = select_with_below("ids")
