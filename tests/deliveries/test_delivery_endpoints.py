@@ -78,7 +78,8 @@ def test_a_delivery_is_shown_from_waiting_to_delivered(alice: Person, site: Publ
 
 
 def test_a_failed_delivery_shows_its_error_here_and_in_the_settings(alice: Person, site: Publisher) -> None:
-    switch_on(alice, site.script("/hook", Answer("upgrading", status=503), Answer("who are you?", status=401)))
+    busy = Answer("upgrading", status=503, headers={"Retry-After": "7200"})
+    switch_on(alice, site.script("/hook", busy, Answer("who are you?", status=401)))
     save(alice, site, "One")
 
     run(alice, lambda: list_deliveries(alice)[0]["attempts"] == 1)
@@ -87,6 +88,7 @@ def test_a_failed_delivery_shows_its_error_here_and_in_the_settings(alice: Perso
     assert (waiting["state"], waiting["last_status"]) == ("pending", 503)
     assert waiting["next_attempt_at"] > waiting["created_at"]
 
+    alice.post(f"{PATH}/{waiting['id']}/redeliver", status=202)
     wait_until(alice, "failed")
 
     (refused,) = list_deliveries(alice)
