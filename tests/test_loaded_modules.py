@@ -9,8 +9,10 @@ import pytest
 
 pytestmark = pytest.mark.slow
 
-# Migrations, push services, icons, QR codes.
-LOADED_WHEN_NEEDED = frozenset({"alembic", "mako", "apprise", "PIL", "segno"})
+# Migrations, push services, icons, QR codes, ways to sign in.
+LOADED_WHEN_NEEDED = frozenset(
+    {"alembic", "mako", "apprise", "PIL", "segno", "joserfc", "webauthn", "cryptography", "pyotp"}
+)
 
 # What the supervisor imports, and what each kind of process does before it waits for work.
 START = """
