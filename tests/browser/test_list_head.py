@@ -135,6 +135,7 @@ def test_order_and_density_are_chosen_in_the_list(reader: Reader, alice: Person,
 def test_the_word_at_which_a_query_cannot_be_read_is_selected(reader: Reader, alice: Person, site: Publisher) -> None:
     alice.has_feed(site, ["Rain"])
     page = reader.go("/search")
+    expect(page.locator("main input[name=query]")).to_be_focused()
 
     page.keyboard.type("\u2614 rain is:new wind")
     reader.press("Enter")

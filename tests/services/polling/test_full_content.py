@@ -51,7 +51,7 @@ def test_pages_fetched_before_the_timeout_are_kept(database: Database, site: Pub
     site.script("/slow", Hang())
     site.serve("/quick", WORDS)
 
-    found = crawl(database, site, "slow", "quick", timeout_s=3)
+    found = crawl(database, site, "slow", "quick", timeout_s=10)
 
     assert found.keys() == {"quick"}
     assert "The rain came late" in found["quick"].content
