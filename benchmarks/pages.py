@@ -28,6 +28,7 @@ from support.processor import spent_ms
 from support.running import running_service
 from tidings.deliveries import events
 from tidings.deliveries.store import outbox
+from tidings.domain.accounts.events import Method, Origin
 from tidings.engine.database import Database
 from tidings.storage.feeds import feeds
 from tidings.storage.polling import entry_writes
@@ -150,7 +151,7 @@ def _add_page_content(person: Person) -> dict[str, object]:
                 now=services.clock(),
             )  # fmt: skip
     for number in range(SESSIONS):
-        services.accounts.sessions.begin(person.id, user_agent=f"Browser {number}", address="127.0.0.1")
+        services.accounts.sessions.begin(person.user, Origin("127.0.0.1", f"Browser {number}", Method.PASSWORD))
     return {
         "entry": chosen["id"],
         "feed": chosen["feed_id"],
@@ -176,7 +177,7 @@ def _measure(engine: str, person: Person, browser: Browser) -> bool:
     service = person.service
     values = _add_page_content(person)
     _vacuum(service.services.database)
-    token = service.services.accounts.sessions.begin(person.id, user_agent="bench", address="127.0.0.1")
+    token = service.services.accounts.sessions.begin(person.user, Origin("127.0.0.1", "bench", Method.PASSWORD))
     paths = {name: path.format(**values) for name, path in PAGES.items()}
     sys.stdout.write(f"pages on {engine}:             first   median      p95      busy     bytes\n")
     connection = http.client.HTTPConnection(urlsplit(service.url).netloc)

@@ -404,6 +404,23 @@ TABLE list_links
     CREATE UNIQUE INDEX pk_list_links ON public.list_links USING btree (user_id)
     CREATE UNIQUE INDEX uq_list_links_token ON public.list_links USING btree (token)
 
+TABLE pending_sign_ins
+    id integer NOT NULL DEFAULT nextval('pending_sign_ins_id_seq'::regclass)
+    user_id integer NOT NULL
+    token_hash bytea NOT NULL -- SHA-256 of what the cookie holds.
+    method text COLLATE "C" NOT NULL DEFAULT ''::text -- The first step.
+    next text COLLATE "C" NOT NULL DEFAULT ''::text -- The path to open after signing in.
+    is_shared boolean NOT NULL DEFAULT false -- Other people use this browser too.
+    note text COLLATE "C" NOT NULL DEFAULT ''::text -- What the way of signing in keeps with the session.
+    expires_at bigint NOT NULL
+    fk_pending_sign_ins_user_id_users FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+    pk_pending_sign_ins PRIMARY KEY (id)
+    uq_pending_sign_ins_token_hash UNIQUE (token_hash)
+    CREATE INDEX ix_pending_sign_ins_expires ON public.pending_sign_ins USING btree (expires_at)
+    CREATE INDEX ix_pending_sign_ins_user ON public.pending_sign_ins USING btree (user_id)
+    CREATE UNIQUE INDEX pk_pending_sign_ins ON public.pending_sign_ins USING btree (id)
+    CREATE UNIQUE INDEX uq_pending_sign_ins_token_hash ON public.pending_sign_ins USING btree (token_hash)
+
 TABLE receivers
     id integer NOT NULL DEFAULT nextval('receivers_id_seq'::regclass)
     user_id integer NOT NULL
@@ -538,6 +555,8 @@ TABLE sessions
     expires_at bigint NOT NULL -- Moves on with last_seen_at.
     user_agent text COLLATE "C" NOT NULL DEFAULT ''::text -- As the browser introduced itself when it signed in.
     address text COLLATE "C" NOT NULL DEFAULT ''::text -- From where it signed in.
+    method text COLLATE "C" NOT NULL DEFAULT ''::text -- How: a method, or two joined by a plus sign; empty before there were several.
+    authenticated_at bigint NOT NULL DEFAULT 0 -- When the user last proved who they are: a password, a passkey, …
     fk_sessions_user_id_users FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
     pk_sessions PRIMARY KEY (id)
     uq_sessions_token_hash UNIQUE (token_hash)

@@ -430,6 +430,23 @@ CREATE TABLE list_links (
     CONSTRAINT uq_list_links_token UNIQUE (token)
 );
 
+CREATE TABLE pending_sign_ins (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    user_id INTEGER NOT NULL,
+    token_hash BLOB NOT NULL,
+    method TEXT DEFAULT '' NOT NULL,
+    next TEXT DEFAULT '' NOT NULL,
+    is_shared BOOLEAN DEFAULT 0 NOT NULL,
+    note TEXT DEFAULT '' NOT NULL,
+    expires_at BIGINT NOT NULL,
+    CONSTRAINT fk_pending_sign_ins_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+    CONSTRAINT uq_pending_sign_ins_token_hash UNIQUE (token_hash)
+);
+
+CREATE INDEX ix_pending_sign_ins_expires ON pending_sign_ins (expires_at);
+
+CREATE INDEX ix_pending_sign_ins_user ON pending_sign_ins (user_id);
+
 CREATE TABLE receivers (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     user_id INTEGER NOT NULL,
@@ -573,7 +590,7 @@ CREATE TABLE sessions (
     last_seen_at BIGINT NOT NULL,
     expires_at BIGINT NOT NULL,
     user_agent TEXT DEFAULT '' NOT NULL,
-    address TEXT DEFAULT '' NOT NULL,
+    address TEXT DEFAULT '' NOT NULL, method TEXT DEFAULT '' NOT NULL, authenticated_at BIGINT DEFAULT 0 NOT NULL,
     CONSTRAINT fk_sessions_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
     CONSTRAINT uq_sessions_token_hash UNIQUE (token_hash)
 );

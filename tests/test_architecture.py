@@ -70,7 +70,7 @@ ROOMS: dict[str, frozenset[str]] = {
 
 # Modules that have SQL: storage, and of each slice `tables` and `store`. Importers read databases of others.
 SQL_ROOMS = ("tidings.engine.", "tidings.storage.")
-SQL_IN_SLICES = re.compile(r"tidings\.\w+\.((\w+_)?store(\.\w+)?|tables)|tidings\.archives\.readers\.\w+")
+SQL_IN_SLICES = re.compile(r"tidings\.\w+\.((\w+\.)?(\w+_)?store(\.\w+)?|tables)|tidings\.archives\.readers\.\w+")
 # Third-party library, or a part of the standard library with a door to the outside: the rooms that may use it.
 # A new dependency is entered here, and in docs/decisions/001-dependencies.md.
 USERS: dict[str, frozenset[str]] = {

@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, R
 
 from support.people import PASSWORD, Person
 from support.running import RunningService
+from tidings.domain.accounts.events import Method, Origin
 
 # The machine may be busy with other work.
 TIMEOUT_MS = 60_000
@@ -51,7 +52,9 @@ class Reader:
 
     def set_session(self, person: Person) -> None:
         """Set the cookie of a new session, without using the sign-in form."""
-        token = self.service.services.accounts.sessions.begin(person.id, user_agent="tests", address="127.0.0.1")
+        token = self.service.services.accounts.sessions.begin(
+            person.user, Origin("127.0.0.1", "tests", Method.PASSWORD)
+        )
         self.context.add_cookies([{"name": "tidings_session", "value": token, "url": self.service.url}])
 
     def press(self, *keys: str) -> None:

@@ -17,6 +17,7 @@ from tidings.content.icons import IconImage
 from tidings.deliveries.store import outbox
 from tidings.deliveries.tables import deliveries as delivery_table
 from tidings.deliveries.wiring import CLEANUP_TASKS
+from tidings.domain.accounts.events import Origin
 from tidings.domain.entries.entries import EntryStatus
 from tidings.domain.entries.retention import MAX_BATCH, Retention, next_batch_size
 from tidings.engine import disk_space
@@ -24,6 +25,7 @@ from tidings.engine.database import Database
 from tidings.maintenance.cleanup import CONTINUE_DELAY, FIRST_RUN_DELAY, LEASE, Cleanup, CleanupSettings
 from tidings.maintenance.cleanup_worker import run_cleanup
 from tidings.services.accounts.sessions import Sessions
+from tidings.services.accounts.users import by_id
 from tidings.services.entries.labels import Labels
 from tidings.services.entries.search_index import SearchIndexer
 from tidings.services.listeners import Listeners
@@ -371,9 +373,11 @@ def test_deleted_entries_leave_the_search_index(feed_fixture: FeedFixture, clock
 
 def test_expired_sessions_are_deleted(feed_fixture: FeedFixture, clock: MovableClock) -> None:
     sessions = Sessions(feed_fixture.database, clock)
-    sessions.begin(feed_fixture.user_id, user_agent="a", address="127.0.0.1")
+    with feed_fixture.database.reading() as db:
+        user = by_id(db, feed_fixture.user_id)
+    sessions.begin(user, Origin("127.0.0.1", "a"))
     clock.pass_days(31)
-    token = sessions.begin(feed_fixture.user_id, user_agent="b", address="127.0.0.1")
+    token = sessions.begin(user, Origin("127.0.0.1", "b"))
 
     assert clean_up(feed_fixture, clock)["sessions"] == 1
     assert clean_up(feed_fixture, clock)["sessions"] == 0

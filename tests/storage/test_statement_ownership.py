@@ -70,6 +70,8 @@ EXCEPTIONS = {
     ): "the key is the credential, and identifies the user",
     ("sessions", r"sessions\.token_hash ="): "the cookie is the credential, and identifies the user",
     ("sessions", r"sessions\.expires_at <="): "cleanup of expired sessions",
+    ("pending_sign_ins", r"pending_sign_ins\.token_hash ="): "the cookie is the credential, and identifies the user",
+    ("pending_sign_ins", r"pending_sign_ins\.expires_at <="): "cleanup of what was never completed",
     ("host_attempts", r"^DELETE .* host_attempts\.last_at <"): "cleanup of attempts that no longer count",
     ("list_links", r"list_links\.token ="): "the link is the permission, and identifies the user",
     ("entries", r"entries\.share_code ="): "the link is the permission to read this entry",

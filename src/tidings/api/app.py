@@ -24,6 +24,7 @@ from tidings.api.missing_icons import MissingIcon
 from tidings.api.openapi import ApiDocument
 from tidings.base.errors import Forbidden, TidingsError, Unauthorized
 from tidings.base.messages import verbatim
+from tidings.domain.accounts.events import Method, Origin
 from tidings.domain.accounts.users import User
 from tidings.http import binding
 from tidings.http.binding import Call
@@ -45,6 +46,7 @@ class Caller(Struct, frozen=True):
     """The caller of a request. user: None for endpoints without credentials, whose handlers have no such parameter."""
 
     user: User | None
+    origin: Origin
     missing_icon: MissingIcon = MissingIcon.NULL
 
 
@@ -82,6 +84,7 @@ class Api(Surface[Caller]):
     ) -> None:
         sources: dict[Any, Any] = {
             User: lambda call: call.context.user,
+            Origin: lambda call: call.context.origin,
             MissingIcon: lambda call: call.context.missing_icon,
             Services: lambda _call: services,
             ApiDocument: lambda _call: document,
@@ -95,17 +98,20 @@ class Api(Surface[Caller]):
 
     def identify(self, request: Request, endpoint: Endpoint | None) -> Caller | None:
         if endpoint is not None and endpoint.is_public:
-            return Caller(None)
+            return Caller(None, Origin.of_request(request.address(self._trusted), _agent(request)))
         credentials = credentials_of(request, self._trusted)
         self._refuse_cross_site(request, credentials)
         found = self._authentication.recognise(credentials)
-        return None if found is None else Caller(found.user, self._missing_icon(request, found.needs_icon_object))
+        if found is None:
+            return None
+        origin = credentials.origin(Method.API_KEY if credentials.token else Method.PASSWORD)
+        return Caller(found.user, origin, self._missing_icon(request, found.needs_icon_object))
 
     async def identify_slowly(self, request: Request) -> Caller:
         credentials = credentials_of(request, self._trusted)
         await asyncio.sleep(await self._in_thread(request, self._authentication.start_attempt, credentials))
-        user = await self._gate.run(self._authentication.verify, credentials)
-        return Caller(user, self._missing_icon(request))
+        user = await self._gate.run(self._authentication.verify_alone, credentials)
+        return Caller(user, credentials.origin(Method.PASSWORD), self._missing_icon(request))
 
     def user_id(self, context: Caller) -> int:
         return 0 if context.user is None else context.user.id
@@ -143,6 +149,10 @@ class Api(Surface[Caller]):
             raise Forbidden(verbatim("A page of another site sent this. Nothing was changed."))
 
 
+def _agent(request: Request) -> str:
+    return request.headers.get("user-agent", "")
+
+
 def _no_such_route(error: HTTPException, request: Request) -> Response:
     if error.status_code == 404:
         base_path = request.scope["root_path"].removesuffix(PREFIX)
@@ -157,16 +167,16 @@ def credentials_of(request: Request, trusted: Sequence[Network]) -> Credentials:
 
     trusted: proxies whose X-Forwarded-For is used.
     """
-    address = request.address(trusted)
+    address, agent = request.address(trusted), _agent(request)
     if token := request.headers.get("x-auth-token", "").strip():
-        return Credentials(token=token, address=address)
+        return Credentials(token=token, address=address, user_agent=agent)
     scheme, _, encoded = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() != "basic":
-        return Credentials(address=address)
+        return Credentials(address=address, user_agent=agent)
     try:
         username, _, password = base64.b64decode(encoded.strip(), validate=True).decode().partition(":")
     except (binascii.Error, UnicodeDecodeError) as error:
         raise Unauthorized(WRONG_PASSWORD) from error
     if "\0" in username:
         raise Unauthorized(WRONG_PASSWORD)  # such a user name cannot exist, and PostgreSQL refuses the parameter
-    return Credentials(username=username, password=password, address=address)
+    return Credentials(username=username, password=password, address=address, user_agent=agent)

@@ -18,6 +18,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from tidings.base.errors import TidingsError
+from tidings.domain.accounts.events import Method, Origin
 from tidings.domain.errors import SignInThrottled
 from tidings.fever import state_changes
 from tidings.fever.parameters import FeverCaller, Parameters, key_of
@@ -112,5 +113,9 @@ class Fever(Surface[FeverCaller]):
     def _caller(self, request: Request) -> FeverCaller | None:
         """Return the caller of a request whose body was read, None for an unknown key."""
         key = key_of(request)
-        login = self._logins.by_fever_key(key, request.address(self._trusted)) if key else None
+        login = self._logins.by_fever_key(key, self._origin(request)) if key else None
         return FeverCaller(login) if login or not key else None
+
+    def _origin(self, request: Request) -> Origin:
+        agent = request.headers.get("user-agent", "")
+        return Origin.of_request(request.address(self._trusted), agent, Method.API_PASSWORD)

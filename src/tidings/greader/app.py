@@ -17,6 +17,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import PlainTextResponse, Response
 
 from tidings.base.errors import Forbidden, NotFound, TidingsError, Unauthorized
+from tidings.domain.accounts.events import Method, Origin
 from tidings.domain.accounts.users import User
 from tidings.domain.errors import SignInThrottled
 from tidings.greader.credentials import PasswordCheck, PublicUrl, ReaderCaller, is_accepted_edit_token, token_of
@@ -90,21 +91,22 @@ class GoogleReader(Surface[ReaderCaller]):
         self._gate = gate
 
     def identify(self, request: Request, endpoint: Endpoint | None) -> ReaderCaller:
-        address = request.address(self._trusted)
+        agent = request.headers.get("user-agent", "")
+        origin = Origin.of_request(request.address(self._trusted), agent, Method.API_PASSWORD)
         token = token_of(request)
         if endpoint is not None and endpoint.is_public:
-            return ReaderCaller(address)
+            return ReaderCaller(origin)
         may_have_edit_token = endpoint is not None and request.method == "POST"
         if token:
             try:
-                return ReaderCaller(address, self._logins.by_token(token, address))
+                return ReaderCaller(origin, self._logins.by_token(token, origin))
             except Unauthorized:
                 if not may_have_edit_token:
                     raise
         elif not may_have_edit_token:
             raise Unauthorized(UNKNOWN_TOKEN)
         # The edit token is in the body.
-        return ReaderCaller(address)
+        return ReaderCaller(origin)
 
     def user_id(self, context: ReaderCaller) -> int:
         return 0 if context.login is None else context.user.id
@@ -121,7 +123,7 @@ class GoogleReader(Surface[ReaderCaller]):
         if call.context.login is None:
             if not sent:
                 raise Unauthorized(UNKNOWN_TOKEN)
-            call.context.login = self._logins.by_token(sent, call.context.address)
+            call.context.login = self._logins.by_token(sent, call.context.origin)
         elif not is_accepted_edit_token(sent, call.context.login.token):
             raise Unauthorized(UNKNOWN_TOKEN)
 

@@ -9,6 +9,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from tidings.domain.accounts.events import Origin
 from tidings.domain.accounts.users import User
 from tidings.http.requests import Request
 from tidings.services.accounts.app_logins import AppLogin
@@ -25,7 +26,7 @@ _NEWSPLUS_LENGTH: Final = 64
 class ReaderCaller(Struct):
     """login: None if no credentials are needed, and until the body of a POST is read."""
 
-    address: str
+    origin: Origin
     login: AppLogin | None = None
 
     @property

@@ -11,8 +11,9 @@ from tidings.services.accounts.api_keys import ApiKeys
 from tidings.services.accounts.api_passwords import ApiPasswords
 from tidings.services.accounts.app_logins import AppLogins
 from tidings.services.accounts.authentication import Authentication
-from tidings.services.accounts.sessions import Sessions
+from tidings.services.accounts.sessions import PendingSignIns, Sessions
 from tidings.services.accounts.users import Users
+from tidings.services.accounts.ways import AccountWays
 from tidings.services.clock import Clock
 from tidings.services.entries.app_marks import AppMarks
 from tidings.services.entries.enclosures import Enclosures
@@ -46,6 +47,8 @@ class AccountServices:
     authentication: Authentication
     users: Users
     sessions: Sessions
+    pending: PendingSignIns
+    ways: AccountWays
     api_keys: ApiKeys
     api_passwords: ApiPasswords
     app_logins: AppLogins

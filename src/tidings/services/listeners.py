@@ -18,6 +18,7 @@ from msgspec import Struct
 from tidings.base.messages import Message
 from tidings.base.times import Instant
 from tidings.content.model import ParsedFeed
+from tidings.domain.accounts.events import AccountEvent, Method
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.entries import Entry, EntryStatus, ReadyEntry
 from tidings.domain.entries.saved_views import SavedView
@@ -139,9 +140,47 @@ class EntryAnnouncer(Protocol):
         """Send new entries of a feed, as they are now. Those of which a service hears anyway are not sent twice."""
 
 
+class SignInWay(Struct, frozen=True, kw_only=True):
+    """A way of signing in that a slice offers on the sign-in page, besides the name and the password."""
+
+    name: str
+    """For templates and tests."""
+    label: Message
+    path: str
+    """Called with the wanted page in `next`."""
+    is_form: bool = False
+    """The path takes a POST of a form, instead of a link that leads to it."""
+    is_above: bool = False
+    """It stands above the form with the password."""
+    template: str = ""
+    """A template of the slice that shows it, with the names `way` and `next`; empty for a link or a button."""
+
+
+class AccountWay(Struct, frozen=True, kw_only=True):
+    """A way in which a user can sign in to an account, without another one."""
+
+    method: Method
+    id: int = 0
+    """Tells ways of one method apart."""
+    name: str = ""
+    """As the user knows it: the name of a passkey, of a provider."""
+
+
 @dataclass(slots=True)
 class Listeners:
     """All registered listeners."""
+
+    account_events: list[Callable[[Write, AccountEvent], None]] = field(default_factory=list)
+    """Refused sign-ins have a transaction of their own."""
+    sign_in_ways: list[SignInWay] = field(default_factory=list)
+    second_steps: list[Callable[[Read, User, Method], str | None]] = field(default_factory=list)
+    """Return the path of the page that asks for a second step after this method; None if it lets in alone."""
+    account_ways: list[Callable[[Read, User], Sequence[AccountWay]]] = field(default_factory=list)
+    """Return the ways into an account that a slice keeps. The password is not one of them."""
+    second_factor_removals: list[Callable[[Write, User], int]] = field(default_factory=list)
+    """Remove the second factors of a user, and return their number."""
+    passwords_disabled: bool = False
+    """Nobody signs in with the password of an account. A slice sets it when its services are built."""
 
     entries_arriving: list[Callable[[Write, Sequence[ArrivingEntries]], Completion | None]] = field(
         default_factory=list
@@ -165,6 +204,15 @@ class Listeners:
     """Return the queries that a slice keeps for a user."""
     cleanup_tasks: list[CleanupTask] = field(default_factory=list)
     """Called by the cleanup, each in transactions of its own."""
+
+    def tell_account(self, db: Write, event: AccountEvent) -> None:
+        """Tell what happened to an account."""
+        for listener in self.account_events:
+            listener(db, event)
+
+    def second_step(self, db: Read, user: User, method: Method) -> str | None:
+        """Return the path of the page that asks for a second step after this method; None if it lets in alone."""
+        return next((path for ask in self.second_steps if (path := ask(db, user, method))), None)
 
     def tell_entries_arriving(self, db: Write, arriving: Sequence[ArrivingEntries]) -> list[Completion]:
         """Let listeners decide about entries that are about to be stored. Returns what to call afterwards."""

@@ -12,13 +12,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
 from tidings.base.errors import Forbidden, InvalidInput, TidingsError
 from tidings.base.messages import msg
 from tidings.base.times import SECOND
+from tidings.domain.accounts.events import Origin
 from tidings.domain.accounts.sessions import SESSION_LIFETIME
 from tidings.domain.accounts.users import User
 from tidings.http import binding, forms
@@ -34,12 +34,13 @@ from tidings.services import Services
 from tidings.services.accounts.sessions import SignedIn
 from tidings.web import cookies, security
 from tidings.web.assets import Assets
-from tidings.web.context import PageResponse, Redirect, RequestContext, SiteConfig
+from tidings.web.context import PageResponse, Redirect, RequestContext, SignInRequired, SiteConfig
 from tidings.web.error_pages import error_page
 from tidings.web.language import _, use_language
 from tidings.web.pages.pwa import HEADER, copies_name
 from tidings.web.rendering import Renderer
 from tidings.web.settings_menu import MenuItem
+from tidings.web.sign_in_session import form_field, page_of, sign_in_path
 
 # Enough for a form. Endpoints that accept files set their own limit.
 SMALL_BODY = 2**20
@@ -50,17 +51,6 @@ _BROKEN = "Something went wrong on our side; the log of the server has the detai
 _PRIVATE = {"Cache-Control": "private, no-cache"}
 # Pages with a secret, and all pages on a shared device.
 _NOT_STORED = {"Cache-Control": "no-store"}
-
-
-class SignInRequired(Exception):
-    """The page needs a session.
-
-    redirect: leads to the sign-in page, which leads back to this page afterwards.
-    """
-
-    def __init__(self, redirect: Redirect) -> None:
-        super().__init__(redirect.path)
-        self.redirect = redirect
 
 
 class Pages(Surface[RequestContext]):
@@ -91,6 +81,7 @@ class Pages(Surface[RequestContext]):
         sources = {
             RequestContext: lambda call: call.context,
             User: lambda call: call.context.caller,
+            Origin: lambda call: call.context.origin,
             Services: lambda _call: services,
             Assets: lambda _call: assets,
             PasswordGate: lambda _call: gate,
@@ -139,7 +130,7 @@ class Pages(Surface[RequestContext]):
         if endpoint.method == "POST":
             if form_error := self._form_error(call) or call.request.body_error:
                 raise form_error
-            if not security.is_valid_token(_field(context, security.TOKEN_FIELD), context.csrf):
+            if not security.is_valid_token(form_field(context, security.TOKEN_FIELD), context.csrf):
                 raise Forbidden(msg("This form is too old. Nothing was changed: open the page again, then repeat."))
 
     def refuse(self) -> Response:
@@ -214,18 +205,5 @@ def _redirected(context: RequestContext, redirect: Redirect) -> Response:
 
 def _to_sign_in(context: RequestContext) -> Redirect:
     """Return the redirect to the sign-in page. It leads back to this page, or to the page that contains the form."""
-    if context.request.method == "POST":
-        return Redirect(_with_next(_field(context, "back")), notice=_("Your session has ended: sign in and try again."))
-    return Redirect(_with_next("" if context.path == "/" else context.path))
-
-
-def _with_next(path: str) -> str:
-    path = security.local_path(path)
-    return f"/sign-in?next={quote(path, safe='/')}" if path else "/sign-in"
-
-
-def _field(context: RequestContext, name: str) -> str:
-    try:
-        return dict(forms.fields(context.request)).get(name, "")
-    except InvalidInput:
-        return ""
+    notice = _("Your session has ended: sign in and try again.") if context.request.method == "POST" else ""
+    return Redirect(sign_in_path(page_of(context)), notice=notice)

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from tidings.base.errors import InvalidInput
 from tidings.base.times import Instant
+from tidings.domain.accounts.events import Method, Origin
 from tidings.domain.accounts.users import User, with_page_defaults
 from tidings.http.requests import Request
 from tidings.media.policy import MediaKind, MediaPolicy
@@ -49,6 +50,17 @@ class Redirect(Struct, frozen=True):
     undo: int = 0
     """The moment to give to `services.entries.read_marker.undo`, for the undo button next to the notice; 0 for none."""
     headers: dict[str, str] = {}
+
+
+class SignInRequired(Exception):
+    """The page needs a session, or the user has to prove again who they are.
+
+    redirect: leads to the sign-in page, which leads back to this page afterwards.
+    """
+
+    def __init__(self, redirect: Redirect) -> None:
+        super().__init__(redirect.path)
+        self.redirect = redirect
 
 
 class SiteConfig(Struct, frozen=True):
@@ -97,6 +109,14 @@ class RequestContext:
         """The signed-in user. Only for pages that require a session."""
         assert self.user is not None
         return self.user
+
+    @cached_property
+    def origin(self) -> Origin:
+        """Where the request comes from, and how its user signed in."""
+        session = self.signed_in.session if self.signed_in else None
+        first = session.method.partition("+")[0] if session else ""
+        agent = self.request.headers.get("user-agent", "")
+        return Origin.of_request(self.address, agent, Method.read(first))
 
     @cached_property
     def user(self) -> User | None:

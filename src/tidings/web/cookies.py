@@ -9,6 +9,8 @@ from starlette.responses import Response
 
 # The token of the session.
 SESSION = "tidings_session"
+# The token of a sign-in that lacks its second step.
+PENDING = "tidings_pending"
 # Shows that a user has signed in with this browser before: failed attempts elsewhere do not lock it out.
 KNOWN = "tidings_known"
 # Without a session: the secret that the CSRF token of the sign-in form is derived from.

@@ -25,8 +25,9 @@ from tidings.services.accounts.api_keys import ApiKeys
 from tidings.services.accounts.api_passwords import ApiPasswords
 from tidings.services.accounts.app_logins import AppLogins
 from tidings.services.accounts.authentication import Authentication
-from tidings.services.accounts.sessions import Sessions
+from tidings.services.accounts.sessions import PendingSignIns, Sessions
 from tidings.services.accounts.users import Users
+from tidings.services.accounts.ways import AccountWays
 from tidings.services.clock import Clock, system_clock
 from tidings.services.entries.app_marks import AppMarks
 from tidings.services.entries.article_extraction import ArticleExtractor
@@ -143,7 +144,7 @@ def build_services(database: Database, settings: Settings, *, clock: Clock = sys
         instance=instance,
     )
     recent = RecentDocuments(clock)
-    authentication = Authentication(database, clock)
+    authentication = Authentication(database, clock, listeners)
     entries = Entries(database, clock, listeners, instance=instance)
     search = SearchIndexer(database)
     listing = EntryListReader(database, search)
@@ -152,11 +153,13 @@ def build_services(database: Database, settings: Settings, *, clock: Clock = sys
         clock=clock,
         accounts=AccountServices(
             authentication=authentication,
-            users=Users(database, clock),
-            sessions=Sessions(database, clock),
-            api_keys=ApiKeys(database, clock),
-            api_passwords=ApiPasswords(database, clock),
-            app_logins=AppLogins(database, clock, authentication),
+            users=Users(database, clock, listeners),
+            sessions=Sessions(database, clock, listeners),
+            pending=PendingSignIns(database, clock),
+            ways=AccountWays(database, listeners),
+            api_keys=ApiKeys(database, clock, listeners),
+            api_passwords=ApiPasswords(database, clock, listeners),
+            app_logins=AppLogins(database, clock, authentication, listeners),
         ),
         feeds=FeedServices(
             subscriptions=Feeds(

@@ -12,6 +12,7 @@ from tidings.wiring.slice import Slice
 
 # Folders, in the order in which their services are built: what a slice reads from `Joins`, one above it has set.
 NAMES = (
+    "sign_in",
     "views",
     "deliveries",
     "rules",

@@ -10,6 +10,7 @@ from structlog.testing import capture_logs
 from support.people import PASSWORD
 from tidings.base.errors import Unauthorized
 from tidings.base.times import MINUTE, Instant
+from tidings.domain.accounts.events import Origin
 from tidings.domain.accounts.users import User
 from tidings.domain.errors import SignInThrottled
 from tidings.engine.database import Database
@@ -46,7 +47,7 @@ class Process:
 
     def is_accepted(self, token: str) -> bool:
         try:
-            self.logins.by_token(token, HOME)
+            self.logins.by_token(token, Origin(HOME))
         except Unauthorized:
             return False
         return True
@@ -81,7 +82,7 @@ def test_the_token_of_an_api_password_is_the_same_in_every_process(
 
     assert token.partition("/")[0] == "alice"
     assert second_process.token(" Alice ".strip(), password) == token
-    assert second_process.logins.by_token(token, HOME).user.id == alice.id
+    assert second_process.logins.by_token(token, Origin(HOME)).user.id == alice.id
 
 
 def test_each_password_has_its_own_token_which_ends_with_it(
@@ -91,7 +92,7 @@ def test_each_password_has_its_own_token_which_ends_with_it(
     tokens = {name: first_process.token("alice", one.password) for name, one in created.items()}
     assert tokens["phone"] != tokens["tablet"]
 
-    first_process.passwords.delete(alice.id, created["phone"].stored.id)
+    first_process.passwords.delete(alice, created["phone"].stored.id)
 
     assert not second_process.is_accepted(tokens["phone"])
     assert second_process.is_accepted(tokens["tablet"])
@@ -155,15 +156,15 @@ def test_a_fever_key_is_found_by_its_digest(first_process: Process, second_proce
     key = hashlib.md5(f"alice:{created.password}".encode(), usedforsecurity=False).hexdigest()
 
     for sent in (key, key.upper()):
-        found = second_process.logins.by_fever_key(sent, HOME)
+        found = second_process.logins.by_fever_key(sent, Origin(HOME))
         assert found is not None
         assert (found.user.id, found.password_id) == (alice.id, created.stored.id)
-    assert second_process.logins.by_fever_key("0" * 32, HOME) is None
+    assert second_process.logins.by_fever_key("0" * 32, Origin(HOME)) is None
     of_account = hashlib.md5(f"alice:{PASSWORD}".encode(), usedforsecurity=False).hexdigest()
-    assert second_process.logins.by_fever_key(of_account, HOME) is None
+    assert second_process.logins.by_fever_key(of_account, Origin(HOME)) is None
 
-    first_process.passwords.delete(alice.id, created.stored.id)
-    assert second_process.logins.by_fever_key(key, HOME) is None
+    first_process.passwords.delete(alice, created.stored.id)
+    assert second_process.logins.by_fever_key(key, Origin(HOME)) is None
 
 
 def test_the_time_of_use_is_stored_once_a_minute(first_process: Process, alice: User) -> None:
@@ -177,10 +178,10 @@ def test_the_time_of_use_is_stored_once_a_minute(first_process: Process, alice: 
     token = first_process.token("alice", password)
     assert used_at() == began
     first_process.now = Instant(began + MINUTE // 2)
-    first_process.logins.by_token(token, HOME)
+    first_process.logins.by_token(token, Origin(HOME))
     assert used_at() == began
     first_process.now = Instant(began + 2 * MINUTE)
-    first_process.logins.by_token(token, HOME)
+    first_process.logins.by_token(token, Origin(HOME))
     assert used_at() == first_process.now
 
 
@@ -203,7 +204,7 @@ def test_no_credential_is_stored_or_logged(database: Database, first_process: Pr
         # An API password in the field of the token, and a secret of another service.
         first_process.is_accepted(created.password)
         first_process.is_accepted("c2Vj/cmV0")
-        first_process.logins.by_fever_key(key[:-1] + "x", HOME)
+        first_process.logins.by_fever_key(key[:-1] + "x", Origin(HOME))
 
     with database.reading() as db:
         stored = first_process.passwords.list_all(alice.id)[0]
@@ -212,7 +213,7 @@ def test_no_credential_is_stored_or_logged(database: Database, first_process: Pr
     assert len(secret) == 32
     digits = token.partition("/")[2]
     assert stored.password_digest.hex() not in (digits, hashlib.sha256(created.password.encode()).hexdigest())
-    text = repr(lines) + repr(created) + repr(first_process.logins.by_token(token, HOME))
+    text = repr(lines) + repr(created) + repr(first_process.logins.by_token(token, Origin(HOME)))
     assert [line["reason"] for line in lines] == ["unknown token"] * 3 + ["unknown Fever key"]
     for hidden in (created.password, key[:-1], digits[:-1], "c2Vj"):
         assert hidden not in text

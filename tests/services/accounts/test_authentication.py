@@ -10,6 +10,7 @@ from structlog.testing import capture_logs
 
 from support.people import PASSWORD
 from tidings.base.errors import Unauthorized
+from tidings.domain.accounts.events import Method, Origin
 from tidings.domain.errors import SignInThrottled
 from tidings.engine.database import Database
 from tidings.services.accounts.authentication import Authentication, Credentials
@@ -88,7 +89,8 @@ def test_a_new_browser_can_sign_in_while_another_network_guesses(processes: list
 
 def test_a_trusted_browser_can_sign_in_while_others_guess(processes: list[Authentication]) -> None:
     one, other = processes
-    browser = one.remember_browser(credentials(password=PASSWORD))
+    alice = one.verify(credentials(password=PASSWORD))
+    browser = one.remember_browser(alice.id, "")
     for _ in range(40):
         with suppress(SignInThrottled):
             fail(one, credentials())
@@ -96,7 +98,7 @@ def test_a_trusted_browser_can_sign_in_while_others_guess(processes: list[Authen
     owner = credentials(password=PASSWORD, browser=browser)
     assert other.start_attempt(owner) == 0
     assert other.verify(owner).username == "alice"
-    assert other.remember_browser(owner) == browser
+    assert other.remember_browser(alice.id, browser) == browser
     id_, _, signature = browser.partition(".")
     for forged in ("", "x", f"{id_}.{signature[::-1]}", f"other.{signature}"):
         with pytest.raises(SignInThrottled):
@@ -105,10 +107,11 @@ def test_a_trusted_browser_can_sign_in_while_others_guess(processes: list[Authen
 
 def test_a_new_password_ends_the_trust_in_browsers(processes: list[Authentication], database: Database) -> None:
     one, _ = processes
-    browser = one.remember_browser(credentials())
+    alice = Users(database, system_clock).find("alice")
+    browser = one.remember_browser(alice.id, "")
     Users(database, system_clock).set_password("alice", "battery staple")
 
-    assert one.remember_browser(credentials(browser=browser)) != browser
+    assert one.remember_browser(alice.id, browser) != browser
 
 
 def test_a_success_deletes_stored_failures_and_writes_none_without(
@@ -134,7 +137,7 @@ def test_refusals_are_logged_at_a_limited_rate_without_the_password(processes: l
     one, _ = processes
     with capture_logs() as lines:
         for number in range(30):
-            one._refusals.log("wrong name or password", username=f"name{number}", address=HOME)
+            one.refuse("wrong name or password", origin=Origin(HOME), method=Method.PASSWORD, username=f"name{number}")
         fail(processes[1], credentials(password="hunter22"))
 
     refused = [line for line in lines if line["event"] == "sign-in refused"]

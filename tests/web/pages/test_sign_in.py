@@ -13,6 +13,7 @@ from support.publisher import Publisher
 from support.running import RunningService, environment_for, running
 from support.visitors import Visitor
 from tidings.base.times import DAY
+from tidings.domain.accounts.events import Origin
 from tidings.domain.accounts.sessions import SESSION_LIFETIME
 from tidings.storage.schema import sessions
 from tidings.web import cookies
@@ -87,7 +88,7 @@ def test_after_an_expired_session_sign_in_returns_to_the_page_of_the_form(
 ) -> None:
     assert reader.person
     (session,) = services.accounts.sessions.list_all(reader.person.id)
-    services.accounts.sessions.end(reader.person.id, session.id)
+    services.accounts.sessions.end(reader.person.user, session.id, Origin())
 
     answer = reader.post("/entries/marks", star=1, back="/unread?after=3.4")
 

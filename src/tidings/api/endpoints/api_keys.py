@@ -7,6 +7,7 @@ from msgspec import Struct
 from tidings.api.schema_annotations import Required, Timestamp
 from tidings.api.struct_copy import StructCopy
 from tidings.base.errors import InvalidInput, NotFound
+from tidings.domain.accounts.events import Origin
 from tidings.domain.accounts.users import User
 from tidings.http.endpoints import Routes
 from tidings.services import Services
@@ -52,12 +53,13 @@ def list_api_keys(caller: User, services: Services) -> list[ApiKeyOut]:
 
 
 @routes.post("/v1/api-keys", status=201, raises=(InvalidInput,))
-def create_api_key(caller: User, services: Services, body: ApiKeyCreate) -> ApiKeyOut:
+def create_api_key(caller: User, services: Services, origin: Origin, body: ApiKeyCreate) -> ApiKeyOut:
     """Create an API key, with which a client acts as you. Its description, in any case, is unique among your keys."""
-    return _out(services.accounts.api_keys.create(caller.id, body.description or ""), time_zone(caller.timezone))
+    created = services.accounts.api_keys.create(caller, body.description or "", origin)
+    return _out(created, time_zone(caller.timezone))
 
 
 @routes.delete("/v1/api-keys/{api_key_id}", status=204, raises=(InvalidInput, NotFound))
-def delete_api_key(caller: User, services: Services, api_key_id: int) -> None:
+def delete_api_key(caller: User, services: Services, origin: Origin, api_key_id: int) -> None:
     """Delete an API key; requests with it are refused from now on."""
-    services.accounts.api_keys.delete(caller.id, api_key_id)
+    services.accounts.api_keys.delete(caller, api_key_id, origin)

@@ -7,6 +7,7 @@ from msgspec import Struct
 from tidings.api.schema_annotations import Required, Timestamp
 from tidings.api.struct_copy import StructCopy
 from tidings.base.errors import InvalidInput, NotFound
+from tidings.domain.accounts.events import Origin
 from tidings.domain.accounts.users import User
 from tidings.http.endpoints import Routes
 from tidings.services import Services
@@ -62,9 +63,9 @@ def list_api_passwords(caller: User, services: Services) -> list[ApiPasswordOut]
 
 
 @routes.post("/v1/api-passwords", status=201, raises=(InvalidInput,))
-def create_api_password(caller: User, services: Services, body: ApiPasswordCreate) -> NewApiPasswordOut:
+def create_api_password(caller: User, services: Services, origin: Origin, body: ApiPasswordCreate) -> NewApiPasswordOut:
     """Create a password for an app. Its name, in any case, is unique among your passwords."""
-    created = services.accounts.api_passwords.create(caller, body.name or "")
+    created = services.accounts.api_passwords.create(caller, body.name or "", origin)
     return _copy_new(
         created.stored,
         username=caller.username,
@@ -75,6 +76,6 @@ def create_api_password(caller: User, services: Services, body: ApiPasswordCreat
 
 
 @routes.delete("/v1/api-passwords/{api_password_id}", status=204, raises=(InvalidInput, NotFound))
-def delete_api_password(caller: User, services: Services, api_password_id: int) -> None:
+def delete_api_password(caller: User, services: Services, origin: Origin, api_password_id: int) -> None:
     """Delete an API password; the app that has it is signed out."""
-    services.accounts.api_passwords.delete(caller.id, api_password_id)
+    services.accounts.api_passwords.delete(caller, api_password_id, origin)

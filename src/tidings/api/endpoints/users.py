@@ -9,6 +9,7 @@ from tidings.api.setting_members import accepts, shows
 from tidings.api.struct_copy import StructCopy
 from tidings.base.errors import Forbidden, InvalidInput, NotFound
 from tidings.base.messages import verbatim
+from tidings.domain.accounts.events import Origin
 from tidings.domain.accounts.users import USER_SETTINGS, User
 from tidings.http.endpoints import Routes
 from tidings.http.json_body import sent
@@ -75,25 +76,25 @@ def get_user(services: Services, user_id: str) -> UserOut:
 
 
 @routes.post("/v1/users", status=201, admin=True, raises=(Forbidden, InvalidInput))
-def create_user(services: Services, body: UserCreate) -> UserOut:
+def create_user(caller: User, services: Services, origin: Origin, body: UserCreate) -> UserOut:
     """Create an account with one category."""
     values = sent(body)
     for name in ("username", "password"):
         if not values.get(name):
             raise InvalidInput(verbatim(f"{name}: a user needs one."), field=name)
-    return user_out(services.accounts.users.create(**values))
+    return user_out(services.accounts.users.create(**values, caller=caller, origin=origin))
 
 
 @routes.put("/v1/users/{user_id}", status=201, raises=(Forbidden, InvalidInput, NotFound))
-def update_user(caller: User, services: Services, user_id: int, body: UserUpdate) -> UserOut:
+def update_user(caller: User, services: Services, origin: Origin, user_id: int, body: UserUpdate) -> UserOut:
     """Change an account: administrators any, other users their own. Members that are not sent keep their values."""
-    return user_out(services.accounts.users.update(caller, user_id, sent(body)))
+    return user_out(services.accounts.users.update(caller, user_id, sent(body), origin=origin))
 
 
 @routes.delete("/v1/users/{user_id}", status=204, admin=True, raises=(Forbidden, InvalidInput, NotFound))
-def delete_user(caller: User, services: Services, user_id: int) -> None:
+def delete_user(caller: User, services: Services, origin: Origin, user_id: int) -> None:
     """Delete an account with all its data. Administrators cannot delete their own account."""
-    services.accounts.users.delete(caller, user_id)
+    services.accounts.users.delete(caller, user_id, origin)
 
 
 @routes.put("/v1/users/{user_id}/mark-all-as-read", status=204, raises=(Forbidden, InvalidInput))

@@ -27,6 +27,8 @@ MAX_WAIT: Final = 20 * SECOND
 FORGET_AFTER: Final = 15 * MINUTE
 # An attempt in progress that never ended is not counted after this time.
 ATTEMPT_TIMEOUT: Final = 1 * MINUTE
+# Between two attempts with a code: one of a million is right, and some of them are at the same time.
+MAX_CODE_GAP: Final = 8 * MINUTE
 # A client that signs in with several requests at the same time is not guessing.
 FREE_CONCURRENT_ATTEMPTS: Final = 8
 MAX_BUCKETS: Final = 10_000
@@ -92,6 +94,22 @@ def buckets_of(name: str, address: str, browser: str = "") -> tuple[Bucket, ...]
     return (
         Bucket(_key("pair", name, network), 5, 8 * SECOND),
         Bucket(_key("name", name), 12, 8 * SECOND, _key("newcomers", name, str(_lane_of(address)))),
+        network_bucket(address),
+    )
+
+
+def secret_buckets(user_id: int, address: str, browser: str = "") -> tuple[Bucket, ...]:
+    """Return the buckets of an attempt to prove who one is with a code: the second step after a right password.
+
+    A right password does not clear them. There are few codes, so that attempts become slower than those with passwords.
+    browser: see `buckets_of`.
+    """
+    user = str(user_id)
+    if browser:
+        return (Bucket(_key("code browser", user, browser), 5, MAX_CODE_GAP),)
+    return (
+        Bucket(_key("code pair", user, network_of(address)), 5, MAX_CODE_GAP),
+        Bucket(_key("code", user), 10, MAX_CODE_GAP),
         network_bucket(address),
     )
 

@@ -35,7 +35,12 @@ class LoginOut(Struct, frozen=True):
 @routes.get("/accounts/ClientLogin", is_public=True)
 async def sign_in(caller: ReaderCaller, check: PasswordCheck, query: LoginForm) -> Response:
     """Sign in with a name and an API password, or the account's. All three values are the token."""
-    credentials = Credentials(username=query.Email.strip(), password=query.Passwd, address=caller.address)
+    credentials = Credentials(
+        username=query.Email.strip(),
+        password=query.Passwd,
+        address=caller.origin.address,
+        user_agent=caller.origin.user_agent,
+    )
     login = await check.verify(credentials)
     if query.output == "json":
         return json(LoginOut(SID=login.token, LSID=login.token, Auth=login.token))

@@ -17,10 +17,12 @@ from tidings.domain.accounts.api_passwords import (
     password_digest,
     validate_name,
 )
+from tidings.domain.accounts.events import COMMAND_LINE, AccountEvent, EventKind, Origin
 from tidings.domain.accounts.users import User
-from tidings.engine.database import Database
+from tidings.engine.database import Database, Write
 from tidings.services.accounts.server_secret import ServerSecret
 from tidings.services.clock import Clock
+from tidings.services.listeners import Listeners
 from tidings.storage.accounts import api_passwords
 from tidings.storage.accounts.api_passwords import ApiPassword
 
@@ -39,12 +41,13 @@ class NewApiPassword(Struct, frozen=True):
 
 
 class ApiPasswords:
-    def __init__(self, database: Database, clock: Clock) -> None:
+    def __init__(self, database: Database, clock: Clock, listeners: Listeners | None = None) -> None:
         self._database = database
         self._clock = clock
+        self._listeners = listeners or Listeners()
         self._secret = ServerSecret(database)
 
-    def create(self, user: User, name: str) -> NewApiPassword:
+    def create(self, user: User, name: str, origin: Origin = COMMAND_LINE) -> NewApiPassword:
         """Make a password for an app. Raises InvalidInput for a name that is used already, or for too many."""
         name = validate_name(name)
         key = name_key(name)
@@ -64,6 +67,7 @@ class ApiPasswords:
                 fever_key_digest=fever_key_digest(secret, fever_key(user.username, password)),
                 now=self._clock(),
             )
+            self._tell(db, EventKind.API_PASSWORD_CREATED, user, name, origin)
         return NewApiPassword(stored, password)
 
     def list_all(self, user_id: int) -> list[ApiPassword]:
@@ -71,8 +75,23 @@ class ApiPasswords:
         with self._database.reading() as db:
             return api_passwords.list_all(db, user_id)
 
-    def delete(self, user_id: int, password_id: int) -> None:
+    def delete(self, user: User, password_id: int, origin: Origin = COMMAND_LINE) -> None:
         """Delete an API password: all tokens and keys derived from it are refused from now on. Raises NotFound."""
         with self._database.writing() as db:
-            if not api_passwords.remove(db, user_id, password_id):
+            name = api_passwords.remove(db, user.id, password_id)
+            if name is None:
                 raise NotFound(msg("There is no API password {id}.", id=password_id))
+            self._tell(db, EventKind.API_PASSWORD_REMOVED, user, name, origin)
+
+    def _tell(self, db: Write, kind: EventKind, user: User, name: str, origin: Origin) -> None:
+        self._listeners.tell_account(
+            db,
+            AccountEvent(
+                kind=kind,
+                at=self._clock(),
+                user_id=user.id,
+                username=user.username,
+                origin=origin,
+                detail=name,
+            ),
+        )

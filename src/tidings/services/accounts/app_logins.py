@@ -16,12 +16,13 @@ from tidings.base.errors import Unauthorized
 from tidings.base.messages import msg
 from tidings.base.times import Instant
 from tidings.domain.accounts.api_passwords import fever_key_digest, password_digest, reader_token
+from tidings.domain.accounts.events import AccountEvent, EventKind, Method, Origin
 from tidings.domain.accounts.users import User
 from tidings.engine.database import Database, Read
 from tidings.services.accounts.authentication import WRITE_LOGIN_EVERY, WRONG_PASSWORD, Authentication, Credentials
-from tidings.services.accounts.refusal_log import RefusalLog
 from tidings.services.accounts.server_secret import ServerSecret
 from tidings.services.clock import Clock
+from tidings.services.listeners import Listeners
 from tidings.storage.accounts import api_passwords, users
 from tidings.storage.accounts.api_passwords import ApiPassword
 
@@ -45,12 +46,14 @@ class FeverLogin(Struct, frozen=True):
 
 
 class AppLogins:
-    def __init__(self, database: Database, clock: Clock, authentication: Authentication) -> None:
+    def __init__(
+        self, database: Database, clock: Clock, authentication: Authentication, listeners: Listeners | None = None
+    ) -> None:
         self._database = database
         self._clock = clock
         self._authentication = authentication
         self._secret = ServerSecret(database)
-        self._refusals = RefusalLog()
+        self._listeners = listeners or Listeners()
 
     def recognise(self, fields: Credentials) -> AppLogin | None:
         """Return the login of an API password, or of an account password that was verified in the last minutes.
@@ -64,7 +67,7 @@ class AppLogins:
             user = users.by_name(db, fields.username)
             api_password = self._api_password(db, secret, user, fields.password) if user else None
         if user is not None and api_password is not None:
-            self._record_use(user, api_password)
+            self._record_use(user, api_password, fields.origin(Method.API_PASSWORD))
             return self._login(user, api_password.password_digest)
         known = self._authentication.recognise_password(fields)
         return self._login_of_account(known) if known and known.allow_account_password_in_apps else None
@@ -75,9 +78,9 @@ class AppLogins:
 
     def verify(self, fields: Credentials) -> AppLogin:
         """Return the login of an account password. Raises Unauthorized, including if apps need an API password."""
-        return self._login_of_account(self._authentication.verify(fields, for_app=True))
+        return self._login_of_account(self._authentication.verify_alone(fields, for_app=True))
 
-    def by_token(self, token: str, address: str) -> AppLogin:
+    def by_token(self, token: str, origin: Origin) -> AppLogin:
         """Return the login that a token of the Google Reader API belongs to. Raises Unauthorized."""
         quoted, _, digits = token.strip().partition("/")
         username = unquote(quoted)
@@ -91,10 +94,16 @@ class AppLogins:
                 self._record_use(login.user, api_password)
                 return login
         # Only the name of a user: what was sent may be a password in the wrong field.
-        self._refusals.log("unknown token", username=user.username if user else "", address=address)
+        self._authentication.refuse(
+            "unknown token",
+            origin=origin,
+            method=Method.API_PASSWORD,
+            username=user.username if user else "",
+            user_id=user.id if user else None,
+        )
         raise Unauthorized(UNKNOWN_TOKEN)
 
-    def by_fever_key(self, key: str, address: str) -> FeverLogin | None:
+    def by_fever_key(self, key: str, origin: Origin) -> FeverLogin | None:
         """Return the login that a Fever key belongs to, None for an unknown one.
 
         key: as the client sent it: the MD5 of username and API password, in hex digits.
@@ -104,7 +113,7 @@ class AppLogins:
             api_password = api_passwords.by_fever_key(db, digest)
             user = users.get(db, api_password.user_id) if api_password else None
         if user is None or api_password is None:
-            self._refusals.log("unknown Fever key", username="", address=address)
+            self._authentication.refuse("unknown Fever key", origin=origin, method=Method.API_PASSWORD)
             return None
         self._record_use(user, api_password)
         return FeverLogin(user, api_password.id)
@@ -127,7 +136,8 @@ class AppLogins:
             if _is_same(token, digits):
                 return AppLogin(user, token), api_password
         token = reader_token(secret, user.username, user.id, users.password_hash(db, user.id).encode())
-        if user.allow_account_password_in_apps and _is_same(token, digits):
+        is_allowed = user.allow_account_password_in_apps
+        if is_allowed and _is_same(token, digits) and not self._listeners.second_step(db, user, Method.PASSWORD):
             return AppLogin(user, token), None
         return None, None
 
@@ -139,8 +149,8 @@ class AppLogins:
             stored = users.password_hash(db, user.id)
         return self._login(user, stored.encode())
 
-    def _record_use(self, user: User, password: ApiPassword | None) -> None:
-        """Store the time of the last use, at most once a minute."""
+    def _record_use(self, user: User, password: ApiPassword | None, origin: Origin | None = None) -> None:
+        """Store the time of the last use, at most once a minute. origin: of a sign-in."""
         now = self._clock()
         login_due = _is_due(user.last_login_at, now)
         password_due = password is not None and _is_due(password.last_used_at, now)
@@ -150,6 +160,18 @@ class AppLogins:
             users.set_last_login(db, user.id, now)
             if password is not None:
                 api_passwords.set_last_used(db, password.user_id, password.id, now)
+            if password is not None and origin is not None:
+                self._listeners.tell_account(
+                    db,
+                    AccountEvent(
+                        kind=EventKind.SIGNED_IN,
+                        at=now,
+                        user_id=user.id,
+                        username=user.username,
+                        origin=origin,
+                        detail=password.name,
+                    ),
+                )
 
 
 def _is_due(last: Instant | None, now: Instant) -> bool:

@@ -17,13 +17,22 @@ from msgspec import Struct
 from tidings.base.errors import Unauthorized
 from tidings.base.messages import msg
 from tidings.base.times import MINUTE, SECOND, Instant
-from tidings.domain.accounts.throttle import FORGET_AFTER, Bucket, Throttle, buckets_of, network_bucket
+from tidings.domain.accounts.events import AccountEvent, EventKind, Method, Origin
+from tidings.domain.accounts.throttle import (
+    FORGET_AFTER,
+    Bucket,
+    Throttle,
+    buckets_of,
+    network_bucket,
+    secret_buckets,
+)
 from tidings.domain.accounts.users import User
 from tidings.domain.errors import SignInThrottled, UnknownApiKey
 from tidings.engine.database import Database, Read
 from tidings.services.accounts import passwords
-from tidings.services.accounts.refusal_log import RefusalLog
+from tidings.services.accounts.refusals import Refusals
 from tidings.services.clock import Clock
+from tidings.services.listeners import Listeners
 from tidings.storage.accounts import api_keys, sign_in_failures, users
 from tidings.storage.accounts.api_keys import ApiKeyCaller
 
@@ -39,8 +48,12 @@ class Credentials(Struct, frozen=True):
     password: str = ""
     address: str = ""
     """The client's IP address."""
+    user_agent: str = ""
     browser: str = ""
     """The token that `remember_browser` returned for this browser, or ""."""
+
+    def origin(self, method: Method) -> Origin:
+        return Origin.of_request(self.address, self.user_agent, method)
 
     def __repr__(self) -> str:
         return f"Credentials({self.username!r} from {self.address})"
@@ -56,17 +69,56 @@ class Recognised(Struct, frozen=True):
     needs_icon_object: bool = False
 
 
+class Attempt:
+    """An attempt to prove who one is with anything but a password: it waits its turn, and then fails or succeeds."""
+
+    def __init__(
+        self,
+        authentication: Authentication,
+        buckets: Sequence[Bucket],
+        user: User | None,
+        origin: Origin,
+        wait_s: float,
+    ) -> None:
+        self._authentication = authentication
+        self._buckets = buckets
+        self._user = user
+        self._origin = origin
+        self.wait_s = wait_s
+        """Seconds to wait before the secret is compared."""
+
+    def succeeded(self) -> None:
+        """Forget the failures of the user here."""
+        self._authentication.end_attempt(self._buckets, has_failed=False)
+
+    def failed(self, reason: str, *, username: str = "") -> None:
+        """Count a failure, log it and tell listeners. username: as it was sent; the user's if none is given."""
+        self._authentication.end_attempt(self._buckets, has_failed=True)
+        assert self._origin.method is not None
+        self._authentication.refuse(
+            reason,
+            origin=self._origin,
+            method=self._origin.method,
+            username=username or (self._user.username if self._user else ""),
+            user_id=self._user.id if self._user else None,
+        )
+
+
 class Authentication:
-    def __init__(self, database: Database, clock: Clock) -> None:
+    def __init__(self, database: Database, clock: Clock, listeners: Listeners | None = None) -> None:
         self._database = database
         self._clock = clock
+        self._listeners = listeners or Listeners()
         self._verified = passwords.VerifiedPasswords()
         self._throttle = Throttle()
         self._throttle_lock = threading.Lock()
-        self._refusals = RefusalLog()
+        self._refusals = Refusals(database, clock, self._listeners)
 
     def recognise_password(self, credentials: Credentials) -> User | None:
-        """Return the user whose password was verified in the last minutes; None for any other. Records no use."""
+        """Return the user whose password was verified in the last minutes; None for any other. Records no use.
+
+        The password alone has to let in: see `verify_alone`.
+        """
         with self._database.reading() as db:
             return self._by_name(db, credentials) if credentials.username and credentials.password else None
 
@@ -76,8 +128,11 @@ class Authentication:
         Raises Unauthorized without credentials, and UnknownApiKey.
         """
         with self._database.reading() as db:
-            key = self._key(db, credentials) if credentials.token else None
-            user = key.user if key else self._by_name(db, credentials)
+            key = api_keys.caller(db, credentials.token) if credentials.token else None
+            user = key.user if key else None if credentials.token else self._by_name(db, credentials)
+        if credentials.token and key is None:
+            self.refuse("unknown API key", origin=credentials.origin(Method.API_KEY), method=Method.API_KEY)
+            raise UnknownApiKey(msg("This API key is not known: check X-Auth-Token, or create a new key."))
         if user is None:
             return None
         return Recognised(self._record_use(user, key), needs_icon_object=key is not None and key.needs_icon_object)
@@ -89,7 +144,38 @@ class Authentication:
         """
         with self._database.reading() as db:
             buckets = self._buckets(credentials, self._stored(db, credentials)[1])
-        return self._start(buckets, credentials)
+        return self._start(buckets, Method.PASSWORD, credentials.origin(Method.PASSWORD), credentials.username)
+
+    def begin_attempt(self, method: Method, *, user: User | None, origin: Origin, browser: str = "") -> Attempt:
+        """Return an attempt with a code, a passkey, or anything else that is not a password.
+
+        user: None if it is not known who tries: then failures count for the network alone.
+        browser: the token that `remember_browser` returned for this browser, or "".
+        Wait for `wait_s`, and then call one of the methods of the attempt: one that never ends counts as a failure for
+        a minute. Raises SignInThrottled.
+        """
+        origin = Origin(origin.address, origin.user_agent, method)
+        if user is None:
+            buckets: tuple[Bucket, ...] = (network_bucket(origin.address),)
+        else:
+            with self._database.reading() as db:
+                known = known_browser_id(browser, users.password_hash(db, user.id)) if browser else ""
+            buckets = secret_buckets(user.id, origin.address, known)
+        wait_s = self._start(buckets, method, origin, user.username if user else "", user)
+        return Attempt(self, buckets, user, origin, wait_s)
+
+    def end_attempt(self, buckets: Sequence[Bucket], *, has_failed: bool) -> None:
+        """End an attempt that `begin_attempt` returned."""
+        if has_failed:
+            self._count_failure(buckets)
+        else:
+            self._succeeded(buckets)
+
+    def refuse(
+        self, reason: str, *, origin: Origin, method: Method, username: str = "", user_id: int | None = None
+    ) -> None:
+        """Log a refused sign-in and tell listeners of it: see `Refusals.record`."""
+        self._refusals.record(reason, origin=origin, method=method, username=username, user_id=user_id)
 
     def throttle_unknown_key(self, address: str) -> float:
         """Count an unknown key as a failure of the network it came from. Returns the seconds to wait before the answer.
@@ -97,11 +183,18 @@ class Authentication:
         Keys are too long to guess: this limits what guessing costs. Raises SignInThrottled as `start_attempt` does.
         """
         buckets = (network_bucket(address),)
-        wait_s = self._start(buckets, Credentials(address=address))
+        wait_s = self._start(buckets, Method.API_PASSWORD, Origin(address))
         self._count_failure(buckets)
         return wait_s
 
-    def _start(self, buckets: Sequence[Bucket], credentials: Credentials) -> float:
+    def _start(
+        self,
+        buckets: Sequence[Bucket],
+        method: Method,
+        origin: Origin,
+        username: str = "",
+        user: User | None = None,
+    ) -> float:
         now = self._clock()
         with self._database.reading() as db:
             keys = [key for bucket in buckets for key in bucket.keys]
@@ -109,7 +202,8 @@ class Authentication:
         with self._throttle_lock:
             decision = self._throttle.start_attempt(buckets, counts, now)
         if decision.is_refused:
-            self._refusals.log("too many failures", username=credentials.username, address=credentials.address)
+            user_id = user.id if user else None
+            self.refuse("too many failures", origin=origin, method=method, username=username, user_id=user_id)
             raise SignInThrottled(THROTTLED, retry_after_s=-(-decision.wait // SECOND))
         return decision.wait / SECOND
 
@@ -126,17 +220,55 @@ class Authentication:
         is_known = self._verified.knows(stored, credentials.password, self._clock())
         is_right = is_known or passwords.matches(stored, credentials.password)
         if not is_right or user is None or (for_app and not user.allow_account_password_in_apps):
-            self._failed(credentials, buckets)
+            self._count_failure(buckets)
+            self.refuse(
+                "wrong name or password",
+                origin=credentials.origin(Method.PASSWORD),
+                method=Method.PASSWORD,
+                username=credentials.username,
+                user_id=user.id if user else None,
+            )
             raise Unauthorized(WRONG_PASSWORD)
         self._succeeded(buckets)
         self._verified.remember(stored, credentials.password, self._clock())
         return self._record_use(user, None)
 
-    def remember_browser(self, credentials: Credentials) -> str:
-        """Return the token that a browser stores after a sign-in and sends as `Credentials.browser` the next time."""
+    def verify_alone(self, credentials: Credentials, *, for_app: bool = False) -> User:
+        """Like `verify`, where nothing but a password can be sent: it has to let in without a second step."""
+        user = self.verify(credentials, for_app=for_app)
         with self._database.reading() as db:
-            _, stored = self._stored(db, credentials)
-        return credentials.browser if known_browser_id(credentials.browser, stored) else new_browser_token(stored)
+            needs_more = self._listeners.second_step(db, user, Method.PASSWORD) is not None
+        if needs_more:
+            self.refuse(
+                "needs a second step",
+                origin=credentials.origin(Method.PASSWORD),
+                method=Method.PASSWORD,
+                username=credentials.username,
+                user_id=user.id,
+            )
+            raise Unauthorized(NEEDS_SECOND_STEP)
+        if self._listeners.account_events:
+            with self._database.writing() as db:
+                self._listeners.tell_account(
+                    db,
+                    AccountEvent(
+                        kind=EventKind.SIGNED_IN,
+                        at=self._clock(),
+                        user_id=user.id,
+                        username=user.username,
+                        origin=credentials.origin(Method.PASSWORD),
+                    ),
+                )
+        return user
+
+    def remember_browser(self, user_id: int, browser: str) -> str:
+        """Return the token that a browser stores after a sign-in and sends as `Credentials.browser` the next time.
+
+        browser: the token that it has until now, or "".
+        """
+        with self._database.reading() as db:
+            stored = users.password_hash(db, user_id)
+        return browser if browser and known_browser_id(browser, stored) else new_browser_token(stored)
 
     def _stored(self, db: Read, credentials: Credentials) -> tuple[User | None, str]:
         """Return the user with this name and the hash of the password; None and a dummy hash for an unknown name."""
@@ -146,10 +278,6 @@ class Authentication:
     def _buckets(self, credentials: Credentials, stored: str) -> tuple[Bucket, ...]:
         browser = known_browser_id(credentials.browser, stored) if credentials.browser else ""
         return buckets_of(credentials.username, credentials.address, browser)
-
-    def _failed(self, credentials: Credentials, buckets: Sequence[Bucket]) -> None:
-        self._count_failure(buckets)
-        self._refusals.log("wrong name or password", username=credentials.username, address=credentials.address)
 
     def _count_failure(self, buckets: Sequence[Bucket]) -> None:
         now = self._clock()
@@ -170,20 +298,13 @@ class Authentication:
             with self._database.writing() as db:
                 sign_in_failures.remove(db, own.key)
 
-    def _key(self, db: Read, credentials: Credentials) -> ApiKeyCaller:
-        key = api_keys.caller(db, credentials.token)
-        if key is None:
-            self._refusals.log("unknown API key", username="", address=credentials.address)
-            raise UnknownApiKey(msg("This API key is not known: check X-Auth-Token, or create a new key."))
-        return key
-
     def _by_name(self, db: Read, credentials: Credentials) -> User | None:
         if not credentials.username or not credentials.password:
             raise Unauthorized(NO_CREDENTIALS)
         user, stored = self._stored(db, credentials)
-        if user and self._verified.knows(stored, credentials.password, self._clock()):
-            return user
-        return None
+        if user is None or not self._verified.knows(stored, credentials.password, self._clock()):
+            return None
+        return None if self._listeners.second_step(db, user, Method.PASSWORD) else user
 
     def _record_use(self, user: User, key: ApiKeyCaller | None) -> User:
         """Store the time of the last use, at most once a minute, and return the user.
@@ -208,6 +329,9 @@ NO_CREDENTIALS = msg(
 THROTTLED = msg(
     "Too many failed sign-ins: try again in half a minute. API keys, API passwords, open sessions, and browsers in "
     "which you have signed in before keep working."
+)
+NEEDS_SECOND_STEP = msg(
+    "This account asks for a second step, which cannot be sent here: use an API key, or an API password."
 )
 WRONG_PASSWORD = msg("The username or the password is wrong.")
 

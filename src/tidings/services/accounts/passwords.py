@@ -23,9 +23,20 @@ def hash_password(password: str) -> str:
     return hasher.hash(password)
 
 
+def unusable_hash() -> str:
+    """Return what is stored for a user without a password. It is secret, as hashes are: tokens are signed with it."""
+    return f"!{secrets.token_hex(32)}"
+
+
+def is_usable(password_hash: str) -> bool:
+    """Return whether there is a password that this is the hash of."""
+    return not password_hash.startswith("!")
+
+
 def matches(password_hash: str, password: str) -> bool:
+    """Verify a password. It takes as long if there is none."""
     try:
-        return hasher.verify(password_hash, password)
+        return hasher.verify(password_hash if is_usable(password_hash) else UNKNOWN_USER_HASH, password)
     except (Argon2Error, InvalidHashError):
         return False
 

@@ -8,45 +8,95 @@ from functools import cache
 from typing import Any
 from zoneinfo import available_timezones
 
+from msgspec import Struct
+
 from tidings.base.errors import Forbidden, InvalidField, InvalidInput, NotFound
 from tidings.base.messages import msg
 from tidings.base.text import normalize_for_search
 from tidings.domain.accounts import user_changes
+from tidings.domain.accounts.events import COMMAND_LINE, AccountEvent, EventKind, Origin
 from tidings.domain.accounts.users import User, validate_password, validate_username
 from tidings.engine.database import Database, Read, Write
-from tidings.services.accounts.passwords import hash_password
+from tidings.services.accounts.passwords import hash_password, unusable_hash
 from tidings.services.clock import Clock
-from tidings.storage.accounts import sessions, users
+from tidings.services.listeners import Listeners
+from tidings.storage.accounts import pending_sign_ins, sessions, users
 from tidings.storage.entries import counters, entries
 from tidings.storage.feeds import bulk, categories
 
 FIRST_CATEGORY = "All"
+# What the log of an account has of its changes. The values are told, except those of other services.
+_TOLD = ("username", "is_admin", "allow_account_password_in_apps", *user_changes.FOREIGN_IDS)
 _SPEEDS = ("default_reading_speed", "cjk_reading_speed")
 
 
+class NewUser(Struct, frozen=True):
+    """A user to add, whose values are valid."""
+
+    username: str
+    password_hash: str
+    is_admin: bool
+    foreign_ids: dict[str, str]
+
+    def __repr__(self) -> str:
+        return f"NewUser({self.username!r})"
+
+
+def prepare_user(username: str, password: str | None, *, is_admin: bool = False, **foreign_ids: str) -> NewUser:
+    """Return a user to add. It hashes the password, which takes a while: not within a transaction.
+
+    password: None for a user without one. Raises InvalidField for invalid values.
+    """
+    fields = {"username": username, **foreign_ids} | ({} if password is None else {"password": password})
+    values = user_changes.validate(fields, zones=known_zones())
+    password_hash = unusable_hash() if password is None else hash_password(values["password"])
+    return NewUser(values["username"], password_hash, is_admin, foreign_ids)
+
+
 class Users:
-    def __init__(self, database: Database, clock: Clock) -> None:
+    def __init__(self, database: Database, clock: Clock, listeners: Listeners | None = None) -> None:
         self._database = database
         self._clock = clock
+        self._listeners = listeners or Listeners()
 
     def create(
         self,
         username: str,
-        password: str,
+        password: str | None,
         *,
+        caller: User | None = None,
+        origin: Origin = COMMAND_LINE,
         is_admin: bool = False,
         google_id: str = "",
         openid_connect_id: str = "",
     ) -> User:
-        """Create a user with one category. Raises InvalidField for invalid values and for names that are taken."""
-        foreign_ids = {"google_id": google_id, "openid_connect_id": openid_connect_id}
-        values = user_changes.validate({"username": username, "password": password, **foreign_ids}, zones=known_zones())
-        password_hash = hash_password(values["password"])
-        with self._database.writing() as db:
-            _ensure_free(db, foreign_ids)
-            return self._add(db, values["username"], password_hash, is_admin=is_admin, **foreign_ids)
+        """Create a user with one category. Raises InvalidField for invalid values and for names that are taken.
 
-    def update(self, caller: User, user_id: int, fields: Mapping[str, Any], *, session_id: int | None = None) -> User:
+        password: None for a user who signs in in other ways only, until a password is set.
+        caller: the administrator who creates the user; None if it is nobody with an account.
+        """
+        new = prepare_user(
+            username, password, is_admin=is_admin, google_id=google_id, openid_connect_id=openid_connect_id
+        )
+        with self._database.writing() as db:
+            return self.add(db, new, caller=caller, origin=origin)
+
+    def add(self, db: Write, new: NewUser, *, caller: User | None = None, origin: Origin = COMMAND_LINE) -> User:
+        """Add a user in a transaction that has more to do. Raises InvalidField for names that are taken."""
+        _ensure_free(db, new.foreign_ids)
+        user = self._add(db, new.username, new.password_hash, is_admin=new.is_admin, **new.foreign_ids)
+        self._tell(db, EventKind.USER_CREATED, user, caller, origin, "administrator" if new.is_admin else "")
+        return user
+
+    def update(
+        self,
+        caller: User,
+        user_id: int,
+        fields: Mapping[str, Any],
+        *,
+        session_id: int | None = None,
+        origin: Origin = COMMAND_LINE,
+    ) -> User:
         """Change a user and return the result. `caller` is an administrator or the user, who cannot become one.
 
         fields: the fields of the API that were sent. A new password ends all sessions of the user but `session_id`.
@@ -74,16 +124,20 @@ class Users:
             users.change(db, user_id, **values)
             if _changes(user, values, ("category_titles",)):
                 categories.retitle(db, user_id)
+            changed = by_id(db, user_id)
             if "password_hash" in values:
-                sessions.remove_others(db, user_id, session_id)
-            return by_id(db, user_id)
+                self._end_sessions(db, user_id, session_id)
+                self._tell(db, EventKind.PASSWORD_CHANGED, changed, caller, origin)
+            if told := [_told(changed, name) for name in _TOLD if _changes(user, values, (name,))]:
+                self._tell(db, EventKind.USER_CHANGED, changed, caller, origin, ", ".join(told))
+            return changed
 
-    def delete(self, caller: User, user_id: int) -> None:
+    def delete(self, caller: User, user_id: int, origin: Origin = COMMAND_LINE) -> None:
         """Delete a user with all data. Raises NotFound, and InvalidInput for the caller or the only administrator."""
         if user_id == caller.id:
             raise InvalidInput(msg("You cannot delete your own account: ask another administrator."), field="user_id")
         with self._database.writing() as db:
-            self._remove(db, by_id(db, user_id))
+            self._remove(db, by_id(db, user_id), caller, origin)
 
     def ensure_admin(self, username: str, password: str | None) -> str | None:
         """Create an administrator if there are no users. Returns the generated password, or None if none was."""
@@ -96,21 +150,23 @@ class Users:
             # Two processes may start at the same time: only one finds the table empty.
             if users.count(db):
                 return None
-            self._add(db, name, password_hash, is_admin=True)
+            user = self._add(db, name, password_hash, is_admin=True)
+            self._tell(db, EventKind.USER_CREATED, user, None, COMMAND_LINE, "administrator")
         return None if password else chosen
 
     def set_password(self, username: str, password: str) -> None:
         """Set the password of a user and end all sessions. Raises NotFound."""
         password_hash = hash_password(validate_password(password))
         with self._database.writing() as db:
-            user_id = by_name(db, username).id
-            users.change(db, user_id, password_hash=password_hash)
-            sessions.remove_others(db, user_id)
+            user = by_name(db, username)
+            users.change(db, user.id, password_hash=password_hash)
+            self._end_sessions(db, user.id, None)
+            self._tell(db, EventKind.PASSWORD_CHANGED, user, None, COMMAND_LINE)
 
     def remove(self, username: str) -> None:
         """Delete a user by name, with all data. Raises NotFound, and InvalidInput for the only administrator."""
         with self._database.writing() as db:
-            self._remove(db, by_name(db, username))
+            self._remove(db, by_name(db, username), None, COMMAND_LINE)
 
     def find(self, username: str) -> User:
         """Return the user with this name. Raises NotFound."""
@@ -142,12 +198,48 @@ class Users:
         )
         return by_id(db, user_id)
 
-    def _remove(self, db: Write, user: User) -> None:
+    def _remove(self, db: Write, user: User, caller: User | None, origin: Origin) -> None:
         if user.is_admin:
             _ensure_another_admin(db, user)
         # Polls lock counters first too: in another order, the two transactions would deadlock.
         counters.lock_all(db, user.id)
         users.remove(db, user.id)
+        self._listeners.tell_account(
+            db,
+            AccountEvent(
+                kind=EventKind.USER_REMOVED,
+                at=self._clock(),
+                user_id=None,
+                username=user.username,
+                origin=origin,
+                actor_id=caller.id if caller else None,
+            ),
+        )
+
+    def _end_sessions(self, db: Write, user_id: int, kept: int | None) -> None:
+        sessions.remove_others(db, user_id, kept)
+        pending_sign_ins.remove_all(db, user_id)
+
+    def _tell(
+        self, db: Write, kind: EventKind, user: User, caller: User | None, origin: Origin, detail: str = ""
+    ) -> None:
+        self._listeners.tell_account(
+            db,
+            AccountEvent(
+                kind=kind,
+                at=self._clock(),
+                user_id=user.id,
+                username=user.username,
+                origin=origin,
+                actor_id=caller.id if caller and caller.id != user.id else None,
+                detail=detail,
+            ),
+        )
+
+
+def _told(user: User, name: str) -> str:
+    """Return what the log says of a changed field."""
+    return name if name in user_changes.FOREIGN_IDS else f"{name}: {str(getattr(user, name)).lower()}"
 
 
 def _changes(user: User, values: Mapping[str, Any], names: Iterable[str]) -> bool:

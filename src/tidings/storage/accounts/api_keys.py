@@ -33,6 +33,11 @@ _select_caller = (
     .where(api_keys.c.token == bindparam("token"))
 )
 _select_by_user = _select_all.where(api_keys.c.user_id == bindparam("user"))
+_delete = (
+    delete(api_keys)
+    .where(api_keys.c.user_id == bindparam("user"), api_keys.c.id == bindparam("key"))
+    .returning(api_keys.c.description)
+)
 _set_last_used = (
     update(api_keys)
     .where(api_keys.c.user_id == bindparam("user"), api_keys.c.id == bindparam("key"))
@@ -101,6 +106,7 @@ def set_last_used(db: Write, user_id: int, key_id: int, moment: Instant) -> None
     db.run(_set_last_used, user=user_id, key=key_id, moment=moment)
 
 
-def remove(db: Write, user_id: int, key_id: int) -> bool:
-    """Delete a key. Returns False if the user has no such key."""
-    return db.run(delete(api_keys).where(api_keys.c.user_id == user_id, api_keys.c.id == key_id)) > 0
+def remove(db: Write, user_id: int, key_id: int) -> str | None:
+    """Delete a key. Returns its description; None if the user has no such key."""
+    removed: str | None = db.scalar(_delete, user=user_id, key=key_id)
+    return removed

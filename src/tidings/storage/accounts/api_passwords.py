@@ -42,7 +42,9 @@ _update_marked_read_at = (
     .where(_is_owned, api_passwords.c.id == bindparam("number"))
     .values(marked_read_at=bindparam("moment"))
 )
-_delete_api_password = delete(api_passwords).where(_is_owned, api_passwords.c.id == bindparam("number"))
+_delete_api_password = (
+    delete(api_passwords).where(_is_owned, api_passwords.c.id == bindparam("number")).returning(api_passwords.c.name)
+)
 
 
 def list_all(db: Read, user_id: int) -> list[ApiPassword]:
@@ -101,5 +103,7 @@ def set_marked_read(db: Write, user_id: int, password_id: int, moment: Instant |
     db.run(_update_marked_read_at, user=user_id, number=password_id, moment=moment)
 
 
-def remove(db: Write, user_id: int, password_id: int) -> bool:
-    return db.run(_delete_api_password, user=user_id, number=password_id) > 0
+def remove(db: Write, user_id: int, password_id: int) -> str | None:
+    """Delete an API password. Returns its name; None if the user has no such password."""
+    removed: str | None = db.scalar(_delete_api_password, user=user_id, number=password_id)
+    return removed

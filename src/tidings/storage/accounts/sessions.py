@@ -22,6 +22,17 @@ _set_last_seen = (
     .where(_is_owned, sessions.c.id == bindparam("session"))
     .values(last_seen_at=bindparam("seen"), expires_at=bindparam("until"))
 )
+_renew = (
+    update(sessions)
+    .where(_is_owned, sessions.c.id == bindparam("session"))
+    .values(
+        token_hash=bindparam("digest"),
+        last_seen_at=bindparam("seen"),
+        expires_at=bindparam("until"),
+        method=bindparam("how"),
+        authenticated_at=bindparam("proved"),
+    )
+)
 _delete = delete(sessions).where(_is_owned, sessions.c.id == bindparam("session"))
 _delete_others = delete(sessions).where(_is_owned, sessions.c.id != bindparam("kept"))
 _select_expired = select(sessions.c.id).where(sessions.c.expires_at <= bindparam("now")).limit(bindparam("limit"))
@@ -49,7 +60,29 @@ def add(db: Write, user_id: int, session: Session, *, digest: bytes) -> int:
             expires_at=session.expires_at,
             user_agent=session.user_agent,
             address=session.address,
+            method=session.method,
+            authenticated_at=session.authenticated_at,
         )
+    )
+
+
+def renew(db: Write, user_id: int, session: Session, *, digest: bytes) -> bool:
+    """Store that the user of a session has signed in again. Returns False if the session has ended.
+
+    digest: hash of the new token, which replaces the one before.
+    """
+    return (
+        db.run(
+            _renew,
+            user=user_id,
+            session=session.id,
+            digest=digest,
+            seen=session.last_seen_at,
+            until=session.expires_at,
+            how=session.method,
+            proved=session.authenticated_at,
+        )
+        > 0
     )
 
 

@@ -21,6 +21,7 @@ _select_by_name = _select_all.where(users.c.username == bindparam("name"))
 _select_password_hash = select(users.c.password_hash).where(users.c.id == bindparam("id"))
 # FOR NO KEY UPDATE: administrators can still add rows of their own.
 _lock_admins = select(users.c.id).where(users.c.is_admin).order_by(users.c.id).with_for_update(key_share=True)
+_lock = select(users.c.id).where(users.c.id == bindparam("id")).with_for_update(key_share=True)
 _set_last_login = update(users).where(users.c.id == bindparam("user")).values(last_login_at=bindparam("moment"))
 
 
@@ -59,6 +60,11 @@ def id_by_foreign_id(db: Read, name: str, value: str) -> int | None:
 def lock_admins(db: Write) -> list[int]:
     """Lock the rows of all administrators until the transaction ends. Returns their ids."""
     return db.scalars(_lock_admins)
+
+
+def lock(db: Write, user_id: int) -> None:
+    """Lock the row of a user until the transaction ends."""
+    db.scalar(_lock, id=user_id)
 
 
 def count(db: Read) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import Column, ForeignKey, Index, Integer, LargeBinary, Table, UniqueConstraint
 
 from tidings.domain.accounts.users import USER_SETTINGS
-from tidings.engine.columns import Words, flag, instant, key, metadata, number, owner, partial_index, words
+from tidings.engine.columns import Words, big, flag, instant, key, metadata, number, owner, partial_index, words
 from tidings.storage.schema.setting_columns import setting_columns
 
 users = Table(
@@ -95,11 +95,31 @@ sessions = Table(
     instant("expires_at", comment="Moves on with last_seen_at."),
     words("user_agent", comment="As the browser introduced itself when it signed in."),
     words("address", comment="From where it signed in."),
+    words("method", comment="How: a method, or two joined by a plus sign; empty before there were several."),
+    big("authenticated_at", "When the user last proved who they are: a password, a passkey, …"),
     UniqueConstraint("token_hash"),
     Index("ix_sessions_user", "user_id", "last_seen_at"),
     Index("ix_sessions_expires", "expires_at"),
     sqlite_autoincrement=True,
     comment="Of browsers that are signed in.",
+)
+
+pending_sign_ins = Table(
+    "pending_sign_ins",
+    metadata,
+    key(),
+    owner(),
+    Column("token_hash", LargeBinary, nullable=False, comment="SHA-256 of what the cookie holds."),
+    words("method", comment="The first step."),
+    words("next", comment="The path to open after signing in."),
+    flag("is_shared", comment="Other people use this browser too."),
+    words("note", comment="What the way of signing in keeps with the session."),
+    instant("expires_at"),
+    UniqueConstraint("token_hash"),
+    Index("ix_pending_sign_ins_user", "user_id"),
+    Index("ix_pending_sign_ins_expires", "expires_at"),
+    sqlite_autoincrement=True,
+    comment="Sign-ins that lack their second step, which open nothing else.",
 )
 
 sign_in_failures = Table(

@@ -8,8 +8,7 @@ from msgspec.structs import replace
 
 from tidings.base.errors import InvalidInput, Unauthorized
 from tidings.base.messages import verbatim
-from tidings.base.times import SECOND
-from tidings.domain.accounts.sessions import SESSION_LIFETIME
+from tidings.domain.accounts.events import Method
 from tidings.domain.errors import SignInThrottled
 from tidings.http.binding import Form, Query
 from tidings.http.endpoints import Routes
@@ -19,15 +18,18 @@ from tidings.services.accounts.authentication import Credentials
 from tidings.web import cookies, security
 from tidings.web.context import PageResponse, Redirect, RequestContext, signed_out
 from tidings.web.language import _
+from tidings.web.sign_in_session import begin_session
 
 routes = Routes()
 
 
-class NextQuery(Query, frozen=True):
+class SignInQuery(Query, frozen=True):
     """The query of the sign-in page."""
 
     next: str = ""
     """The path to open after signing in."""
+    confirm: bool | None = None
+    """A signed-in user proves again who they are."""
 
 
 class SignInForm(Form, frozen=True):
@@ -41,58 +43,65 @@ class SignInForm(Form, frozen=True):
 
 
 @routes.get("/sign-in", is_public=True)
-def show_sign_in(context: RequestContext, query: NextQuery) -> PageResponse | Redirect:
-    if context.signed_in:
+def show_sign_in(context: RequestContext, query: SignInQuery) -> PageResponse | Redirect:
+    if context.signed_in and not query.confirm:
         return Redirect(security.local_path(query.next) or "/")
-    return _page(SignInForm(next=query.next))
+    return _page(context, SignInForm(next=query.next))
 
 
 @routes.post("/sign-in", is_public=True)
 async def sign_in(
     context: RequestContext, services: Services, gate: PasswordGate, form: SignInForm
 ) -> PageResponse | Redirect:
+    if context.signed_in:
+        # Proves again who they are, and nobody else.
+        form = replace(form, username=context.caller.username, shared=bool(context.cookie(cookies.SHARED)))
     username = form.username.strip()
     if not username or not form.password:
         field = "password" if username else "username"
         message = _("Type your password.") if username else _("Type your username.")
-        return _page(form, InvalidInput(verbatim(message), field=field))
-    browser = context.cookie(cookies.KNOWN)
-    credentials = Credentials(username=username, password=form.password, address=context.address, browser=browser)
+        return await asyncio.to_thread(_page, context, form, InvalidInput(verbatim(message), field=field))
+    credentials = Credentials(
+        username=username,
+        password=form.password,
+        address=context.origin.address,
+        user_agent=context.origin.user_agent,
+        browser=context.cookie(cookies.KNOWN),
+    )
     try:
         await asyncio.sleep(await asyncio.to_thread(services.accounts.authentication.start_attempt, credentials))
-        token, browser = await gate.run(_start_session, context, services, credentials)
+        return await gate.run(_begin_session, context, services, credentials, form)
     except Unauthorized as error:
-        return _page(form, InvalidInput(error.text, field="password"))
+        return await asyncio.to_thread(_page, context, form, InvalidInput(error.text, field="password"))
     except SignInThrottled as error:
-        page = _page(form, InvalidInput(error.text, field="password"))
+        page = await asyncio.to_thread(_page, context, form, InvalidInput(error.text, field="password"))
         return replace(page, status=429, headers={"Retry-After": str(error.retry_after_s)})
-    context.set_cookie(cookies.SESSION, token, lasts_s=None if form.shared else SESSION_LIFETIME // SECOND)
-    context.set_cookie(cookies.SHARED, "1" if form.shared else "", lasts_s=None if form.shared else 0)
-    context.set_cookie(cookies.KNOWN, browser, lasts_s=cookies.KNOWN_LASTS_S)
-    context.set_cookie(cookies.VISITOR, "", lasts_s=0)
-    return Redirect(security.local_path(form.next) or "/")
 
 
-def _start_session(context: RequestContext, services: Services, credentials: Credentials) -> tuple[str, str]:
-    """Verify the password and start a session. Returns its token and the token of the known browser."""
+def _begin_session(context: RequestContext, services: Services, credentials: Credentials, form: SignInForm) -> Redirect:
+    """Verify the password and start a session. Raises Unauthorized."""
     user = services.accounts.authentication.verify(credentials)
-    agent = context.request.headers.get("user-agent", "")
-    token = services.accounts.sessions.begin(user.id, user_agent=agent, address=context.address)
-    return token, services.accounts.authentication.remember_browser(credentials)
+    return begin_session(context, user, Method.PASSWORD, next_path=form.next, is_shared=bool(form.shared))
 
 
 @routes.post("/sign-out")
 def sign_out(context: RequestContext, services: Services) -> Redirect:
     assert context.signed_in is not None
-    services.accounts.sessions.end(context.caller.id, context.signed_in.session.id)
+    services.accounts.sessions.sign_out(context.signed_in, context.origin)
     return signed_out(context)
 
 
-def _page(form: SignInForm, problem: InvalidInput | None = None) -> PageResponse:
+def _page(context: RequestContext, form: SignInForm, problem: InvalidInput | None = None) -> PageResponse:
+    """Return the page. A signed-in user confirms who they are on it, in the ways that they have."""
+    ways = context.services.accounts.ways
+    is_known = context.signed_in is not None
     values = {
-        "title": _("Sign in"),
+        "title": _("Confirm that it is you") if is_known else _("Sign in"),
         "next": security.local_path(form.next),
-        "username": form.username.strip(),
+        "username": context.caller.username if is_known else form.username.strip(),
         "shared": bool(form.shared),
+        "is_known": is_known,
+        "has_password": ways.has_password(context.caller.id) if is_known else ways.accepts_passwords,
+        "ways": ways.offered,
     }
     return PageResponse("sign_in.html", values, status=400 if problem else 200, problem=problem)

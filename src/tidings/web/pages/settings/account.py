@@ -81,7 +81,10 @@ def _save(context: RequestContext, services: Services, form: AccountForm) -> Pag
             if values[error.field] != stored[error.field]:
                 raise error
         services.accounts.users.update(
-            context.caller, context.caller.id, _chosen(context.caller, setting_fields.parse(values))
+            context.caller,
+            context.caller.id,
+            _chosen(context.caller, setting_fields.parse(values)),
+            origin=context.origin,
         )
     except InvalidInput as error:
         return _page(form, values, field_error(error))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tidings.base.errors import InvalidInput
+from tidings.domain.accounts.events import Origin
 from tidings.domain.accounts.users import User
 from tidings.http.binding import Form
 from tidings.http.endpoints import Routes
@@ -31,15 +32,15 @@ def show_api_keys(context: RequestContext) -> PageResponse:
 def create_api_key(context: RequestContext, services: Services, form: ApiKeyForm) -> PageResponse:
     """Create a key. It is shown on this page only, so there is no redirect."""
     try:
-        created = services.accounts.api_keys.create(context.caller.id, form.description)
+        created = services.accounts.api_keys.create(context.caller, form.description, context.origin)
     except InvalidInput as error:
         return _page(context, form.description, problem=field_error(error))
     return _page(context, new_key=created)
 
 
 @routes.post(PATH + "/{key_id}/delete")
-def delete_api_key(caller: User, services: Services, key_id: int) -> Redirect:
-    services.accounts.api_keys.delete(caller.id, key_id)
+def delete_api_key(caller: User, services: Services, origin: Origin, key_id: int) -> Redirect:
+    services.accounts.api_keys.delete(caller, key_id, origin)
     return Redirect(PATH, notice=_("Key deleted: it no longer works."))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tidings.base.errors import InvalidInput
+from tidings.domain.accounts.events import Origin
 from tidings.domain.accounts.users import User
 from tidings.http.binding import Form
 from tidings.http.endpoints import Routes
@@ -30,15 +31,15 @@ def show_api_passwords(context: RequestContext) -> PageResponse:
 def create_api_password(context: RequestContext, services: Services, form: ApiPasswordForm) -> PageResponse:
     """Create an API password. It is shown on this page only, so there is no redirect."""
     try:
-        created = services.accounts.api_passwords.create(context.caller, form.name)
+        created = services.accounts.api_passwords.create(context.caller, form.name, context.origin)
     except InvalidInput as error:
         return _page(context, form.name, problem=field_error(error))
     return _page(context, new_password=created)
 
 
 @routes.post(PATH + "/{password_id}/delete")
-def delete_api_password(caller: User, services: Services, password_id: int) -> Redirect:
-    services.accounts.api_passwords.delete(caller.id, password_id)
+def delete_api_password(caller: User, services: Services, origin: Origin, password_id: int) -> Redirect:
+    services.accounts.api_passwords.delete(caller, password_id, origin)
     return Redirect(PATH, notice=_("Password deleted: the app that used it is signed out."))
 
 

@@ -77,14 +77,14 @@ def _new_key(context: RequestContext, services: Services, app: ClientApp) -> New
     with services.reading() as db:
         taken = {description_key(one.description) for one in api_keys.list_all(db, context.caller.id)}
     created = services.accounts.api_keys.create(
-        context.caller.id, _free_name(app.name, taken), needs_icon_object=app.needs_icon_object
+        context.caller, _free_name(app.name, taken), context.origin, needs_icon_object=app.needs_icon_object
     )
     return NewSecret(created.description, created.token)
 
 
 def _new_password(context: RequestContext, services: Services, app: ClientApp) -> NewSecret:
     taken = {name_key(one.name) for one in services.accounts.api_passwords.list_all(context.caller.id)}
-    created = services.accounts.api_passwords.create(context.caller, _free_name(app.name, taken))
+    created = services.accounts.api_passwords.create(context.caller, _free_name(app.name, taken), context.origin)
     return NewSecret(created.stored.name, created.password)
 
 

@@ -51,15 +51,17 @@ async def change_password(context: RequestContext, services: Services, form: Pas
 
 @routes.post("/settings/sessions/{session_id}/end")
 def end_session(context: RequestContext, services: Services, caller: User, session_id: int) -> Redirect:
-    services.accounts.sessions.end(caller.id, session_id)
     if session_id == _session_id(context):
+        assert context.signed_in is not None
+        services.accounts.sessions.sign_out(context.signed_in, context.origin)
         return signed_out(context)
+    services.accounts.sessions.end(caller, session_id, context.origin)
     return Redirect(PATH, notice=_("That browser is signed out."))
 
 
 @routes.post("/settings/sessions/end-others")
 def end_other_sessions(context: RequestContext, services: Services, caller: User) -> Redirect:
-    count = services.accounts.sessions.end_others(caller.id, _session_id(context))
+    count = services.accounts.sessions.end_others(caller, _session_id(context), context.origin)
     notice = ngettext("%(count)d browser is signed out.", "%(count)d browsers are signed out.", count, count=count)
     return Redirect(PATH, notice=notice)
 
@@ -71,9 +73,12 @@ def _ensure_same(form: PasswordForm) -> None:
 
 async def _verify(context: RequestContext, services: Services, password: str) -> None:
     """Raise InvalidInput unless the password is right. Guessing is throttled as at sign-in."""
-    browser = context.cookie(cookies.KNOWN)
     credentials = Credentials(
-        username=context.caller.username, password=password, address=context.address, browser=browser
+        username=context.caller.username,
+        password=password,
+        address=context.origin.address,
+        user_agent=context.origin.user_agent,
+        browser=context.cookie(cookies.KNOWN),
     )
     try:
         await asyncio.sleep(await asyncio.to_thread(services.accounts.authentication.start_attempt, credentials))
@@ -87,7 +92,11 @@ async def _verify(context: RequestContext, services: Services, password: str) ->
 
 def _set(context: RequestContext, services: Services, password: str) -> None:
     services.accounts.users.update(
-        context.caller, context.caller.id, {"password": password}, session_id=_session_id(context)
+        context.caller,
+        context.caller.id,
+        {"password": password},
+        session_id=_session_id(context),
+        origin=context.origin,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tidings.base.errors import InvalidInput
+from tidings.domain.accounts.events import Origin
 from tidings.domain.accounts.users import User
 from tidings.http.binding import Form
 from tidings.http.endpoints import Routes
@@ -39,9 +40,15 @@ def show_new_user() -> PageResponse:
 
 
 @routes.post(PATH + "/new", admin=True)
-def create_user(services: Services, form: UserForm) -> PageResponse | Redirect:
+def create_user(context: RequestContext, services: Services, form: UserForm) -> PageResponse | Redirect:
     try:
-        created = services.accounts.users.create(form.username.strip(), form.password, is_admin=form.is_admin is True)
+        created = services.accounts.users.create(
+            form.username.strip(),
+            form.password,
+            caller=context.caller,
+            origin=context.origin,
+            is_admin=form.is_admin is True,
+        )
     except InvalidInput as error:
         return _form(None, form, field_error(error))
     return Redirect(PATH, notice=_("Account created for %(name)s.", name=created.username))
@@ -63,7 +70,7 @@ def change_user(context: RequestContext, services: Services, user_id: int, form:
     assert context.signed_in is not None
     own = context.signed_in.session.id if user_id == context.caller.id else None
     try:
-        changed = services.accounts.users.update(context.caller, user_id, fields, session_id=own)
+        changed = services.accounts.users.update(context.caller, user_id, fields, session_id=own, origin=context.origin)
     except InvalidInput as error:
         return _form(user, form, field_error(error))
     # A caller who gave up the administrator role may not open the users page.
@@ -72,10 +79,10 @@ def change_user(context: RequestContext, services: Services, user_id: int, form:
 
 
 @routes.post(PATH + "/{user_id}/delete", admin=True)
-def delete_user(caller: User, services: Services, user_id: int) -> PageResponse | Redirect:
+def delete_user(caller: User, services: Services, origin: Origin, user_id: int) -> PageResponse | Redirect:
     user = _user(services, user_id)
     try:
-        services.accounts.users.delete(caller, user_id)
+        services.accounts.users.delete(caller, user_id, origin)
     except InvalidInput as error:
         form = UserForm(username=user.username, is_admin=user.is_admin)
         return _form(user, form, InvalidInput(error.text))

@@ -1,0 +1,3 @@
+"""The tables of signing in."""
+
+from __future__ import annotations
