@@ -195,6 +195,7 @@ TABLE entries
     language text COLLATE "C" NOT NULL DEFAULT ''::text
     share_code text COLLATE "C" NOT NULL DEFAULT ''::text -- Empty when not shared.
     tags text COLLATE "C" NOT NULL DEFAULT '[]'::text -- JSON array of strings.
+    hidden boolean NOT NULL DEFAULT false -- A rule keeps it out of the global lists.
     fk_entries_feed_id_feeds FOREIGN KEY (feed_id) REFERENCES feeds(id) ON DELETE CASCADE
     pk_entries PRIMARY KEY (id)
     uq_entries_feed_id_hash UNIQUE (feed_id, hash)
@@ -205,13 +206,14 @@ TABLE entries
     CREATE INDEX ix_entries_user_author ON public.entries USING btree (user_id, substr(author, 1, 100), id)
     CREATE INDEX ix_entries_user_changed ON public.entries USING btree (user_id, changed_at, id, status)
     CREATE INDEX ix_entries_user_created ON public.entries USING btree (user_id, created_at, id)
+    CREATE INDEX ix_entries_user_hidden ON public.entries USING btree (user_id, hidden, status, feed_id, starred, id) WHERE (hidden = true)
     CREATE INDEX ix_entries_user_id ON public.entries USING btree (user_id, id, status)
     CREATE INDEX ix_entries_user_language ON public.entries USING btree (user_id, substr(language, 1, 100), id, status)
     CREATE INDEX ix_entries_user_published ON public.entries USING btree (user_id, published_at, id, status)
     CREATE INDEX ix_entries_user_starred ON public.entries USING btree (user_id, starred, published_at, id) WHERE (starred = true)
     CREATE INDEX ix_entries_user_status ON public.entries USING btree (user_id, status, id)
     CREATE INDEX ix_entries_user_title ON public.entries USING btree (user_id, substr(title, 1, 100), id)
-    CREATE INDEX ix_entries_user_unread ON public.entries USING btree (user_id, status, published_at, id) WHERE (status = 0)
+    CREATE INDEX ix_entries_user_unread ON public.entries USING btree (user_id, status, published_at, id, hidden) WHERE (status = 0)
     CREATE UNIQUE INDEX pk_entries ON public.entries USING btree (id)
     CREATE UNIQUE INDEX uq_entries_feed_id_hash ON public.entries USING btree (feed_id, hash)
 
@@ -460,6 +462,7 @@ TABLE rule_run_entries
     starred boolean NOT NULL -- Before.
     changed_at bigint NOT NULL -- As in entries afterwards: with another value there, the user has changed it since.
     label_ids text COLLATE "C" NOT NULL DEFAULT '[]'::text -- JSON array: labels that it got.
+    hidden boolean NOT NULL DEFAULT false -- Whether the run hid it from the global lists.
     fk_rule_run_entries_entry_id_entries FOREIGN KEY (entry_id) REFERENCES entries(id) ON DELETE CASCADE
     fk_rule_run_entries_run_id_rule_runs FOREIGN KEY (run_id) REFERENCES rule_runs(id) ON DELETE CASCADE
     pk_rule_run_entries PRIMARY KEY (run_id, entry_id)

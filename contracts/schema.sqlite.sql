@@ -197,7 +197,7 @@ CREATE TABLE entries (
     comments_url TEXT DEFAULT '' NOT NULL,
     language TEXT DEFAULT '' NOT NULL,
     share_code TEXT DEFAULT '' NOT NULL,
-    tags TEXT DEFAULT '[]' NOT NULL,
+    tags TEXT DEFAULT '[]' NOT NULL, hidden BOOLEAN DEFAULT 0 NOT NULL,
     CONSTRAINT fk_entries_feed_id_feeds FOREIGN KEY(feed_id) REFERENCES feeds (id) ON DELETE CASCADE,
     CONSTRAINT uq_entries_feed_id_hash UNIQUE (feed_id, hash)
 );
@@ -216,6 +216,8 @@ CREATE INDEX ix_entries_user_changed ON entries (user_id, changed_at, id, status
 
 CREATE INDEX ix_entries_user_created ON entries (user_id, created_at, id);
 
+CREATE INDEX ix_entries_user_hidden ON entries (user_id, hidden, status, feed_id, starred, id) WHERE hidden = true;
+
 CREATE INDEX ix_entries_user_id ON entries (user_id, id, status);
 
 CREATE INDEX ix_entries_user_language ON entries (user_id, substr(language, 1, 100), id, status);
@@ -228,7 +230,7 @@ CREATE INDEX ix_entries_user_status ON entries (user_id, status, id);
 
 CREATE INDEX ix_entries_user_title ON entries (user_id, substr(title, 1, 100), id);
 
-CREATE INDEX ix_entries_user_unread ON entries (user_id, status, published_at, id) WHERE status = 0;
+CREATE INDEX ix_entries_user_unread ON entries (user_id, status, published_at, id, hidden) WHERE status = 0;
 
 CREATE TABLE entry_contents (
     entry_id INTEGER NOT NULL,
@@ -485,7 +487,7 @@ CREATE TABLE rule_run_entries (
     status SMALLINT NOT NULL,
     starred BOOLEAN NOT NULL,
     changed_at BIGINT NOT NULL,
-    label_ids TEXT DEFAULT '[]' NOT NULL,
+    label_ids TEXT DEFAULT '[]' NOT NULL, hidden BOOLEAN DEFAULT 0 NOT NULL,
     CONSTRAINT pk_rule_run_entries PRIMARY KEY (run_id, entry_id),
     CONSTRAINT fk_rule_run_entries_entry_id_entries FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE,
     CONSTRAINT fk_rule_run_entries_run_id_rule_runs FOREIGN KEY(run_id) REFERENCES rule_runs (id) ON DELETE CASCADE

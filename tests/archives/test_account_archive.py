@@ -24,7 +24,7 @@ from tidings.base.errors import InvalidInput
 from tidings.content.model import Chapter
 from tidings.domain.entries.entries import chapters_text
 from tidings.engine import statements
-from tidings.storage.entries import contents, labels
+from tidings.storage.entries import contents, entries, labels
 from tidings.storage.schema import enclosures
 from tidings.wiring.services import AllServices
 
@@ -104,6 +104,7 @@ def reader(cast: Cast, site: Publisher, services: AllServices) -> Person:
     services.entries.labels.update(alice.id, empty.id, position=1)
     services.entries.labels.create(alice.id, "Later than the order")
     with services.database.writing() as db:
+        entries.set_hidden(db, alice.id, ids[2:], hidden=True)
         db.run(text("UPDATE entries SET created_at = created_at - 5000000 WHERE user_id = :user"), user=alice.id)
         chapters = chapters_text([Chapter(1.5, "Rain", "https://example.org/")])
         contents.set_of_feed(db, alice.id, ids[1], "", chapters, is_shown=True)
@@ -314,6 +315,18 @@ def test_what_was_read_since_stays_read(reader: Person, services: AllServices) -
     _import(services, reader, archive)
 
     assert reader.entries(status="unread") == []
+
+
+def test_a_stored_entry_is_hidden_if_it_is_so_in_the_archive(reader: Person, services: AllServices) -> None:
+    hidden = {entry["title"] for entry in reader.entries(query="is:hidden")}
+    assert hidden
+    archive = _export(services, reader)
+    with services.database.writing() as db:
+        entries.set_hidden(db, reader.id, [entry["id"] for entry in reader.entries()], hidden=False)
+
+    _import(services, reader, archive)
+
+    assert {entry["title"] for entry in reader.entries(query="is:hidden")} == hidden
 
 
 def test_without_secrets_no_password_is_in_the_file(reader: Person, bob: Person, services: AllServices) -> None:

@@ -29,7 +29,7 @@ from tidings.storage.feeds import categories, feeds
 from tidings.storage.schema import categories as category_table
 from tidings.storage.schema import entries, feed_counters
 
-READ, STAR, DROP = (Action(one) for one in (ActionType.MARK_READ, ActionType.STAR, ActionType.DROP))
+READ, STAR, HIDE, DROP = map(Action, (ActionType.MARK_READ, ActionType.STAR, ActionType.HIDE, ActionType.DROP))
 CHANGED = "<item><title>{title}</title><guid>{title}</guid><description>{text}</description></item>"
 
 
@@ -63,6 +63,11 @@ class Rulebook:
             return {
                 title: (EntryStatus(status).api_name, bool(starred)) for title, status, starred in db.tuples(listed)
             }
+
+    def hidden(self) -> set[str]:
+        with self.polling.database.reading() as db:
+            rows = db.rows(select(entries.c.title, entries.c.hidden).where(entries.c.user_id == self.user.id))
+            return {row["title"] for row in rows if row["hidden"]}
 
     def label(self, name: str) -> int:
         return self.polling.services.entries.labels.create(self.user.id, name).id
@@ -116,6 +121,25 @@ def test_rules_decide_in_their_order_before_entries_are_counted_and_announced(al
     alice.rules.delete(alice.user.id, drop)
     alice.publish(["Rain", "Keep the rain", "Snow", "Hail"], text="Changed.")
     assert "Rain" not in alice.states()
+
+
+def test_entries_arrive_hidden_or_are_hidden_when_they_change(alice: Rulebook) -> None:
+    bob = Rulebook(alice.polling, alice.site, "bob")
+    rules = [alice.rule("title:rain", HIDE), alice.rule("text:sale", HIDE, for_changed=True)]
+
+    for one in (alice, bob):
+        one.publish(["Rain", "Snow", "Hail"])
+
+    assert alice.states() == dict.fromkeys(("Rain", "Snow", "Hail"), ("unread", False))
+    assert (alice.hidden(), bob.hidden()) == ({"Rain"}, set())
+
+    alice.publish(["Rain", "Snow"], text="A sale.")
+    assert alice.hidden() == {"Rain", "Snow"}
+    # Hidden entries stay hidden when the publisher changes them, and are not brought back by the rule's end.
+    for rule in rules:
+        alice.rules.delete(alice.user.id, rule)
+    alice.publish(["Rain", "Snow"], text="Something else.")
+    assert alice.hidden() == {"Rain", "Snow"}
 
 
 def test_rules_are_tried_on_entries_of_their_scope(alice: Rulebook, site: Publisher) -> None:

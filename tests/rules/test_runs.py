@@ -30,7 +30,7 @@ from tidings.storage.entries import counters, entries, labels
 from tidings.storage.schema import entries as entry_table
 from tidings.storage.schema import entry_labels, feed_counters
 
-READ, STAR, DROP = (Action(one) for one in (ActionType.MARK_READ, ActionType.STAR, ActionType.DROP))
+READ, STAR, HIDE, DROP = map(Action, (ActionType.MARK_READ, ActionType.STAR, ActionType.HIDE, ActionType.DROP))
 
 
 class Archive:
@@ -60,16 +60,18 @@ class Archive:
         return chunks
 
     def state(self) -> Any:
-        """Return all that a run may change: states, labels and counters; not when entries changed last."""
+        """Return all that a run may change: states, labels, counters, what is hidden; not when entries changed."""
         owner = self.user.id
         with self.database.reading() as db:
             listed = select(entry_table.c.id, entry_table.c.status, entry_table.c.starred)
+            is_hidden = (entry_table.c.user_id == owner, entry_table.c.hidden.is_(True))
             given = select(entry_labels.c.label_id, entry_labels.c.entry_id)
             counted = select(feed_counters.c.unread, feed_counters.c.read, feed_counters.c.starred_unread)
             return (
                 [tuple(row) for row in db.tuples(listed.where(entry_table.c.user_id == owner).order_by("id"))],
                 sorted(tuple(row) for row in db.tuples(given.where(entry_labels.c.user_id == owner))),
                 [tuple(row) for row in db.tuples(counted.where(feed_counters.c.user_id == owner))],
+                [row["id"] for row in db.rows(select(entry_table).where(*is_hidden).order_by("id"))],
             )
 
     def all_ids(self) -> list[int]:
@@ -78,6 +80,10 @@ class Archive:
     def mark(self, ids: list[int], **state: Any) -> None:
         with self.database.writing() as db:
             entries.set_state(db, self.user.id, ids, now=self.clock(), **state)
+
+    def hide(self, ids: list[int]) -> None:
+        with self.database.writing() as db:
+            entries.set_hidden(db, self.user.id, ids, hidden=True)
 
     def last(self, rule_id: int) -> runs_store.RuleRun:
         with self.database.reading() as db:
@@ -102,8 +108,9 @@ def test_a_rule_is_applied_in_chunks_and_undone_exactly(archive: Archive, monkey
         counters.lock_all(db, archive.user.id)
         label = labels.add(db, archive.user.id, "Wet", "wet")
         labels.attach(db, archive.user.id, [label], [ids[0], ids[4]])
+    archive.hide(ids[3:5])
     before = archive.state()
-    rule = archive.rule(READ, STAR, Action(ActionType.LABEL, label), query="title:rain")
+    rule = archive.rule(READ, STAR, HIDE, Action(ActionType.LABEL, label), query="title:rain")
 
     run = archive.runs.start(archive.user, rule)
     assert (run.total, run.changed, run.state) == (8, 0, "running")
@@ -111,9 +118,10 @@ def test_a_rule_is_applied_in_chunks_and_undone_exactly(archive: Archive, monkey
         archive.runs.start(archive.user, rule)
     assert archive.finish() == 3
 
-    states, given, _ = archive.state()
+    states, given, _, hidden = archive.state()
     assert states == [(id_, 1, True) for id_ in ids[:8]] + [(ids[8], 0, False)]
     assert [entry_id for _, entry_id in given] == ids[:8]
+    assert hidden == ids[:8]
     assert (archive.last(rule).state, archive.last(rule).changed) == ("done", 8)
     # Nothing is left to do.
     assert archive.runs.start(archive.user, rule).total == 0

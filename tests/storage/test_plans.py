@@ -29,7 +29,7 @@ from tidings.engine.statements import split_ids
 from tidings.maintenance.store import cleanup, status
 from tidings.maintenance.store.cleanup import ExpiredEntry
 from tidings.storage.entries import counters, entries, entry_lists, labels, public_links, read_state, unread_ids
-from tidings.storage.feeds import bulk, categories, feed_texts, feeds, health
+from tidings.storage.feeds import bulk, categories, feed_texts, feeds, health, sidebar
 from tidings.storage.polling import entry_writes, sources
 from tidings.websub import store as subscriptions
 
@@ -137,6 +137,7 @@ INTENDED_INDEXES = {
     ("none", Order.PUBLISHED_AT): "ix_entries_user_published",
     ("unread", Order.PUBLISHED_AT): "ix_entries_user_unread",
     ("starred", Order.PUBLISHED_AT): "ix_entries_user_starred",
+    ("unread globally visible", Order.PUBLISHED_AT): "ix_entries_user_unread",
     ("feed", Order.PUBLISHED_AT): "ix_entries_feed_published",
     ("category", Order.PUBLISHED_AT): "ix_entries_category_published",
     ("unread of a category", Order.PUBLISHED_AT): "ix_entries_category_unread",
@@ -267,6 +268,7 @@ READS: dict[str, Callable[[Read, Archive], object]] = {
         subscriptions.offered_for_each(db, [archive.feed_id, archive.feed_id + 1]),
         subscriptions.hubs_of(db, sources.of_feeds(db, [archive.feed_id]), NOW),
     ),
+    "the sidebar": lambda db, archive: sidebar.count_by_category(db, archive.user_id),
     "since when a client has not looked": lambda db, archive: (
         entry_lists.is_older_than_all(db, archive.user_id, RECENTLY),
         entry_lists.first_id_created_after(db, archive.user_id, RECENTLY),
@@ -329,6 +331,8 @@ WRITES: dict[str, Callable[[Write, Archive], object]] = {
     ),
     "marking what is old read": lambda db, a: entries.mark_read(db, a.user_id, published_before=LAST_WEEK, now=NOW),
     "marking all read": lambda db, a: entries.mark_read(db, a.user_id, now=NOW),
+    "marking what is not hidden read": lambda db, a: entries.mark_read(db, a.user_id, except_hidden=True, now=NOW),
+    "hiding entries": lambda db, a: entries.set_hidden(db, a.user_id, [3, 4, 5], hidden=True),
     "marking what was shown read": lambda db, a: (
         entries.mark_read(db, a.user_id, published_before=NOW, shown=Shown(10**9, (3, 4)), now=NOW),
         entries.mark_read(db, a.user_id, feed_id=a.feed_id, published_before=NOW, shown=Shown(10**9), now=NOW),

@@ -48,7 +48,8 @@ def build(
     """Fill the database. Returns the largest user.
 
     Two thirds of the entries are read, a fiftieth starred, a hundredth removed if `has_removed`, a tenth tagged, a
-    quarter are in German; a twentieth have an enclosure if `has_enclosures`; one feed and one category are hidden.
+    quarter are in German, a fortieth hidden; a twentieth have an enclosure if `has_enclosures`; one feed and one
+    category are hidden.
     shares: entries by user. feeds: of each user who has as many entries.
     """
     built = [_user(database, share, min(feeds, share), has_removed=has_removed) for share in shares]
@@ -119,14 +120,16 @@ FROM numbers
 # Ids are not in the order of publication, as when many feeds are polled.
 _ENTRIES = f"""
 INSERT INTO entries (
-    user_id, feed_id, category_id, status, starred, published_at, created_at, changed_at, hash, title, author, language
+    user_id, feed_id, category_id, status, starred, published_at, created_at, changed_at, hash, title, author, language,
+    hidden
 )
 {_NUMBERS.format("{share}")}
 SELECT :user, :feed + i % {{feeds}}, (SELECT category_id FROM feeds WHERE feeds.id = :feed + i % {{feeds}}),
        CASE WHEN {{removed}} THEN 2 WHEN i % 3 = 1 THEN 0 ELSE 1 END, CAST(i % 50 = 7 AS integer){{truth}},
        :now - :span + (CAST(i AS bigint) * 7919 % :share) * (:span / :share), :now - i,
        :now - (CAST(i AS bigint) * 104729 % :share) * (:span / :share), {{hash}},
-       'Title ' || (i * 31 % 9973), 'Author ' || (i % 300), CASE WHEN i % 4 = 1 THEN 'de' ELSE '' END
+       'Title ' || (i * 31 % 9973), 'Author ' || (i % 300), CASE WHEN i % 4 = 1 THEN 'de' ELSE '' END,
+       CAST(i % 40 = 21 AS integer){{truth}}
 FROM numbers
 """
 _TAGS = """

@@ -150,6 +150,7 @@ def _entry(number: int, title: str, url: str) -> Entry:
         language="en",
         share_code="",
         tags='["rain","sky"]',
+        hidden=False,
     )
 
 

@@ -207,6 +207,7 @@ def _entry(stored: StoredEntry) -> ArchivedEntry:
         fingerprint=(row.fingerprint or b"").hex(),
         status=EntryStatus(row.status).api_name,
         starred=row.starred,
+        hidden=bool(row.hidden),
         published_at=to_datetime(row.published_at),
         created_at=to_datetime(row.created_at),
         changed_at=to_datetime(row.changed_at),

@@ -270,7 +270,10 @@ class AccountImport:
         report.known_entries += len(stored)
 
     def _merge_state(self, db: Write, user_id: int, archived: dict[int, ArchivedEntry]) -> None:
-        """Mark stored entries as read or starred if they are so in the archive; never the reverse."""
+        """Mark stored entries as read, starred or hidden if they are so in the archive; never the reverse.
+
+        The caller has locked their feeds' counters.
+        """
         stored = entries.get_many(db, user_id, list(archived)) if archived else []
         now = self._clock()
         read = [
@@ -283,6 +286,8 @@ class AccountImport:
             entries.set_state(db, user_id, read, status=EntryStatus.READ, now=now)
         if starred:
             entries.set_state(db, user_id, starred, starred=True, now=now)
+        if hidden := [entry.id for entry in stored if archived[entry.id].hidden and not entry.hidden]:
+            entries.set_hidden(db, user_id, hidden, hidden=True)
 
     def _store_deletions(self, user_id: int, batch: Sequence[ArchivedDeletion], targets: dict[int, _Target]) -> None:
         by_feed: defaultdict[int, set[bytes]] = defaultdict(set)
@@ -343,6 +348,7 @@ def _row(entry: ArchivedEntry, target: _Target, user_id: int) -> NewEntry:
         category_id=target.category_id,
         status=int(STATUS_BY_NAME[entry.status]),
         starred=entry.starred,
+        hidden=entry.hidden,
         published_at=published_at,
         created_at=_instant(entry.created_at, published_at),
         changed_at=_instant(entry.changed_at, published_at),

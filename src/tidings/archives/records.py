@@ -155,6 +155,8 @@ class ArchivedEntry(Struct, frozen=True, kw_only=True):
     status: str = "read"
     """unread, read or removed."""
     starred: bool = False
+    hidden: bool = False
+    """Left out of the global lists."""
     published_at: datetime
     created_at: datetime | None = None
     changed_at: datetime | None = None

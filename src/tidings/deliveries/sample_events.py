@@ -63,6 +63,7 @@ def sample_event(
         language="en",
         share_code="",
         tags='["test"]',
+        hidden=False,
     )
     body = events.EVENTS[event_type].body(
         source, events.entry_payload(entry, CONTENT, [], minutes=entry.reading_time, format_time=format_time)

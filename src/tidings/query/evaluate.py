@@ -71,6 +71,7 @@ class Candidate(Struct, frozen=True, kw_only=True, dict=True):
     is_starred: bool = False
     is_shared: bool = False
     is_duplicate: bool = False
+    is_hidden: bool = False
     minutes: int = 0
     """The reading time."""
     tags: tuple[str, ...] = ()
@@ -241,6 +242,7 @@ _STATES: dict[State, Test] = {
     State.STARRED: lambda entry: entry.is_starred,
     State.SHARED: lambda entry: entry.is_shared,
     State.DUPLICATE: lambda entry: entry.is_duplicate,
+    State.HIDDEN: lambda entry: entry.is_hidden,
 }
 _NUMBERS: dict[NumberField, Callable[[Candidate], int]] = {
     NumberField.WORDS: lambda entry: len(entry.text_terms),

@@ -66,6 +66,8 @@ class State(StrEnum):
     STARRED = "starred"
     SHARED = "shared"
     DUPLICATE = "duplicate"
+    HIDDEN = "hidden"
+    """A rule keeps it out of the global lists."""
 
 
 class NumberField(StrEnum):

@@ -62,6 +62,10 @@ class Decision(Struct, frozen=True):
         return self._has(ActionType.DROP)
 
     @property
+    def is_hide(self) -> bool:
+        return self._has(ActionType.HIDE) and not self.is_drop
+
+    @property
     def label_ids(self) -> tuple[int, ...]:
         return tuple(one.label_id for one in self.actions if one.type is ActionType.LABEL)
 
@@ -208,7 +212,7 @@ class Arrival:
                     one.drop(hash_)
                 elif decision.actions:
                     status, starred = decision.state_of(entry.status, starred=entry.starred)
-                    one.new[hash_] = replace(entry, status=status, starred=starred)
+                    one.new[hash_] = replace(entry, status=status, starred=starred, hidden=decision.is_hide)
                     self._new.append((one, hash_, decision))
         if self._rules.covers_changed:
             self._decide_changed(db)
@@ -229,6 +233,7 @@ class Arrival:
                 added_at=known.created_at,
                 is_read=known.status != EntryStatus.UNREAD,
                 is_starred=bool(known.starred),
+                is_hidden=bool(known.hidden),
                 labels=tuple(label.name for label in given.get(id_, ())),
                 label_ids=tuple(label.id for label in given.get(id_, ())),
             )
@@ -257,6 +262,8 @@ class Arrival:
                 by_label.setdefault(label_id, []).append(entry_id)
         store.note_changed(db, self._user.id, self._untouched, now=self._now)
         self._change_states(db)
+        if hidden := [entry_id for entry_id, decision in self._changed.items() if decision.is_hide]:
+            entries.set_hidden(db, self._user.id, hidden, hidden=True)
         # Locked after the counters, as everywhere; one that was deleted since is not given.
         for label_id in labels.lock(db, self._user.id, by_label) if by_label else ():
             labels.attach(db, self._user.id, [label_id], by_label[label_id])

@@ -38,6 +38,8 @@ class ActionType(StrEnum):
     MARK_READ = "mark_read"
     STAR = "star"
     LABEL = "label"
+    HIDE = "hide"
+    """Leave it out of the global lists: it stays in those of its feed and category."""
     DROP = "drop"
     SAVE = "save"
     """Send it to the services to which the user saves entries."""

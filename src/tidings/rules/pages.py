@@ -44,6 +44,7 @@ _LONG_WORD = re.compile(r"[^\W_]{4,40}")
 ACTIONS = {
     ActionType.MARK_READ: (N_("Mark as read"), ""),
     ActionType.STAR: (N_("Star"), ""),
+    ActionType.HIDE: (N_("Hide from Unread"), N_("It stays in the lists of its feed and category.")),
     ActionType.DROP: (N_("Drop"), N_("It never appears, and does not come back when the rule is deleted.")),
     ActionType.SAVE: (N_("Save to my services"), ""),
     ActionType.NOTIFY: (

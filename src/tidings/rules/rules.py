@@ -160,6 +160,8 @@ def _would_change(actions: Sequence[Action]) -> Tree:
                 trees.append(negated(Is(State.STARRED)))
             case ActionType.LABEL:
                 trees.append(negated(Id(IdField.LABEL, action.label_id)))
+            case ActionType.HIDE:
+                trees.append(negated(Is(State.HIDDEN)))
             case ActionType.DROP:
                 kept = any_of([Is(State.STARRED), Is(State.SHARED), _IS_LABELLED])
                 trees.append(negated(kept))
@@ -187,6 +189,8 @@ def _changes(action: Action, entry: Entry, label_ids: set[int]) -> bool:
             return not entry.starred
         case ActionType.LABEL:
             return action.label_id not in label_ids
+        case ActionType.HIDE:
+            return not entry.hidden
     return False
 
 

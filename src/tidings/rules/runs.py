@@ -147,14 +147,17 @@ class RuleRuns:
         before: list[ChangedEntry] = []
         by_state: dict[tuple[EntryStatus, bool], list[int]] = {}
         by_label: dict[int, list[int]] = {}
+        hidden: list[int] = []
         known = set(labels.lock(db, run.user_id, RuleFields(actions=actions).label_ids))
         for entry in entries.get_many(db, run.user_id, ids):
             decision = Decision(actions=effective(actions, entry, {label.id for label in given.get(entry.id, ())}))
             new_labels = [label_id for label_id in decision.label_ids if label_id in known]
             new = _new_state(entry, decision)
             is_changed = new != (entry.status, bool(entry.starred))
-            if entry.status == EntryStatus.REMOVED or not (is_changed or new_labels):
+            if entry.status == EntryStatus.REMOVED or not (is_changed or new_labels or decision.is_hide):
                 continue
+            if decision.is_hide:
+                hidden.append(entry.id)
             if is_changed:
                 by_state.setdefault(new, []).append(entry.id)
             for label_id in new_labels:
@@ -166,6 +169,7 @@ class RuleRuns:
                     bool(entry.starred),
                     now if is_changed else entry.changed_at,
                     msgspec.json.encode(new_labels).decode(),
+                    decision.is_hide,
                 )
             )
         changes = [
@@ -173,6 +177,8 @@ class RuleRuns:
         ]
         if changes:
             entries.change_states(db, changes, now=now)
+        if hidden:
+            entries.set_hidden(db, run.user_id, hidden, hidden=True)
         for label_id, labelled in by_label.items():
             labels.attach(db, run.user_id, [label_id], labelled)
         runs_store.remember(db, run, before)
@@ -213,7 +219,9 @@ def _new_state(entry: Entry, decision: Decision) -> tuple[EntryStatus, bool]:
 
 
 def _restore(db: Write, run: RuleRun, changed: Sequence[ChangedEntry], now: Instant) -> None:
-    """Make entries what they were: status and star unless they have changed since, and without the labels they got."""
+    """Make entries what they were: status and star unless they have changed since; shown again, and without the labels
+    they got.
+    """
     current = {entry.id: entry for entry in entries.get_many(db, run.user_id, [one.entry_id for one in changed])}
     by_state: dict[tuple[int, bool], list[int]] = {}
     by_label: dict[int, list[int]] = {}
@@ -231,6 +239,8 @@ def _restore(db: Write, run: RuleRun, changed: Sequence[ChangedEntry], now: Inst
     ]
     if changes:
         entries.change_states(db, changes, now=now)
+    if hidden := [one.entry_id for one in changed if one.hidden]:
+        entries.set_hidden(db, run.user_id, hidden, hidden=False)
     for label_id in labels.lock(db, run.user_id, by_label) if by_label else ():
         labels.detach(db, run.user_id, [label_id], by_label[label_id], now=now)
 

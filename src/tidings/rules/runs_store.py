@@ -49,7 +49,7 @@ class RuleRun(Struct, frozen=True):
 
 
 class ChangedEntry(Struct, frozen=True):
-    """What an entry was before a run changed it."""
+    """What an entry was before a run changed it, and what it got."""
 
     entry_id: int
     status: int
@@ -57,6 +57,8 @@ class ChangedEntry(Struct, frozen=True):
     changed_at: Instant
     label_ids: str
     """JSON."""
+    hidden: bool
+    """Whether the run hid it."""
 
     @property
     def labels(self) -> list[int]:

@@ -92,6 +92,7 @@ rule_run_entries = Table(
     Column("starred", Boolean, nullable=False, comment="Before."),
     instant("changed_at", comment="As in entries afterwards: with another value there, the user has changed it since."),
     words("label_ids", "[]", "JSON array: labels that it got."),
+    flag("hidden", comment="Whether the run hid it from the global lists."),
     sqlite_with_rowid=False,
     comment="What the entries that a run changed were before, for a day, so that it can be undone.",
 )

@@ -103,6 +103,7 @@ class Entry(Struct, frozen=True):
     language: str
     share_code: str
     tags: str
+    hidden: bool
 
 
 class Enclosure(Struct, frozen=True):
@@ -140,6 +141,8 @@ class ReadyEntry(Struct, frozen=True, kw_only=True):
     chapters: tuple[Chapter, ...] = ()
     status: EntryStatus = EntryStatus.UNREAD
     starred: bool = False
+    hidden: bool = False
+    """Whether the global lists leave it out."""
 
 
 def is_playable(mime_type: str) -> bool:
@@ -176,7 +179,9 @@ class EntryFilter(Struct, frozen=True, kw_only=True):
     before_entry_id: int | None = None
     after_entry_id: int | None = None
     globally_visible: bool = False
-    """Whether to leave out entries whose feed or category is hidden globally."""
+    """Whether to leave out entries that are hidden globally: themselves, with their feed or with their category."""
+    excludes_hidden: bool = False
+    """Whether to leave out entries that are hidden globally themselves."""
     excluded_feed_ids: tuple[int, ...] = ()
     """Entries of these feeds are left out."""
     tags: tuple[str, ...] = ()

@@ -66,6 +66,7 @@ class ReadMarker:
                 label_ids=filter_.label_ids,
                 published_before=min(now, filter_.published_before or now),
                 except_feed_ids=feeds.hidden_feed_ids(db, user_id) if filter_.globally_visible else (),
+                except_hidden=filter_.globally_visible,
                 page=page,
                 shown=shown,
                 now=now,

@@ -54,6 +54,12 @@ _set_states = (
     .values(status=bindparam("new_status"), starred=bindparam("new_star"), changed_at=bindparam("now"))
 )
 
+_set_hidden = (
+    update(entries)
+    .where(full_text.without_index(entries.c.user_id) == bindparam("user"), in_list(entries.c.id, "ids"))
+    .values(hidden=bindparam("new_hidden"))
+)
+
 
 def get(db: Read, user_id: int, entry_id: int) -> Entry | None:
     return db.one(Entry, _select_by_id, user=user_id, id=entry_id)
@@ -132,6 +138,19 @@ def _lock(
     return states, feeds
 
 
+def set_hidden(db: Write, user_id: int, entry_ids: Sequence[int], *, hidden: bool) -> None:
+    """Hide entries of the user from the global lists, or show them there. The caller has locked their feeds' counters.
+
+    `changed_at` stays.
+    """
+    delta = counters.CounterDelta()
+    for _, feed_id in feeds_of(db, user_id, entry_ids):
+        # Counts of feeds stay, but queries may ask for hidden entries.
+        delta.add(feed_id, EntryStatus.UNREAD, starred=False, times=0)
+    db.run(_set_hidden, user=user_id, ids=sorted(set(entry_ids)), new_hidden=hidden)
+    delta.write(db)
+
+
 def edit(db: Write, entry: Entry, change: EntryEdit) -> None:
     """Write an edit by the user. The caller has locked the counters of the entry's feed.
 
@@ -181,6 +200,7 @@ def mark_read(
     label_ids: Sequence[int] = (),
     lists: UnreadLists | None = None,
     except_feed_ids: Sequence[int] = (),
+    except_hidden: bool = False,
     page: PageRequest | None = None,
     shown: Shown | None = None,
     now: Instant,
@@ -188,8 +208,8 @@ def mark_read(
     """Mark unread entries of the user, or of one feed, or of a category with those below it, as read. Returns how many.
 
     entry_ids: only these. label_ids: only entries with all of these labels. lists: only entries in one of them.
-    except_feed_ids: feeds whose entries stay unread. page: only entries that come after its cursor, in its order.
-    shown: only entries that were shown.
+    except_feed_ids: feeds whose entries stay unread. except_hidden: entries that are hidden themselves stay unread.
+    page: only entries that come after its cursor, in its order. shown: only entries that were shown.
     """
     conditions = _is_unread(user_id, entry_ids)
     if feed_id is not None:
@@ -207,8 +227,8 @@ def mark_read(
         conditions.append(literal_column(f"entries.starred = {str(starred).lower()}"))
     conditions += [_is_shown(shown)] if shown is not None else []
     conditions += labels.has_all(entries.c.id, user_id, label_ids)
-    if except_feed_ids:
-        conditions.append(entries.c.feed_id.not_in(except_feed_ids))
+    conditions += [entries.c.feed_id.not_in(except_feed_ids)] if except_feed_ids else []
+    conditions += [literal_column("entries.hidden = false")] if except_hidden else []
     conditions += _is_in_one_of(user_id, lists)
     parameters: dict[str, Any] = _list_parameters(db, user_id, lists)
     if page is not None and page.cursor is not None:

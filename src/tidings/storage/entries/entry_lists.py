@@ -441,8 +441,12 @@ def _stored_total(db: Read, query: EntryListQuery, parameters: dict[str, Any]) -
     }
     chosen = [by_status[status] for status in query.statuses]
     if query.starred is None:
-        return sum(every for every, _ in chosen)
-    return sum(starred if query.starred else every - starred for every, starred in chosen)
+        total = sum(every for every, _ in chosen)
+    else:
+        total = sum(starred if query.starred else every - starred for every, starred in chosen)
+    if query.hidden_entries is False:
+        total -= db.scalar(count_statement(query._replace(hidden_entries=True)), **parameters)
+    return total
 
 
 @lru_cache(maxsize=16)

@@ -62,6 +62,8 @@ class EntryListQuery(NamedTuple):
     """How many labels are excluded."""
     rest: Shape = TRUE
     """The shape of what else a query asks."""
+    hidden_entries: bool | None = None
+    """Only the entries that are hidden themselves, or False: without them."""
 
     @classmethod
     def of(
@@ -93,14 +95,15 @@ class EntryListQuery(NamedTuple):
             len(entry_filter.label_ids),
             len(entry_filter.excluded_label_ids),
             rest,
+            False if entry_filter.globally_visible or entry_filter.excludes_hidden else None,
         )
 
     @property
     def has_stored_total(self) -> bool:
-        """Whether the total follows from the stored counters."""
+        """Whether the total follows from the stored counters, and the number of hidden entries."""
         if self.tags or self.labels or self.excluded_labels or self.search or set(UNLISTED).intersection(self.statuses):
             return False
-        if self.rest != TRUE:
+        if self.rest != TRUE or self.hidden_entries:
             return False
         return set(self.conditions) <= {"feed_id", "category_id", "category_ids"}
 
@@ -410,6 +413,8 @@ def _conditions(
     conditions = [owner, *_status_conditions(query.statuses)]
     if query.starred is not None:
         conditions.append(_literal(f"entries.starred = {str(query.starred).lower()}"))
+    if query.hidden_entries is not None:
+        conditions.append(_literal(f"entries.hidden = {str(query.hidden_entries).lower()}"))
     bounds = CONDITIONS | (_LABEL_CONDITIONS if query.labels else {}) | (_COUNTED_CONDITIONS if is_counted else {})
     conditions += [bounds[name] for name in query.conditions]
     conditions += has_labels(query.labels, query.excluded_labels)

@@ -142,6 +142,7 @@ _LISTS: dict[str, Callable[..., Select[Any]]] = {
     "tag": _tagged,
     "attached": _attached,
     "starred": lambda: _others("other.starred = true"),
+    "hidden": lambda: _others("other.hidden = true"),
     "duplicates": lambda: select(duplicates.c.entry_id).where(duplicates.c.user_id == bindparam("user")),
     # The first as in the partial index; the second is a range, for which SQLite uses it.
     "shared": lambda: _others("other.share_code <> '' AND other.share_code > ''"),

@@ -259,6 +259,8 @@ class _Planner:
                 self._narrow(statuses=(status,))
             case Is(State.SHARED):
                 self._narrow(shared=True)
+            case Not(Is(State.HIDDEN)):
+                self._narrow(excludes_hidden=True)
             case Is(State.DUPLICATE):
                 if not now.statuses:
                     # Folded ones are in no other list.
@@ -440,6 +442,7 @@ _STATES: Mapping[State, Shape] = {
     State.STARRED: ("starred",),
     State.SHARED: ("shared",),
     State.DUPLICATE: ("duplicates",),
+    State.HIDDEN: ("hidden",),
 }
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from msgspec import Struct
-from sqlalchemy import bindparam, case, func, select
+from sqlalchemy import bindparam, case, func, literal_column, select
 
 from tidings.engine.database import Read
 from tidings.engine.statements import in_list
-from tidings.storage.schema import feed_counters, feeds
+from tidings.storage.schema import entries, feed_counters, feeds
 
 
 class SidebarFeed(Struct, frozen=True):
@@ -41,7 +41,7 @@ class SidebarCounts(Struct, frozen=True):
     """Number of feeds with unread entries."""
     unread: int = 0
     visible_unread: int = 0
-    """Unread entries of feeds that are not hidden."""
+    """Unread entries that are not hidden, of feeds that are not."""
     read: int = 0
     starred: int = 0
 
@@ -74,17 +74,25 @@ _select_most_read = (
     .order_by(feed_counters.c.read.desc(), feeds.c.title_key, feeds.c.id)
     .limit(bindparam("limit"))
 )
+# A group for each feed, of an index that has these entries alone.
+_hidden = (
+    select(entries.c.feed_id, func.count().label("unread"))
+    .where(entries.c.user_id == bindparam("user"), literal_column("entries.hidden = true AND entries.status = 0"))
+    .group_by(entries.c.feed_id)
+    .subquery("hidden_entries")
+)
+_visible_unread = feed_counters.c.unread - func.coalesce(_hidden.c.unread, 0)
 _count = (
     select(
         feeds.c.category_id,
         func.count().label("feeds"),
         func.sum(case((feed_counters.c.unread > 0, 1), else_=0)).label("unread_feeds"),
         func.sum(feed_counters.c.unread).label("unread"),
-        func.sum(case((feeds.c.hide_globally, 0), else_=feed_counters.c.unread)).label("visible_unread"),
+        func.sum(case((feeds.c.hide_globally, 0), else_=_visible_unread)).label("visible_unread"),
         func.sum(feed_counters.c.read).label("read"),
         func.sum(_starred).label("starred"),
     )
-    .select_from(_counted)
+    .select_from(_counted.outerjoin(_hidden, _hidden.c.feed_id == feeds.c.id))
     .where(_of_user)
     .group_by(feeds.c.category_id)
 )

@@ -149,6 +149,7 @@ def _columns(entry: ReadyEntry) -> dict[str, Any]:
         "fingerprint": entry.fingerprint,
         "status": int(entry.status),
         "starred": entry.starred,
+        "hidden": entry.hidden,
         "published_at": entry.published_at,
         "reading_time": entry.reading_time,
         "title": entry.title,
@@ -175,7 +176,7 @@ def change(db: Write, user_id: int, changed: Mapping[int, ReadyEntry], *, now: I
             continue
         edited = EditedEntryField(stored["edited"])
         values = _columns(entry) | {"changed_at": now}
-        for kept in ("hash", "status", "starred"):
+        for kept in ("hash", "status", "starred", "hidden"):
             del values[kept]
         # An entry of a document that has no date gets the time at which it is read; an imported one has no fingerprint.
         was_undated = stored["published_at"] == stored["created_at"] and bool(stored["fingerprint"])

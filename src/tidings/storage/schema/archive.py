@@ -65,6 +65,7 @@ entries = Table(
     words("language"),
     words("share_code", comment="Empty when not shared."),
     words("tags", "[]", "JSON array of strings."),
+    flag("hidden", comment="A rule keeps it out of the global lists."),
     UniqueConstraint("feed_id", "hash"),
     # Some end with the status, so that counts read the index alone.
     Index("ix_entries_user_id", "user_id", "id", "status"),
@@ -83,6 +84,8 @@ partial_index(
     entries.c.status,
     entries.c.published_at,
     entries.c.id,
+    # Those that a rule has hidden are left out without looking at the table.
+    entries.c.hidden,
     where="status = 0",
 )
 partial_index(
@@ -101,6 +104,17 @@ partial_index(
     entries.c.published_at,
     entries.c.id,
     where="starred = true",
+)
+# Has all that counts of the global lists need, which subtract these.
+partial_index(
+    "ix_entries_user_hidden",
+    entries.c.user_id,
+    entries.c.hidden,
+    entries.c.status,
+    entries.c.feed_id,
+    entries.c.starred,
+    entries.c.id,
+    where="hidden = true",
 )
 partial_index("ix_entries_share_code", entries.c.share_code, where="share_code <> ''", unique=True)
 title_prefix = func.substr(entries.c.title, text("1"), text(str(SORT_PREFIX)))

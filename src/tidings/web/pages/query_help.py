@@ -36,7 +36,10 @@ EXAMPLES = (
     (
         N_("State and size"),
         (
-            (("is:unread", "is:read", "is:starred", "is:shared", "is:duplicate"), N_("entries in this state")),
+            (
+                ("is:unread", "is:read", "is:starred", "is:shared", "is:duplicate", "is:hidden"),
+                N_("entries in this state"),
+            ),
             (("has:audio", "has:video", "has:image", "has:enclosure"), N_("attached files")),
             (("words>500", "minutes<=5"), N_("the number of words, or the reading time")),
         ),
