@@ -112,6 +112,39 @@ def test_a_rule_is_applied_after_a_question(alice: Person, reader: Visitor, site
     assert "Undone" in reader.page(f"/rules/{rule}/apply")
 
 
+def test_what_is_about_a_feed_or_category_is_named_before_that_is_deleted(
+    alice: Person, bob: Person, reader: Visitor, site: Publisher
+) -> None:
+    feed = alice.has_feed(site)
+    alice.put(f"/v1/feeds/{feed['id']}", {"title": "Weekly weather"}, status=201)
+    category, below = feed["category"]["id"], alice.post("/v1/categories", {"title": "Far <i>"})["id"]
+    alice.put(f"/v1/categories/{below}", {"parent_id": category}, status=201)
+    star = {"actions": [{"type": "star"}]}
+    for name, fields in {
+        "Of the feed": {"scope": "feed", "feed_id": feed["id"]},
+        "Of the category": {"scope": "category", "category_id": category},
+        "Below": {"scope": "category", "category_id": below},
+        "By title": {"query": "rain feed:weather"},
+        "By number": {"query": f"rain OR f:{feed['id']}"},
+        "By path": {"query": "rain -category:far"},
+        "Else": {"query": "feed:snow category:none"},
+    }.items():
+        alice.post("/v1/rules", {"name": name} | star | fields)
+    alice.post("/v1/views", {"name": "Weathers", "query": f"c:{category}"})
+    bob.post("/v1/rules", {"name": "Of Bob", "query": "feed:weather category:far"} | star)
+
+    def named(page: str) -> set[str]:
+        listed = re.search(r'<ul class="bullets">(.*?)</ul>', page)
+        return set(re.findall(r"<li>the (?:rule|view) (.*?)</li>", listed[1])) if listed else set()
+
+    reader.page("/feeds")
+    of_feed = {"Of the feed", "By title", "By number"}
+    assert named(reader.post("/feeds/bulk", feed=feed["id"], action="delete").body.decode()) == of_feed
+    assert named(reader.page(f"/categories/{below}/delete")) == {"Below", "By path"}
+    everything = of_feed | {"Of the category", "Below", "By path", "Weathers"}
+    assert named(reader.page(f"/categories/{category}/delete")) == everything
+
+
 def test_filters_are_shown_next_to_rules(alice: Person, reader: Visitor, site: Publisher) -> None:
     feed = alice.has_feed(site, block_filter_entry_rules="EntryTitle=ad")
 

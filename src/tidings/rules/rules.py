@@ -207,9 +207,15 @@ def unknown_rule(rule_id: int) -> NotFound:
 
 
 def kept_queries(db: Read, user_id: int) -> list[KeptQuery]:
-    """Return the queries of the user's rules, with the labels that these give."""
+    """Return the queries of the user's rules, with the labels that these give and where they apply."""
     return [
-        KeptQuery(msg("the rule {name}", name=rule.name), rule.query, RuleFields.of(rule).label_ids)
+        KeptQuery(
+            msg("the rule {name}", name=rule.name),
+            rule.query,
+            RuleFields.of(rule).label_ids,
+            feed_id=rule.feed_id,
+            category_id=rule.category_id,
+        )
         for rule in store.list_all(db, user_id)
     ]
 

@@ -106,6 +106,10 @@ class KeptQuery(Struct, frozen=True):
     query: str
     label_ids: tuple[int, ...] = ()
     """Labels that the owner gives to entries that match."""
+    feed_id: int | None = None
+    """The feed to whose entries the owner is limited."""
+    category_id: int | None = None
+    """The category to whose entries the owner is limited."""
 
 
 class EntrySaver(Protocol):

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
 
 from tidings.base.errors import InvalidField
-from tidings.base.messages import msg
+from tidings.base.messages import Message, msg
 from tidings.base.text import normalize_for_search
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.saved_views import SavedView
 from tidings.engine.database import Database, Read
 from tidings.query import QueryError, Tree, parse
-from tidings.query.model import DatedQuery, View, all_of, leaves, replace_views
+from tidings.query.model import DatedQuery, Id, IdField, Text, TextField, View, all_of, leaves, replace_views
+from tidings.query.names import is_in_words
 from tidings.query.parser import MAX_LEAVES
 from tidings.services.clock import Clock
-from tidings.services.listeners import Listeners
+from tidings.services.listeners import KeptQuery, Listeners
 
 # Views within views within views …
 MAX_NESTED = 8
@@ -61,6 +62,15 @@ class Queries:
         """Return the query of a view now. Raises InvalidField as `dated`."""
         return self._dated(user, parse(view.query))
 
+    def uses(self, user_id: int, feeds: Mapping[int, str], paths: Mapping[int, str]) -> list[Message]:
+        """Return the views and rules that are about some feeds or categories, as parts of a sentence.
+
+        feeds: their titles, by id. paths: of the categories, by id.
+        """
+        with self._database.reading() as db:
+            kept = self._listeners.queries_of(db, user_id)
+        return [one.owner for one in kept if _names(one, feeds, paths)]
+
     def _dated(self, user: User, tree: Tree) -> DatedQuery:
         if any(isinstance(leaf, View) for leaf in leaves(tree)):
             with self._database.reading() as db:
@@ -73,6 +83,26 @@ def both(one: DatedQuery | None, other: DatedQuery | None) -> DatedQuery | None:
     if one is None or other is None:
         return one or other
     return DatedQuery(all_of((one.tree, other.tree)), one.now, one.zone)
+
+
+def _names(kept: KeptQuery, feeds: Mapping[int, str], paths: Mapping[int, str]) -> bool:
+    if kept.feed_id in feeds or kept.category_id in paths:
+        return True
+    try:
+        found = list(leaves(_parsed(kept.query)))
+    except QueryError:
+        return False
+    for leaf in found:
+        match leaf:
+            case Id(IdField.FEED, number) if number in feeds:
+                return True
+            case Id(IdField.CATEGORY, number) if number in paths:
+                return True
+            case Text(field=TextField.FEED) if any(is_in_words(leaf, title) for title in feeds.values()):
+                return True
+            case Text(field=TextField.CATEGORY) if any(is_in_words(leaf, path) for path in paths.values()):
+                return True
+    return False
 
 
 def refers_to(text: str, view: SavedView) -> bool:

@@ -137,9 +137,13 @@ def confirm_deletion(context: RequestContext, category_id: int) -> PageResponse:
     line = context.sidebar.category(category_id)
     if line is None:
         raise unknown_category(category_id)
-    below = [context.sidebar.category(one) for one in context.sidebar.tree.with_below(category_id)[1:]]
+    ids = context.sidebar.tree.with_below(category_id)
+    below = [context.sidebar.category(one) for one in ids[1:]]
+    feeds = {feed.id: feed.title for listed in context.sidebar.feeds_of(ids).values() for feed in listed}
+    paths = {one: context.sidebar.tree.path(one) for one in ids}
+    uses = context.services.entries.queries.uses(context.caller.id, feeds, paths)
     feeds_below = line.counts.feeds - line.own.feeds
-    values = {"line": line, "below": below, "feeds_below": feeds_below}
+    values = {"line": line, "below": below, "feeds_below": feeds_below, "uses": uses}
     return PageResponse("category_delete.html", {"title": _("Delete a category"), "place": "categories"} | values)
 
 

@@ -230,6 +230,7 @@ def _confirmation(context: RequestContext, ids: Sequence[int], query: FeedsQuery
         "lines": lines,
         "entries": sum(line.unread + line.read for line in lines),
         "starred": sum(line.starred for line in lines),
+        "uses": context.services.entries.queries.uses(context.caller.id, {line.id: line.title for line in lines}, {}),
         "query": query,
         "back_path": _back(query),
     }
