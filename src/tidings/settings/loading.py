@@ -13,6 +13,7 @@ from tidings.base.errors import StartError
 from tidings.settings.option import PREFIX, Option
 from tidings.settings.options import OPTIONS, Settings
 from tidings.settings.values import InvalidValue, LogFormat
+from tidings.settings.ways_to_sign_in import check_ways_to_sign_in
 
 CONFIG = f"{PREFIX}CONFIG"
 ENVIRONMENT = "the environment"
@@ -75,7 +76,9 @@ def load_with_origins(environ: Mapping[str, str], config_path: Path | None = Non
         values[option.field] = _value(option, raw)
         origins[option.field] = raw.origin if raw else DEFAULT
         shown[option.field] = _shown(option, raw) if raw else None
-    return Loaded(Settings(**values), origins, shown)
+    loaded = Loaded(Settings(**values), origins, shown)
+    check_ways_to_sign_in(loaded.settings, is_set=lambda field: not loaded.is_default(field))
+    return loaded
 
 
 def wanted_log_format() -> LogFormat:

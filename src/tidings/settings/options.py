@@ -16,7 +16,16 @@ from tidings.domain.polling.check_times import Scheduler
 from tidings.media.policy import MediaKind, MediaProxyMode
 from tidings.settings import values
 from tidings.settings.option import PREFIX, Option, option
-from tidings.settings.values import ByteCount, DatabaseEngine, ListenAddress, LogFormat, LogLevel, Network, WebSubMode
+from tidings.settings.values import (
+    ByteCount,
+    DatabaseEngine,
+    ListenAddress,
+    LogFormat,
+    LogLevel,
+    Network,
+    OAuth2Provider,
+    WebSubMode,
+)
 
 MAX_DEFAULT_WEB_WORKERS = 4
 MAX_DEFAULT_WORKERS = 2
@@ -144,6 +153,103 @@ class Settings:
         "Password of that administrator. Without it, a random password is created and shown once on the terminal.",
         allowed="6 to 1024 characters",
         mask=values.mask_all,
+    )
+    auth_proxy_header: str | None = option(
+        values.header_name,
+        "Header in which a reverse proxy names the user that it has signed in. It counts only from the addresses in"
+        " TIDINGS_TRUSTED_REVERSE_PROXY_NETWORKS; from all others it is removed, which is logged. Whoever can connect"
+        " from such an address can be any user: make sure that the proxy overwrites the header.",
+        allowed="the name of a header, such as Remote-User",
+    )
+    auth_proxy_user_creation: bool = option(
+        values.boolean,
+        "Whether a user whom the proxy names, and who has no account yet, gets one.",
+        allowed="1, true, yes, on or 0, false, no, off",
+        default="0",
+    )
+    auth_proxy_logout_url: str | None = option(
+        values.web_page,
+        "Address at which the proxy signs a user out. Signing out of Tidings leads there; without it, the proxy would"
+        " sign the user in again with the next page.",
+        allowed="a URL like https://auth.example.org/logout",
+    )
+    oauth2_provider: OAuth2Provider | None = option(
+        values.enum_value(OAuth2Provider),
+        "Whether users may sign in with OpenID Connect: oidc at the provider of"
+        " TIDINGS_OAUTH2_OIDC_DISCOVERY_ENDPOINT, google at Google.",
+        allowed="oidc or google",
+    )
+    oauth2_client_id: str | None = option(
+        values.header,
+        "The id that the provider has given to Tidings.",
+        allowed="ASCII text without line breaks",
+        has_file_variant=True,
+    )
+    oauth2_client_secret: str | None = option(
+        values.line,
+        "The secret that belongs to TIDINGS_OAUTH2_CLIENT_ID.",
+        allowed="text without line breaks",
+        mask=values.mask_all,
+    )
+    oauth2_redirect_url: str | None = option(
+        values.base_url,
+        "Where the provider sends users back to. Register this address at the provider.",
+        allowed="the default",
+        default="TIDINGS_BASE_URL followed by /oauth2/oidc/callback, or by /oauth2/google/callback",
+        derive=lambda known: (
+            f"{known['base_url']}/oauth2/{known['oauth2_provider']}/callback" if known["oauth2_provider"] else ""
+        ),
+    )
+    oauth2_oidc_discovery_endpoint: str | None = option(
+        values.issuer,
+        "Address of the provider, as its discovery document states the issuer. It may be in a private network.",
+        allowed="a URL like https://auth.example.org, with or without /.well-known/openid-configuration",
+        default="https://accounts.google.com with google, else none",
+        derive=lambda known: "https://accounts.google.com" if known["oauth2_provider"] is OAuth2Provider.GOOGLE else "",
+    )
+    oauth2_oidc_provider_name: str = option(
+        values.line,
+        "Name of the provider on pages.",
+        allowed="text without line breaks",
+        default="Google with google, else OpenID Connect",
+        derive=lambda known: "Google" if known["oauth2_provider"] is OAuth2Provider.GOOGLE else "OpenID Connect",
+    )
+    oauth2_user_creation: bool = option(
+        values.boolean,
+        "Whether someone whom the provider signs in, and who has no account yet, gets one.",
+        allowed="1, true, yes, on or 0, false, no, off",
+        default="0",
+    )
+    oauth2_scopes: str = option(
+        values.scopes,
+        "Scopes that are requested from the provider. Some send groups only with the scope groups.",
+        allowed="scopes separated by spaces or commas, with openid among them",
+        default="openid profile email",
+    )
+    oauth2_groups_claim: str = option(
+        values.line,
+        "Claim in which the provider sends the user's groups: a list, or a text with one group.",
+        allowed="text without line breaks",
+        default="groups",
+    )
+    oauth2_allowed_groups: tuple[str, ...] | None = option(
+        values.names,
+        "Groups whose members may sign in with the provider; without it, everybody whom the provider signs in may.",
+        allowed="names separated by commas",
+    )
+    oauth2_admin_groups: tuple[str, ...] | None = option(
+        values.names,
+        "Groups whose members are administrators. With it, each sign-in with the provider makes the user an"
+        " administrator or an ordinary user; the last administrator stays one. Without it, the provider does not"
+        " decide about that.",
+        allowed="names separated by commas",
+    )
+    disable_local_auth: bool = option(
+        values.boolean,
+        "Whether passwords of accounts are refused, on pages and by apps, and cannot be changed. API keys and API"
+        " passwords keep working. Needs TIDINGS_OAUTH2_PROVIDER or TIDINGS_AUTH_PROXY_HEADER.",
+        allowed="1, true, yes, on or 0, false, no, off",
+        default="0",
     )
     polling_frequency: timedelta = option(
         values.minutes(1, 43_200),

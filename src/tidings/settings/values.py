@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from datetime import timedelta
 from enum import StrEnum
-from ipaddress import AddressValueError, IPv4Network, IPv6Address, IPv6Network, ip_network
+from ipaddress import AddressValueError, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from pathlib import Path
 from typing import NamedTuple, NewType, TypeVar
 from urllib.parse import SplitResult, urlsplit
@@ -22,6 +22,16 @@ from tidings.domain.entries.retention import MAX_DAYS, NEVER
 ByteCount = NewType("ByteCount", int)
 Network = IPv4Network | IPv6Network
 
+# RFC 9110, section 5.1.
+_HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
+# Headers that every client sends, or that mean something else to this service.
+_TAKEN_HEADERS = frozenset({
+    "accept", "authorization", "connection", "content-length", "content-type", "cookie", "forwarded", "host", "origin",
+    "referer", "transfer-encoding", "user-agent", "x-auth-token", "x-forwarded-for", "x-forwarded-host",
+    "x-forwarded-proto",
+})  # fmt: skip
+# RFC 6749, section 3.3.
+_SCOPE = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]+")
 HOST_NAME = re.compile(r"(?!-)[A-Za-z0-9_.-]{1,253}")
 WILDCARD_HOSTS = frozenset({"", "0.0.0.0", "::"})  # noqa: S104
 TRUE_WORDS = frozenset({"1", "true", "yes", "on"})
@@ -46,6 +56,14 @@ class WebSubMode(StrEnum):
     """On if a hub on the internet can reach `base_url`."""
     ON = "on"
     OFF = "off"
+
+
+class OAuth2Provider(StrEnum):
+    """Where users sign in with OpenID Connect."""
+
+    OIDC = "oidc"
+    """The provider of `oauth2_oidc_discovery_endpoint`."""
+    GOOGLE = "google"
 
 
 class LogFormat(StrEnum):
@@ -88,6 +106,62 @@ def header(text: str) -> str:
     if not text.isascii():
         raise InvalidValue("it holds a character outside ASCII")
     return line(text)
+
+
+def header_name(text: str) -> str:
+    """Accept the name of an HTTP header that has no other meaning, and return it in lower case."""
+    if not _HEADER_NAME.fullmatch(text):
+        raise InvalidValue
+    if text.lower() in _TAKEN_HEADERS:
+        raise InvalidValue("that header has another meaning")
+    return text.lower()
+
+
+def scopes(text: str) -> str:
+    """Return the scopes of OpenID Connect separated by single spaces; `openid` has to be one of them."""
+    names = text.replace(",", " ").split()
+    if not all(_SCOPE.fullmatch(name) for name in names):
+        raise InvalidValue
+    if "openid" not in names:
+        raise InvalidValue("the scope openid is missing")
+    return " ".join(dict.fromkeys(names))
+
+
+def names(text: str) -> tuple[str, ...]:
+    """Accept names separated by commas; a name may hold spaces."""
+    found = tuple(dict.fromkeys(part.strip() for part in line(text).split(",") if part.strip()))
+    if not found:
+        raise InvalidValue("it holds no name")
+    return found
+
+
+def issuer(text: str) -> str:
+    """Accept the address of an OpenID Connect provider, with or without the path of its discovery document.
+
+    Everything that is sent there proves who someone is: on another machine it has to be https.
+    """
+    url = _split(text)
+    base_url(text)
+    if url.scheme == "http" and not _is_this_machine(url.hostname or ""):
+        raise InvalidValue("a provider on another machine has to be reached by https")
+    return re.sub(r"/\.well-known/openid-configuration/?$", "", text)
+
+
+def _is_this_machine(host: str) -> bool:
+    try:
+        return host == "localhost" or host.endswith(".localhost") or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def web_page(text: str) -> str:
+    """Accept the URL of a page, which may have a query."""
+    url = _split(text)
+    if url.scheme not in {"http", "https"} or not url.hostname or "@" in url.netloc:
+        raise InvalidValue("it does not start with http:// or https:// and a host")
+    if re.search(r"[^\x21-\x7e]|[\"'<>\\^`{|}]", text):
+        raise InvalidValue("it holds a space or a character that a URL has to encode")
+    return text
 
 
 def password(text: str) -> str:
