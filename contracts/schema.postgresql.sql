@@ -371,6 +371,21 @@ TABLE icons
     CREATE UNIQUE INDEX uq_icons_digest ON public.icons USING btree (digest)
     CREATE UNIQUE INDEX uq_icons_external_id ON public.icons USING btree (external_id)
 
+TABLE identities
+    id integer NOT NULL DEFAULT nextval('identities_id_seq'::regclass)
+    user_id integer NOT NULL
+    issuer text COLLATE "C" NOT NULL -- The provider, as it names itself.
+    subject text COLLATE "C" NOT NULL -- The account there; with the issuer, it never names anybody else.
+    name text COLLATE "C" NOT NULL DEFAULT ''::text -- How the provider called the user when they signed in the last time.
+    created_at bigint NOT NULL
+    last_used_at bigint
+    fk_identities_user_id_users FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+    pk_identities PRIMARY KEY (id)
+    uq_identities_issuer_subject UNIQUE (issuer, subject)
+    CREATE INDEX ix_identities_user ON public.identities USING btree (user_id)
+    CREATE UNIQUE INDEX pk_identities ON public.identities USING btree (id)
+    CREATE UNIQUE INDEX uq_identities_issuer_subject ON public.identities USING btree (issuer, subject)
+
 TABLE integrations
     user_id integer NOT NULL
     name text COLLATE "C" NOT NULL -- As in the API: webhook, wallabag …
@@ -422,6 +437,21 @@ TABLE pending_sign_ins
     CREATE INDEX ix_pending_sign_ins_user ON public.pending_sign_ins USING btree (user_id)
     CREATE UNIQUE INDEX pk_pending_sign_ins ON public.pending_sign_ins USING btree (id)
     CREATE UNIQUE INDEX uq_pending_sign_ins_token_hash ON public.pending_sign_ins USING btree (token_hash)
+
+TABLE provider_sessions
+    session_id integer NOT NULL
+    user_id integer NOT NULL
+    issuer text COLLATE "C" NOT NULL
+    subject text COLLATE "C" NOT NULL
+    provider_session_id text COLLATE "C" NOT NULL DEFAULT ''::text -- Claim sid; empty if the provider does not say.
+    id_token text COLLATE "C" NOT NULL DEFAULT ''::text -- The last one, as a hint for signing out; empty if it was too long.
+    fk_provider_sessions_session_id_sessions FOREIGN KEY (session_id) REFERENCES sessions(id) ON DELETE CASCADE
+    fk_provider_sessions_user_id_users FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+    pk_provider_sessions PRIMARY KEY (session_id)
+    CREATE INDEX ix_provider_sessions_provider_session ON public.provider_sessions USING btree (issuer, provider_session_id)
+    CREATE INDEX ix_provider_sessions_subject ON public.provider_sessions USING btree (issuer, subject)
+    CREATE INDEX ix_provider_sessions_user ON public.provider_sessions USING btree (user_id)
+    CREATE UNIQUE INDEX pk_provider_sessions ON public.provider_sessions USING btree (session_id)
 
 TABLE receivers
     id integer NOT NULL DEFAULT nextval('receivers_id_seq'::regclass)

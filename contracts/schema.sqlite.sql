@@ -402,6 +402,20 @@ CREATE TABLE icons (
     CONSTRAINT uq_icons_external_id UNIQUE (external_id)
 );
 
+CREATE TABLE identities (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    user_id INTEGER NOT NULL,
+    issuer TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    name TEXT DEFAULT '' NOT NULL,
+    created_at BIGINT NOT NULL,
+    last_used_at BIGINT,
+    CONSTRAINT fk_identities_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+    CONSTRAINT uq_identities_issuer_subject UNIQUE (issuer, subject)
+);
+
+CREATE INDEX ix_identities_user ON identities (user_id);
+
 CREATE TABLE integrations (
     user_id INTEGER NOT NULL,
     name TEXT NOT NULL,
@@ -448,6 +462,24 @@ CREATE TABLE pending_sign_ins (
 CREATE INDEX ix_pending_sign_ins_expires ON pending_sign_ins (expires_at);
 
 CREATE INDEX ix_pending_sign_ins_user ON pending_sign_ins (user_id);
+
+CREATE TABLE provider_sessions (
+    session_id INTEGER NOT NULL,
+    user_id INTEGER NOT NULL,
+    issuer TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    provider_session_id TEXT DEFAULT '' NOT NULL,
+    id_token TEXT DEFAULT '' NOT NULL,
+    CONSTRAINT pk_provider_sessions PRIMARY KEY (session_id),
+    CONSTRAINT fk_provider_sessions_session_id_sessions FOREIGN KEY(session_id) REFERENCES sessions (id) ON DELETE CASCADE,
+    CONSTRAINT fk_provider_sessions_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_provider_sessions_provider_session ON provider_sessions (issuer, provider_session_id);
+
+CREATE INDEX ix_provider_sessions_subject ON provider_sessions (issuer, subject);
+
+CREATE INDEX ix_provider_sessions_user ON provider_sessions (user_id);
 
 CREATE TABLE receivers (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,

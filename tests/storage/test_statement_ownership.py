@@ -45,7 +45,7 @@ OWNED = frozenset(table.name for table in metadata.tables.values() if "user_id" 
 _TABLE = re.compile(rf"(?:\b(?:FROM|JOIN|UPDATE|INTO)|,)\s+\"?({'|'.join(sorted(OWNED))})\b")
 # The rooms with SQL (tests/test_architecture.py), without migrations and without readers of foreign databases.
 _HAS_SQL = re.compile(
-    r"tidings\.(?:(?:storage(?!\.migrations)|engine)(?:\.\w+)*|\w+\.(?:(?:\w+_)?store(?:\.\w+)?|tables))"
+    r"tidings\.(?:(?:storage(?!\.migrations)|engine)(?:\.\w+)*|\w+\.(?:(?:\w+\.)?(?:\w+_)?store(?:\.\w+)?|tables))"
 )
 _NAMES_THE_USER = re.compile(r"\buser_id (?:=|IN)|INSERT INTO \w+ \([^)]*\buser_id\b")
 
@@ -72,6 +72,11 @@ EXCEPTIONS = {
     ("sessions", r"sessions\.expires_at <="): "cleanup of expired sessions",
     ("pending_sign_ins", r"pending_sign_ins\.token_hash ="): "the cookie is the credential, and identifies the user",
     ("pending_sign_ins", r"pending_sign_ins\.expires_at <="): "cleanup of what was never completed",
+    ("identities", r"identities\.subject ="): "the provider has proved the identity, which identifies the user",
+    (
+        "provider_sessions",
+        r"provider_sessions\.(?:subject|provider_session_id) =",
+    ): "the provider's token names its session, and identifies the user",
     ("host_attempts", r"^DELETE .* host_attempts\.last_at <"): "cleanup of attempts that no longer count",
     ("list_links", r"list_links\.token ="): "the link is the permission, and identifies the user",
     ("entries", r"entries\.share_code ="): "the link is the permission to read this entry",

@@ -7,7 +7,7 @@ all, and an exception of a listener rolls both back.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol, TypeAlias
@@ -19,6 +19,7 @@ from tidings.base.messages import Message
 from tidings.base.times import Instant
 from tidings.content.model import ParsedFeed
 from tidings.domain.accounts.events import AccountEvent, Method
+from tidings.domain.accounts.sessions import Session
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.entries import Entry, EntryStatus, ReadyEntry
 from tidings.domain.entries.saved_views import SavedView
@@ -183,6 +184,9 @@ class Listeners:
     """Return the ways into an account that a slice keeps. The password is not one of them."""
     second_factor_removals: list[Callable[[Write, User], int]] = field(default_factory=list)
     """Remove the second factors of a user, and return their number."""
+    sign_out_urls: list[Callable[[Session], Awaitable[str | None]]] = field(default_factory=list)
+    """Return where a user has to go to be signed out where the session began, "" if that is not known; None if the
+    session began in another way. Called before it ends, in the event loop, outside any transaction."""
     passwords_disabled: bool = False
     """Nobody signs in with the password of an account. A slice sets it when its services are built."""
 

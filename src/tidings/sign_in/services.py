@@ -5,8 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tidings.services import SliceServices
+from tidings.sign_in.openid.sign_in import OpenIdSignIn
 
 
 @dataclass(frozen=True, slots=True)
 class SignInServices(SliceServices):
     """Ways of signing in, and the log of accounts."""
+
+    openid: OpenIdSignIn | None
+    """None unless OpenID Connect is configured."""
+
+    async def close(self) -> None:
+        """Close connections to the provider. Call it inside the event loop that used them."""
+        if self.openid is not None:
+            await self.openid.provider.close()

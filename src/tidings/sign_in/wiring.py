@@ -2,16 +2,85 @@
 
 from __future__ import annotations
 
-from tidings.services.listeners import CleanupTask
+from collections.abc import Sequence
+
+from tidings.base.messages import msg
+from tidings.net.post import Sender
+from tidings.services.accounts.users import Users
+from tidings.services.listeners import CleanupTask, SignInWay
+from tidings.settings import Settings
+from tidings.sign_in.openid.accounts import OpenIdAccounts
+from tidings.sign_in.openid.provider import OpenIdConfig, OpenIdProvider
+from tidings.sign_in.openid.sign_in import OpenIdSignIn
 from tidings.sign_in.services import SignInServices
 from tidings.storage.accounts import pending_sign_ins
+from tidings.web.settings_menu import MenuItem
 from tidings.wiring.slice import Parts, Slice
 
 
 def build(parts: Parts) -> SignInServices:
     """Return the ways of signing in, and tell the core of them."""
     parts.listeners.cleanup_tasks.append(CleanupTask("pending sign-ins", pending_sign_ins.remove_expired))
-    return SignInServices()
+    return SignInServices(openid=build_openid(parts))
 
 
-SLICE = Slice(build=build)
+def build_openid(parts: Parts) -> OpenIdSignIn | None:
+    """Return signing in with OpenID Connect; None unless it is configured."""
+    config = openid_config(parts.settings)
+    if config is None:
+        return None
+    # The operator names the provider, so that it may be in a private network.
+    sender = Sender(user_agent=parts.settings.http_client_user_agent, allow_private_networks=True)
+    users = Users(parts.database, parts.clock, parts.listeners)
+    accounts = OpenIdAccounts(config, parts.database, parts.clock, parts.listeners, users=users)
+    openid = OpenIdSignIn(config, OpenIdProvider(config, sender, parts.clock), accounts, parts.database, parts.clock)
+    parts.listeners.account_events.append(accounts.remember_session)
+    parts.listeners.account_ways.append(accounts.ways_of)
+    parts.listeners.sign_out_urls.append(openid.sign_out_url)
+    parts.listeners.sign_in_ways.append(
+        SignInWay(
+            name="openid",
+            label=msg("Sign in with {provider}", provider=config.name),
+            path=openid.start_path,
+            is_above=parts.settings.disable_local_auth,
+        )
+    )
+    return openid
+
+
+def openid_config(settings: Settings) -> OpenIdConfig | None:
+    """Return the settings of OpenID Connect; None unless it is configured."""
+    if settings.oauth2_provider is None:
+        return None
+    return OpenIdConfig(
+        provider=settings.oauth2_provider,
+        name=settings.oauth2_oidc_provider_name,
+        issuer=settings.oauth2_oidc_discovery_endpoint or "",
+        client_id=settings.oauth2_client_id or "",
+        client_secret=settings.oauth2_client_secret or "",
+        redirect_url=settings.oauth2_redirect_url or "",
+        base_url=settings.base_url,
+        scopes=settings.oauth2_scopes,
+        groups_claim=settings.oauth2_groups_claim,
+        allowed_groups=_group_set(settings.oauth2_allowed_groups),
+        admin_groups=_group_set(settings.oauth2_admin_groups),
+        creates_users=settings.oauth2_user_creation,
+    )
+
+
+def _group_set(groups: Sequence[str] | None) -> frozenset[str] | None:
+    return None if groups is None else frozenset(groups)
+
+
+SLICE = Slice(
+    build=build,
+    pages=("openid.pages",),
+    settings_menu=(
+        MenuItem(
+            "/settings/identities",
+            msg("Linked sign-ins"),
+            after="/settings/security",
+            needs=lambda services: services[SignInServices].openid is not None,
+        ),
+    ),
+)

@@ -15,6 +15,8 @@ PENDING = "tidings_pending"
 KNOWN = "tidings_known"
 # Without a session: the secret that the CSRF token of the sign-in form is derived from.
 VISITOR = "tidings_visitor"
+# What the response of an OpenID Connect provider is compared with.
+PROVIDER = "tidings_provider"
 # The notice that the next page shows.
 NOTICE = "tidings_notice"
 # What the undo button next to the notice undoes.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 from msgspec import Struct
 
@@ -17,6 +18,8 @@ class MenuItem(Struct, frozen=True):
     after: str = ""
     """For a page of a slice, the path of the page that it follows; "" for the end."""
     is_for_admins: bool = False
+    needs: Callable[[Mapping[type, Any]], bool] = lambda _services: True
+    """Return whether the page is of use with the settings of the service, given the services of slices by type."""
 
 
 CORE_ITEMS = (

@@ -59,6 +59,7 @@ from tidings.services.polling.full_content import FullContent
 from tidings.services.polling.lease import SourceClaims
 from tidings.services.publisher_requests import PoliteFetcher
 from tidings.settings import Settings
+from tidings.sign_in.services import SignInServices
 from tidings.websub.services import WebSubServices
 from tidings.wiring.arguments import check_schedule, fetch_settings, instance_settings, source_lease
 from tidings.wiring.slice import Joins, Parts
@@ -99,6 +100,10 @@ class AllServices(Services):
     @property
     def media(self) -> MediaServices:
         return self.of(MediaServices)
+
+    @property
+    def sign_in(self) -> SignInServices:
+        return self.of(SignInServices)
 
     @property
     def maintenance(self) -> MaintenanceServices:

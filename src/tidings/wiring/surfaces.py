@@ -18,6 +18,7 @@ from tidings.http.uploads import UploadFolder
 from tidings.maintenance.metrics_endpoint import Metrics
 from tidings.runtime import allocator
 from tidings.settings import Settings
+from tidings.sign_in.openid.back_channel import BackChannelLogout
 from tidings.web.app import Pages
 from tidings.web.assets import Assets, StaticFiles
 from tidings.web.pages.api_reference import Reference
@@ -40,7 +41,7 @@ def build_pages(services: AllServices, settings: Settings, assets: Assets, gate:
         site_config(settings),
         assets,
         templates=TEMPLATES,
-        settings_menu=SETTINGS_MENU,
+        settings_menu=[item for item in SETTINGS_MENU if item.needs(services.by_type())],
         media_proxy=services.media.proxy,
         gate=gate,
         max_concurrency=max_concurrency,
@@ -93,6 +94,9 @@ def asgi_app(settings: Settings) -> ASGIApp:
         gate=gate,
         static=StaticFiles(assets, pages),
         websub=Callbacks(services.websub.pushes, limits),
+        back_channel=BackChannelLogout(
+            services.sign_in.openid, services, trusted=settings.trusted_reverse_proxy_networks
+        ),
         metrics=Metrics(services.maintenance.status, metrics_access(settings)),
         reference=Reference(lambda: API_DOCUMENT.at(base_path or "/")),
         base_path=base_path,

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from tidings.base.errors import InvalidInput
 from tidings.base.messages import msg
 from tidings.domain.accounts.events import Method
+from tidings.domain.accounts.sessions import Session
 from tidings.domain.accounts.users import User
 from tidings.engine.database import Database, Read, Write
 from tidings.services.accounts import passwords
@@ -58,6 +59,16 @@ class AccountWays:
     def second_step(self, db: Read, user: User, method: Method) -> str | None:
         """Return the path of the page that asks for a second step after this method; None if it lets in alone."""
         return self._listeners.second_step(db, user, method)
+
+    async def sign_out_url(self, session: Session) -> str | None:
+        """Return where a user is signed out whose session began elsewhere, "" if that is not known; else None.
+
+        Call it in the event loop, before the session ends.
+        """
+        for find in self._listeners.sign_out_urls:
+            if (url := await find(session)) is not None:
+                return url
+        return None
 
     def _has_password(self, db: Read, user_id: int) -> bool:
         return self.accepts_passwords and passwords.is_usable(users.password_hash(db, user_id))
