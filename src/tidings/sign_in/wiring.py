@@ -21,6 +21,7 @@ from tidings.wiring.slice import Parts, Slice
 def build(parts: Parts) -> SignInServices:
     """Return the ways of signing in, and tell the core of them."""
     parts.listeners.cleanup_tasks.append(CleanupTask("pending sign-ins", pending_sign_ins.remove_expired))
+    parts.listeners.passwords_disabled = parts.settings.disable_local_auth
     return SignInServices(openid=build_openid(parts))
 
 

@@ -136,7 +136,7 @@ class AppLogins:
             if _is_same(token, digits):
                 return AppLogin(user, token), api_password
         token = reader_token(secret, user.username, user.id, users.password_hash(db, user.id).encode())
-        is_allowed = user.allow_account_password_in_apps
+        is_allowed = user.allow_account_password_in_apps and not self._listeners.passwords_disabled
         if is_allowed and _is_same(token, digits) and not self._listeners.second_step(db, user, Method.PASSWORD):
             return AppLogin(user, token), None
         return None, None

@@ -119,6 +119,8 @@ class Authentication:
 
         The password alone has to let in: see `verify_alone`.
         """
+        if self._listeners.passwords_disabled:
+            return None
         with self._database.reading() as db:
             return self._by_name(db, credentials) if credentials.username and credentials.password else None
 
@@ -140,8 +142,10 @@ class Authentication:
     def start_attempt(self, credentials: Credentials) -> float:
         """Return the seconds to wait before `verify`; 0 unless there were several failures.
 
-        Raises SignInThrottled if the wait would be too long. Reads the database: not for the event loop.
+        Raises SignInThrottled if the wait would be too long, and Unauthorized if no password is accepted. Reads the
+        database: not for the event loop.
         """
+        self._ensure_accepted(credentials)
         with self._database.reading() as db:
             buckets = self._buckets(credentials, self._stored(db, credentials)[1])
         return self._start(buckets, Method.PASSWORD, credentials.origin(Method.PASSWORD), credentials.username)
@@ -213,6 +217,7 @@ class Authentication:
         The caller has waited for as long as `start_attempt` returned.
         for_app: refuse the password of a user who allows apps their API passwords only.
         """
+        self._ensure_accepted(credentials)
         with self._database.reading() as db:
             user, stored = self._stored(db, credentials)
         buckets = self._buckets(credentials, stored)
@@ -232,6 +237,17 @@ class Authentication:
         self._succeeded(buckets)
         self._verified.remember(stored, credentials.password, self._clock())
         return self._record_use(user, None)
+
+    def _ensure_accepted(self, credentials: Credentials) -> None:
+        """Raise Unauthorized if nobody signs in with a password. The same for all names, known or not."""
+        if self._listeners.passwords_disabled:
+            self.refuse(
+                "passwords are switched off",
+                origin=credentials.origin(Method.PASSWORD),
+                method=Method.PASSWORD,
+                username=credentials.username,
+            )
+            raise Unauthorized(PASSWORDS_DISABLED)
 
     def verify_alone(self, credentials: Credentials, *, for_app: bool = False) -> User:
         """Like `verify`, where nothing but a password can be sent: it has to let in without a second step."""
@@ -301,6 +317,8 @@ class Authentication:
     def _by_name(self, db: Read, credentials: Credentials) -> User | None:
         if not credentials.username or not credentials.password:
             raise Unauthorized(NO_CREDENTIALS)
+        if self._listeners.passwords_disabled:
+            return None
         user, stored = self._stored(db, credentials)
         if user is None or not self._verified.knows(stored, credentials.password, self._clock()):
             return None
@@ -333,6 +351,7 @@ THROTTLED = msg(
 NEEDS_SECOND_STEP = msg(
     "This account asks for a second step, which cannot be sent here: use an API key, or an API password."
 )
+PASSWORDS_DISABLED = msg("Passwords of accounts are not accepted here: use an API key, or an API password.")
 WRONG_PASSWORD = msg("The username or the password is wrong.")
 
 

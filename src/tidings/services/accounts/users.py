@@ -104,6 +104,8 @@ class Users:
         """
         # Before the user is looked up, so that callers without permission do not learn which ids exist.
         _permit_update(caller, user_id, fields)
+        if "password" in fields and self._listeners.passwords_disabled:
+            raise Forbidden(msg("Passwords cannot be changed: nobody signs in with one here."))
         with self._database.reading() as db:
             by_id(db, user_id)
         values = user_changes.validate(fields, zones=known_zones())

@@ -6,8 +6,8 @@ import asyncio
 
 from msgspec.structs import replace
 
-from tidings.base.errors import InvalidInput, Unauthorized
-from tidings.base.messages import verbatim
+from tidings.base.errors import Forbidden, InvalidInput, Unauthorized
+from tidings.base.messages import msg, verbatim
 from tidings.domain.accounts.events import Method
 from tidings.domain.errors import SignInThrottled
 from tidings.http.binding import Form, Query
@@ -54,6 +54,8 @@ def show_sign_in(context: RequestContext, query: SignInQuery) -> PageResponse | 
 async def sign_in(
     context: RequestContext, services: Services, gate: PasswordGate, form: SignInForm
 ) -> PageResponse | Redirect:
+    if not services.accounts.ways.accepts_passwords:
+        raise Forbidden(msg("Nobody signs in with a password here: use one of the ways on the sign-in page."))
     if context.signed_in:
         # Proves again who they are, and nobody else.
         form = replace(form, username=context.caller.username, shared=bool(context.cookie(cookies.SHARED)))
