@@ -43,18 +43,28 @@ class FrontDoor:
     """An ASGI application around another one.
 
     trusted: proxies whose X-Forwarded-For is used. access_log: whether each request is logged.
+    user_header: the header, in lower case, in which these proxies name the user; it is removed from requests of all
+    others. "" for none.
     on_unix_socket: whether the connections come through a Unix socket, which has no addresses: they count as
     connections from this machine.
     """
 
     def __init__(
-        self, app: ASGIApp, *, trusted: Sequence[Network], access_log: bool, on_unix_socket: bool = False
+        self,
+        app: ASGIApp,
+        *,
+        trusted: Sequence[Network],
+        access_log: bool,
+        user_header: str = "",
+        on_unix_socket: bool = False,
     ) -> None:
         self._app = app
         self._on_unix_socket = on_unix_socket
         self._trusted = trusted
         self._access_log = access_log
+        self._user_header = user_header.encode()
         self._warned_at: float | None = None
+        self._has_warned_about_user = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -70,6 +80,8 @@ class FrontDoor:
 
     async def _answer_and_log(self, scope: Scope, receive: Receive, send: Send) -> None:
         self._warn_about_unknown_proxy(scope)
+        if self._user_header:
+            self._remove_forged_user(scope)
         if not self._access_log:
             await self._answer(scope, receive, send)
             return
@@ -97,6 +109,17 @@ class FrontDoor:
             self._warned_at = now
             hint = "if this is your proxy, name it in TIDINGS_TRUSTED_REVERSE_PROXY_NETWORKS"
             log.warning("X-Forwarded-For ignored", peer=peer, hint=hint)
+
+    def _remove_forged_user(self, scope: Scope) -> None:
+        """Remove the header that names the user, unless a trusted proxy has sent it. Logged once."""
+        peer = scope["client"][0] if scope.get("client") else ""
+        if not any(name == self._user_header for name, _ in scope["headers"]) or is_within(peer, self._trusted):
+            return
+        scope["headers"] = [header for header in scope["headers"] if header[0] != self._user_header]
+        if not self._has_warned_about_user:
+            self._has_warned_about_user = True
+            hint = "if this is your proxy, name it in TIDINGS_TRUSTED_REVERSE_PROXY_NETWORKS"
+            log.warning("user header ignored", header=self._user_header.decode(), peer=peer, hint=hint)
 
 
 class _Channel:

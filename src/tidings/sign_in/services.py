@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from tidings.services import SliceServices
 from tidings.sign_in.openid.sign_in import OpenIdSignIn
+from tidings.sign_in.proxy import ProxySignIn
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,6 +15,8 @@ class SignInServices(SliceServices):
 
     openid: OpenIdSignIn | None
     """None unless OpenID Connect is configured."""
+    proxy: ProxySignIn | None
+    """None unless a reverse proxy signs users in."""
 
     async def close(self) -> None:
         """Close connections to the provider. Call it inside the event loop that used them."""

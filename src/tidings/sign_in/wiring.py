@@ -12,6 +12,7 @@ from tidings.settings import Settings
 from tidings.sign_in.openid.accounts import OpenIdAccounts
 from tidings.sign_in.openid.provider import OpenIdConfig, OpenIdProvider
 from tidings.sign_in.openid.sign_in import OpenIdSignIn
+from tidings.sign_in.proxy import ProxyConfig, ProxySignIn
 from tidings.sign_in.services import SignInServices
 from tidings.storage.accounts import pending_sign_ins
 from tidings.web.settings_menu import MenuItem
@@ -22,7 +23,7 @@ def build(parts: Parts) -> SignInServices:
     """Return the ways of signing in, and tell the core of them."""
     parts.listeners.cleanup_tasks.append(CleanupTask("pending sign-ins", pending_sign_ins.remove_expired))
     parts.listeners.passwords_disabled = parts.settings.disable_local_auth
-    return SignInServices(openid=build_openid(parts))
+    return SignInServices(openid=build_openid(parts), proxy=build_proxy(parts))
 
 
 def build_openid(parts: Parts) -> OpenIdSignIn | None:
@@ -67,6 +68,22 @@ def openid_config(settings: Settings) -> OpenIdConfig | None:
         admin_groups=_group_set(settings.oauth2_admin_groups),
         creates_users=settings.oauth2_user_creation,
     )
+
+
+def build_proxy(parts: Parts) -> ProxySignIn | None:
+    """Return signing in by a reverse proxy; None unless it is configured."""
+    settings = parts.settings
+    if settings.auth_proxy_header is None:
+        return None
+    config = ProxyConfig(
+        header=settings.auth_proxy_header,
+        trusted=settings.trusted_reverse_proxy_networks,
+        creates_users=settings.auth_proxy_user_creation,
+        logout_url=settings.auth_proxy_logout_url or "",
+    )
+    proxy = ProxySignIn(config, parts.database, users=Users(parts.database, parts.clock, parts.listeners))
+    parts.listeners.sign_out_urls.append(proxy.sign_out_url)
+    return proxy
 
 
 def _group_set(groups: Sequence[str] | None) -> frozenset[str] | None:

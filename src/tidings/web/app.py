@@ -18,7 +18,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from tidings.base.errors import Forbidden, InvalidInput, TidingsError
 from tidings.base.messages import msg
 from tidings.base.times import SECOND
-from tidings.domain.accounts.events import Origin
+from tidings.domain.accounts.events import Method, Origin
 from tidings.domain.accounts.sessions import SESSION_LIFETIME
 from tidings.domain.accounts.users import User
 from tidings.http import binding, forms
@@ -32,6 +32,7 @@ from tidings.media.policy import MediaKind
 from tidings.media.proxy import MediaProxy
 from tidings.services import Services
 from tidings.services.accounts.sessions import SignedIn
+from tidings.sign_in.proxy import ProxySignIn, is_of_proxy
 from tidings.web import cookies, security
 from tidings.web.assets import Assets
 from tidings.web.context import PageResponse, Redirect, RequestContext, SignInRequired, SiteConfig
@@ -40,7 +41,7 @@ from tidings.web.language import _, use_language
 from tidings.web.pages.pwa import HEADER, copies_name
 from tidings.web.rendering import Renderer
 from tidings.web.settings_menu import MenuItem
-from tidings.web.sign_in_session import form_field, page_of, sign_in_path
+from tidings.web.sign_in_session import SIGN_IN, begin_session, form_field, page_of, sign_in_path
 
 # Enough for a form. Endpoints that accept files set their own limit.
 SMALL_BODY = 2**20
@@ -57,7 +58,7 @@ class Pages(Surface[RequestContext]):
     """The surface that serves the pages.
 
     templates: folders of the slices, by the first part of the names of their templates.
-    trusted: proxies whose X-Forwarded-For header is used.
+    trusted: proxies whose X-Forwarded-For header is used. proxy_sign_in: for a proxy that signs users in.
     """
 
     body_limit = SMALL_BODY
@@ -74,6 +75,7 @@ class Pages(Surface[RequestContext]):
         templates: Mapping[str, Path],
         settings_menu: Sequence[MenuItem],
         media_proxy: MediaProxy,
+        proxy_sign_in: ProxySignIn | None = None,
         gate: PasswordGate,
         max_concurrency: int,
         trusted: Sequence[Network] = (),
@@ -92,10 +94,11 @@ class Pages(Surface[RequestContext]):
         self._media_proxy = media_proxy
         self._site = site
         self._trusted = trusted
+        self._proxy_sign_in = proxy_sign_in
         self._renderer = Renderer(assets, site.base_path, folders=templates, settings_menu=settings_menu)
         self._release = assets.fingerprint
 
-    def identify(self, request: Request, endpoint: Endpoint | None) -> RequestContext:  # noqa: ARG002
+    def identify(self, request: Request, endpoint: Endpoint | None) -> RequestContext:
         token = self._site.cookie(request, cookies.SESSION)
         signed_in = self._services.accounts.sessions.recognise(token) if token else None
         context = self._context(request, signed_in, request.address(self._trusted))
@@ -103,7 +106,28 @@ class Pages(Surface[RequestContext]):
             # On a shared device the cookie ends with the browser.
             lasts_s = None if context.cookie(cookies.SHARED) else SESSION_LIFETIME // SECOND
             context.set_cookie(cookies.SESSION, token, lasts_s=lasts_s)
+        if self._proxy_sign_in is not None and endpoint is not None:
+            return self._identified_by_proxy(self._proxy_sign_in, context, endpoint)
         return context
+
+    def _identified_by_proxy(self, proxy: ProxySignIn, context: RequestContext, endpoint: Endpoint) -> RequestContext:
+        """Return the context of the user whom the proxy names. It decides, whoever was signed in. Raises Forbidden."""
+        name, signed_in = proxy.name_in(context.request), context.signed_in
+        if not name:
+            is_without = signed_in is not None and is_of_proxy(signed_in.session)
+            return self._context(context.request, None, context.address) if is_without else context
+        # What is public does not need a session, and may be requested by what keeps no cookies.
+        if (signed_in and proxy.names(name, signed_in.user)) or (endpoint.is_public and endpoint.path != SIGN_IN):
+            return context
+        redirect = begin_session(context, proxy.user(name, context.origin), Method.PROXY, next_path=page_of(context))
+        if cookies.SESSION not in context.new_cookies:
+            context.signed_in, context.second_step = None, redirect
+            return context
+        token = context.new_cookies[cookies.SESSION].value
+        identified = self._context(context.request, self._services.accounts.sessions.recognise(token), context.address)
+        identified.new_cookies = context.new_cookies
+        identified.csrf = security.csrf_token(token)
+        return identified
 
     def limit(self, call: Call[RequestContext]) -> int:
         """Return how many bytes of the body are read.
@@ -124,7 +148,7 @@ class Pages(Surface[RequestContext]):
     def check_request(self, call: Call[RequestContext]) -> None:
         context, endpoint = call.context, call.endpoint
         if context.signed_in is None and not endpoint.is_public:
-            raise SignInRequired(_to_sign_in(context))
+            raise SignInRequired(context.second_step or _to_sign_in(context))
         if endpoint.admin and not context.caller.is_admin:
             raise Forbidden(msg("Only an administrator may see this."))
         if endpoint.method == "POST":

@@ -101,6 +101,8 @@ class RequestContext:
         self.now: Instant = services.clock()
         self.device = Device.read(self.cookie(cookies.DEVICE))
         self.new_cookies: dict[str, Cookie] = {}
+        # Where a user has to go who has passed the first step of a sign-in, None for the sign-in page.
+        self.second_step: Redirect | None = None
         # Whether the page is a copy for reading without a connection.
         self.is_copy = False
 

@@ -43,6 +43,7 @@ def build_pages(services: AllServices, settings: Settings, assets: Assets, gate:
         templates=TEMPLATES,
         settings_menu=[item for item in SETTINGS_MENU if item.needs(services.by_type())],
         media_proxy=services.media.proxy,
+        proxy_sign_in=services.sign_in.proxy,
         gate=gate,
         max_concurrency=max_concurrency,
         trusted=trusted,
@@ -108,6 +109,7 @@ def asgi_app(settings: Settings) -> ASGIApp:
     return FrontDoor(
         application,
         trusted=settings.trusted_reverse_proxy_networks,
+        user_header=settings.auth_proxy_header or "",
         access_log=settings.access_log,
         on_unix_socket=settings.listen_socket is not None,
     )
