@@ -248,6 +248,17 @@ TABLE entry_tags
     CREATE INDEX ix_entry_tags_entry_id ON public.entry_tags USING btree (entry_id)
     CREATE UNIQUE INDEX pk_entry_tags ON public.entry_tags USING btree (user_id, tag, entry_id)
 
+TABLE feed_categories
+    feed_id integer NOT NULL
+    category_id integer NOT NULL
+    user_id integer NOT NULL
+    fk_feed_categories_category_id_categories FOREIGN KEY (category_id) REFERENCES categories(id) ON DELETE CASCADE
+    fk_feed_categories_feed_id_feeds FOREIGN KEY (feed_id) REFERENCES feeds(id) ON DELETE CASCADE
+    pk_feed_categories PRIMARY KEY (feed_id, category_id)
+    CREATE INDEX ix_feed_categories_category ON public.feed_categories USING btree (category_id, feed_id)
+    CREATE INDEX ix_feed_categories_user ON public.feed_categories USING btree (user_id, feed_id, category_id)
+    CREATE UNIQUE INDEX pk_feed_categories ON public.feed_categories USING btree (feed_id, category_id)
+
 TABLE feed_counters
     feed_id integer NOT NULL
     user_id integer NOT NULL

@@ -278,6 +278,20 @@ CREATE TABLE 'entry_words_docsize'(id INTEGER PRIMARY KEY, sz BLOB);
 
 CREATE TABLE 'entry_words_idx'(segid, term, pgno, PRIMARY KEY(segid, term)) WITHOUT ROWID;
 
+CREATE TABLE feed_categories (
+    feed_id INTEGER NOT NULL,
+    category_id INTEGER NOT NULL,
+    user_id INTEGER NOT NULL,
+    CONSTRAINT pk_feed_categories PRIMARY KEY (feed_id, category_id),
+    CONSTRAINT fk_feed_categories_category_id_categories FOREIGN KEY(category_id) REFERENCES categories (id) ON DELETE CASCADE,
+    CONSTRAINT fk_feed_categories_feed_id_feeds FOREIGN KEY(feed_id) REFERENCES feeds (id) ON DELETE CASCADE
+)
+ WITHOUT ROWID;
+
+CREATE INDEX ix_feed_categories_category ON feed_categories (category_id, feed_id);
+
+CREATE INDEX ix_feed_categories_user ON feed_categories (user_id, feed_id, category_id);
+
 CREATE TABLE feed_counters (
     feed_id INTEGER NOT NULL,
     user_id INTEGER NOT NULL,

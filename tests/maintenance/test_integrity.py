@@ -76,6 +76,12 @@ BROKEN = {
     "owners: 1 rows of entry_labels with another user_id": "UPDATE entry_labels SET user_id = 999",
     "owners: 1 rows of entry_labels with another published_at": "UPDATE entry_labels SET published_at = 1",
     "owners: 1 entries with a label of another user": "UPDATE labels SET user_id = 999",
+    "owners: 1 further categories of feeds that are another user's, or the first": (
+        "INSERT INTO feed_categories (feed_id, category_id, user_id) SELECT id, category_id, user_id FROM feeds"
+    ),
+    "owners: 1 rows of feed_categories with another user_id": (
+        "INSERT INTO feed_categories (feed_id, category_id, user_id) SELECT id, category_id, 999 FROM feeds"
+    ),
     "references: 1 rows of entry_labels whose entry_id": "UPDATE entry_labels SET entry_id = 999",
     "owners: 1 rows of enclosures with another user_id": "UPDATE enclosures SET user_id = 999",
     "references: 1 folded entries that no other": "UPDATE entries SET status = 3 WHERE title = 'One'",

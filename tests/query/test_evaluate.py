@@ -35,8 +35,8 @@ ENTRY = Candidate(
     feed_id=7,
     feed_title="The Weather Channel",
     feed_urls=("https://www.example.org/", "https://feeds.example.net/rss"),
-    category_id=2,
-    category_title="News",
+    category_ids=(2, 5, 1),
+    category_titles=("News", "World / Asia"),
 )
 
 
@@ -51,7 +51,8 @@ def matches(query: str, entry: Candidate = ENTRY) -> bool:
         "!hail", "(hail OR rain) snow", "title:rain", "-title:snow", "text:snow", "-text:rain", "author:muller",
         'author:"jurgen müller"', "author:mül*", "url:example.org/blog", "inurl:A=B", "site:example.org",
         "site:feeds.example.net", "site:example.net", "-site:ample.org", "feed:weather", 'feed:"weather channel"',
-        "f:7", "f:1,7", "category:news", "c:2", "label:'to read'", "label:to*", "label:*", "L:4", "tag:linux", "#LINUX",
+        "f:7", "f:1,7", "category:news", "category:'world asia'", "c:2", "c:1,9", "c:5",
+        "label:'to read'", "label:to*", "label:*", "L:4", "tag:linux", "#LINUX",
         "tag:lin*", '#"c++"', "tag:*", "lang:en", "lang:en-gb", "-lang:de", "has:audio", "has:enclosure", "-has:video",
         "is:read", "-is:unread", "is:starred", "-is:shared", "-is:duplicate", "words>20", "words=25", "words<=25",
         "minutes=3", "minutes<4", "minutes>=3", "title:/^Heavy/", "title:/^heavy/i", "-title:/^heavy/",

@@ -25,7 +25,7 @@ from tidings.rules.tables import rules as rule_table
 from tidings.services.listeners import StoredEntries
 from tidings.services.polling.check import FeedChecker
 from tidings.storage.entries import labels
-from tidings.storage.feeds import categories, feeds
+from tidings.storage.feeds import categories, feeds, further_categories
 from tidings.storage.schema import categories as category_table
 from tidings.storage.schema import entries, feed_counters
 
@@ -155,11 +155,15 @@ def test_rules_are_tried_on_entries_of_their_scope(alice: Rulebook, site: Publis
     with alice.polling.database.writing() as db:
         above = categories.add(db, alice.user.id, title="Above", title_key="above", hide_globally=False)
         db.run(update(category_table).where(category_table.c.id == feed.category_id).values(parent_id=above))
+        # So is a category that is not the first of the feed.
+        further = categories.add(db, alice.user.id, title="Further", title_key="further", hide_globally=False)
+        further_categories.add(db, alice.user.id, [(feed.id, further)])
     alice.rule("", READ, scope=Scope.CATEGORY, category_id=above)
+    alice.rule("category:further", STAR, scope=Scope.CATEGORY, category_id=further)
 
     alice.publish(["Snow"])
 
-    assert alice.states() == {"Snow": ("unread", True), "Rain": ("read", False)}
+    assert alice.states() == {"Snow": ("unread", True), "Rain": ("read", True)}
 
 
 def test_a_changed_entry_stays_as_its_user_made_it(alice: Rulebook) -> None:

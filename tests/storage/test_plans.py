@@ -29,7 +29,7 @@ from tidings.engine.statements import split_ids
 from tidings.maintenance.store import cleanup, status
 from tidings.maintenance.store.cleanup import ExpiredEntry
 from tidings.storage.entries import counters, entries, entry_lists, labels, public_links, read_state, unread_ids
-from tidings.storage.feeds import bulk, categories, feed_texts, feeds, health, sidebar
+from tidings.storage.feeds import bulk, categories, feed_texts, feeds, further_categories, health, sidebar
 from tidings.storage.polling import entry_writes, sources
 from tidings.websub import store as subscriptions
 
@@ -79,6 +79,10 @@ FILTERS: dict[str, dict[str, Any]] = {
     "unread of a tree of categories": {"category_id": "tree", "statuses": (EntryStatus.UNREAD,)},
     "starred of a tree of categories": {"category_id": "tree", "starred": True},
     "search in a tree of categories": {"category_id": "tree", "search": "n77"},
+    "shared category": {"category_id": "shared"},
+    "unread of a shared category": {"category_id": "shared", "statuses": (EntryStatus.UNREAD,)},
+    "starred of a shared category": {"category_id": "shared", "starred": True},
+    "search in a shared category": {"category_id": "shared", "search": "n77"},
     "published before": {"published_before": LAST_WEEK},
     "published after": {"published_after": LAST_WEEK},
     "unread published before": {"published_before": LAST_WEEK, "statuses": (EntryStatus.UNREAD,)},
@@ -112,7 +116,12 @@ FILTERS: dict[str, dict[str, Any]] = {
 
 
 def which(archive: Archive, name: str) -> EntryFilter:
-    places = {"feed": archive.feed_id, "category": archive.category_id, "tree": archive.tree_id}
+    places = {
+        "feed": archive.feed_id,
+        "category": archive.category_id,
+        "tree": archive.tree_id,
+        "shared": archive.shared_id,
+    }
     given = {key: places.get(value, value) if key.endswith("_id") else value for key, value in FILTERS[name].items()}
     for key in ("label_ids", "excluded_label_ids"):
         given[key] = tuple(archive.label_ids[label] for label in FILTERS[name].get(key, ()))
@@ -144,6 +153,8 @@ INTENDED_INDEXES = {
     ("tree of categories", Order.PUBLISHED_AT): "ix_entries_category_published",
     ("unread of a tree of categories", Order.PUBLISHED_AT): "ix_entries_category_unread",
     ("starred of a tree of categories", Order.PUBLISHED_AT): "ix_entries_user_starred",
+    ("shared category", Order.PUBLISHED_AT): "ix_entries_feed_published",
+    ("unread of a shared category", Order.PUBLISHED_AT): "ix_entries_category_unread",
     ("shared", Order.PUBLISHED_AT): "ix_entries_share_code",
     ("label", Order.PUBLISHED_AT): "ix_entry_labels_published",
     ("unread of a label", Order.PUBLISHED_AT): "ix_entry_labels_published",
@@ -286,6 +297,12 @@ READS: dict[str, Callable[[Read, Archive], object]] = {
         feeds.origins(db, archive.user_id, [archive.feed_id]),
     ),
     "feeds of a category": lambda db, archive: feeds.ids_of_category(db, archive.user_id, archive.category_id),
+    "feeds in several categories": lambda db, archive: (
+        further_categories.of_user(db, archive.user_id),
+        further_categories.of_feeds(db, archive.user_id, [archive.feed_id]),
+        further_categories.feeds_in(db, archive.user_id, [archive.shared_id]),
+        sidebar.list_feeds_of(db, archive.user_id, [archive.shared_id]),
+    ),
     "counts of categories": lambda db, archive: categories.counts(db, archive.user_id),
     "hidden feeds": lambda db, archive: feeds.hidden_feed_ids(db, archive.user_id),
     "when feeds of a list were checked": lambda db, archive: (
@@ -328,6 +345,9 @@ WRITES: dict[str, Callable[[Write, Archive], object]] = {
     ),
     "marking a category read": lambda db, a: entries.mark_read(
         db, a.user_id, category_id=a.category_id, published_before=NOW, now=NOW
+    ),
+    "marking a shared category read": lambda db, a: entries.mark_read(
+        db, a.user_id, category_id=a.shared_id, published_before=NOW, now=NOW
     ),
     "marking what is old read": lambda db, a: entries.mark_read(db, a.user_id, published_before=LAST_WEEK, now=NOW),
     "marking all read": lambda db, a: entries.mark_read(db, a.user_id, now=NOW),
@@ -478,6 +498,7 @@ MAIN_LISTS: dict[str, tuple[str, PageRequest, int, int]] = {
     "unread, newest first": ("unread", PageRequest(limit=100, direction=Direction.DESC), 20, 400),
     "all, at offset 20,000": ("none", PageRequest(limit=100, offset=20_000), 400, 60_000),
     "of a category": ("category", PageRequest(limit=100), 20, 400),
+    "of a shared category": ("shared category", PageRequest(limit=100), 60, 7_500),
     "unread of a feed": ("unread of a feed", PageRequest(limit=100), 20, 400),
     "starred": ("starred", PageRequest(limit=100), 20, 400),
     "of a label with 20,000": ("label", PageRequest(limit=100, direction=Direction.DESC), 1_000, 70_000),

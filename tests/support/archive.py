@@ -11,6 +11,7 @@ from support.entry_fixtures import NOW, FeedFixture
 from tidings.base.times import SECOND
 from tidings.engine.database import Database, Write
 from tidings.storage.entries import labels
+from tidings.storage.feeds import further_categories
 
 ENTRIES = 100_000
 # Entries by user. The first user has more than half of all; a query plan must not read rows of other users.
@@ -26,7 +27,7 @@ class Archive:
     """user_id: the user with the most entries. feed_id, category_id: one of theirs, as large as the others.
 
     label_ids: by name, "large" of a third of the entries and "small" of one in two hundred. tree_id: a category with
-    others below it.
+    others below it. shared_id: a category that feeds of another one are in, too.
     """
 
     database: Database
@@ -35,6 +36,7 @@ class Archive:
     feed_id: int
     label_ids: dict[str, int]
     tree_id: int
+    shared_id: int
 
 
 def build(
@@ -83,10 +85,16 @@ def _user(database: Database, share: int, feed_count: int, *, has_removed: bool)
         given = {"share": share, "feeds": feed_count, "hash": created, "truth": truth.replace(":", r"\:")}
         db.run(text(_ENTRIES.format(**given, removed="i % 100 = 13" if has_removed else "i < 0")), **values)
         db.run(text(_TAGS), **values)
+        shared = categories[4]
+        of_other = text("SELECT id FROM feeds WHERE user_id = :user AND category_id = :other ORDER BY id LIMIT 5")
+        further = db.scalars(of_other, user=feed_fixture.user_id, other=categories[5])
+        further_categories.add(db, feed_fixture.user_id, [(feed_id, shared) for feed_id in further])
         label_ids = {name: labels.add(db, feed_fixture.user_id, name, name) for name in _LABELS}
         for name, condition in _LABELS.items():
             db.run(text(_ENTRY_LABELS + condition), **values, label=label_ids[name])
-    return Archive(database, feed_fixture.user_id, categories[3], feeds[33 % feed_count], label_ids, categories[-TREE])
+    return Archive(
+        database, feed_fixture.user_id, categories[3], feeds[33 % feed_count], label_ids, categories[-TREE], shared
+    )
 
 
 def _give_sources(db: Write, is_sqlite: bool) -> None:

@@ -34,11 +34,10 @@ from tidings.services import Services
 from tidings.services.clock import TimeZone, time_zone
 from tidings.services.entries.entries import unknown_entry
 from tidings.services.entries.labels import check_owned
-from tidings.services.entries.queries import both
+from tidings.services.entries.queries import both, in_categories
 from tidings.storage.entries import duplicates, entries, entry_lists, labels
 from tidings.storage.entries.duplicates import Other
 from tidings.storage.entries.entry_lists import EntryPage
-from tidings.storage.feeds import categories
 
 # Longer lists are streamed, with the bodies of at most this many entries in memory.
 MAX_WHOLE = 1_000
@@ -221,14 +220,15 @@ def filtered_list(
         label_ids=query.label_ids(),
     ) as lists:
         entry_filter, page = query.filter(), page or query.page()
-        lowest = categories.lowest(lists.db, caller.id, category_ids)
-        if len(feed_ids) > 1 or (category_ids and lowest is None):
+        place = in_categories(lists.db, caller.id, category_ids, asked)
+        if len(feed_ids) > 1 or place is None:
             return json(EntryList(total=0, entries=[]))
+        category, query_of_list = place
         entry_filter = msgspec.structs.replace(
             entry_filter,
-            query=asked,
+            query=query_of_list,
             feed_id=next(iter(feed_ids), None),
-            category_id=lowest,
+            category_id=category,
         )
         if page.limit <= MAX_WHOLE:
             result = lists.page(entry_filter, page)

@@ -25,7 +25,7 @@ from tidings.domain.entries.saved_views import SavedView
 from tidings.domain.feeds.categories import Category
 from tidings.engine.database import Read
 from tidings.query.model import DatedQuery, negated
-from tidings.services.entries.queries import both
+from tidings.services.entries.queries import both, in_categories
 from tidings.services.feeds.typed_urls import complete_url
 from tidings.storage.entries import labels
 from tidings.storage.feeds import categories, feeds
@@ -293,12 +293,12 @@ def _intersection(db: Read, user_id: int, first: EntryFilter, second: EntryFilte
     statuses = tuple(status for status in first.statuses if status in second.statuses)
     values: dict[str, Any] = {
         "label_ids": tuple(dict.fromkeys((*first.label_ids, *second.label_ids))),
-        "query": both(first.query, second.query),
     }
     wanted_ids = {one.category_id for one in (first, second) if one.category_id is not None}
-    values["category_id"] = categories.lowest(db, user_id, wanted_ids)
-    if wanted_ids and values["category_id"] is None:
+    place = in_categories(db, user_id, wanted_ids, both(first.query, second.query))
+    if place is None:
         return None
+    values["category_id"], values["query"] = place
     for name in ("feed_id", "starred"):
         wanted, required = getattr(first, name), getattr(second, name)
         if None not in (wanted, required) and wanted != required:

@@ -83,11 +83,10 @@ class Candidate(Struct, frozen=True, kw_only=True, dict=True):
     feed_title: str = ""
     feed_urls: tuple[str, ...] = ()
     """Addresses of the feed's site and of the feed itself."""
-    category_id: int = 0
-    category_title: str = ""
-    """Its path, such as "News / Europe"."""
-    above_ids: tuple[int, ...] = ()
-    """The categories above it."""
+    category_ids: tuple[int, ...] = ()
+    """The categories that the feed is in, and those above them."""
+    category_titles: tuple[str, ...] = ()
+    """The paths of the categories that the feed is in, such as "News / Europe"."""
 
     @cached_property
     def language_group(self) -> str:
@@ -207,7 +206,7 @@ def _text_test(leaf: Text) -> Test:
             return lambda entry: is_language(leaf, entry.language)
         case TextField.FEED | TextField.CATEGORY | TextField.SITE:
             return lambda entry: matches_feed(
-                leaf, title=entry.feed_title, category=entry.category_title, urls=entry.feed_urls
+                leaf, title=entry.feed_title, categories=entry.category_titles, urls=entry.feed_urls
             )
 
 
@@ -233,7 +232,7 @@ _PATTERN_TEXTS: dict[PatternField, Callable[[Candidate], str]] = {
 }
 _ID_TESTS: dict[IdField, Callable[[int], Test]] = {
     IdField.FEED: lambda number: lambda entry: entry.feed_id == number,
-    IdField.CATEGORY: lambda number: lambda entry: entry.category_id == number or number in entry.above_ids,
+    IdField.CATEGORY: lambda number: lambda entry: number in entry.category_ids,
     IdField.LABEL: lambda number: lambda entry: number in entry.label_ids,
 }
 _STATES: dict[State, Test] = {

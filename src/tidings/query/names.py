@@ -83,11 +83,14 @@ def is_language(leaf: Text, language: str) -> bool:
     return lowered == leaf.words or lowered.startswith(f"{leaf.words}-")
 
 
-def matches_feed(leaf: Text, *, title: str, category: str, urls: Sequence[str]) -> bool:
-    """Return whether a leaf of the fields feed, category or site matches a feed. urls: of its site and itself."""
+def matches_feed(leaf: Text, *, title: str, categories: Iterable[str], urls: Sequence[str]) -> bool:
+    """Return whether a leaf of the fields feed, category or site matches a feed.
+
+    categories: the paths of those that it is in. urls: of its site and itself.
+    """
     if leaf.field is TextField.SITE:
         return is_site(leaf, *urls)
-    return is_in_words(leaf, title if leaf.field is TextField.FEED else category)
+    return any(is_in_words(leaf, name) for name in ([title] if leaf.field is TextField.FEED else categories))
 
 
 @lru_cache(maxsize=4096)

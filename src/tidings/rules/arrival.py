@@ -31,7 +31,7 @@ from tidings.rules.model import Action, ActionType, Rule, day_of, needs_text, pr
 from tidings.services.entries.entries import MAX_SAVED
 from tidings.services.listeners import ArrivingEntries, Channel, Completion, Listeners, RuleName, StoredEntries
 from tidings.storage.entries import entries, labels
-from tidings.storage.feeds import categories
+from tidings.storage.feeds import categories, further_categories
 
 log = structlog.get_logger()
 
@@ -118,18 +118,20 @@ class RuleSet:
         self.covers_changed = any(one.rule.for_changed for one in self._prepared)
 
     def covers(self, feed_id: int, category_ids: Collection[int]) -> bool:
-        """Return whether any rule is tried on the entries of a feed. category_ids: its category and those above it."""
+        """Return whether any rule is tried on the entries of a feed.
+
+        category_ids: the categories that it is in, and those above them.
+        """
         return any(one.rule.covers(feed_id=feed_id, category_ids=category_ids) for one in self._prepared)
 
     def decide(self, candidate: Candidate, *, is_changed: bool = False) -> Decision:
         """Return what the rules want done to an entry. is_changed: it is stored and the publisher changed it."""
         matching: list[_PreparedRule] = []
-        category_ids = (candidate.category_id, *candidate.above_ids)
         with self._budget:
             for number, one in enumerate(self._prepared):
                 if is_changed and not one.rule.for_changed:
                     continue
-                if not one.rule.covers(feed_id=candidate.feed_id, category_ids=category_ids):
+                if not one.rule.covers(feed_id=candidate.feed_id, category_ids=candidate.category_ids):
                     continue
                 # Asking for the time takes a tenth of a usual rule.
                 if (one.has_expressions or not number) and self._budget.is_used_up:
@@ -195,6 +197,7 @@ class Arrival:
         self._label_ids = {label.id for label in labels.list_all(db, user.id)}
         self._rules = RuleSet(user, rules, self._label_ids, self._now)
         self._categories = CategoryTree(categories.list_all(db, user.id))
+        self._further = further_categories.of_feeds(db, user.id, {one.feed.id for one in arriving})
         self._matched: Counter[int] = Counter()
         self._new: list[tuple[ArrivingEntries, bytes, Decision]] = []
         self._changed: dict[int, Decision] = {}
@@ -203,7 +206,7 @@ class Arrival:
     def decide(self, db: Read) -> None:
         """Decide about all entries; new ones get their status and star, or are dropped, now."""
         for one in self._arriving:
-            if not self._rules.covers(one.feed.id, (one.category_id, *self._above(one.category_id))):
+            if not self._rules.covers(one.feed.id, self._categories.with_above(self._category_ids(one))):
                 continue
             for hash_, entry in list(one.new.items()):
                 decision = self._rules.decide(self._candidate(one, entry))
@@ -324,10 +327,10 @@ class Arrival:
             feed_id=one.feed.id,
             feed_title=one.feed.title,
             feed_urls=(one.feed.site_url, one.feed.feed_url),
-            category_id=one.category_id,
-            category_title=self._categories.path(one.category_id),
-            above_ids=self._above(one.category_id),
+            category_ids=tuple(self._categories.with_above(self._category_ids(one))),
+            category_titles=tuple(map(self._categories.path, self._category_ids(one))),
         )
 
-    def _above(self, category_id: int) -> tuple[int, ...]:
-        return tuple(above.id for above in self._categories.line(category_id)[:-1])
+    def _category_ids(self, one: ArrivingEntries) -> tuple[int, ...]:
+        """Return the categories that the feed is in."""
+        return (one.category_id, *self._further.get(one.feed.id, ()))

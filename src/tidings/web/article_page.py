@@ -14,7 +14,7 @@ from tidings.domain.entries.reading_time import reading_minutes
 from tidings.services.entries.entries import owned_entry
 from tidings.services.entries.listing import EntryLists
 from tidings.storage.entries import contents, duplicates, entry_lists, labels
-from tidings.storage.feeds import categories, feeds, sidebar
+from tidings.storage.feeds import feeds, sidebar
 from tidings.web import entry_list_pages
 from tidings.web.articles.attachments import attachments
 from tidings.web.articles.content import article_html
@@ -38,8 +38,8 @@ def open_entry(
     user, services = context.caller, context.services
     with services.reading() as db:
         entry = owned_entry(db, user.id, entry_id)
-        inside = [entry.category_id] if category_id is None else categories.with_below(db, user.id, [category_id])
-    if entry.feed_id != (feed_id or entry.feed_id) or entry.category_id not in inside:
+        inside = [entry.feed_id] if category_id is None else feeds.ids_of_category(db, user.id, category_id)
+    if entry.feed_id != (feed_id or entry.feed_id) or entry.feed_id not in inside:
         raise NotFound(verbatim(f"Entry {entry_id} is somewhere else."))
     if entry.status == EntryStatus.FOLDED:
         entry = _as_represented(context, entry)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from urllib.parse import parse_qsl, urlencode
 
@@ -17,7 +17,7 @@ from tidings.domain.feeds.categories import SEPARATOR, Category, CategoryTree
 from tidings.services import Services
 from tidings.services.entries.view_counts import ViewCounts
 from tidings.storage.entries import labels
-from tidings.storage.feeds import categories, sidebar
+from tidings.storage.feeds import categories, further_categories, sidebar
 from tidings.storage.feeds.sidebar import SidebarCounts, SidebarFeed
 
 # Maximum number of feeds that a page lists: a thousand of them would be most of the page. Accounts with at most this
@@ -64,9 +64,9 @@ class CategoryLine(Struct, frozen=True):
 
     category: Category
     own: SidebarCounts
-    """Of its own feeds."""
+    """Of its own feeds, and of those for which it is not the first category."""
     counts: SidebarCounts
-    """With those of the categories below it."""
+    """With those of the categories below it, each feed once."""
     path: str
     """Its name after those of the categories above it."""
     depth: int
@@ -109,14 +109,31 @@ class Sidebar:
         with services.reading() as db:
             counts = sidebar.count_by_category(db, user.id)
             self.tree = CategoryTree(categories.list_all(db, user.id))
+            self.further = further_categories.of_user(db, user.id)
+            elsewhere = sidebar.get_many(db, user.id, self.further) if self.further else {}
             self.labels = labels.list_all(db, user.id)
-        self.categories = _lines(self.tree, counts, by_unread=user.categories_sorting_order == "unread_count")
-        self.feed_count = sum(line.own.feeds for line in self.categories)
-        self.unread = sum(
-            line.own.visible_unread for line in self.categories if not self.tree.is_hidden(line.category.id)
+        places = {id_: (feed.category_id, *self.further[id_]) for id_, feed in elsewhere.items()}
+        self.categories = _lines(
+            self.tree,
+            counts,
+            [(feed, places[id_]) for id_, feed in elsewhere.items()],
+            by_unread=user.categories_sorting_order == "unread_count",
         )
-        self.starred = sum(line.own.starred for line in self.categories)
-        self.read = sum(line.own.read for line in self.categories)
+        hidden = {line.category.id for line in self.categories if self.tree.is_hidden(line.category.id)}
+        self.feed_count = sum(each.feeds for each in counts.values())
+        self.unread = sum(each.visible_unread for id_, each in counts.items() if id_ not in hidden)
+        # A feed is seen as long as one of its categories is.
+        seen = [
+            feed
+            for id_, feed in elsewhere.items()
+            if not feed.hide_globally and feed.category_id in hidden and not hidden.issuperset(places[id_])
+        ]
+        if seen:
+            with services.reading() as db:
+                hidden_entries = sidebar.hidden_by_feed(db, user.id)
+            self.unread += sum(feed.unread - hidden_entries.get(feed.id, 0) for feed in seen)
+        self.starred = sum(each.starred for each in counts.values())
+        self.read = sum(each.read for each in counts.values())
 
     @cached_property
     def views(self) -> ViewCounts:
@@ -143,7 +160,9 @@ class Sidebar:
         if by_category:
             with self._services.reading() as db:
                 for feed in sidebar.list_feeds_of(db, self._user_id, by_category):
-                    by_category[feed.category_id].append(feed)
+                    for category_id in (feed.category_id, *self.further.get(feed.id, ())):
+                        if category_id in by_category:
+                            by_category[category_id].append(feed)
         return by_category
 
     def shown_labels(self, label_id: int | None) -> list[Label]:
@@ -213,11 +232,24 @@ class Sidebar:
         return category not in state.closed and (is_current or self.feed_count <= MAX_UNFOLDED_FEEDS)
 
 
-def _lines(tree: CategoryTree, counts: Mapping[int, SidebarCounts], *, by_unread: bool) -> list[CategoryLine]:
-    """Return the categories, each followed by those below it; siblings by name or by unread entries."""
+def _lines(
+    tree: CategoryTree,
+    counts: Mapping[int, SidebarCounts],
+    elsewhere: Iterable[tuple[SidebarFeed, Sequence[int]]],
+    *,
+    by_unread: bool,
+) -> list[CategoryLine]:
+    """Return the categories, each followed by those below it; siblings by name or by unread entries.
+
+    counts: of the feeds by their first category. elsewhere: feeds in further categories, with all of theirs.
+    """
     own = {one.id: counts.get(one.id) or SidebarCounts(one.id) for one, _ in tree.walk()}
     names = SidebarCounts.__struct_fields__[1:]
     sums = {name: tree.summed({id_: getattr(each, name) for id_, each in own.items()}) for name in names}
+    counted = {id_: SidebarCounts(id_, *(sums[name][id_] for name in names)) for id_ in own}
+    for feed, places in elsewhere:
+        own |= {id_: own[id_].with_feed(feed) for id_ in places[1:] if id_ in own}
+        counted |= {id_: counted[id_].with_feed(feed) for id_ in tree.only_through_further(places)}
     lines: list[CategoryLine] = []
     # With the path of what is above, as text.
     waiting: list[tuple[Category, str, int]] = []
@@ -226,14 +258,13 @@ def _lines(tree: CategoryTree, counts: Mapping[int, SidebarCounts], *, by_unread
         children = list(tree.children(parent_id))
         if by_unread:
             # The sort is stable: equal categories stay in the order of their names.
-            children.sort(key=lambda one: -sums["unread"][one.id])
+            children.sort(key=lambda one: -counted[one.id].unread)
         waiting.extend((one, prefix, depth) for one in reversed(children))
 
     add(None, "", 1)
     while waiting:
         one, prefix, depth = waiting.pop()
-        counted = SidebarCounts(one.id, *(sums[name][one.id] for name in names))
-        lines.append(CategoryLine(one, own[one.id], counted, f"{prefix}{one.name}", depth))
+        lines.append(CategoryLine(one, own[one.id], counted[one.id], f"{prefix}{one.name}", depth))
         add(one.id, f"{prefix}{one.name}{SEPARATOR}", depth + 1)
     return lines
 

@@ -26,7 +26,7 @@ from tidings.query import Candidate, Matcher, QueryError, normal_form, parse
 from tidings.query.model import DatedQuery, Tree
 from tidings.services.entries.search_index import SearchIndexer
 from tidings.storage.entries import entry_lists, labels, query_filter
-from tidings.storage.feeds import categories, feeds
+from tidings.storage.feeds import categories, feeds, further_categories
 from tidings.storage.polling import entry_writes
 from tidings.storage.schema import entries
 
@@ -72,6 +72,7 @@ def stored(database: Database) -> Archive:
     with database.writing() as db:
         below = {"title": "All / Tech news", "title_key": "all / tech news", "name": "Tech news"}
         second = categories.add(db, own.user_id, **below, parent_id=own.category_id, hide_globally=False)
+        third = categories.add(db, own.user_id, title="Sports", title_key="sports", hide_globally=False)
         places = []
         for number, (title, site) in enumerate(
             (("The weather", "https://www.example.org/"), ("Linux Kernel", "https://sub.example.org/a"), ("News", ""))
@@ -82,14 +83,21 @@ def stored(database: Database) -> Archive:
                 db, own.user_id, category_id=category, feed_url=url, site_url=site, title=title,
                 created_at=NOW, checked_at=NOW, next_check_at=NOW,
             )  # fmt: skip
-            path, above = (("All", ()), ("All / Tech news", (own.category_id,)))[number % 2]
-            places.append((feed_id, title, (site, url), category, path, above))
+            ids: tuple[int, ...] = ((own.category_id,), (own.category_id, second))[number % 2]
+            paths: tuple[str, ...] = (("All",), ("All / Tech news",))[number % 2]
+            # The third is in the category of the second as well, and both are in one of their own.
+            if number:
+                further = [third, *([second] if number == 2 else [])]
+                further_categories.set_all(db, own.user_id, {feed_id: further})
+                ids, paths = (own.category_id, second, third), ("All / Tech news", "Sports", *paths)
+            places.append((feed_id, title, (site, url), ids, paths))
         names = {name.title(): labels.add(db, own.user_id, name.title(), normalize_for_search(name)) for name in NAMES}
     for number in range(150):
         candidate = random_candidate(chance, number, places, names)
         with database.writing() as db:
+            category_id = own.category_id if candidate.feed_id != places[1][0] else second
             (entry_id,) = entry_writes.add(
-                db, own.user_id, candidate.feed_id, candidate.category_id, [entry_of(candidate)], now=candidate.added_at
+                db, own.user_id, candidate.feed_id, category_id, [entry_of(candidate)], now=candidate.added_at
             )
             changes: dict[str, Any] = {"changed_at": candidate.changed_at}
             changes |= {"share_code": f"code-{own.user_id}-{number}"} if candidate.is_shared else {}
@@ -103,7 +111,7 @@ def stored(database: Database) -> Archive:
 
 
 def random_candidate(chance: random.Random, number: int, places: list[Any], names: dict[str, int]) -> Candidate:
-    feed_id, feed_title, urls, category_id, category, above = chance.choice(places)
+    feed_id, feed_title, urls, category_ids, category_titles = chance.choice(places)
     chosen = chance.sample(sorted(names), chance.choice((0, 0, 1, 2)))
     attached = chance.choice(((), (), ("audio/mpeg",), ("video/mp4", "image/png"), ("text/html",)))
 
@@ -131,9 +139,8 @@ def random_candidate(chance: random.Random, number: int, places: list[Any], name
         feed_id=feed_id,
         feed_title=feed_title,
         feed_urls=urls,
-        category_id=category_id,
-        category_title=category,
-        above_ids=above,
+        category_ids=category_ids,
+        category_titles=category_titles,
     )
 
 
@@ -178,7 +185,8 @@ def test_sql_and_matcher_agree(archive: Archive, tree: Tree) -> None:
 LEAVES = (
     "rain", "-rain", '"rain snow"', "ra*", "häuser", "title:rain", "text:rain", "-title:rain", "title:rai*", "東京",
     "author:rain", "author:häuser", "url:/B/", "url:EXAMPLE.com", "site:example.org", "site:sub.example.org",
-    "feed:weather", "feed:linux*", "category:tech", "label:weather", "label:*", "label:'odd \"name\"'", "tag:tech",
+    "feed:weather", "feed:linux*", "category:tech", "category:sports", "c:3", "c:4", "-c:4", "c:3 c:4", "c:1 c:4",
+    "label:weather", "label:*", "label:'odd \"name\"'", "tag:tech",
     "#linux+kernel", "tag:*", "tag:lin*", "lang:de", "lang:de-at", "lang:pt", "has:enclosure", "has:audio", "has:image",
     "is:unread", "is:read", "is:starred", "is:shared", "-is:shared", "words>5", "words<2", "words=0", "minutes>=4",
     "published:2026-01", "published:7d", "published:>1m", "changed:today", "added:..2026-01", "read:1m",

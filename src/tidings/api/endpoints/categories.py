@@ -15,7 +15,7 @@ from tidings.http.endpoints import Routes
 from tidings.http.json_body import Int64
 from tidings.services import Services
 from tidings.services.feeds.categories import owned_category
-from tidings.storage.feeds import categories
+from tidings.storage.feeds import categories, further_categories, sidebar
 
 routes = Routes("Categories")
 
@@ -88,9 +88,15 @@ def list_categories(
         if not query.counts:
             return [category_out(category) for category in listed]
         counts = categories.counts(db, caller.id)
+        further = further_categories.of_user(db, caller.id)
+        elsewhere = sidebar.get_many(db, caller.id, further) if further else {}
     tree = CategoryTree(listed)
     feed_counts = tree.summed({id_: one.feed_count for id_, one in counts.items()})
     unread = tree.summed({id_: one.total_unread for id_, one in counts.items()})
+    for feed in elsewhere.values():
+        for holder in tree.only_through_further((feed.category_id, *further[feed.id])):
+            feed_counts[holder] += 1
+            unread[holder] += feed.unread
     counted = [
         _copy_counted(category, feed_count=feed_counts[category.id], total_unread=unread[category.id])
         for category in listed
@@ -148,7 +154,10 @@ def update_category(caller: User, services: Services, category_id: int, body: La
 
 @routes.delete("/v1/categories/{category_id}", status=204, raises=(InvalidInput, NotFound))
 def delete_category(caller: User, services: Services, category_id: int, query: DeletionQuery) -> None:
-    """Delete a category with its feeds and their entries. The categories below it move up, or are deleted, too."""
+    """Delete a category with its feeds and their entries, except feeds that are in another category, too.
+
+    The categories below it move up, or are deleted as well.
+    """
     services.feeds.categories.delete(caller.id, category_id, with_below=bool(query.with_below))
 
 

@@ -21,7 +21,7 @@ from tidings.http.endpoints import Routes
 from tidings.http.json_body import Int64
 from tidings.services import Services
 from tidings.services.entries.entries import owned_entry
-from tidings.storage.feeds import categories
+from tidings.storage.feeds import feeds
 
 routes = Routes("Entries")
 
@@ -97,7 +97,7 @@ def get_category_entry(
     """Get an entry of a category or of one below it."""
     with services.reading() as db:
         entry = owned_entry(db, caller.id, entry_id)
-        if entry.category_id not in categories.with_below(db, caller.id, [category_id]):
+        if entry.feed_id not in feeds.ids_of_category(db, caller.id, category_id):
             raise NotFound(verbatim(f"There is no entry {entry_id} in category {category_id}."))
         return serialize_entry(db, caller, entry, missing_icon)
 

@@ -30,6 +30,7 @@ from tidings.services.feeds.feeds import unknown_feed
 from tidings.services.feeds.typed_urls import reach
 from tidings.storage.entries import counters
 from tidings.storage.feeds import feed_texts, feeds
+from tidings.storage.feeds.feed_texts import FeedRecord
 
 routes = Routes("Feeds")
 # Texts and JSON of feeds that are kept encoded: some 5,000 feeds.
@@ -45,7 +46,7 @@ class FeedIconOut(Struct, frozen=True):
 @shows(ALL_FEED_SETTINGS, before="checked_at")
 class FeedOut(Struct, frozen=True):
     """Times are in the time zone of the user. icon: null while none is known, or icon_id 0 for apps
-    that fail at null.
+    that fail at null. category_ids: all categories that it is in, the one in category first.
 
     check_interval_minutes: 0 if it follows how often the feed publishes. keep_read_days, keep_unread_days: after
     how many days its entries are deleted, -1 for never; null for the setting of all feeds.
@@ -66,6 +67,7 @@ class FeedOut(Struct, frozen=True):
     next_check_at: Timestamp
     category: CategoryOut
     icon: FeedIconOut | None
+    category_ids: list[int]
 
 
 # Time zone of the user, what a missing icon is for the client, and text of the feed (`storage.feeds.feed_texts`).
@@ -109,9 +111,10 @@ def _size(key: Key, encoded: bytes) -> int:
     return len(key[2]) + len(encoded)
 
 
-_copy = StructCopy(FeedOut, "checked_at", "next_check_at", "category", "icon")
-# The columns from which it is built, in addition to category and icon.
-SHOWN = (*(name for name in FeedOut.__struct_fields__ if name not in ("category", "icon")), "icon_id")
+_copy = StructCopy(FeedOut, "checked_at", "next_check_at", "category", "icon", "category_ids")
+# The columns from which it is built, in addition to categories and icon.
+_BUILT = ("category", "icon", "category_ids")
+SHOWN = (*(name for name in FeedOut.__struct_fields__ if name not in _BUILT), "icon_id")
 _kept = EncodedFeeds()
 
 
@@ -134,7 +137,7 @@ def encoded_feeds(
     missing = [feed_id for feed_id, encoded in by_id.items() if encoded is None]
     for record in feed_texts.records(db, user.id, SHOWN, missing) if missing else ():
         icon = _icon(record.feed, record.icon_name, missing_icon)
-        shown = _show(record.feed, category_out(record.category), icon, time_zone(user.timezone))
+        shown = _show(record, icon, time_zone(user.timezone))
         by_id[shown.id] = encoded = msgspec.json.encode(shown)
         kept.add((user.timezone, missing_icon, record.text), encoded)
     return {feed_id: msgspec.Raw(encoded) for feed_id, encoded in by_id.items() if encoded is not None}
@@ -146,13 +149,15 @@ def _icon(feed: Feed, icon_name: str, missing: MissingIcon) -> FeedIconOut | Non
     return FeedIconOut(feed.id, 0, "") if missing is MissingIcon.OBJECT else None
 
 
-def _show(feed: Feed, category: CategoryOut, icon: FeedIconOut | None, zone: TimeZone) -> FeedOut:
+def _show(record: FeedRecord, icon: FeedIconOut | None, zone: TimeZone) -> FeedOut:
+    feed = record.feed
     return _copy(
         feed,
         checked_at=zone.format(feed.checked_at),
         next_check_at=zone.format(feed.next_check_at),
-        category=category,
+        category=category_out(record.category),
         icon=icon,
+        category_ids=[feed.category_id, *record.further_ids],
     )
 
 
@@ -168,6 +173,7 @@ def encoded_feed(db: Read, user: User, feed_id: int, missing_icon: MissingIcon) 
 class FeedFields(Struct, frozen=True):
     """Settings of new and existing feeds.
 
+    category_ids: all categories that the feed is in; the first of them is category_id, unless that is sent too.
     check_interval_minutes: 5 to 43,200, or 0 or null: as often as the feed publishes. keep_read_days,
     keep_unread_days: 1 to 36,500, -1 for ever, or null: as for all feeds. webhook_url, apprise_service_urls: receivers
     of its new entries instead of the integrations' own receivers; "" to use these.
@@ -175,10 +181,11 @@ class FeedFields(Struct, frozen=True):
 
     feed_url: str | None = None
     category_id: Int64 | None = None
+    category_ids: list[Int64] | None = None
 
 
 class FeedCreate(FeedFields, frozen=True):
-    """category_id: missing, null or 0 for your first category by title."""
+    """category_id: missing, null or 0 for the first of category_ids, or else your first category by title."""
 
     feed_url: Required[str] = None
 
@@ -188,7 +195,10 @@ class CategoryReference(Struct, frozen=True):
 
 
 class FeedUpdate(FeedFields, frozen=True):
-    """category: an older name of category_id; category_id takes precedence."""
+    """category_id: alone, it replaces the first category, and the others stay.
+
+    category: an older name of category_id; category_id takes precedence.
+    """
 
     title: str | None = None
     site_url: str | None = None

@@ -112,6 +112,17 @@ class CategoryTree:
             category = self.get(category.parent_id)
         return line[::-1]
 
+    def with_above(self, category_ids: Iterable[int]) -> set[int]:
+        """Return the ids of categories and of all above them."""
+        return {one.id for category_id in category_ids for one in self.line(category_id)}
+
+    def only_through_further(self, category_ids: Sequence[int]) -> set[int]:
+        """Return the categories that hold a feed, itself or below them, but whose counts lack it: not by its first.
+
+        category_ids: those of the feed, the first one first.
+        """
+        return self.with_above(category_ids) - self.with_above(category_ids[:1])
+
     def path(self, category_id: int) -> str:
         """Return the names from the top to the category, as one text."""
         return SEPARATOR.join(one.name for one in self.line(category_id))

@@ -47,6 +47,7 @@ from tidings.storage.schema import (
     entry_contents,
     entry_labels,
     entry_tags,
+    feed_categories,
     feed_counters,
     feeds,
     labels,
@@ -154,13 +155,30 @@ def _ownership_rules() -> Iterator[Rule]:
         _counted(entry_labels, of_another),
         _run(delete(entry_labels).where(of_another)),
     )
-    foreign = _exists(categories, and_(categories.c.id == feeds.c.category_id, categories.c.user_id != feeds.c.user_id))
+    yield _copied_column(feed_categories, feeds, feed_categories.c.feed_id, "user_id")
+    unfit = or_(
+        _exists(categories, _is_category_of_another(feed_categories)),
+        _exists(
+            feeds, and_(feeds.c.id == feed_categories.c.feed_id, feeds.c.category_id == feed_categories.c.category_id)
+        ),
+    )
+    yield Rule(
+        "owners",
+        "further categories of feeds that are another user's, or the first of the feed",
+        _counted(feed_categories, unfit),
+        _run(delete(feed_categories).where(unfit)),
+    )
+    foreign = _exists(categories, _is_category_of_another(feeds))
     yield Rule("owners", "feeds in a category of another user", _counted(feeds, foreign), None)
     above = categories.alias("above")
     is_above = and_(above.c.id == categories.c.parent_id, above.c.user_id == categories.c.user_id)
     lost = and_(categories.c.parent_id.is_not(None), ~_exists(above, is_above))
     to_top = _run(update(categories).where(lost).values(parent_id=None))
     yield Rule("owners", "categories under a category of another user, or of none", _counted(categories, lost), to_top)
+
+
+def _is_category_of_another(table: Table) -> ColumnElement[bool]:
+    return and_(categories.c.id == table.c.category_id, categories.c.user_id != table.c.user_id)
 
 
 def _copied_column(table: Table, parent: Table, key: ColumnElement[Any], name: str) -> Rule:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
 
 from tidings.base.errors import InvalidField
 from tidings.base.messages import Message, msg
 from tidings.base.text import normalize_for_search
+from tidings.base.times import Instant
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.saved_views import SavedView
 from tidings.engine.database import Database, Read
@@ -18,6 +19,7 @@ from tidings.query.names import is_in_words
 from tidings.query.parser import MAX_LEAVES
 from tidings.services.clock import Clock
 from tidings.services.listeners import KeptQuery, Listeners
+from tidings.storage.feeds import categories, further_categories
 
 # Views within views within views …
 MAX_NESTED = 8
@@ -82,7 +84,26 @@ def both(one: DatedQuery | None, other: DatedQuery | None) -> DatedQuery | None:
     """Return the query of the entries that match both queries; None is a query that all entries match."""
     if one is None or other is None:
         return one or other
-    return DatedQuery(all_of((one.tree, other.tree)), one.now, one.zone)
+    # Times are relative to when the later one was asked: the other one may have none.
+    later = max(one, other, key=lambda query: query.now)
+    return DatedQuery(all_of((one.tree, other.tree)), later.now, later.zone)
+
+
+def in_categories(
+    db: Read, user_id: int, category_ids: Collection[int], query: DatedQuery | None
+) -> tuple[int | None, DatedQuery | None] | None:
+    """Return what a filter needs for the entries in all of some categories: one of these, and a query for the others.
+
+    query: a query that entries match as well. None if nothing can match.
+    """
+    lowest = categories.lowest(db, user_id, category_ids)
+    if lowest is not None or not category_ids:
+        return lowest, query
+    if not further_categories.of_user(db, user_id):
+        return None
+    first, *others = sorted(category_ids)
+    is_in_others = all_of(Id(IdField.CATEGORY, one) for one in others)
+    return first, both(query, DatedQuery(is_in_others, Instant(0), "UTC"))
 
 
 def _names(kept: KeptQuery, feeds: Mapping[int, str], paths: Mapping[int, str]) -> bool:

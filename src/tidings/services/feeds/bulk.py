@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from tidings.domain.feeds import feed_changes
 from tidings.domain.polling.check_times import Schedule
@@ -13,7 +13,7 @@ from tidings.services.clock import Clock
 from tidings.services.feeds.categories import owned_category
 from tidings.services.polling.decide import after_interval_change
 from tidings.storage.entries import counters, duplicates
-from tidings.storage.feeds import bulk, feeds
+from tidings.storage.feeds import bulk, feeds, further_categories
 
 # Feeds of one transaction: SQLite has one writer, and other writers wait that long.
 BATCH_SIZE = 100
@@ -29,14 +29,54 @@ class BulkFeedChanges:
         self._clock = clock
         self._schedule = schedule
 
-    def move(self, user_id: int, feed_ids: Sequence[int], category_id: int) -> int:
-        """Move feeds to a category. Raises NotFound for a category that is not the user's."""
+    def move(self, user_id: int, feed_ids: Sequence[int], category_id: int, *, left_id: int | None = None) -> int:
+        """Move feeds from their first category to another one; they stay in the others.
+
+        left_id: the category that they leave, if it is not the first. Raises NotFound for a category that is not the
+        user's.
+        """
 
         def move(db: Write, ids: list[int]) -> int:
             owned_category(db, user_id, category_id)
-            return bulk.move(db, user_id, ids, category_id)
+            further = further_categories.of_feeds(db, user_id, ids) if left_id is not None else {}
+            leaving = [feed_id for feed_id in ids if left_id in further.get(feed_id, ())]
+            if leaving and left_id is not None and left_id != category_id:
+                further_categories.remove(db, user_id, leaving, [left_id])
+                self._add(db, user_id, leaving, category_id)
+            return len(leaving) + bulk.move(db, user_id, [one for one in ids if one not in leaving], category_id)
 
         return self._in_batches(user_id, feed_ids, move)
+
+    def add_to(self, user_id: int, feed_ids: Sequence[int], category_id: int) -> int:
+        """Put feeds into a category in addition to those they are in. Raises NotFound as `move` does."""
+
+        def add(db: Write, ids: list[int]) -> int:
+            owned_category(db, user_id, category_id)
+            return self._add(db, user_id, ids, category_id)
+
+        return self._in_batches(user_id, feed_ids, add)
+
+    @staticmethod
+    def _add(db: Write, user_id: int, feed_ids: Sequence[int], category_id: int) -> int:
+        others = [feed.id for feed in feeds.get_many(db, user_id, feed_ids) if feed.category_id != category_id]
+        further_categories.add(db, user_id, [(feed_id, category_id) for feed_id in others])
+        return len(others)
+
+    def set_categories(self, user_id: int, category_ids: Mapping[int, Sequence[int]]) -> int:
+        """Set all categories of feeds. Raises NotFound as `move` does.
+
+        category_ids: by feed id, the first one first.
+        """
+
+        def set_categories(db: Write, ids: list[int]) -> int:
+            for category_id in {one for feed_id in ids for one in category_ids[feed_id]}:
+                owned_category(db, user_id, category_id)
+            for first in {category_ids[feed_id][0] for feed_id in ids}:
+                bulk.move(db, user_id, [feed_id for feed_id in ids if category_ids[feed_id][0] == first], first)
+            further_categories.set_all(db, user_id, {feed_id: category_ids[feed_id][1:] for feed_id in ids})
+            return len(ids)
+
+        return self._in_batches(user_id, list(category_ids), set_categories)
 
     def enable(self, user_id: int, feed_ids: Sequence[int]) -> int:
         """Enable feeds, clear their errors and make them due now."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable
 
 from msgspec import UNSET, UnsetType
@@ -28,7 +29,7 @@ from tidings.engine.database import Database, Read, Write
 from tidings.services.clock import Clock
 from tidings.services.concurrent_changes import repeat_if_concurrent
 from tidings.storage.entries import counters, duplicates, entries, labels
-from tidings.storage.feeds import bulk, categories, feeds
+from tidings.storage.feeds import bulk, categories, feeds, further_categories
 
 
 class Categories:
@@ -92,7 +93,7 @@ class Categories:
             return titled[category_id]
 
     def delete(self, user_id: int, category_id: int, *, with_below: bool = False) -> None:
-        """Delete a category with its feeds and their entries. Raises NotFound.
+        """Delete a category with its feeds and their entries, except feeds in other categories. Raises NotFound.
 
         with_below: whether the categories below it go too, with their feeds. Otherwise they move up, under its parent.
         """
@@ -102,7 +103,7 @@ class Categories:
             self._remove(db, user_id, category_id, with_below=with_below)
 
     def dissolve(self, user_id: int, category_id: int) -> None:
-        """Delete a category; its feeds move to its parent, or else to the first of the others.
+        """Delete a category; feeds in no other one move to its parent, or else to the first of the others.
 
         The categories below it move up. Raises NotFound, and InvalidInput for the only category.
         """
@@ -113,6 +114,7 @@ class Categories:
             if not others:
                 raise InvalidInput(msg("This is your only category: its feeds have nowhere to go."))
             target = next((one for one in others if one.id == category.parent_id), others[0])
+            self._keep_elsewhere(db, user_id, [category_id])
             bulk.move(db, user_id, feeds.ids_of_category(db, user_id, category_id, with_below=False), target.id)
             self._remove(db, user_id, category_id)
 
@@ -124,6 +126,7 @@ class Categories:
         if gone is None:
             raise unknown_category(category_id)
         removed = tree.with_below(category_id) if with_below else [category_id]
+        self._keep_elsewhere(db, user_id, removed)
         of_removed = [
             feed_id for one in removed for feed_id in feeds.ids_of_category(db, user_id, one, with_below=False)
         ]
@@ -132,6 +135,19 @@ class Categories:
         kept = [one for one in present if one.id not in removed]
         titled = with_app_titles(without(kept, gone), categories.title_style(db, user_id))
         categories.arrange(db, user_id, kept, titled)
+
+    @staticmethod
+    def _keep_elsewhere(db: Write, user_id: int, removed: Collection[int]) -> None:
+        """Make the next category the first one of feeds whose first is removed."""
+        by_next: defaultdict[int, list[int]] = defaultdict(list)
+        for one in removed:
+            feed_ids = feeds.ids_of_category(db, user_id, one, with_below=False)
+            for feed_id, others in further_categories.of_feeds(db, user_id, feed_ids).items():
+                kept = [other for other in others if other not in removed]
+                if kept:
+                    by_next[kept[0]].append(feed_id)
+        for category_id, feed_ids in by_next.items():
+            bulk.move(db, user_id, feed_ids, category_id)
 
     def paths_in_names(self, user_id: int) -> list[SplitName]:
         """Return the categories whose names are paths, such as "News / Europe", and what would become of them."""

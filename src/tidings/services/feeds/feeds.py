@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
 
 from msgspec import Struct, structs
 
@@ -36,8 +36,11 @@ from tidings.services.polling.store import add_arriving
 from tidings.services.publisher_requests import PoliteFetcher, may_move, options_after_move
 from tidings.services.rule_log import log_rule_errors
 from tidings.storage.entries import counters, duplicates, entries
-from tidings.storage.feeds import categories, feeds
+from tidings.storage.feeds import categories, feeds, further_categories
 from tidings.storage.polling import entry_writes
+
+# Maximum number of categories that a feed is in.
+MAX_CATEGORIES: Final = 100
 
 _FETCH_FIELDS = (
     "user_agent",
@@ -73,6 +76,8 @@ class _NewFeed(Struct, frozen=True):
     document: ParsedFeed
     entries: dict[bytes, ParsedEntry]
     """By hash, the oldest first."""
+    further: tuple[int, ...]
+    """Its categories after the first."""
 
 
 class Feeds:
@@ -110,7 +115,7 @@ class Feeds:
         fields: fields of the API. Raises InvalidInput for invalid fields and for a document that is not a feed, and
         FetchError if it cannot be fetched.
         """
-        values = await asyncio.to_thread(self._checked_new, user.id, fields)
+        values, further = await asyncio.to_thread(self._checked_new, user.id, fields)
         options = {name: values[name] for name in _FETCH_FIELDS if name in values}
         request = FetchRequest(url=values["feed_url"], **options)
         try:
@@ -118,7 +123,7 @@ class Feeds:
             response = response or await self._fetcher.get(request, [user.id], requested_by=user.id)
         except EmptyBody as error:
             raise InvalidInput(error.text, field="feed_url") from error
-        new = await asyncio.to_thread(self._read, user, values, response)
+        new = await asyncio.to_thread(self._read, user, values, further, response)
         articles: Mapping[bytes, Article] = {}
         if new.feed.crawler:
             articles = await self._full_content.articles(user, new.feed, new.entries, timeout_s=USER_TIMEOUT_S)
@@ -127,7 +132,7 @@ class Feeds:
         return feed_id
 
     def validate(self, fields: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the columns to set, as `feed_changes.validate`. Raises InvalidInput, even for what a slice refuses."""
+        """Return what to set, as `feed_changes.validate`. Raises InvalidInput, even for what a slice refuses."""
         values = feed_changes.validate(fields)
         self._listeners.check_feed(values)
         return values
@@ -135,6 +140,7 @@ class Feeds:
     def update(self, user_id: int, feed_id: int, fields: Mapping[str, Any]) -> None:
         """Change a feed. Any change clears its errors. Raises NotFound and InvalidInput.
 
+        category_ids: all categories, the first one first. category_id alone changes the first, and keeps the others.
         A URL on another host clears the cookie, the credentials and the user agent that are not among the fields: they
         were given for the host before.
         """
@@ -144,8 +150,9 @@ class Feeds:
         with self._database.writing() as db:
             counters.lock(db, user_id, [feed_id])
             feed = owned_feed(db, user_id, feed_id)
+            further = _take_further(values)
             if "category_id" in values:
-                _ensure_category(db, user_id, values["category_id"])
+                _ensure_categories(db, user_id, [values["category_id"], *(further or ())])
             values = options_after_move(feed, values)
             if values.get("feed_url", feed.feed_url) != feed.feed_url:
                 _ensure_new(db, user_id, values["feed_url"])
@@ -181,6 +188,8 @@ class Feeds:
                 "parsing_error_form": "",
             }
             feeds.change(db, user_id, feed_id, **values)
+            if further is not None:
+                further_categories.set_all(db, user_id, {feed_id: further})
 
     def delete(self, user_id: int, feed_id: int) -> None:
         """Delete a feed and its entries. Raises NotFound."""
@@ -198,16 +207,19 @@ class Feeds:
             owned_feed(db, user_id, feed_id)
             return entries.mark_read(db, user_id, feed_id=feed_id, published_before=now, now=now)
 
-    def _checked_new(self, user_id: int, fields: Mapping[str, Any]) -> dict[str, Any]:
+    def _checked_new(self, user_id: int, fields: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[int, ...]]:
+        """Return the columns of a new feed, and its categories after the first."""
         if not fields.get("feed_url"):
             raise InvalidField("feed_url", msg("give the address of the feed."))
         values = self.validate(fields)
+        further = _take_further(values) or ()
         with self._database.reading() as db:
             values["category_id"] = _category_or_first(db, user_id, values.get("category_id") or 0)
+            _ensure_categories(db, user_id, further)
             _ensure_new(db, user_id, values["feed_url"])
-        return values
+        return values, further
 
-    def _read(self, user: User, values: dict[str, Any], response: FetchResponse) -> _NewFeed:
+    def _read(self, user: User, values: dict[str, Any], further: tuple[int, ...], response: FetchResponse) -> _NewFeed:
         now = self._clock()
         document = parse(response, now)
         # Only a permanent redirect replaces the URL that the user typed; a temporary one may change.
@@ -229,6 +241,7 @@ class Feeds:
             feed,
             document,
             {raw_hash(entry): entry for entry in reversed(identify_entries(feed, document).entries)},
+            further,
         )
 
     def _store_new(self, user: User, new: _NewFeed, response: FetchResponse, articles: Mapping[bytes, Article]) -> int:
@@ -236,10 +249,11 @@ class Feeds:
         decided = FeedUpdate(user=user, feed=feed, now=now, new=new.entries)
         update = EntryPreparer(self._instance).prepare(decided, articles=articles)
         with self._database.writing() as db:
-            _ensure_category(db, user.id, feed.category_id)
+            _ensure_categories(db, user.id, [feed.category_id, *new.further])
             for url in {feed.feed_url, response.url}:
                 _ensure_new(db, user.id, url)
             feed_id = feeds.add(db, user.id, created_at=now, **update.with_page_note(new.values) | dict(update.columns))
+            further_categories.add(db, user.id, [(feed_id, one) for one in new.further])
             arriving = ArrivingEntries(
                 user=user,
                 feed=structs.replace(feed, id=feed_id),
@@ -292,7 +306,7 @@ def unknown_feed(feed_id: int) -> NotFound:
 
 def _category_or_first(db: Read, user_id: int, category_id: int) -> int:
     if category_id:
-        _ensure_category(db, user_id, category_id)
+        _ensure_categories(db, user_id, [category_id])
         return category_id
     first = categories.first(db, user_id)
     if first is None:
@@ -300,9 +314,26 @@ def _category_or_first(db: Read, user_id: int, category_id: int) -> int:
     return first.id
 
 
-def _ensure_category(db: Read, user_id: int, category_id: int) -> None:
-    if categories.get(db, user_id, category_id) is None:
-        raise InvalidField("category_id", msg("there is no category {id}.", id=category_id))
+def _take_further(values: dict[str, Any]) -> tuple[int, ...] | None:
+    """Take `category_ids` out of what is to be set: the first becomes `category_id`, if there is none.
+
+    Returns the others, or None if they are to stay. Raises InvalidField for none and for too many.
+    """
+    if "category_ids" not in values:
+        return None
+    given = [one for one in dict.fromkeys(values.pop("category_ids")) if one]
+    if not given and not values.get("category_id"):
+        raise InvalidField("category_ids", msg("choose at least one category."))
+    if len(given) > MAX_CATEGORIES:
+        raise InvalidField("category_ids", msg("a feed may be in {max} categories at most.", max=MAX_CATEGORIES))
+    first = values["category_id"] = values.get("category_id") or given[0]
+    return tuple(one for one in given if one != first)
+
+
+def _ensure_categories(db: Read, user_id: int, category_ids: Iterable[int]) -> None:
+    for category_id in category_ids:
+        if categories.get(db, user_id, category_id) is None:
+            raise InvalidField("category_id", msg("there is no category {id}.", id=category_id))
 
 
 def _ensure_new(db: Read, user_id: int, feed_url: str) -> None:

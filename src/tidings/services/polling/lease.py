@@ -45,7 +45,7 @@ from tidings.services.listeners import Listeners
 from tidings.services.polling.store import CheckResult, FeedColumns
 from tidings.services.publisher_requests import HostClosed
 from tidings.storage.accounts import users
-from tidings.storage.feeds import categories, feeds
+from tidings.storage.feeds import feeds
 from tidings.storage.polling import host_limits, sources
 
 log = structlog.get_logger()
@@ -164,8 +164,8 @@ class SourceClaims:
         """Make the enabled feeds of a category and of those below it due now. Return their number. Raises NotFound."""
         with self._database.reading() as db:
             owned_category(db, user_id, category_id)
-            category_ids = categories.with_below(db, user_id, [category_id])
-        return self._make_due(user_id, category_ids=category_ids)
+            feed_ids = feeds.ids_of_category(db, user_id, category_id)
+        return self._make_due(user_id, feed_ids=feed_ids)
 
     def refresh_feeds(self, user_id: int, feed_ids: Sequence[int]) -> int:
         """Make these feeds of the user due now, except disabled and just checked ones. Return their number."""
@@ -184,15 +184,11 @@ class SourceClaims:
             by_source[feed_fetch_key(feed)].append(feed)
         return [SourceLease(0, members) for members in by_source.values()]
 
-    def _make_due(
-        self, user_id: int, *, category_ids: Sequence[int] | None = None, feed_ids: Sequence[int] | None = None
-    ) -> int:
+    def _make_due(self, user_id: int, *, feed_ids: Sequence[int] | None = None) -> int:
         now = self._clock()
         before = Instant(now - JUST_CHECKED)
         with self._database.writing() as db:
-            count = sources.make_due(
-                db, user_id, now=now, checked_before=before, category_ids=category_ids, feed_ids=feed_ids
-            )
+            count = sources.make_due(db, user_id, now=now, checked_before=before, feed_ids=feed_ids)
             if count:
                 notify(db, FEEDS)
             return count

@@ -20,7 +20,7 @@ from tidings.engine.database import Read, Write, columns
 from tidings.engine.statements import in_list
 from tidings.storage.entries import counters, duplicates, labels, list_statements, search_index
 from tidings.storage.entries.contents import set_content, set_contents
-from tidings.storage.feeds import categories
+from tidings.storage.feeds import categories, further_categories
 from tidings.storage.schema import entries, feed_counters
 
 _is_owned = entries.c.user_id == bindparam("user")
@@ -218,7 +218,10 @@ def mark_read(
     else:
         counters.lock_all(db, user_id)
     if category_id is not None:
-        conditions.append(entries.c.category_id.in_(categories.with_below(db, user_id, [category_id])))
+        category_ids = categories.with_below(db, user_id, [category_id])
+        is_inside: ColumnElement[bool] = entries.c.category_id.in_(category_ids)
+        further = further_categories.feeds_in(db, user_id, category_ids)
+        conditions.append(or_(is_inside, entries.c.feed_id.in_(further)) if further else is_inside)
     if published_before is not None:
         conditions.append(entries.c.published_at < published_before)
     if created_before is not None:
@@ -283,4 +286,5 @@ def _list_parameters(db: Read, user_id: int, lists: UnreadLists | None) -> dict[
     if lists is None:
         return {}
     category_ids = categories.with_below(db, user_id, lists.category_ids)
-    return {"feeds": lists.feed_ids, "categories": category_ids, "labels": lists.label_ids}
+    feed_ids = {*lists.feed_ids, *further_categories.feeds_in(db, user_id, category_ids)}
+    return {"feeds": sorted(feed_ids), "categories": category_ids, "labels": lists.label_ids}

@@ -11,7 +11,7 @@ from functools import lru_cache, partial
 from typing import Any, cast
 
 from msgspec import Struct
-from sqlalchemy import Select, bindparam, exists, func, select
+from sqlalchemy import ColumnElement, Select, bindparam, exists, func, or_, select
 
 from tidings.base.times import Instant
 from tidings.content.search_expressions import Expression, joined_expressions
@@ -25,6 +25,7 @@ from tidings.storage.entries.contents import has_body
 from tidings.storage.entries.list_statements import (
     FILTERED,
     EntryListQuery,
+    Place,
     all_ids_statement,
     count_plain_search,
     count_statement,
@@ -42,7 +43,7 @@ from tidings.storage.entries.list_statements import (
 from tidings.storage.entries.query_conditions import TRUE, Shape
 from tidings.storage.entries.query_filter import QueryNames
 from tidings.storage.entries.search_plan import SearchMatches, find_matches
-from tidings.storage.feeds import categories
+from tidings.storage.feeds import categories, further_categories
 from tidings.storage.feeds.feeds import hidden_feed_ids
 from tidings.storage.schema import enclosures, entries, entry_contents, entry_labels, feed_counters, feeds
 
@@ -187,7 +188,7 @@ def _bound(
     query = EntryListQuery.of(
         entry_filter,
         hidden=bool(hidden),
-        has_categories="category_ids" in parameters,
+        place=_place(parameters),
         expression=next(iter(expressions.values()), None),
         rest=rest,
     )
@@ -225,21 +226,24 @@ def _rows(db: Read, bound: BoundQuery, page: PageRequest, matches: SearchMatches
     given = {**parameters, **cursor_parameters(page), "limit": page.limit, "offset": page.offset}
     if query.is_merged and page.order is Order.PUBLISHED_AT and page.offset == 0:
         statement = sampled_page_statement(query, page.direction, has_cursor=has_cursor)
-        for quota in _quotas(page.limit, len(parameters["category_ids"])):
+        further = set(parameters.get("further_feeds", ()))
+        for quota in _quotas(page.limit, len(parameters["category_ids"]) + len(further)):
             listed = db.all(Entry, statement, **given, quota=quota)
-            if max(Counter(entry.category_id for entry in listed).values(), default=0) < quota:
+            # Ids of feeds are counted apart from those of categories.
+            parts = Counter(-one.feed_id if one.feed_id in further else one.category_id for one in listed)
+            if max(parts.values(), default=0) < quota:
                 return listed
     statement = page_statement(query, page.order, page.direction, has_cursor=has_cursor)
     return db.all(Entry, statement, **given)
 
 
-def _quotas(limit: int, categories: int) -> list[int]:
-    """Return how many entries of each category to try, one after the other, for a page of many categories.
+def _quotas(limit: int, parts: int) -> list[int]:
+    """Return how many entries of each part to try, one after the other, for a page of many categories and feeds.
 
     Few of them have most of the newest entries, and most have none on the page.
     """
-    smallest = max(10, 2 * limit // categories)
-    return [quota for quota in (smallest, 4 * smallest) if limit * categories > MAX_MERGED and 2 * quota <= limit]
+    smallest = max(10, 2 * limit // parts)
+    return [quota for quota in (smallest, 4 * smallest) if limit * parts > MAX_MERGED and 2 * quota <= limit]
 
 
 def _located(
@@ -328,7 +332,7 @@ def total(db: Read, user_id: int, entry_filter: EntryFilter) -> int:
 def _without_search(db: Read, user_id: int, entry_filter: EntryFilter) -> tuple[EntryListQuery, dict[str, Any]]:
     excluded = list(entry_filter.excluded_feed_ids)
     parameters = _parameters(db, user_id, entry_filter, excluded)
-    query = EntryListQuery.of(entry_filter, hidden=bool(excluded), has_categories="category_ids" in parameters)
+    query = EntryListQuery.of(entry_filter, hidden=bool(excluded), place=_place(parameters))
     return query, parameters
 
 
@@ -395,19 +399,31 @@ _select_enclosures = (
 
 
 def _parameters(db: Read, user_id: int, entry_filter: EntryFilter, hidden: list[int]) -> dict[str, Any]:
-    """Return the parameters of a list: `category_ids` instead of `category_id` if there are others below it."""
+    """Return the parameters of a list.
+
+    `category_ids` instead of `category_id` if there are others below it, or if it has `further_feeds`.
+    """
     parameters: dict[str, Any] = {"user": user_id}
     parameters |= {name: value for name in FILTERED if (value := getattr(entry_filter, name)) is not None}
     if entry_filter.category_id is not None:
         category_ids = categories.with_below(db, user_id, [entry_filter.category_id])
-        if len(category_ids) > 1:
+        further = further_categories.feeds_in(db, user_id, category_ids)
+        if len(category_ids) > 1 or further:
             del parameters["category_id"]
             parameters["category_ids"] = category_ids
+        if further:
+            parameters["further_feeds"] = further
     parameters |= {f"tag_{number}": tag for number, tag in enumerate(entry_filter.tags)}
     parameters |= label_parameters(entry_filter.label_ids, entry_filter.excluded_label_ids)
     if hidden:
         parameters["hidden"] = hidden
     return parameters
+
+
+def _place(parameters: Mapping[str, Any]) -> Place:
+    if "further_feeds" in parameters:
+        return "categories_and_feeds"
+    return "category_ids" if "category_ids" in parameters else "category_id"
 
 
 def _total(db: Read, query: EntryListQuery, parameters: dict[str, Any]) -> int:
@@ -432,7 +448,7 @@ def _total_of_opposite(db: Read, query: EntryListQuery, parameters: dict[str, An
 
 
 def _stored_total(db: Read, query: EntryListQuery, parameters: dict[str, Any]) -> int:
-    wanted = ("feed_id", "category_id", "category_ids", "user", "hidden")
+    wanted = ("feed_id", "category_id", "category_ids", "further_feeds", "user", "hidden")
     sums = db.rows(_sums(query.conditions, query.hidden), **{k: parameters[k] for k in wanted if k in parameters})[0]
     counts = {name: int(number or 0) for name, number in sums.items()}
     by_status = {
@@ -460,14 +476,15 @@ def _sums(conditions: tuple[str, ...], hidden: bool) -> Select[Any]:
     ).where(counts.user_id == bindparam("user"))
     if "feed_id" in conditions:
         statement = statement.where(counts.feed_id == bindparam("feed_id"))
-    if {"category_id", "category_ids"} & set(conditions):
-        in_one, in_several = (
-            feeds.c.category_id == bindparam("category_id"),
-            in_list(feeds.c.category_id, "category_ids"),
-        )
-        statement = statement.select_from(feed_counters.join(feeds, feeds.c.id == counts.feed_id)).where(
-            in_one if "category_id" in conditions else in_several
-        )
+    in_several = in_list(feeds.c.category_id, "category_ids")
+    places: dict[str, ColumnElement[bool]] = {
+        "category_id": feeds.c.category_id == bindparam("category_id"),
+        "category_ids": in_several,
+        "categories_and_feeds": or_(in_several, in_list(feeds.c.id, "further_feeds")),
+    }
+    if place := next((name for name in conditions if name in places), None):
+        joined_feeds = feed_counters.join(feeds, feeds.c.id == counts.feed_id)
+        statement = statement.select_from(joined_feeds).where(places[place])
     if hidden:
         statement = statement.where(counts.feed_id.not_in(bindparam("hidden", expanding=True)))
     return statement

@@ -18,9 +18,11 @@ from sqlalchemy import (
     bindparam,
     func,
     literal_column,
+    or_,
     select,
     text,
     tuple_,
+    union_all,
 )
 
 from tidings.content.search_expressions import Expression, holds_for_nothing
@@ -42,6 +44,12 @@ from tidings.storage.schema.archive import author_prefix, title_prefix
 # matches: the list starts from the matches of the index. is in matches: there are many, so the list is read in its
 # order and each entry looked up in the matches. is given: the matches are passed as ids.
 Search = Literal["", "matches", "is in matches", "is given", "does not match"]
+
+
+# What the category of a filter stands for: itself; it and those below it; these and feeds that are in one of them,
+# though the first category of each is another one.
+Place = Literal["category_id", "category_ids", "categories_and_feeds"]
+PLACES: tuple[Place, ...] = ("category_id", "category_ids", "categories_and_feeds")
 
 
 class EntryListQuery(NamedTuple):
@@ -71,15 +79,13 @@ class EntryListQuery(NamedTuple):
         entry_filter: EntryFilter,
         *,
         hidden: bool,
-        has_categories: bool = False,
+        place: Place = "category_id",
         expression: Expression | None = None,
         rest: Shape = TRUE,
     ) -> EntryListQuery:
-        """Return the conditions of a filter. has_categories: whether its category has others below it."""
+        """Return the conditions of a filter. place: what its category stands for."""
         conditions = tuple(
-            "category_ids" if name == "category_id" and has_categories else name
-            for name in FILTERED
-            if getattr(entry_filter, name) is not None
+            place if name == "category_id" else name for name in FILTERED if getattr(entry_filter, name) is not None
         )
         statuses = tuple(sorted(set(entry_filter.statuses))) or (EntryStatus.UNREAD, EntryStatus.READ)
         search: Search = ""
@@ -105,7 +111,7 @@ class EntryListQuery(NamedTuple):
             return False
         if self.rest != TRUE or self.hidden_entries:
             return False
-        return set(self.conditions) <= {"feed_id", "category_id", "category_ids"}
+        return set(self.conditions) <= {"feed_id", *PLACES}
 
     @property
     def opposite(self) -> EntryListQuery | None:
@@ -144,15 +150,15 @@ class EntryListQuery(NamedTuple):
         order of its own indexes.
         """
         is_few = self.search in ("matches", "is given") or self.tags or self.labels or names_few_entries(self.rest)
-        return bool(is_few or {"feed_id", "shared"} & set(self.conditions))
+        return bool(is_few or {"feed_id", "feed", "shared"} & set(self.conditions))
 
     @property
     def is_merged(self) -> bool:
-        """Whether a page in the order of publication merges the first entries of several categories.
+        """Whether a page in the order of publication merges the first entries of several categories and feeds.
 
         Starred entries are few: each is tested, in the order of their own index.
         """
-        return "category_ids" in self.conditions and not self.is_narrow and not self.starred
+        return bool(set(PLACES[1:]) & set(self.conditions)) and not self.is_narrow and not self.starred
 
 
 _EVERYTHING = EntryListQuery((EntryStatus.UNREAD, EntryStatus.READ), None, (), False, 0, "")
@@ -165,8 +171,13 @@ CONDITIONS: dict[str, ColumnElement[bool]] = {
     "category_id": entries.c.category_id == bindparam("category_id"),
     # A category with those below it: tested in the order of the list, if they are not merged.
     "category_ids": in_list(full_text.without_index(entries.c.category_id), "category_ids"),
-    # One of several categories whose entries are merged.
+    "categories_and_feeds": or_(
+        in_list(full_text.without_index(entries.c.category_id), "category_ids"),
+        in_list(full_text.without_index(entries.c.feed_id), "further_feeds"),
+    ),
+    # One of several categories or feeds whose entries are merged.
     "category": entries.c.category_id == literal_column("category.value"),
+    "feed": entries.c.feed_id == literal_column("feed.value"),
     "published_before": entries.c.published_at < bindparam("published_before"),
     "published_after": entries.c.published_at > bindparam("published_after"),
     # Mostly leaves out few entries, so its index would not help.
@@ -186,10 +197,13 @@ CONDITIONS: dict[str, ColumnElement[bool]] = {
 }
 
 # Those that are fields of a filter.
-FILTERED = tuple(name for name in CONDITIONS if name not in ("category_ids", "category"))
+FILTERED = tuple(name for name in CONDITIONS if name not in ("category", "feed", *PLACES[1:]))
 # A count needs no order: these conditions use their indexes.
 _COUNTED_CONDITIONS: dict[str, ColumnElement[bool]] = {
     "category_ids": in_list(entries.c.category_id, "category_ids"),
+    "categories_and_feeds": or_(
+        in_list(entries.c.category_id, "category_ids"), in_list(entries.c.feed_id, "further_feeds")
+    ),
     "created_before": entries.c.created_at < bindparam("created_before"),
     "created_after": entries.c.created_at > bindparam("created_after"),
 }
@@ -230,9 +244,9 @@ def page_statement(query: EntryListQuery, order: Order, direction: Direction, *,
 
 @lru_cache(maxsize=64)
 def sampled_page_statement(query: EntryListQuery, direction: Direction, *, has_cursor: bool) -> Select[Any]:
-    """Return the SELECT of the first page of a merged list, from so many entries of each category: parameter `quota`.
+    """Return the SELECT of the first page of a merged list, from so many entries of each part: parameter `quota`.
 
-    The page is right if no category has `quota` entries on it. Other parameters: as `page_statement`.
+    The page is right if no part of it has `quota` entries on it. Other parameters: as `page_statement`.
     """
     quota = bindparam("quota", type_=Integer)
     return _merged(select(*columns(entries, Entry)), query, direction, quota, has_cursor=has_cursor)
@@ -293,23 +307,33 @@ def _merged(
     *,
     has_cursor: bool,
 ) -> Select[Any]:
-    """Return a page of several categories: of each the first entries, through its index, and of these the first.
+    """Return a page of several categories and feeds: the first of the first entries of each, through its index.
 
-    The cost follows the number of categories and the quota of each. statement: selects columns of entries.
+    The cost follows the number of categories and feeds, and the quota of each. statement: selects columns of entries.
     """
-    of_one = query._replace(
-        conditions=tuple("category" if name == "category_ids" else name for name in query.conditions)
-    )
-    of_category = _ordered(select(entries.c.id), of_one, Order.PUBLISHED_AT, direction, has_cursor=has_cursor)
-    first = of_category.limit(quota).offset(None).subquery()
-    category = each_of(number_list("category_ids")).table_valued("value", name="category", joins_implicitly=True)
-    found = select(ids_of(first.c.id)).scalar_subquery()
-    listed = each_of(found).table_valued("value", name="listed", joins_implicitly=True)
+    kinds = {"category": "category_ids"}
+    if "categories_and_feeds" in query.conditions:
+        kinds["feed"] = "further_feeds"
+
+    def listed_in(kind: str) -> tuple[Any, Any]:
+        """Return the categories, or the feeds, and the ids of the first entries of each."""
+        of_one = query._replace(conditions=tuple(kind if name in PLACES else name for name in query.conditions))
+        ordered = _ordered(select(entries.c.id), of_one, Order.PUBLISHED_AT, direction, has_cursor=has_cursor)
+        first = ordered.limit(quota).offset(None).subquery()
+        each = each_of(number_list(kinds[kind])).table_valued("value", name=kind, joins_implicitly=True)
+        found = select(ids_of(first.c.id)).scalar_subquery()
+        return each, each_of(found).table_valued("value", name="listed", joins_implicitly=True)
+
+    sources = [listed_in(kind) for kind in kinds]
+    if len(sources) > 1:
+        found = union_all(*(select(listed.c.value).select_from(each, listed) for each, listed in sources))
+        sources = [(found.subquery("listed"),) * 2]
     page = entries.alias("page")
     keys = [key.desc() if direction is Direction.DESC else key.asc() for key in (page.c.published_at, page.c.id)]
+    ((each, listed),) = sources
     return (
         select(*(page.c[column.name] for column in statement.selected_columns))
-        .select_from(category, listed, page)
+        .select_from(*dict.fromkeys((each, listed)), page)
         .where(page.c.id == listed.c.value, full_text.without_index(page.c.user_id) == bindparam("user"))
         .order_by(*keys)
         .limit(bindparam("limit"))

@@ -59,6 +59,7 @@ from tidings.query.names import MAX_TAG, is_in_words, is_language, is_name, matc
 from tidings.query.parser import expression_of
 from tidings.storage.entries import labels, search_index
 from tidings.storage.entries.query_conditions import FALSE, TRUE, Shape, list_of
+from tidings.storage.feeds import further_categories
 from tidings.storage.feeds.categories import list_all, with_below
 from tidings.storage.schema import entries, feeds
 from tidings.storage.schema.archive import author_prefix, language_prefix
@@ -132,12 +133,19 @@ class QueryNames:
 
     def _matches(self, feed: RowMapping, leaf: Text) -> bool:
         urls = (feed["site_url"], feed["feed_url"])
-        category = self.tree.path(feed["category_id"]) if leaf.field is TextField.CATEGORY else ""
-        return matches_feed(leaf, title=feed["title"], category=category, urls=urls)
+        paths: list[str] = []
+        if leaf.field is TextField.CATEGORY:
+            paths = [self.tree.path(one) for one in (feed["category_id"], *self.further.get(feed["id"], ()))]
+        return matches_feed(leaf, title=feed["title"], categories=paths, urls=urls)
 
     @cached_property
     def labels(self) -> Sequence[Label]:
         return labels.list_all(self._db, self._user_id)
+
+    @cached_property
+    def further(self) -> Mapping[int, Sequence[int]]:
+        """The categories of feeds after the first."""
+        return further_categories.of_user(self._db, self._user_id)
 
     @cached_property
     def tree(self) -> CategoryTree:
@@ -335,7 +343,7 @@ class _Planner:
                 return self._text(leaf)
             case Id(field, number):
                 if field is IdField.CATEGORY:
-                    return ("categories", self._parameter(with_below(self._db, self._user_id, [number])))
+                    return self._category(number)
                 return ("feeds" if field is IdField.FEED else "labels", self._parameter([number]))
             case Pattern():
                 return self._pattern(leaf)
@@ -349,6 +357,11 @@ class _Planner:
             case Times():
                 return self._times(leaf)
         return FALSE
+
+    def _category(self, number: int) -> Shape:
+        category_ids = with_below(self._db, self._user_id, [number])
+        further = further_categories.feeds_in(self._db, self._user_id, category_ids)
+        return _joined("or", [("categories", self._parameter(category_ids)), self._listed("feeds", further)])
 
     def _text(self, leaf: Text) -> Shape:
         match leaf.field:

@@ -127,7 +127,8 @@ def _from_counters(bound: BoundQuery, counters: Sequence[Any]) -> int:
             continue
         if parameters.get("category_id", category_id) != category_id:
             continue
-        if category_id not in parameters.get("category_ids", (category_id,)):
+        is_inside = category_id in parameters.get("category_ids", (category_id,))
+        if not is_inside and feed_id not in parameters.get("further_feeds", ()):
             continue
         for is_starred, times in ((False, plain), (True, starred)):
             if query.starred in (None, is_starred) and times:

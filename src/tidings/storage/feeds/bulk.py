@@ -12,6 +12,7 @@ from sqlalchemy import bindparam, delete, false, select, true, update
 from tidings.base.times import Instant
 from tidings.domain.polling.shared_sources import NO_VALIDATORS
 from tidings.engine.database import Write
+from tidings.storage.feeds import further_categories
 from tidings.storage.polling import sources
 from tidings.storage.schema import entries, feeds
 
@@ -51,11 +52,12 @@ _delete = delete(feeds).where(*_is_listed)
 
 
 def move(db: Write, user_id: int, feed_ids: Sequence[int], category_id: int) -> int:
-    """Move feeds to a category. Returns how many were in another one."""
+    """Make a category the first one of feeds; others they are in stay. Returns for how many another was the first."""
     moving = db.scalars(_lock_in_other_category, user=user_id, ids=list(feed_ids), category=category_id)
     if moving:
         db.run(_move, user=user_id, ids=moving, category=category_id)
         db.run(_move_entries, user=user_id, ids=moving, category=category_id)
+        further_categories.remove(db, user_id, moving, [category_id])
     return len(moving)
 
 

@@ -1,4 +1,4 @@
-"""Feeds with their category and the name of their icon: as one text each, and as records with the same text.
+"""Feeds with their categories and the name of their icon: as one text each, and as records with the same text.
 
 A text tells whether anything that is shown of a feed has changed since it was read.
 """
@@ -16,9 +16,9 @@ from tidings.domain.feeds.categories import Category
 from tidings.domain.feeds.feeds import Feed
 from tidings.engine.database import Read, columns
 from tidings.engine.row_text import row_text
-from tidings.engine.statements import in_list
+from tidings.engine.statements import in_list, joined, split_ids
 from tidings.storage.feeds.feeds import IN_ORDER
-from tidings.storage.schema import categories, feeds, icons
+from tidings.storage.schema import categories, feed_categories, feeds, icons
 
 
 class FeedRecord(Struct, frozen=True):
@@ -29,6 +29,8 @@ class FeedRecord(Struct, frozen=True):
     category: Category
     icon_name: str
     """The public name of the icon, "" without one."""
+    further_ids: tuple[int, ...] = ()
+    """Its categories after the first."""
 
 
 def texts(
@@ -36,7 +38,7 @@ def texts(
 ) -> Sequence[tuple[int, str]]:
     """Return the ids and texts of the feeds that belong to the user; None: of all feeds, in the order of the API.
 
-    names: columns of feeds that the text consists of, in addition to category and icon.
+    names: columns of feeds that the text consists of, in addition to categories and icon.
     """
     if feed_ids is None:
         return db.tuples(_select_texts(names), user=user_id)
@@ -50,12 +52,19 @@ def records(db: Read, user_id: int, names: tuple[str, ...], feed_ids: Collection
         category = Category(
             feed.category_id, user_id, row.category_title, row.category_is_hidden, row.category_parent_id
         )
-        found.append(FeedRecord(row.text, feed, category, row.icon_name))
+        further = tuple(sorted(split_ids(row.further_ids)))
+        found.append(FeedRecord(row.text, feed, category, row.icon_name, further))
     return found
 
 
 _is_listed = in_list(feeds.c.id, "ids")
 _icon_name = func.coalesce(icons.c.external_id, "")
+_further_ids = (
+    select(joined(feed_categories.c.category_id))
+    .where(feed_categories.c.feed_id == feeds.c.id, feed_categories.c.user_id == feeds.c.user_id)
+    .correlate(feeds)
+    .scalar_subquery()
+)
 
 
 @lru_cache(maxsize=16)
@@ -76,13 +85,14 @@ def _select_records(names: tuple[str, ...]) -> Select[Any]:
         categories.c.parent_id.label("category_parent_id"),
     )
     # The text from the same statement, so that it belongs to this state.
-    selected = select(*columns(feeds, Feed), *category, _icon_name.label("icon_name"), _text(names))
+    further = _further_ids.label("further_ids")
+    selected = select(*columns(feeds, Feed), *category, _icon_name.label("icon_name"), further, _text(names))
     return _of_user(selected).where(_is_listed)
 
 
 def _text(names: tuple[str, ...]) -> ColumnElement[Any]:
     category = (feeds.c.category_id, categories.c.title, categories.c.hide_globally, categories.c.parent_id)
-    return row_text(*(feeds.c[name] for name in names), *category, _icon_name).label("text")
+    return row_text(*(feeds.c[name] for name in names), *category, _icon_name, _further_ids).label("text")
 
 
 def _of_user(statement: Select[Any]) -> Select[Any]:

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import msgspec
 from msgspec import Struct
-from sqlalchemy import bindparam, delete, func, insert, select, update
+from sqlalchemy import and_, bindparam, delete, func, insert, select, update
 
 from tidings.base.text import sort_key
 from tidings.base.times import Instant
@@ -19,9 +19,10 @@ from tidings.engine import full_text
 from tidings.engine.database import Read, Write, columns
 from tidings.engine.statements import in_list
 from tidings.storage.entries import counters
+from tidings.storage.feeds import further_categories
 from tidings.storage.feeds.categories import select_hidden_ids, select_with_below
 from tidings.storage.polling import sources
-from tidings.storage.schema import categories, entries, feed_counters, feeds, icons
+from tidings.storage.schema import categories, entries, feed_categories, feed_counters, feeds, icons
 
 
 class FeedOrigin(Struct, frozen=True):
@@ -31,6 +32,8 @@ class FeedOrigin(Struct, frozen=True):
     title: str
     site_url: str
     category_title: str
+    further_titles: tuple[str, ...] = ()
+    """Of its categories after the first."""
 
 
 _select_by_user = select(*columns(feeds, Feed)).where(feeds.c.user_id == bindparam("user"))
@@ -48,13 +51,24 @@ IN_ORDER = (feeds.c.parsing_error_count.desc(), feeds.c.title_key, feeds.c.id)
 _select_ordered = _select_by_user.order_by(*IN_ORDER)
 _select_for_opml = (
     select(
-        *(feeds.c[name] for name in ("category_id", "title", "feed_url", "site_url", "description")),
+        *(feeds.c[name] for name in ("id", "category_id", "title", "feed_url", "site_url", "description")),
         *(feeds.c[name] for name in WRITTEN),
     )
     .where(feeds.c.user_id == bindparam("user"))
     .order_by(feeds.c.title_key, feeds.c.id)
 )
-_is_below = feeds.c.category_id.in_(select_with_below("categories"))
+_below = select_with_below("categories")
+_in_first = feeds.alias("in_first")
+# By their first category, or by another one.
+_is_below = feeds.c.id.in_(
+    select(_in_first.c.id)
+    .where(_in_first.c.user_id == bindparam("user"), _in_first.c.category_id.in_(_below))
+    .union_all(
+        select(feed_categories.c.feed_id).where(
+            feed_categories.c.user_id == bindparam("user"), feed_categories.c.category_id.in_(_below)
+        )
+    )
+)
 _select_counted_ids = (
     select(feeds.c.id)
     .select_from(feeds.join(feed_counters, feed_counters.c.feed_id == feeds.c.id))
@@ -92,8 +106,16 @@ _count_due = (
     .where(feeds.c.user_id == bindparam("user"), ~feeds.c.disabled, feeds.c.next_check_at <= bindparam("now"))
 )
 _count_due_in_category = _count_due.where(_is_below)
+_hidden = select_hidden_ids()
+# A feed in several categories is seen as long as one of them is.
+_is_seen_elsewhere = feeds.c.id.in_(
+    select(feed_categories.c.feed_id).where(
+        feed_categories.c.user_id == bindparam("user"), feed_categories.c.category_id.not_in(_hidden)
+    )
+)
 _select_hidden = select(feeds.c.id).where(
-    feeds.c.user_id == bindparam("user"), feeds.c.hide_globally | feeds.c.category_id.in_(select_hidden_ids())
+    feeds.c.user_id == bindparam("user"),
+    feeds.c.hide_globally | and_(feeds.c.category_id.in_(_hidden), ~_is_seen_elsewhere),
 )
 
 _set_source = (
@@ -115,18 +137,23 @@ def list_all(db: Read, user_id: int) -> list[Feed]:
 
 
 def for_opml(db: Read, user_id: int) -> dict[int, list[OpmlFeed]]:
-    """Return what OPML contains of the user's feeds, by id of the category, ordered by title without case."""
+    """Return what OPML contains of the user's feeds, by id of the category, ordered by title without case.
+
+    A feed in several categories is in each.
+    """
     by_category: dict[int, list[OpmlFeed]] = {}
-    for category_id, title, feed_url, site_url, description, *settings in db.tuples(_select_for_opml, user=user_id):
+    further = further_categories.of_user(db, user_id)
+    for feed_id, first, title, feed_url, site_url, description, *settings in db.tuples(_select_for_opml, user=user_id):
         feed = OpmlFeed(title, feed_url, site_url, description, settings)
-        by_category.setdefault(category_id, []).append(feed)
+        for category_id in (first, *further.get(feed_id, ())):
+            by_category.setdefault(category_id, []).append(feed)
     return by_category
 
 
 def ids_of_category(db: Read, user_id: int, category_id: int, *, with_below: bool = True) -> list[int]:
     """Return ids of a category's feeds: enabled ones first, then failing ones, then those with most unread entries.
 
-    with_below: whether to return those of the categories below it, too.
+    with_below: whether to return those of the categories below it, too, and those for which it is not the first.
     """
     if with_below:
         return db.scalars(_select_ids_with_below, user=user_id, categories=[category_id])
@@ -144,7 +171,10 @@ def get_many(db: Read, user_id: int, feed_ids: Iterable[int]) -> list[Feed]:
 
 def origins(db: Read, user_id: int, feed_ids: Iterable[int]) -> dict[int, FeedOrigin]:
     """Return the origins of the feeds that belong to the user, by id."""
-    return {origin.id: origin for origin in db.all(FeedOrigin, _select_origins, user=user_id, ids=feed_ids)}
+    found = {origin.id: origin for origin in db.all(FeedOrigin, _select_origins, user=user_id, ids=feed_ids)}
+    for feed_id, titles in further_categories.titles_of_feeds(db, user_id, found).items():
+        found[feed_id] = msgspec.structs.replace(found[feed_id], further_titles=titles)
+    return found
 
 
 def id_by_url(db: Read, user_id: int, feed_url: str) -> int | None:
@@ -201,7 +231,10 @@ def count_due(db: Read, user_id: int, now: Instant, *, category_id: int | None =
 
 
 def hidden_feed_ids(db: Read, user_id: int) -> list[int]:
-    """Return the ids of feeds that are hidden globally, by themselves, by their category or by one above it."""
+    """Return the ids of feeds that are hidden globally: by themselves, or by all of their categories.
+
+    A category hides, too, if it is below a hidden one.
+    """
     return db.scalars(_select_hidden, user=user_id)
 
 
@@ -245,6 +278,7 @@ def change(db: Write, user_id: int, feed_id: int, **values: Any) -> None:
     if "category_id" in values:
         entries_of_feed = update(entries).where(entries.c.user_id == user_id, entries.c.feed_id == feed_id)
         db.run(entries_of_feed.values(category_id=values["category_id"]))
+        further_categories.remove(db, user_id, [feed_id], [values["category_id"]])
 
 
 def _update_source(db: Write, user_id: int, feed_id: int) -> None:

@@ -101,12 +101,11 @@ def make_due(
     *,
     now: Instant,
     checked_before: Instant,
-    category_ids: Sequence[int] | None = None,
     feed_ids: Sequence[int] | None = None,
 ) -> int:
     """Make enabled feeds of the user due now, unless they were checked after `checked_before`. Return how many.
 
-    category_ids, feed_ids: only feeds of these categories, or only these.
+    feed_ids: only these.
     """
     conditions = [
         feeds.c.user_id == user_id,
@@ -115,8 +114,6 @@ def make_due(
         or_(feeds.c.checked_at <= checked_before, feeds.c.checked_at > now),
         feeds.c.next_check_at > now,
     ]
-    if category_ids is not None:
-        conditions.append(feeds.c.category_id.in_(category_ids))
     if feed_ids is not None:
         conditions.append(feeds.c.id.in_(feed_ids))
     ids = db.scalars(select(feeds.c.id).where(*conditions))

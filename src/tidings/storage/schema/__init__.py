@@ -27,7 +27,15 @@ from tidings.storage.schema.people import (
     sign_in_failures,
     users,
 )
-from tidings.storage.schema.subscriptions import categories, feeds, host_attempts, hosts, icons, sources
+from tidings.storage.schema.subscriptions import (
+    categories,
+    feed_categories,
+    feeds,
+    host_attempts,
+    hosts,
+    icons,
+    sources,
+)
 
 __all__ = [
     "api_keys",
@@ -39,6 +47,7 @@ __all__ = [
     "entry_contents",
     "entry_labels",
     "entry_tags",
+    "feed_categories",
     "feed_counters",
     "feeds",
     "host_attempts",

@@ -149,3 +149,17 @@ feeds = Table(
     sqlite_autoincrement=True,
 )
 partial_index("ix_feeds_keep_duplicates", feeds.c.user_id, feeds.c.id, where="keep_duplicates = true")
+
+feed_categories = Table(
+    "feed_categories",
+    metadata,
+    Column("feed_id", Integer, ForeignKey("feeds.id", ondelete="CASCADE"), primary_key=True, autoincrement=False),
+    Column(
+        "category_id", Integer, ForeignKey("categories.id", ondelete="CASCADE"), primary_key=True, autoincrement=False
+    ),
+    Column("user_id", Integer, nullable=False),
+    Index("ix_feed_categories_category", "category_id", "feed_id"),
+    Index("ix_feed_categories_user", "user_id", "feed_id", "category_id"),
+    sqlite_with_rowid=False,
+    comment="The categories of a feed other than its first, which is in feeds.",
+)
