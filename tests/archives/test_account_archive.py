@@ -93,6 +93,8 @@ def reader(cast: Cast, site: Publisher, services: AllServices) -> Person:
     alice.put(f"/v1/users/{alice.id}", settings, status=201)
     weather = alice.post("/v1/categories", {"title": "Weather & more", "hide_globally": True})
     alice.post("/v1/categories", {"title": "Of tomorrow", "parent_id": weather["id"], "hide_globally": True})
+    news = alice.post("/v1/categories", {"title": "News"})
+    alice.put(f"/v1/feeds/{feed_id}", {"category_ids": [news["id"], weather["id"]]}, status=201)
     services.deliveries.integrations.update(
         alice.id,
         {"linkding": {"enabled": True, "url": "https://linkding.example.org", "token": "secret key", "tags": "a"}},
@@ -126,6 +128,8 @@ def test_an_account_in_another_one_is_equal(reader: Person, bob: Person, service
     assert list(entry_counts["unreads"].values()) == list(reader.get("/v1/feeds/counters")["unreads"].values())
     assert list(entry_counts["reads"].values()) == list(reader.get("/v1/feeds/counters")["reads"].values())
     assert bob.get("/v1/entries", search="edited")["total"] == 1
+    names = {one["id"]: one["title"] for one in bob.get("/v1/categories")}
+    assert [names[id_] for id_ in bob.get("/v1/feeds")[0]["category_ids"]] == ["News", "Weather & more"]
     assert [one.url for one in services.media.queue.list_all(bob.id)] == ["https://example.org/1.mp3"]
 
 

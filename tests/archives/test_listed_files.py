@@ -111,6 +111,18 @@ def test_stars_and_labels_of_google_reader_come_along(alice: Person, services: A
     assert (two["title"], two["starred"], labels_of(services, alice, two)) == ("Entry 2", False, ["Snow"])
 
 
+def test_a_feed_in_several_folders_is_in_several_categories(
+    alice: Person, services: AllServices, tmp_path: Path
+) -> None:
+    document = opml(("Sky", "Rain", RAIN), ("Weather", "Rain", RAIN), ("Sky", "Rain", RAIN))
+    path = folder(tmp_path / "export", subscriptions_xml=document, starred_json=stream(item(1, STARRED)))
+
+    import_from(services, alice, path)
+
+    names = {one["id"]: one["title"] for one in alice.get("/v1/categories")}
+    assert [names[id_] for id_ in alice.get("/v1/feeds")[0]["category_ids"]] == ["Sky", "Weather"]
+
+
 def test_a_second_import_doubles_nothing(alice: Person, services: AllServices, tmp_path: Path) -> None:
     path = folder(tmp_path / "x", starred_json=stream(item(1), item(2)), feeds_opml=opml(("", "Rain", RAIN)))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from typing import IO, Any, Final, cast
 
@@ -34,7 +34,7 @@ from tidings.domain.feeds.feeds import Feed
 from tidings.engine.database import Database
 from tidings.services.clock import Clock
 from tidings.storage.entries import labels
-from tidings.storage.feeds import categories, feeds
+from tidings.storage.feeds import categories, feeds, further_categories
 
 # Identity, rights and sign-ins belong to an account at one service, so they are not exported.
 _OF_THIS_SERVICE: Final = frozenset({"id", "username", "is_admin", "last_login_at", *FOREIGN_IDS})
@@ -134,6 +134,7 @@ class AccountExport:
             owned = sorted(feeds.list_all(db, user.id), key=lambda feed: feed.id)
             own_labels = labels.list_all(db, user.id)
             own_views = self._views.list_all(db, user.id)
+            further = further_categories.of_user(db, user.id)
             titles = {folder.id: folder.title for folder in folders}
             own_rules = list(archived_rules(self._rules, db, user.id, titles))
             total = store.count_entries(db, user.id)
@@ -152,8 +153,11 @@ class AccountExport:
                 for folder in folders
             ),
         )
+        # PostgreSQL may have read a category of a feed that was added since the titles were read.
+        named = {feed.id: [titles[one] for one in further.get(feed.id, ()) if one in titles] for feed in owned}
         archive.write_lines(
-            records.FEEDS, (_feed(feed, titles[feed.category_id], with_secrets=with_secrets) for feed in owned)
+            records.FEEDS,
+            (_feed(feed, [titles[feed.category_id], *named[feed.id]], with_secrets=with_secrets) for feed in owned),
         )
         archive.write_lines(records.LABELS, map(_label, enumerate(own_labels, 1)))
         archive.write_lines(records.VIEWS, archived(own_views))
@@ -181,13 +185,15 @@ def _settings(user: User) -> dict[str, Any]:
     return {name: value for name, value in msgspec.structs.asdict(user).items() if name not in _OF_THIS_SERVICE}
 
 
-def _feed(feed: Feed, category: str, *, with_secrets: bool) -> ArchivedFeed:
+def _feed(feed: Feed, titles: Sequence[str], *, with_secrets: bool) -> ArchivedFeed:
+    """titles: of its categories, the first one first."""
     names = (*records.FEED_SETTINGS, *(records.FEED_SECRETS if with_secrets else ()))
     defaults = {field.name: field.default for field in msgspec.structs.fields(Feed)}
     values = {name: getattr(feed, name) for name in names}
     return ArchivedFeed(
         number=feed.id,
-        category=category,
+        category=titles[0],
+        further_categories=list(titles[1:]),
         feed_url=feed.feed_url,
         site_url=feed.site_url,
         title=feed.title,

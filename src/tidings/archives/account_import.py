@@ -49,10 +49,11 @@ from tidings.engine import notify
 from tidings.engine.database import Database, Write
 from tidings.services.clock import Clock
 from tidings.services.feeds.categories import ensure_paths
+from tidings.services.feeds.feeds import MAX_CATEGORIES
 from tidings.storage.accounts import users
 from tidings.storage.entries import counters, entries, labels
 from tidings.storage.entries.contents import ContentExtras
-from tidings.storage.feeds import categories, feeds
+from tidings.storage.feeds import categories, feeds, further_categories
 from tidings.storage.polling import entry_writes
 
 Progress = Callable[[int, int], None]
@@ -197,6 +198,14 @@ class AccountImport:
         ids = feeds.add_many(db, user_id, list(new.values())) if new else []
         for id_, (url, values) in zip(ids, new.items(), strict=True):
             by_url[url] = _Target(id_, values["category_id"])
+        places: dict[int, list[int]] = {}
+        for feed, values in rows.values():
+            if (url := values["feed_url"]) in new:
+                # Those that cannot be used are missing.
+                named = (category_ids.get(normalize_for_search(title), 0) for title in feed.further_categories)
+                others = dict.fromkeys(one for one in named if one not in (0, by_url[url].category_id))
+                places[by_url[url].id] = list(others)[: MAX_CATEGORIES - 1]
+        further_categories.set_all(db, user_id, places)
         report.new_feeds, report.known_feeds = len(new), len(rows) - len(new)
         report.left_off += grouped_by_setting(left)
         return {number: by_url[values["feed_url"]] for number, (_, values) in rows.items()}

@@ -60,7 +60,8 @@ class ArchiveBuilder(Struct, frozen=True):
         categories = {normalize_for_search(each.title): each for each in self.source.categories()}
         feeds = [kept[0] for feed in self.source.feeds() if (kept := salvage.feed(feed, note)) is not None]
         for feed in feeds:
-            categories.setdefault(normalize_for_search(feed.category), ArchivedCategory(feed.category))
+            for title in (feed.category, *feed.further_categories):
+                categories.setdefault(normalize_for_search(title), ArchivedCategory(title))
         archive.write_lines(
             records.CATEGORIES, (each for each in categories.values() if salvage.is_category(each.title))
         )

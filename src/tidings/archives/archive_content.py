@@ -152,6 +152,9 @@ class ArchiveContent:
         def check_feed(feed: ArchivedFeed) -> None:
             if normalize_for_search(feed.category) not in titles:
                 raise InvalidInput(msg("there is no category {title}.", title=repr(feed.category[:40])))
+            for title in feed.further_categories:
+                if normalize_for_search(title) not in titles:
+                    noted.note(f"category {title[:_MAX_NAME_CHARS]} of feed {feed.feed_url[:_MAX_NAME_CHARS]}: missing")
             kept = salvage.feed(feed, noted.note, names_unknown=self._is_ours)
             if kept is None:
                 self._unusable_feeds.add(feed.number)

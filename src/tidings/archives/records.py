@@ -118,6 +118,8 @@ class ArchivedFeed(Struct, frozen=True, kw_only=True):
     number: int
     """Identifies the feed within the archive."""
     category: str
+    further_categories: list[str] = []
+    """Titles of the others that it is in."""
     feed_url: str
     site_url: str = ""
     title: str = ""

@@ -62,21 +62,24 @@ class FeedList:
             url = values["feed_url"]
             self._paths.setdefault(subscription.category, list(subscription.folders))
             self._folders.setdefault(url, set()).update(map(normalize_for_search, subscription.folders))
+            if (known := self._feeds.get(url)) is not None:
+                # In several folders.
+                titles = dict.fromkeys([*known.further_categories, subscription.category])
+                others = [title for title in titles if title and title != known.category]
+                self._feeds[url] = msgspec.structs.replace(known, further_categories=others)
+                continue
             settings = {name: value for name, value in values.items() if name not in _DESCRIBING}
             if subscription.kind not in _DOCUMENTS:
                 settings["disabled"] = True
-            self._feeds.setdefault(
-                url,
-                ArchivedFeed(
-                    number=len(self._feeds) + 1,
-                    category=subscription.category,
-                    feed_url=url,
-                    site_url=values["site_url"],
-                    title=values["title"],
-                    description=values.get("description", ""),
-                    edited=values["edited"],
-                    settings=settings,
-                ),
+            self._feeds[url] = ArchivedFeed(
+                number=len(self._feeds) + 1,
+                category=subscription.category,
+                feed_url=url,
+                site_url=values["site_url"],
+                title=values["title"],
+                description=values.get("description", ""),
+                edited=values["edited"],
+                settings=settings,
             )
 
     def add_origin(self, origin: ItemFeed) -> None:
