@@ -50,6 +50,16 @@ def test_a_group_has_the_feeds_and_entries_of_the_categories_below_it(
     assert alice.entries(status="unread") == []
 
 
+def test_a_feed_in_several_categories_is_in_each_group(alice: Person, app: FeverApp, site: Publisher) -> None:
+    news, tech = alice.has_category("News")["id"], alice.has_category("Tech")["id"]
+    feed = alice.has_feed(site, ["a"], category_ids=[news, tech])
+
+    found = {one["group_id"]: one["feed_ids"] for one in app.get("&feeds")["feeds_groups"]}
+    assert found == {news: str(feed["id"]), tech: str(feed["id"])}
+    for group in (news, tech, f"{news},{tech}"):
+        assert [one["title"] for one in app.get(f"&items&group_ids={group}")["items"]] == ["a"]
+
+
 def test_feeds_have_the_members_that_clients_read(alice: Person, library: Library, app: FeverApp) -> None:
     found = app.get("&feeds")
 

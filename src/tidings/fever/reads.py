@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import heapq
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -23,7 +23,7 @@ from tidings.fever.wire import Favicon, FeedsOfGroup, FeverFeed, FeverGroup, Fev
 from tidings.services import Services
 from tidings.storage.entries import entry_lists
 from tidings.storage.entries.entry_lists import AppEntry
-from tidings.storage.feeds import categories, feeds, icons
+from tidings.storage.feeds import categories, feeds, further_categories, icons
 
 # Clients repeat a query until its page is empty; all of them expect this size.
 PAGE_SIZE = 50
@@ -49,7 +49,8 @@ def _found(parameters: Parameters, db: Read, user_id: int, services: Services) -
         found["groups"] = [FeverGroup(id=category.id, title=category.title) for category in folders]
     if "groups" in parameters or "feeds" in parameters:
         subscriptions = feeds.list_all(db, user_id)
-        found["feeds_groups"] = _feeds_of_groups(subscriptions, CategoryTree(folders))
+        further = further_categories.of_user(db, user_id)
+        found["feeds_groups"] = _feeds_of_groups(subscriptions, CategoryTree(folders), further)
         if "feeds" in parameters:
             found["feeds"] = [_feed(feed) for feed in sorted(subscriptions, key=lambda feed: feed.id)]
     if "favicons" in parameters:
@@ -120,12 +121,14 @@ def _unique(parameters: Parameters, name: str) -> list[int]:
     return [0] if name == "group_ids" and 0 in found else found
 
 
-def _feeds_of_groups(subscriptions: Iterable[Feed], tree: CategoryTree) -> list[FeedsOfGroup]:
-    """Return the feeds of each category, with those of the categories below it."""
+def _feeds_of_groups(
+    subscriptions: Iterable[Feed], tree: CategoryTree, further: Mapping[int, Sequence[int]]
+) -> list[FeedsOfGroup]:
+    """Return the feeds of each category, with those of the categories below it. further: categories by feed id."""
     groups: defaultdict[int, list[int]] = defaultdict(list)
     for feed in subscriptions:
-        for category in tree.line(feed.category_id):
-            groups[category.id].append(feed.id)
+        for category_id in tree.with_above((feed.category_id, *further.get(feed.id, ()))):
+            groups[category_id].append(feed.id)
     return [
         FeedsOfGroup(group_id=group, feed_ids=",".join(map(str, sorted(ids)))) for group, ids in sorted(groups.items())
     ]
