@@ -167,6 +167,39 @@ def test_a_feed_removed_from_its_folder_moves_to_the_first_one(app: App, alice: 
     assert folders(alice) == {"A feed": "Hills"}
 
 
+def test_a_feed_in_several_folders_is_in_each_and_leaves_only_the_one_that_is_named(
+    app: App, alice: Person, site: Publisher
+) -> None:
+    sea, sky, hills = (alice.has_category(name)["id"] for name in ("Sea", "Sky", "Hills"))
+    feed = alice.has_feed(site, ["a"], category_ids=[sea, sky])
+    edit = {"ac": "edit", "s": f"feed/{feed['id']}"}
+
+    def moved(**fields: str) -> list[str]:
+        assert app.post("subscription/edit", edit | {name: label(value) for name, value in fields.items()}) == "OK"
+        return [one["label"] for one in app.get("subscription/list")["subscriptions"][0]["categories"]]
+
+    for name in ("Sea", "Sky"):
+        items = app.get(f"stream/contents/{label(name)}")["items"]
+        assert [one["categories"][1:3] for one in items] == [[label("Sea"), label("Sky")]]
+    counts = {one["id"]: one["count"] for one in app.get("unread-count")["unreadcounts"]}
+    assert (counts[label("Sea")], counts[label("Sky")], counts[READING_LIST]) == (1, 1, 1)
+    both = app.get(f"stream/contents/{label('Sea')}", {"it": label("Sky")})["items"]
+    assert len(both) == 1
+    assert app.get(f"stream/contents/{label('Sea')}", {"xt": label("Sky")})["items"] == []
+
+    assert moved(r="Sky", a="Hills") == ["Sea", "Hills"]
+    assert moved(r="Sky", a="Hills") == ["Sea", "Hills"]
+    # Apps with one folder for each feed name no folder that it leaves.
+    assert moved(a="Sky") == ["Sky", "Hills"]
+    assert moved(r="Sky") == ["Hills"]
+    assert moved(r="Hills") == ["All"]
+    alice.put(f"/v1/feeds/{feed['id']}", {"category_ids": [sea, sky, hills]}, status=201)
+    assert app.post("disable-tag", {"s": label("Sea")}) == "OK"
+    assert alice.get(f"/v1/feeds/{feed['id']}")["category_ids"] == [sky, hills]
+    app.post("mark-all-as-read", {"s": label("Hills")})
+    assert alice.get("/v1/entries", status="unread")["total"] == 0
+
+
 def test_a_label_may_be_escaped_twice(app: App, alice: Person, site: Publisher) -> None:
     """As RSS Guard 4.8 does it if a percent sign is in the title that it sends."""
     feed = alice.has_feed(site)

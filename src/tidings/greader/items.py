@@ -56,7 +56,7 @@ class Origin(Struct, frozen=True, rename="camel"):
 class Item(Struct, frozen=True, rename="camel"):
     """crawl_time_msec, timestamp_usec: when it was stored. published, updated: Unix seconds within 32 bits.
 
-    categories: states, the folder, labels, and the publisher's tags. marked: whether it is starred, for Liferea only.
+    categories: states, the folders, labels, and the publisher's tags. marked: whether it is starred, for Liferea only.
     """
 
     id: str
@@ -122,7 +122,7 @@ def _visible_labels(db: Read, user_id: int, entry_ids: Sequence[int]) -> dict[in
 
 def _item(entry: AppEntry, origin: FeedOrigin, enclosures: Iterable[Enclosure], label_names: Iterable[str]) -> Item:
     published = max(0, min(entry.published_at // SECOND, _LATEST_S))
-    states = [READING_LIST, LABEL + origin.category_title]
+    states = [READING_LIST, *(LABEL + title for title in (origin.category_title, *origin.further_titles))]
     if entry.status == EntryStatus.READ:
         states.append(READ)
     if entry.starred:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from typing import Final
 
@@ -28,7 +29,7 @@ from tidings.services.feeds.categories import check_title
 from tidings.services.feeds.feeds import SubscriptionExists
 from tidings.services.feeds.typed_urls import complete_url, reach
 from tidings.storage.entries import counters, entry_lists, labels
-from tidings.storage.feeds import categories, feeds
+from tidings.storage.feeds import categories, feeds, further_categories
 
 # Maximum number of entries among which each feed's newest is searched.
 _NEWEST: Final = 1_000
@@ -111,25 +112,32 @@ def list_subscriptions(caller: User, services: Services, site: PublicUrl) -> Sub
     with services.reading() as db:
         mine = feeds.list_all(db, caller.id)
         folders = categories.list_all(db, caller.id)
+        further = further_categories.of_user(db, caller.id)
         icons = feeds.icon_names(db, caller.id)
     tree = CategoryTree(folders)
     hidden = {folder.id for folder in folders if tree.is_hidden(folder.id)}
-    return Subscriptions(
-        [
-            _subscription(feed, tree.get(feed.category_id), feed.category_id in hidden, icons.get(feed.id), site)
-            for feed in mine
-        ]
-    )
+    listed = []
+    for feed in mine:
+        # One that was deleted since the feed was read is left out.
+        places = [place for one in _places(feed, further) if (place := tree.get(one)) is not None]
+        is_hidden = hidden.issuperset(place.id for place in places)
+        listed.append(_subscription(feed, places, is_hidden, icons.get(feed.id), site))
+    return Subscriptions(listed)
+
+
+def _places(feed: Feed, further: Mapping[int, Sequence[int]]) -> tuple[int, ...]:
+    """Return the categories of a feed, the first one first. further: the others, by feed id."""
+    return (feed.category_id, *further.get(feed.id, ()))
 
 
 def _subscription(
-    feed: Feed, folder: Category | None, is_hidden: bool, icon: str | None, site: PublicUrl
+    feed: Feed, folders: Sequence[Category], is_hidden: bool, icon: str | None, site: PublicUrl
 ) -> Subscription:
-    """folder: None if it was deleted since the feed was read. is_hidden: whether it is, or one above it."""
+    """is_hidden: whether all folders are, by themselves or by ones above them."""
     return Subscription(
         id=f"{FEED}{feed.id}",
         title=feed.title,
-        categories=[] if folder is None else [FolderOut(id=LABEL + folder.title, label=folder.title)],
+        categories=[FolderOut(id=LABEL + folder.title, label=folder.title) for folder in folders],
         url=feed.feed_url,
         html_url=feed.site_url,
         sortid=f"{feed.id:08X}",
@@ -150,6 +158,7 @@ def count_unread(caller: User, services: Services) -> UnreadCounts:
         unread = {feed.feed_id: feed.unread for feed in counters.list_all(db, caller.id)}
         mine = feeds.list_all(db, caller.id)
         tree = CategoryTree(categories.list_all(db, caller.id))
+        further = further_categories.of_user(db, caller.id)
         own = streams.visible_labels(db, caller.id)
         of_labels = labels.counts(db, caller.id, [label.id for label in own])
         views = streams.visible_views(db, caller.id, [view for view, _ in counted])
@@ -158,7 +167,8 @@ def count_unread(caller: User, services: Services) -> UnreadCounts:
     for feed in mine:
         # Exact for feeds with recent entries. For others an approximate time of the last entry is enough.
         at = newest.get(feed.id) or max(feed.news_at or 0, feed.created_at)
-        folders = (LABEL + folder.title for folder in tree.line(feed.category_id))
+        # Each once, even if several are below it.
+        folders = {LABEL + folder.title: True for one in _places(feed, further) for folder in tree.line(one)}
         for stream in (f"{FEED}{feed.id}", *folders, READING_LIST):
             count, latest = parts.get(stream, (0, 0))
             parts[stream] = count + unread.get(feed.id, 0), max(latest, at)
@@ -178,6 +188,9 @@ def count_unread(caller: User, services: Services) -> UnreadCounts:
 @routes.post("/reader/api/0/subscription/edit")
 async def edit_subscription(caller: User, services: Services, query: Edit) -> str:
     """Subscribe, unsubscribe, rename, or move to a folder. Subscribing again is not an error.
+
+    With a, a feed moves from the folder r, or else from its first one, and stays in others. With r alone it is taken
+    out of that folder; if it is in no other one, it goes to the first of all.
 
     What is sent is checked before the first change, so that a mistake changes nothing. Without a feed, edit makes the
     folder that is to be added: Twine does that.
@@ -245,30 +258,47 @@ def _apply(services: Services, user_id: int, query: Edit, titles: dict[int, str]
     if query.ac == "unsubscribe":
         services.feeds.bulk.delete(user_id, list(titles))
         return
-    folder_id, moving = _move(services, user_id, query, list(titles))
+    moves = _moves(services, user_id, query, list(titles))
     for feed_id, title in titles.items():
         if title:
-            move = {"category_id": folder_id} if feed_id in moving else {}
+            move = {"category_ids": moves[feed_id]} if feed_id in moves else {}
             services.feeds.subscriptions.update(user_id, feed_id, {"title": title} | move)
-    if untitled := [feed_id for feed_id in moving if not titles[feed_id]]:
-        services.feeds.bulk.move(user_id, untitled, folder_id)
+    services.feeds.bulk.set_categories(user_id, {feed_id: ids for feed_id, ids in moves.items() if not titles[feed_id]})
 
 
-def _move(services: Services, user_id: int, query: Edit, feed_ids: list[int]) -> tuple[int, set[int]]:
-    """Return the id of the folder to move feeds to, and which of the feeds move.
+def _moves(services: Services, user_id: int, query: Edit, feed_ids: list[int]) -> dict[int, list[int]]:
+    """Return the categories of the feeds that move, by feed id, the first one first.
 
-    A feed that is removed from its folder goes to the first, because each feed must be in one. It stays if it is not in
-    that folder, which may be gone: an app repeats a request whose answer it did not get.
+    A feed that is removed from its only folder goes to the first, because each feed must be in one. It stays if it is
+    not in that folder, which may be gone: an app repeats a request whose answer it did not get.
     """
-    if query.a:
-        return services.feeds.categories.ensure(user_id, streams.label_name(query.a)).id, set(feed_ids)
-    if not query.r:
-        return 0, set()
+    if not query.a and not query.r:
+        return {}
+    to = services.feeds.categories.ensure(user_id, streams.label_name(query.a)) if query.a else None
     with services.reading() as db:
-        folder = categories.by_key(db, user_id, normalize_for_search(streams.label_name(query.r)))
-        first = categories.first(db, user_id)
-        mine = feeds.get_many(db, user_id, feed_ids) if folder and first else []
-    return (first.id if first else 0), {feed.id for feed in mine if folder and feed.category_id == folder.id}
+        key = normalize_for_search(streams.label_name(query.r)) if query.r else None
+        left = None if key is None else categories.by_key(db, user_id, key)
+        fallback = to or categories.first(db, user_id)
+        further = further_categories.of_feeds(db, user_id, feed_ids)
+        mine = {feed.id: _places(feed, further) for feed in feeds.get_many(db, user_id, feed_ids)}
+    if fallback is None:
+        return {}
+    to_id, left_id = (None if one is None else one.id for one in (to, left))
+    moved = {feed_id: _moved(list(places), to_id, left_id) or [fallback.id] for feed_id, places in mine.items()}
+    return {feed_id: ids for feed_id, ids in moved.items() if tuple(ids) != mine[feed_id]}
+
+
+def _moved(places: list[int], to: int | None, left: int | None) -> list[int]:
+    """Return the categories of a feed after it was moved. to: where; None for out of the other alone.
+
+    left: where from. Unless the feed is in that one it leaves its first, which apps with one folder for each feed show.
+    """
+    if to is None:
+        return [one for one in places if one != left]
+    if to in places and left is not None:
+        return [one for one in places if one != left or one == to]
+    at = places.index(left) if left in places else 0
+    return list(dict.fromkeys([*places[:at], to, *places[at + 1 :]]))
 
 
 @routes.post("/reader/api/0/subscription/quickadd")
