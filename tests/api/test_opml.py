@@ -174,6 +174,28 @@ def test_categories_are_compared_without_case(alice: Person) -> None:
     assert [one["title"] for one in alice.get("/v1/categories")] == ["All", "News"]
 
 
+def test_a_feed_in_several_folders_is_in_several_categories(alice: Person, bob: Person, site: Publisher) -> None:
+    message = import_outlines(
+        alice,
+        folder("Second", folder("Below", feed("http://a.example/"))),
+        folder("First", feed("http://a.example/"), feed("http://b.example/")),
+        folder("FIRST", feed("http://a.example/")),
+    )
+
+    def titles(person: Person) -> list[list[str]]:
+        names = {one["id"]: one["title"] for one in person.get("/v1/categories")}
+        return [
+            [names[id_] for id_ in by_url(person)[url]["category_ids"]]
+            for url in ("http://a.example/", "http://b.example/")
+        ]
+
+    assert "imported: 2" in message
+    assert titles(alice) == [["Second / Below", "First"], ["First"]]
+    assert send(bob, alice.call("GET", "/v1/export").body).status == 201
+    # Folders are written in their order, and the first of them becomes the first category.
+    assert titles(bob) == [["First", "Second / Below"], ["First"]]
+
+
 def test_known_feeds_and_repeated_ones_are_skipped(alice: Person, site: Publisher) -> None:
     known = alice.has_feed(site)
 
@@ -181,7 +203,7 @@ def test_known_feeds_and_repeated_ones_are_skipped(alice: Person, site: Publishe
         alice,
         folder("Elsewhere", feed(known["feed_url"], text="Other", crawler="true")),
         folder("First", feed("http://a.example/")),
-        folder("Second", feed("http://a.example/")),
+        folder("First", feed("http://a.example/")),
     )
 
     assert "imported: 1" in message

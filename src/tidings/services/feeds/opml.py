@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import Any
 
 from msgspec import Struct
 
@@ -18,8 +17,9 @@ from tidings.net.fetch import FetchRequest
 from tidings.services.clock import Clock
 from tidings.services.concurrent_changes import repeat_if_concurrent
 from tidings.services.feeds.categories import ensure_paths
+from tidings.services.feeds.feeds import MAX_CATEGORIES
 from tidings.services.publisher_requests import PoliteFetcher
-from tidings.storage.feeds import categories, feeds
+from tidings.storage.feeds import categories, feeds, further_categories
 
 # A longer report would not be read.
 MAX_REMARKS = 100
@@ -33,7 +33,7 @@ class OpmlImportResult(Struct, frozen=True):
     new: int
     """Number of feeds stored."""
     known: int
-    """Number of feeds skipped as already subscribed to or listed twice."""
+    """Number of outlines skipped: of feeds that the user has, or listed in the same folder before."""
     unusable: tuple[opml.OpmlProblem, ...] = ()
     """Remarks on feeds that were skipped."""
     ignored_settings: tuple[opml.OpmlProblem, ...] = ()
@@ -74,35 +74,39 @@ class Opml:
         Raises InvalidInput, and stores nothing, if the document cannot be read or a feed has no category.
         """
         document = opml.read(body)
-        new = repeat_if_concurrent(lambda: self.subscribe(user_id, document.subscriptions))
-        return OpmlImportResult(
-            new, len(document.subscriptions) - new, tuple(document.unusable), tuple(document.ignored_settings)
-        )
+        added = repeat_if_concurrent(lambda: self.subscribe(user_id, document.subscriptions))
+        known = len(document.subscriptions) - sum(map(len, added))
+        return OpmlImportResult(len(added), known, tuple(document.unusable), tuple(document.ignored_settings))
 
     async def import_from(self, user_id: int, url: str) -> OpmlImportResult:
         """Import the document at a URL. Raises InvalidInput as `import_` does, and FetchError."""
         response = await self._fetcher.get(FetchRequest(url=url, accept=_ACCEPT), [user_id], requested_by=user_id)
         return await asyncio.to_thread(self.import_, user_id, response.body)
 
-    def subscribe(self, user_id: int, subscriptions: Sequence[opml.OpmlSubscription]) -> int:
-        """Subscribe to the feeds that are new, and return their number. They are due immediately.
+    def subscribe(
+        self, user_id: int, subscriptions: Sequence[opml.OpmlSubscription]
+    ) -> list[list[opml.OpmlSubscription]]:
+        """Subscribe to the feeds that are new, and return what made them: of each feed one for each folder it is in.
 
-        Raises InvalidInput as `import_` does.
+        They are due immediately. The first one of a feed says what it is. Raises InvalidInput as `import_` does.
         """
         with self._database.writing() as db:
             known = feeds.urls(db, user_id)
-            new = {subscription.values["feed_url"]: subscription for subscription in reversed(subscriptions)}
-            added = [subscription for url, subscription in reversed(new.items()) if url not in known]
-            feeds.add_many(db, user_id, self._rows(db, user_id, added))
+            by_url: dict[str, dict[tuple[str, ...], opml.OpmlSubscription]] = {}
+            for one in subscriptions:
+                if (url := one.values["feed_url"]) not in known:
+                    by_url.setdefault(url, {}).setdefault(one.folders, one)
+            added = [list(by_folder.values())[:MAX_CATEGORIES] for by_folder in by_url.values()]
+            self._add(db, user_id, added)
             if added:
                 notify.notify(db, notify.FEEDS)
-        return len(added)
+        return added
 
-    def _rows(self, db: Write, user_id: int, added: list[opml.OpmlSubscription]) -> list[dict[str, Any]]:
+    def _add(self, db: Write, user_id: int, added: list[list[opml.OpmlSubscription]]) -> None:
         now = self._clock()
         first = categories.first(db, user_id)
-        category_ids = ensure_paths(db, user_id, (one.folders for one in added if one.folders))
-        for one in added:
+        category_ids = ensure_paths(db, user_id, (one.folders for listed in added for one in listed if one.folders))
+        for one in (one for listed in added for one in listed):
             if not one.folders and first is None:
                 raise InvalidInput(
                     msg(
@@ -114,6 +118,9 @@ class Opml:
         if first is not None:
             category_ids[()] = first.id
         due = {"created_at": now, "checked_at": now, "next_check_at": now}
-        return [
-            subscription.values | due | {"category_id": category_ids[subscription.folders]} for subscription in added
-        ]
+        # Names that differ by case alone are those of one category.
+        places = [list(dict.fromkeys(category_ids[one.folders] for one in listed)) for listed in added]
+        rows = [listed[0].values | due | {"category_id": ids[0]} for listed, ids in zip(added, places, strict=True)]
+        feed_ids = feeds.add_many(db, user_id, rows)
+        further = ((feed_id, one) for feed_id, ids in zip(feed_ids, places, strict=True) for one in ids[1:])
+        further_categories.add(db, user_id, further)
