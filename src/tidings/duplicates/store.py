@@ -31,7 +31,7 @@ from tidings.duplicates.tables import duplicate_keys, duplicate_scans
 from tidings.engine import full_text
 from tidings.engine.database import Read, Write, columns
 from tidings.engine.statements import in_list, insert_rows, upsert
-from tidings.storage.schema import categories, duplicates, entries, entry_labels, feeds, users
+from tidings.storage.schema import categories, duplicates, entries, entry_labels, feed_categories, feeds, users
 
 # So many entries with the keys of a batch are looked at.
 MAX_CANDIDATES = 2_000
@@ -269,6 +269,9 @@ _select_kept_feeds = union(
     select(feeds.c.user_id, feeds.c.id).where(
         feeds.c.category_id == _kept_categories.c.id, feeds.c.user_id == _kept_categories.c.user_id
     ),
+    select(feed_categories.c.user_id, feed_categories.c.feed_id.label("id")).where(
+        feed_categories.c.category_id == _kept_categories.c.id, feed_categories.c.user_id == _kept_categories.c.user_id
+    ),
 )
 _select_with_uncompared = (
     select(duplicates.c.user_id)
@@ -296,7 +299,10 @@ def wishes(db: Read) -> list[Wish]:
 
 
 def kept_feeds(db: Read) -> dict[int, list[int]]:
-    """Return the feeds that users excepted, themselves or with a category, in the order of their ids, by user id."""
+    """Return the feeds that users excepted, by user id, in the order of their ids.
+
+    A feed is excepted itself, or with any of its categories.
+    """
     found: dict[int, list[int]] = {}
     for user_id, feed_id in sorted(db.tuples(_select_kept_feeds)):
         found.setdefault(user_id, []).append(feed_id)
