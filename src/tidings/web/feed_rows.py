@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from markupsafe import Markup
 from msgspec import Struct
@@ -49,6 +49,7 @@ class FeedRow(Struct, frozen=True):
 
     feed: FeedHealthData
     category: str
+    """Paths of all that it is in."""
     trouble: str
     """What is wrong; empty if nothing is."""
     advice: str
@@ -78,13 +79,19 @@ class FeedRow(Struct, frozen=True):
 
 
 def feed_rows(
-    db: Read, user_id: int, feeds: Sequence[FeedHealthData], categories: dict[int, str], now: Instant
+    db: Read,
+    user_id: int,
+    feeds: Sequence[FeedHealthData],
+    categories: Mapping[int, str],
+    further: Mapping[int, Sequence[int]],
+    now: Instant,
 ) -> list[FeedRow]:
+    """Return the rows of feeds. categories: paths by id. further: categories after the first, by feed id."""
     weekly = entries_per_week(db, user_id, [feed.id for feed in feeds], now, WEEKS)
     return [
         FeedRow(
             feed,
-            categories.get(feed.category_id, ""),
+            ", ".join(categories.get(one, "") for one in (feed.category_id, *further.get(feed.id, ()))),
             trouble(feed),
             _advice(feed.health),
             rhythm(weekly[feed.id]),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from msgspec import UNSET, UnsetType
 
 from tidings.base.errors import InvalidInput, NotFound
@@ -137,13 +139,18 @@ def confirm_deletion(context: RequestContext, category_id: int) -> PageResponse:
     line = context.sidebar.category(category_id)
     if line is None:
         raise unknown_category(category_id)
-    ids = context.sidebar.tree.with_below(category_id)
-    below = [context.sidebar.category(one) for one in ids[1:]]
-    feeds = {feed.id: feed.title for listed in context.sidebar.feeds_of(ids).values() for feed in listed}
-    paths = {one: context.sidebar.tree.path(one) for one in ids}
-    uses = context.services.entries.queries.uses(context.caller.id, feeds, paths)
-    feeds_below = line.counts.feeds - line.own.feeds
-    values = {"line": line, "below": below, "feeds_below": feeds_below, "uses": uses}
+    removed = context.sidebar.tree.with_below(category_id)
+    below = [context.sidebar.category(one) for one in removed[1:]]
+    alone, alone_with_below = _only_in(context, [category_id]), _only_in(context, removed)
+    paths = {one: context.sidebar.tree.path(one) for one in removed}
+    values = {
+        "line": line,
+        "below": below,
+        "feeds_below": len(alone_with_below.keys() - alone),
+        "alone": len(alone),
+        "elsewhere": line.own.feeds - len(alone),
+        "uses": context.services.entries.queries.uses(context.caller.id, alone_with_below, paths),
+    }
     return PageResponse("category_delete.html", {"title": _("Delete a category"), "place": "categories"} | values)
 
 
@@ -159,13 +166,25 @@ def delete_category(
         return Redirect(f"/categories/{category_id}/delete", notice=_("Choose a category that stays."))
     if form.move_to is not None and form.move_to != category_id:
         try:
-            services.feeds.bulk.move(
-                caller.id, [feed.id for feed in context.sidebar.feeds_of([category_id])[category_id]], form.move_to
-            )
+            removed = context.sidebar.tree.with_below(category_id) if with_below else [category_id]
+            here = {feed.id for feed in context.sidebar.feeds_of([category_id])[category_id]}
+            moved = [feed_id for feed_id in _only_in(context, removed) if feed_id in here]
+            services.feeds.bulk.move(caller.id, moved, form.move_to)
         except NotFound as error:
             return Redirect(f"/categories/{category_id}/delete", notice=translated(error.text))
     services.feeds.categories.delete(caller.id, category_id, with_below=with_below)
     return Redirect("/categories", notice=_("%(title)s deleted.", title=line.category.name))
+
+
+def _only_in(context: RequestContext, category_ids: Collection[int]) -> dict[int, str]:
+    """Return the titles of the feeds that are in no other category than these, by id."""
+    further = context.sidebar.further
+    return {
+        feed.id: feed.title
+        for listed in context.sidebar.feeds_of(category_ids).values()
+        for feed in listed
+        if set(category_ids).issuperset((feed.category_id, *further.get(feed.id, ())))
+    }
 
 
 def _parent(text: str) -> int | UnsetType | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from msgspec import defstruct
@@ -24,7 +25,7 @@ from tidings.services.feeds.feeds import owned_feed
 from tidings.services.feeds.rule_preview import RulePreview
 from tidings.services.polling.lease import RefreshFailed
 from tidings.services.publisher_requests import BOUND_TO_HOST, options_elsewhere
-from tidings.storage.feeds import categories, health
+from tidings.storage.feeds import categories, further_categories, health
 from tidings.web import security
 from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.feed_rows import feed_rows
@@ -67,6 +68,10 @@ class FeedFormBase(Form, frozen=True):
 
     category_id: int | None = None
     """None keeps the category."""
+    also: tuple[str, ...] = ()
+    """Ids of the other categories to stay in; the form sends "" with them, so that it can tell none from not sent."""
+    also_in: int | None = None
+    """One more."""
     forget_password: bool | None = None
     """Remove the stored password."""
 
@@ -100,7 +105,11 @@ def change_feed(
     """Write only changed fields: an unchanged title still follows the publisher's."""
     with services.reading() as db:
         feed = owned_feed(db, caller.id, feed_id)
+        further = further_categories.of_feeds(db, caller.id, [feed_id]).get(feed_id, ())
     fields, problems = _changes(feed, form)
+    category_ids = _categories(feed, form, further)
+    if category_ids != (feed.category_id, *further):
+        fields["category_ids"] = category_ids
     # One by one, so that the page shows all errors together.
     for name in fields.keys() - problems.keys():
         try:
@@ -140,6 +149,13 @@ async def refresh_feed(caller: User, services: Services, feed_id: int, form: Ref
     except (RefreshFailed, FetchError, InvalidInput) as error:
         notice = translated(error.text)
     return Redirect(security.local_path(form.back) or f"/feeds/{feed_id}/edit", notice=notice)
+
+
+def _categories(feed: Feed, form: FeedForm, further: Sequence[int]) -> tuple[int, ...]:
+    """Return the categories that the feed is to be in. further: those after the first now."""
+    kept = [one for one in further if not form.also or str(one) in form.also]
+    added = [form.also_in] if form.also_in else []
+    return tuple(dict.fromkeys((form.category_id or feed.category_id, *kept, *added)))
 
 
 def _changes(feed: Feed, form: FeedForm) -> tuple[dict[str, Any], dict[str, str]]:
@@ -200,8 +216,9 @@ def _page(
         checked = health.get(db, user.id, feed_id, now)
         if checked is None:
             raise NotFound(verbatim(f"There is no feed {feed_id}."))
+        further = further_categories.of_feeds(db, user.id, [feed_id])
         named = categories.paths(db, user.id)
-        (row,) = feed_rows(db, user.id, [checked], named, now)
+        (row,) = feed_rows(db, user.id, [checked], named, further, now)
     shown = _form_of(feed) if form is None else form
     is_refused = bool(problems)
     problems = problems or _rule_problems(shown)
@@ -212,6 +229,7 @@ def _page(
         "row": row,
         "is_fetched": feed.feed_url != SAVED_PAGES_URL,
         "form": shown,
+        "also": [(one, named.get(one, "")) for one in further.get(feed_id, ())],
         "is_typed": form is not None,
         "setting_labels": SWITCH_LABELS,
         "problems": problems,

@@ -18,7 +18,7 @@ from tidings.engine.database import Read
 from tidings.http.binding import Form, Query
 from tidings.http.endpoints import Routes
 from tidings.services import Services
-from tidings.storage.feeds import categories, health
+from tidings.storage.feeds import categories, feeds, further_categories, health
 from tidings.web import security
 from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.feed_rows import NAMES, feed_rows
@@ -121,16 +121,22 @@ def refresh_category(caller: User, services: Services, category_id: int, form: F
 
 
 def _apply(caller: User, services: Services, action: str, ids: Sequence[int]) -> str:
-    """Apply an action. Returns the notice. action: refresh, on, off, delete, move:<category>, every:<minutes>."""
+    """Apply an action. Returns the notice.
+
+    action: refresh, on, off, delete, every:<minutes>, also:<category>, move:<category> or move:<category>:<from>, where
+    the feeds leave the category that is named instead of their first.
+    """
     name, _colon, value = action.partition(":")
-    is_number = value.isascii() and value.isdecimal() and len(value) < 10
-    number = int(value) if is_number else 0
+    value, _colon, left = value.partition(":")
+    is_number, number = _number(value)
     if name == "refresh":
         return _refresh_notice(services.polling.claims.refresh_feeds(caller.id, ids))
     if name == "move":
-        count = services.feeds.bulk.move(caller.id, ids, number)
+        count = services.feeds.bulk.move(caller.id, ids, number, left_id=_number(left)[1] or None)
         return ngettext("%(count)d feed moved.", "%(count)d feeds moved.", count, count=count)
-    if name == "every":
+    if name == "also":
+        count = services.feeds.bulk.add_to(caller.id, ids, number)
+    elif name == "every":
         if not is_number:
             raise InvalidInput(msg("Choose what to do with these feeds."))
         count = services.feeds.bulk.set_interval(caller.id, ids, number)
@@ -146,6 +152,12 @@ def _apply(caller: User, services: Services, action: str, ids: Sequence[int]) ->
     else:
         raise InvalidInput(msg("Choose what to do with these feeds."))
     return ngettext("%(count)d feed changed.", "%(count)d feeds changed.", count, count=count)
+
+
+def _number(text: str) -> tuple[bool, int]:
+    """Return whether a text is a number, and the number; 0 if it is none."""
+    is_number = text.isascii() and text.isdecimal() and len(text) < 10
+    return is_number, int(text) if is_number else 0
 
 
 def _refresh_notice(count: int) -> str:
@@ -170,7 +182,8 @@ def _page(context: RequestContext, caller: User, services: Services, query: Feed
         pages = max(1, -(-len(chosen.ids) // ON_A_PAGE))
         page = min(max(query.page or 1, 1), pages)
         shown = health.get_many(db, caller.id, chosen.ids[(page - 1) * ON_A_PAGE : page * ON_A_PAGE], now)
-        rows = feed_rows(db, caller.id, shown, named, now)
+        further = further_categories.of_feeds(db, caller.id, [feed.id for feed in shown])
+        rows = feed_rows(db, caller.id, shown, named, further, now)
     return PageResponse(
         "feeds.html",
         {
@@ -203,12 +216,12 @@ def _summaries(db: Read, caller: User, query: FeedsQuery, now: Instant) -> list[
 
 
 def _filtered(db: Read, caller: User, summaries: Sequence[FeedHealthSummary], query: FeedsQuery) -> FilteredFeeds:
-    inside = () if query.category is None else set(categories.with_below(db, caller.id, [query.category]))
+    inside = () if query.category is None else set(feeds.ids_of_category(db, caller.id, query.category))
     words = sort_key(query.q).split()
     matching = [
         feed
         for feed in summaries
-        if (query.category is None or feed.category_id in inside)
+        if (query.category is None or feed.id in inside)
         and (not words or all(word in _searched(feed) for word in words))
     ]
     counts = Counter(feed.health for feed in matching)

@@ -1,5 +1,5 @@
 // Dragging in the sidebar: a category is put under the one that it is dropped on, or at the top if that is none; a feed
-// goes into the category.
+// goes into the category, out of the one that it was dragged from.
 import { base, byId } from "./page.js";
 import { swap } from "./tidings.js";
 import { post } from "./marks.js";
@@ -32,9 +32,10 @@ sidebar.addEventListener("drop", async (event) => {
   event.preventDefault();
   const target = group(event.target);
   const parent = target ? number(target) : "";
+  const from = dragged.closest(".group").firstElementChild;
   const moved = group(dragged)
     ? post(`${base}/categories/${number(dragged)}/move`, { parent }, null, null)
-    : post(`${base}/feeds/bulk`, { action: `move:${parent}`, feed: number(dragged) }, null, null);
+    : post(`${base}/feeds/bulk`, { action: `move:${parent}:${number(from)}`, feed: number(dragged) }, null, null);
   show(null);
   if (await moved) swap(location.href, ["groups"]);
 });
