@@ -14,8 +14,8 @@ from sqlalchemy import inspect, text
 
 from cli.commands import Tidings, error_line
 from support.people import PASSWORD
+from support.ports import free_port
 from support.postgres import postgres_server
-from support.running import free_port
 from tidings.engine.database import Database
 from tidings.storage import migrate
 from tidings.wiring.services import AllServices

@@ -31,6 +31,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from support.ports import free_port
+
 Headers = Mapping[str, str] | Iterable[tuple[str, str]]
 
 # A self-signed certificate for localhost, 127.0.0.1, 127.0.0.2 and ::1, good until 2125.
@@ -256,6 +258,7 @@ class Publisher:
     def __init__(self, host: str = "127.0.0.1", *, port: int = 0, tls: bool = False) -> None:
         self.host = host
         self.port = port
+        self._has_own_port = port != 0
         self.tls = tls
         self.connections = 0
         self._replies: dict[str, list[Script]] = {}
@@ -336,7 +339,7 @@ class Publisher:
         """Return the requests of a path. path: without a query, requests with any query."""
         return [seen for seen in self.requests if path in {seen.path, seen.path.partition("?")[0]}]
 
-    def wait_for(self, count: int, path: str | None = None, *, timeout_s: float = 5) -> list[ReceivedRequest]:
+    def wait_for(self, count: int, path: str | None = None, *, timeout_s: float = 60) -> list[ReceivedRequest]:
         """Wait for this many requests (of `path`), and return them. Raises AssertionError after `timeout_s`."""
         deadline = time.monotonic() + timeout_s
         with self._changed:
@@ -409,13 +412,11 @@ class Publisher:
         if self.tls:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             context.load_cert_chain(CERTIFICATE)
-        server = await asyncio.start_server(self._accept, self.host, self.port, ssl=context)
         # The service may still wait for an earlier publisher at the same port, which had asked it to.
-        while not self.port and server.sockets[0].getsockname()[1] in _used_ports:
-            server.close()
-            server = await asyncio.start_server(self._accept, self.host, 0, ssl=context)
-        self.port = server.sockets[0].getsockname()[1]
+        while not self.port or (not self._has_own_port and self.port in _used_ports):
+            self.port = free_port(self.host)
         _used_ports.add(self.port)
+        server = await asyncio.start_server(self._accept, self.host, self.port, ssl=context)
         self._started.set()
         await self._stop.wait()
         server.close()

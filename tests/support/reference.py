@@ -16,7 +16,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from support.running import free_port
+from support.ports import free_port
 
 # As in benchmarks/polling.py: a command that installs Miniflux, and starts and stops it.
 COMMAND = Path(os.environ.get("TIDINGS_PEER", Path(__file__).parents[3] / "shared" / "tools" / "peer"))

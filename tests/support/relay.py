@@ -4,7 +4,7 @@
         page.goto(network.url)
         network.cut()        # connections are reset, and new ones refused
         network.mend()
-        network.lose_answer()    # cut as soon as the service answers: it has received the request
+        network.lose_answer()    # cut as soon as the service answers a POST: it has received the request
 
 Unlike the offline mode of a browser's developer tools, it also concerns service workers.
 """
@@ -18,6 +18,8 @@ from types import TracebackType
 from typing import Final, Self
 from urllib.parse import urlsplit
 
+from support.ports import free_port
+
 _CHUNK: Final = 65_536
 
 
@@ -29,7 +31,7 @@ class Relay:
         self._lock = threading.Lock()
         self._loses_answers = False
         self._listener: socket.socket | None = None
-        self._port = 0
+        self._port = free_port()
 
     @property
     def url(self) -> str:
@@ -38,7 +40,6 @@ class Relay:
     def mend(self) -> None:
         """Listen, on the same port as before."""
         listener = socket.create_server(("127.0.0.1", self._port), backlog=128)
-        self._port = listener.getsockname()[1]
         self._loses_answers = False
         self._listener = listener
         threading.Thread(target=self._accept, args=(listener,), daemon=True).start()
@@ -54,7 +55,7 @@ class Relay:
             _close(one)
 
     def lose_answer(self) -> None:
-        """Pass requests on; cut when the first answer arrives, and pass nothing of it on."""
+        """Pass requests on; cut when the first answer to a POST arrives, and pass nothing of it on."""
         self._loses_answers = True
 
     def _accept(self, listener: socket.socket) -> None:
@@ -69,15 +70,22 @@ class Relay:
                     _close(client)
                     _close(server)
                     return
+                has_posted = threading.Event()
                 for source, sink, is_answer in ((client, server, False), (server, client, True)):
-                    threading.Thread(target=self._copy, args=(source, sink, is_answer), daemon=True).start()
+                    copied = (source, sink, is_answer, has_posted)
+                    threading.Thread(target=self._copy, args=copied, daemon=True).start()
 
-    def _copy(self, source: socket.socket, sink: socket.socket, is_answer: bool) -> None:
+    def _copy(self, source: socket.socket, sink: socket.socket, is_answer: bool, has_posted: threading.Event) -> None:
+        """has_posted: whether the last request of the connection is a POST."""
         with contextlib.suppress(OSError):
             while data := source.recv(_CHUNK):
-                if is_answer and self._loses_answers:
+                if is_answer and has_posted.is_set() and self._loses_answers:
                     self.cut()
                     return
+                if not is_answer and data.startswith((b"GET ", b"HEAD ")):
+                    has_posted.clear()
+                elif not is_answer and data.startswith(b"POST "):
+                    has_posted.set()
                 sink.sendall(data)
         for one in (source, sink):
             _close(one)

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import psycopg
 
+from support.ports import free_port
 from support.postgres import Cluster, PostgresMissing, create_database
-from support.running import free_port
 from tidings.engine.database import Database
 from tidings.storage import migrate
 

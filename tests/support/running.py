@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -18,16 +17,10 @@ from pathlib import Path
 
 from support import forked_command
 from support.forked_command import ForkedCommand
+from support.ports import free_port
 from tidings.engine.database import Database
 from tidings.settings import load
 from tidings.wiring.services import AllServices, build_services
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 @dataclass
