@@ -16,6 +16,11 @@ from tidings.domain.accounts.events import Method, Origin
 
 # The machine may be busy with other work.
 TIMEOUT_MS = 60_000
+# A script has run when it has been imported, whoever asked for it first.
+_IMPORT: Final = """(file) => {
+    const { src } = document.querySelector("script[src$='/reading.js']");
+    return import(src.replace("reading.js", file)).then(() => null);
+}"""
 # Contexts of the browser.
 SCREENS: Final[dict[str, dict[str, Any]]] = {
     "wide": {"viewport": {"width": 1280, "height": 800}},
@@ -60,6 +65,10 @@ class Reader:
     def press(self, *keys: str) -> None:
         for key in keys:
             self.page.keyboard.press(key)
+
+    def wait_for_part(self, name: str) -> None:
+        """Wait until a script has run that the page loads only when it needs it (`js/parts.js`)."""
+        self.page.evaluate(_IMPORT, f"{name}.js")
 
     def wait_for_text(self, text: str) -> None:
         """Wait until the page shows a text, usually as a notice."""

@@ -54,6 +54,8 @@ def reader(browser: Browser, service: RunningService, alice: Person) -> Iterator
         created.set_session(alice)
         # What the pages themselves are refused by their policy is told on the console: it was in the way, as it should.
         yield created
+        # What the page has yet to ask for would be refused while it is being closed.
+        created.page.goto("about:blank")
         created.complaints = [one for one in created.complaints if not one.startswith(("console:", "asked for"))]
 
 

@@ -152,6 +152,7 @@ def test_many_feeds_are_moved_at_once(reader: Reader, alice: Person, site: Publi
     page = reader.go("/feeds")
 
     page.get_by_label("All on this page").check()
+    expect(page.locator("#bulk [name=feed]:checked")).to_have_count(3)
     page.get_by_label("With the selected feeds").select_option(label="Weather")
     page.locator("#bulk").get_by_role("button", name="Apply").click()
     page.wait_for_load_state()

@@ -139,6 +139,8 @@ def test_keys_and_gestures_work_without_a_connection(
         expect(page.locator(".row.unread")).to_have_count(1)
         page.keyboard.press("Enter")
         expect(page.locator("#pane h1")).to_be_visible()
+        # The title of the page is there before its script.
+        page.wait_for_load_state()
         traveller.reader.press("f")
         expect(page.locator(".bottom button[name=unstar]")).to_be_visible()
 
@@ -153,6 +155,9 @@ def test_what_was_read_and_starred_without_a_connection_is_sent_later(
     traveller.go("/unread")
 
     page.get_by_role("link", name="Rain").first.click()
+    expect(page.locator("#pane h1")).to_have_text("Rain")
+    # The title of the page is there before its script.
+    page.wait_for_load_state()
     page.locator(".bottom button[name=star]").click()
     expect(page.locator(".bottom button[name=unstar]")).to_be_visible()
     traveller.go("/unread")

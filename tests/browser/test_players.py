@@ -99,6 +99,7 @@ def test_a_recording_continues_at_the_stored_position_and_is_marked_read_at_its_
     with reading(browser, service) as created:
         created.set_session(alice)
         page = created.go(f"/entries/{episode}")
+        created.wait_for_part("player")
         sound = page.locator("audio")
 
         def play(from_s: float) -> None:
@@ -123,6 +124,7 @@ def test_a_recording_continues_at_the_stored_position_and_is_marked_read_at_its_
         assert eventually(lambda: kept() == 20, within_s=60)
 
         page.reload()
+        created.wait_for_part("player")
         player.get_by_title("Back 30 seconds").click()
         player.get_by_title("Forward 30 seconds").click()
         play(31)
@@ -130,6 +132,7 @@ def test_a_recording_continues_at_the_stored_position_and_is_marked_read_at_its_
         assert eventually(lambda: 31 <= kept() < SECONDS, within_s=60)
 
         page = created.go(f"/entries/{episode}")
+        created.wait_for_part("player")
         assert alice.entries()[0]["status"] == "unread"
         play(31)
         with page.expect_response("**/entries/marks"):
@@ -143,6 +146,7 @@ def test_without_a_connection_a_recording_plays_on_and_nothing_is_said(
     with reading(browser, service) as created:
         created.set_session(alice)
         page = created.go(f"/entries/{episode}")
+        created.wait_for_part("player")
         sound = page.locator("audio")
         sound.evaluate("sound => { sound.play() }")
         page.wait_for_function("() => document.querySelector('audio').readyState === 4")
@@ -207,6 +211,7 @@ def test_on_a_phone_another_page_goes_on_where_the_last_one_was(
     with reading(browser, service, **PHONE) as created:
         created.set_session(alice)
         page = created.go(f"/entries/{first}")
+        created.wait_for_part("player")
         page.locator(".player audio").evaluate("sound => { sound.currentTime = 0; sound.play() }")
         page.wait_for_function("() => document.querySelector('audio').currentTime > 0.2")
         page.get_by_title("Forward 30 seconds").last.click()
@@ -238,6 +243,7 @@ def test_the_bar_moves_nothing_and_belongs_to_one_user(
     with reading(browser, service, viewport={"width": 1400, "height": 900}) as created:
         created.set_session(alice)
         page = created.go(f"/entries/{first}")
+        created.wait_for_part("player")
         page.evaluate("""() => {
             window.shifts = 0;
             window.shifted = [];
@@ -275,6 +281,7 @@ def test_chapters_and_transcripts_seek_and_mark_where_it_is(
     with reading(browser, service, **PHONE) as created:
         created.set_session(alice)
         page = created.go(f"/entries/{first}")
+        created.wait_for_part("episode")
         page.get_by_text("Chapters", exact=True).click()
         page.get_by_role("link", name="The rain").click()
         page.wait_for_function("() => document.querySelector('audio').currentTime >= 100")
@@ -302,6 +309,7 @@ def test_at_the_end_the_first_of_the_queue_begins(
             page.get_by_role("button", name="Add to queue").click()
             expect(page.get_by_role("button", name="Remove from the queue")).to_be_visible()
         page = created.go(f"/entries/{first}")
+        created.wait_for_part("player")
         page.get_by_role("button", name="Play next").click()
         expect(page.get_by_role("button", name="Remove from the queue")).to_be_visible()
         sound = page.locator(".player audio")

@@ -158,6 +158,9 @@ def test_gestures_open_other_articles_as_the_account_says(phone: Reader, alice: 
         alice.put(f"/v1/users/{alice.id}", {"gesture_nav": gesture_nav}, status=201)
         page = phone.go(f"/unread/{second_entry}")
         page.evaluate(NOTE_LINKS)
+        # The first gesture has to wait for its script.
+        GESTURES["to the right from the edge"](page)
+        page.wait_for_function("() => followed.splice(0).length")
         found[gesture_nav] = []
         for gesture in GESTURES.values():
             gesture(page)
@@ -185,6 +188,7 @@ def test_a_swipe_in_an_article_does_not_also_go_back_in_the_history(
 
     for _ in range(2):
         touch(page, (20, 500), (360, 500))
+    page.wait_for_function("() => followed.length === 2")
     # Time for a navigation that the browser has begun. None can be waited for, since none is to happen.
     page.wait_for_timeout(1000)
 
@@ -246,6 +250,7 @@ def test_scrolling_a_column_beside_the_article_marks_entries_read(
         created.wait_for_text("unread again")
         expect(page.locator(".row.unread")).to_have_count(46)
         created.press("r")
+        created.wait_for_text("Nothing to check")
         page.locator("#column").evaluate("column => column.scrollTo(0, 1)")
         created.press("A")
         created.wait_for_text("46 marked read")
@@ -262,17 +267,23 @@ def test_a_slow_action_shows_progress_at_once(
         created.set_session(alice)
         page = created.go("/unread")
         held: list[Route] = []
+
+        def let_go() -> None:
+            while not held:
+                page.wait_for_timeout(50)
+            held.pop().continue_()
+
         for path in ("**/mark-read", "**/entries/undo"):
             page.route(path, lambda route: held.append(route))  # noqa: PLW0108 - Playwright counts its parameters
 
         created.press("A")
         expect(page.locator(".row:not(.unread)")).to_have_count(2)
         created.wait_for_text("One moment …")
-        held.pop().continue_()
+        let_go()
         created.wait_for_text("2 marked read")
         created.press("z")
         created.wait_for_text("One moment …")
-        held.pop().continue_()
+        let_go()
         created.wait_for_text("2 unread again")
         expect(page.locator(".row.unread")).to_have_count(2)
 

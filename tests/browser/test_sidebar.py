@@ -66,7 +66,7 @@ def test_groups_changed_at_once_are_all_remembered(reader: Reader, feeds: dict[s
     groups = [group_of(page, f"Category 0{number}") for number in (1, 2, 3)]
     # They are sent one after the other.
     last = f"open={groups[-1].locator('xpath=descendant-or-self::details').get_attribute('data-group')}&"
-    with page.expect_response(lambda response: last in (response.request.post_data or ""), timeout=20_000):
+    with page.expect_response(lambda response: last in (response.request.post_data or "")):
         for group in groups:
             group.locator("summary").evaluate("summary => summary.click()")
 

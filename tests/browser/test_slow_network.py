@@ -66,6 +66,8 @@ def is_wide(page: Page) -> bool:
 def star_button(page: Page, title: str) -> str:
     """Return the selector of the button after the article has been opened."""
     expect(page.locator("#pane h1")).to_have_text(title)
+    # The title of a page is there before its script.
+    page.wait_for_load_state()
     return "#pane .tools button[name=star]" if is_wide(page) else ".bottom button[name=star]"
 
 
