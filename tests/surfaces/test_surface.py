@@ -21,7 +21,7 @@ from tidings.base.messages import verbatim
 from tidings.http.binding import Form, Query, QueryOrForm
 from tidings.http.endpoints import Endpoint, Routes
 from tidings.http.requests import SMALL_BODY_SIZE, BodyPace, Request, RequestTooSlow
-from tidings.http.surface import Surface
+from tidings.http.surface import THREADS_FOR_INCOMPLETE, Surface
 
 routes = Routes()
 RELEASED = threading.Event()
@@ -108,7 +108,7 @@ def show_long() -> Response:
 
 @routes.get("/mobile/slow")
 def wait_for_release() -> None:
-    assert RELEASED.wait(timeout=10)
+    assert RELEASED.wait(timeout=60)
 
 
 @routes.get("/mobile/broken")
@@ -212,18 +212,21 @@ def test_more_requests_than_may_wait_are_refused_at_once() -> None:
 def test_requests_whose_body_has_not_arrived_leave_their_threads_to_others(body_size: int) -> None:
     """They fill neither the queue nor the threads: while they are identified, and while they are told of the end."""
     released = threading.Event()
+    stuck: list[str] = []
 
     class Stuck(Small):
         body_pace = BodyPace(limit_s=0.05)
 
         def identify(self, request: Request, endpoint: Endpoint | None) -> Name:
             if int(request.headers["content-length"]) > SMALL_BODY_SIZE:
-                assert released.wait(timeout=10)
+                stuck.append("while it is identified")
+                assert released.wait(timeout=60)
             return super().identify(request, endpoint)
 
         def render_error(self, error: Exception, request: Request, context: Name | None) -> Response:
             if isinstance(error, RequestTooSlow):
-                assert released.wait(timeout=10)
+                stuck.append("while it is told of the end")
+                assert released.wait(timeout=60)
             return super().render_error(error, request, context)
 
     async def answered_meanwhile() -> tuple[list[int], set[int]]:
@@ -232,7 +235,10 @@ def test_requests_whose_body_has_not_arrived_leave_their_threads_to_others(body_
                 asyncio.create_task(ask(surface, "/edit", method="POST", body_size=body_size, body=None))
                 for _ in range(4 * Small.max_waiting)
             ]
-            await asyncio.sleep(4 * Stuck.body_pace.limit_s)
+            async with asyncio.timeout(60):
+                await asyncio.wait(half_sent, return_when=asyncio.FIRST_COMPLETED)
+                while len(stuck) < THREADS_FOR_INCOMPLETE:  # noqa: ASYNC110 - threads say it
+                    await asyncio.sleep(0.01)
             others = [await ask(surface, "/items/1"), await ask(surface, "/edit", method="POST", body=b"")]
             released.set()
             refused = await asyncio.gather(*half_sent)
