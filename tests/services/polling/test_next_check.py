@@ -9,8 +9,9 @@ import pytest
 from sqlalchemy import select
 
 from support.people import PASSWORD, rss
+from support.ports import free_port
 from support.publisher import Answer, Drop, Publisher, Reply
-from support.running import environment_for, free_port
+from support.running import environment_for
 from tidings.base.times import DAY, HOUR, MINUTE, Instant
 from tidings.domain.feeds.feeds import Feed
 from tidings.domain.polling.check_times import HINT_JITTER
@@ -34,8 +35,12 @@ class ScheduleFixture:
         self.now = START
         self.site = site
         self._database = database
-        self.services: AllServices = build_services(database, load(environment, None), clock=lambda: self.now)
+        self.services: AllServices
+        self.restart(environment)
         self.user = self.services.accounts.users.create("alice", PASSWORD)
+
+    def restart(self, environment: dict[str, str]) -> None:
+        self.services = build_services(self._database, load(environment, None), clock=lambda: self.now)
 
     def subscribe(self, path: str, reply: Reply, **given: object) -> int:
         async def create() -> int:
@@ -209,14 +214,17 @@ def test_failures_in_a_row_wait_longer_and_one_success_clears_all(fixture: Sched
 
 @pytest.mark.one_engine
 @pytest.mark.slow
-@pytest.mark.parametrize("settings", [{"http_client_timeout": "1"}], indirect=True, ids=[""])
 @pytest.mark.parametrize("trouble", ["429", "503", "timeout", "dropped"])
-def test_temporary_failures_become_an_error_only_if_they_last(fixture: ScheduleFixture, trouble: str) -> None:
+def test_temporary_failures_become_an_error_only_if_they_last(
+    fixture: ScheduleFixture, database_url: str, tmp_path: Path, settings: dict[str, str], trouble: str
+) -> None:
     feed_id = fixture.subscribe("/feed.xml", Answer(document(fixture), etag='"1"'))
     if trouble == "dropped":
         fixture.site.script("/feed.xml", Drop())
     elif trouble == "timeout":
         fixture.site.serve("/feed.xml", "late", after_s=30)
+        # Not before: the subscription has to succeed.
+        fixture.restart(environment_for(database_url, tmp_path, http_client_timeout="1", **settings))
     else:
         fixture.site.serve("/feed.xml", "no", status=int(trouble))
 
