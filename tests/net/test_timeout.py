@@ -18,20 +18,24 @@ FEED = "<rss><channel><title>Rain tomorrow</title></channel></rss>"
 STOP_S = STEP_S + SUSPENDED_S + 0.5
 
 
-def fetch_standing_still(url: str, *, timeout_s: float) -> FetchResponse:
+def fetch_standing_still(site: Publisher, *, timeout_s: float) -> FetchResponse:
     """Simulates a process that is suspended as soon as it has sent its request."""
 
     async def use(fetcher: Fetcher) -> FetchResponse:
-        asyncio.get_running_loop().call_later(0.1, time.sleep, STOP_S)
-        return await fetcher.get(FetchRequest(url=url, timeout_s=timeout_s))
+        fetching = asyncio.create_task(fetcher.get(FetchRequest(url=site.url("/"), timeout_s=timeout_s)))
+        await asyncio.to_thread(site.wait_for, 1)
+        time.sleep(STOP_S)  # noqa: ASYNC251 - nobody else is here
+        return await fetching
 
     return with_fetcher(use)
 
 
-@pytest.mark.parametrize("timeout_s", [0.5, STOP_S - 0.2], ids=["long before", "shortly before"])
+@pytest.mark.parametrize("timeout_s", [STEP_S, STOP_S - 0.2], ids=["long before", "shortly before"])
 def test_data_that_arrived_during_a_suspension_is_read(timeout_s: float, site: Publisher) -> None:
     """Holds for every timeout that ends during the suspension."""
-    found = fetch_standing_still(site.serve("/", FEED, after_s=0.2), timeout_s=timeout_s)
+    site.serve("/", FEED, after_s=0.2)
+
+    found = fetch_standing_still(site, timeout_s=timeout_s)
 
     assert found.body == FEED.encode()
 
@@ -40,7 +44,7 @@ def test_a_server_that_hangs_after_a_suspension_still_times_out(site: Publisher)
     site.script("/", Hang())
 
     with pytest.raises(FetchTimeout):
-        fetch_standing_still(site.url("/"), timeout_s=0.5)
+        fetch_standing_still(site, timeout_s=STEP_S)
 
 
 def test_a_timeout_of_several_steps_ends_a_fetch_that_hangs(site: Publisher) -> None:
