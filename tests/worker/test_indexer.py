@@ -48,11 +48,11 @@ def test_the_worker_retries_while_the_database_is_unavailable(
 async def run_until_done(work: SearchIndexer, database: Database) -> None:
     stop = asyncio.Event()
     running = asyncio.create_task(Indexer(work).run(stop))
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         while await asyncio.to_thread(is_behind, database):  # noqa: ASYNC110 - the database tells nobody
             await asyncio.sleep(0.01)
     stop.set()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         await running
 
 

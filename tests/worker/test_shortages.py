@@ -92,7 +92,8 @@ def subscribed(services: AllServices, url: str, **fields: Any) -> None:
 def test_polling_pauses_without_files_and_blames_no_feed(
     database: Database, database_url: str, tmp_path: Path, site: Publisher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(poller, "SHORTAGE_PAUSE_S", 0.5)
+    # Until it is ended below.
+    monkeypatch.setattr(poller, "SHORTAGE_PAUSE_S", 3600)
     url = site.serve("/feed.xml", rss(["Rain"], site.url("/feed.xml")))
     services = build_services(database, load(environment_for(database_url, tmp_path), None))
     services.polling.claims._lease = 2_000_000
@@ -104,13 +105,15 @@ def test_polling_pauses_without_files_and_blames_no_feed(
         # A claim opens nothing new on a pool that is warm.
         await asyncio.to_thread(services.polling.claims.release_all, "nobody")
         with capture_logs() as logged:
-            running = asyncio.create_task(Poller(services.polling.claims, bell, max_concurrent=2).run(stop))
+            polling = Poller(services.polling.claims, bell, max_concurrent=2)
+            running = asyncio.create_task(polling.run(stop))
             with no_more_files():
                 while not any(line["event"] == "polling paused" for line in logged):  # noqa: ASYNC110
                     await asyncio.sleep(0.02)
             with database.reading() as db:
                 (feed,) = feeds.list_all(db, 1)
             assert (feed.failed_checks, feed.parsing_error_message, feed.checked_at) == (0, "", 0)
+            polling._paused_until = 0.0
             while not site.requests_for("/feed.xml"):  # noqa: ASYNC110
                 await asyncio.sleep(0.05)
         stop.set()
@@ -124,6 +127,7 @@ def test_polling_pauses_without_files_and_blames_no_feed(
 def test_an_article_without_files_is_fetched_by_the_next_check(
     database: Database, database_url: str, tmp_path: Path, site: Publisher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("tidings.services.polling.check.USER_TIMEOUT_S", 300)
     article = "<p>" + "The rain came late, lasted long, and left by the evening. " * 10 + "</p>"
     url = site.serve("/feed.xml", rss(["Rain"], site.url("/feed.xml")))
     site.serve("/feed.xml/0", f"<html><body><article><h1>Rain</h1>{article}{article}</article></body></html>")
