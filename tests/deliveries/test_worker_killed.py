@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import random
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -17,6 +16,7 @@ import pytest
 from sqlalchemy import func, select
 
 from support.outbox import Hook, hook, is_signed, text_of
+from support.ports import free_port
 from support.publisher import Answer, Cut, Drop, Hang, Publisher, ReceivedRequest, Reply
 from support.random_examples import in_long_run
 from tidings.deliveries.tables import deliveries, receivers
@@ -86,14 +86,13 @@ def test_every_event_arrives_in_order_and_signed_whatever_happens(
     database_url: str, database: Database, site: Publisher, tmp_path: Path
 ) -> None:
     rng = random.Random(6)
-    closed = socket.socket()
-    closed.bind(("127.0.0.1", 0))
+    port = free_port()
     hooks: dict[str, Hook] = {}
     for name, reply in FAILURES.items():
         site.script(f"/{name}", reply)
         hooks[name] = hook(database, site.url(f"/{name}"))
     site.serve("/elsewhere")
-    hooks["down"] = hook(database, f"http://127.0.0.1:{closed.getsockname()[1]}/down")
+    hooks["down"] = hook(database, f"http://127.0.0.1:{port}/down")
     for number in range(EVENTS // len(hooks)):
         for one in hooks.values():
             one.post(f"{number}")
@@ -104,8 +103,7 @@ def test_every_event_arrives_in_order_and_signed_whatever_happens(
             wanted = len(site.requests) + 100
             wait_for(lambda wanted=wanted: len(site.requests) >= wanted, log)  # type: ignore[misc]
             time.sleep(rng.random() / 3)
-    closed.close()
-    with Publisher(port=int(hooks["down"].url.split(":")[2].split("/")[0])) as back, worker(database_url, tmp_path):
+    with Publisher(port=port) as back, worker(database_url, tmp_path):
         back.serve("/down")
         wait_for(lambda: still_pending(database) == 0, log)
         requests = [*site.requests, *back.requests]

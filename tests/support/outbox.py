@@ -104,7 +104,7 @@ def delivery_queue(
     database: Database,
     *,
     clock: Clock = system_clock,
-    within_s: float = 5,
+    within_s: float = 30,
     allow_private_networks: bool = True,
     **more: Any,
 ) -> DeliveryQueue:
@@ -117,7 +117,7 @@ def deliver(
     work: DeliveryQueue,
     until: Callable[[], bool],
     *,
-    within_s: float = 30,
+    within_s: float = 60,
     max_concurrent: int = 16,
     max_concurrent_failing: int = 8,
 ) -> None:
@@ -179,7 +179,8 @@ def opened(database_url: str) -> Iterator[Database]:
 def main(database_url: str) -> None:
     """Deliver until the process is killed. The lease is short, so that the claims of a killed process soon end."""
     with opened(database_url) as database:
-        work = delivery_queue(database, within_s=0.6, lease=timedelta(seconds=1.2))
+        # A receiver that is only slow, on a busy machine, would be given up after two attempts.
+        work = delivery_queue(database, within_s=3, lease=timedelta(seconds=1.2))
         asyncio.run(Deliverer(work, poll_interval_s=0.1).run(asyncio.Event()))
 
 
