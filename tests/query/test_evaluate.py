@@ -93,11 +93,11 @@ def test_a_hundred_queries_take_less_than_a_millisecond_of_an_entry() -> None:
     matchers = [Matcher(parse(query), now=NOW, zone=ZONE) for query in queries]
     entries = [msgspec.structs.replace(ENTRY, title=f"Rain {number}") for number in range(100)]
 
-    start = time.process_time()
+    start = time.thread_time()
     found = sum(matcher.matches(entry) for entry in entries for matcher in matchers)
 
     assert found == 0
-    assert (time.process_time() - start) / len(entries) < 0.001
+    assert (time.thread_time() - start) / len(entries) < 0.001
 
 
 @pytest.mark.parametrize(
