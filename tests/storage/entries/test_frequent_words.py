@@ -210,9 +210,9 @@ def test_the_total_of_a_frequent_word_is_that_of_one_moment(changing: FeedFixtur
     database, ids = changing.database, _ids(changing)
     with database.writing() as db:
         entries.set_state(db, changing.user_id, ids[:10], status=EntryStatus.REMOVED, now=NOW)
-    is_over = threading.Event()
+    has_exchanged, is_over = threading.Event(), threading.Event()
 
-    def exchange() -> int:
+    def exchange() -> None:
         rounds = 0
         while not is_over.is_set():
             rounds += 1
@@ -220,14 +220,19 @@ def test_the_total_of_a_frequent_word_is_that_of_one_moment(changing: FeedFixtur
             with database.writing() as db:
                 entries.set_state(db, changing.user_id, gone, status=EntryStatus.REMOVED, now=NOW)
                 entries.set_state(db, changing.user_id, back, status=EntryStatus.UNREAD, now=NOW)
-        return rounds
+            if rounds > 1:
+                has_exchanged.set()
 
     with ThreadPoolExecutor() as pool:
-        rounds = pool.submit(exchange)
-        totals = {_total(changing) for _ in range(50)}
-        is_over.set()
+        exchanging = pool.submit(exchange)
+        try:
+            totals = {_total(changing) for _ in range(50)}
+            while not (has_exchanged.is_set() or exchanging.done()):
+                totals.add(_total(changing))
+        finally:
+            is_over.set()
+        exchanging.result()
 
-    assert rounds.result() > 1
     assert totals == {50}
 
 
