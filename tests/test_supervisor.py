@@ -6,7 +6,6 @@ import contextlib
 import http.client
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -17,6 +16,7 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
+from support.ports import free_port
 from tidings import settings
 from tidings.base.errors import StartError
 from tidings.runtime import preflight
@@ -34,11 +34,6 @@ KILLED_WEB_WORKER = f'{KILLED} role="web worker"'
 KILLED_WORKER = f"{KILLED} role=worker"
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as found:
-        return int(found.getsockname()[1])
-
-
 def is_running(pid: int) -> bool:
     """Return whether a process runs. A zombie, which remains in a container without an init, has ended."""
     with contextlib.suppress(FileNotFoundError):
@@ -46,7 +41,7 @@ def is_running(pid: int) -> bool:
     return False
 
 
-def eventually(condition: Callable[[], bool], within_s: float = 10) -> bool:
+def eventually(condition: Callable[[], bool], within_s: float = 60) -> bool:
     """Wait until the condition holds, and return whether it does."""
     end = time.monotonic() + within_s
     while time.monotonic() < end:
@@ -92,7 +87,7 @@ class Service:
         return self
 
     def get(self, path: str) -> str:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         try:
             connection.request("GET", path)
             return connection.getresponse().read().decode()
@@ -219,7 +214,7 @@ def test_a_killed_worker_is_restarted(start: Callable[..., Service]) -> None:
 def test_a_worker_that_keeps_crashing_is_restarted_after_growing_waits(start: Callable[..., Service]) -> None:
     service = start(worker="crashing").until_ready()
 
-    assert eventually(lambda: service.log.count("process ended") == 3)
+    assert eventually(lambda: service.log.count("process ended") >= 3)
 
     assert "wait_s=1.0" in service.log
     assert "wait_s=2.0" in service.log
@@ -338,13 +333,13 @@ def test_a_web_worker_that_keeps_crashing_is_restarted_after_growing_waits(start
         return bool(service.pids - died - {worker})
 
     for wait_s in ("0.0", "1.0", "2.0"):
-        assert eventually(another_answers, within_s=30), service.log
+        assert eventually(another_answers), service.log
         [web] = service.pids - died - {worker}
         died.add(web)
         os.kill(web, signal.SIGKILL)
         assert eventually(lambda logged=wait_s: f"exit_code=-9 wait_s={logged}" in service.log), service.log  # type: ignore[misc]
 
-    assert eventually(another_answers, within_s=30), service.log
+    assert eventually(another_answers), service.log
     assert service.process.poll() is None
     assert is_running(worker)
 

@@ -45,7 +45,7 @@ class Tidings:
 
     def __call__(self, *arguments: str, stdin: str = "", **extra: str) -> Finished:
         """Run a command to its end. extra: further settings."""
-        return forked_command.run(arguments, self.environment(**extra), self.folder, stdin=stdin, timeout=60)
+        return forked_command.run(arguments, self.environment(**extra), self.folder, stdin=stdin, timeout=120)
 
     @contextmanager
     def started(
@@ -97,7 +97,7 @@ class Terminal:
         self._process = process
         self.seen = ""
 
-    def wait_for(self, text: str, within_s: float = 30) -> None:
+    def wait_for(self, text: str, within_s: float = 120) -> None:
         deadline = time.monotonic() + within_s
         while text not in self.seen:
             assert self._read(deadline), f"{text!r} is not in {self.seen!r}"
@@ -109,7 +109,7 @@ class Terminal:
         self.wait_for(question)
         self.type(f"{text}\n")
 
-    def exit_code(self, within_s: float = 30) -> int:
+    def exit_code(self, within_s: float = 120) -> int:
         """Wait until the command has ended by itself, and return its exit code."""
         deadline = time.monotonic() + within_s
         while self._process.poll() is None and time.monotonic() < deadline:
@@ -137,7 +137,7 @@ def error_line(done: Finished, exit_code: int) -> str:
     return done.stderr
 
 
-def eventually(condition: Callable[[], object], within_s: float = 30) -> bool:
+def eventually(condition: Callable[[], object], within_s: float = 120) -> bool:
     """Wait until the condition holds, and return whether it does."""
     deadline = time.monotonic() + within_s
     while not (found := condition()) and time.monotonic() < deadline:

@@ -195,7 +195,7 @@ def test_two_workers_write_one_scheduled_backup(tidings: Tidings, services: AllS
         assert eventually(lambda: services.maintenance.status.read().last_backup_s is not None)
         for process in (one, two):
             process.terminate()
-        assert [process.wait(30) for process in (one, two)] == [0, 0]
+        assert [process.wait(60) for process in (one, two)] == [0, 0]
 
     (path,) = folder.iterdir()
     copy = Database(f"sqlite:///{path}")

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from cli.commands import Tidings, error_line, eventually
-from support.running import free_port
+from support.ports import free_port
 
 pytestmark = pytest.mark.slow
 
@@ -53,7 +53,7 @@ def test_a_service_manager_is_told_when_the_service_is_ready_alive_and_stopping(
         while (last := message(manager)) == "WATCHDOG=1":
             pass
         assert last == "STOPPING=1"
-        assert service.wait(30) == 0
+        assert service.wait(60) == 0
 
 
 def test_without_a_watchdog_only_changes_are_reported_also_to_an_abstract_socket(tmp_path: Path) -> None:
@@ -65,7 +65,7 @@ def test_without_a_watchdog_only_changes_are_reported_also_to_an_abstract_socket
             assert message(manager).startswith("READY=1")
             service.send_signal(signal.SIGTERM)
             assert message(manager) == "STOPPING=1"
-            assert service.wait(30) == 0
+            assert service.wait(60) == 0
 
 
 def test_a_unix_socket_serves_requests_whose_proxy_is_trusted(tmp_path: Path) -> None:

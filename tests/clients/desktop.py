@@ -31,11 +31,11 @@ def press(display: str, window: Sequence[str], key: str) -> None:
     environment = {**os.environ, "DISPLAY": display}
     found = subprocess.run(
         ["xdotool", "search", "--onlyvisible", *window],
-        env=environment, capture_output=True, text=True, check=False, timeout=30,
+        env=environment, capture_output=True, text=True, check=False, timeout=120,
     )  # fmt: skip
     for number in found.stdout.split()[-1:]:
         command = ["xdotool", "windowfocus", "--sync", number, "key", "--clearmodifiers", key]
-        subprocess.run(command, env=environment, check=False, timeout=30, capture_output=True)
+        subprocess.run(command, env=environment, check=False, timeout=120, capture_output=True)
 
 
 @contextmanager
@@ -81,7 +81,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
             continue
 
 
-def eventually(holds: Callable[[], bool], describe: Callable[[], object], within_s: float = 40) -> None:
+def eventually(holds: Callable[[], bool], describe: Callable[[], object], within_s: float = 120) -> None:
     assert comes_true(holds, within_s), f"the program did not get there: {describe()}"
 
 

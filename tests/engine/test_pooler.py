@@ -67,7 +67,7 @@ def pooler(request: pytest.FixtureRequest) -> Iterator[str]:
 
 
 def _wait_for(url: str, process: subprocess.Popen[bytes]) -> None:
-    for _ in range(300):
+    for _ in range(1_200):
         assert process.poll() is None
         try:
             psycopg.connect(url).close()
@@ -151,7 +151,7 @@ def test_a_service_polls_and_answers(url: str, tmp_path: Path, site: Publisher) 
             alice.post("/v1/categories", {"title": f"Category {number}"})
         _make_due(alice.service.services.database)
 
-        for _ in range(300):
+        for _ in range(1_200):
             if alice.get(f"/v1/feeds/{feed['feed_id']}/entries")["total"] == 2:
                 break
             time.sleep(0.1)

@@ -17,7 +17,7 @@ from support.publisher import CERTIFICATE, Answer, Cut, Drip, Drop, Endless, Pub
 def ask(url: str, **headers: str) -> tuple[int, bytes]:
     request = urllib.request.Request(url, headers={name.replace("_", "-"): value for name, value in headers.items()})
     try:
-        with urllib.request.urlopen(request, timeout=5) as response:
+        with urllib.request.urlopen(request, timeout=60) as response:
             return response.status, response.read()
     except urllib.error.HTTPError as error:
         with error:
@@ -51,7 +51,7 @@ def test_scripted_replies_follow_in_turn_and_the_last_one_is_repeated() -> None:
 def test_requests_are_remembered_with_their_connection() -> None:
     with Publisher() as site:
         site.serve("/a", "a", chunked=True)
-        client = http.client.HTTPConnection("127.0.0.1", site.port, timeout=5)
+        client = http.client.HTTPConnection("127.0.0.1", site.port, timeout=60)
         for body in ("one", "two"):
             client.request("POST", "/a", body=body)
             assert client.getresponse().read() == b"a"
@@ -79,7 +79,7 @@ def test_faults_break_responses() -> None:
 def test_it_stops_while_a_client_is_connected() -> None:
     with Publisher() as site:
         site.script("/endless", Endless())
-        client = http.client.HTTPConnection("127.0.0.1", site.port, timeout=5)
+        client = http.client.HTTPConnection("127.0.0.1", site.port, timeout=60)
         client.request("GET", "/endless")
         site.wait_for(1)
     client.close()
@@ -90,6 +90,6 @@ def test_it_serves_https_with_its_own_certificate() -> None:
         url = site.serve("/feed.xml", "<rss/>")
 
         trusting = ssl.create_default_context(cafile=CERTIFICATE)
-        with urllib.request.urlopen(url, timeout=5, context=trusting) as response:
+        with urllib.request.urlopen(url, timeout=60, context=trusting) as response:
             assert response.read() == b"<rss/>"
         assert urlsplit(url).scheme == "https"

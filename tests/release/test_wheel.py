@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from cli.commands import eventually
-from support.running import free_port
+from support.ports import free_port
 from tidings import __version__
 
 pytestmark = pytest.mark.slow
@@ -55,7 +55,7 @@ def test_every_file_of_the_package_is_in_the_wheel(wheel: Path) -> None:
 def test_an_installed_wheel_serves_in_an_empty_folder(wheel: Path, tmp_path: Path) -> None:
     environment, empty = tmp_path / "venv", tmp_path / "empty"
     empty.mkdir()
-    subprocess.run([sys.executable, "-m", "venv", environment], check=True, timeout=120)
+    subprocess.run([sys.executable, "-m", "venv", environment], check=True, timeout=600)
     python = environment / "bin" / "python"
     # Its dependencies are those of the tests: a registry would be asked for sixty packages.
     (site,) = environment.glob("lib/python*/site-packages")
@@ -63,7 +63,7 @@ def test_an_installed_wheel_serves_in_an_empty_folder(wheel: Path, tmp_path: Pat
     subprocess.run(
         [python, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps", wheel],
         check=True,
-        timeout=120,
+        timeout=600,
         env={**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_IGNORE_INSTALLED": "1"},
     )
     port = free_port()
@@ -83,11 +83,11 @@ def test_an_installed_wheel_serves_in_an_empty_folder(wheel: Path, tmp_path: Pat
         subprocess.Popen([environment / "bin" / "tidings", "serve"], cwd=empty, env=settings, stdout=output) as service,
     ):
         try:
-            assert eventually(lambda: _get(port, "/readyz") == b"OK", within_s=60)
+            assert eventually(lambda: _get(port, "/readyz") == b"OK", within_s=120)
             assert b"<!doctype html>" in _get(port, "/").lower()
             # Said by another process than the one that answers.
             ready = f"Tidings is ready at http://127.0.0.1:{port}"
-            assert eventually(lambda: ready in printed.read_text(encoding="utf-8"), within_s=60)
+            assert eventually(lambda: ready in printed.read_text(encoding="utf-8"), within_s=120)
         finally:
             service.terminate()
             service.wait(timeout=60)
@@ -98,7 +98,7 @@ def test_an_installed_wheel_serves_in_an_empty_folder(wheel: Path, tmp_path: Pat
 
 def _get(port: int, path: str) -> bytes:
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=10) as response:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=60) as response:
             body: bytes = response.read()
             return body
     except (urllib.error.URLError, OSError):

@@ -339,7 +339,7 @@ class Publisher:
         """Return the requests of a path. path: without a query, requests with any query."""
         return [seen for seen in self.requests if path in {seen.path, seen.path.partition("?")[0]}]
 
-    def wait_for(self, count: int, path: str | None = None, *, timeout_s: float = 60) -> list[ReceivedRequest]:
+    def wait_for(self, count: int, path: str | None = None, *, timeout_s: float = 180) -> list[ReceivedRequest]:
         """Wait for this many requests (of `path`), and return them. Raises AssertionError after `timeout_s`."""
         deadline = time.monotonic() + timeout_s
         with self._changed:

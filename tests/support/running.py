@@ -43,7 +43,7 @@ class RunningService:
         settings = load(dict(self.environment), None)
         return build_services(Database(settings.database_url), settings)
 
-    def wait_until_ready(self, within_s: float = 60) -> None:
+    def wait_until_ready(self, within_s: float = 180) -> None:
         deadline = time.monotonic() + within_s
         while time.monotonic() < deadline:
             assert self.process.poll() is None, f"the service ended:\n{self.log}"
@@ -55,7 +55,7 @@ class RunningService:
                 time.sleep(0.05)
         raise AssertionError(f"the service was not ready within {within_s} s:\n{self.log}")
 
-    def stop(self, how: signal.Signals = signal.SIGTERM, within_s: float = 60) -> int:
+    def stop(self, how: signal.Signals = signal.SIGTERM, within_s: float = 180) -> int:
         """Stop the service. Returns the exit code. Raises TimeoutExpired after `within_s`."""
         if self.process.poll() is None:
             self.process.send_signal(how)

@@ -33,7 +33,7 @@ def sent(service: RunningService, *headers: str, version: str = "1.1") -> bytes:
     """Return the status line of the response."""
     host, _, port = service.url.removeprefix("http://").partition(":")
     lines = [f"GET /healthz HTTP/{version}", *headers, "Connection: close", "", ""]
-    with socket.create_connection((host, int(port)), timeout=10) as connection:
+    with socket.create_connection((host, int(port)), timeout=60) as connection:
         connection.sendall("\r\n".join(lines).encode())
         return connection.makefile("rb").readline()
 
@@ -107,7 +107,7 @@ def test_a_forwarded_address_of_an_unknown_proxy_is_ignored_with_a_warning(logge
     ],
 )
 def test_every_response_has_the_security_headers_once(logged: RunningService, path: str, status: int) -> None:
-    with closing(HTTPConnection(logged.url.removeprefix("http://"), timeout=20)) as connection:
+    with closing(HTTPConnection(logged.url.removeprefix("http://"), timeout=60)) as connection:
         connection.request("GET", path)
         answer = connection.getresponse()
 

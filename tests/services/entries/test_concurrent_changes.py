@@ -25,7 +25,7 @@ from tidings.storage.entries import counters, entries
 from tidings.storage.schema import entries as entry_table
 
 THREADS = 8
-WAIT_S = 60
+WAIT_S = 180
 
 
 @pytest.fixture

@@ -117,11 +117,11 @@ def test_the_worker_recomputes_by_itself(database: Database, work: ReadingTimes)
 async def _run_until_done(work: ReadingTimes, database: Database) -> None:
     stop = asyncio.Event()
     running = asyncio.create_task(ReadingTimeWorker(work).run(stop))
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         while await asyncio.to_thread(_is_outdated, database):  # noqa: ASYNC110 - the database tells nobody
             await asyncio.sleep(0.01)
     stop.set()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         await running
 
 

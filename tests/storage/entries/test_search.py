@@ -283,7 +283,8 @@ def test_a_search_does_not_find_entries_of_other_users(database: Database) -> No
         assert person.titles("-sun") == [f"Rain for {person.user_id}"]
 
 
-def test_a_search_catches_up_for_its_own_user_only(database: Database) -> None:
+def test_a_search_catches_up_for_its_own_user_only(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tidings.services.entries.search_index.CATCH_UP_TIMEOUT_S", 60)
     alice, bob = FeedFixture.create(database), FeedFixture.create(database)
     alice.add(*(ready(f"Rain {n}") for n in range(120)))
     bob.add(ready("Rain"))
