@@ -8,10 +8,13 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from query.trees import WORDS, trees
 from tidings.base.times import DAY, HOUR, Instant, from_datetime
 from tidings.query import Candidate, Matcher, parse
-from tidings.query.model import TimeField
+from tidings.query.model import TimeField, Tree
 from tidings.query.moments import EARLIEST, bounds, normalize_moment
 
 ZONE = ZoneInfo("Europe/Berlin")
@@ -141,3 +144,34 @@ def test_moments_at_the_ends_of_the_calendar_have_bounds(moment: str) -> None:
 def test_every_time_can_be_asked_about() -> None:
     for field in TimeField:
         assert matches(f"{field}:1y")
+
+
+@given(trees(), st.lists(st.sampled_from(WORDS)), st.lists(st.sampled_from(WORDS)), st.sampled_from(("", "en", "de")))
+def test_an_entry_that_matches_has_a_term_that_the_query_needs(
+    tree: Tree, title: list[str], text: list[str], language: str
+) -> None:
+    entry = msgspec.structs.replace(ENTRY, title=" ".join(title), text=" ".join(text), language=language)
+    matcher = Matcher(tree, now=NOW, zone=ZONE)
+
+    needed = matcher.needed_terms(entry.language_group)
+
+    if matcher.matches(entry) and needed is not None:
+        assert needed & (entry.title_terms.known | entry.text_terms.known)
+
+
+@pytest.mark.parametrize(
+    ("query", "needed"),
+    [
+        ("rains", {"rain"}),
+        ("title:rain OR text:snow", {"rain", "snow"}),
+        ("is:unread rain (snow OR hail)", {"rain"}),
+        ('"heavy rains"', {"heavi"}),
+        ('"heavy rai"*', {"heavi"}),
+        ("rai*", None),
+        ("rain OR author:snow", None),
+        ("-rain", None),
+        ("", None),
+    ],
+)
+def test_few_terms_tell_that_an_entry_cannot_match(query: str, needed: set[str] | None) -> None:
+    assert Matcher(parse(query), now=NOW, zone=ZONE).needed_terms("") == needed

@@ -113,10 +113,21 @@ class Matcher:
     def __init__(self, tree: Tree, *, now: Instant, zone: ZoneInfo) -> None:
         self._now = now
         self._zone = zone
+        self._tree = tree
         self._test = self._compiled(tree)
+        self._needed: dict[str, frozenset[str] | None] = {}
 
     def matches(self, candidate: Candidate) -> bool:
         return self._test(candidate)
+
+    def needed_terms(self, group: str) -> frozenset[str] | None:
+        """Return terms of which an entry has one in its title or text if it matches; None if it may have none of them.
+
+        group: of the entry's language. Of many queries, those about words that an entry does not have need no test.
+        """
+        if group not in self._needed:
+            self._needed[group] = _needed_terms(self._tree, group)
+        return self._needed[group]
 
     def _compiled(self, tree: Tree) -> Test:
         match tree:
@@ -184,6 +195,30 @@ def time_bounds(times: Times, *, now: Instant, zone: ZoneInfo) -> tuple[Instant 
 def is_attached(attachment: Attachment, media_type: str) -> bool:
     """Return whether an enclosure with this media type is an attachment of this kind."""
     return attachment is Attachment.ENCLOSURE or media_type.startswith(f"{attachment}/")
+
+
+_WORD_FIELDS = (TextField.ANY, TextField.TITLE, TextField.TEXT)
+
+
+def _needed_terms(tree: Tree, group: str) -> frozenset[str] | None:
+    match tree:
+        case Text(words, field, is_prefix) if field in _WORD_FIELDS:
+            return _terms_of_phrases(phrases(words, group, is_prefix=is_prefix))
+        case And(terms):
+            # Any of them is right: the one that fewest entries have is likely to have fewest terms.
+            known = [needed for term in terms if (needed := _needed_terms(term, group)) is not None]
+            return min(known, key=len, default=None)
+        case Or(terms):
+            every = [_needed_terms(term, group) for term in terms]
+            return None if None in every else frozenset().union(*(needed for needed in every if needed is not None))
+        case _:
+            return None
+
+
+def _terms_of_phrases(any_of: Sequence[Phrase]) -> frozenset[str] | None:
+    """Return one term of each phrase; None if one of them is a prefix alone."""
+    found = [phrase.terms[:-1] if phrase.ends_with_prefix else phrase.terms for phrase in any_of]
+    return frozenset(max(terms, key=len) for terms in found) if all(found) else None
 
 
 def _text_test(leaf: Text) -> Test:

@@ -6,10 +6,11 @@ enabled rules of the users ─► RuleSet for each feed ─► decision for each
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Final
+from zoneinfo import ZoneInfo
 
 import structlog
 from msgspec import Struct
@@ -25,7 +26,7 @@ from tidings.domain.entries.state_changes import StateChange
 from tidings.domain.feeds.categories import CategoryTree
 from tidings.engine.database import Read, Write
 from tidings.query import Candidate, Matcher
-from tidings.query.model import Pattern, leaves
+from tidings.query.model import Times, Tree, leaves
 from tidings.rules import store
 from tidings.rules.model import Action, ActionType, Rule, day_of, needs_text, problem_of, read_query
 from tidings.services.entries.entries import MAX_SAVED
@@ -37,6 +38,9 @@ log = structlog.get_logger()
 
 # Seconds of processor time for the rules of a user in one transaction; 100 rules take less than 1 ms an entry.
 MAX_RULES_S: Final = 2.0
+
+# Asking for the time takes a tenth of a usual rule.
+RULES_BETWEEN_LOOKS: Final = 16
 
 _tree_of = lru_cache(maxsize=4096)(read_query)
 
@@ -81,12 +85,57 @@ class Decision(Struct, frozen=True):
 NOTHING: Final = Decision()
 
 
+class _Query(Struct, frozen=True):
+    """A query that is ready to be tried."""
+
+    matcher: Matcher
+    needs_text: bool
+
+
+def _query_of(tree: Tree, now: Instant, zone: ZoneInfo) -> _Query:
+    """Return a query that is ready to be tried; those that do not depend on the time are kept."""
+    return _ready(tree, now, zone) if any(isinstance(leaf, Times) for leaf in leaves(tree)) else _kept(tree)
+
+
+def _ready(tree: Tree, now: Instant, zone: ZoneInfo) -> _Query:
+    return _Query(Matcher(tree, now=now, zone=zone), needs_text(tree))
+
+
+@lru_cache(maxsize=4096)
+def _kept(tree: Tree) -> _Query:
+    return _ready(tree, Instant(0), zone_info("UTC"))
+
+
 class _PreparedRule(Struct, frozen=True):
     rule: Rule
     actions: tuple[Action, ...]
-    matches: Callable[[Candidate], bool]
-    has_expressions: bool
-    """Whether it may take long."""
+    query: _Query
+
+
+class _RulesByTerm:
+    """Tells which rules an entry in a group of languages may match, from the terms that it has.
+
+    Most rules ask for words that an entry does not have. These words are looked up together, and the rules not tried.
+    """
+
+    def __init__(self, rules: Sequence[_PreparedRule], group: str) -> None:
+        self._others: list[int] = []
+        by_term: defaultdict[str, list[int]] = defaultdict(list)
+        for number, one in enumerate(rules):
+            needed = one.query.matcher.needed_terms(group)
+            if needed is None:
+                self._others.append(number)
+            for term in needed or ():
+                by_term[term].append(number)
+        self._by_term = dict(by_term)
+        self._terms = frozenset(by_term)
+
+    def numbers(self, candidate: Candidate) -> list[int]:
+        """Return the places of the rules that the entry may match, in their order."""
+        if not self._terms:
+            return self._others
+        found = (self._terms & candidate.title_terms.known) | (self._terms & candidate.text_terms.known)
+        return sorted({number for term in found for number in self._by_term[term]}.union(self._others))
 
 
 class RuleSet:
@@ -100,7 +149,6 @@ class RuleSet:
         self._budget = RuleBudget(MAX_RULES_S)
         self._is_told = False
         self._prepared: list[_PreparedRule] = []
-        self.needs_text = False
         zone = zone_info(user.timezone)
         for rule in rules:
             if problem_of(rule, label_ids) is not None:
@@ -111,10 +159,9 @@ class RuleSet:
                 # The query language has changed since the rule was stored.
                 log.warning("rule unreadable", user=user.id, rule=rule.id, reason=error.message)
                 continue
-            matches = Matcher(tree, now=now, zone=zone).matches
-            has_expressions = any(isinstance(leaf, Pattern) for leaf in leaves(tree))
-            self._prepared.append(_PreparedRule(rule, rule.action_list, matches, has_expressions))
-            self.needs_text = self.needs_text or needs_text(tree)
+            self._prepared.append(_PreparedRule(rule, rule.action_list, _query_of(tree, now, zone)))
+        self._by_group: dict[str, _RulesByTerm] = {}
+        self.needs_text = any(one.query.needs_text for one in self._prepared)
         self.covers_changed = any(one.rule.for_changed for one in self._prepared)
 
     def covers(self, feed_id: int, category_ids: Collection[int]) -> bool:
@@ -128,14 +175,15 @@ class RuleSet:
         """Return what the rules want done to an entry. is_changed: it is stored and the publisher changed it."""
         matching: list[_PreparedRule] = []
         with self._budget:
-            for number, one in enumerate(self._prepared):
+            if self._is_late():
+                return NOTHING
+            for tried, number in enumerate(self._numbers(candidate), 1):
+                one = self._prepared[number]
                 if is_changed and not one.rule.for_changed:
                     continue
                 if not one.rule.covers(feed_id=candidate.feed_id, category_ids=candidate.category_ids):
                     continue
-                # Asking for the time takes a tenth of a usual rule.
-                if (one.has_expressions or not number) and self._budget.is_used_up:
-                    self._tell_once()
+                if not tried % RULES_BETWEEN_LOOKS and self._is_late():
                     break
                 if self._matches(one, candidate):
                     matching.append(one)
@@ -146,17 +194,27 @@ class RuleSet:
         actions = dict.fromkeys(action for one in matching for action in one.actions)
         return Decision(tuple(one.rule for one in matching), tuple(actions))
 
+    def _numbers(self, candidate: Candidate) -> list[int]:
+        group = candidate.language_group
+        if group not in self._by_group:
+            self._by_group[group] = _RulesByTerm(self._prepared, group)
+        return self._by_group[group].numbers(candidate)
+
     def _matches(self, one: _PreparedRule, candidate: Candidate) -> bool:
         try:
-            return one.matches(candidate)
+            return one.query.matcher.matches(candidate)
         except Exception:
             log.exception("rule failed", user=self._user_id, rule=one.rule.id)
             return False
 
-    def _tell_once(self) -> None:
+    def _is_late(self) -> bool:
+        """Return whether the time is used up, which is told once."""
+        if not self._budget.is_used_up:
+            return False
         if not self._is_told:
             self._is_told = True
             log.warning("rules took too long", user=self._user_id, rules=len(self._prepared))
+        return True
 
 
 def decide_arrivals(listeners: Listeners, db: Write, arriving: Sequence[ArrivingEntries]) -> Completion | None:

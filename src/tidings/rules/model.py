@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from datetime import date
 from enum import StrEnum
+from functools import lru_cache
 from typing import Final
 
 import msgspec
@@ -162,6 +163,7 @@ def read_query(text: str) -> Tree:
     return tree
 
 
+@lru_cache(maxsize=4096)
 def decode_actions(text: str) -> tuple[Action, ...]:
     return msgspec.json.decode(text, type=tuple[Action, ...])
 
