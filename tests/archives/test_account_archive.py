@@ -200,6 +200,38 @@ def test_labels_of_an_account_keep_their_colours_and_their_order(
     assert bob.get("/v1/labels")[-1]["title"] == "of NO entry"
 
 
+def test_an_import_asks_for_rules_that_would_be_switched_on(reader: Person, bob: Person, services: AllServices) -> None:
+    def review(person: Person, archive: bytes) -> Any:
+        user = services.accounts.users.find(person.user.username)
+        return services.archives.account_import.review(user, io.BytesIO(archive))
+
+    def planned(person: Person, archive: bytes) -> list[tuple[str, str]]:
+        return [(one.part, one.after) for one in review(person, archive).changes if one.name == "rule"]
+
+    feed = reader.get("/v1/feeds")[0]
+    label = services.entries.labels.create(reader.id, "Wet")
+    archive = _export(services, reader)
+    assert planned(bob, archive) == []
+
+    given = [{"type": "label", "label_id": label.id}, {"type": "mark_read"}]
+    of_feed = {"name": "Feed", "actions": [{"type": "drop"}], "scope": "feed", "feed_id": feed["id"]}
+    reader.post("/v1/rules", {"query": "title:rain", "actions": given})
+    reader.post("/v1/rules", of_feed)
+    reader.post("/v1/rules", {"query": "off", "actions": [{"type": "star"}], "enabled": False})
+    archive = _export(services, reader)
+    rules = [("rules", "title:rain → label Wet, mark_read"), ("rules", "Feed → drop")]
+    assert planned(bob, archive) == rules
+    assert planned(reader, archive) == []
+
+    # A rule that sends needs both parts.
+    reader.post("/v1/rules", {"name": "Send", "query": "snow", "actions": [{"type": "webhook"}]})
+    archive = _export(services, reader)
+    sending = "Send: snow → webhook"
+    assert planned(bob, archive) == [*rules, ("integrations", sending), ("rules", sending)]
+    _import(services, bob, archive)
+    assert planned(bob, archive) == []
+
+
 def test_rules_of_the_archive_come_in_switched_off_unless_they_are_asked_for(
     reader: Person, bob: Person, services: AllServices
 ) -> None:

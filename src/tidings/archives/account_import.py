@@ -19,7 +19,7 @@ from tidings.archives import records, store
 from tidings.archives.archive_content import ArchiveContent
 from tidings.archives.archive_file import ArchiveReader
 from tidings.archives.archived_integrations import planned_integrations, store_integrations
-from tidings.archives.archived_rules import RuleArchiver, store_rules
+from tidings.archives.archived_rules import RuleArchiver, planned_rules, store_rules
 from tidings.archives.archived_views import ViewArchiver, store_views
 from tidings.archives.entry_cleaner import BATCH, ArchivedBatch, EntryCleaner, entry_batches
 from tidings.archives.import_runs import AccountImportReport
@@ -139,7 +139,19 @@ class AccountImport:
         content = ArchiveContent(archive, self._integrations.kinds, is_ours=True)
         content.check(with_entries=False)
         with self._database.reading() as db:
-            known = {feed.feed_url for feed in feeds.list_all(db, user.id)}
+            known = {feed.feed_url: feed.id for feed in feeds.list_all(db, user.id)}
+            rules = planned_rules(
+                self._rules,
+                db,
+                user.id,
+                content.rules(),
+                feed_ids={
+                    number: known[url]
+                    for number, (_, values) in content.feeds.items()
+                    if (url := values["feed_url"]) in known
+                },
+                category_ids={normalize_for_search(one.title): one.id for one in categories.list_all(db, user.id)},
+            )
         current = msgspec.structs.asdict(user)
         _, left = split_settings(content.settings, current, ())
         changes = [
@@ -147,6 +159,7 @@ class AccountImport:
             for one in left
             if one.name not in CHOSEN.values()
         ]
+        changes += rules
         changes += planned_integrations(self._integrations, user.id, content.integrations)
         for _, values in content.feeds.values():
             if (url := values["feed_url"]) not in known:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from tidings.archives.archived_rules import RULE
 from tidings.archives.integration_settings import IntegrationKind
 from tidings.archives.parts import SECURITY, ArchivePart, ImportReview, LeftOff, PlannedChange
 from tidings.http.binding import Form
@@ -28,8 +29,8 @@ _OF_FEEDS: Final = {
 _PARTS: Final = {
     ArchivePart.SETTINGS: (N_("Apply these settings"), ""),
     ArchivePart.RULES: (
-        N_("Apply these filters"),
-        N_("They decide which new entries of all your feeds appear."),
+        N_("Apply these filters and rules"),
+        N_("They decide about new entries of all your feeds. Otherwise rules come in switched off."),
     ),
     ArchivePart.SCRIPTS: (
         N_("Apply these styles and scripts"),
@@ -136,6 +137,8 @@ def _label(name: str, kinds: Mapping[str, IntegrationKind]) -> str:
         return _(_OF_FEEDS[name])
     if name in kinds:
         return translated(kinds[name].title)
+    if name == RULE:
+        return _("Rule")
     return _(_FIELDS[name][0].label) if name in _FIELDS else name
 
 

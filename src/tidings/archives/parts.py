@@ -28,7 +28,7 @@ class ArchivePart(StrEnum):
     SETTINGS = "settings"
     """How lists and pages look and work."""
     RULES = "rules"
-    """Filters for the entries of all feeds."""
+    """Filters for the entries of all feeds, and rules with actions."""
     SCRIPTS = "scripts"
     """The account's own script, style sheet and font hosts."""
     INTEGRATIONS = "integrations"
