@@ -20,6 +20,7 @@ from tidings.rules import runs, worker
 from tidings.services.clock import system_clock
 from tidings.services.entries.listing import EntryListReader
 from tidings.services.entries.search_index import SearchIndexer
+from tidings.services.listeners import Listeners
 from tidings.worker.loops import worker_name
 
 
@@ -69,7 +70,7 @@ def _apply(database_url: str) -> None:
     runs.LEASE, runs.CHUNK = SECOND // 5, 40  # type: ignore[misc]
     worker.POLL_INTERVAL_S = 0.05
     database = Database(database_url)
-    work = runs.RuleRuns(database, system_clock, EntryListReader(database, SearchIndexer(database)))
+    work = runs.RuleRuns(database, system_clock, EntryListReader(database, SearchIndexer(database)), Listeners())
     asyncio.run(worker.RuleApplier(work, worker_name()).run(asyncio.Event()))
 
 

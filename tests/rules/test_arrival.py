@@ -28,6 +28,7 @@ from tidings.storage.entries import labels
 from tidings.storage.feeds import categories, feeds, further_categories
 from tidings.storage.schema import categories as category_table
 from tidings.storage.schema import entries, feed_counters
+from tidings.views.services import ViewServices
 
 READ, STAR, HIDE, DROP = map(Action, (ActionType.MARK_READ, ActionType.STAR, ActionType.HIDE, ActionType.DROP))
 CHANGED = "<item><title>{title}</title><guid>{title}</guid><description>{text}</description></item>"
@@ -140,6 +141,19 @@ def test_entries_arrive_hidden_or_are_hidden_when_they_change(alice: Rulebook) -
         alice.rules.delete(alice.user.id, rule)
     alice.publish(["Rain", "Snow"], text="Something else.")
     assert alice.hidden() == {"Rain", "Snow"}
+
+
+def test_a_rule_asks_what_its_view_is_when_an_entry_arrives(alice: Rulebook) -> None:
+    views = alice.polling.services.of(ViewServices).views
+    wet = views.create(alice.user.id, {"name": "Wet", "query": "title:rain"})
+    alice.rule("S:wet -title:light", STAR)
+
+    alice.publish(["Rain", "Light rain", "Snow"])
+    assert {title for title, (_, starred) in alice.states().items() if starred} == {"Rain"}
+
+    views.update(alice.user.id, wet.id, {"query": "title:hail"})
+    alice.publish(["Hail", "More rain"])
+    assert {title for title, (_, starred) in alice.states().items() if starred} == {"Rain", "Hail"}
 
 
 def test_rules_are_tried_on_entries_of_their_scope(alice: Rulebook, site: Publisher) -> None:

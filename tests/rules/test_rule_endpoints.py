@@ -46,7 +46,7 @@ def test_a_rule_is_created_changed_ordered_and_deleted(alice: Person, site: Publ
     ("body", "problem"),
     [
         ({"query": "title:(", "actions": [{"type": "star"}]}, "query: cannot be read from character 7 on: expected"),
-        ({"query": "search:Morning", "actions": [{"type": "star"}]}, "query: a rule cannot name a saved view"),
+        ({"query": "search:Morning", "actions": [{"type": "star"}]}, "query: there is no saved view Morning."),
         ({"query": "rain"}, "actions: choose at least one."),
         ({"query": "rain", "actions": [{"type": "eat"}]}, "actions: 'eat' is not one of mark_read, "),
         ({"query": "rain", "actions": [{"type": "label"}]}, "actions: choose the label to give."),
@@ -71,6 +71,46 @@ def test_a_rule_for_every_entry_is_stored_for_those_who_say_so(alice: Person) ->
 
     # It is known from then on.
     alice.put(f"/v1/rules/{created['id']}", {"name": "All"}, status=201)
+
+
+def test_a_rule_names_saved_views_which_then_stay(alice: Person, bob: Person, site: Publisher) -> None:
+    alice.has_feed(site, ["Rain", "Heavy rain", "Snow"])
+    wet = alice.post("/v1/views", {"name": "Wet", "query": "title:rain"})["id"]
+    heavy = alice.post("/v1/views", {"name": "Heavy", "query": "S:wet heavy"})["id"]
+    everything = alice.post("/v1/views", {"name": "All", "query": ""})["id"]
+
+    made = alice.post("/v1/rules", rule("S:heavy OR title:snow", "star"))
+    assert (made["query"], made["problem"]) == ("S:heavy OR title:snow", "")
+    found = alice.post("/v1/rules/preview", rule(f"S:{heavy}", "star"), status=200)
+    assert [entry["title"] for entry in found["entries"]] == ["Heavy rain"]
+    # A view of every entry is asked about as an empty query; those of others do not exist.
+    assert alice.call("POST", "/v1/rules", rule("S:All")).error.startswith("query: every entry of your account")
+    assert bob.call("POST", "/v1/rules", rule("S:Wet")).error == "query: there is no saved view Wet."
+
+    refused = "name: The view Heavy is used by the rule S:heavy OR title:snow: change these first."
+    assert alice.call("DELETE", f"/v1/views/{heavy}").error == refused
+    assert alice.call("PUT", f"/v1/views/{heavy}", {"name": "Other"}).error == refused
+    # Loops of views are refused, so a rule cannot have one.
+    assert "refers to itself" in alice.call("PUT", f"/v1/views/{wet}", {"query": "S:heavy"}).error
+    alice.delete(f"/v1/views/{everything}")
+
+    # The run has the views as they were when it began.
+    runs = alice.service.services.of(RuleServices).runs
+    assert alice.post(f"/v1/rules/{made['id']}/apply", status=202)["total"] == 2
+    alice.put(f"/v1/views/{wet}", {"query": "-title:hail"}, status=201)
+    alice.put(f"/v1/views/{heavy}", {"query": "S:wet"}, status=201)
+    while runs.work("worker"):
+        pass
+    assert {entry["title"] for entry in alice.entries(starred=True)} == {"Heavy rain", "Snow"}
+    # A query that has become too long says so.
+    many = " OR ".join(f"word{number}" for number in range(63))
+    alice.put(f"/v1/views/{wet}", {"query": many}, status=201)
+    (listed,) = alice.get("/v1/rules")
+    assert listed["problem"] == ""
+    alice.put(f"/v1/views/{wet}", {"query": f"{many} last"}, status=201)
+    (listed,) = alice.get("/v1/rules")
+    assert listed["problem"].startswith("Its query cannot be used any more: ")
+    assert alice.call("POST", f"/v1/rules/{made['id']}/apply").status == 400
 
 
 def test_each_rule_is_named_once_in_an_order(alice: Person, bob: Person) -> None:

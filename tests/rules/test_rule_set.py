@@ -40,7 +40,7 @@ QUERIES = (
 def rule_set(queries: dict[int, str], *, stop: int = 0, now: Instant = NOW) -> RuleSet:
     user: Any = _User(1, "UTC")
     given = encode_actions((Action(ActionType.STAR),))
-    return RuleSet(user, [_rule(id_, query, given, stop=id_ == stop) for id_, query in queries.items()], (), now)
+    return RuleSet(user, [_rule(id_, query, given, stop=id_ == stop) for id_, query in queries.items()], (), now, parse)
 
 
 def _rule(id_: int, query: str, actions: str, *, stop: bool) -> Rule:

@@ -25,6 +25,7 @@ from tidings.rules.runs import RuleRuns, remove_expired
 from tidings.rules.tables import rule_runs
 from tidings.services.entries.listing import EntryListReader
 from tidings.services.entries.search_index import SearchIndexer
+from tidings.services.listeners import Listeners
 from tidings.storage.accounts import users
 from tidings.storage.entries import counters, entries, labels
 from tidings.storage.schema import entries as entry_table
@@ -41,8 +42,8 @@ class Archive:
         self.database = database
         self.clock = MovableClock()
         self.lists = EntryListReader(database, SearchIndexer(database))
-        self.rules = Rules(database, self.clock, self.lists)
-        self.runs = RuleRuns(database, self.clock, self.lists)
+        self.rules = Rules(database, self.clock, self.lists, Listeners())
+        self.runs = RuleRuns(database, self.clock, self.lists, Listeners())
         with database.reading() as db:
             user = users.get(db, self.feed.user_id)
         assert user is not None

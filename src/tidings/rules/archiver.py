@@ -13,10 +13,14 @@ from tidings.engine.database import Read, Write
 from tidings.rules import store
 from tidings.rules.model import SENDING, RuleFields
 from tidings.rules.rules import add
+from tidings.services.listeners import Listeners
 
 
 class OwnRuleArchiver:
     """Reads and adds rules inside of the transactions of archives."""
+
+    def __init__(self, listeners: Listeners) -> None:
+        self._listeners = listeners
 
     def list_all(self, db: Read, user_id: int) -> Sequence[dict[str, Any]]:
         """Return the rules of a user in their order, as members of JSON, with the ids of this database."""
@@ -28,7 +32,7 @@ class OwnRuleArchiver:
             fields = msgspec.convert(values, RuleFields)
         except msgspec.ValidationError as error:
             raise InvalidInput(msg("this version does not know its scope or one of its actions.")) from error
-        add(db, user_id, fields.checked())
+        add(db, user_id, fields.checked(), self._listeners)
 
     def sends(self, action: str) -> bool:
         """Return whether an action sends entries to other services."""

@@ -7,7 +7,7 @@ enabled rules of the users ─► RuleSet for each feed ─► decision for each
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Final
 from zoneinfo import ZoneInfo
@@ -28,7 +28,8 @@ from tidings.engine.database import Read, Write
 from tidings.query import Candidate, Matcher
 from tidings.query.model import Times, Tree, leaves
 from tidings.rules import store
-from tidings.rules.model import Action, ActionType, Rule, day_of, needs_text, problem_of, read_query
+from tidings.rules.model import Action, ActionType, Rule, day_of, needs_text, problem_of
+from tidings.rules.queries import RuleQueries
 from tidings.services.entries.entries import MAX_SAVED
 from tidings.services.listeners import ArrivingEntries, Channel, Completion, Listeners, RuleName, StoredEntries
 from tidings.storage.entries import entries, labels
@@ -41,8 +42,6 @@ MAX_RULES_S: Final = 2.0
 
 # Asking for the time takes a tenth of a usual rule.
 RULES_BETWEEN_LOOKS: Final = 16
-
-_tree_of = lru_cache(maxsize=4096)(read_query)
 
 
 class Decision(Struct, frozen=True):
@@ -144,7 +143,15 @@ class RuleSet:
     A rule that fails, or that is left when the time is used up, does nothing: an entry is stored in any case.
     """
 
-    def __init__(self, user: User, rules: Iterable[Rule], label_ids: Collection[int], now: Instant) -> None:
+    def __init__(
+        self,
+        user: User,
+        rules: Iterable[Rule],
+        label_ids: Collection[int],
+        now: Instant,
+        tree_of: Callable[[str], Tree],
+    ) -> None:
+        """tree_of: reads a query, without saved views in it. Raises InvalidInput."""
         self._user_id = user.id
         self._budget = RuleBudget(MAX_RULES_S)
         self._is_told = False
@@ -154,9 +161,9 @@ class RuleSet:
             if problem_of(rule, label_ids) is not None:
                 continue
             try:
-                tree = _tree_of(rule.query)
+                tree = tree_of(rule.query)
             except InvalidInput as error:
-                # The query language has changed since the rule was stored.
+                # The query language, or a view that it names, has changed since the rule was stored.
                 log.warning("rule unreadable", user=user.id, rule=rule.id, reason=error.message)
                 continue
             self._prepared.append(_PreparedRule(rule, rule.action_list, _query_of(tree, now, zone)))
@@ -227,7 +234,7 @@ def decide_arrivals(listeners: Listeners, db: Write, arriving: Sequence[Arriving
     if not enabled:
         return None
     arrivals = [
-        Arrival(db, users[user_id], rules, [one for one in arriving if one.user.id == user_id])
+        Arrival(db, users[user_id], rules, [one for one in arriving if one.user.id == user_id], listeners)
         for user_id, rules in enabled.items()
     ]
     for one in arrivals:
@@ -248,12 +255,19 @@ def _complete(db: Write, arrivals: Sequence[Arrival], listeners: Listeners) -> N
 class Arrival:
     """The entries of one user that arrive in a transaction, and what the user's rules want done to them."""
 
-    def __init__(self, db: Read, user: User, rules: Sequence[Rule], arriving: Sequence[ArrivingEntries]) -> None:
+    def __init__(
+        self,
+        db: Read,
+        user: User,
+        rules: Sequence[Rule],
+        arriving: Sequence[ArrivingEntries],
+        listeners: Listeners,
+    ) -> None:
         self._user = user
         self._arriving = arriving
         self._now = max(one.now for one in arriving)
         self._label_ids = {label.id for label in labels.list_all(db, user.id)}
-        self._rules = RuleSet(user, rules, self._label_ids, self._now)
+        self._rules = RuleSet(user, rules, self._label_ids, self._now, RuleQueries(db, user.id, listeners).tree)
         self._categories = CategoryTree(categories.list_all(db, user.id))
         self._further = further_categories.of_feeds(db, user.id, {one.feed.id for one in arriving})
         self._matched: Counter[int] = Counter()

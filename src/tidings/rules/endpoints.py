@@ -16,7 +16,7 @@ from tidings.http.binding import LazyBody
 from tidings.http.endpoints import Routes
 from tidings.rules import runs_store, store
 from tidings.rules.model import Action, ActionType, Rule, RuleFields, Scope, day_of
-from tidings.rules.rules import owned_rule, problems_of
+from tidings.rules.rules import owned_rule
 from tidings.rules.runs_store import RuleRun, RunState
 from tidings.rules.services import RuleServices
 from tidings.services import Services
@@ -122,13 +122,13 @@ class RuleRunOut(Struct, frozen=True):
 
 
 @routes.get("/v1/rules")
-def list_rules(caller: User, services: Services) -> list[RuleOut]:
+def list_rules(caller: User, services: Services, rules: RuleServices) -> list[RuleOut]:
     """List the rules in the order in which they are tried."""
     with services.reading() as db:
-        rules = store.list_all(db, caller.id)
-        problems = problems_of(db, caller.id, rules)
+        listed = store.list_all(db, caller.id)
+        problems = rules.rules.problems_of(db, caller.id, listed)
     today = day_of(services.clock(), caller.timezone)
-    return [_rule_out(rule, caller, today, problems.get(rule.id)) for rule in rules]
+    return [_rule_out(rule, caller, today, problems.get(rule.id)) for rule in listed]
 
 
 @routes.post("/v1/rules", status=201, raises=(InvalidInput,))
@@ -136,7 +136,7 @@ def create_rule(caller: User, services: Services, rules: RuleServices, body: Rul
     """Add a rule behind the others. It decides about entries that arrive from now on."""
     fields = _fields(body, RuleFields())
     rule = rules.rules.create(caller.id, fields, may_match_everything=bool(body.matches_everything))
-    return _one_out(caller, services, rule)
+    return _one_out(caller, services, rules, rule)
 
 
 @routes.put("/v1/rules/order", status=204, raises=(InvalidInput,))
@@ -172,11 +172,11 @@ def preview_rule(caller: User, rules: RuleServices, body: RuleUpdate) -> RulePre
 
 
 @routes.get("/v1/rules/{rule_id}", raises=(InvalidInput, NotFound))
-def get_rule(caller: User, services: Services, rule_id: int) -> RuleOut:
+def get_rule(caller: User, services: Services, rules: RuleServices, rule_id: int) -> RuleOut:
     """Get a rule, with how often it matched."""
     with services.reading() as db:
         rule = owned_rule(db, caller.id, rule_id)
-    return _one_out(caller, services, rule)
+    return _one_out(caller, services, rules, rule)
 
 
 @routes.put("/v1/rules/{rule_id}", status=201, raises=(InvalidInput, NotFound))
@@ -189,7 +189,8 @@ def update_rule(
     change = body.read()
     fields = _fields(change, RuleFields.of(current))
     known = bool(change.matches_everything) or RuleFields.of(current).matches_everything
-    return _one_out(caller, services, rules.rules.update(caller.id, rule_id, fields, may_match_everything=known))
+    rule = rules.rules.update(caller.id, rule_id, fields, may_match_everything=known)
+    return _one_out(caller, services, rules, rule)
 
 
 @routes.delete("/v1/rules/{rule_id}", status=204, raises=(InvalidInput, NotFound))
@@ -267,9 +268,9 @@ def _action_out(action: Action) -> RuleActionBody:
     return RuleActionBody(action.type.value, action.label_id or None)
 
 
-def _one_out(caller: User, services: Services, rule: Rule) -> RuleOut:
+def _one_out(caller: User, services: Services, rules: RuleServices, rule: Rule) -> RuleOut:
     with services.reading() as db:
-        problem = problems_of(db, caller.id, [rule]).get(rule.id)
+        problem = rules.rules.problems_of(db, caller.id, [rule]).get(rule.id)
     return _rule_out(rule, caller, day_of(services.clock(), caller.timezone), problem)
 
 

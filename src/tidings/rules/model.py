@@ -17,7 +17,7 @@ from tidings.base.messages import Message, msg
 from tidings.base.text import reject_nul
 from tidings.base.times import Instant, to_local, zone_info
 from tidings.query import Tree, parse
-from tidings.query.model import Everything, Number, NumberField, Text, TextField, View, leaves
+from tidings.query.model import Everything, Number, NumberField, Text, TextField, leaves
 
 # Of a user. Each is tried on every entry that arrives.
 MAX_RULES: Final = 200
@@ -117,13 +117,13 @@ class RuleFields(Struct, frozen=True, kw_only=True):
     def checked(self) -> RuleFields:
         """Return the fields in the form in which they are stored.
 
-        Raises InvalidField, for a query QueryError. Whether the feed, the category and the labels are the user's is
-        checked by the caller.
+        Raises InvalidField, for a query QueryError. Whether the feed, the category, the labels and the views are the
+        user's is checked by the caller.
         """
         name = " ".join(reject_nul(self.name, field="name").split()) or _default_name(self.query)
         if len(name) > MAX_NAME_CHARS:
             raise InvalidField("name", msg("use at most {max} characters.", max=MAX_NAME_CHARS))
-        read_query(self.query)
+        parse(reject_nul(self.query, field="query"))
         if not self.actions:
             raise InvalidField("actions", msg("choose at least one."))
         actions = tuple(dict.fromkeys(self.actions))
@@ -147,20 +147,12 @@ class RuleFields(Struct, frozen=True, kw_only=True):
 
     @property
     def matches_everything(self) -> bool:
-        """Whether every entry of the account matches."""
-        return self.scope is Scope.ALL and isinstance(read_query(self.query), Everything)
+        """Whether every entry of the account matches, whatever the queries of saved views are."""
+        return self.scope is Scope.ALL and isinstance(parse(self.query), Everything)
 
     @property
     def label_ids(self) -> tuple[int, ...]:
         return tuple(one.label_id for one in self.actions if one.type is ActionType.LABEL)
-
-
-def read_query(text: str) -> Tree:
-    """Return the tree of a rule's query. Raises QueryError, and InvalidField for a saved view."""
-    tree = parse(reject_nul(text, field="query"))
-    if any(isinstance(leaf, View) for leaf in leaves(tree)):
-        raise InvalidField("query", msg("a rule cannot name a saved view: write the view's query instead."))
-    return tree
 
 
 @lru_cache(maxsize=4096)

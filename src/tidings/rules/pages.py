@@ -22,7 +22,7 @@ from tidings.query import normal_form
 from tidings.query.model import Text, TextField, all_of
 from tidings.rules import runs_store, store
 from tidings.rules.model import Action, ActionType, Rule, RuleFields, Scope, day_of
-from tidings.rules.rules import RulePreview, owned_rule, problems_of
+from tidings.rules.rules import RulePreview, owned_rule
 from tidings.rules.services import RuleServices
 from tidings.services import Services
 from tidings.services.entries.entries import owned_entry
@@ -102,11 +102,11 @@ class RuleLine(Struct, frozen=True):
 
 
 @routes.get("/rules")
-def show_rules(context: RequestContext) -> PageResponse:
+def show_rules(context: RequestContext, rules: RuleServices) -> PageResponse:
     user = context.caller
     with context.services.reading() as db:
         listed = store.list_all(db, user.id)
-        problems = problems_of(db, user.id, listed)
+        problems = rules.rules.problems_of(db, user.id, listed)
         names = _names(db, user.id, listed)
         filtered = store.feeds_with_filters(db, user.id)
     today = day_of(context.now, user.timezone)
@@ -170,10 +170,10 @@ def try_rule(context: RequestContext, rules: RuleServices, form: RuleForm) -> Pa
 
 
 @routes.get("/rules/{rule_id}")
-def show_rule(context: RequestContext, rule_id: int) -> PageResponse:
+def show_rule(context: RequestContext, rules: RuleServices, rule_id: int) -> PageResponse:
     with context.services.reading() as db:
         rule = owned_rule(db, context.caller.id, rule_id)
-        problem = problems_of(db, context.caller.id, [rule]).get(rule_id)
+        problem = rules.rules.problems_of(db, context.caller.id, [rule]).get(rule_id)
     return _editor(context, _form(rule), rule_problem=problem)
 
 
@@ -208,7 +208,7 @@ def show_run(context: RequestContext, rules: RuleServices, rule_id: int) -> Page
     with context.services.reading() as db:
         rule = owned_rule(db, context.caller.id, rule_id)
         run = runs_store.last_of(db, context.caller.id, rule_id)
-        problem = problems_of(db, context.caller.id, [rule]).get(rule_id)
+        problem = rules.rules.problems_of(db, context.caller.id, [rule]).get(rule_id)
         names = _names(db, context.caller.id, [rule])
     is_open = run is not None and run.is_open
     preview = None if is_open or problem else rules.rules.preview(context.caller, RuleFields.of(rule), limit=1)

@@ -7,7 +7,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from tidings.base.errors import InvalidField, NotFound
+from tidings.base.errors import InvalidField, InvalidInput, NotFound
 from tidings.base.messages import Message, msg
 from tidings.base.times import Instant
 from tidings.domain.accounts.users import User
@@ -25,11 +25,11 @@ from tidings.rules.model import (
     Scope,
     order_after,
     problem_of,
-    read_query,
 )
+from tidings.rules.queries import RuleQueries
 from tidings.services.clock import Clock
 from tidings.services.entries.listing import EntryListReader
-from tidings.services.listeners import KeptQuery
+from tidings.services.listeners import KeptQuery, Listeners
 from tidings.storage.entries import labels
 from tidings.storage.feeds import categories, feeds
 
@@ -52,26 +52,29 @@ class RulePreview(Struct, frozen=True):
 
 
 class Rules:
-    def __init__(self, database: Database, clock: Clock, lists: EntryListReader) -> None:
+    def __init__(self, database: Database, clock: Clock, lists: EntryListReader, listeners: Listeners) -> None:
         self._database = database
         self._clock = clock
         self._lists = lists
+        self._listeners = listeners
 
     def create(self, user_id: int, fields: RuleFields, *, may_match_everything: bool = False) -> Rule:
         """Add a rule behind the others and return it. It decides about entries that arrive from now on.
 
         may_match_everything: the user knows that every entry matches. Raises InvalidField, for a query QueryError.
         """
-        fields = _checked(fields, may_match_everything=may_match_everything)
+        fields = fields.checked()
         with self._database.writing() as db:
-            return owned_rule(db, user_id, add(db, user_id, fields))
+            self._ask_about_everything(db, user_id, fields, may_match_everything=may_match_everything)
+            return owned_rule(db, user_id, add(db, user_id, fields, self._listeners))
 
     def update(self, user_id: int, rule_id: int, fields: RuleFields, *, may_match_everything: bool = False) -> Rule:
         """Replace what the user decides about a rule. Raises NotFound, and InvalidField as `create`."""
-        fields = _checked(fields, may_match_everything=may_match_everything)
+        fields = fields.checked()
         with self._database.writing() as db:
             owned_rule(db, user_id, rule_id)
-            _check_names(db, user_id, fields)
+            self._ask_about_everything(db, user_id, fields, may_match_everything=may_match_everything)
+            _check_names(db, user_id, fields, self._listeners)
             store.change(db, user_id, rule_id, fields)
             return owned_rule(db, user_id, rule_id)
 
@@ -110,10 +113,11 @@ class Rules:
         """
         fields = fields.checked()
         with self._database.reading() as db:
-            _check_names(db, user.id, fields)
+            _check_names(db, user.id, fields, self._listeners)
+            tree = RuleQueries(db, user.id, self._listeners).tree(fields.query)
         now = self._clock()
-        matched = matching(fields, now=now, zone=user.timezone)
-        changed = matching(fields, now=now, zone=user.timezone, changed_only=True)
+        matched = matching(fields, tree, now=now, zone=user.timezone)
+        changed = matching(fields, tree, now=now, zone=user.timezone, changed_only=True)
         page = PageRequest(order=Order.ID, direction=Direction.DESC, limit=limit)
         with self._lists.of(user.id, matched) as lists:
             newest = lists.rows(matched, page)
@@ -128,21 +132,39 @@ class Rules:
                 ],
             )
 
+    def problems_of(self, db: Read, user_id: int, rules: Sequence[Rule]) -> dict[int, Message]:
+        """Return why rules do nothing though they may be switched on, by id; those that work are left out."""
+        label_ids = {label.id for label in labels.list_all(db, user_id)} if rules else set()
+        queries = RuleQueries(db, user_id, self._listeners)
+        found = {rule.id: problem_of(rule, label_ids) or _problem_of_query(rule, queries) for rule in rules}
+        return {rule_id: problem for rule_id, problem in found.items() if problem is not None}
 
-def add(db: Write, user_id: int, fields: RuleFields) -> int:
-    """Add a rule behind the others and return its id. fields: checked. Raises InvalidField for too many rules."""
+    def _ask_about_everything(self, db: Read, user_id: int, fields: RuleFields, *, may_match_everything: bool) -> None:
+        tree = RuleQueries(db, user_id, self._listeners).tree(fields.query)
+        if fields.scope is Scope.ALL and isinstance(tree, Everything) and not may_match_everything:
+            problem = msg(
+                "every entry of your account matches: narrow the query or the scope, or say that you want this rule."
+            )
+            raise InvalidField("query", problem)
+
+
+def add(db: Write, user_id: int, fields: RuleFields, listeners: Listeners) -> int:
+    """Add a rule behind the others and return its id.
+
+    fields: checked. Raises InvalidField for too many rules, and for names that are not the user's.
+    """
     if len(store.lock_all(db, user_id)) >= MAX_RULES:
         raise InvalidField("name", msg("you have {max} rules, the most that are possible.", max=MAX_RULES))
-    _check_names(db, user_id, fields)
+    _check_names(db, user_id, fields, listeners)
     return store.add(db, user_id, fields)
 
 
-def matching(fields: RuleFields, *, now: Instant, zone: str, changed_only: bool = False) -> EntryFilter:
+def matching(fields: RuleFields, tree: Tree, *, now: Instant, zone: str, changed_only: bool = False) -> EntryFilter:
     """Return the filter of the stored entries that a rule matches.
 
-    now, zone: what relative times and dates of the query mean. changed_only: only those that its actions would change.
+    tree: of its query, without views. now, zone: what relative times and dates of the query mean. changed_only: only
+    those that its actions would change.
     """
-    tree = read_query(fields.query)
     if changed_only:
         tree = all_of([tree, _would_change(fields.actions)])
     query = None if isinstance(tree, Everything) else DatedQuery(tree, now, zone)
@@ -220,24 +242,17 @@ def kept_queries(db: Read, user_id: int) -> list[KeptQuery]:
     ]
 
 
-def problems_of(db: Read, user_id: int, rules: Sequence[Rule]) -> dict[int, Message]:
-    """Return why rules do nothing though they may be switched on, by id; those that work are left out."""
-    label_ids = {label.id for label in labels.list_all(db, user_id)} if rules else set()
-    return {rule.id: problem for rule in rules if (problem := problem_of(rule, label_ids))}
+def _problem_of_query(rule: Rule, queries: RuleQueries) -> Message | None:
+    try:
+        queries.tree(rule.query)
+    except InvalidInput as error:
+        return msg("Its query cannot be used any more: {reason}", reason=error.text)
+    return None
 
 
-def _checked(fields: RuleFields, *, may_match_everything: bool) -> RuleFields:
-    fields = fields.checked()
-    if fields.matches_everything and not may_match_everything:
-        problem = msg(
-            "every entry of your account matches: narrow the query or the scope, or say that you want this rule."
-        )
-        raise InvalidField("query", problem)
-    return fields
-
-
-def _check_names(db: Read | Write, user_id: int, fields: RuleFields) -> None:
-    """Raise InvalidField for a feed, a category or a label that is not the user's."""
+def _check_names(db: Read | Write, user_id: int, fields: RuleFields, listeners: Listeners) -> None:
+    """Raise InvalidField for a feed, a category, a label or a view that is not the user's."""
+    RuleQueries(db, user_id, listeners).tree(fields.query)
     if fields.scope is Scope.FEED and feeds.get(db, user_id, fields.feed_id or 0) is None:
         raise InvalidField("feed_id", msg("you have no feed {id}.", id=fields.feed_id or 0))
     if fields.scope is Scope.CATEGORY and categories.get(db, user_id, fields.category_id or 0) is None:

@@ -22,13 +22,16 @@ from tidings.domain.entries.entries import Direction, Entry, EntryStatus
 from tidings.domain.entries.state_changes import StateChange
 from tidings.engine.database import Database, Write
 from tidings.engine.statements import split_ids
+from tidings.query import parse
 from tidings.rules import runs_store
 from tidings.rules.arrival import Decision
 from tidings.rules.model import RuleFields, Scope, decode_actions, problem_of
+from tidings.rules.queries import RuleQueries
 from tidings.rules.rules import effective, matching, owned_rule
 from tidings.rules.runs_store import ChangedEntry, RuleRun, RunState
 from tidings.services.clock import Clock
 from tidings.services.entries.listing import EntryListReader
+from tidings.services.listeners import Listeners
 from tidings.storage.entries import counters, entries, labels
 
 log = structlog.get_logger()
@@ -42,23 +45,28 @@ SHOWN_TIME: Final = 30 * DAY
 
 
 class RuleRuns:
-    def __init__(self, database: Database, clock: Clock, lists: EntryListReader) -> None:
+    def __init__(self, database: Database, clock: Clock, lists: EntryListReader, listeners: Listeners) -> None:
         self._database = database
         self._clock = clock
         self._lists = lists
+        self._listeners = listeners
 
     def start(self, user: User, rule_id: int) -> RuleRun:
-        """Apply a rule, as it is now, to the stored entries in the background, even if it is switched off.
+        """Apply a rule, as it and the views that it names are now, to the stored entries in the background.
+
+        It may be switched off.
 
         Raises NotFound, and InvalidInput if another rule of the user is being applied or the rule lacks something.
         """
         with self._database.reading() as db:
             fields = RuleFields.of(rule := owned_rule(db, user.id, rule_id))
             problem = problem_of(rule, {label.id for label in labels.list_all(db, user.id)})
-        if problem is not None:
-            raise InvalidInput(problem)
+            if problem is not None:
+                raise InvalidInput(problem)
+            query = RuleQueries(db, user.id, self._listeners).without_views(fields.query)
+        fields = msgspec.structs.replace(fields, query=query)
         now = self._clock()
-        changed = matching(fields, now=now, zone=user.timezone, changed_only=True)
+        changed = matching(fields, parse(query), now=now, zone=user.timezone, changed_only=True)
         with self._lists.of(user.id, changed) as lists:
             total = lists.count(changed)
         with self._database.writing() as db:
@@ -120,7 +128,7 @@ class RuleRuns:
             return runs_store.release_all(db, worker)
 
     def _apply_chunk(self, run: RuleRun, worker: str) -> None:
-        found = matching(_fields_of(run), now=run.started_at, zone=run.timezone, changed_only=True)
+        found = matching(_fields_of(run), parse(run.query), now=run.started_at, zone=run.timezone, changed_only=True)
         found = msgspec.structs.replace(found, before_entry_id=run.before_entry_id)
         try:
             with self._lists.of(run.user_id, found) as lists:

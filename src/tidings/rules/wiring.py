@@ -22,12 +22,11 @@ def build(parts: Parts) -> RuleServices:
     """Return the rules of users, which decide about arriving entries."""
     parts.listeners.entries_arriving.append(partial(decide_arrivals, parts.listeners))
     parts.listeners.kept_queries.append(kept_queries)
-    parts.joins.rules = OwnRuleArchiver()
+    parts.joins.rules = OwnRuleArchiver(parts.listeners)
     lists = EntryListReader(parts.database, SearchIndexer(parts.database))
     parts.listeners.cleanup_tasks.append(CleanupTask("rule runs", remove_expired))
-    return RuleServices(
-        rules=Rules(parts.database, parts.clock, lists), runs=RuleRuns(parts.database, parts.clock, lists)
-    )
+    joined = (parts.database, parts.clock, lists, parts.listeners)
+    return RuleServices(rules=Rules(*joined), runs=RuleRuns(*joined))
 
 
 def loops(services: RuleServices, worker: str) -> tuple[RuleApplier]:
