@@ -378,7 +378,7 @@ def test_signing_out_of_a_password_session_stays_here(owner: Person, openid_serv
     assert visitor.post("/sign-out").headers["location"] == "/sign-in"
 
 
-LOGOUT = {"http://schemas.openid.net/event/backchannel-logout": {}}
+LOGOUT: dict[str, dict[str, str]] = {"http://schemas.openid.net/event/backchannel-logout": {}}
 
 
 def log_out_by(provider: ForgingProvider, visitor: Visitor, **claims: Any) -> int:

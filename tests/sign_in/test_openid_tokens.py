@@ -21,7 +21,7 @@ from tidings.sign_in.openid.metadata import ALGORITHMS
 ISSUER, CLIENT, NONCE = "https://auth.example.org", "tidings", "a nonce"
 NOW_S = 1_790_000_000
 NOW = Instant(NOW_S * SECOND)
-LOGOUT = {"http://schemas.openid.net/event/backchannel-logout": {}}
+LOGOUT: dict[str, dict[str, str]] = {"http://schemas.openid.net/event/backchannel-logout": {}}
 RSA = RSAKey.generate_key(2048, {"kid": "rsa"})
 OTHER = RSAKey.generate_key(2048, {"kid": "rsa"})
 EC = ECKey.generate_key("P-256", {"kid": "ec"})
