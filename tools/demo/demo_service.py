@@ -50,7 +50,15 @@ class DemoService:
 @contextmanager
 def demo_service(database_url: str, folder: Path) -> Iterator[DemoService]:
     """database_url: of a migrated database without anybody in it."""
-    environment = environment_for(database_url, folder, http_client_timeout="20")
+    # A way to sign in, so that the pages about it can be looked at. Nobody asks the provider.
+    provider = {
+        "oauth2_provider": "oidc",
+        "oauth2_oidc_provider_name": "Example ID",
+        "oauth2_client_id": "demo",
+        "oauth2_client_secret": "demo",
+        "oauth2_oidc_discovery_endpoint": "http://localhost:9",
+    }
+    environment = environment_for(database_url, folder, http_client_timeout="20", **provider)
     with Publisher() as publisher, running("serve", environment, folder) as service:
         service.wait_until_ready()
         for feed in FEEDS:
