@@ -112,6 +112,30 @@ def test_an_account_moves_with_its_state(bob: Person, site: Publisher, services:
     assert not any("ssword" in seen.path or SESSION in seen.path for seen in site.requests)
 
 
+@pytest.mark.parametrize("failing", ["", "getFeedTree"])
+def test_nested_categories_are_nested(failing: str, bob: Person, site: Publisher, services: AllServices) -> None:
+    api = Ttrss(
+        categories=[
+            {"id": "3", "title": "Rain", "parent": 5},
+            {"id": 4, "title": "Snow", "parent": 3},
+            {"id": 5, "title": "Weather"},
+        ],
+        feeds=[FEED],
+    )
+    api.failing_operation, api.error = failing, "UNKNOWN_METHOD"
+
+    report = _import(services, bob, _serve(site, api))
+
+    titles = [one["title"] for one in bob.get("/v1/categories")]
+    if failing:
+        assert titles == ["All", "Rain", "Snow", "Weather"]
+        assert "side by side" in report.problems[0]
+    else:
+        assert titles == ["All", "Weather", "Weather / Rain", "Weather / Rain / Snow"]
+        assert report.problems == []
+    assert bob.get("/v1/feeds")[0]["category"]["title"] in ("Rain", "Weather / Rain")
+
+
 def test_pages_are_read_to_the_end_and_a_repeated_import_adds_nothing(
     bob: Person, site: Publisher, services: AllServices
 ) -> None:

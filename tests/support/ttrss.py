@@ -48,6 +48,8 @@ class Ttrss(Reply):
         match operation:
             case "getCategories":
                 return [*self.categories, {"id": -1, "title": "Special"}, {"id": 0, "title": "Uncategorized"}]
+            case "getFeedTree":
+                return {"categories": {"identifier": "id", "label": "name", "items": self._below(None)}}
             case "getFeeds":
                 assert request["cat_id"] == -3
                 return self.feeds
@@ -56,6 +58,23 @@ class Ttrss(Reply):
             case "getHeadlines":
                 return self._headlines(request)
         return {"status": "OK"}
+
+    def _below(self, parent: int | None) -> list[dict[str, Any]]:
+        """Return what is below a category, None for the top, as the tree has it: feeds after categories."""
+        special = [{"id": "CAT:-1", "items": [{"id": "FEED:-4", "bare_id": -4, "auxcounter": 0}], "bare_id": -1}]
+        inside = [
+            {
+                "id": f"CAT:{one['id']}",
+                "bare_id": one["id"],
+                "type": "category",
+                "name": one["title"],
+                "items": self._below(int(one["id"])),
+            }
+            for one in self.categories
+            if one.get("parent") == parent
+        ]
+        feeds = [{"id": f"FEED:{one['id']}", "bare_id": one["id"]} for one in self.feeds if one["cat_id"] == parent]
+        return [*([] if parent else special), *inside, *feeds]
 
     def _headlines(self, request: dict[str, Any]) -> list[dict[str, Any]]:
         assert request["order_by"] == "title"

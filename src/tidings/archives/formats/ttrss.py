@@ -17,6 +17,7 @@ from tidings.base.errors import InvalidInput
 from tidings.base.messages import verbatim
 from tidings.base.text import plain_line
 from tidings.base.times import LATEST, SECOND, Instant, to_datetime
+from tidings.domain.feeds.categories import SEPARATOR
 from tidings.domain.feeds.feeds import EditedFeedField
 
 # Maximum number of headlines that it returns in one page, since this level of its API.
@@ -62,6 +63,19 @@ class _Error(Struct):
 class _Category(Struct):
     id: int
     title: str = ""
+
+
+class _Node(Struct):
+    """A category or a feed in the tree."""
+
+    id: str = ""
+    """CAT: or FEED: and a number."""
+    bare_id: int = 0
+    items: list[_Node] = []
+
+
+class _Tree(Struct):
+    categories: _Node
 
 
 class _Feed(Struct):
@@ -116,18 +130,43 @@ def read_login(document: bytes) -> Login:
 
 
 def read_categories(document: bytes) -> dict[int, str]:
-    """Return the titles of the user's categories by number; nested categories stand next to their parents."""
+    """Return the titles of the user's categories by number, without those of the categories above them."""
     categories: list[_Category] = _content(document, list[_Category], "getCategories")
     return {each.id: each.title.strip() for each in categories if each.id > 0}
 
 
-def archived_categories(titles: dict[int, str]) -> list[ArchivedCategory]:
-    return [ArchivedCategory(title) for title in titles.values()]
+def read_parents(document: bytes) -> dict[int, int]:
+    """Return the numbers of the categories above others, by the number of the lower one."""
+    tree: _Tree = _content(document, _Tree, "getFeedTree")
+    parents: dict[int, int] = {}
+    waiting = [(0, tree.categories)]
+    while waiting:
+        above, node = waiting.pop()
+        for child in node.items:
+            if child.id.startswith("CAT:") and child.bare_id > 0:
+                if above:
+                    parents[child.bare_id] = above
+                waiting.append((child.bare_id, child))
+    return parents
 
 
-def read_feeds(document: bytes, titles: dict[int, str]) -> list[ArchivedFeed]:
-    """Return the feeds; feeds without a category have "". titles: titles of the categories."""
+def archived_categories(titles: dict[int, str], parents: dict[int, int]) -> dict[int, ArchivedCategory]:
+    """Return the categories by number. titles, parents: by number."""
+    found = {}
+    for number in titles:
+        line, each = list[int](), number
+        while each in titles and each not in line:
+            line.append(each)
+            each = parents.get(each, 0)
+        path = [titles[one] for one in reversed(line)]
+        found[number] = ArchivedCategory(SEPARATOR.join(path), path=path)
+    return found
+
+
+def read_feeds(document: bytes, categories: dict[int, ArchivedCategory]) -> list[ArchivedFeed]:
+    """Return the feeds; feeds without a category have "". categories: by number."""
     feeds: list[_Feed] = _content(document, list[_Feed], "getFeeds")
+    titles = {number: category.title for number, category in categories.items()}
     return [_feed(feed, titles.get(feed.cat_id or 0, "")) for feed in feeds]
 
 

@@ -14,6 +14,7 @@ from tidings.archives.formats.listed_items import identity_of, unnamed_feed
 from tidings.archives.formats.ttrss import Headline
 from tidings.archives.readers.json_api import JsonApi
 from tidings.archives.records import ArchivedCategory, ArchivedEntry, ArchivedFeed, ArchivedLabel
+from tidings.base.errors import InvalidInput
 from tidings.net.errors import FetchError
 from tidings.net.guard import AddressGuard
 
@@ -35,7 +36,7 @@ class TtrssSource:
         self.username = username
         self._password = password
         self._session_id = ""
-        self._category_titles: dict[int, str] = {}
+        self._categories: dict[int, ArchivedCategory] = {}
         self._feeds: list[int] = []
         self.entry_count = 0
         self.problems: list[str] = []
@@ -59,11 +60,17 @@ class TtrssSource:
         return {}
 
     def categories(self) -> list[ArchivedCategory]:
-        self._category_titles = ttrss.read_categories(self._call("getCategories", include_empty=True))
-        return ttrss.archived_categories(self._category_titles)
+        titles = ttrss.read_categories(self._call("getCategories", include_empty=True))
+        tree, parents = self._call("getFeedTree", include_empty=True), dict[int, int]()
+        try:
+            parents = ttrss.read_parents(tree)
+        except InvalidInput as error:
+            self.problems.append(f"nested categories are side by side: {error.message}")
+        self._categories = ttrss.archived_categories(titles, parents)
+        return list(self._categories.values())
 
     def feeds(self) -> list[ArchivedFeed]:
-        feeds = ttrss.read_feeds(self._call("getFeeds", cat_id=ttrss.ALL_FEEDS), self._category_titles)
+        feeds = ttrss.read_feeds(self._call("getFeeds", cat_id=ttrss.ALL_FEEDS), self._categories)
         if self._page(ttrss.ARCHIVED, 0, limit=1):
             feeds.append(unnamed_feed(self.application, ttrss.ARCHIVED))
         self._feeds = [feed.number for feed in feeds]
