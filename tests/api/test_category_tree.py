@@ -31,6 +31,9 @@ def test_a_category_is_put_under_another_one_and_shown_with_its_path(alice: Pers
 
     assert (europe["title"], europe["parent_id"]) == ("News / Europe", news["id"])
     assert feed["category"] == europe
+    kept = change(alice, europe, keep_duplicates=True)
+    assert alice.get(f"/v1/feeds/{feed['id']}")["category"] == kept == europe | {"keep_duplicates": True}
+    change(alice, europe, keep_duplicates=False)
     assert change(alice, europe, parent_id=None)["title"] == "Europe"
     assert alice.get(f"/v1/feeds/{feed['id']}")["category"]["parent_id"] is None
     assert change(alice, europe, parent_id=news["id"]) == europe

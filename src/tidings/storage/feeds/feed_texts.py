@@ -50,7 +50,12 @@ def records(db: Read, user_id: int, names: tuple[str, ...], feed_ids: Collection
     found = []
     for feed, row in db.joined(Feed, _select_records(names), user=user_id, ids=feed_ids):
         category = Category(
-            feed.category_id, user_id, row.category_title, row.category_is_hidden, row.category_parent_id
+            feed.category_id,
+            user_id,
+            row.category_title,
+            row.category_is_hidden,
+            row.category_parent_id,
+            keep_duplicates=row.category_keeps_duplicates,
         )
         further = tuple(sorted(split_ids(row.further_ids)))
         found.append(FeedRecord(row.text, feed, category, row.icon_name, further))
@@ -83,6 +88,7 @@ def _select_records(names: tuple[str, ...]) -> Select[Any]:
         categories.c.title.label("category_title"),
         categories.c.hide_globally.label("category_is_hidden"),
         categories.c.parent_id.label("category_parent_id"),
+        categories.c.keep_duplicates.label("category_keeps_duplicates"),
     )
     # The text from the same statement, so that it belongs to this state.
     further = _further_ids.label("further_ids")
@@ -91,7 +97,8 @@ def _select_records(names: tuple[str, ...]) -> Select[Any]:
 
 
 def _text(names: tuple[str, ...]) -> ColumnElement[Any]:
-    category = (feeds.c.category_id, categories.c.title, categories.c.hide_globally, categories.c.parent_id)
+    of_category = (categories.c[name] for name in ("title", "hide_globally", "parent_id", "keep_duplicates"))
+    category = (feeds.c.category_id, *of_category)
     return row_text(*(feeds.c[name] for name in names), *category, _icon_name, _further_ids).label("text")
 
 
