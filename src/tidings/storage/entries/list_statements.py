@@ -72,6 +72,8 @@ class EntryListQuery(NamedTuple):
     """The shape of what else a query asks."""
     hidden_entries: bool | None = None
     """Only the entries that are hidden themselves, or False: without them."""
+    is_in_order: bool = False
+    """Whether a page in the order of publication tests the categories of each entry instead of merging them."""
 
     @classmethod
     def of(
@@ -158,7 +160,8 @@ class EntryListQuery(NamedTuple):
 
         Starred entries are few: each is tested, in the order of their own index.
         """
-        return bool(set(PLACES[1:]) & set(self.conditions)) and not self.is_narrow and not self.starred
+        is_of_several = bool(set(PLACES[1:]) & set(self.conditions))
+        return is_of_several and not self.is_narrow and not self.starred and not self.is_in_order
 
 
 _EVERYTHING = EntryListQuery((EntryStatus.UNREAD, EntryStatus.READ), None, (), False, 0, "")
