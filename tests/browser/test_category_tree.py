@@ -65,6 +65,7 @@ def test_a_tree_is_folded_read_and_moved(
             with page.expect_response("**/move"):
                 line(page, "Tech").drag_to(page.locator("#sidebar .brand"))
             expect(page.locator("#groups > .group > a.line", has_text="Tech")).to_be_visible()
+            drag_feed(reader, tree, alice)
         edit(reader, tree)
         assert [one["title"] for one in alice.get("/v1/categories")] == [
             "All", "News", "News / Europe", "News / Europe / France", "News / Europe / Technology",
@@ -77,6 +78,19 @@ def drag(reader: Reader, name: str, target: str, alice: Person) -> None:
         line(page, name).drag_to(line(page, target))
     expect(page.locator("#groups .group .group > a.line", has_text=name)).to_be_visible()
     assert f"News / {target} / {name}" in [one["title"] for one in alice.get("/v1/categories")]
+
+
+def drag_feed(reader: Reader, tree: dict[str, int], alice: Person) -> None:
+    """Drag a feed out of the category that is not its first."""
+    france, everything = tree["France"], alice.get("/v1/categories")[0]["id"]
+    (feed,) = alice.get(f"/v1/categories/{france}/feeds")
+    alice.put(f"/v1/feeds/{feed['id']}", {"category_ids": [france, everything]}, status=201)
+    page = reader.go("/unread")
+    shown = page.locator(f'details[data-group="{everything}"] a.line')
+    with page.expect_response("**/feeds/bulk"):
+        shown.drag_to(line(page, "Tech"))
+    expect(shown).to_have_count(0)
+    assert alice.get(f"/v1/feeds/{feed['id']}")["category_ids"] == [france, tree["Tech"]]
 
 
 def edit(reader: Reader, tree: dict[str, int]) -> None:
