@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection
 from urllib.parse import urlsplit
 
-from markupsafe import Markup
 from msgspec import Struct
 
 from tidings.base.errors import InvalidInput, NotFound
@@ -18,14 +17,13 @@ from tidings.storage.accounts import api_keys
 from tidings.web.context import PageResponse, RequestContext
 from tidings.web.language import _
 from tidings.web.pages.settings.client_apps import APPS, BY_SLUG, OTHERS, ClientApi, ClientApp
+from tidings.web.qr_codes import qr_code
 
 routes = Routes()
 
 PATH = "/settings/apps"
 # Shown in a configuration file until there is a password.
 _PLACEHOLDER = "…"
-# ISO/IEC 18004 wants a margin of four modules; without it, scanners fail on a dark page.
-_QUIET_ZONE = 4
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -114,16 +112,3 @@ def _page(
     return PageResponse(
         "settings/app.html", known, status=400 if problem else 200, problem=problem, has_secret=secret is not None
     )
-
-
-def qr_code(text: str) -> Markup:
-    """Return a QR code as an inline SVG: black on white with a white margin, whatever the theme of the page.
-
-    It has presentation attributes instead of styles, which the content policy would block.
-    """
-    import segno  # only when a code is drawn, for the sake of memory
-
-    drawing = segno.make_qr(text, error="m").svg_inline(
-        border=_QUIET_ZONE, dark="#000", light="#fff", omitsize=True, svgclass=None, lineclass=None
-    )
-    return Markup(drawing)  # noqa: S704 - numbers and commands of a path only
