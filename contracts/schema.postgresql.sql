@@ -432,6 +432,28 @@ TABLE list_links
     CREATE UNIQUE INDEX pk_list_links ON public.list_links USING btree (user_id)
     CREATE UNIQUE INDEX uq_list_links_token ON public.list_links USING btree (token)
 
+TABLE passkeys
+    id integer NOT NULL DEFAULT nextval('passkeys_id_seq'::regclass)
+    user_id integer NOT NULL
+    name text COLLATE "C" NOT NULL -- The user's name for it.
+    credential_id bytea NOT NULL -- As its authenticator chose it.
+    public_key bytea NOT NULL -- A COSE key (RFC 9052).
+    sign_count bigint NOT NULL DEFAULT 0 -- Signatures that its authenticator has counted; 0 if it does not count.
+    transports text COLLATE "C" NOT NULL DEFAULT ''::text -- How browsers reach its authenticator, separated by blanks.
+    host text COLLATE "C" NOT NULL -- Its relying party id: the host of BASE_URL when it was made.
+    works_alone boolean NOT NULL DEFAULT false -- It needs no name and knows its user, so that it signs in without a password.
+    is_syncable boolean NOT NULL DEFAULT false -- Its authenticator may copy it to other devices (backup eligible).
+    is_synced boolean NOT NULL DEFAULT false -- It was copied when it was used last (backup state).
+    aaguid text COLLATE "C" NOT NULL DEFAULT ''::text -- The model of its authenticator; zeros if that stays unknown.
+    created_at bigint NOT NULL
+    last_used_at bigint -- NULL until it is used.
+    fk_passkeys_user_id_users FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+    pk_passkeys PRIMARY KEY (id)
+    uq_passkeys_credential_id UNIQUE (credential_id)
+    CREATE INDEX ix_passkeys_user_id ON public.passkeys USING btree (user_id)
+    CREATE UNIQUE INDEX pk_passkeys ON public.passkeys USING btree (id)
+    CREATE UNIQUE INDEX uq_passkeys_credential_id ON public.passkeys USING btree (credential_id)
+
 TABLE pending_sign_ins
     id integer NOT NULL DEFAULT nextval('pending_sign_ins_id_seq'::regclass)
     user_id integer NOT NULL
@@ -486,6 +508,13 @@ TABLE receivers
     CREATE INDEX ix_receivers_failing ON public.receivers USING btree (next_attempt_at, id) WHERE ((next_attempt_at IS NOT NULL) AND (failures > 0))
     CREATE UNIQUE INDEX pk_receivers ON public.receivers USING btree (id)
     CREATE UNIQUE INDEX uq_receivers_user_id_integration_address_digest ON public.receivers USING btree (user_id, integration, address_digest)
+
+TABLE recovery_codes
+    user_id integer NOT NULL
+    digest bytea NOT NULL -- HMAC of the code; removed when it is used.
+    fk_recovery_codes_user_id_users FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+    pk_recovery_codes PRIMARY KEY (user_id, digest)
+    CREATE UNIQUE INDEX pk_recovery_codes ON public.recovery_codes USING btree (user_id, digest)
 
 TABLE rule_changed_entries
     entry_id bigint NOT NULL
@@ -584,6 +613,15 @@ TABLE search_vectors
     CREATE INDEX ix_search_vectors_words ON public.search_vectors USING gin (words)
     CREATE UNIQUE INDEX pk_search_vectors ON public.search_vectors USING btree (entry_id)
 
+TABLE second_factors
+    user_id integer NOT NULL
+    secret text COLLATE "C" NOT NULL DEFAULT ''::text -- Of the authenticator app, in Base32; empty without an app.
+    last_step bigint NOT NULL DEFAULT 0 -- The 30-second step whose code was used last: a code works once.
+    asks_for_passkey boolean NOT NULL DEFAULT false -- A passkey is asked for after the password.
+    fk_second_factors_user_id_users FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+    pk_second_factors PRIMARY KEY (user_id)
+    CREATE UNIQUE INDEX pk_second_factors ON public.second_factors USING btree (user_id)
+
 TABLE server_secrets
     name text COLLATE "C" NOT NULL -- What the secret is for.
     secret bytea NOT NULL -- Random bytes, written once and shared by all processes.
@@ -633,6 +671,13 @@ TABLE sources
     CREATE INDEX ix_sources_host ON public.sources USING btree (host, next_check_at)
     CREATE UNIQUE INDEX pk_sources ON public.sources USING btree (id)
     CREATE UNIQUE INDEX uq_sources_fetch_key ON public.sources USING btree (fetch_key)
+
+TABLE spent_challenges
+    nonce bytea NOT NULL
+    expires_at bigint NOT NULL -- From then on the challenge is refused anyway.
+    pk_spent_challenges PRIMARY KEY (nonce)
+    CREATE INDEX ix_spent_challenges_expires_at ON public.spent_challenges USING btree (expires_at)
+    CREATE UNIQUE INDEX pk_spent_challenges ON public.spent_challenges USING btree (nonce)
 
 TABLE tombstones
     feed_id integer NOT NULL

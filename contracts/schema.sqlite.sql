@@ -460,6 +460,27 @@ CREATE TABLE list_links (
     CONSTRAINT uq_list_links_token UNIQUE (token)
 );
 
+CREATE TABLE passkeys (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    user_id INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    credential_id BLOB NOT NULL,
+    public_key BLOB NOT NULL,
+    sign_count BIGINT DEFAULT 0 NOT NULL,
+    transports TEXT DEFAULT '' NOT NULL,
+    host TEXT NOT NULL,
+    works_alone BOOLEAN DEFAULT 0 NOT NULL,
+    is_syncable BOOLEAN DEFAULT 0 NOT NULL,
+    is_synced BOOLEAN DEFAULT 0 NOT NULL,
+    aaguid TEXT DEFAULT '' NOT NULL,
+    created_at BIGINT NOT NULL,
+    last_used_at BIGINT,
+    CONSTRAINT fk_passkeys_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+    CONSTRAINT uq_passkeys_credential_id UNIQUE (credential_id)
+);
+
+CREATE INDEX ix_passkeys_user_id ON passkeys (user_id);
+
 CREATE TABLE pending_sign_ins (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     user_id INTEGER NOT NULL,
@@ -517,6 +538,13 @@ CREATE INDEX ix_receivers_claimed ON receivers (claimed_by) WHERE claimed_by <> 
 CREATE INDEX ix_receivers_due ON receivers (next_attempt_at, id) WHERE next_attempt_at IS NOT NULL AND failures = 0;
 
 CREATE INDEX ix_receivers_failing ON receivers (next_attempt_at, id) WHERE next_attempt_at IS NOT NULL AND failures > 0;
+
+CREATE TABLE recovery_codes (
+    user_id INTEGER NOT NULL,
+    digest BLOB NOT NULL,
+    CONSTRAINT pk_recovery_codes PRIMARY KEY (user_id, digest),
+    CONSTRAINT fk_recovery_codes_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
+);
 
 CREATE TABLE rule_changed_entries (
     entry_id INTEGER NOT NULL,
@@ -623,6 +651,15 @@ CREATE TABLE search_pending (
 
 CREATE INDEX ix_search_pending_user ON search_pending (user_id, entry_id);
 
+CREATE TABLE second_factors (
+    user_id INTEGER NOT NULL,
+    secret TEXT DEFAULT '' NOT NULL,
+    last_step BIGINT DEFAULT 0 NOT NULL,
+    asks_for_passkey BOOLEAN DEFAULT 0 NOT NULL,
+    CONSTRAINT pk_second_factors PRIMARY KEY (user_id),
+    CONSTRAINT fk_second_factors_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
+);
+
 CREATE TABLE server_secrets (
     name TEXT NOT NULL,
     secret BLOB NOT NULL,
@@ -674,6 +711,14 @@ CREATE INDEX ix_sources_claimed_by ON sources (claimed_by) WHERE claimed_by <> '
 CREATE INDEX ix_sources_due ON sources (next_check_at, id) WHERE next_check_at IS NOT NULL;
 
 CREATE INDEX ix_sources_host ON sources (host, next_check_at);
+
+CREATE TABLE spent_challenges (
+    nonce BLOB NOT NULL,
+    expires_at BIGINT NOT NULL,
+    CONSTRAINT pk_spent_challenges PRIMARY KEY (nonce)
+);
+
+CREATE INDEX ix_spent_challenges_expires_at ON spent_challenges (expires_at);
 
 CREATE TABLE tombstones (
     feed_id INTEGER NOT NULL,

@@ -31,7 +31,7 @@ from support.databases import Databases, PostgresDatabases, SqliteDatabases
 from support.file_scheduler import FileScheduler
 from support.people import Cast, Person
 from support.publisher import Publisher
-from support.running import RunningService, running_service
+from support.running import RunningService, free_port, running_service
 from support.visitors import Visitor
 from tidings.engine.database import Database
 from tidings.wiring.services import AllServices
@@ -265,3 +265,37 @@ def patient_service(databases: Databases, tmp_path_factory: pytest.TempPathFacto
 def patient_alice(patient_service: RunningService) -> Person:
     """A user of the patient service."""
     return Cast(patient_service).person("alice")
+
+
+@pytest.fixture(scope="session")
+def guarded_service(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService]:
+    """A service at which passkeys work, below a path, and where administrators need a second factor."""
+    port = free_port()
+    settings = {
+        "listen_addr": f"127.0.0.1:{port}",
+        "base_url": f"http://localhost:{port}/reader",
+        "require_admin_second_factor": "1",
+    }
+    folder = tmp_path_factory.mktemp("guarded")
+    with databases.migrated() as url, running_service(url, folder, **settings) as running:
+        yield running
+
+
+@pytest.fixture
+def guarded_alice(guarded_service: RunningService) -> Person:
+    """A user of the guarded service."""
+    return Cast(guarded_service).person("alice")
+
+
+@pytest.fixture
+def guarded_reader(guarded_alice: Person) -> Visitor:
+    """Alice, who has just signed in."""
+    visitor = Visitor(guarded_alice.service, guarded_alice, "/reader")
+    assert visitor.sign_in().status == 303
+    return visitor
+
+
+@pytest.fixture
+def guarded_charlie(guarded_service: RunningService) -> Person:
+    """An administrator, who has no second factor yet."""
+    return Cast(guarded_service).person("charlie", is_admin=True)

@@ -69,6 +69,7 @@ EXCEPTIONS = {
         r"api_passwords\.fever_key_digest =",
     ): "the key is the credential, and identifies the user",
     ("sessions", r"sessions\.token_hash ="): "the cookie is the credential, and identifies the user",
+    ("passkeys", r"passkeys\.credential_id ="): "the passkey is the credential, and identifies the user",
     ("sessions", r"sessions\.expires_at <="): "cleanup of expired sessions",
     ("pending_sign_ins", r"pending_sign_ins\.token_hash ="): "the cookie is the credential, and identifies the user",
     ("pending_sign_ins", r"pending_sign_ins\.expires_at <="): "cleanup of what was never completed",

@@ -251,6 +251,13 @@ class Settings:
         allowed="1, true, yes, on or 0, false, no, off",
         default="0",
     )
+    require_admin_second_factor: bool = option(
+        values.boolean,
+        "Whether administrators who sign in with a password need a second factor. One who has none sets up an"
+        " authenticator app at the next sign-in.",
+        allowed="1, true, yes, on or 0, false, no, off",
+        default="0",
+    )
     polling_frequency: timedelta = option(
         values.minutes(1, 43_200),
         "Minutes between two checks of a feed that publishes twice a day, or whose rate is not known yet. Feeds that"

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tidings.services import SliceServices
+from tidings.sign_in.codes.second_factors import SecondFactors
 from tidings.sign_in.openid.sign_in import OpenIdSignIn
+from tidings.sign_in.passkeys.passkeys import Passkeys
 from tidings.sign_in.proxy import ProxySignIn
 
 
@@ -17,6 +19,8 @@ class SignInServices(SliceServices):
     """None unless OpenID Connect is configured."""
     proxy: ProxySignIn | None
     """None unless a reverse proxy signs users in."""
+    factors: SecondFactors
+    passkeys: Passkeys
 
     async def close(self) -> None:
         """Close connections to the provider. Call it inside the event loop that used them."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Column, ForeignKey, Index, Table, UniqueConstraint
+from sqlalchemy import Column, ForeignKey, Index, LargeBinary, Table, UniqueConstraint
 
-from tidings.engine.columns import instant, key, metadata, owner, words
+from tidings.engine.columns import big, flag, instant, key, metadata, owner, words
 
 # OpenID Connect
 
@@ -37,4 +37,58 @@ provider_sessions = Table(
     Index("ix_provider_sessions_subject", "issuer", "subject"),
     Index("ix_provider_sessions_provider_session", "issuer", "provider_session_id"),
     comment="Sessions that began at an OpenID Connect provider.",
+)
+
+# Passkeys
+
+passkeys = Table(
+    "passkeys",
+    metadata,
+    key(),
+    owner(),
+    words("name", None, "The user's name for it."),
+    Column("credential_id", LargeBinary, nullable=False, comment="As its authenticator chose it."),
+    Column("public_key", LargeBinary, nullable=False, comment="A COSE key (RFC 9052)."),
+    big("sign_count", "Signatures that its authenticator has counted; 0 if it does not count."),
+    words("transports", comment="How browsers reach its authenticator, separated by blanks."),
+    words("host", None, "Its relying party id: the host of BASE_URL when it was made."),
+    flag("works_alone", comment="It needs no name and knows its user, so that it signs in without a password."),
+    flag("is_syncable", comment="Its authenticator may copy it to other devices (backup eligible)."),
+    flag("is_synced", comment="It was copied when it was used last (backup state)."),
+    words("aaguid", comment="The model of its authenticator; zeros if that stays unknown."),
+    instant("created_at"),
+    instant("last_used_at", nullable=True, comment="NULL until it is used."),
+    UniqueConstraint("credential_id"),
+    Index(None, "user_id"),
+    sqlite_autoincrement=True,
+    comment="Passkeys (WebAuthn credentials), each of one user.",
+)
+
+spent_challenges = Table(
+    "spent_challenges",
+    metadata,
+    Column("nonce", LargeBinary, primary_key=True),
+    instant("expires_at", comment="From then on the challenge is refused anyway."),
+    Index(None, "expires_at"),
+    comment="Challenges that a passkey has answered: a copied answer is refused.",
+)
+
+# Second factors
+
+second_factors = Table(
+    "second_factors",
+    metadata,
+    Column("user_id", ForeignKey("users.id", ondelete="CASCADE"), primary_key=True),
+    words("secret", comment="Of the authenticator app, in Base32; empty without an app."),
+    big("last_step", "The 30-second step whose code was used last: a code works once."),
+    flag("asks_for_passkey", comment="A passkey is asked for after the password."),
+    comment="What follows the password at a sign-in; no row: nothing.",
+)
+
+recovery_codes = Table(
+    "recovery_codes",
+    metadata,
+    Column("user_id", ForeignKey("users.id", ondelete="CASCADE"), primary_key=True),
+    Column("digest", LargeBinary, primary_key=True, comment="HMAC of the code; removed when it is used."),
+    comment="Recovery codes that are left, each of which replaces a second factor once.",
 )

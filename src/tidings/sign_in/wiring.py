@@ -7,11 +7,16 @@ from collections.abc import Sequence
 from tidings.base.messages import msg
 from tidings.net.post import Sender
 from tidings.services.accounts.users import Users
+from tidings.services.accounts.ways import AccountWays
 from tidings.services.listeners import CleanupTask, SignInWay
 from tidings.settings import Settings
+from tidings.sign_in.codes.second_factors import SecondFactors
 from tidings.sign_in.openid.accounts import OpenIdAccounts
 from tidings.sign_in.openid.provider import OpenIdConfig, OpenIdProvider
 from tidings.sign_in.openid.sign_in import OpenIdSignIn
+from tidings.sign_in.passkeys import passkey_store
+from tidings.sign_in.passkeys.passkeys import Passkeys
+from tidings.sign_in.passkeys.relying_party import relying_party
 from tidings.sign_in.proxy import ProxyConfig, ProxySignIn
 from tidings.sign_in.services import SignInServices
 from tidings.storage.accounts import pending_sign_ins
@@ -23,7 +28,13 @@ def build(parts: Parts) -> SignInServices:
     """Return the ways of signing in, and tell the core of them."""
     parts.listeners.cleanup_tasks.append(CleanupTask("pending sign-ins", pending_sign_ins.remove_expired))
     parts.listeners.passwords_disabled = parts.settings.disable_local_auth
-    return SignInServices(openid=build_openid(parts), proxy=build_proxy(parts))
+    factors = build_second_factors(parts)
+    return SignInServices(
+        openid=build_openid(parts),
+        proxy=build_proxy(parts),
+        factors=factors,
+        passkeys=build_passkeys(parts, factors),
+    )
 
 
 def build_openid(parts: Parts) -> OpenIdSignIn | None:
@@ -86,14 +97,44 @@ def build_proxy(parts: Parts) -> ProxySignIn | None:
     return proxy
 
 
+def build_second_factors(parts: Parts) -> SecondFactors:
+    """Return what follows a password at a sign-in."""
+    factors = SecondFactors(
+        parts.database,
+        parts.clock,
+        parts.listeners,
+        issuer=f"Tidings ({relying_party(parts.settings.base_url).id})",
+        admins_need_one=parts.settings.require_admin_second_factor,
+    )
+    parts.listeners.second_steps.append(factors.next_step)
+    parts.listeners.second_factor_removals.append(factors.reset)
+    return factors
+
+
+def build_passkeys(parts: Parts, factors: SecondFactors) -> Passkeys:
+    """Return passkeys. The sign-in page offers them where browsers do."""
+    rp = relying_party(parts.settings.base_url)
+    ways = AccountWays(parts.database, parts.listeners)
+    passkeys = Passkeys(parts.database, parts.clock, parts.listeners, ways=ways, factors=factors, rp=rp)
+    parts.listeners.account_ways.append(passkeys.account_ways)
+    if rp.problem is None:
+        template = "sign_in/passkey_button.html"
+        label = msg("Sign in with a passkey")
+        way = SignInWay(name="passkey", label=label, path="/sign-in/passkey", template=template)
+        parts.listeners.sign_in_ways.append(way)
+    parts.listeners.cleanup_tasks.append(CleanupTask("used passkey challenges", passkey_store.remove_expired))
+    return passkeys
+
+
 def _group_set(groups: Sequence[str] | None) -> frozenset[str] | None:
     return None if groups is None else frozenset(groups)
 
 
 SLICE = Slice(
     build=build,
-    pages=("openid.pages",),
+    pages=("openid.pages", "passkeys.pages", "passkeys.sign_in_pages", "codes.pages", "codes.step_pages"),
     settings_menu=(
+        MenuItem("/settings/sign-in", msg("Passkeys and second factor"), after="/settings/security"),
         MenuItem(
             "/settings/identities",
             msg("Linked sign-ins"),

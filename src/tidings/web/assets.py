@@ -37,8 +37,10 @@ from tidings.http.responses import SMALLEST, coding_for, send_response
 from tidings.web.security import SANDBOX_HEADERS
 
 STYLES = ("tokens", "base", "controls", "layout", "lists", "article", "reading", "feeds", "settings", "adapts", "print")
-# The script of all pages with a session; others need none.
+# The script of all pages with a session.
 SCRIPT = "reading"
+# Scripts of pages that work without a session. They import nothing.
+ALONE = frozenset({"passkeys"})
 WORKER = "js/worker.js"
 PREFIX = "/static/"
 _TYPES = {
@@ -67,7 +69,7 @@ class Assets:
         self._files = {"tidings.css": strip_styles("\n".join(styles)).encode(), WORKER: modules.pop("worker").encode()}
         scripts = join_modules(modules, SCRIPT)
         self._files |= {f"js/{name}.js": script.encode() for name, script in scripts.items()}
-        self.parts = sorted(f"js/{name}.js" for name in scripts if name != SCRIPT)
+        self.parts = sorted(f"js/{name}.js" for name in scripts.keys() - {SCRIPT, *ALONE})
         """Names of the scripts that pages load when they need them."""
         self._files |= {one.name: one.read_bytes() for one in folder.iterdir() if one.is_file()}
         everything = b"".join(name.encode() + content for name, content in sorted(self._files.items()))

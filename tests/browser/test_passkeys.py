@@ -1,0 +1,104 @@
+"""Passkeys in Chromium, with virtual authenticators of several kinds, below a base path at localhost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, CDPSession, expect
+
+from browser.readers import Reader, reading
+from support.people import PASSWORD, Person
+
+pytestmark = pytest.mark.slow
+
+PHONE = {
+    "protocol": "ctap2", "transport": "internal", "hasResidentKey": True, "hasUserVerification": True,
+    "isUserVerified": True,
+}  # fmt: skip
+SYNCED = {"defaultBackupEligibility": True, "defaultBackupState": True}
+OLD_KEY = {"protocol": "u2f", "transport": "usb"}
+
+
+@contextmanager
+def user_with(browser: Browser, person: Person, **authenticator: Any) -> Iterator[tuple[Reader, CDPSession, str]]:
+    """Yield a signed-in browser with an authenticator, the developer tools, and the authenticator's id."""
+    service = replace(person.service, url=person.service.environment["TIDINGS_BASE_URL"])
+    with reading(browser, service) as reader:
+        reader.sign_in(person)
+        tools = reader.context.new_cdp_session(reader.page)
+        tools.send("WebAuthn.enable")
+        options = {"automaticPresenceSimulation": True, **authenticator}
+        number = tools.send("WebAuthn.addVirtualAuthenticator", {"options": options})["authenticatorId"]
+        yield reader, tools, number
+
+
+def add_passkey(reader: Reader, name: str) -> None:
+    page = reader.go("/settings/sign-in")
+    page.get_by_role("link", name="Add passkey").click()
+    page.get_by_label("Name").fill(name)
+    page.get_by_role("button", name="Add passkey").click()
+    expect(page.get_by_role("status")).to_have_text("Passkey added.")
+
+
+def sign_out(reader: Reader) -> None:
+    reader.context.clear_cookies()
+    reader.go("/sign-in?next=/starred")
+
+
+def test_a_passkey_is_made_and_signs_in_without_a_name(browser: Browser, guarded_alice: Person) -> None:
+    with user_with(browser, guarded_alice, **PHONE, **SYNCED) as (reader, tools, number):
+        add_passkey(reader, "My phone")
+        expect(reader.page.get_by_text("copied to your other devices")).to_be_visible()
+        (stored,) = tools.send("WebAuthn.getCredentials", {"authenticatorId": number})["credentials"]
+        assert (stored["rpId"], stored["isResidentCredential"], stored["backupState"]) == ("localhost", True, True)
+        reader.go("/settings/sign-in/passkeys/new").get_by_role("button", name="Add passkey").click()
+        expect(reader.page.get_by_role("alert")).to_have_text("This device has a passkey for your account already.")
+
+        tools.send("WebAuthn.setUserVerified", {"authenticatorId": number, "isUserVerified": False})
+        sign_out(reader)
+        reader.page.get_by_role("button", name="Sign in with a passkey").click()
+        expect(reader.page.get_by_role("alert")).to_contain_text("cancelled")
+        tools.send("WebAuthn.setUserVerified", {"authenticatorId": number, "isUserVerified": True})
+        reader.page.get_by_role("button", name="Sign in with a passkey").click()
+
+        reader.page.wait_for_url("**/reader/starred")
+
+
+def test_a_security_key_without_a_pin_is_a_second_step(browser: Browser, guarded_alice: Person) -> None:
+    with user_with(browser, guarded_alice, **OLD_KEY) as (reader, _, _number):
+        add_passkey(reader, "Old key")
+        expect(reader.page.locator("#passkeys ~ ul").first).to_contain_text("second step only")
+        reader.page.get_by_role("button", name="Switch on").click()
+        expect(reader.page.locator("#recovery-codes")).to_have_count(1)
+
+        sign_out(reader)
+        reader.page.get_by_label("Username").fill(guarded_alice.user.username)
+        reader.page.get_by_label("Password").fill(PASSWORD)
+        reader.page.get_by_role("button", name="Sign in", exact=True).click()
+        reader.page.get_by_role("button", name="Use a passkey").click()
+
+        reader.page.wait_for_url("**/reader/starred")
+
+
+def test_at_another_address_of_the_service_the_page_says_where_passkeys_work(
+    browser: Browser, guarded_alice: Person
+) -> None:
+    service = replace(guarded_alice.service, url=f"{guarded_alice.service.url}/reader")
+    with reading(browser, service) as reader:
+        reader.go("/sign-in").get_by_role("button", name="Sign in with a passkey").click()
+
+        address = guarded_alice.service.environment["TIDINGS_BASE_URL"]
+        expect(reader.page.get_by_role("alert")).to_contain_text(f"open {address}")
+
+
+def test_without_scripts_the_page_says_that_passkeys_need_them(browser: Browser, guarded_alice: Person) -> None:
+    service = replace(guarded_alice.service, url=guarded_alice.service.environment["TIDINGS_BASE_URL"])
+    with reading(browser, service, java_script_enabled=False) as reader:
+        reader.loses_connection = True  # Chromium notes the status of the page as an error.
+        reader.go("/sign-in").get_by_role("button", name="Sign in with a passkey").click()
+
+        expect(reader.page.get_by_role("alert")).to_contain_text("Passkeys need JavaScript")
