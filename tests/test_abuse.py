@@ -21,6 +21,7 @@ LONG_GROUPS = (
     ("connections", "archives"),
     ("foreign_hosts", "heavy_requests"),
     ("xss", "secrets_in_logs"),
+    ("sign_in",),
 )
 GROUPS = (
     ("ssrf",),
