@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from support import node
 from support.people import HttpResponse, call
-from support.running import free_port
+from support.ports import free_port
 
 FOLDER = Path(__file__).parent / "provider"
 CLIENT_ID = "tidings"

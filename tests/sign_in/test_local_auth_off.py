@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 import pytest
 
+from sign_in.conftest import Browser
 from sign_in.forging_provider import ForgingProvider
 from support.databases import Databases
 from support.people import PASSWORD, Cast, HttpResponse, Person, basic, call
@@ -98,3 +99,13 @@ def test_passwords_cannot_be_changed(owner: Person) -> None:
     other = Cast(owner.service).person("other")
     assert owner.call("PUT", f"/v1/users/{other.id}", {"password": "another password"}).status == 403
     assert owner.call("PUT", f"/v1/users/{owner.id}", {"theme": "dark_serif"}).status == 201
+
+
+def test_who_cannot_use_a_password_asks_for_a_link(
+    closed: RunningService, owner: Person, provider: ForgingProvider
+) -> None:
+    browser = Browser(Visitor(closed), provider)
+    page = browser.sign_in("another", preferred_username=owner.user.username).body.decode()
+
+    assert "a link that signs you in" in page
+    assert "Sign in to link the two" not in page

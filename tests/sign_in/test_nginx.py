@@ -15,7 +15,8 @@ import pytest
 from sign_in.conftest import username_of
 from support.databases import Databases
 from support.people import Cast, call
-from support.running import RunningService, free_port, running_service
+from support.ports import free_port
+from support.running import RunningService, running_service
 
 pytestmark = [pytest.mark.slow, pytest.mark.one_engine]
 

@@ -167,12 +167,14 @@ def _failed(context: RequestContext, openid: OpenIdSignIn, error: OpenIdError) -
     if isinstance(error, ProviderUnavailable):
         log.warning("OpenID Connect provider unavailable", reason=error.reason)
     title = _("Sign-in cancelled") if isinstance(error, Denied) else _("You could not be signed in")
+    can_link = isinstance(error, NameTaken) and context.services.accounts.ways.accepts_passwords
     values = {
         "title": title,
         "explanation": translated(error.text),
+        "must_ask": isinstance(error, NameTaken) and not can_link,
         "provider": openid.config.name,
         "again": "" if isinstance(error, NotAdmitted) else openid.start_path,
-        "to_link": sign_in_path(PATH) if isinstance(error, NameTaken) and context.signed_in is None else "",
+        "to_link": sign_in_path(PATH) if can_link and context.signed_in is None else "",
         "is_signed_in": context.signed_in is not None,
     }
     return PageResponse("sign_in/openid_failed.html", values, status=error.status)
