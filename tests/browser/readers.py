@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, expect
 
 from support.people import PASSWORD, Person
 from support.running import RunningService
@@ -16,6 +16,7 @@ from tidings.domain.accounts.events import Method, Origin
 
 # The machine may be busy with other work.
 TIMEOUT_MS = 60_000
+expect.set_options(timeout=TIMEOUT_MS)
 # A script has run when it has been imported, whoever asked for it first.
 _IMPORT: Final = """(file) => {
     const { src } = document.querySelector("script[src$='/reading.js']");

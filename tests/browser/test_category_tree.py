@@ -7,14 +7,12 @@ import re
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from browser.readers import SCREENS, TIMEOUT_MS, Reader, reading
+from browser.readers import SCREENS, Reader, reading
 from support.people import Person
 from support.publisher import Publisher
 from support.running import RunningService
 
 pytestmark = pytest.mark.slow
-
-expect.set_options(timeout=TIMEOUT_MS)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
-from browser.readers import TIMEOUT_MS, Reader, reading
+from browser.readers import Reader, reading
 from cli.commands import eventually
 from support.many_feeds import add_feeds
 from support.people import PASSWORD, Person
@@ -16,8 +16,6 @@ from support.publisher import Publisher
 from support.running import RunningService
 
 pytestmark = pytest.mark.slow
-
-expect.set_options(timeout=TIMEOUT_MS)
 
 
 @pytest.fixture

@@ -8,14 +8,12 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, expect
 
-from browser.readers import TIMEOUT_MS, reading
+from browser.readers import reading
 from support.people import Person
 from support.publisher import Publisher
 from support.running import RunningService
 
 pytestmark = pytest.mark.slow
-
-expect.set_options(timeout=TIMEOUT_MS)
 
 PAPER = {"light": "rgb(251, 250, 247)", "dark": "rgb(22, 21, 20)"}
 _COLOUR = "getComputedStyle(document.documentElement).backgroundColor"

@@ -5,14 +5,12 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from browser.readers import TIMEOUT_MS, Reader
+from browser.readers import Reader
 from duplicates.test_api import choose, subscribe_twice
 from support.people import Person
 from support.publisher import Publisher
 
 pytestmark = pytest.mark.slow
-
-expect.set_options(timeout=TIMEOUT_MS)
 
 
 def test_a_folded_article_is_opened_and_read_with_its_row(reader: Reader, alice: Person, site: Publisher) -> None:

@@ -14,14 +14,12 @@ from typing import Any, Final
 import pytest
 from playwright.sync_api import Browser, expect
 
-from browser.readers import TIMEOUT_MS, Reader, reading
+from browser.readers import Reader, reading
 from support.people import Person, call, rss
 from support.publisher import Publisher
 from support.running import RunningService
 
 pytestmark = pytest.mark.slow
-
-expect.set_options(timeout=TIMEOUT_MS)
 
 
 SCREENS: Final[dict[str, dict[str, Any]]] = {

@@ -8,15 +8,13 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from browser.readers import TIMEOUT_MS, Reader, reading
+from browser.readers import Reader, reading
 from support.people import Person, rss
 from support.publisher import Publisher
 from support.running import RunningService
 from tidings.web.pages.json_endpoints import KEYS
 
 pytestmark = pytest.mark.slow
-
-expect.set_options(timeout=TIMEOUT_MS)
 
 # Here or in test_journeys.py.
 TESTED = (

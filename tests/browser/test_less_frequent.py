@@ -8,13 +8,11 @@ from importlib.resources import files
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from browser.readers import TIMEOUT_MS, Reader
+from browser.readers import Reader
 from support.people import Person, rss
 from support.publisher import Publisher
 
 pytestmark = pytest.mark.slow
-
-expect.set_options(timeout=TIMEOUT_MS)
 
 CATALOGUES = sum(one.name.endswith(".po") for one in files("tidings.web").joinpath("locale").iterdir())
 ARTICLE = "<p>Clouds form where air rises, cools, and can no longer hold its water as vapour.</p>" * 12

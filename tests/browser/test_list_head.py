@@ -9,15 +9,13 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
-from browser.readers import SCREENS, TIMEOUT_MS, Reader, reading
+from browser.readers import SCREENS, Reader, reading
 from support.people import Person, rss
 from support.publisher import Publisher
 from support.running import RunningService
 from tidings.base.times import DAY, SECOND
 
 pytestmark = pytest.mark.slow
-
-expect.set_options(timeout=TIMEOUT_MS)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, Route, expect
 
-from browser.readers import SCREENS, TIMEOUT_MS, Reader, reading
+from browser.readers import SCREENS, Reader, reading
 from browser.test_players import item, serve_podcast
 from browser.test_reading import swipe
 from support.people import Person
@@ -17,8 +17,6 @@ from support.publisher import Publisher
 from support.running import RunningService
 
 pytestmark = pytest.mark.slow
-
-expect.set_options(timeout=TIMEOUT_MS)
 
 MAX_REQUESTS = 6
 DELAY_S = 1.5

@@ -8,7 +8,7 @@ from html import escape
 import pytest
 from playwright.sync_api import Browser, Route, expect
 
-from browser.readers import TIMEOUT_MS, reading
+from browser.readers import reading
 from browser.test_players import part
 from support.databases import Databases
 from support.people import Cast, Person
@@ -17,8 +17,6 @@ from support.running import RunningService, running_service
 from tidings.content import icons
 
 pytestmark = pytest.mark.slow
-
-expect.set_options(timeout=TIMEOUT_MS)
 
 PNG = icons.render_app_icon(192)
 

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from browser.readers import TIMEOUT_MS, Reader, reading
+from browser.readers import Reader, reading
 from cli.commands import eventually
 from support.databases import Databases
 from support.people import PASSWORD, Cast, Person
@@ -21,8 +21,6 @@ from tidings.content import icons
 from tidings.web.assets import Assets
 
 pytestmark = pytest.mark.slow
-
-expect.set_options(timeout=TIMEOUT_MS)
 
 PICTURE = icons.render_app_icon(192)
 # Paths of all responses in caches of the session.

@@ -8,7 +8,7 @@ import struct
 import pytest
 from playwright.sync_api import Browser, Page, ViewportSize, expect
 
-from browser.readers import TIMEOUT_MS, reading
+from browser.readers import reading
 from browser.test_accessibility import findings
 from cli.commands import eventually
 from support.people import Person
@@ -16,8 +16,6 @@ from support.publisher import Answer, Publisher, ReceivedRequest
 from support.running import RunningService
 
 pytestmark = pytest.mark.slow
-
-expect.set_options(timeout=TIMEOUT_MS)
 
 SECONDS, RATE = 200, 8_000
 

@@ -9,14 +9,12 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
-from browser.readers import TIMEOUT_MS, Reader, reading
+from browser.readers import Reader, reading
 from support.people import Person
 from support.publisher import Publisher
 from support.running import RunningService
 
 pytestmark = pytest.mark.slow
-
-expect.set_options(timeout=TIMEOUT_MS)
 
 
 @pytest.fixture

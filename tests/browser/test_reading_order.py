@@ -9,14 +9,12 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from browser.readers import TIMEOUT_MS, Reader, reading
+from browser.readers import Reader, reading
 from support.people import Person
 from support.publisher import Publisher
 from support.running import RunningService
 
 pytestmark = pytest.mark.slow
-
-expect.set_options(timeout=TIMEOUT_MS)
 
 PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 WIDE: dict[str, Any] = {"viewport": {"width": 1280, "height": 800}}

@@ -18,8 +18,6 @@ from tidings.wiring.services import AllServices
 
 pytestmark = pytest.mark.slow
 
-expect.set_options(timeout=TIMEOUT_MS)
-
 # Bytes per second and milliseconds: a phone in a train.
 SLOW: Final = {"offline": False, "latency": 400, "downloadThroughput": 50_000, "uploadThroughput": 20_000}
 CUT: Final = SLOW | {"offline": True}
