@@ -20,7 +20,7 @@ def test_a_list_has_the_entries_that_match_a_query(alice: Person, site: Publishe
     assert titles(alice, "title:rain -heavy") == ["Rain"]
     assert sorted(titles(alice, "heavy OR is:read")) == ["Heavy rain", "Snow"]
     assert titles(alice, "title:/^S/") == ["Snow"]
-    assert titles(alice, "added:today title:snow") == ["Snow"]
+    assert titles(alice, "added:1d title:snow") == ["Snow"]
     assert alice.get("/v1/entries", query="rain", limit=1)["total"] == 2
     assert alice.get("/v1/entries", query=" ")["total"] == 3
 

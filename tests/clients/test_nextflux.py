@@ -57,7 +57,7 @@ def test_a_limit_of_zero_means_everything(alice: Person, site: Publisher) -> Non
 def test_a_later_sync_requests_only_changed_entries(alice: Person, library: Library) -> None:
     # Moments are asked for in whole seconds: what happens from here on lies in a later one.
     began = int(time.time())
-    time.sleep(began + 1.05 - time.time())
+    time.sleep(max(0.0, began + 1.05 - time.time()))
     since = (("changed_after", str(began)), ("limit", "0"))
     earlier = {entry["id"] for entry in fetch(NEXTFLUX, alice, "/v1/entries", since)["entries"]}
     alice.put("/v1/entries", {"entry_ids": [library.entry], "status": "read"})

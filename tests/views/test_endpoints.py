@@ -47,7 +47,7 @@ def test_views_are_counted_together(alice: Person, site: Publisher) -> None:
     alice.put(f"/v1/feeds/{feed['id']}", {"title": "Weather"}, status=201)
     queries = {
         "feed:weather": 3, "-feed:weather": 0, "is:starred": 1, "-is:starred feed:weather": 2, "is:read": 0, "": 3,
-        "rain": 2, "-rain": 1, "rain OR snow": 3, "S:Rainy heavy": 1, "title:/^S/": 1, "added:today": 3, "label:x": 0,
+        "rain": 2, "-rain": 1, "rain OR snow": 3, "S:Rainy heavy": 1, "title:/^S/": 1, "added:1d": 3, "label:x": 0,
         f"f:{feed['id']}": 3, "author:nobody": 0, "url:/%/ is:unread": 0, "category:all (rain OR is:starred)": 3,
     }  # fmt: skip
     rainy = has_view(alice, "Rainy", "rain")
