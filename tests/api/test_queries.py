@@ -97,7 +97,7 @@ def test_what_is_wrong_with_a_query_is_explained(alice: Person) -> None:
     assert alice.post("/v1/query/explain", {"query": "is:new"}, status=200) == {
         "tree": None,
         "normal_form": None,
-        "error": {"position": 3, "expected": "one of unread, read, starred, shared, duplicate"},
+        "error": {"position": 3, "expected": "one of unread, read, starred, shared, duplicate, hidden"},
     }
 
 
