@@ -73,8 +73,8 @@ from tidings.net.responses import clean as clean_header
 from tidings.runtime.logs import without_secrets
 from tidings.services.feeds.typed_urls import complete_url
 from tidings.web.articles import content, embeds
+from tidings.web.browser_names import browser_name
 from tidings.web.language import language_of_header
-from tidings.web.pages.settings.security import browser_name
 from tidings.web.rendering import text_direction
 from tidings.websub import model as subscriptions
 

@@ -13,9 +13,11 @@ from tidings.http.endpoints import Routes
 from tidings.services import Services
 from tidings.services.accounts.authentication import Credentials
 from tidings.web import cookies
+from tidings.web.browser_names import browser_name
 from tidings.web.context import PageResponse, Redirect, RequestContext, signed_out
 from tidings.web.field_errors import field_error
 from tidings.web.language import _, ngettext
+from tidings.web.sign_in_session import require_fresh
 
 routes = Routes()
 
@@ -32,6 +34,13 @@ class PasswordForm(Form, frozen=True):
     """The new password again."""
 
 
+class EndForm(Form, frozen=True):
+    """The form that ends sessions."""
+
+    here: bool | None = None
+    """That of this browser, too."""
+
+
 @routes.get(PATH)
 def show_security(context: RequestContext) -> PageResponse:
     return _page(context)
@@ -42,7 +51,10 @@ async def change_password(context: RequestContext, services: Services, form: Pas
     """Change the password, and end the sessions of all other browsers."""
     try:
         _ensure_same(form)
-        await _verify(context, services, form.current)
+        if await asyncio.to_thread(services.accounts.ways.has_password, context.caller.id):
+            await _verify(context, services, form.current)
+        else:
+            require_fresh(context)
         await asyncio.to_thread(_set, context, services, form.password)
     except InvalidInput as error:
         return await asyncio.to_thread(_page, context, field_error(error))
@@ -60,7 +72,10 @@ def end_session(context: RequestContext, services: Services, caller: User, sessi
 
 
 @routes.post("/settings/sessions/end-others")
-def end_other_sessions(context: RequestContext, services: Services, caller: User) -> Redirect:
+def end_other_sessions(context: RequestContext, services: Services, caller: User, form: EndForm) -> Redirect:
+    if form.here:
+        services.accounts.sessions.end_others(caller, None, context.origin)
+        return signed_out(context)
     count = services.accounts.sessions.end_others(caller, _session_id(context), context.origin)
     notice = ngettext("%(count)d browser is signed out.", "%(count)d browsers are signed out.", count, count=count)
     return Redirect(PATH, notice=notice)
@@ -113,37 +128,7 @@ def _page(context: RequestContext, problem: InvalidInput | None = None) -> PageR
             for session in context.services.accounts.sessions.list_all(context.caller.id)
         ],
         "here": _session_id(context),
+        "has_password": context.services.accounts.ways.has_password(context.caller.id),
+        "accepts_passwords": context.services.accounts.ways.accepts_passwords,
     }
     return PageResponse("settings/security.html", known, status=400 if problem else 200, problem=problem)
-
-
-# The first match wins: most browsers name others as well, which come later.
-_BROWSERS = (
-    ("Edg", "Edge"),
-    ("OPR/", "Opera"),
-    ("Vivaldi", "Vivaldi"),
-    ("SamsungBrowser", "Samsung Internet"),
-    ("Firefox", "Firefox"),
-    ("FxiOS", "Firefox"),
-    ("CriOS", "Chrome"),
-    ("Chrome", "Chrome"),
-    ("Safari", "Safari"),
-)
-_SYSTEMS = (
-    ("iPhone", "iPhone"),
-    ("iPad", "iPad"),
-    ("Android", "Android"),
-    ("CrOS", "ChromeOS"),
-    ("Windows", "Windows"),
-    ("Macintosh", "macOS"),
-    ("Linux", "Linux"),
-)
-
-
-def browser_name(user_agent: str) -> str:
-    """Return for example "Firefox, Linux", or the User-Agent itself when it is not known."""
-    browser = next((name for mark, name in _BROWSERS if mark in user_agent), "")
-    system = next((name for mark, name in _SYSTEMS if mark in user_agent), "")
-    if browser:
-        return _("%(browser)s, %(system)s", browser=browser, system=system) if system else browser
-    return user_agent[:60] or _("Unknown browser")
