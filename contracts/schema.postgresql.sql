@@ -16,6 +16,29 @@ TABLE account_imports
     pk_account_imports PRIMARY KEY (user_id)
     CREATE UNIQUE INDEX pk_account_imports ON public.account_imports USING btree (user_id)
 
+TABLE account_log
+    id bigint NOT NULL DEFAULT nextval('account_log_id_seq'::regclass)
+    user_id integer -- Whose account it is; NULL for a refused name that nobody has, and for a user who was removed.
+    kind text COLLATE "C" NOT NULL -- What happened: domain.accounts.events.EventKind.
+    username text COLLATE "C" NOT NULL DEFAULT ''::text -- Of the user; empty for names that nobody has: a password may have been typed there.
+    method text COLLATE "C" NOT NULL DEFAULT ''::text -- How the user proved to be who they are, or who did it; empty if unknown.
+    second_method text COLLATE "C" NOT NULL DEFAULT ''::text -- The second step of a sign-in.
+    address text COLLATE "C" NOT NULL DEFAULT ''::text -- From where; an asterisk for several addresses that share a row.
+    user_agent text COLLATE "C" NOT NULL DEFAULT ''::text
+    actor text COLLATE "C" NOT NULL DEFAULT ''::text -- Name of the administrator who did it; empty for the user.
+    detail text COLLATE "C" NOT NULL DEFAULT ''::text -- The name of a key, the reason of a refusal; no secrets.
+    times integer NOT NULL DEFAULT 1 -- How often it happened on this day.
+    first_at bigint NOT NULL
+    last_at bigint NOT NULL
+    merge_key bytea -- Digest of what the same events of a day have in common; NULL for events with rows of their own.
+    fk_account_log_user_id_users FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+    pk_account_log PRIMARY KEY (id)
+    uq_account_log_merge_key UNIQUE (merge_key)
+    CREATE INDEX ix_account_log_last_at ON public.account_log USING btree (last_at, id)
+    CREATE INDEX ix_account_log_user ON public.account_log USING btree (user_id, last_at, id)
+    CREATE UNIQUE INDEX pk_account_log ON public.account_log USING btree (id)
+    CREATE UNIQUE INDEX uq_account_log_merge_key ON public.account_log USING btree (merge_key)
+
 TABLE api_keys
     id integer NOT NULL DEFAULT nextval('api_keys_id_seq'::regclass)
     user_id integer NOT NULL

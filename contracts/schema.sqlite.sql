@@ -16,6 +16,29 @@ CREATE TABLE account_imports (
     CONSTRAINT fk_account_imports_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
 );
 
+CREATE TABLE account_log (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    user_id INTEGER,
+    kind TEXT NOT NULL,
+    username TEXT DEFAULT '' NOT NULL,
+    method TEXT DEFAULT '' NOT NULL,
+    second_method TEXT DEFAULT '' NOT NULL,
+    address TEXT DEFAULT '' NOT NULL,
+    user_agent TEXT DEFAULT '' NOT NULL,
+    actor TEXT DEFAULT '' NOT NULL,
+    detail TEXT DEFAULT '' NOT NULL,
+    times INTEGER DEFAULT 1 NOT NULL,
+    first_at BIGINT NOT NULL,
+    last_at BIGINT NOT NULL,
+    merge_key BLOB,
+    CONSTRAINT fk_account_log_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+    CONSTRAINT uq_account_log_merge_key UNIQUE (merge_key)
+);
+
+CREATE INDEX ix_account_log_last_at ON account_log (last_at, id);
+
+CREATE INDEX ix_account_log_user ON account_log (user_id, last_at, id);
+
 CREATE TABLE api_keys (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     user_id INTEGER NOT NULL,

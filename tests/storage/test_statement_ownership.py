@@ -78,6 +78,7 @@ EXCEPTIONS = {
         "provider_sessions",
         r"provider_sessions\.(?:subject|provider_session_id) =",
     ): "the provider's token names its session, and identifies the user",
+    ("account_log", r"account_log\.last_at <"): "cleanup of what is too old",
     ("host_attempts", r"^DELETE .* host_attempts\.last_at <"): "cleanup of attempts that no longer count",
     ("list_links", r"list_links\.token ="): "the link is the permission, and identifies the user",
     ("entries", r"entries\.share_code ="): "the link is the permission to read this entry",
@@ -93,6 +94,7 @@ BUILT = {
         "entries",
         r"^WITH wanted \(feed_id, hash\)",
     ): "a check looks up entries of all the feeds that it serves",
+    ("account_log", r"FROM account_log .*ORDER BY account_log\.last_at DESC"): "administrators see the log of all",
 }
 
 

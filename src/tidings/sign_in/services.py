@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tidings.services import SliceServices
+from tidings.sign_in.account_log import AccountLog
 from tidings.sign_in.codes.second_factors import SecondFactors
 from tidings.sign_in.openid.sign_in import OpenIdSignIn
 from tidings.sign_in.passkeys.passkeys import Passkeys
@@ -15,6 +16,7 @@ from tidings.sign_in.proxy import ProxySignIn
 class SignInServices(SliceServices):
     """Ways of signing in, and the log of accounts."""
 
+    log: AccountLog
     openid: OpenIdSignIn | None
     """None unless OpenID Connect is configured."""
     proxy: ProxySignIn | None

@@ -2,9 +2,44 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Column, ForeignKey, Index, LargeBinary, Table, UniqueConstraint
+from sqlalchemy import Column, ForeignKey, Index, Integer, LargeBinary, Table, UniqueConstraint
 
-from tidings.engine.columns import big, flag, instant, key, metadata, owner, words
+from tidings.engine.columns import big, flag, instant, key, long_key, metadata, number, owner, words
+
+# The log of accounts
+
+account_log = Table(
+    "account_log",
+    metadata,
+    long_key(),
+    Column(
+        "user_id",
+        Integer,
+        ForeignKey("users.id", ondelete="CASCADE"),
+        comment="Whose account it is; NULL for a refused name that nobody has, and for a user who was removed.",
+    ),
+    words("kind", None, "What happened: domain.accounts.events.EventKind."),
+    words("username", comment="Of the user; empty for names that nobody has: a password may have been typed there."),
+    words("method", comment="How the user proved to be who they are, or who did it; empty if unknown."),
+    words("second_method", comment="The second step of a sign-in."),
+    words("address", comment="From where; an asterisk for several addresses that share a row."),
+    words("user_agent"),
+    words("actor", comment="Name of the administrator who did it; empty for the user."),
+    words("detail", comment="The name of a key, the reason of a refusal; no secrets."),
+    number("times", 1, "How often it happened on this day."),
+    instant("first_at"),
+    instant("last_at"),
+    Column(
+        "merge_key",
+        LargeBinary,
+        comment="Digest of what the same events of a day have in common; NULL for events with rows of their own.",
+    ),
+    UniqueConstraint("merge_key"),
+    Index("ix_account_log_user", "user_id", "last_at", "id"),
+    Index("ix_account_log_last_at", "last_at", "id"),
+    sqlite_autoincrement=True,
+    comment="What happened to accounts in the last 90 days.",
+)
 
 # OpenID Connect
 

@@ -10,6 +10,8 @@ from tidings.services.accounts.users import Users
 from tidings.services.accounts.ways import AccountWays
 from tidings.services.listeners import CleanupTask, SignInWay
 from tidings.settings import Settings
+from tidings.sign_in import account_log
+from tidings.sign_in.account_log import AccountLog
 from tidings.sign_in.codes.second_factors import SecondFactors
 from tidings.sign_in.openid.accounts import OpenIdAccounts
 from tidings.sign_in.openid.provider import OpenIdConfig, OpenIdProvider
@@ -26,15 +28,24 @@ from tidings.wiring.slice import Parts, Slice
 
 def build(parts: Parts) -> SignInServices:
     """Return the ways of signing in, and tell the core of them."""
-    parts.listeners.cleanup_tasks.append(CleanupTask("pending sign-ins", pending_sign_ins.remove_expired))
-    parts.listeners.passwords_disabled = parts.settings.disable_local_auth
+    listeners = parts.listeners
+    listeners.cleanup_tasks.append(CleanupTask("pending sign-ins", pending_sign_ins.remove_expired))
+    listeners.passwords_disabled = parts.settings.disable_local_auth
     factors = build_second_factors(parts)
     return SignInServices(
+        log=build_log(parts),
         openid=build_openid(parts),
         proxy=build_proxy(parts),
         factors=factors,
         passkeys=build_passkeys(parts, factors),
     )
+
+
+def build_log(parts: Parts) -> AccountLog:
+    """Return the log of accounts, which hears of everything that happens to them."""
+    parts.listeners.account_events.append(account_log.record)
+    parts.listeners.cleanup_tasks.append(CleanupTask("account log entries", account_log.remove_expired))
+    return AccountLog(parts.database)
 
 
 def build_openid(parts: Parts) -> OpenIdSignIn | None:
@@ -132,8 +143,19 @@ def _group_set(groups: Sequence[str] | None) -> frozenset[str] | None:
 
 SLICE = Slice(
     build=build,
-    pages=("openid.pages", "passkeys.pages", "passkeys.sign_in_pages", "codes.pages", "codes.step_pages"),
+    endpoints=("log_endpoints",),
+    pages=(
+        "log_pages",
+        "link_pages",
+        "limits_pages",
+        "openid.pages",
+        "passkeys.pages",
+        "passkeys.sign_in_pages",
+        "codes.pages",
+        "codes.step_pages",
+    ),
     settings_menu=(
+        MenuItem("/settings/log", msg("Account log"), after="/settings/security"),
         MenuItem("/settings/sign-in", msg("Passkeys and second factor"), after="/settings/security"),
         MenuItem(
             "/settings/identities",
