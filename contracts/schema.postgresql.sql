@@ -16,6 +16,17 @@ TABLE account_imports
     pk_account_imports PRIMARY KEY (user_id)
     CREATE UNIQUE INDEX pk_account_imports ON public.account_imports USING btree (user_id)
 
+TABLE account_limits
+    user_id integer NOT NULL
+    max_feeds integer -- NULL: as the settings say; 0: without limit.
+    max_entries integer -- NULL: as the settings say; 0: without limit.
+    max_megabytes integer -- NULL: as the settings say; 0: without limit.
+    size_bytes bigint -- What the articles take, as measured, and what arrived since.
+    measured_at bigint -- NULL: never, since there was no limit.
+    fk_account_limits_user_id_users FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+    pk_account_limits PRIMARY KEY (user_id)
+    CREATE UNIQUE INDEX pk_account_limits ON public.account_limits USING btree (user_id)
+
 TABLE account_log
     id bigint NOT NULL DEFAULT nextval('account_log_id_seq'::regclass)
     user_id integer -- Whose account it is; NULL for a refused name that nobody has, and for a user who was removed.

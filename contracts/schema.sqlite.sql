@@ -16,6 +16,18 @@ CREATE TABLE account_imports (
     CONSTRAINT fk_account_imports_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
 );
 
+CREATE TABLE account_limits (
+    user_id INTEGER NOT NULL,
+    max_feeds INTEGER,
+    max_entries INTEGER,
+    max_megabytes INTEGER,
+    size_bytes BIGINT,
+    measured_at BIGINT,
+    CONSTRAINT pk_account_limits PRIMARY KEY (user_id),
+    CONSTRAINT fk_account_limits_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
+)
+ WITHOUT ROWID;
+
 CREATE TABLE account_log (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     user_id INTEGER,

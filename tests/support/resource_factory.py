@@ -64,6 +64,7 @@ NAMES: Mapping[str, str] = {"integration": "webhook"}
 BODIES: Mapping[str, Any] = {
     "create_user": {"username": "grace", "password": "a long walk home"},
     "update_user": {"timezone": "Europe/Lisbon", "entries_per_page": 50},
+    "update_limits": {"max_feeds": 300},
     "create_api_key": {"description": "Reader on the tablet"},
     "create_api_password": {"name": "Reader on the tablet"},
     "create_category": {"title": "Sea"},

@@ -50,6 +50,7 @@ from tidings.engine.database import Database, Write
 from tidings.services.clock import Clock
 from tidings.services.feeds.categories import ensure_paths
 from tidings.services.feeds.feeds import MAX_CATEGORIES
+from tidings.services.listeners import Listeners
 from tidings.storage.accounts import users
 from tidings.storage.entries import counters, entries, labels
 from tidings.storage.entries.contents import ContentExtras
@@ -75,6 +76,7 @@ class AccountImport:
         integrations: IntegrationArchiver,
         views: ViewArchiver,
         rules: RuleArchiver,
+        listeners: Listeners,
         *,
         instance: InstanceSettings = DEFAULT_INSTANCE,
     ) -> None:
@@ -83,6 +85,7 @@ class AccountImport:
         self._integrations = integrations
         self._views = views
         self._rules = rules
+        self._listeners = listeners
         self._policy = instance.policy
 
     def store(
@@ -208,6 +211,8 @@ class AccountImport:
             for feed, values in rows.values()
             if values["feed_url"] not in by_url
         }
+        self._listeners.ensure_room(db, user_id)
+        self._listeners.ensure_feeds(db, user_id, len(new))
         ids = feeds.add_many(db, user_id, list(new.values())) if new else []
         for id_, (url, values) in zip(ids, new.items(), strict=True):
             by_url[url] = _Target(id_, values["category_id"])

@@ -17,7 +17,9 @@ def build(parts: Parts) -> ArchiveServices:
     """Return exports and imports of accounts."""
     settings, database, clock = parts.settings, parts.database, parts.clock
     integrations, views, rules = parts.joins.integrations, parts.joins.views, parts.joins.rules
-    account_import = AccountImport(database, clock, integrations, views, rules, instance=instance_settings(settings))
+    account_import = AccountImport(
+        database, clock, integrations, views, rules, parts.listeners, instance=instance_settings(settings)
+    )
     return ArchiveServices(
         account_export=AccountExport(database, clock, integrations, views, rules, application=f"Tidings {__version__}"),
         account_import=account_import,

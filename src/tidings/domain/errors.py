@@ -2,6 +2,7 @@
 
 Unauthorized
 └── UnknownApiKey       no user has this API key: asking for a password would not help
+AccountFull             the account has reached one of its limits
 SignInThrottled         too many wrong passwords; this one was not verified
 FetchError
 ├── NotAPage            the response is not a web page
@@ -10,13 +11,19 @@ FetchError
 
 from __future__ import annotations
 
-from tidings.base.errors import TidingsError, Unauthorized
+from tidings.base.errors import InvalidInput, TidingsError, Unauthorized
 from tidings.base.messages import Message
 from tidings.net.errors import FetchError
 
 
 class UnknownApiKey(Unauthorized):
     code = "unknown-key"
+
+
+class AccountFull(InvalidInput):
+    """The account has reached one of its limits: nothing is added until there is room again."""
+
+    code = "account-full"
 
 
 class SignInThrottled(TidingsError):

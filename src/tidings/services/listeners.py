@@ -23,6 +23,7 @@ from tidings.domain.accounts.sessions import Session
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.entries import Entry, EntryStatus, ReadyEntry
 from tidings.domain.entries.saved_views import SavedView
+from tidings.domain.errors import AccountFull
 from tidings.domain.feeds.feeds import Feed
 from tidings.engine.database import Read, Write
 from tidings.net.fetch import FetchResponse
@@ -177,6 +178,10 @@ class Listeners:
 
     account_events: list[Callable[[Write, AccountEvent], None]] = field(default_factory=list)
     """Refused sign-ins have a transaction of their own."""
+    feed_limits: list[Callable[[Write, int, int], None]] = field(default_factory=list)
+    """Called with a user and a number before so many feeds are added. Raise AccountFull to refuse them."""
+    full_accounts: list[Callable[[Read, Collection[int]], Mapping[int, AccountFull]]] = field(default_factory=list)
+    """Return which of these users may not have more entries, and why."""
     sign_in_ways: list[SignInWay] = field(default_factory=list)
     second_steps: list[Callable[[Read, User, Method], str | None]] = field(default_factory=list)
     """Return the path of the page that asks for a second step after this method; None if it lets in alone."""
@@ -217,6 +222,22 @@ class Listeners:
         """Tell what happened to an account."""
         for listener in self.account_events:
             listener(db, event)
+
+    def ensure_feeds(self, db: Write, user_id: int, more: int) -> None:
+        """Raise AccountFull if a user may not have this many more feeds, or no more entries."""
+        for check in self.feed_limits if more else ():
+            check(db, user_id, more)
+        if more:
+            self.ensure_room(db, user_id)
+
+    def ensure_room(self, db: Read, user_id: int) -> None:
+        """Raise AccountFull if a user may not have more entries."""
+        for error in self.full(db, [user_id]).values():
+            raise error
+
+    def full(self, db: Read, user_ids: Collection[int]) -> dict[int, AccountFull]:
+        """Return which of these users may not have more entries, and why."""
+        return {user_id: error for ask in self.full_accounts for user_id, error in ask(db, user_ids).items()}
 
     def second_step(self, db: Read, user: User, method: Method) -> str | None:
         """Return the path of the page that asks for a second step after this method; None if it lets in alone."""

@@ -258,6 +258,26 @@ class Settings:
         allowed="1, true, yes, on or 0, false, no, off",
         default="0",
     )
+    max_feeds_per_user: int = option(
+        values.integer(0, 2**31 - 1),
+        "Largest number of feeds of an account without a limit of its own; 0 for any number.",
+        allowed="a whole number from 0 to 2147483647",
+        default="0",
+    )
+    max_entries_per_user: int = option(
+        values.integer(0, 2**31 - 1),
+        "Largest number of entries of an account without a limit of its own; 0 for any number. A full account gets no"
+        " new entries until there is room.",
+        allowed="a whole number from 0 to 2147483647",
+        default="0",
+    )
+    max_megabytes_per_user: int = option(
+        values.integer(0, 2**31 - 1),
+        "Largest size of the articles of an account without a limit of its own, in megabytes; 0 for any size. It is"
+        " measured once a day.",
+        allowed="a whole number from 0 to 2147483647",
+        default="0",
+    )
     polling_frequency: timedelta = option(
         values.minutes(1, 43_200),
         "Minutes between two checks of a feed that publishes twice a day, or whose rate is not known yet. Feeds that"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from tidings.services import SliceServices
 from tidings.sign_in.account_log import AccountLog
 from tidings.sign_in.codes.second_factors import SecondFactors
+from tidings.sign_in.limits import AccountLimiter
 from tidings.sign_in.openid.sign_in import OpenIdSignIn
 from tidings.sign_in.passkeys.passkeys import Passkeys
 from tidings.sign_in.proxy import ProxySignIn
@@ -14,9 +15,10 @@ from tidings.sign_in.proxy import ProxySignIn
 
 @dataclass(frozen=True, slots=True)
 class SignInServices(SliceServices):
-    """Ways of signing in, and the log of accounts."""
+    """Ways of signing in, the log of accounts, and their limits."""
 
     log: AccountLog
+    limits: AccountLimiter
     openid: OpenIdSignIn | None
     """None unless OpenID Connect is configured."""
     proxy: ProxySignIn | None

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Column, ForeignKey, Index, Integer, LargeBinary, Table, UniqueConstraint
+from sqlalchemy import BigInteger, Column, ForeignKey, Index, Integer, LargeBinary, Table, UniqueConstraint
 
 from tidings.engine.columns import big, flag, instant, key, long_key, metadata, number, owner, words
 
-# The log of accounts
+# The log of accounts, limits
 
 account_log = Table(
     "account_log",
@@ -39,6 +39,19 @@ account_log = Table(
     Index("ix_account_log_last_at", "last_at", "id"),
     sqlite_autoincrement=True,
     comment="What happened to accounts in the last 90 days.",
+)
+
+account_limits = Table(
+    "account_limits",
+    metadata,
+    Column("user_id", ForeignKey("users.id", ondelete="CASCADE"), primary_key=True),
+    Column("max_feeds", Integer, comment="NULL: as the settings say; 0: without limit."),
+    Column("max_entries", Integer, comment="NULL: as the settings say; 0: without limit."),
+    Column("max_megabytes", Integer, comment="NULL: as the settings say; 0: without limit."),
+    Column("size_bytes", BigInteger, comment="What the articles take, as measured, and what arrived since."),
+    instant("measured_at", nullable=True, comment="NULL: never, since there was no limit."),
+    sqlite_with_rowid=False,
+    comment="How much accounts may have, and the size of their articles.",
 )
 
 # OpenID Connect

@@ -13,6 +13,8 @@ from tidings.settings import Settings
 from tidings.sign_in import account_log
 from tidings.sign_in.account_log import AccountLog
 from tidings.sign_in.codes.second_factors import SecondFactors
+from tidings.sign_in.limits import AccountLimiter
+from tidings.sign_in.limits_model import Limits
 from tidings.sign_in.openid.accounts import OpenIdAccounts
 from tidings.sign_in.openid.provider import OpenIdConfig, OpenIdProvider
 from tidings.sign_in.openid.sign_in import OpenIdSignIn
@@ -21,6 +23,7 @@ from tidings.sign_in.passkeys.passkeys import Passkeys
 from tidings.sign_in.passkeys.relying_party import relying_party
 from tidings.sign_in.proxy import ProxyConfig, ProxySignIn
 from tidings.sign_in.services import SignInServices
+from tidings.sign_in.worker import SizeMeter
 from tidings.storage.accounts import pending_sign_ins
 from tidings.web.settings_menu import MenuItem
 from tidings.wiring.slice import Parts, Slice
@@ -34,6 +37,7 @@ def build(parts: Parts) -> SignInServices:
     factors = build_second_factors(parts)
     return SignInServices(
         log=build_log(parts),
+        limits=build_limits(parts),
         openid=build_openid(parts),
         proxy=build_proxy(parts),
         factors=factors,
@@ -46,6 +50,17 @@ def build_log(parts: Parts) -> AccountLog:
     parts.listeners.account_events.append(account_log.record)
     parts.listeners.cleanup_tasks.append(CleanupTask("account log entries", account_log.remove_expired))
     return AccountLog(parts.database)
+
+
+def build_limits(parts: Parts) -> AccountLimiter:
+    """Return the limits of accounts, which are asked before something is added."""
+    settings = parts.settings
+    default = Limits(settings.max_feeds_per_user, settings.max_entries_per_user, settings.max_megabytes_per_user)
+    limits = AccountLimiter(parts.database, parts.clock, parts.listeners, default)
+    parts.listeners.feed_limits.append(limits.check_feeds)
+    parts.listeners.full_accounts.append(limits.full_accounts)
+    parts.listeners.entries_arriving.append(limits.add_sizes)
+    return limits
 
 
 def build_openid(parts: Parts) -> OpenIdSignIn | None:
@@ -141,9 +156,13 @@ def _group_set(groups: Sequence[str] | None) -> frozenset[str] | None:
     return None if groups is None else frozenset(groups)
 
 
+def loops(services: SignInServices, _worker: str) -> tuple[SizeMeter]:
+    return (SizeMeter(services.limits),)
+
+
 SLICE = Slice(
     build=build,
-    endpoints=("log_endpoints",),
+    endpoints=("log_endpoints", "limits_endpoints"),
     pages=(
         "log_pages",
         "link_pages",
@@ -164,4 +183,5 @@ SLICE = Slice(
             needs=lambda services: services[SignInServices].openid is not None,
         ),
     ),
+    loops=loops,
 )

@@ -94,16 +94,16 @@ class AllServices(Services):
         return self.of(DeliveryServices)
 
     @property
+    def sign_in(self) -> SignInServices:
+        return self.of(SignInServices)
+
+    @property
     def websub(self) -> WebSubServices:
         return self.of(WebSubServices)
 
     @property
     def media(self) -> MediaServices:
         return self.of(MediaServices)
-
-    @property
-    def sign_in(self) -> SignInServices:
-        return self.of(SignInServices)
 
     @property
     def maintenance(self) -> MaintenanceServices:
@@ -181,7 +181,7 @@ def build_services(database: Database, settings: Settings, *, clock: Clock = sys
             categories=Categories(database, clock),
             bulk=BulkFeedChanges(database, clock, schedule=schedule),
             rule_previewer=RulePreviewer(database, clock, instance=instance),
-            opml=Opml(database, clock, fetcher),
+            opml=Opml(database, clock, fetcher, listeners),
             discovery=Discovery(fetcher, recent),
         ),
         entries=EntryServices(

@@ -156,6 +156,7 @@ class Entries:
                 status, starred = entry_changes.import_status(fields), fields.get("starred") or None
                 entries.set_state(db, user.id, [stored_id], status=status, starred=starred, now=now)
                 return stored_id, False
+            self._listeners.ensure_room(db, user.id)
             if restores_deleted:
                 tombstones.forget(db, feed_id, hashes)
             elif any(hash_ in known.deleted for hash_ in hashes):

@@ -250,6 +250,7 @@ class Feeds:
         update = EntryPreparer(self._instance).prepare(decided, articles=articles)
         with self._database.writing() as db:
             _ensure_categories(db, user.id, [feed.category_id, *new.further])
+            self._listeners.ensure_feeds(db, user.id, 1)
             for url in {feed.feed_url, response.url}:
                 _ensure_new(db, user.id, url)
             feed_id = feeds.add(db, user.id, created_at=now, **update.with_page_note(new.values) | dict(update.columns))

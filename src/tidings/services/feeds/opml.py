@@ -18,6 +18,7 @@ from tidings.services.clock import Clock
 from tidings.services.concurrent_changes import repeat_if_concurrent
 from tidings.services.feeds.categories import ensure_paths
 from tidings.services.feeds.feeds import MAX_CATEGORIES
+from tidings.services.listeners import Listeners
 from tidings.services.publisher_requests import PoliteFetcher
 from tidings.storage.feeds import categories, feeds, further_categories
 
@@ -55,10 +56,11 @@ class OpmlImportResult(Struct, frozen=True):
 
 
 class Opml:
-    def __init__(self, database: Database, clock: Clock, fetcher: PoliteFetcher) -> None:
+    def __init__(self, database: Database, clock: Clock, fetcher: PoliteFetcher, listeners: Listeners) -> None:
         self._database = database
         self._clock = clock
         self._fetcher = fetcher
+        self._listeners = listeners
 
     def export(self, user_id: int) -> bytes:
         """Return all feeds of a user in the tree of categories, as OPML without credentials, cookies and proxies."""
@@ -97,6 +99,7 @@ class Opml:
                 if (url := one.values["feed_url"]) not in known:
                     by_url.setdefault(url, {}).setdefault(one.folders, one)
             added = [list(by_folder.values())[:MAX_CATEGORIES] for by_folder in by_url.values()]
+            self._listeners.ensure_feeds(db, user_id, len(added))
             self._add(db, user_id, added)
             if added:
                 notify.notify(db, notify.FEEDS)

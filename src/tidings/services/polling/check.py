@@ -182,6 +182,7 @@ class FeedChecker:
         with self._database.reading() as db:
             known = look_up(db, documents, {feed.id: feed.user_id for _, feed in members})
             owners = users.get_many(db, {feed.user_id for _, feed in members})
+            full = self._listeners.full(db, owners)
         updates: list[tuple[Member, FeedUpdate[ReadyEntry]]] = []
         size = 0
         for run, feed in members:
@@ -190,6 +191,9 @@ class FeedChecker:
             with failing((run, feed)):
                 owner, now = owners[feed.user_id], self._clock()
                 decided = diff_entries(owner, feed, documents[feed.id], known[feed.id], now=now)
+                if decided.new and feed.user_id in full:
+                    # As after any failure the validators stay: a later check gets the entries, when there is room.
+                    raise full[feed.user_id]
                 update = self._prepare(run, decided)
                 updates.append(((run, feed), update))
                 size += size_of(update)

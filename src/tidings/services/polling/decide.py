@@ -27,6 +27,7 @@ from tidings.content import icons
 from tidings.content.errors import FeedError
 from tidings.content.model import ParsedFeed, PublisherHints
 from tidings.domain.entries.entries import ReadyEntry
+from tidings.domain.errors import AccountFull
 from tidings.domain.feeds.feeds import EditedFeedField, Feed
 from tidings.domain.polling import check_times
 from tidings.domain.polling.changes import FeedUpdate
@@ -159,7 +160,11 @@ def after_failure(
     failures = feed.failed_checks + 1
     was_read = rate_of(feed).is_known
     is_temporary = isinstance(error, FetchError) and error.is_temporary and failures <= MAX_TEMPORARY_FAILURES
+    is_full = isinstance(error, AccountFull)
     errors = feed.parsing_error_count + (0 if is_temporary and was_read else 1)
+    if is_full:
+        # Not an error of the feed: shown, but not counted.
+        errors = max(1, feed.parsing_error_count)
     request = PublisherRequest(check_times.hints_from_text(feed.publisher_hints))
     if isinstance(error, HttpError):
         request = PublisherRequest(request.hints, error.fresh_s, error.retry_after_s)
@@ -177,7 +182,7 @@ def after_failure(
     columns |= _expired_validators(feed, now)
     message = error.text
     limit = schedule.error_limit
-    if isinstance(error, FeedGone) or (limit and errors >= limit):
+    if isinstance(error, FeedGone) or (limit and errors >= limit and not is_full):
         # The publisher removed the feed, or it failed more often than the operator allows.
         columns |= {"disabled": True, "disabled_reason": "gone" if isinstance(error, FeedGone) else "failed"}
         message = join_sentences(message, SWITCHED_OFF)
