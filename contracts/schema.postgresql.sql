@@ -27,6 +27,24 @@ TABLE account_limits
     pk_account_limits PRIMARY KEY (user_id)
     CREATE UNIQUE INDEX pk_account_limits ON public.account_limits USING btree (user_id)
 
+TABLE account_links
+    id integer NOT NULL DEFAULT nextval('account_links_id_seq'::regclass)
+    token_hash bytea NOT NULL -- SHA-256 of the end of the link.
+    for_user_id integer -- Who signs in with it; NULL for an invitation, with which someone creates an account.
+    note text COLLATE "C" NOT NULL DEFAULT ''::text -- For whom it is, as the administrator calls them.
+    invited_by text COLLATE "C" NOT NULL DEFAULT ''::text -- Name of the administrator; empty for the command line.
+    is_admin boolean NOT NULL DEFAULT false -- The account that is created is an administrator's.
+    limits text COLLATE "C" NOT NULL DEFAULT '{}'::text -- Of the account that is created, as JSON: see sign_in.limits_model.
+    created_at bigint NOT NULL
+    expires_at bigint NOT NULL
+    fk_account_links_for_user_id_users FOREIGN KEY (for_user_id) REFERENCES users(id) ON DELETE CASCADE
+    pk_account_links PRIMARY KEY (id)
+    uq_account_links_token_hash UNIQUE (token_hash)
+    CREATE INDEX ix_account_links_expires ON public.account_links USING btree (expires_at)
+    CREATE INDEX ix_account_links_for_user_id ON public.account_links USING btree (for_user_id)
+    CREATE UNIQUE INDEX pk_account_links ON public.account_links USING btree (id)
+    CREATE UNIQUE INDEX uq_account_links_token_hash ON public.account_links USING btree (token_hash)
+
 TABLE account_log
     id bigint NOT NULL DEFAULT nextval('account_log_id_seq'::regclass)
     user_id integer -- Whose account it is; NULL for a refused name that nobody has, and for a user who was removed.

@@ -28,6 +28,24 @@ CREATE TABLE account_limits (
 )
  WITHOUT ROWID;
 
+CREATE TABLE account_links (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    token_hash BLOB NOT NULL,
+    for_user_id INTEGER,
+    note TEXT DEFAULT '' NOT NULL,
+    invited_by TEXT DEFAULT '' NOT NULL,
+    is_admin BOOLEAN DEFAULT 0 NOT NULL,
+    limits TEXT DEFAULT '{}' NOT NULL,
+    created_at BIGINT NOT NULL,
+    expires_at BIGINT NOT NULL,
+    CONSTRAINT fk_account_links_for_user_id_users FOREIGN KEY(for_user_id) REFERENCES users (id) ON DELETE CASCADE,
+    CONSTRAINT uq_account_links_token_hash UNIQUE (token_hash)
+);
+
+CREATE INDEX ix_account_links_expires ON account_links (expires_at);
+
+CREATE INDEX ix_account_links_for_user_id ON account_links (for_user_id);
+
 CREATE TABLE account_log (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     user_id INTEGER,

@@ -8,6 +8,7 @@ from tidings.services import SliceServices
 from tidings.sign_in.account_log import AccountLog
 from tidings.sign_in.codes.second_factors import SecondFactors
 from tidings.sign_in.limits import AccountLimiter
+from tidings.sign_in.links import AccountLinks
 from tidings.sign_in.openid.sign_in import OpenIdSignIn
 from tidings.sign_in.passkeys.passkeys import Passkeys
 from tidings.sign_in.proxy import ProxySignIn
@@ -18,6 +19,7 @@ class SignInServices(SliceServices):
     """Ways of signing in, the log of accounts, and their limits."""
 
     log: AccountLog
+    links: AccountLinks
     limits: AccountLimiter
     openid: OpenIdSignIn | None
     """None unless OpenID Connect is configured."""

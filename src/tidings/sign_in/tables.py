@@ -6,7 +6,7 @@ from sqlalchemy import BigInteger, Column, ForeignKey, Index, Integer, LargeBina
 
 from tidings.engine.columns import big, flag, instant, key, long_key, metadata, number, owner, words
 
-# The log of accounts, limits
+# The log of accounts, links, limits
 
 account_log = Table(
     "account_log",
@@ -39,6 +39,30 @@ account_log = Table(
     Index("ix_account_log_last_at", "last_at", "id"),
     sqlite_autoincrement=True,
     comment="What happened to accounts in the last 90 days.",
+)
+
+account_links = Table(
+    "account_links",
+    metadata,
+    key(),
+    Column("token_hash", LargeBinary, nullable=False, comment="SHA-256 of the end of the link."),
+    Column(
+        "for_user_id",
+        Integer,
+        ForeignKey("users.id", ondelete="CASCADE"),
+        index=True,
+        comment="Who signs in with it; NULL for an invitation, with which someone creates an account.",
+    ),
+    words("note", comment="For whom it is, as the administrator calls them."),
+    words("invited_by", comment="Name of the administrator; empty for the command line."),
+    flag("is_admin", comment="The account that is created is an administrator's."),
+    words("limits", "{}", "Of the account that is created, as JSON: see sign_in.limits_model."),
+    instant("created_at"),
+    instant("expires_at"),
+    UniqueConstraint("token_hash"),
+    Index("ix_account_links_expires", "expires_at"),
+    sqlite_autoincrement=True,
+    comment="Links that are used once: invitations, and sign-ins that the command line has made.",
 )
 
 account_limits = Table(

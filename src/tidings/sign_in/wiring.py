@@ -10,11 +10,12 @@ from tidings.services.accounts.users import Users
 from tidings.services.accounts.ways import AccountWays
 from tidings.services.listeners import CleanupTask, SignInWay
 from tidings.settings import Settings
-from tidings.sign_in import account_log
+from tidings.sign_in import account_links_store, account_log
 from tidings.sign_in.account_log import AccountLog
 from tidings.sign_in.codes.second_factors import SecondFactors
 from tidings.sign_in.limits import AccountLimiter
 from tidings.sign_in.limits_model import Limits
+from tidings.sign_in.links import AccountLinks
 from tidings.sign_in.openid.accounts import OpenIdAccounts
 from tidings.sign_in.openid.provider import OpenIdConfig, OpenIdProvider
 from tidings.sign_in.openid.sign_in import OpenIdSignIn
@@ -37,6 +38,7 @@ def build(parts: Parts) -> SignInServices:
     factors = build_second_factors(parts)
     return SignInServices(
         log=build_log(parts),
+        links=build_links(parts),
         limits=build_limits(parts),
         openid=build_openid(parts),
         proxy=build_proxy(parts),
@@ -50,6 +52,12 @@ def build_log(parts: Parts) -> AccountLog:
     parts.listeners.account_events.append(account_log.record)
     parts.listeners.cleanup_tasks.append(CleanupTask("account log entries", account_log.remove_expired))
     return AccountLog(parts.database)
+
+
+def build_links(parts: Parts) -> AccountLinks:
+    """Return invitations, and links that sign in once."""
+    parts.listeners.cleanup_tasks.append(CleanupTask("account links", account_links_store.remove_expired))
+    return AccountLinks(parts.database, parts.clock, parts.listeners)
 
 
 def build_limits(parts: Parts) -> AccountLimiter:
