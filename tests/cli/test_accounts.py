@@ -7,6 +7,7 @@ import pytest
 from cli.commands import CTRL_C, CTRL_D, Tidings, error_line
 from support.people import PASSWORD
 from tidings.base.errors import Unauthorized
+from tidings.domain.accounts.events import Origin
 from tidings.services.accounts.authentication import Credentials
 from tidings.storage.feeds import categories
 from tidings.wiring.services import AllServices
@@ -165,3 +166,28 @@ def test_a_name_that_is_taken_or_unknown_is_said_before_anything_is_asked(
     assert says in terminal.seen
     assert "Password for" not in terminal.seen
     assert "[y/N]" not in terminal.seen
+
+
+def test_a_reset_sets_a_password_and_removes_the_second_factor(tidings: Tidings, services: AllServices) -> None:
+    alice = services.accounts.users.create("alice", "an old password")
+    token = services.accounts.sessions.begin(alice, Origin())
+
+    done = tidings("user", "reset", "alice", "--second-factor", stdin="correct horse\n")
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "alice has no second factor.\nalice has a new password. All browsers are signed out.\n"
+    assert may_sign_in(services, "alice", "correct horse")
+    assert services.accounts.sessions.recognise(token) is None
+
+
+def test_a_reset_with_a_link_keeps_the_password(tidings: Tidings, services: AllServices) -> None:
+    services.accounts.users.create("alice", PASSWORD)
+
+    done = tidings("user", "reset", "alice", "--link")
+    address = done.stdout.splitlines()[-1]
+
+    assert done.returncode == 0
+    assert "/sign-in/link/" in address
+    assert may_sign_in(services, "alice", PASSWORD)
+    assert services.sign_in.links.use_sign_in(address.rpartition("/")[2]).username == "alice"
+    assert "bob" in error_line(tidings("user", "reset", "bob", "--link"), 1)

@@ -85,6 +85,47 @@ def passwd(name: str, /, *, password_file: PasswordFile = None, loaded: LoadedSe
 
 
 @user.command
+def reset(
+    name: str,
+    /,
+    *,
+    password_file: PasswordFile = None,
+    second_factor: Annotated[bool, Parameter(name="--second-factor", negative="")] = False,
+    link: Annotated[bool, Parameter(negative="")] = False,
+    loaded: LoadedSettings,
+) -> int:
+    """Let a user in who cannot sign in any more: set a new password, and sign out all browsers.
+
+    Parameters
+    ----------
+    name
+        The username.
+    password_file
+        Take the password from the first line of this file. Otherwise it is asked for, or read from a pipe.
+    second_factor
+        Remove the second factor too: one-time codes and recovery codes.
+    link
+        Keep the password, and print a link instead, with which the user signs in once within an hour. Without it, too,
+        if passwords of accounts are switched off.
+    """
+    prepare(loaded.settings)
+    with open_application(loaded.settings) as application:
+        application.check()
+        services = application.services
+        services.accounts.users.find(name)
+        if second_factor:
+            removed = services.accounts.users.remove_second_factors(name)
+            say(f"Removed {removed} second factors of {name}." if removed else f"{name} has no second factor.")
+        if link or not services.accounts.ways.accepts_passwords:
+            address = f"{loaded.settings.base_url.rstrip('/')}/sign-in/link/{services.sign_in.links.make_sign_in(name)}"
+            say(f"With this link {name} signs in once within an hour:\n{address}")
+            return 0
+        services.accounts.users.set_password(name, read_password(name, password_file))
+    say(f"{name} has a new password. All browsers are signed out.")
+    return 0
+
+
+@user.command
 def remove(name: str, /, *, yes: Annotated[bool, Parameter(negative="")] = False, loaded: LoadedSettings) -> int:
     """Remove a user, with all their feeds, entries and stars.
 

@@ -165,6 +165,15 @@ class Users:
             self._end_sessions(db, user.id, None)
             self._tell(db, EventKind.PASSWORD_CHANGED, user, None, COMMAND_LINE)
 
+    def remove_second_factors(self, username: str) -> int:
+        """Remove the second factors of a user, and return their number. Raises NotFound."""
+        with self._database.writing() as db:
+            user = by_name(db, username)
+            count = sum(remove(db, user) for remove in self._listeners.second_factor_removals)
+            if count:
+                self._tell(db, EventKind.FACTOR_REMOVED, user, None, COMMAND_LINE)
+            return count
+
     def remove(self, username: str) -> None:
         """Delete a user by name, with all data. Raises NotFound, and InvalidInput for the only administrator."""
         with self._database.writing() as db:
