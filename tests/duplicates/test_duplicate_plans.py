@@ -31,6 +31,8 @@ INSERT INTO duplicate_keys (entry_id, user_id, address, identity, title, publish
 INSERT INTO duplicates (entry_id, user_id, original_id, status, original_status, found_at, compared)
     SELECT id, user_id, id - 1, 0, 0, published_at, id % 500 > 0 FROM entries WHERE id % 10 = 0;
 UPDATE entries SET status = 3 WHERE id % 10 = 0;
+INSERT INTO page_addresses (entry_id, user_id, url, address)
+    SELECT id, user_id, '', id * 7919 FROM entries WHERE id % 5 = 0;
 ANALYZE
 """
 
@@ -53,6 +55,7 @@ STEPS: dict[str, list[Callable[[Write, Archive], object]]] = {
     "new entries": [
         lambda db, a: store.by_ids(db, a.user_id, IDS),
         lambda db, a: store.ids_with_keys(db, a.user_id, KEYS, Instant(NOW - DAY), NOW),
+        lambda db, a: store.feeds_naming(db, a.user_id, IDS),
         lambda db, a: store.members(db, a.user_id, IDS),
         lambda db, a: store.add(db, a.user_id, [Found(1001, a.feed_id, 1000, 0, 0)], compared=False, now=NOW),
         lambda db, a: store.set_status(db, a.user_id, {1001: EntryStatus.FOLDED}),
@@ -96,5 +99,5 @@ def test_duplicates_are_found_through_indexes(archive: Archive) -> None:
                 step(db, archive)
         complaints[name] = [found for plan in plans if (found := plan.complaints())]
 
-    assert {"duplicates", "duplicate_keys"} <= LARGE
+    assert {"duplicates", "duplicate_keys", "page_addresses"} <= LARGE
     assert {name: found for name, found in complaints.items() if found} == {}

@@ -44,6 +44,7 @@ LARGE = {
     "entry_contents",
     "entry_labels",
     "entry_tags",
+    "page_addresses",
     "enclosures",
     "search_vectors",
     "search_pending",

@@ -1,6 +1,10 @@
 """Decides which entry of another feed an entry repeats.
 
 entry ─► same address, same id on the same host, or same title and text ─► the earliest such entry ─► its original
+      └► its page names the address of another entry                    ─► that entry ─► its original
+
+A page may name any address, even another site's. So what it names can fold its own entry only, under the entry that has
+that address in its feed; it never folds another one, and its entry never takes the other's place.
 """
 
 from __future__ import annotations
@@ -33,6 +37,8 @@ class Keys(Struct, frozen=True):
     address: int | None
     identity: int | None
     title: int | None
+    page: int | None = None
+    """What the entry's page says its address is, where that is another one."""
 
 
 class Candidate(Struct, frozen=True):
@@ -51,6 +57,10 @@ class Candidate(Struct, frozen=True):
     """The entry that this one repeats."""
     is_kept: bool
     """Whether it is starred, shared or labelled: then it stays where it is."""
+    page: int | None = None
+    """Digest of the address of its page, if that was fetched and is not the entry's."""
+    is_by_page: bool = False
+    """Whether only its page says that it repeats the other one."""
 
 
 def keys_of(entry: Candidate) -> Keys:
@@ -60,6 +70,7 @@ def keys_of(entry: Candidate) -> Keys:
         digest(address) if address else None,
         digest(f"{host}\n{entry.hash.hex()}") if host else None,
         digest(title) if title else None,
+        entry.page,
     )
 
 
@@ -74,12 +85,14 @@ class Finder:
         self._by_address: dict[int, list[Candidate]] = {}
         self._by_identity: dict[int, list[Candidate]] = {}
         self._by_title: dict[int, list[Candidate]] = {}
+        self._by_page: dict[int, list[Candidate]] = {}
         for one in sorted(candidates, key=lambda one: one.id):
             keys = self._keys[one.id] = known.get(one.id) or keys_of(one)
             for key, table in (
                 (keys.address, self._by_address),
                 (keys.identity, self._by_identity),
                 (keys.title, self._by_title),
+                (keys.page, self._by_page),
             ):
                 if key is not None:
                     table.setdefault(key, []).append(one)
@@ -97,6 +110,25 @@ class Finder:
             if one.id not in found and is_same_text(text, texts.get(one.id, "")):
                 found[one.id] = one
         return [found[id_] for id_ in sorted(found)]
+
+    def named_by(self, entry: Candidate) -> list[Candidate]:
+        """Return the earlier entries whose address an entry's page names as its own, the earliest first."""
+        others = _earlier(entry, self._by_address.get(self._keys[entry.id].page or 0, ()))
+        return [one for one in others if self._names(entry, one)]
+
+    def naming(self, entry: Candidate) -> list[Candidate]:
+        """Return the earlier entries whose pages name an entry's address as their own, the earliest first."""
+        others = _earlier(entry, self._by_page.get(self._keys[entry.id].address or 0, ()))
+        return [one for one in others if self._names(one, entry)]
+
+    def _names(self, entry: Candidate, other: Candidate) -> bool:
+        """Return whether it is an article's address that a page names, and not what several entries lead to."""
+        alike = (
+            (entry.feed_id, self._by_page.get(self._keys[entry.id].page or 0, ())),
+            (other.feed_id, self._by_address.get(self._keys[other.id].address or 0, ())),
+        )
+        is_one_each = all(sum(one.feed_id == feed_id for one in ones) == 1 for feed_id, ones in alike)
+        return is_one_each and not place_on_page(other.url)
 
     def _same_link(self, entry: Candidate) -> list[Candidate]:
         found = [

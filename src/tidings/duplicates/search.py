@@ -9,8 +9,9 @@ folded entries   ─► in the background: one that has the whole text takes the
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import partial
+from itertools import islice
 
 import msgspec
 from msgspec.structs import replace
@@ -20,7 +21,7 @@ from tidings.content.cleaning import text_of
 from tidings.content.duplicates import MIN_TEXT
 from tidings.domain.entries.entries import EntryStatus
 from tidings.duplicates import store
-from tidings.duplicates.matching import Finder, keys_of
+from tidings.duplicates.matching import Candidate, Finder, keys_of
 from tidings.duplicates.store import Found, Recorded, Rival, Scan, Wish
 from tidings.engine.database import Database, Read, Write
 from tidings.services.clock import Clock
@@ -79,11 +80,13 @@ class DuplicateSearch:
                 _release(db, user_id, self._clock())
                 return
             batch = store.batch(db, user_id, scan.position, BATCH)
-            counters.lock(db, user_id, [feed_id for _, feed_id in batch])
+            ids = [id_ for id_, _ in batch]
+            naming = store.feeds_naming(db, user_id, ids)
+            locked = counters.lock(db, user_id, {feed_id for _, feed_id in batch} | naming)
             if not batch or store.lock_scans(db, [user_id]).get(user_id) != scan:
                 # Another worker was faster.
                 return
-            _find(db, scan, [id_ for id_, _ in batch], now=self._clock(), are_new=False)
+            _find(db, scan, ids, now=self._clock(), locked=locked)
             store.set_position(db, user_id, batch[-1][0])
 
     def _compare(self, user_id: int) -> None:
@@ -113,18 +116,22 @@ def _look_up(arrived: Sequence[ArrivingEntries], db: Write) -> None:
     for user_id, scan in store.lock_scans(db, ids).items():
         # Until the scan of the archive begins, these are left to it.
         if scan.is_released and scan.mode != OFF:
-            found |= _find(db, scan, ids[user_id], now=arrived[0].now, are_new=True)
+            found |= _find(db, scan, ids[user_id], now=arrived[0].now)
     for one in arrived if found else ():
         for hash_, id_ in one.ids.items():
             if id_ in found:
                 one.new[hash_] = replace(one.new[hash_], status=EntryStatus.READ)
 
 
-def _find(db: Write, scan: Scan, entry_ids: Collection[int], *, now: Instant, are_new: bool) -> set[int]:
+def _find(
+    db: Write, scan: Scan, entry_ids: Collection[int], *, now: Instant, locked: Collection[int] | None = None
+) -> set[int]:
     """Find entries that repeat others, and fold them or mark them read. Return which.
 
-    The caller has locked the counters of their feeds, and the scan. are_new: they have just been stored.
+    The caller has locked the counters of their feeds, and the scan. locked: the feeds whose earlier entries may be
+    found to repeat these; None if these have just been stored, which leaves that to the worker.
     """
+    are_new = locked is None
     user_id, mode, kept = scan.user_id, scan.mode, msgspec.json.decode(scan.kept_feeds, type=set[int])
     arrived = [one for one in store.by_ids(db, user_id, entry_ids) if one.feed_id not in kept]
     if not arrived:
@@ -135,49 +142,62 @@ def _find(db: Write, scan: Scan, entry_ids: Collection[int], *, now: Instant, ar
     store.add_keys(db, user_id, arrived, keys, are_new=are_new)
     finder = Finder([*store.by_ids(db, user_id, others), *arrived], keys)
     texts = _texts(db, user_id, {id_ for entry in arrived for id_ in finder.texts_to_compare(entry)})
-    repeated = {
-        entry.id: finder.repeated_by(entry, texts)
-        for entry in arrived
-        if entry.original_id is None and not (mode == FOLD and entry.is_kept)
-    }
-    groups = _Groups(db, user_id, {one.original_id or one.id for earlier in repeated.values() for one in earlier})
+    matches: dict[Candidate, list[tuple[Candidate, bool]]] = {}
+    for entry in arrived:
+        if entry.original_id is None and not (mode == FOLD and entry.is_kept):
+            same, named = finder.repeated_by(entry, texts), finder.named_by(entry)
+            matches[entry] = [(one, False) for one in same] + [(one, True) for one in named]
+    naming = {entry: [one for one in finder.naming(entry) if one.feed_id in (locked or ())] for entry in arrived}
+    candidates = {one for entry, found in matches.items() if found for one in (entry, *(other for other, _ in found))}
+    candidates |= {one for entry, found in naming.items() if found for one in (entry, *found)}
+    groups = _Groups(db, user_id, candidates)
     found: list[Found] = []
     for entry in arrived:
-        for one in repeated.get(entry.id, ()):
-            original_id = groups.original_of(one.id, one.original_id)
-            status = groups.status_for(original_id, entry.feed_id)
-            if status is not None:
-                own = EntryStatus.UNREAD if are_new else status
-                found.append(Found(entry.id, entry.feed_id, original_id, entry.status, int(own), entry.starred))
-                groups.join(entry.id, original_id, entry.feed_id)
-                break
+        joined = (groups.join(entry, one, is_by_page=is_by_page) for one, is_by_page in matches.get(entry, ()))
+        found += islice(filter(None, joined), 1)
+        for one in naming[entry]:
+            # It was there first: what the user has looked at stays.
+            if one.status == EntryStatus.UNREAD and not one.is_kept:
+                found += filter(None, [groups.join(one, entry, is_by_page=True)])
+    if are_new:
+        found = [replace(one, original_status=int(EntryStatus.UNREAD)) for one in found]
     _apply(db, user_id, mode, found, now)
     return {one.entry_id for one in found}
 
 
 class _Groups:
-    """Originals with what repeats them, while more is found. A group has no two entries of one feed."""
+    """Originals with what repeats them, while more is found. A group has no two entries of one feed.
 
-    def __init__(self, db: Read, user_id: int, original_ids: Collection[int]) -> None:
+    candidates: the entries that may join groups, or have them.
+    """
+
+    def __init__(self, db: Read, user_id: int, candidates: Iterable[Candidate]) -> None:
+        known = {one.id: one for one in candidates}
+        self._originals = {one.id: one.original_id for one in known.values() if one.original_id is not None}
+        # What repeats an entry does not repeat what only that entry's page names.
+        self._ends = {one.id for one in known.values() if one.is_by_page}
         self._feeds: defaultdict[int, set[int]] = defaultdict(set)
         self._statuses: dict[int, int] = {}
-        self._originals: dict[int, int] = {}
-        for member in store.members(db, user_id, original_ids):
+        for member in store.members(db, user_id, {self._originals.get(id_, id_) for id_ in known}):
             self._feeds[member.group].add(member.feed_id)
             if member.is_original:
                 self._statuses[member.group] = member.status
 
-    def original_of(self, entry_id: int, original_id: int | None) -> int:
-        """Return the original of an entry, which may be itself."""
-        return self._originals.get(entry_id, original_id or entry_id)
+    def join(self, entry: Candidate, other: Candidate, *, is_by_page: bool) -> Found | None:
+        """Let an entry that is alone repeat the original of another one; None if it cannot.
 
-    def status_for(self, original_id: int, feed_id: int) -> int | None:
-        """Return the status of an original; None if an entry of this feed cannot repeat it."""
-        return None if feed_id in self._feeds[original_id] else self._statuses.get(original_id)
-
-    def join(self, entry_id: int, original_id: int, feed_id: int) -> None:
-        self._originals[entry_id] = original_id
-        self._feeds[original_id].add(feed_id)
+        is_by_page: only its page says so.
+        """
+        is_alone = entry.id not in self._originals and self._feeds[entry.id] == {entry.feed_id}
+        original_id = self._originals.get(other.id, other.id)
+        status = self._statuses.get(original_id)
+        if not is_alone or status is None or entry.feed_id in self._feeds[original_id] or other.id in self._ends:
+            return None
+        self._originals[entry.id] = original_id
+        self._feeds[original_id].add(entry.feed_id)
+        if is_by_page:
+            self._ends.add(entry.id)
+        return Found(entry.id, entry.feed_id, original_id, entry.status, status, entry.starred, is_by_page)
 
 
 def _apply(db: Write, user_id: int, mode: str, found: Sequence[Found], now: Instant) -> None:

@@ -16,6 +16,7 @@ from sqlalchemy import (
     bindparam,
     delete,
     exists,
+    false,
     func,
     literal_column,
     or_,
@@ -26,12 +27,21 @@ from sqlalchemy import (
 
 from tidings.base.times import Instant
 from tidings.domain.entries.entries import EntryStatus
-from tidings.duplicates.matching import MAX_AGE, Candidate, Keys
+from tidings.duplicates.matching import MAX_AGE, Candidate, Keys, keys_of
 from tidings.duplicates.tables import duplicate_keys, duplicate_scans
 from tidings.engine import full_text
 from tidings.engine.database import Read, Write, columns
 from tidings.engine.statements import in_list, insert_rows, upsert
-from tidings.storage.schema import categories, duplicates, entries, entry_labels, feed_categories, feeds, users
+from tidings.storage.schema import (
+    categories,
+    duplicates,
+    entries,
+    entry_labels,
+    feed_categories,
+    feeds,
+    page_addresses,
+    users,
+)
 
 # So many entries with the keys of a batch are looked at.
 MAX_CANDIDATES = 2_000
@@ -84,6 +94,8 @@ class Found(Struct, frozen=True):
     status: int
     original_status: int
     starred: bool = False
+    is_by_page: bool = False
+    """Whether only its page says that it repeats the original: then it never takes the other's place."""
 
 
 class Recorded(Struct, frozen=True):
@@ -134,10 +146,15 @@ _candidates = (
         entries.c.starred,
         duplicates.c.original_id,
         or_(entries.c.starred, entries.c.share_code != "", _is_labelled).label("is_kept"),
+        page_addresses.c.address.label("page"),
+        func.coalesce(duplicates.c.by_page, false()).label("is_by_page"),
     )
     .select_from(
         entries.outerjoin(
             duplicates, and_(duplicates.c.entry_id == entries.c.id, duplicates.c.user_id == entries.c.user_id)
+        ).outerjoin(
+            page_addresses,
+            and_(page_addresses.c.entry_id == entries.c.id, page_addresses.c.user_id == entries.c.user_id),
         )
     )
     .where(
@@ -147,6 +164,9 @@ _candidates = (
     )
     .order_by(entries.c.id)
 )
+_own_page = page_addresses.c.user_id == _user
+# Only entries that were looked up have keys.
+_has_keys = and_(duplicate_keys.c.entry_id == page_addresses.c.entry_id, _own_key)
 _select_keyed = union(
     *(
         select(duplicate_keys.c.entry_id).where(_own_key, condition)
@@ -159,8 +179,18 @@ _select_keyed = union(
                 duplicate_keys.c.published_at <= bindparam("until"),
             ),
         )
-    )
+    ),
+    select(page_addresses.c.entry_id)
+    .select_from(page_addresses.join(duplicate_keys, _has_keys))
+    .where(_own_page, in_list(page_addresses.c.address, "addresses")),
 ).limit(bindparam("limit"))
+_select_a_page = select(page_addresses.c.entry_id).where(_own_page).limit(1)
+_select_feeds_naming = (
+    select(entries.c.feed_id)
+    .distinct()
+    .select_from(page_addresses.join(entries, entries.c.id == page_addresses.c.entry_id))
+    .where(_own_page, in_list(page_addresses.c.address, "addresses"), _own_entry)
+)
 _add_key = upsert(duplicate_keys, ["entry_id"])
 _remove_keys = delete(duplicate_keys).where(
     _own_key, duplicate_keys.c.entry_id.in_(select(duplicate_keys.c.entry_id).where(_own_key).limit(bindparam("limit")))
@@ -380,7 +410,7 @@ def ids_with_keys(db: Read, user_id: int, keys: Collection[Keys], since: Instant
     found = db.scalars(
         _select_keyed,
         user=user_id,
-        addresses=sorted({one.address for one in keys if one.address is not None}),
+        addresses=sorted({address for one in keys for address in (one.address, one.page) if address is not None}),
         identities=sorted({one.identity for one in keys if one.identity is not None}),
         titles=sorted({one.title for one in keys if one.title is not None}),
         since=since - MAX_AGE,
@@ -388,6 +418,15 @@ def ids_with_keys(db: Read, user_id: int, keys: Collection[Keys], since: Instant
         limit=MAX_CANDIDATES,
     )
     return set(found)
+
+
+def feeds_naming(db: Read, user_id: int, entry_ids: Sequence[int]) -> set[int]:
+    """Return the feeds of entries whose pages name the address of one of these entries as their own."""
+    if db.scalar(_select_a_page, user=user_id) is None:
+        return set()
+    keys = [keys_of(entry).address for entry in by_ids(db, user_id, entry_ids)]
+    addresses = sorted({address for address in keys if address is not None})
+    return set(db.scalars(_select_feeds_naming, user=user_id, addresses=addresses))
 
 
 def remove_keys(db: Write, user_id: int, limit: int) -> int:
@@ -406,7 +445,7 @@ def members(db: Read, user_id: int, original_ids: Collection[int]) -> list[Membe
 
 
 def add(db: Write, user_id: int, found: Sequence[Found], *, compared: bool, now: Instant) -> None:
-    """Record duplicates. compared: whether their texts need not be compared with their originals'."""
+    """Record duplicates. compared: whether no text need be compared with its original's."""
     db.run_many(
         _add_duplicate,
         [
@@ -417,7 +456,8 @@ def add(db: Write, user_id: int, found: Sequence[Found], *, compared: bool, now:
                 "status": one.status,
                 "original_status": one.original_status,
                 "found_at": now,
-                "compared": compared,
+                "compared": compared or one.is_by_page,
+                "by_page": one.is_by_page,
             }
             for one in found
         ],

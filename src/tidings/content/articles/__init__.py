@@ -39,7 +39,8 @@ class Article(Struct, frozen=True):
     """content: HTML, neither rewritten nor cleaned; "" if the page holds no article.
 
     base_url: base of relative URLs in `content`. warnings: of the scraper rule. next_url: of its next page, or "".
-    title: of the page, "" without one. is_scraped: the scraper rule of the feed found it.
+    title: of the page, "" without one. is_scraped: the scraper rule of the feed found it. page_url: the address that
+    the page says it has, or else that it was found at; a page may name any address, even another site's.
     """
 
     content: str
@@ -48,6 +49,7 @@ class Article(Struct, frozen=True):
     next_url: str = ""
     title: str = ""
     is_scraped: bool = False
+    page_url: str = ""
 
 
 class ExtractionResult(Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""Reads what a page says about its article: how it begins, and its text for search engines.
+"""Reads what a page says about its article: how it begins, its text for search engines, and its address.
 
 A description that its article repeats shows where the article is, whatever the names of the elements around it.
 """
@@ -17,6 +17,8 @@ from lxml.html import Element, HtmlElement
 from msgspec import Struct
 
 from tidings.base.text import unescape_html
+from tidings.content.duplicates import canonical_address
+from tidings.content.urls import resolve_web_url
 
 # Characters (letters and digits) of a description that are looked for, and from which on they say something.
 _PROBE_CHARS: Final = 60
@@ -64,6 +66,18 @@ def read_hints(page: HtmlElement) -> PageHints:
             if len(start) >= _MIN_PROBE_CHARS and start not in title:
                 beginnings[start] = True
     return PageHints(tuple(beginnings), _plain(text[:_MAX_TEXT_CHARS]))
+
+
+def canonical_link(page: HtmlElement, base_url: str) -> str:
+    """Return the address that the head of a page gives as its own; "" if it gives none or several, or a site's front
+    page.
+
+    Source: RFC 6596, section 3.
+    """
+    links = [link for link in page.iterfind("head/link") if "canonical" in link.get("rel", "").lower().split()]
+    found = {resolve_web_url(base_url, link.get("href", "")) for link in links[:_MAX_DATA]}
+    url = found.pop() if len(found) == 1 else ""
+    return url if canonical_address(url) else ""
 
 
 def letters(text: str) -> str:

@@ -139,6 +139,8 @@ class ReadyEntry(Struct, frozen=True, kw_only=True):
     tags: tuple[str, ...] = ()
     enclosures: tuple[ParsedEnclosure, ...] = ()
     chapters: tuple[Chapter, ...] = ()
+    page_url: str = ""
+    """The address that the entry's page has or says it has; "" if the page was not fetched."""
     status: EntryStatus = EntryStatus.UNREAD
     starred: bool = False
     hidden: bool = False

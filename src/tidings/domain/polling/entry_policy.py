@@ -202,6 +202,7 @@ def prepare(
         tags=entry.tags,
         enclosures=entry.enclosures,
         chapters=entry.chapters,
+        page_url=article.page_url if article else "",
     )
     return PreparationResult(ready, warnings)
 

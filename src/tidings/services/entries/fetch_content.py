@@ -32,7 +32,7 @@ from tidings.services.entries.article_extraction import ArticleExtractor
 from tidings.services.entries.entries import owned_entry, unknown_entry
 from tidings.services.publisher_requests import PoliteFetcher, linked_request
 from tidings.services.rule_log import log_rule_errors
-from tidings.storage.entries import contents, counters, entries, entry_lists
+from tidings.storage.entries import contents, counters, entries, entry_lists, page_addresses
 from tidings.storage.entries.entry_lists import EntryPage
 from tidings.storage.feeds import feeds
 
@@ -92,7 +92,7 @@ class ArticleFetcher:
         if read is None:
             return FetchedArticle(page.contents.get(entry.id, ""), entry.reading_time, is_found=False)
         if store:
-            await asyncio.to_thread(self._store, user.id, entry_id, read)
+            await asyncio.to_thread(self._store, user.id, entry_id, read, article.page_url)
         return FetchedArticle(read.content, read.reading_time)
 
     async def find(self, feed: Feed, url: str, *, requested_by: int = 0) -> Article:
@@ -157,7 +157,7 @@ class ArticleFetcher:
             other = contents.extras(db, user_id, entry_id).other_content or ""
             return feed, entry_lists.with_bodies(db, [entry]), other
 
-    def _store(self, user_id: int, entry_id: int, read: PreparedArticle) -> None:
+    def _store(self, user_id: int, entry_id: int, read: PreparedArticle, page_url: str) -> None:
         with self._database.writing() as db:
             entry = owned_entry(db, user_id, entry_id)
             counters.lock(db, user_id, [entry.feed_id])
@@ -173,6 +173,7 @@ class ArticleFetcher:
                 edited=EditedEntryField.CONTENT,
             )
             entries.edit(db, entry, change)
+            page_addresses.put(db, user_id, entry_id, entry.url, page_url)
 
 
 def _read(

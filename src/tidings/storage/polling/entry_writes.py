@@ -23,7 +23,7 @@ from tidings.domain.polling.changes import KnownEntries, StoredEntry, StoredIden
 from tidings.engine import statements
 from tidings.engine.database import Read, Write
 from tidings.engine.statements import in_list, upsert
-from tidings.storage.entries import counters, labels, search_index
+from tidings.storage.entries import counters, labels, page_addresses, search_index
 from tidings.storage.entries.contents import set_of_feed
 from tidings.storage.polling.sources import lock_feeds
 from tidings.storage.schema import enclosures, entries, entry_contents, entry_tags, feeds, sources, tombstones
@@ -128,6 +128,7 @@ def _add_rows(db: Write, numbered: Sequence[tuple[int, tuple[int, int, int, Inst
     contents: list[dict[str, Any]] = []
     tags: list[dict[str, Any]] = []
     attached: list[dict[str, Any]] = []
+    pages: list[dict[str, Any]] = []
     for id_, (user_id, feed_id, category_id, now, entry) in numbered:
         owner = {"id": id_, "user_id": user_id, "feed_id": feed_id, "category_id": category_id}
         rows.append(owner | {"created_at": now, "changed_at": now} | _columns(entry))
@@ -136,10 +137,13 @@ def _add_rows(db: Write, numbered: Sequence[tuple[int, tuple[int, int, int, Inst
         )
         tags += tag_rows(user_id, id_, entry.tags)
         attached += [_enclosure_row(user_id, id_, enclosure) for enclosure in entry.enclosures]
+        if (page := page_addresses.row(user_id, id_, entry.url, entry.page_url)) is not None:
+            pages.append(page)
     statements.insert_rows(db, entries, rows)
     statements.insert_rows(db, entry_contents, contents)
     statements.insert_rows(db, entry_tags, tags)
     statements.insert_rows(db, enclosures, attached)
+    page_addresses.add(db, pages)
     search_index.note_new(db, [(id_, owned[0]) for id_, owned in numbered])
 
 

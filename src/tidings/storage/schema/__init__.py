@@ -15,6 +15,7 @@ from tidings.storage.schema.archive import (
     entry_tags,
     feed_counters,
     labels,
+    page_addresses,
     tombstones,
 )
 from tidings.storage.schema.people import (
@@ -56,6 +57,7 @@ __all__ = [
     "labels",
     "list_links",
     "metadata",
+    "page_addresses",
     "pending_sign_ins",
     "search_documents",
     "search_languages",

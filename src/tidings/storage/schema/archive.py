@@ -10,6 +10,7 @@ one more index.
 from __future__ import annotations
 
 from sqlalchemy import (
+    BigInteger,
     Column,
     ForeignKey,
     Index,
@@ -140,10 +141,28 @@ duplicates = Table(
     Column("original_status", SmallInteger, nullable=False, comment="The other's at that time."),
     instant("found_at"),
     flag("compared", True, "False: it may have the whole text, and then takes the place of the other."),
+    flag("by_page", False, "Only its page says that it has the other's address: nothing repeats the other through it."),
     Index("ix_duplicates_user_original", "user_id", "original_id", "entry_id"),
     comment="Entries that repeat another one. Only of users who have this on.",
 )
 partial_index("ix_duplicates_compared", duplicates.c.user_id, duplicates.c.compared, where="compared = false")
+
+page_addresses = Table(
+    "page_addresses",
+    metadata,
+    Column(
+        "entry_id",
+        LongId,
+        ForeignKey("entries.id", ondelete="CASCADE"),
+        primary_key=True,
+        autoincrement=False,
+    ),
+    Column("user_id", Integer, nullable=False, comment="The entry's."),
+    words("url", None, "Where the entry's link led, or what the page there gave as its own address."),
+    Column("address", BigInteger, nullable=False, comment="Digest of the canonical address of the URL."),
+    Index("ix_page_addresses_address", "user_id", "address", "entry_id"),
+    comment="Only of entries whose page was fetched and has another address than the entry.",
+)
 
 entry_contents = Table(
     "entry_contents",
