@@ -204,6 +204,7 @@ TABLE duplicates
     original_status smallint NOT NULL -- The other's at that time.
     found_at bigint NOT NULL
     compared boolean NOT NULL DEFAULT true -- False: it may have the whole text, and then takes the place of the other.
+    by_page boolean NOT NULL DEFAULT false -- Only its page says that it has the other's address: nothing repeats the other through it.
     fk_duplicates_entry_id_entries FOREIGN KEY (entry_id) REFERENCES entries(id) ON DELETE CASCADE
     pk_duplicates PRIMARY KEY (entry_id)
     CREATE INDEX ix_duplicates_compared ON public.duplicates USING btree (user_id, compared) WHERE (compared = false)
@@ -483,6 +484,16 @@ TABLE list_links
     uq_list_links_token UNIQUE (token)
     CREATE UNIQUE INDEX pk_list_links ON public.list_links USING btree (user_id)
     CREATE UNIQUE INDEX uq_list_links_token ON public.list_links USING btree (token)
+
+TABLE page_addresses
+    entry_id bigint NOT NULL
+    user_id integer NOT NULL -- The entry's.
+    url text COLLATE "C" NOT NULL -- Where the entry's link led, or what the page there gave as its own address.
+    address bigint NOT NULL -- Digest of the canonical address of the URL.
+    fk_page_addresses_entry_id_entries FOREIGN KEY (entry_id) REFERENCES entries(id) ON DELETE CASCADE
+    pk_page_addresses PRIMARY KEY (entry_id)
+    CREATE INDEX ix_page_addresses_address ON public.page_addresses USING btree (user_id, address, entry_id)
+    CREATE UNIQUE INDEX pk_page_addresses ON public.page_addresses USING btree (entry_id)
 
 TABLE passkeys
     id integer NOT NULL DEFAULT nextval('passkeys_id_seq'::regclass)
@@ -788,6 +799,7 @@ TABLE users
     saves_starred boolean NOT NULL DEFAULT false -- Entries that become starred are saved to services.
     category_titles text COLLATE "C" NOT NULL DEFAULT 'path'::text -- How apps that know no tree see a category: path or name.
     duplicates text COLLATE "C" NOT NULL DEFAULT 'off'::text -- What happens to entries that repeat one of another feed.
+    duplicates_in_apps text COLLATE "C" NOT NULL DEFAULT 'hide'::text -- What apps see of folded entries.
     pk_users PRIMARY KEY (id)
     uq_users_username UNIQUE (username)
     CREATE UNIQUE INDEX pk_users ON public.users USING btree (id)

@@ -203,7 +203,7 @@ CREATE TABLE duplicates (
     status SMALLINT NOT NULL,
     original_status SMALLINT NOT NULL,
     found_at BIGINT NOT NULL,
-    compared BOOLEAN DEFAULT true NOT NULL,
+    compared BOOLEAN DEFAULT true NOT NULL, by_page BOOLEAN DEFAULT 0 NOT NULL,
     CONSTRAINT pk_duplicates PRIMARY KEY (entry_id),
     CONSTRAINT fk_duplicates_entry_id_entries FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE
 );
@@ -513,6 +513,17 @@ CREATE TABLE list_links (
     CONSTRAINT uq_list_links_token UNIQUE (token)
 );
 
+CREATE TABLE page_addresses (
+    entry_id INTEGER NOT NULL,
+    user_id INTEGER NOT NULL,
+    url TEXT NOT NULL,
+    address BIGINT NOT NULL,
+    CONSTRAINT pk_page_addresses PRIMARY KEY (entry_id),
+    CONSTRAINT fk_page_addresses_entry_id_entries FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_page_addresses_address ON page_addresses (user_id, address, entry_id);
+
 CREATE TABLE passkeys (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     user_id INTEGER NOT NULL,
@@ -821,7 +832,7 @@ CREATE TABLE users (
     has_chosen_theme BOOLEAN DEFAULT 0 NOT NULL,
     has_chosen_direction BOOLEAN DEFAULT 0 NOT NULL,
     proxies_pictures BOOLEAN DEFAULT 0 NOT NULL,
-    saves_starred BOOLEAN DEFAULT 0 NOT NULL, category_titles TEXT DEFAULT 'path' NOT NULL, duplicates TEXT DEFAULT 'off' NOT NULL,
+    saves_starred BOOLEAN DEFAULT 0 NOT NULL, category_titles TEXT DEFAULT 'path' NOT NULL, duplicates TEXT DEFAULT 'off' NOT NULL, duplicates_in_apps TEXT DEFAULT 'hide' NOT NULL,
     CONSTRAINT uq_users_username UNIQUE (username)
 );
 

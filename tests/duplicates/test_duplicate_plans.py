@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import pytest
 from sqlalchemy import text
@@ -13,14 +14,14 @@ from support.archive import Archive
 from support.databases import Databases
 from support.entry_fixtures import NOW
 from tidings.base.times import DAY, Instant
-from tidings.domain.entries.entries import EntryFilter, EntryStatus, PageRequest
+from tidings.domain.entries.entries import Direction, EntryFilter, EntryStatus, Folded, PageRequest
 from tidings.duplicates import store
 from tidings.duplicates.matching import Keys
 from tidings.duplicates.store import Found
-from tidings.engine.database import Database, Write
+from tidings.engine.database import Database, Read, Write
 from tidings.query import parse
 from tidings.query.model import DatedQuery
-from tidings.storage.entries import duplicates, entries, entry_lists
+from tidings.storage.entries import duplicates, entries, entry_lists, folded
 
 pytestmark = pytest.mark.slow
 
@@ -47,6 +48,13 @@ def archive(databases: Databases) -> Iterator[Archive]:
                 db.run(text(statement))
         yield built
         database.close()
+
+
+def page_for_apps(db: Read, archive: Archive, *, statuses: tuple[EntryStatus, ...], folded_as: Folded) -> None:
+    for feed_id in (None, archive.feed_id):
+        entry_filter = EntryFilter(statuses=statuses, folded=folded_as, feed_id=feed_id)
+        entry_lists.page(db, archive.user_id, entry_filter, PageRequest())
+        entry_lists.id_page(db, archive.user_id, entry_filter, direction=Direction.DESC, limit=1_000)
 
 
 IDS = list(range(1000, 1200))
@@ -87,6 +95,16 @@ STEPS: dict[str, list[Callable[[Write, Archive], object]]] = {
     "changes of folded entries": [
         lambda db, a: entries.set_state(db, a.user_id, IDS, status=EntryStatus.READ, now=NOW),
         lambda db, a: duplicates.forget_originals(db, a.user_id, IDS),
+    ],
+    "apps": [
+        lambda db, a: folded.counts(db, a.user_id),
+        lambda db, a: folded.joined_unread_ids(db, a.user_id),
+        lambda db, a: folded.statuses(db, a.user_id, IDS),
+        *(
+            partial(page_for_apps, statuses=statuses, folded_as=folded_as)
+            for statuses in ((), (EntryStatus.UNREAD,), (EntryStatus.READ,))
+            for folded_as in (Folded.READ, Folded.ALL)
+        ),
     ],
 }
 

@@ -23,6 +23,7 @@ from tidings.domain.entries.entries import (
     Enclosure,
     Entry,
     EntryStatus,
+    Folded,
     Order,
     PageRequest,
     shown_minutes,
@@ -137,6 +138,7 @@ def serialize_page(
             clock,
             minutes=shown_minutes(entry.reading_time, caller),
             others=others.get(entry.id, []) if finds_duplicates else None,
+            folded_as=Folded.for_apps(caller),
         )
         for entry in page.entries
         if entry.feed_id in embedded
@@ -153,9 +155,11 @@ def _show(
     *,
     minutes: int,
     others: list[Other] | None,
+    folded_as: Folded,
 ) -> EntryOut:
     original = next((one for one in others or () if one.is_original), None)
-    status = original.status if original and entry.status == EntryStatus.FOLDED else entry.status
+    has_status_of_original = entry.status == EntryStatus.FOLDED and folded_as is not Folded.READ
+    status = original.status if original and has_status_of_original else entry.status
     return _copy(
         entry,
         reading_time=minutes,
@@ -229,6 +233,7 @@ def filtered_list(
             query=query_of_list,
             feed_id=next(iter(feed_ids), None),
             category_id=category,
+            folded=Folded.for_apps(caller),
         )
         if page.limit <= MAX_WHOLE:
             result = lists.page(entry_filter, page)
@@ -240,6 +245,7 @@ def filtered_list(
 def entry_ids(caller: User, services: Services, query: IdsQuery, *, within: DatedQuery | None = None) -> EntryIds:
     """Return ids of entries, newest first. within: a query that entries match as well."""
     entry_filter, limit, offset = query.filter(), query.page_size(), query.offset or 0
+    entry_filter = msgspec.structs.replace(entry_filter, folded=Folded.for_apps(caller))
     if asked := both(services.entries.queries.dated(caller, query.query), within):
         entry_filter = msgspec.structs.replace(entry_filter, query=asked)
         page = PageRequest(order=Order.ID, direction=Direction.DESC, limit=limit, offset=offset)

@@ -13,7 +13,7 @@ from msgspec import structs
 
 from tidings.base.times import SECOND, Instant
 from tidings.domain.accounts.users import User
-from tidings.domain.entries.entries import Direction, EntryFilter, EntryStatus
+from tidings.domain.entries.entries import Direction, EntryFilter, EntryStatus, Folded
 from tidings.domain.feeds.categories import CategoryTree
 from tidings.domain.feeds.feeds import Feed
 from tidings.engine.database import Read
@@ -21,7 +21,7 @@ from tidings.engine.statements import split_ids
 from tidings.fever.parameters import Parameters
 from tidings.fever.wire import Favicon, FeedsOfGroup, FeverFeed, FeverGroup, FeverItem, FeverResponse
 from tidings.services import Services
-from tidings.storage.entries import entry_lists
+from tidings.storage.entries import entry_lists, folded
 from tidings.storage.entries.entry_lists import AppEntry
 from tidings.storage.feeds import categories, feeds, further_categories, icons
 
@@ -37,13 +37,14 @@ _LATEST_S = 2**31 - 1
 def answer(parameters: Parameters, user: User, services: Services) -> FeverResponse:
     """Return the response with the members of every query. Raises InvalidInput if a parameter is not a number."""
     with services.reading() as db:
-        found = _found(parameters, db, user.id, services)
+        found = _found(parameters, db, user, services)
         last_check = feeds.last_check(db, user.id)
     return FeverResponse(auth=1, last_refreshed_on_time=_seconds(last_check or Instant(0)), **found)
 
 
-def _found(parameters: Parameters, db: Read, user_id: int, services: Services) -> dict[str, Any]:
+def _found(parameters: Parameters, db: Read, user: User, services: Services) -> dict[str, Any]:
     found: dict[str, Any] = {}
+    user_id, folded_as = user.id, Folded.for_apps(user)
     folders = categories.list_all(db, user_id) if "groups" in parameters or "feeds" in parameters else []
     if "groups" in parameters:
         found["groups"] = [FeverGroup(id=category.id, title=category.title) for category in folders]
@@ -59,19 +60,20 @@ def _found(parameters: Parameters, db: Read, user_id: int, services: Services) -
             for icon in icons.list_all(db, user_id)
         ]
     if "items" in parameters:
-        page_entries = _entries_of(parameters, db, user_id)
+        page_entries = _entries_of(parameters, db, user_id, folded_as)
         found["items"] = [_item(entry) for entry in page_entries]
-        found["total_items"] = entry_lists.total(db, user_id, EntryFilter())
+        found["total_items"] = entry_lists.total(db, user_id, EntryFilter(folded=folded_as))
     if "links" in parameters:
         found["links"] = []
     if "unread_item_ids" in parameters:
-        found["unread_item_ids"] = services.entries.unread_ids.joined(db, user_id)
+        also = folded.joined_unread_ids(db, user_id) if folded_as is Folded.ALL else ""
+        found["unread_item_ids"] = ",".join(filter(None, (services.entries.unread_ids.joined(db, user_id), also)))
     if "saved_item_ids" in parameters:
         found["saved_item_ids"] = entry_lists.joined_ids(db, user_id, EntryFilter(starred=True))
     return found
 
 
-def _entries_of(parameters: Parameters, db: Read, user_id: int) -> list[AppEntry]:
+def _entries_of(parameters: Parameters, db: Read, user_id: int, folded_as: Folded) -> list[AppEntry]:
     """Return the entries of `with_ids`, or a page: below max_id descending, otherwise above since_id ascending."""
     direction, ids = Direction.DESC, parameters.ids("with_ids", MAX_IDS)
     if "with_ids" not in parameters or _are_next(ids):
@@ -81,6 +83,7 @@ def _entries_of(parameters: Parameters, db: Read, user_id: int) -> list[AppEntry
             after_entry_id=since_id if since_id and since_id > 0 else None,
             # 0 means from the newest on.
             before_entry_id=max_id if max_id and max_id > 0 else None,
+            folded=folded_as,
         )
         pages = [
             split_ids(entry_lists.id_page(db, user_id, filter_, direction=direction, limit=PAGE_SIZE))
@@ -89,9 +92,8 @@ def _entries_of(parameters: Parameters, db: Read, user_id: int) -> list[AppEntry
         # An entry may be in several groups: one may be below another.
         merged = dict.fromkeys(heapq.merge(*pages, reverse=direction is Direction.DESC))
         ids = list(islice(merged, PAGE_SIZE))
-    return sorted(
-        entry_lists.for_apps(db, user_id, ids), key=lambda entry: entry.id, reverse=direction is Direction.DESC
-    )
+    listed = entry_lists.for_apps(db, user_id, ids, folded_as=folded_as)
+    return sorted(listed, key=lambda entry: entry.id, reverse=direction is Direction.DESC)
 
 
 def _are_next(ids: Sequence[int]) -> bool:

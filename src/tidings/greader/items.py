@@ -10,7 +10,7 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType, structs
 
 from tidings.base.times import SECOND
-from tidings.domain.entries.entries import Enclosure, EntryStatus
+from tidings.domain.entries.entries import Enclosure, EntryStatus, Folded
 from tidings.engine.database import Read
 from tidings.greader import item_ids, streams
 from tidings.greader.streams import LABEL, READ, READING_LIST, STARRED
@@ -86,13 +86,20 @@ def _publisher_tags(tags: str) -> list[str]:
 
 
 def read(
-    db: Read, user_id: int, entry_ids: Sequence[int], *, newest_first: bool, for_liferea: bool = False
+    db: Read,
+    user_id: int,
+    entry_ids: Sequence[int],
+    *,
+    newest_first: bool,
+    for_liferea: bool = False,
+    folded_as: Folded = Folded.ALL,
 ) -> list[Item]:
     """Return the entries that belong to the user as items, sorted by id.
 
-    for_liferea: include what Liferea 1 needs to take over what was read and starred elsewhere.
+    for_liferea: include what Liferea 1 needs to take over what was read and starred elsewhere. folded_as: whether
+    folded entries have the status of the entry that represents them, or are read.
     """
-    entries = entry_lists.for_apps(db, user_id, entry_ids)
+    entries = entry_lists.for_apps(db, user_id, entry_ids, folded_as=folded_as)
     entries.sort(key=lambda entry: entry.id, reverse=newest_first)
     with_enclosures = [entry.id for entry in entries if entry.has_enclosures]
     enclosures = entry_lists.enclosures_of(db, [user_id], with_enclosures) if with_enclosures else {}

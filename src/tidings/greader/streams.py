@@ -19,7 +19,7 @@ from tidings.base.errors import InvalidInput, NotFound
 from tidings.base.messages import verbatim
 from tidings.base.text import normalize_for_search, reject_nul
 from tidings.base.times import LATEST, SECOND, Instant
-from tidings.domain.entries.entries import EntryFilter, EntryStatus, UnreadLists
+from tidings.domain.entries.entries import EntryFilter, EntryStatus, Folded, UnreadLists
 from tidings.domain.entries.labels import Label
 from tidings.domain.entries.saved_views import SavedView
 from tidings.domain.feeds.categories import Category
@@ -59,7 +59,7 @@ class Stream(Struct, frozen=True):
 class StreamFilter(Struct, frozen=True, kw_only=True):
     """Narrows a stream. include, exclude: other streams. since, until: when entries were stored, inclusive.
 
-    search: words to search for.
+    search: words to search for. folded: what the user's apps see of folded entries.
     """
 
     include: tuple[str, ...] = ()
@@ -67,6 +67,7 @@ class StreamFilter(Struct, frozen=True, kw_only=True):
     since: Instant | None = None
     until: Instant | None = None
     search: str = ""
+    folded: Folded = Folded.HIDE
 
 
 def parse(text: str) -> Stream:
@@ -248,6 +249,7 @@ def entry_filter(db: Read, user_id: int, stream: str, stream_filter: StreamFilte
         created_after=None if stream_filter.since is None else Instant(stream_filter.since - 1),
         created_before=None if stream_filter.until is None else Instant(stream_filter.until + 1),
         search=stream_filter.search,
+        folded=stream_filter.folded,
     )
     for each in (parse(stream), *_narrowing(stream_filter.include, field="it")):
         selection = selection and _intersection(db, user_id, selection, condition(db, user_id, each, views))

@@ -44,6 +44,9 @@ _LABELS: dict[str, str] = {
     "off": N_("Show all"),
     "fold": N_("Fold"),
     "mark_read": N_("Mark as read"),
+    "hide": N_("Leave out"),
+    "read": N_("Show as read"),
+    "all": N_("Show as they are"),
 }
 
 
@@ -178,6 +181,13 @@ READING = AccountForm(
                     N_("Articles that several feeds have"),
                     N_("The later ones are folded under the first, or marked as read. Feeds can be excepted."),
                     choices=choices_of("duplicates"),
+                ),
+                Field(
+                    "choice",
+                    "duplicates_in_apps",
+                    N_("Folded articles in apps"),
+                    N_("Apps that show each feed on its own may need them."),
+                    choices=choices_of("duplicates_in_apps"),
                 ),
                 Field("check", "show_reading_time", N_("Show the reading time")),
                 _number("default_reading_speed", N_("Reading speed"), N_("Words per minute.")),

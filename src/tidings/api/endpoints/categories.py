@@ -15,6 +15,7 @@ from tidings.http.endpoints import Routes
 from tidings.http.json_body import Int64
 from tidings.services import Services
 from tidings.services.feeds.categories import owned_category
+from tidings.storage.entries import folded
 from tidings.storage.feeds import categories, further_categories, sidebar
 
 routes = Routes("Categories")
@@ -90,13 +91,14 @@ def list_categories(
         counts = categories.counts(db, caller.id)
         further = further_categories.of_user(db, caller.id)
         elsewhere = sidebar.get_many(db, caller.id, further) if further else {}
+        also, also_of_feeds = folded.unread_of_categories(db, caller), folded.unread_of_feeds(db, caller)
     tree = CategoryTree(listed)
     feed_counts = tree.summed({id_: one.feed_count for id_, one in counts.items()})
-    unread = tree.summed({id_: one.total_unread for id_, one in counts.items()})
+    unread = tree.summed({id_: one.total_unread + also.get(id_, 0) for id_, one in counts.items()})
     for feed in elsewhere.values():
         for holder in tree.only_through_further((feed.category_id, *further[feed.id])):
             feed_counts[holder] += 1
-            unread[holder] += feed.unread
+            unread[holder] += feed.unread + also_of_feeds.get(feed.id, 0)
     counted = [
         _copy_counted(category, feed_count=feed_counts[category.id], total_unread=unread[category.id])
         for category in listed

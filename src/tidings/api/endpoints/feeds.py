@@ -28,7 +28,7 @@ from tidings.services.clock import TimeZone, time_zone
 from tidings.services.feeds.categories import owned_category
 from tidings.services.feeds.feeds import unknown_feed
 from tidings.services.feeds.typed_urls import reach
-from tidings.storage.entries import counters
+from tidings.storage.entries import folded
 from tidings.storage.feeds import feed_texts, feeds
 from tidings.storage.feeds.feed_texts import FeedRecord
 
@@ -246,7 +246,7 @@ def list_category_feeds(caller: User, services: Services, missing_icon: MissingI
 def get_counters(caller: User, services: Services) -> CountersOut:
     """Get the number of read and unread entries of each feed."""
     with services.reading() as db:
-        found = counters.list_all(db, caller.id)
+        found = folded.counters_for_apps(db, caller)
     return CountersOut(
         reads={str(feed.feed_id): feed.read for feed in found if feed.read},
         unreads={str(feed.feed_id): feed.unread for feed in found if feed.unread},

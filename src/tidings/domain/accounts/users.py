@@ -38,6 +38,7 @@ LANGUAGES = (
 )
 # Entries that repeat one of another feed stay, are folded under it, or are marked read when they arrive.
 DUPLICATES = ("off", "fold", "mark_read")
+DUPLICATES_IN_APPS = ("hide", "read", "all")
 # Words or characters a minute. The upper end is the largest value of the column.
 READING_SPEEDS = (1, 2**31 - 1)
 
@@ -118,6 +119,10 @@ class User(Struct, frozen=True):
             comment="What happens to entries that repeat one of another feed.",
         ),
     ] = "off"
+    duplicates_in_apps: Annotated[
+        str,
+        Setting(Risk.NONE, choices=DUPLICATES_IN_APPS, comment="What apps see of folded entries."),
+    ] = "hide"
     has_chosen_theme: bool = False
     has_chosen_direction: bool = False
 

@@ -53,6 +53,22 @@ STATUS_BY_NAME = {status.api_name: status for status in EntryStatus if status is
 UNLISTED = (EntryStatus.REMOVED, EntryStatus.FOLDED)
 
 
+class Folded(StrEnum):
+    """What apps see of folded entries: the values of the setting `duplicates_in_apps`."""
+
+    HIDE = "hide"
+    """Nothing, as pages."""
+    READ = "read"
+    """They are read."""
+    ALL = "all"
+    """They have the status of the entry that represents them."""
+
+    @classmethod
+    def for_apps(cls, user: User) -> Folded:
+        """Return what the apps of a user see."""
+        return cls(user.duplicates_in_apps) if user.duplicates == "fold" else cls.HIDE
+
+
 class EditedEntryField(IntFlag):
     """The fields of an entry that its user has edited: they stay when the publisher changes the entry."""
 
@@ -197,6 +213,8 @@ class EntryFilter(Struct, frozen=True, kw_only=True):
     search: str = ""
     query: DatedQuery | None = None
     """A query of the query language."""
+    folded: Folded = Folded.HIDE
+    """Whether folded entries are in the list, and as which; a status that includes them comes first."""
 
 
 class Shown(Struct, frozen=True):

@@ -15,7 +15,7 @@ from tidings.base.errors import InvalidInput
 from tidings.base.messages import verbatim
 from tidings.base.times import SECOND
 from tidings.domain.accounts.users import User
-from tidings.domain.entries.entries import Direction
+from tidings.domain.entries.entries import Direction, Folded
 from tidings.engine.statements import split_ids
 from tidings.greader import item_ids, items, streams
 from tidings.greader.items import Item
@@ -67,10 +67,16 @@ class StreamQuery(QueryOrForm, frozen=True):
     def direction(self) -> Direction:
         return Direction.ASC if self.r == "o" else Direction.DESC
 
-    @property
-    def stream_filter(self) -> StreamFilter:
+    def stream_filter(self, caller: User) -> StreamFilter:
         since, until = streams.moment(self.ot) or None, streams.moment(self.nt) or None
-        return StreamFilter(include=self.it, exclude=self.xt, since=since, until=until, search=self.q.strip())
+        return StreamFilter(
+            include=self.it,
+            exclude=self.xt,
+            since=since,
+            until=until,
+            search=self.q.strip(),
+            folded=Folded.for_apps(caller),
+        )
 
     def count(self, most: int) -> int:
         digits = self.n.strip()
@@ -130,7 +136,7 @@ def list_item_ids(caller: User, services: Services, query: StreamQuery, request:
     """List the ids of a stream, in the order in which entries were stored."""
     views = _views(caller, services, query.s, query)
     with _open(caller, services, query, views) as lists:
-        page = _ids(lists, caller.id, query.s, query, query.count(MAX_IDS), views)
+        page = _ids(lists, caller, query.s, query, query.count(MAX_IDS), views)
     if _is_readrops(request):
         page = structs.replace(page, joined=",".join(f"{entry_id:016d}" for entry_id in split_ids(page.joined)))
     chunks = _ref_chunks(page)
@@ -146,8 +152,8 @@ def count_items(caller: User, services: Services, query: StreamQuery) -> str:
     views = _views(caller, services, query.s, query)
     with _open(caller, services, query, views) as lists:
         if len(query.s) > 1:
-            return str(len(split_ids(_ids(lists, caller.id, query.s, query, ALL_IDS, views).joined)))
-        selection = streams.entry_filter(lists.db, caller.id, "".join(query.s), query.stream_filter, views)
+            return str(len(split_ids(_ids(lists, caller, query.s, query, ALL_IDS, views).joined)))
+        selection = streams.entry_filter(lists.db, caller.id, "".join(query.s), query.stream_filter(caller), views)
         return str(lists.count(selection) if selection else 0)
 
 
@@ -170,7 +176,7 @@ routes.post("/reader/api/0/stream/contents/{stream:path}")(list_named_stream)
 def _contents(caller: User, services: Services, wanted: Sequence[str], query: StreamQuery) -> Response:
     views = _views(caller, services, wanted, query)
     with _open(caller, services, query, views) as lists:
-        page = _ids(lists, caller.id, wanted, query, query.count(MAX_ITEMS), views)
+        page = _ids(lists, caller, wanted, query, query.count(MAX_ITEMS), views)
     head = _head(services, wanted[0].strip() or streams.READING_LIST, page.continuation)
     return _response(caller, services, head, split_ids(page.joined), newest_first=query.direction is Direction.DESC)
 
@@ -190,7 +196,7 @@ def _open(caller: User, services: Services, query: StreamQuery, views: Views) ->
 
 
 def _ids(
-    lists: EntryLists, user_id: int, wanted: Sequence[str], query: StreamQuery, count: int, views: Views
+    lists: EntryLists, caller: User, wanted: Sequence[str], query: StreamQuery, count: int, views: Views
 ) -> IdPage:
     """Return the ids of a page, and whether another follows. An entry in several streams occurs once."""
     if len(wanted) > MAX_STREAMS:
@@ -199,7 +205,7 @@ def _ids(
     place = {"before_entry_id" if is_newest_first else "after_entry_id": query.cursor}
     found: str | None = None
     for stream in dict.fromkeys(wanted or ("",)):
-        selection = streams.entry_filter(lists.db, user_id, stream, query.stream_filter, views)
+        selection = streams.entry_filter(lists.db, caller.id, stream, query.stream_filter(caller), views)
         if selection is not None:
             selection = structs.replace(selection, **place)
             more = lists.ids(selection, direction=query.direction, limit=count + 1)
@@ -295,7 +301,14 @@ def _chunks(
     for start in range(0, len(ids), _ITEMS_PER_CHUNK):
         with services.reading() as db:
             chunk = ids[start : start + _ITEMS_PER_CHUNK]
-            found = items.read(db, caller.id, chunk, newest_first=newest_first, for_liferea=for_liferea)
+            found = items.read(
+                db,
+                caller.id,
+                chunk,
+                newest_first=newest_first,
+                for_liferea=for_liferea,
+                folded_as=Folded.for_apps(caller),
+            )
             encoded = msgspec.json.encode(found)
         if len(encoded) > len(b"[]"):
             yield encoded[1:-1] if is_first else b"," + encoded[1:-1]

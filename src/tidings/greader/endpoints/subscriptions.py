@@ -28,7 +28,7 @@ from tidings.services import Services
 from tidings.services.feeds.categories import check_title
 from tidings.services.feeds.feeds import SubscriptionExists
 from tidings.services.feeds.typed_urls import complete_url, reach
-from tidings.storage.entries import counters, entry_lists, labels
+from tidings.storage.entries import entry_lists, folded, labels
 from tidings.storage.feeds import categories, feeds, further_categories
 
 # Maximum number of entries among which each feed's newest is searched.
@@ -155,7 +155,7 @@ def count_unread(caller: User, services: Services) -> UnreadCounts:
     """
     counted = services.entries.view_counter.count(caller, in_apps=True).views
     with services.reading() as db:
-        unread = {feed.feed_id: feed.unread for feed in counters.list_all(db, caller.id)}
+        unread = {feed.feed_id: feed.unread for feed in folded.counters_for_apps(db, caller)}
         mine = feeds.list_all(db, caller.id)
         tree = CategoryTree(categories.list_all(db, caller.id))
         further = further_categories.of_user(db, caller.id)

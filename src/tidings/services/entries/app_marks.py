@@ -60,6 +60,7 @@ class AppMarks:
                 feed_id=entry_filter.feed_id,
                 category_id=entry_filter.category_id,
                 created_before=Instant(stored_until + 1),
+                for_app=True,
                 now=now,
             )
             if count:

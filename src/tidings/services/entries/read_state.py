@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from msgspec import Struct, structs
 
 from tidings.base.times import Instant
-from tidings.domain.entries.entries import EntryFilter, EntryStatus, PageRequest, Shown, UnreadLists
+from tidings.domain.entries.entries import EntryFilter, EntryStatus, Folded, PageRequest, Shown, UnreadLists
 from tidings.engine.database import Database
 from tidings.services.clock import Clock
 from tidings.services.entries.listing import EntryListReader
-from tidings.storage.entries import entries, read_state
+from tidings.storage.entries import entries, folded, read_state
 from tidings.storage.feeds import feeds
 
 
@@ -74,12 +74,14 @@ class ReadMarker:
             return MarkReadResult(count, now)
 
     def mark_stored_read(self, user_id: int, entry_filter: EntryFilter, before: Instant) -> MarkReadResult:
-        """Mark the unread entries that were stored before a moment as read: a client has seen no later ones.
+        """Mark what an app shows as unread and was stored before a moment as read: it has seen no later entries.
 
         entry_filter: only its feed, category, labels and star are used, unless it has a search or a query.
         """
         if entry_filter.search or entry_filter.query:
-            return self._mark_found_read(user_id, entry_filter, created_before=before)
+            with self._database.reading() as db:
+                seen = structs.replace(entry_filter, folded=folded.seen_by_apps(db, user_id))
+            return self._mark_found_read(user_id, seen, created_before=before)
         now = self._clock()
         with self._database.writing() as db:
             count = entries.mark_read(
@@ -90,6 +92,7 @@ class ReadMarker:
                 label_ids=entry_filter.label_ids,
                 created_before=before,
                 starred=entry_filter.starred,
+                for_app=True,
                 now=now,
             )
             return MarkReadResult(count, now)
@@ -98,7 +101,8 @@ class ReadMarker:
         """As `mark_stored_read`, for the entries in any of several lists, in one statement."""
         now = self._clock()
         with self._database.writing() as db:
-            return MarkReadResult(entries.mark_read(db, user_id, lists=lists, created_before=before, now=now), now)
+            count = entries.mark_read(db, user_id, lists=lists, created_before=before, for_app=True, now=now)
+            return MarkReadResult(count, now)
 
     def _mark_found_read(
         self,
@@ -114,7 +118,15 @@ class ReadMarker:
             ids = lists.all_ids(unread, page or PageRequest())
         now = self._clock()
         with self._database.writing() as db:
-            count = entries.mark_read(db, user_id, entry_ids=ids, created_before=created_before, shown=shown, now=now)
+            count = entries.mark_read(
+                db,
+                user_id,
+                entry_ids=ids,
+                created_before=created_before,
+                shown=shown,
+                for_app=entry_filter.folded is Folded.ALL,
+                now=now,
+            )
             return MarkReadResult(count, now)
 
     def undo(self, user_id: int, moment: Instant) -> int:

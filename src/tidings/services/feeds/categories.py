@@ -191,7 +191,7 @@ class Categories:
         now = self._clock()
         with self._database.writing() as db:
             owned_category(db, user_id, category_id)
-            return entries.mark_read(db, user_id, category_id=category_id, published_before=now, now=now)
+            return entries.mark_read(db, user_id, category_id=category_id, published_before=now, for_app=True, now=now)
 
 
 def ensure_paths(

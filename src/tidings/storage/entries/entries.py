@@ -5,20 +5,20 @@ Lists are in `storage.entries.entry_lists`; polled entries are stored by `storag
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec import structs
 from sqlalchemy import ColumnElement, and_, bindparam, func, literal_column, or_, select, true, update
 
 from tidings.base.times import Instant
-from tidings.domain.entries.entries import Entry, EntryStatus, PageRequest, Shown, UnreadLists
+from tidings.domain.entries.entries import Entry, EntryStatus, Folded, PageRequest, Shown, UnreadLists
 from tidings.domain.entries.entry_changes import EntryEdit
 from tidings.domain.entries.state_changes import EntryKey, EntryState, StateChange, apply_all
 from tidings.engine import full_text
 from tidings.engine.database import Read, Write, columns
 from tidings.engine.statements import in_list
-from tidings.storage.entries import counters, duplicates, labels, list_statements, search_index
+from tidings.storage.entries import counters, duplicates, folded, labels, list_statements, search_index
 from tidings.storage.entries.contents import set_content, set_contents
 from tidings.storage.feeds import categories, further_categories
 from tidings.storage.schema import entries, feed_counters
@@ -99,8 +99,8 @@ def change_states(db: Write, changes: Sequence[StateChange], *, now: Instant) ->
     """
     users = sorted({change.user_id for change in changes})
     states, feeds = _lock(db, users, changes)
-    folded = [entry_id for (_, entry_id), state in states.items() if state.status == EntryStatus.FOLDED]
-    if folded and (originals := duplicates.originals(db, users, folded)):
+    are_folded = [entry_id for (_, entry_id), state in states.items() if state.status == EntryStatus.FOLDED]
+    if are_folded and (originals := duplicates.originals(db, users, are_folded)):
         changes = [
             structs.replace(change, entry_ids=[originals.get(entry_id, entry_id) for entry_id in change.entry_ids])
             for change in changes
@@ -203,18 +203,22 @@ def mark_read(
     except_hidden: bool = False,
     page: PageRequest | None = None,
     shown: Shown | None = None,
+    for_app: bool = False,
     now: Instant,
 ) -> int:
     """Mark unread entries of the user, or of one feed, or of a category with those below it, as read. Returns how many.
 
     entry_ids: only these. label_ids: only entries with all of these labels. lists: only entries in one of them.
     except_feed_ids: feeds whose entries stay unread. except_hidden: entries that are hidden themselves stay unread.
-    page: only entries that come after its cursor, in its order. shown: only entries that were shown.
+    page: only entries that come after its cursor, in its order. shown: only entries that were shown. for_app: where
+    apps see folded entries as unread, the ones that represent them are marked as well.
     """
+    with_folded = for_app and folded.seen_by_apps(db, user_id) is Folded.ALL
     conditions = _is_unread(user_id, entry_ids)
     if feed_id is not None:
-        counters.lock(db, user_id, [feed_id])
         conditions.append(entries.c.feed_id == feed_id)
+    if feed_id is not None and not with_folded:
+        counters.lock(db, user_id, [feed_id])
     else:
         counters.lock_all(db, user_id)
     if category_id is not None:
@@ -237,6 +241,25 @@ def mark_read(
     if page is not None and page.cursor is not None:
         conditions.append(list_statements.is_after_cursor(page.order, page.direction))
         parameters |= list_statements.cursor_parameters(page)
+    # The first two conditions are the owner and the status.
+    marked = _mark_represented(db, user_id, conditions[2:], parameters, now) if with_folded else 0
+    return marked + _mark_read(db, conditions, parameters, now)
+
+
+def _mark_represented(
+    db: Write, user_id: int, conditions: Sequence[ColumnElement[bool]], parameters: Mapping[str, Any], now: Instant
+) -> int:
+    """Mark the unread entries as read that represent folded ones that meet conditions. Returns how many."""
+    ids = folded.originals(db, user_id, conditions, parameters)
+    if ids:
+        change_states(db, [StateChange(user_id, ids, EntryStatus.READ, is_repeatable=True)], now=now)
+    return len(ids)
+
+
+def _mark_read(
+    db: Write, conditions: Sequence[ColumnElement[bool]], parameters: Mapping[str, Any], now: Instant
+) -> int:
+    """Mark the unread entries that meet conditions as read. Returns how many."""
     grouped = select(entries.c.feed_id, entries.c.starred, func.count()).where(*conditions)
     delta, marked = counters.CounterDelta(), 0
     for feed, starred, times in db.tuples(grouped.group_by(entries.c.feed_id, entries.c.starred), **parameters):
@@ -250,12 +273,12 @@ def mark_read(
 
 
 def _is_unread(user_id: int, entry_ids: Sequence[int] | None) -> list[ColumnElement[bool]]:
-    """Return the conditions on unread entries of the user. entry_ids: only these."""
+    """Return the conditions on unread entries of the user, after owner and status the others. entry_ids: only these."""
     is_unread: ColumnElement[bool] = literal_column("entries.status = 0")
     if entry_ids is None:
         return [entries.c.user_id == user_id, is_unread]
     is_listed = in_list(entries.c.id, "ids").params(ids=entry_ids)
-    return [full_text.without_index(entries.c.user_id) == user_id, is_listed, is_unread]
+    return [full_text.without_index(entries.c.user_id) == user_id, is_unread, is_listed]
 
 
 def _is_shown(shown: Shown) -> ColumnElement[bool]:

@@ -10,17 +10,26 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache, partial
 from typing import Any, cast
 
-from msgspec import Struct
+from msgspec import Struct, structs
 from sqlalchemy import ColumnElement, Select, bindparam, exists, func, or_, select
 
 from tidings.base.times import Instant
 from tidings.content.search_expressions import Expression, joined_expressions
-from tidings.domain.entries.entries import Direction, Enclosure, Entry, EntryFilter, EntryStatus, Order, PageRequest
+from tidings.domain.entries.entries import (
+    Direction,
+    Enclosure,
+    Entry,
+    EntryFilter,
+    EntryStatus,
+    Folded,
+    Order,
+    PageRequest,
+)
 from tidings.engine import full_text
 from tidings.engine.database import Read, columns
 from tidings.engine.statements import in_list, split_ids
 from tidings.query.model import PatternField
-from tidings.storage.entries import query_filter, search_index
+from tidings.storage.entries import folded, query_filter, search_index
 from tidings.storage.entries.contents import has_body
 from tidings.storage.entries.list_statements import (
     FILTERED,
@@ -301,9 +310,21 @@ def newest_by_feed(db: Read, user_id: int, limit: int) -> dict[int, Instant]:
     return {row["feed_id"]: row["stored_at"] for row in db.rows(_select_newest_by_feed, user=user_id, most=limit)}
 
 
-def for_apps(db: Read, user_id: int, entry_ids: Iterable[int]) -> list[AppEntry]:
-    """Return the entries that belong to the user and are not removed, in no order."""
-    return db.all(AppEntry, _select_for_apps, user=user_id, ids=list(entry_ids))
+def for_apps(db: Read, user_id: int, entry_ids: Iterable[int], *, folded_as: Folded = Folded.ALL) -> list[AppEntry]:
+    """Return the entries that belong to the user and are not removed, in no order.
+
+    folded_as: whether folded ones have the status of the entry that represents them, or are read.
+    """
+    found = db.all(AppEntry, _select_for_apps, user=user_id, ids=list(entry_ids))
+    are_folded = [entry.id for entry in found if entry.status == EntryStatus.FOLDED]
+    if not are_folded:
+        return found
+    represented = {} if folded_as is Folded.READ else folded.statuses(db, user_id, are_folded)
+    read = int(EntryStatus.READ)
+    return [
+        structs.replace(entry, status=represented.get(entry.id, read)) if entry.status == EntryStatus.FOLDED else entry
+        for entry in found
+    ]
 
 
 def enclosures_of(db: Read, user_ids: Iterable[int], entry_ids: Iterable[int]) -> dict[int, list[Enclosure]]:

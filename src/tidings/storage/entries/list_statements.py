@@ -26,10 +26,20 @@ from sqlalchemy import (
 )
 
 from tidings.content.search_expressions import Expression, holds_for_nothing
-from tidings.domain.entries.entries import UNLISTED, Direction, Entry, EntryFilter, EntryStatus, Order, PageRequest
+from tidings.domain.entries.entries import (
+    UNLISTED,
+    Direction,
+    Entry,
+    EntryFilter,
+    EntryStatus,
+    Folded,
+    Order,
+    PageRequest,
+)
 from tidings.engine import full_text
 from tidings.engine.database import columns
 from tidings.engine.statements import each_of, ids_of, in_list, joined, joined_ids, number_list
+from tidings.storage.entries.folded import is_under_unread
 from tidings.storage.entries.query_conditions import (
     FROM_THE_FIRST,
     TRUE,
@@ -72,6 +82,8 @@ class EntryListQuery(NamedTuple):
     """The shape of what else a query asks."""
     hidden_entries: bool | None = None
     """Only the entries that are hidden themselves, or False: without them."""
+    folded: bool | None = None
+    """Whether entries under unread ones are added to those with the statuses; False: they are left out."""
     is_in_order: bool = False
     """Whether a page in the order of publication tests the categories of each entry instead of merging them."""
 
@@ -89,7 +101,9 @@ class EntryListQuery(NamedTuple):
         conditions = tuple(
             place if name == "category_id" else name for name in FILTERED if getattr(entry_filter, name) is not None
         )
-        statuses = tuple(sorted(set(entry_filter.statuses))) or (EntryStatus.UNREAD, EntryStatus.READ)
+        statuses, folded = _with_folded(
+            set(entry_filter.statuses) or {EntryStatus.UNREAD, EntryStatus.READ}, entry_filter.folded
+        )
         search: Search = ""
         if expression is not None:
             search = "does not match" if holds_for_nothing(expression) else "matches"
@@ -104,6 +118,7 @@ class EntryListQuery(NamedTuple):
             len(entry_filter.excluded_label_ids),
             rest,
             False if entry_filter.globally_visible or entry_filter.excludes_hidden else None,
+            folded,
         )
 
     @property
@@ -111,7 +126,7 @@ class EntryListQuery(NamedTuple):
         """Whether the total follows from the stored counters, and the number of hidden entries."""
         if self.tags or self.labels or self.excluded_labels or self.search or set(UNLISTED).intersection(self.statuses):
             return False
-        if self.rest != TRUE or self.hidden_entries:
+        if self.rest != TRUE or self.hidden_entries or self.folded:
             return False
         return set(self.conditions) <= {"feed_id", *PLACES}
 
@@ -162,6 +177,17 @@ class EntryListQuery(NamedTuple):
         """
         is_of_several = bool(set(PLACES[1:]) & set(self.conditions))
         return is_of_several and not self.is_narrow and not self.starred and not self.is_in_order
+
+
+def _with_folded(statuses: set[EntryStatus], folded: Folded) -> tuple[tuple[EntryStatus, ...], bool | None]:
+    """Return the statuses of a list that has folded entries, and `EntryListQuery.folded`."""
+    if folded is Folded.HIDE or EntryStatus.FOLDED in statuses:
+        return tuple(sorted(statuses)), None
+    is_read, is_unread = EntryStatus.READ in statuses, EntryStatus.UNREAD in statuses
+    if is_read:
+        statuses = statuses | {EntryStatus.FOLDED}
+    is_by_original = folded is Folded.ALL and is_read != is_unread
+    return tuple(sorted(statuses)), is_unread if is_by_original else None
 
 
 _EVERYTHING = EntryListQuery((EntryStatus.UNREAD, EntryStatus.READ), None, (), False, 0, "")
@@ -437,7 +463,12 @@ def _conditions(
         user_id = full_text.without_index(entries.c.user_id) if is_narrow else entries.c.user_id
         owner = user_id == bindparam("user")
     # Status and star are literals, since neither engine uses a partial index for a condition with a parameter.
-    conditions = [owner, *_status_conditions(query.statuses)]
+    conditions = [owner]
+    with_status = _status_conditions(query.statuses)
+    if query.folded:
+        conditions.append(or_(and_(*with_status), is_under_unread))
+    else:
+        conditions += with_status if query.folded is None else [*with_status, ~is_under_unread]
     if query.starred is not None:
         conditions.append(_literal(f"entries.starred = {str(query.starred).lower()}"))
     if query.hidden_entries is not None:
