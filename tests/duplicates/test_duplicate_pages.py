@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from duplicates.test_api import by_feed, search_all, subscribe_twice
+from duplicates.test_api import by_feed, choose, search_all, subscribe_twice
 from support.people import Person
 from support.publisher import Publisher
 from support.visitors import Visitor
@@ -35,6 +35,20 @@ def test_a_list_and_an_article_link_to_the_other_feeds(alice: Person, site: Publ
     assert re.search(r'name="unstar"', visitor.page(f"/entries/{folded_id}"))
     visitor.post(f"/entries/{folded_id}/labels", new_name="Later")
     assert f'Also in <a href="/entries/{folded_id}">Planet</a>' in visitor.page("/starred")
+
+
+def test_opening_a_later_one_that_was_marked_read_reads_the_first(
+    alice: Person, reader: Visitor, site: Publisher
+) -> None:
+    news, planet = subscribe_twice(alice, site)
+    choose(alice, "mark_read")
+    found = by_feed(alice)
+    assert found[planet, "Rain"]["status"] == "read"
+    reader.page(f"/entries/{found[planet, 'Rain']['id']}")
+    assert {title: by_feed(alice)[news, title]["status"] for title in ("Rain", "Snow")} == {
+        "Rain": "read",
+        "Snow": "unread",
+    }
 
 
 def test_a_category_is_excepted_on_its_page(alice: Person, reader: Visitor) -> None:

@@ -95,6 +95,7 @@ STEPS: dict[str, list[Callable[[Write, Archive], object]]] = {
     "changes of folded entries": [
         lambda db, a: entries.set_state(db, a.user_id, IDS, status=EntryStatus.READ, now=NOW),
         lambda db, a: duplicates.forget_originals(db, a.user_id, IDS),
+        lambda db, a: duplicates.unread_copies(db, [a.user_id], IDS),
     ],
     "apps": [
         lambda db, a: folded.counts(db, a.user_id),

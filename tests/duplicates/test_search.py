@@ -285,11 +285,30 @@ def test_later_ones_are_marked_read_and_unread_again(database: Database) -> None
     assert reader.found("is:duplicate") == ["Rain", "Rain"]
     reader.check_counters()
 
-    reader.set(third, status=EntryStatus.READ)
+    reader.set(second, status=EntryStatus.UNREAD)
     reader.choose("off")
-    # The third was read by its user since.
-    assert reader.statuses(first, second, third) == [UNREAD, UNREAD, READ]
+    # The second was changed by its user since.
+    assert reader.statuses(first, second, third) == [UNREAD, UNREAD, UNREAD]
     reader.check_counters()
+
+
+def test_reading_a_later_one_that_was_marked_read_reads_all(database: Database) -> None:
+    reader = Reader(database, "mark_read")
+    ids = [reader.arrive(feed, ready("Rain", url=URL))[0] for feed in (reader.one, reader.two, reader.three)]
+    other = reader.arrive(reader.one, ready("Snow"))
+    stranger = Reader(database, "mark_read")
+    strangers = [stranger.arrive(feed, ready("Rain", url=URL))[0] for feed in (stranger.one, stranger.two)]
+    assert reader.statuses(*ids) == [UNREAD, READ, READ]
+
+    reader.set(ids[2], status=EntryStatus.READ)
+    assert reader.statuses(*ids, *other) == [READ, READ, READ, UNREAD]
+    reader.set(*ids[:2], status=EntryStatus.UNREAD)
+    assert reader.statuses(*ids) == [UNREAD, UNREAD, READ]
+    reader.set(ids[0], status=EntryStatus.READ)
+    assert reader.statuses(*ids) == [READ, READ, READ]
+    reader.check_counters()
+    reader.set(strangers[1], status=EntryStatus.READ)
+    assert stranger.statuses(*strangers) == [UNREAD, READ]
 
 
 def test_an_excepted_feed_has_no_duplicates(reader: Reader) -> None:

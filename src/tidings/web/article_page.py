@@ -43,11 +43,21 @@ def open_entry(
         raise NotFound(verbatim(f"Entry {entry_id} is somewhere else."))
     if entry.status == EntryStatus.FOLDED:
         entry = _as_represented(context, entry)
-    if entry.status != EntryStatus.UNREAD or not user.mark_read_on_view or _is_prefetch(context):
+    is_unread = entry.status == EntryStatus.UNREAD or _has_unread_copies(context, entry)
+    if not is_unread or not user.mark_read_on_view or _is_prefetch(context):
         return entry
     services.entries.changes.update(user, [entry.id], status=EntryStatus.READ)
     # changed_at stays as it was: its neighbours in the history list are the ones where it was opened.
     return msgspec.structs.replace(entry, status=int(EntryStatus.READ))
+
+
+def _has_unread_copies(context: RequestContext, entry: Entry) -> bool:
+    """Return whether an entry that was marked read as a duplicate, or its original, has others that are unread."""
+    user = context.caller
+    if user.duplicates != "mark_read":
+        return False
+    with context.services.reading() as db:
+        return bool(duplicates.unread_copies(db, [user.id], [entry.id]))
 
 
 def _as_represented(context: RequestContext, entry: Entry) -> Entry:

@@ -73,6 +73,23 @@ _select_folded = (
         entries.c.status == int(EntryStatus.FOLDED),
     )
 )
+_in_list = [in_list(duplicates.c.user_id, "users"), in_list(duplicates.c.entry_id, "ids")]
+_copies = duplicates.alias("copies")
+_are_copies = and_(_copies.c.original_id == duplicates.c.original_id, _copies.c.user_id == duplicates.c.user_id)
+# A folded one is not unread. The second are those under an original itself.
+_same = union_all(
+    select(duplicates.c.original_id.label("id")).where(*_in_list),
+    select(duplicates.c.entry_id).where(
+        in_list(duplicates.c.user_id, "users"), in_list(duplicates.c.original_id, "ids")
+    ),
+    select(_copies.c.entry_id).select_from(duplicates.join(_copies, _are_copies)).where(*_in_list),
+).subquery()
+_select_unread_copies = select(entries.c.user_id, entries.c.id).where(
+    in_list(full_text.without_index(entries.c.user_id), "users"),
+    entries.c.id.in_(select(_same.c.id)),
+    full_text.without_index(entries.c.status) == int(EntryStatus.UNREAD),
+    ~in_list(entries.c.id, "ids"),
+)
 _select_of_folded = select(entries.c.id).where(
     in_list(full_text.without_index(entries.c.user_id), "users"),
     in_list(entries.c.id, "ids"),
@@ -138,6 +155,14 @@ def others_of(db: Read, user_id: int, entry_ids: Sequence[int]) -> dict[int, lis
     found: defaultdict[int, list[Other]] = defaultdict(list)
     for other in db.all(Other, _select_others, user=user_id, ids=list(entry_ids)) if entry_ids else ():
         found[other.entry_id].append(other)
+    return dict(found)
+
+
+def unread_copies(db: Read, user_ids: Sequence[int], entry_ids: Collection[int]) -> dict[int, list[int]]:
+    """Return the unread entries that are the same as one of these, by user id."""
+    found: defaultdict[int, list[int]] = defaultdict(list)
+    for user_id, entry_id in db.tuples(_select_unread_copies, users=user_ids, ids=sorted(entry_ids)):
+        found[user_id].append(entry_id)
     return dict(found)
 
 

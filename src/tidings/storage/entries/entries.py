@@ -95,9 +95,16 @@ def change_states(db: Write, changes: Sequence[StateChange], *, now: Instant) ->
     """Apply changes of any users, in this order. Returns how many entries of each change belong to its user.
 
     `changed_at` is set even where nothing else changes. Takes as many statements for many changes as for one. A change
-    of a folded entry changes the one that represents it.
+    of a folded entry changes the one that represents it; reading an entry reads all that are the same.
     """
     users = sorted({change.user_id for change in changes})
+    number = len(changes)
+    read = {entry_id for change in changes if change.status is EntryStatus.READ for entry_id in change.entry_ids}
+    copies = duplicates.unread_copies(db, users, read) if read else {}
+    changes = [
+        *changes,
+        *(StateChange(user_id, ids, EntryStatus.READ, is_repeatable=True) for user_id, ids in copies.items()),
+    ]
     states, feeds = _lock(db, users, changes)
     are_folded = [entry_id for (_, entry_id), state in states.items() if state.status == EntryStatus.FOLDED]
     if are_folded and (originals := duplicates.originals(db, users, are_folded)):
@@ -122,7 +129,7 @@ def change_states(db: Write, changes: Sequence[StateChange], *, now: Instant) ->
         ],
     )
     delta.write(db)
-    return found
+    return found[:number]
 
 
 def _lock(
