@@ -1,14 +1,17 @@
-"""Pairs of entries of real feeds, judged by hand: which are the same article, and which of them are found.
+"""Pairs of entries of real feeds: which are the same article, and which of them are found.
 
-The feeds are not part of the repository. Pairs of the same article are entries as other feeds spell and republish them.
-Pairs of different articles are the entries of one feed, as if it were two feeds: the hardest ones to tell apart.
+The feeds are not part of the repository. `judged_pairs.tsv` has pairs of real entries that somebody read: those of
+different feeds that share an address or a title, and the hardest ones of one feed, as if it were two. Few of them are
+the same article; so entries are also spelled and republished as other feeds do it.
 """
 
 from __future__ import annotations
 
 import random
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -149,3 +152,58 @@ def test_different_articles_are_never_the_same(samples: list[Sample]) -> None:
     print(f"{len(found)} of {pairs} pairs of one feed found")  # noqa: T201
     assert {url for url, _ in found} <= SAME_ARTICLE
     assert pairs > 300_000
+
+
+VERDICTS = Path(__file__).with_name("judged_pairs.tsv")
+# Of the pairs with the same address, or the same text, so many are found at least.
+LEAST_FOUND = {"address": 0.95, "text": 0.8}
+
+
+class JudgedPair(NamedTuple):
+    """Two entries by their feeds in the archive and the beginnings of their hashes, and what a reader said of them.
+
+    verdict: "address" or "text" if they are one article with the same address, or the same text; "article" if they
+    are one article, but have neither in common, or were published further apart; "different" otherwise.
+    """
+
+    verdict: str
+    feed: str
+    hash: str
+    other_feed: str
+    other_hash: str
+
+
+def finds(one: Sample, other: Sample, of_feed: Mapping[str, Sequence[Sample]]) -> bool:
+    """Return whether the later of two entries is found to repeat the earlier one, among the others of their feeds.
+
+    If they are of one feed, they are treated as of two feeds, each of which has half of the others.
+    """
+    first, second = sorted((one, other), key=lambda one: one.published_at)
+    others = [one for one in of_feed[first.feed] if one not in (first, second)]
+    halves = (others[::2], others[1::2])
+    if first.feed != second.feed:
+        halves = (others, [one for one in of_feed[second.feed] if one is not second])
+    ones = [*((one, 1) for one in (*halves[0], first)), *((one, 2) for one in (*halves[1], second))]
+    candidates = [one.candidate(number, feed_id) for number, (one, feed_id) in enumerate(ones)]
+    texts = {number: one.text for number, (one, _) in enumerate(ones) if one in (first, second)}
+    return len(halves[0]) in {one.id for one in Finder(candidates).repeated_by(candidates[-1], texts)}
+
+
+def test_pairs_are_found_as_they_were_judged(samples: list[Sample]) -> None:
+    by_key: dict[tuple[str, str], Sample] = {}
+    of_feed: defaultdict[str, list[Sample]] = defaultdict(list)
+    for one in samples:
+        by_key.setdefault((one.feed, one.hash.hex()[:16]), one)
+        of_feed[one.feed].append(one)
+    found: defaultdict[str, list[bool]] = defaultdict(list)
+    false: list[JudgedPair] = []
+    for line in VERDICTS.read_text().splitlines():
+        pair = JudgedPair(*line.split("\t"))
+        is_found = finds(by_key[pair.feed, pair.hash], by_key[pair.other_feed, pair.other_hash], of_feed)
+        found[pair.verdict].append(is_found)
+        if is_found and pair.verdict == "different":
+            false.append(pair)
+    print({verdict: f"{sum(of)} of {len(of)}" for verdict, of in found.items()})  # noqa: T201
+    assert false == []
+    for verdict, least in LEAST_FOUND.items():
+        assert sum(found[verdict]) >= least * len(found[verdict])
