@@ -33,6 +33,7 @@ from tidings.storage.entries import counters, entries, history, labels
 from tidings.storage.entries import duplicates as core
 from tidings.storage.feeds import feeds
 from tidings.storage.polling import entry_writes
+from tidings.storage.schema import duplicates
 from tidings.storage.schema import entries as entry_table
 
 TEXT = "<p>" + " ".join(f"The front comes in from the west with rain, part {number}." for number in range(9)) + "</p>"
@@ -126,6 +127,11 @@ class Reader:
         return sorted(self.one.titles(query=DatedQuery(parse(query), Instant(NOW), "UTC")))
 
     def check_counters(self) -> None:
+        """The counters are true, and no folded entry is under one that is folded itself."""
+        originals = select(duplicates.c.original_id).where(duplicates.c.user_id == self.user_id)
+        states = self.states()
+        with self.database.reading() as db:
+            assert FOLDED not in {states[id_][0] for id_ in db.scalars(originals) if id_ in states}
         assert kept(self.database, self.user_id) == counted(self.database, self.user_id)
 
 
@@ -409,6 +415,24 @@ def test_nothing_is_stored_for_users_without_it(database: Database) -> None:
     with database.reading() as db:
         assert db.scalars(select(duplicate_keys.c.entry_id)) == []
     assert reader.one.total() == 2
+
+
+def test_what_arrives_while_the_archive_is_searched_is_folded_under_the_first(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "BATCH", 1)
+    reader = Reader(database)
+    ids = reader.arrive(reader.one, ready("Rain", url=URL))
+    Users(database, lambda: NOW).update(reader.user, reader.user_id, {"duplicates": "fold"})
+    # The search has begun, and has not come to the first one.
+    assert reader.search.work()
+    ids += [*reader.arrive(reader.two, ready("Rain", url=URL)), *reader.arrive(reader.three, ready("Rain", url=URL))]
+    assert reader.statuses(*ids) == [UNREAD, UNREAD, FOLDED]
+    reader.work()
+    assert reader.statuses(*ids) == [UNREAD, FOLDED, FOLDED]
+    with database.reading() as db:
+        assert core.originals(db, [reader.user_id], ids) == dict.fromkeys(ids[1:], ids[0])
+    reader.check_counters()
 
 
 def test_strangers_have_no_duplicates_in_common(database: Database) -> None:

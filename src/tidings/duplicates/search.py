@@ -159,6 +159,7 @@ def _find(
             # It was there first: what the user has looked at stays.
             if one.status == EntryStatus.UNREAD and not one.is_kept:
                 found += filter(None, [groups.join(one, entry, is_by_page=True)])
+    duplicates.set_originals(db, user_id, groups.moved)
     if are_new:
         found = [replace(one, original_status=int(EntryStatus.UNREAD)) for one in found]
     _apply(db, user_id, mode, found, now)
@@ -176,6 +177,8 @@ class _Groups:
         self._originals = {one.id: one.original_id for one in known.values() if one.original_id is not None}
         # What repeats an entry does not repeat what only that entry's page names.
         self._ends = {one.id for one in known.values() if one.is_by_page}
+        self.moved: dict[int, int] = {}
+        """Originals that repeat an earlier entry, by id, with that entry's original."""
         self._feeds: defaultdict[int, set[int]] = defaultdict(set)
         self._statuses: dict[int, int] = {}
         for member in store.members(db, user_id, {self._originals.get(id_, id_) for id_ in known}):
@@ -184,17 +187,22 @@ class _Groups:
                 self._statuses[member.group] = member.status
 
     def join(self, entry: Candidate, other: Candidate, *, is_by_page: bool) -> Found | None:
-        """Let an entry that is alone repeat the original of another one; None if it cannot.
+        """Let an entry repeat the original of another one, with what repeats the entry; None if it cannot.
 
-        is_by_page: only its page says so.
+        is_by_page: only its page says so. Then nothing may repeat the entry.
         """
-        is_alone = entry.id not in self._originals and self._feeds[entry.id] == {entry.feed_id}
-        original_id = self._originals.get(other.id, other.id)
+        joining, original_id = self._feeds[entry.id], self._originals.get(other.id, other.id)
         status = self._statuses.get(original_id)
-        if not is_alone or status is None or entry.feed_id in self._feeds[original_id] or other.id in self._ends:
+        if status is None or entry.id in self._originals or other.id in self._ends:
             return None
+        if joining & self._feeds[original_id] or (is_by_page and joining != {entry.feed_id}):
+            return None
+        if joining != {entry.feed_id}:
+            # These were found while the original had not been searched.
+            self.moved[entry.id] = original_id
+            self._originals |= {id_: original_id for id_, of in self._originals.items() if of == entry.id}
         self._originals[entry.id] = original_id
-        self._feeds[original_id].add(entry.feed_id)
+        self._feeds[original_id] |= joining
         if is_by_page:
             self._ends.add(entry.id)
         return Found(entry.id, entry.feed_id, original_id, entry.status, status, entry.starred, is_by_page)
