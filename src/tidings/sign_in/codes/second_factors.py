@@ -98,9 +98,12 @@ class SecondFactors:
         """Return the path of the page that asks for the second step after this one; None if it is enough."""
         if method not in _FIRST_STEPS:
             return None
-        if self._state(db, user).is_on:
+        # The same as `FactorState.is_on`, in one query for most users: apps that send a password ask with each request.
+        known, is_required = factor_store.get(db, user.id), self._is_required(user)
+        takes_passkeys = known.asks_for_passkey or is_required
+        if known.secret or (takes_passkeys and passkey_store.count(db, user.id)):
             return STEP_PATH
-        return SET_UP_PATH if self._is_required(user) else None
+        return SET_UP_PATH if is_required else None
 
     def new_secret(self) -> str:
         """Return a secret for an authenticator app, which is stored when the user confirms it by a code."""
