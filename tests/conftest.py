@@ -30,8 +30,9 @@ from support import (
 from support.databases import Databases, PostgresDatabases, SqliteDatabases
 from support.file_scheduler import FileScheduler
 from support.people import Cast, Person
+from support.ports import free_port
 from support.publisher import Publisher
-from support.running import RunningService, free_port, running_service
+from support.running import RunningService, running_service
 from support.visitors import Visitor
 from tidings.engine.database import Database
 from tidings.wiring.services import AllServices

@@ -94,7 +94,8 @@ def test_lists_counts_and_marks_of_each_category_have_the_feed_once(alice: Perso
         assert alice.get("/v1/entries", query=f"c:{category}")["total"] == len(titles)
         assert alice.get("/v1/entries", query=f"-c:{category}")["total"] == 4 - len(titles)
         assert len(alice.get(f"{own}/feeds")) == len(set(titles) - {"b"})
-        entry = next(one["id"] for one in found["entries"] if one["title"] == "a")
+        listed = alice.get(f"{own}/entries")["entries"]
+        entry = next(one["id"] for one in listed if one["title"] == "a")
         assert alice.get(f"{own}/entries/{entry}")["id"] == entry
     shared = alice.get(f"/v1/categories/{tech}/entries", category_id=news["id"])
     assert sorted(one["title"] for one in shared["entries"]) == ["a", "b"]
