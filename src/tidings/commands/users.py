@@ -103,7 +103,7 @@ def reset(
     password_file
         Take the password from the first line of this file. Otherwise it is asked for, or read from a pipe.
     second_factor
-        Remove the second factor too: one-time codes and recovery codes.
+        Remove passkeys, one-time codes and recovery codes too.
     link
         Keep the password, and print a link instead, with which the user signs in once within an hour. Without it, too,
         if passwords of accounts are switched off.
