@@ -25,6 +25,8 @@ CLIENT_ID = "tidings"
 CLIENT_SECRET = "a secret: of + the client"
 
 Key = RSAKey | ECKey | OKPKey | OctKey
+# Of all providers in a process: making one takes a while.
+KEY: Key = RSAKey.generate_key(2048, {"kid": "first"})
 
 
 @dataclass
@@ -42,7 +44,7 @@ class Grant:
 class ForgingProvider:
     """The provider. Its attributes may be changed at any time."""
 
-    key: Key = field(default_factory=lambda: RSAKey.generate_key(2048, {"kid": "first"}))
+    key: Key = field(default_factory=lambda: KEY)
     published: list[Key] = field(default_factory=list)
     """The keys of its key set; `key` if empty."""
     metadata: dict[str, Any] = field(default_factory=dict)

@@ -15,7 +15,7 @@ from support.running import RunningService, running_service
 from support.visitors import FORM, Visitor
 from tidings.web import cookies, security
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.one_engine]
 
 
 @pytest.fixture(scope="module")

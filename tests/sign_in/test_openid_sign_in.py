@@ -75,6 +75,7 @@ def test_the_wanted_page_is_kept(browser: Browser) -> None:
     )
 
 
+@pytest.mark.one_engine
 @pytest.mark.parametrize(
     "wanted",
     ["https://evil.example/", "//evil.example", "/%5Cevil.example", "%5C%5Cevil.example", "/%09/evil.example", "x"],
@@ -126,6 +127,7 @@ def test_a_state_works_once_and_in_its_own_browser(browser: Browser, openid_serv
     assert browser.finish(answer).status == 400
 
 
+@pytest.mark.one_engine
 @pytest.mark.parametrize(
     "more", [{"state": ""}, {"state": "x"}, {"code": ""}, {"code": "x"}, {"iss": "https://evil.example"}, {"iss": ""}]
 )
@@ -209,6 +211,7 @@ SIGNATURES: dict[str, Callable[[ForgingProvider, dict[str, Any]], str]] = {
 }
 
 
+@pytest.mark.one_engine
 @pytest.mark.parametrize("forgery", FORGERIES)
 def test_a_token_with_wrong_claims_signs_nobody_in(browser: Browser, forgery: str) -> None:
     name = new_name()
@@ -219,6 +222,7 @@ def test_a_token_with_wrong_claims_signs_nobody_in(browser: Browser, forgery: st
     assert browser.username == ""
 
 
+@pytest.mark.one_engine
 @pytest.mark.parametrize("forgery", SIGNATURES)
 def test_a_token_with_a_wrong_signature_signs_nobody_in(browser: Browser, forgery: str) -> None:
     name, url = new_name(), browser.start()

@@ -14,7 +14,7 @@ from support.people import Cast, basic, call
 from support.running import RunningService, running_service
 from support.visitors import Visitor
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.one_engine]
 
 HEADER = "Remote-User"
 
