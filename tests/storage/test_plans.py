@@ -46,6 +46,8 @@ LARGE = {
     "entry_tags",
     "page_addresses",
     "enclosures",
+    "rule_changed_entries",
+    "rule_run_entries",
     "search_vectors",
     "search_pending",
     "search_documents",
@@ -695,4 +697,5 @@ class PostgresPlan(Plan):
 
     @staticmethod
     def _filled() -> set[str]:
-        return {"entries", "entry_labels", "entry_tags", "search_vectors", "websub_subscriptions", "websub_topics"}
+        return {"entries", "entry_labels", "entry_tags", "rule_changed_entries", "rule_run_entries", "search_vectors",
+                "websub_subscriptions", "websub_topics"}  # fmt: skip

@@ -126,17 +126,17 @@ _forget = delete(rule_run_entries).where(
     rule_run_entries.c.run_id == bindparam("run"),
     in_list(rule_run_entries.c.entry_id, "ids"),
 )
-_old = rule_runs.alias()
+_has_entries = exists().where(rule_run_entries.c.run_id == rule_runs.c.id)
+# The runs first, which are few: of the entries, neither engine would read those of some runs alone.
+_select_old = select(rule_runs.c.id).where(rule_runs.c.finished_at < bindparam("before"), _has_entries)
 _select_old_entries = (
     select(rule_run_entries.c.run_id, rule_run_entries.c.entry_id)
-    .join_from(_old, rule_run_entries, rule_run_entries.c.run_id == _old.c.id)
-    .where(_old.c.finished_at < bindparam("before"))
+    .where(in_list(rule_run_entries.c.run_id, "runs"))
     .limit(bindparam("limit"))
 )
 _delete_old_entry = delete(rule_run_entries).where(
     rule_run_entries.c.run_id == bindparam("run"), rule_run_entries.c.entry_id == bindparam("entry")
 )
-_has_entries = exists().where(rule_run_entries.c.run_id == rule_runs.c.id)
 _delete_old = delete(rule_runs).where(
     rule_runs.c.id.in_(
         select(rule_runs.c.id)
@@ -220,7 +220,8 @@ def forget(db: Write, run: RuleRun, entry_ids: Collection[int]) -> None:
 
 def remove_old_entries(db: Write, before: Instant, limit: int) -> int:
     """Delete what entries were before runs that finished before a time. Returns the number of rows."""
-    rows = db.tuples(_select_old_entries, before=before, limit=limit)
+    old = db.scalars(_select_old, before=before)
+    rows = db.tuples(_select_old_entries, runs=old, limit=limit) if old else []
     db.run_many(_delete_old_entry, [{"run": run_id, "entry": entry_id} for run_id, entry_id in sorted(rows)])
     return len(rows)
 
