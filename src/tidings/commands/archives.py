@@ -146,7 +146,7 @@ def import_account(
 # What the command asks about each part.
 _QUESTIONS: Final = {
     ArchivePart.SETTINGS: "Apply these settings of the account?",
-    ArchivePart.RULES: "Apply these filters to new entries of all feeds?",
+    ArchivePart.RULES: "Apply these filters and rules to new entries of all feeds?",
     ArchivePart.SCRIPTS: "Apply these scripts, styles and fonts on every page? A script can do all that you can.",
     ArchivePart.INTEGRATIONS: "Switch these on? They send entries or requests to other hosts.",
 }
