@@ -22,7 +22,7 @@ ENTRY = Candidate(
     changed_at=NOW,
     added_at=NOW,
     feed_id=1,
-    category_id=1,
+    category_ids=(1,),
 )
 ENTRIES = [
     msgspec.structs.replace(ENTRY, title=title, text=text, language=language)
