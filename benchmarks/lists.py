@@ -18,6 +18,7 @@ from support.postgres import postgres_server
 from support.running import running_service
 from tidings.base.times import MINUTE, Instant
 from tidings.domain.entries.entries import EntryStatus, ReadyEntry
+from tidings.engine.database import Database
 from tidings.storage.feeds import feeds
 from tidings.storage.polling import entry_writes
 
@@ -87,12 +88,16 @@ def seeded(cast: Cast, make_entry: Callable[[int, Instant], ReadyEntry]) -> Pers
             ready = [make_entry(number * 1000 + one, now) for one in range(ENTRIES // FEEDS)]
             entry_writes.add(db, person.id, feed_id, category, ready, now=now)
     took = time.perf_counter() - started
-    if not services.database.is_sqlite:
-        # Autovacuum does the same soon after.
-        with services.database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-            connection.exec_driver_sql("VACUUM ANALYZE")
+    vacuum(services.database)
     sys.stdout.write(f"{ENTRIES} entries stored at {ENTRIES / took:.0f} a second\n")
     return person
+
+
+def vacuum(database: Database) -> None:
+    """Do at once what PostgreSQL's autovacuum does soon after many changes: count rows, and mark pages as visible."""
+    if not database.is_sqlite:
+        with database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            connection.exec_driver_sql("VACUUM ANALYZE")
 
 
 def entry(number: int, now: Instant) -> ReadyEntry:

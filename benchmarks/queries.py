@@ -47,6 +47,8 @@ def run() -> None:
             indexer = SearchIndexer(service.services.database)
             while indexer.work():
                 pass
+            # Otherwise PostgreSQL would take the new index for empty.
+            lists.vacuum(service.services.database)
             _measure(engine, person)
 
 
