@@ -17,9 +17,10 @@ from sqlalchemy import (
     Integer,
     Table,
     Text,
-    TextClause,
+    TextualSelect,
     bindparam,
     cast,
+    column,
     delete,
     select,
     text,
@@ -57,6 +58,8 @@ class Document(Struct, frozen=True):
 
 
 # Searching
+
+_entry_id: ColumnElement[int] = column("entry_id", Integer)
 
 
 class matches(FunctionElement[Any]):  # noqa: N801 - named like an SQL function
@@ -199,27 +202,28 @@ def _count_indexed_on_postgresql(element: count_indexed, compiler: Any, **option
     return f"(SELECT count(*) FROM search_vectors WHERE words @@ CAST({query} AS tsquery))"  # noqa: S608 - a parameter
 
 
-def select_matches(db: Read, expression: str) -> TextClause:
+def select_matches(db: Read, expression: str) -> TextualSelect:
     """Return the SELECT of the entries that match. expression: the name of the parameter with it.
 
     Parameters: user, limit.
     """
     if is_sqlite(db.connection):
-        return text(f"SELECT rowid FROM entry_words WHERE entry_words MATCH :{expression} LIMIT :limit")  # noqa: S608
+        found = text(f"SELECT rowid AS entry_id FROM entry_words WHERE entry_words MATCH :{expression} LIMIT :limit")  # noqa: S608
+        return found.columns(_entry_id)
     # PostgreSQL finds the matches first: it would rather test each entry of the user.
     matching = (
         f"SELECT entry_id, user_id FROM search_vectors WHERE words @@ CAST(:{expression} AS tsquery) LIMIT :limit"  # noqa: S608
     )
-    return text(f"SELECT entry_id FROM ({matching}) AS found WHERE user_id = :user")  # noqa: S608 - a parameter
+    return text(f"SELECT entry_id FROM ({matching}) AS found WHERE user_id = :user").columns(_entry_id)  # noqa: S608
 
 
-def select_with_words(db: Read, first: str, last: str) -> TextClause:
+def select_with_words(db: Read, first: str, last: str) -> TextualSelect:
     """Return the SELECT of the entries with as many words. first, last: names of parameters, with user and limit."""
     table = "search_documents" if is_sqlite(db.connection) else "search_vectors"
     return text(
         f"SELECT entry_id FROM {table} WHERE user_id = :user AND word_count BETWEEN :{first} AND :{last}"  # noqa: S608
         " AND entry_id IS NOT NULL LIMIT :limit"
-    )
+    ).columns(_entry_id)
 
 
 def has_many_deleted(db: Read, most: int) -> bool:

@@ -11,8 +11,8 @@ from typing import Any, TypeAlias
 
 from sqlalchemy import (
     ColumnElement,
-    Executable,
     Select,
+    TextualSelect,
     and_,
     bindparam,
     false,
@@ -57,7 +57,7 @@ def lists_entries(shape: Shape) -> bool:
     return kind in _LISTS or kind in ("matches", "words", "ids", "few")
 
 
-def list_of(db: Read, shape: Shape, *, tests_everything: bool = False) -> Executable | None:
+def list_of(db: Read, shape: Shape, *, tests_everything: bool = False) -> Select[Any] | TextualSelect | None:
     """Return the SELECT of the ids that one condition lists, possibly some more than once; None if it lists none.
 
     tests_everything: even if that takes a test of each entry of the user. Parameter: limit.

@@ -29,7 +29,7 @@ from tidings.domain.entries.labels import Label
 from tidings.domain.feeds.categories import CategoryTree
 from tidings.engine import full_text
 from tidings.engine.database import Read
-from tidings.engine.statements import in_list
+from tidings.engine.statements import in_list, joined_ids, split_ids
 from tidings.query.evaluate import time_bounds
 from tidings.query.model import (
     And,
@@ -250,8 +250,8 @@ class _Planner:
         statement = list_of(self._db, shape, tests_everything=is_alone)
         if statement is None:
             return None
-        ids = self._db.scalars(statement, **self._parameters, user=self._user_id, limit=FEW + 1)
-        return list(ids) if len(ids) <= FEW else None
+        ids = split_ids(self._db.scalar(joined_ids(statement), **self._parameters, user=self._user_id, limit=FEW + 1))
+        return ids if len(ids) <= FEW else None
 
     def _is_hoisted(self, term: Tree) -> bool:
         """Put a term into the filter, whose conditions have indexes, if the filter has room for it."""
@@ -392,7 +392,7 @@ class _Planner:
         found = [value for value in self._names.values[kind] if is_wanted(value)]
         if not found:
             return FALSE
-        ids = self._db.scalars(_select_by_values[kind], user=self._user_id, wanted=found, limit=FEW + 1)
+        ids = split_ids(self._db.scalar(_select_by_values[kind], user=self._user_id, wanted=found, limit=FEW + 1))
         return self._listed("few", ids) if len(ids) <= FEW else (kind, self._parameter(found))
 
     def _pattern(self, pattern: Pattern) -> Shape:
@@ -548,8 +548,10 @@ def _values_statement(column: ColumnElement[str]) -> Any:
 
 _select_values = {kind: _values_statement(column) for kind, column in _INDEXED.items()}
 _select_by_values = {
-    kind: select(entries.c.id)
-    .where(entries.c.user_id == bindparam("user"), in_list(column, "wanted"))
-    .limit(bindparam("limit"))
+    kind: joined_ids(
+        select(entries.c.id)
+        .where(entries.c.user_id == bindparam("user"), in_list(column, "wanted"))
+        .limit(bindparam("limit"))
+    )
     for kind, column in _INDEXED.items()
 }
