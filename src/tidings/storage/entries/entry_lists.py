@@ -217,9 +217,16 @@ def _texts(
 ) -> tuple[list[int], str]:
     """Return the newest entries of a list, and a line with the title or URL of each, for regular expressions."""
     bound = _bound(db, user_id, entry_filter, hidden, expressions)
-    statement = texts_statement(bound.query, field.value)
-    ((ids, lines),) = db.tuples(statement, **bound.parameters, limit=query_filter.MAX_TESTED)
-    return split_ids(ids), lines or ""
+    ids: list[int] = []
+    lines = ""
+    # Hardly any title or URL has a line break.
+    for has_breaks in (False, True):
+        statement = texts_statement(bound.query, field.value, has_breaks=has_breaks)
+        ((joined_ids, joined_lines),) = db.tuples(statement, **bound.parameters, limit=query_filter.MAX_TESTED)
+        ids, lines = split_ids(joined_ids), joined_lines or ""
+        if lines.count("\n") < max(len(ids), 1):
+            break
+    return ids, lines
 
 
 def _search(db: Read, bound: BoundQuery, page: PageRequest) -> SearchMatches | None:

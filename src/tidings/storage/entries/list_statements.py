@@ -154,10 +154,14 @@ class EntryListQuery(NamedTuple):
         return str(self.rest[1]) if is_alone else ""
 
     @property
+    def has_every_entry(self) -> bool:
+        """Whether it has every entry of the user, or every one with a status."""
+        return self._replace(statuses=_EVERYTHING.statuses) == _EVERYTHING
+
+    @property
     def tests_everything(self) -> bool:
         """Whether each entry of the user, or with a status, is tested, since no index lists those that can match."""
-        others = self._replace(statuses=_EVERYTHING.statuses, rest=TRUE)
-        return others == _EVERYTHING and not lists_entries(self.rest)
+        return self._replace(rest=TRUE).has_every_entry and not lists_entries(self.rest)
 
     @property
     def is_narrow(self) -> bool:
@@ -415,13 +419,22 @@ def all_ids_statement(query: EntryListQuery) -> Select[Any]:
 
 
 @lru_cache(maxsize=128)
-def texts_statement(query: EntryListQuery, column: str) -> Select[Any]:
-    """Return the SELECT of ids, joined, and of titles or URLs as lines, newest first. Parameter: limit."""
+def texts_statement(query: EntryListQuery, column: str, *, has_breaks: bool) -> Select[Any]:
+    """Return the SELECT of the newest ids, joined, and of their titles or URLs as lines. Parameter: limit.
+
+    has_breaks: a text may be of several lines, which takes a third longer.
+    """
     # Joined by the database, for the reason of `joined_ids`.
-    line = func.replace(entries.c[column], "\n", " ").label("line")
-    listed = _in_order_of_id(select(entries.c.id, line), query, Direction.DESC).limit(bindparam("limit")).subquery()
-    lines: ColumnElement[Any] = func.aggregate_strings(listed.c.line, "\n")
-    return select(joined(listed.c.id), lines)
+    text_ = func.replace(entries.c[column], "\n", " ") if has_breaks else entries.c[column]
+    if query.has_every_entry:
+        # From the oldest of them on: SQLite takes twice as long to read texts backwards, and to hand on each row.
+        listed = _in_order_of_id(select(entries.c.id), query, Direction.DESC)
+        oldest = listed.limit(1).offset(bindparam("limit", type_=Integer) - 1).scalar_subquery()
+        lines: ColumnElement[Any] = func.aggregate_strings(text_, "\n")
+        return select(joined(entries.c.id), lines).where(*_conditions(query), entries.c.id >= func.coalesce(oldest, 0))
+    newest = _in_order_of_id(select(entries.c.id, text_.label("line")), query, Direction.DESC)
+    found = newest.limit(bindparam("limit")).subquery()
+    return select(joined(found.c.id), func.aggregate_strings(found.c.line, "\n"))
 
 
 @lru_cache(maxsize=256)
