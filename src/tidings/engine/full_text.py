@@ -251,12 +251,17 @@ def max_single_matches(db: Read, queries: Mapping[str, Expression]) -> int:
     return 0 if any(phrase.ends_with_prefix for phrase in phrases) else 400 // len(queries)
 
 
-def is_frequent(db: Read, expression: str) -> bool:
+def is_frequent(db: Read, expression: str) -> bool | None:
     """Return whether a search has at least `_FREQUENT` matches. expression: made by `match_expression`.
 
-    False on PostgreSQL, which would have to collect all matches first.
+    None on PostgreSQL, which would have to collect all matches first.
     """
-    return is_sqlite(db.connection) and db.scalar(_count_up_to, expression=expression, limit=_FREQUENT) == _FREQUENT
+    return has_matches(db, expression, _FREQUENT) if is_sqlite(db.connection) else None
+
+
+def has_matches(db: Read, expression: str, number: int) -> bool:
+    """Return whether a search has so many matches. On SQLite only: PostgreSQL collects all matches first."""
+    return bool(db.scalar(_count_up_to, expression=expression, limit=number) == number)
 
 
 def counts_by_looking_up(db: Read) -> bool:
@@ -288,6 +293,28 @@ def _without_index_on_sqlite(element: without_index, compiler: Any, **options: A
 @compiles(without_index, "postgresql")
 def _without_index_on_postgresql(element: without_index, compiler: Any, **options: Any) -> str:
     return str(compiler.process(element.clauses, **options))
+
+
+class is_listed(FunctionElement[Any]):  # noqa: N801
+    """is_listed(id IN (a list), EXISTS (its row of this id)): for conditions on entries that another index finds.
+
+    SQLite looks each entry up in the index of the list: it would begin with the list, or copy all of it. PostgreSQL
+    decides by its statistics.
+    """
+
+    inherit_cache = True
+
+
+@compiles(is_listed, "sqlite")
+def _is_listed_on_sqlite(element: is_listed, compiler: Any, **options: Any) -> str:
+    _, has_row = element.clauses
+    return str(compiler.process(has_row, **options))
+
+
+@compiles(is_listed, "postgresql")
+def _is_listed_on_postgresql(element: is_listed, compiler: Any, **options: Any) -> str:
+    is_in, _ = element.clauses
+    return str(compiler.process(is_in, **options))
 
 
 class is_one_of(FunctionElement[bool]):  # noqa: N801

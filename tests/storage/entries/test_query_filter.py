@@ -21,6 +21,7 @@ from tidings.base.text import normalize_for_search
 from tidings.base.times import DAY, HOUR, Instant, from_datetime, zone_info
 from tidings.content.model import ParsedEnclosure
 from tidings.domain.entries.entries import Direction, EntryFilter, EntryStatus, Order, PageRequest
+from tidings.engine import full_text
 from tidings.engine.database import Database
 from tidings.query import Candidate, Matcher, QueryError, normal_form, parse
 from tidings.query.model import DatedQuery, Tree
@@ -258,6 +259,44 @@ def test_a_regular_expression_covers_the_newest_entries(archive: Archive, monkey
 
     for query in ("title:/r/", "-title:/r/"):
         assert archive.found(parse(query)) == archive.matching(parse(query)) & newest
+
+
+def test_a_line_break_in_a_title_moves_no_match_to_another_entry(database: Database) -> None:
+    feed = FeedFixture.create(database)
+    feed.add(ready("one"), ready("two\nrain"), ready("three rain"))
+
+    found = [feed.titles(query=DatedQuery(parse(query), NOW, ZONE)) for query in ("title:/rain$/", "title:/^rain/")]
+
+    assert found == [["two\nrain", "three rain"], []]
+
+
+@pytest.mark.parametrize("query", ["has:enclosure", "has:audio", "tag:tech", "tag:te*", "label:*", "words>0"])
+def test_entries_that_are_counted_in_an_index_leave_out_removed_ones(
+    database: Database, query: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(query_filter, "FEW", 0)
+    feed, stranger = FeedFixture.create(database), FeedFixture.create(database)
+    files = tuple(ParsedEnclosure(f"https://example.org/{number}", "audio/mpeg") for number in range(2))
+    for one in (feed, stranger):
+        ids = one.add(*(ready("rain", "<p>rain</p>", tags=("tech", "tea"), enclosures=files) for _ in range(3)))
+        with database.writing() as db:
+            labels.attach(db, one.user_id, [labels.add(db, one.user_id, name, name) for name in "ab"], ids)
+            db.run(update(entries).where(entries.c.id == ids[0]).values(status=int(EntryStatus.REMOVED)))
+    while SearchIndexer(database).work():
+        pass
+
+    assert feed.total(query=DatedQuery(parse(query), NOW, ZONE)) == 2
+
+
+@pytest.mark.parametrize("collected", [0, 1_000_000])
+@pytest.mark.parametrize("query", ["rain", "-rain", "ra*", "rain is:unread", "rain #tech", "rain feed:weather"])
+def test_frequent_words_are_tested_or_collected(
+    archive: Archive, query: str, collected: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(full_text, "_FREQUENT", 2)
+    monkeypatch.setattr(entry_lists, "COLLECTED", collected)
+
+    assert archive.found(parse(query)) == archive.matching(parse(query))
 
 
 def test_a_saved_view_without_a_query_finds_nothing(archive: Archive) -> None:

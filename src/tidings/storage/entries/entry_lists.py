@@ -32,13 +32,14 @@ from tidings.query.model import PatternField
 from tidings.storage.entries import folded, query_filter, search_index
 from tidings.storage.entries.contents import has_body
 from tidings.storage.entries.list_statements import (
+    EVERYTHING,
     FILTERED,
     EntryListQuery,
     Place,
     all_ids_statement,
+    count_listed_statement,
     count_plain_search,
     count_statement,
-    count_with_words_statement,
     cursor_parameters,
     id_page_statement,
     ids_statement,
@@ -56,6 +57,10 @@ from tidings.storage.feeds import categories, further_categories
 from tidings.storage.feeds.feeds import hidden_feed_ids
 from tidings.storage.schema import enclosures, entries, entry_contents, entry_labels, feed_counters, feeds
 
+# In archives of fewer entries, SQLite collects all matches in less time than it tests the entries of a page.
+COLLECTED = 200_000
+# SQLite looks up one match in the entries in the time in which it looks up so many entries in the matches.
+LOOKUPS_OF_A_MATCH = 3
 # A page merges whole pages of its categories up to so many entries; beyond, fewer of each are tried first.
 MAX_MERGED = 2_000
 
@@ -139,7 +144,7 @@ def _total_of_page(db: Read, bound: BoundQuery, page: PageRequest, matches: Sear
         return len(matches.ids)
     if matches and matches.is_frequent and bound.query.is_plain_search and _counts_in_index(db, bound.parameters):
         return cast("int", db.scalar(count_plain_search, **bound.parameters))
-    return _total(db, _counted(db, bound.query, matches), bound.parameters)
+    return _total(db, _counted(db, bound.query, bound.parameters, matches), bound.parameters)
 
 
 def _counts_in_index(db: Read, parameters: dict[str, Any]) -> bool:
@@ -230,11 +235,15 @@ def _texts(
 
 
 def _search(db: Read, bound: BoundQuery, page: PageRequest) -> SearchMatches | None:
-    if bound.max_single_matches:
+    if not bound.query.search:
+        return None
+    is_frequent = full_text.is_frequent(db, bound.parameters["match_expression"])
+    if is_frequent is False:
+        return SearchMatches(is_rare=True)
+    is_tested = bound.max_single_matches and not (is_frequent and _entries_of(db, bound.parameters["user"]) < COLLECTED)
+    if is_tested:
         return find_matches(db, bound.query, page, bound.parameters, max_tests=bound.max_single_matches)
-    if bound.query.search == "matches" and full_text.is_frequent(db, bound.parameters["match_expression"]):
-        return SearchMatches(is_frequent=True)
-    return None
+    return SearchMatches(is_frequent=True) if is_frequent and bound.query.search == "matches" else None
 
 
 def _rows(db: Read, bound: BoundQuery, page: PageRequest, matches: SearchMatches | None) -> list[Entry]:
@@ -274,7 +283,7 @@ def _located(
         query = query._replace(search="is in matches")
     if query.is_merged and page.order is Order.PUBLISHED_AT and _is_far(db, query, parameters, page):
         query = query._replace(is_in_order=True)
-    return query, parameters, has_cursor
+    return _with_few_matches(query, matches), parameters, has_cursor
 
 
 def _is_far(db: Read, query: EntryListQuery, parameters: dict[str, Any], page: PageRequest) -> bool:
@@ -291,11 +300,29 @@ def _is_far(db: Read, query: EntryListQuery, parameters: dict[str, Any], page: P
     return end * everything < 3 * min(listed, end * parts) * listed
 
 
-def _counted(db: Read, query: EntryListQuery, matches: SearchMatches | None) -> EntryListQuery:
-    """Return the query to count. SQLite counts the matches faster than it looks up each entry in them."""
-    if matches and matches.is_frequent and query.search == "matches" and full_text.counts_by_looking_up(db):
+def _with_few_matches(query: EntryListQuery, matches: SearchMatches | None) -> EntryListQuery:
+    """Return the query of a list with tags that starts from the matches of its search if they are few."""
+    is_few = matches and matches.is_rare and query.tags and query.search == "matches"
+    return query._replace(search="are few") if is_few else query
+
+
+def _counted(
+    db: Read, query: EntryListQuery, parameters: dict[str, Any], matches: SearchMatches | None
+) -> EntryListQuery:
+    """Return the query to count."""
+    is_frequent = matches and matches.is_frequent and query.search == "matches"
+    if is_frequent and (full_text.counts_by_looking_up(db) or query.tags or _is_shorter(db, query, parameters)):
         return query._replace(search="is in matches")
-    return query
+    return _with_few_matches(query, matches)
+
+
+def _is_shorter(db: Read, query: EntryListQuery, parameters: dict[str, Any]) -> bool:
+    """Whether SQLite looks up each entry of the list in the matches faster than each match in the entries."""
+    others = query._replace(search="")
+    if not others.has_stored_total:
+        return False
+    number = _stored_total(db, others, parameters) // LOOKUPS_OF_A_MATCH
+    return full_text.has_matches(db, parameters["match_expression"], number)
 
 
 def with_bodies(db: Read, rows: list[Entry], *, total: int = 0) -> EntryPage:
@@ -476,8 +503,8 @@ def _total(db: Read, query: EntryListQuery, parameters: dict[str, Any]) -> int:
     everything = query._replace(search="", rest=TRUE)
     if query.opposite and everything.has_stored_total:
         return _stored_total(db, everything, parameters) - _total_of_opposite(db, query.opposite, parameters)
-    if query.word_count and _has_few_removed(db, parameters):
-        return cast("int", db.scalar(count_with_words_statement(query.word_count), **parameters))
+    if query.listed != TRUE and _has_few_removed(db, parameters):
+        return cast("int", db.scalar(count_listed_statement(query.listed), **parameters))
     return cast("int", db.scalar(count_statement(query), **parameters))
 
 
@@ -489,6 +516,11 @@ def _total_of_opposite(db: Read, query: EntryListQuery, parameters: dict[str, An
         if full_text.counts_by_looking_up(db) or full_text.is_frequent(db, expression):
             return cast("int", db.scalar(count_plain_search, **parameters))
     return _total(db, query, parameters)
+
+
+def _entries_of(db: Read, user_id: int) -> int:
+    """Return how many entries a user has, from the counters."""
+    return _stored_total(db, EVERYTHING, {"user": user_id})
 
 
 def _stored_total(db: Read, query: EntryListQuery, parameters: dict[str, Any]) -> int:

@@ -42,8 +42,11 @@ from tidings.engine.statements import each_of, ids_of, in_list, joined, joined_i
 from tidings.storage.entries.folded import is_under_unread
 from tidings.storage.entries.query_conditions import (
     FROM_THE_FIRST,
+    IN_ONE_INDEX,
     TRUE,
     Shape,
+    count_listed,
+    is_listed,
     lists_entries,
     names_few_entries,
     query_condition,
@@ -52,8 +55,9 @@ from tidings.storage.schema import categories, entries, entry_labels, entry_tags
 from tidings.storage.schema.archive import author_prefix, title_prefix
 
 # matches: the list starts from the matches of the index. is in matches: there are many, so the list is read in its
-# order and each entry looked up in the matches. is given: the matches are passed as ids.
-Search = Literal["", "matches", "is in matches", "is given", "does not match"]
+# order and each entry looked up in the matches. are few: the list starts from the matches, and has tags as well. is
+# given: the matches are passed as ids.
+Search = Literal["", "matches", "is in matches", "are few", "is given", "does not match"]
 
 
 # What the category of a filter stands for: itself; it and those below it; these and feeds that are in one of them,
@@ -148,15 +152,17 @@ class EntryListQuery(NamedTuple):
         return self == _PLAIN_SEARCH
 
     @property
-    def word_count(self) -> str:
-        """The name of the parameters of a number of words, if the list has no other condition; "" otherwise."""
-        is_alone = self._replace(rest=TRUE) == _EVERYTHING and self.rest[0] == "words"
-        return str(self.rest[1]) if is_alone else ""
+    def listed(self) -> Shape:
+        """The condition of the list, if it has no other one and an index lists its entries; TRUE otherwise."""
+        if self._replace(tags=0) == EVERYTHING and self.tags == 1:
+            return ("tag", "tag_0", False)
+        is_alone = self._replace(rest=TRUE) == EVERYTHING and self.rest[0] in IN_ONE_INDEX
+        return self.rest if is_alone else TRUE
 
     @property
     def has_every_entry(self) -> bool:
         """Whether it has every entry of the user, or every one with a status."""
-        return self._replace(statuses=_EVERYTHING.statuses) == _EVERYTHING
+        return self._replace(statuses=EVERYTHING.statuses) == EVERYTHING
 
     @property
     def tests_everything(self) -> bool:
@@ -170,7 +176,12 @@ class EntryListQuery(NamedTuple):
         Reading the whole archive in order to pick out these few would cost more. Entries of a label are read in the
         order of its own indexes.
         """
-        is_few = self.search in ("matches", "is given") or self.tags or self.labels or names_few_entries(self.rest)
+        is_few = (
+            self.search in ("matches", "are few", "is given")
+            or self.tags
+            or self.labels
+            or names_few_entries(self.rest)
+        )
         return bool(is_few or {"feed_id", "feed", "shared"} & set(self.conditions))
 
     @property
@@ -194,8 +205,8 @@ def _with_folded(statuses: set[EntryStatus], folded: Folded) -> tuple[tuple[Entr
     return tuple(sorted(statuses)), is_unread if is_by_original else None
 
 
-_EVERYTHING = EntryListQuery((EntryStatus.UNREAD, EntryStatus.READ), None, (), False, 0, "")
-_PLAIN_SEARCH = _EVERYTHING._replace(search="matches")
+EVERYTHING = EntryListQuery((EntryStatus.UNREAD, EntryStatus.READ), None, (), False, 0, "")
+_PLAIN_SEARCH = EVERYTHING._replace(search="matches")
 
 # Public links are few, even of all users together: they have an index of their own. The list itself checks the user.
 _shared = entries.alias("shared")
@@ -434,7 +445,8 @@ def texts_statement(query: EntryListQuery, column: str, *, has_breaks: bool) -> 
         return select(joined(entries.c.id), lines).where(*_conditions(query), entries.c.id >= func.coalesce(oldest, 0))
     newest = _in_order_of_id(select(entries.c.id, text_.label("line")), query, Direction.DESC)
     found = newest.limit(bindparam("limit")).subquery()
-    return select(joined(found.c.id), func.aggregate_strings(found.c.line, "\n"))
+    found_lines: ColumnElement[Any] = func.aggregate_strings(found.c.line, "\n")
+    return select(joined(found.c.id), found_lines)
 
 
 @lru_cache(maxsize=256)
@@ -447,13 +459,11 @@ def count_statement(query: EntryListQuery) -> Select[Any]:
     return select(func.count()).select_from(entries).where(*conditions)
 
 
-@lru_cache(maxsize=64)
-def count_with_words_statement(parameters: str) -> Select[Any]:
-    """Return the SELECT of the number of entries with as many words. parameters: the beginning of their names."""
-    names = ("user", f"{parameters}_first", f"{parameters}_last")
-    limits: list[ColumnElement[Any]] = [bindparam(name) for name in names]
-    removed = _removed(full_text.has_words_itself(entries.c.id, *limits))
-    return select(full_text.count_with_words(*limits) - removed)
+@lru_cache(maxsize=128)
+def count_listed_statement(listed: Shape) -> Select[Any]:
+    """Return the SELECT of the total of a list with one condition, counted in its index: `EntryListQuery.listed`."""
+    number, is_listed = count_listed(listed)
+    return select(number - _removed(is_listed))
 
 
 def _removed(condition: ColumnElement[Any]) -> ColumnElement[int]:
@@ -491,7 +501,7 @@ def _conditions(
     conditions += has_labels(query.labels, query.excluded_labels)
     if query.hidden:
         conditions.append(entries.c.feed_id.not_in(bindparam("hidden", expanding=True)))
-    conditions += [_has_tag(number) for number in range(query.tags)]
+    conditions += [_has_tag(number, is_tested=query.search == "are few") for number in range(query.tags)]
     if query.search:
         conditions.append(_search_condition(query.search))
     if query.rest != TRUE:
@@ -506,7 +516,7 @@ def _search_condition(search: Search) -> ColumnElement[bool]:
     if search == "is in matches":
         return full_text.is_in_matches(entries.c.id, expression)
     matches = full_text.matches(entries.c.id, expression)
-    return matches if search == "matches" else ~matches
+    return ~matches if search == "does not match" else matches
 
 
 def _status_conditions(statuses: tuple[EntryStatus, ...]) -> list[ColumnElement[bool]]:
@@ -533,11 +543,11 @@ select_removed = (
 )
 
 
-def _has_tag(number: int) -> ColumnElement[bool]:
+def _has_tag(number: int, *, is_tested: bool) -> ColumnElement[bool]:
     tagged = select(entry_tags.c.entry_id).where(
         entry_tags.c.user_id == bindparam("user"), entry_tags.c.tag == bindparam(f"tag_{number}")
     )
-    return entries.c.id.in_(tagged)
+    return is_listed(("tag", f"tag_{number}", False)) if is_tested else entries.c.id.in_(tagged)
 
 
 def has_labels(labels: int, excluded: int) -> list[ColumnElement[bool]]:

@@ -15,7 +15,9 @@ from sqlalchemy import (
     TextualSelect,
     and_,
     bindparam,
+    distinct,
     false,
+    func,
     literal_column,
     not_,
     or_,
@@ -71,7 +73,7 @@ def list_of(db: Read, shape: Shape, *, tests_everything: bool = False) -> Select
         return full_text.select_matches(db, parts[0])
     if kind == "words":
         return full_text.select_with_words(db, f"{parts[0]}_first", f"{parts[0]}_last")
-    return _LISTS[kind](*parts).limit(bindparam("limit")) if kind in _LISTS else None
+    return _LISTS[kind](_as_it_is, *parts).limit(bindparam("limit")) if kind in _LISTS else None
 
 
 def query_condition(shape: Shape, *, is_counted: bool = False) -> ColumnElement[bool]:
@@ -86,31 +88,62 @@ def query_condition(shape: Shape, *, is_counted: bool = False) -> ColumnElement[
     # Lists are read in their order: SQLite would rather begin with these conditions.
     use: Use = _as_it_is if is_counted else full_text.without_index
     if kind in _LISTS:
-        return use(entries.c.id).in_(_LISTS[kind](*parts))
+        return entries.c.id.in_(_LISTS[kind](_as_it_is, *parts)) if is_counted else is_listed(shape)
     if is_counted and kind in _COUNTED:
         return _COUNTED[kind](*parts)
     return _TESTED[kind](use, *parts)
+
+
+def is_listed(shape: Shape) -> ColumnElement[bool]:
+    """Return the condition that an entry is in a list of an index, which is not where an engine begins."""
+    kind, *parts = shape
+    rows = _LISTS[kind](full_text.without_index, *parts)
+    has_row = rows.where(rows.selected_columns[0] == entries.c.id).correlate(entries).exists()
+    return full_text.is_listed(entries.c.id.in_(_LISTS[kind](_as_it_is, *parts)), has_row)
+
+
+def count_listed(shape: Shape) -> tuple[ColumnElement[int], ColumnElement[Any]]:
+    """Return how many entries an index lists under a condition of IN_ONE_INDEX, and the condition for a single entry.
+
+    Those that lists do not show are among them.
+    """
+    kind, *parts = shape
+    if kind == "words":
+        words = _word_counts(parts[0])
+        return full_text.count_with_words(*words), full_text.has_words_itself(entries.c.id, *words)
+    ids = _LISTS[kind](_as_it_is, *parts)
+    number = ids.with_only_columns(func.count(distinct(ids.selected_columns[0])))
+    return number.scalar_subquery(), is_listed(shape)
 
 
 def _as_it_is(column: ColumnElement[Any]) -> ColumnElement[Any]:
     return column
 
 
-def _labelled(name: str) -> Select[Any]:
+def _labelled(_use: Use, name: str) -> Select[Any]:
     return select(entry_labels.c.entry_id).where(
         entry_labels.c.user_id == bindparam("user"), in_list(entry_labels.c.label_id, name)
     )
 
 
-def _tagged(name: str, is_prefix: bool) -> Select[Any]:
-    tag = entry_tags.c.tag
-    key = and_(tag >= bindparam(name), tag < bindparam(f"{name}_end")) if is_prefix else tag == bindparam(name)
-    return select(entry_tags.c.entry_id).where(entry_tags.c.user_id == bindparam("user"), key)
+def _tagged(use: Use, name: str, is_prefix: bool) -> Select[Any]:
+    tagged, user_id, tag = select(entry_tags.c.entry_id), entry_tags.c.user_id, entry_tags.c.tag
+    if not is_prefix:
+        return tagged.where(user_id == bindparam("user"), tag == bindparam(name))
+    return tagged.where(
+        use(user_id) == bindparam("user"), use(tag) >= bindparam(name), use(tag) < bindparam(f"{name}_end")
+    )
 
 
-def _attached(kind: str) -> Select[Any]:
-    attached = select(enclosures.c.entry_id).where(enclosures.c.user_id == bindparam("user"))
-    return attached.where(enclosure_kind == f"{kind}/") if kind else attached
+def _attached(use: Use, kind: str) -> Select[Any]:
+    attached, user_id = select(enclosures.c.entry_id), enclosures.c.user_id
+    if kind:
+        return attached.where(user_id == bindparam("user"), enclosure_kind == f"{kind}/")
+    return attached.where(use(user_id) == bindparam("user"))
+
+
+def _duplicated(use: Use) -> Select[Any]:
+    return select(duplicates.c.entry_id).where(use(duplicates.c.user_id) == bindparam("user"))
 
 
 _other = entries.alias("other")
@@ -136,17 +169,19 @@ def _word_counts(name: str) -> tuple[ColumnElement[Any], ...]:
     return bindparam("user"), bindparam(f"{name}_first"), bindparam(f"{name}_last")
 
 
-# The lists of entries that indexes have.
+# The lists of entries that indexes have. For a single entry, columns by which no index finds it are `without_index`.
 _LISTS: dict[str, Callable[..., Select[Any]]] = {
     "labels": _labelled,
     "tag": _tagged,
     "attached": _attached,
-    "starred": lambda: _others("other.starred = true"),
-    "hidden": lambda: _others("other.hidden = true"),
-    "duplicates": lambda: select(duplicates.c.entry_id).where(duplicates.c.user_id == bindparam("user")),
+    "starred": lambda _use: _others("other.starred = true"),
+    "hidden": lambda _use: _others("other.hidden = true"),
+    "duplicates": _duplicated,
     # The first as in the partial index; the second is a range, for which SQLite uses it.
-    "shared": lambda: _others("other.share_code <> '' AND other.share_code > ''"),
+    "shared": lambda _use: _others("other.share_code <> '' AND other.share_code > ''"),
 }
+# Conditions whose entries are counted in the index alone.
+IN_ONE_INDEX = ("words", "attached", "labels", "tag")
 # What no index lists, though it may be true of few.
 _FOUND_BY_TESTS = ("url", "minutes")
 _COUNTED: dict[str, Callable[..., ColumnElement[Any]]] = {

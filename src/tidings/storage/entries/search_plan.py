@@ -35,6 +35,8 @@ class SearchMatches(Struct, frozen=True):
     """Whether they contain every match of the list."""
     is_frequent: bool = False
     """Whether at least one in FREQUENT tested entries matches."""
+    is_rare: bool = False
+    """Whether the whole search has few matches."""
 
 
 def find_matches(
