@@ -263,6 +263,7 @@ TABLE entries
     CREATE INDEX ix_entries_user_id ON public.entries USING btree (user_id, id, status)
     CREATE INDEX ix_entries_user_language ON public.entries USING btree (user_id, substr(language, 1, 100), id, status)
     CREATE INDEX ix_entries_user_published ON public.entries USING btree (user_id, published_at, id, status)
+    CREATE INDEX ix_entries_user_reading_time ON public.entries USING btree (user_id, reading_time, id, status)
     CREATE INDEX ix_entries_user_starred ON public.entries USING btree (user_id, starred, published_at, id) WHERE (starred = true)
     CREATE INDEX ix_entries_user_status ON public.entries USING btree (user_id, status, id)
     CREATE INDEX ix_entries_user_title ON public.entries USING btree (user_id, substr(title, 1, 100), id)

@@ -277,6 +277,8 @@ CREATE INDEX ix_entries_user_language ON entries (user_id, substr(language, 1, 1
 
 CREATE INDEX ix_entries_user_published ON entries (user_id, published_at, id, status);
 
+CREATE INDEX ix_entries_user_reading_time ON entries (user_id, reading_time, id, status);
+
 CREATE INDEX ix_entries_user_starred ON entries (user_id, starred, published_at, id) WHERE starred = true;
 
 CREATE INDEX ix_entries_user_status ON entries (user_id, status, id);

@@ -65,10 +65,12 @@ def list_of(db: Read, shape: Shape, *, tests_everything: bool = False) -> Select
     tests_everything: even if that takes a test of each entry of the user. Parameter: limit.
     """
     kind, *parts = shape
-    if tests_everything and kind in _FOUND_BY_TESTS:
+    found = select(entries.c.id).where(entries.c.user_id == bindparam("user")).limit(bindparam("limit"))
+    if kind == "minutes":
+        return found.where(_TESTED[kind](_as_it_is, *parts))
+    if kind == "url" and tests_everything:
         # In the order of the table: in the order of a list, SQLite takes twice as long to find that few match.
-        found = select(entries.c.id).where(entries.c.user_id == bindparam("user"), FROM_THE_FIRST)
-        return found.where(_TESTED[kind](_as_it_is, *parts)).limit(bindparam("limit"))
+        return found.where(FROM_THE_FIRST, _TESTED[kind](_as_it_is, *parts))
     if kind == "matches":
         return full_text.select_matches(db, parts[0])
     if kind == "words":
@@ -161,8 +163,8 @@ def _time(use: Use, column: str, name: str, has_first: bool, has_end: bool) -> C
     return and_(true(), *bounds, *([moment < bindparam(f"{name}_end")] if has_end else []))
 
 
-def _took_minutes(_use: Use, name: str) -> ColumnElement[bool]:
-    return entries.c.reading_time.between(bindparam(f"{name}_first"), bindparam(f"{name}_last"))
+def _took_minutes(use: Use, name: str) -> ColumnElement[bool]:
+    return use(entries.c.reading_time).between(bindparam(f"{name}_first"), bindparam(f"{name}_last"))
 
 
 def _word_counts(name: str) -> tuple[ColumnElement[Any], ...]:
@@ -182,8 +184,6 @@ _LISTS: dict[str, Callable[..., Select[Any]]] = {
 }
 # Conditions whose entries are counted in the index alone.
 IN_ONE_INDEX = ("words", "attached", "labels", "tag")
-# What no index lists, though it may be true of few.
-_FOUND_BY_TESTS = ("url", "minutes")
 _COUNTED: dict[str, Callable[..., ColumnElement[Any]]] = {
     "matches": lambda name: full_text.matches(entries.c.id, bindparam(name)),
     "words": lambda name: full_text.has_words(entries.c.id, *_word_counts(name)),

@@ -74,6 +74,7 @@ entries = Table(
     Index("ix_entries_user_published", "user_id", "published_at", "id", "status"),
     Index("ix_entries_user_changed", "user_id", "changed_at", "id", "status"),
     Index("ix_entries_user_created", "user_id", "created_at", "id"),
+    Index("ix_entries_user_reading_time", "user_id", "reading_time", "id", "status"),
     Index("ix_entries_category_published", "user_id", "category_id", "published_at", "id"),
     Index("ix_entries_feed_published", "feed_id", "published_at", "id", "status"),
     sqlite_autoincrement=True,
