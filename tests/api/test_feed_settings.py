@@ -16,7 +16,7 @@ from tidings.domain.feeds.opml_settings import WRITTEN
 from tidings.web.pages import feed_edit
 
 # The category of a feed is not a setting.
-NOT_SETTINGS = {"category_id", "category"}
+NOT_SETTINGS = {"category_id", "category_ids", "category"}
 API_DOCS = Path(tidings.web.__file__).parents[3] / "docs/api.md"
 
 

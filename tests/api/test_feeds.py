@@ -12,7 +12,8 @@ from tidings.domain.feeds.feed_settings import ALL_FEED_SETTINGS, SWITCHES
 
 FIELDS = {
     "id", "user_id", "feed_url", "site_url", "title", "description", "language", "checked_at", "next_check_at",
-    "etag_header", "last_modified_header", "parsing_error_message", "parsing_error_count", "category", "icon",
+    "etag_header", "last_modified_header", "parsing_error_message", "parsing_error_count", "category",
+    "category_ids", "icon",
     *(one.name for one in ALL_FEED_SETTINGS),
 }  # fmt: skip
 
