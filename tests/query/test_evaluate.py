@@ -96,11 +96,15 @@ def test_a_hundred_queries_take_less_than_a_millisecond_of_an_entry() -> None:
     matchers = [Matcher(parse(query), now=NOW, zone=ZONE) for query in queries]
     entries = [msgspec.structs.replace(ENTRY, title=f"Rain {number}") for number in range(100)]
 
-    start = time.thread_time()
-    found = sum(matcher.matches(entry) for entry in entries for matcher in matchers)
+    seconds_of_rounds = []
+    for _ in range(10):
+        start = time.thread_time()
+        found = sum(matcher.matches(entry) for entry in entries for matcher in matchers)
+        seconds_of_rounds.append(time.thread_time() - start)
+        assert found == 0
 
-    assert found == 0
-    assert (time.thread_time() - start) / len(entries) < 0.001
+    # The fastest: other processes slow down the caches of all.
+    assert min(seconds_of_rounds) / len(entries) < 0.001
 
 
 @pytest.mark.parametrize(
