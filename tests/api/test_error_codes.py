@@ -15,8 +15,8 @@ from tidings.services.entries.entries import NoSaver
 
 HANDBOOK = (Path(__file__).parents[2] / "docs" / "api.md").read_text()
 CODE = "x-error-code"
-# Of the start of a process, of attempts to deliver, and of sign-ins at a provider, which end on a page: no response of the
-# API has them. And what only has subclasses.
+# Of the start of a process, of attempts to deliver, and of sign-ins at a provider, which end on a page: no response of
+# the API has them. And what only has subclasses.
 NOT_IN_RESPONSES = {
     "cannot-start", "refused", "unsendable", "error",
     "openid-error", "openid-provider-unavailable", "openid-broken-token",
