@@ -84,13 +84,12 @@ class AccountLimiter:
             limits_store.set_limits(db, user_id, limits)
             self._listeners.tell_account(
                 db,
-                AccountEvent(
-                    kind=EventKind.USER_CHANGED,
+                AccountEvent.of(
+                    EventKind.USER_CHANGED,
+                    user,
                     at=self._clock(),
-                    user_id=user_id,
-                    username=user.username,
                     origin=origin,
-                    actor_id=caller.id if caller.id != user_id else None,
+                    actor=caller,
                     detail=", ".join(
                         f"{name}: {'default' if value is None else value}"
                         for name in Limits.__struct_fields__

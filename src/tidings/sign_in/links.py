@@ -59,14 +59,7 @@ class AccountLinks:
             account_links_store.add(db, link, digest=token_digest(token))
             self._listeners.tell_account(
                 db,
-                AccountEvent(
-                    kind=EventKind.INVITED,
-                    at=now,
-                    user_id=caller.id,
-                    username=caller.username,
-                    origin=origin,
-                    detail=note,
-                ),
+                AccountEvent.of(EventKind.INVITED, caller, at=now, origin=origin, detail=note),
             )
         return token
 
@@ -83,14 +76,7 @@ class AccountLinks:
                 raise NotFound(msg("There is no invitation {id}.", id=link_id))
             self._listeners.tell_account(
                 db,
-                AccountEvent(
-                    kind=EventKind.INVITATION_REMOVED,
-                    at=self._clock(),
-                    user_id=caller.id,
-                    username=caller.username,
-                    origin=origin,
-                    detail=note,
-                ),
+                AccountEvent.of(EventKind.INVITATION_REMOVED, caller, at=self._clock(), origin=origin, detail=note),
             )
 
     def invitation(self, token: str) -> AccountLink | None:
@@ -121,12 +107,7 @@ class AccountLinks:
             account_links_store.remove_of_user(db, user.id)
             link = AccountLink(0, user.id, "", "", False, "{}", now, Instant(now + SIGN_IN_LIFETIME))
             account_links_store.add(db, link, digest=token_digest(token))
-            self._listeners.tell_account(
-                db,
-                AccountEvent(
-                    kind=EventKind.INVITED, at=now, user_id=user.id, username=user.username, origin=COMMAND_LINE
-                ),
-            )
+            self._listeners.tell_account(db, AccountEvent.of(EventKind.INVITED, user, at=now, origin=COMMAND_LINE))
         return token
 
     def owner(self, token: str) -> User | None:

@@ -8,6 +8,7 @@ from enum import StrEnum
 from msgspec import Struct
 
 from tidings.base.times import Instant
+from tidings.domain.accounts.users import User
 
 
 class Method(StrEnum):
@@ -108,6 +109,21 @@ class AccountEvent(Struct, frozen=True, kw_only=True):
     """The session that begins."""
     note: str = ""
     """What the way of signing in keeps with the session that begins. Listeners do not store it in logs."""
+
+    @classmethod
+    def of(
+        cls, kind: EventKind, user: User, *, at: Instant, origin: Origin, actor: User | None = None, detail: str = ""
+    ) -> AccountEvent:
+        """Return what happened to the account of a user. actor: who did it, if that is known; maybe the user."""
+        return cls(
+            kind=kind,
+            at=at,
+            user_id=user.id,
+            username=user.username,
+            origin=origin,
+            actor_id=actor.id if actor and actor.id != user.id else None,
+            detail=detail,
+        )
 
 
 def printable(text: str, max_length: int) -> str:

@@ -62,12 +62,5 @@ class ApiKeys:
     def _tell(self, db: Write, kind: EventKind, user: User, description: str, origin: Origin) -> None:
         self._listeners.tell_account(
             db,
-            AccountEvent(
-                kind=kind,
-                at=self._clock(),
-                user_id=user.id,
-                username=user.username,
-                origin=origin,
-                detail=description.strip()[:MAX_DETAIL],
-            ),
+            AccountEvent.of(kind, user, at=self._clock(), origin=origin, detail=description.strip()[:MAX_DETAIL]),
         )

@@ -86,12 +86,5 @@ class ApiPasswords:
     def _tell(self, db: Write, kind: EventKind, user: User, name: str, origin: Origin) -> None:
         self._listeners.tell_account(
             db,
-            AccountEvent(
-                kind=kind,
-                at=self._clock(),
-                user_id=user.id,
-                username=user.username,
-                origin=origin,
-                detail=name,
-            ),
+            AccountEvent.of(kind, user, at=self._clock(), origin=origin, detail=name),
         )

@@ -163,14 +163,7 @@ class AppLogins:
             if password is not None and origin is not None:
                 self._listeners.tell_account(
                     db,
-                    AccountEvent(
-                        kind=EventKind.SIGNED_IN,
-                        at=now,
-                        user_id=user.id,
-                        username=user.username,
-                        origin=origin,
-                        detail=password.name,
-                    ),
+                    AccountEvent.of(EventKind.SIGNED_IN, user, at=now, origin=origin, detail=password.name),
                 )
 
 

@@ -267,12 +267,8 @@ class Authentication:
             with self._database.writing() as db:
                 self._listeners.tell_account(
                     db,
-                    AccountEvent(
-                        kind=EventKind.SIGNED_IN,
-                        at=self._clock(),
-                        user_id=user.id,
-                        username=user.username,
-                        origin=credentials.origin(Method.PASSWORD),
+                    AccountEvent.of(
+                        EventKind.SIGNED_IN, user, at=self._clock(), origin=credentials.origin(Method.PASSWORD)
                     ),
                 )
         return user

@@ -140,9 +140,7 @@ class Sessions:
             self._tell(db, EventKind.SIGNED_OUT, user, origin)
 
     def _tell(self, db: Write, kind: EventKind, user: User, origin: Origin) -> None:
-        self._listeners.tell_account(
-            db, AccountEvent(kind=kind, at=self._clock(), user_id=user.id, username=user.username, origin=origin)
-        )
+        self._listeners.tell_account(db, AccountEvent.of(kind, user, at=self._clock(), origin=origin))
 
 
 class PendingSignIns:

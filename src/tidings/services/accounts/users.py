@@ -236,13 +236,12 @@ class Users:
     ) -> None:
         self._listeners.tell_account(
             db,
-            AccountEvent(
-                kind=kind,
+            AccountEvent.of(
+                kind,
+                user,
                 at=self._clock(),
-                user_id=user.id,
-                username=user.username,
                 origin=origin,
-                actor_id=caller.id if caller and caller.id != user.id else None,
+                actor=caller,
                 detail=detail,
             ),
         )

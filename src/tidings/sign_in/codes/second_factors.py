@@ -253,7 +253,5 @@ class SecondFactors:
             factor_store.remove(db, user.id)
 
     def _tell(self, db: Write, kind: EventKind, user: User, what: str, origin: Origin) -> None:
-        event = AccountEvent(
-            kind=kind, at=self._clock(), user_id=user.id, username=user.username, origin=origin, detail=what
-        )
+        event = AccountEvent.of(kind, user, at=self._clock(), origin=origin, detail=what)
         self._listeners.tell_account(db, event)

@@ -189,9 +189,7 @@ class OpenIdAccounts:
     def _tell(self, db: Write, kind: EventKind, user: User, origin: Origin, detail: str) -> None:
         self._listeners.tell_account(
             db,
-            AccountEvent(
-                kind=kind, at=self._clock(), user_id=user.id, username=user.username, origin=origin, detail=detail
-            ),
+            AccountEvent.of(kind, user, at=self._clock(), origin=origin, detail=detail),
         )
 
 

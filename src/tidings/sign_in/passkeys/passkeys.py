@@ -235,9 +235,7 @@ class Passkeys:
         return _Check(self._secret.get(), purpose, browser, now)
 
     def _tell(self, db: Write, kind: EventKind, user: User, name: str, origin: Origin) -> None:
-        event = AccountEvent(
-            kind=kind, at=self._clock(), user_id=user.id, username=user.username, origin=origin, detail=name
-        )
+        event = AccountEvent.of(kind, user, at=self._clock(), origin=origin, detail=name)
         self._listeners.tell_account(db, event)
 
 
