@@ -37,6 +37,8 @@ from tidings.runtime.limited_process import limit_resources
 MAX_MEMORY_BYTES = 768 * 2**20
 # It sends mail through sockets, which the sandbox checks like the connections of the others.
 NON_HTTP_PLUGINS = frozenset({"NotifyEmail"})
+# They work only with files of this machine, whose names their address has.
+FILE_PLUGINS = frozenset({"NotifyVapid"})
 # How the warnings of Apprise's plugins begin when `requests` or a socket fails.
 _NO_CONNECTION = re.compile("connection error", re.IGNORECASE)
 
@@ -217,9 +219,9 @@ def schemes(plugin: type[NotifyBase]) -> list[str]:
 
 
 def is_remote(plugin: type[NotifyBase]) -> bool:
-    """Return whether a plugin is Apprise's own, is usable, and sends by HTTP or mail, not to the desktop."""
+    """Return whether a plugin is Apprise's own and usable, needs no files, and sends by HTTP or mail."""
     package = ".".join(plugin.__module__.split(".")[:3])
-    if not package.startswith("apprise.plugins.") or not plugin.enabled:
+    if not package.startswith("apprise.plugins.") or not plugin.enabled or plugin.__name__ in FILE_PLUGINS:
         return False
     if plugin.__name__ in NON_HTTP_PLUGINS:
         return True
