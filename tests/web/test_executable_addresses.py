@@ -165,6 +165,8 @@ _INTERNAL_URLS = {
     "one.media",
     "attached.poster",
     "row.picture",
+    # Made here, with a scheme that authenticator apps open.
+    "app_address",
 }
 
 
