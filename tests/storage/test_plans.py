@@ -487,7 +487,7 @@ def test_a_change_uses_an_index(archive: Archive, name: str) -> None:
 
 def test_the_check_sees_a_scan_and_a_sort(archive: Archive) -> None:
     for bad in (
-        "SELECT id FROM entries WHERE reading_time = 7",
+        "SELECT id FROM entries WHERE edited = 7",
         "SELECT id FROM entries WHERE user_id = 1 ORDER BY url LIMIT 10",
     ):
         with archive.database.reading() as db:
