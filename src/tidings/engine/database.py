@@ -109,6 +109,20 @@ def _begin_writing(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE")
 
 
+def _execute_retrying(raw: sqlite3.Connection, statement: str) -> None:
+    """Execute a statement that SQLite refuses immediately while another process executes the same one."""
+    last_try = time.monotonic() + BUSY_TIMEOUT_S
+    while True:
+        try:
+            raw.execute(statement)
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > last_try:
+                raise
+            time.sleep(BUSY_RETRY_S)
+        else:
+            return
+
+
 class DatabaseFile:
     """The identity of an SQLite file, its device and inode, from when it was first seen.
 
@@ -225,7 +239,7 @@ class Engines:
         if self.is_sqlite:
             with self.outside_transaction() as raw:
                 raw.execute("PRAGMA auto_vacuum = INCREMENTAL")
-                raw.execute("PRAGMA journal_mode = WAL")
+                _execute_retrying(raw, "PRAGMA journal_mode = WAL")
 
     @contextmanager
     def outside_transaction(self) -> Iterator[Any]:
