@@ -36,7 +36,7 @@ def upgrade() -> None:
         postgresql_where=UNREAD,
     )
     if op.get_bind().dialect.name == "sqlite":
-        # Of two indexes that it takes for equal, SQLite uses the newer one: of starred unread entries, that of the stars.
+        # Of two indexes that it takes for equal, SQLite uses the newer: of starred unread entries, that of the stars.
         op.drop_index("ix_entries_user_starred", "entries")
         op.create_index(
             "ix_entries_user_starred", "entries", ["user_id", "starred", "published_at", "id"], sqlite_where=STARRED
