@@ -28,9 +28,8 @@ class FoldedCounts(Struct, frozen=True):
 
 
 _original = entries.alias("original")
-_with_original = duplicates.join(
-    _original, and_(_original.c.id == duplicates.c.original_id, _original.c.user_id == duplicates.c.user_id)
-)
+_is_original = and_(_original.c.id == duplicates.c.original_id, _original.c.user_id == duplicates.c.user_id)
+_with_original = duplicates.join(_original, _is_original)
 _is_owned = duplicates.c.user_id == bindparam("user")
 _own_entry = full_text.without_index(entries.c.user_id) == bindparam("user")
 # Literals, as in partial indexes.
@@ -54,11 +53,7 @@ _select_counts = (
         func.count().label("total"),
         func.sum(case((literal_column("original.status = 0"), 1), else_=0)).label("unread"),
     )
-    .select_from(
-        _folded.join(
-            _original, and_(_original.c.id == duplicates.c.original_id, _original.c.user_id == duplicates.c.user_id)
-        )
-    )
+    .select_from(_folded.join(_original, _is_original))
     .where(_is_owned, _own_entry, _is_folded)
     .group_by(entries.c.feed_id)
 )
