@@ -98,7 +98,7 @@ class Api(Surface[Caller]):
 
     def identify(self, request: Request, endpoint: Endpoint | None) -> Caller | None:
         if endpoint is not None and endpoint.is_public:
-            return Caller(None, Origin.of_request(request.address(self._trusted), _agent(request)))
+            return Caller(None, Origin.of_request(request.address(self._trusted), request.user_agent))
         credentials = credentials_of(request, self._trusted)
         self._refuse_cross_site(request, credentials)
         found = self._authentication.recognise(credentials)
@@ -149,10 +149,6 @@ class Api(Surface[Caller]):
             raise Forbidden(verbatim("A page of another site sent this. Nothing was changed."))
 
 
-def _agent(request: Request) -> str:
-    return request.headers.get("user-agent", "")
-
-
 def _no_such_route(error: HTTPException, request: Request) -> Response:
     if error.status_code == 404:
         base_path = request.scope["root_path"].removesuffix(PREFIX)
@@ -167,7 +163,7 @@ def credentials_of(request: Request, trusted: Sequence[Network]) -> Credentials:
 
     trusted: proxies whose X-Forwarded-For is used.
     """
-    address, agent = request.address(trusted), _agent(request)
+    address, agent = request.address(trusted), request.user_agent
     if token := request.headers.get("x-auth-token", "").strip():
         return Credentials(token=token, address=address, user_agent=agent)
     scheme, _, encoded = request.headers.get("authorization", "").partition(" ")

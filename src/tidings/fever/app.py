@@ -117,5 +117,4 @@ class Fever(Surface[FeverCaller]):
         return FeverCaller(login) if login or not key else None
 
     def _origin(self, request: Request) -> Origin:
-        agent = request.headers.get("user-agent", "")
-        return Origin.of_request(request.address(self._trusted), agent, Method.API_PASSWORD)
+        return Origin.of_request(request.address(self._trusted), request.user_agent, Method.API_PASSWORD)

@@ -91,8 +91,7 @@ class GoogleReader(Surface[ReaderCaller]):
         self._gate = gate
 
     def identify(self, request: Request, endpoint: Endpoint | None) -> ReaderCaller:
-        agent = request.headers.get("user-agent", "")
-        origin = Origin.of_request(request.address(self._trusted), agent, Method.API_PASSWORD)
+        origin = Origin.of_request(request.address(self._trusted), request.user_agent, Method.API_PASSWORD)
         token = token_of(request)
         if endpoint is not None and endpoint.is_public:
             return ReaderCaller(origin)

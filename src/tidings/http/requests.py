@@ -85,6 +85,11 @@ class Request(StarletteRequest):
         return path.removeprefix(self.scope.get("root_path", ""))
 
     @property
+    def user_agent(self) -> str:
+        """The header User-Agent, "" without one."""
+        return self.headers.get("user-agent", "")
+
+    @property
     def query_string(self) -> str:
         """The query string as it was sent."""
         raw: bytes = self.scope.get("query_string", b"")

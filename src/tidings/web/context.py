@@ -117,8 +117,7 @@ class RequestContext:
         """Where the request comes from, and how its user signed in."""
         session = self.signed_in.session if self.signed_in else None
         first = session.method.partition("+")[0] if session else ""
-        agent = self.request.headers.get("user-agent", "")
-        return Origin.of_request(self.address, agent, Method.read(first))
+        return Origin.of_request(self.address, self.request.user_agent, Method.read(first))
 
     @cached_property
     def user(self) -> User | None:

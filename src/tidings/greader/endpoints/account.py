@@ -89,7 +89,7 @@ def get_edit_token(caller: ReaderCaller, request: Request) -> str:
     """
     assert caller.login is not None
     is_freshrss = request.scope.get("root_path", "").endswith("greader.php")
-    is_vienna = "Vienna" in request.headers.get("user-agent", "")
+    is_vienna = "Vienna" in request.user_agent
     return caller.login.token + ("" if is_vienna and not is_freshrss else "\n")
 
 

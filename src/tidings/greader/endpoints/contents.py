@@ -234,8 +234,8 @@ def _is_readrops(request: Request) -> bool:
     zeros before a decimal id: they would send them back, and 16 digits that begin with 0 are hexadecimal.
     """
     sent = {name: value for name, value in request.query if name != "xt"}
-    agent = request.headers.get("user-agent", "")
-    return sent.keys() == {"s", "n"} and sent["n"] in _READROPS_COUNTS and agent.startswith("okhttp/")
+    is_okhttp = request.user_agent.startswith("okhttp/")
+    return sent.keys() == {"s", "n"} and sent["n"] in _READROPS_COUNTS and is_okhttp
 
 
 def _ref_chunks(page: IdPage) -> Iterator[bytes]:
@@ -257,7 +257,7 @@ def list_items(caller: User, services: Services, query: ItemsQuery, request: Req
     """List items by id, in any number. Unknown ids and other users' ids are left out."""
     newest_first = query.r != "o"
     ids = sorted(item_ids.parse_all(query.i), reverse=newest_first)
-    for_liferea = request.headers.get("user-agent", "").startswith("Liferea/")
+    for_liferea = request.user_agent.startswith("Liferea/")
     head = _head(services, streams.READING_LIST)
     return _response(caller, services, head, ids, newest_first=newest_first, for_liferea=for_liferea)
 

@@ -58,7 +58,7 @@ class BackChannelLogout:
             return _failure(400, "invalid_request", str(error))
 
     async def _end_sessions(self, openid: OpenIdSignIn, request: Request) -> Response:
-        origin = Origin.of_request(request.address(self._trusted), request.headers.get("user-agent", ""), Method.OPENID)
+        origin = Origin.of_request(request.address(self._trusted), request.user_agent, Method.OPENID)
         try:
             subject = await openid.provider.logout_subject(_token_of(request))
         except OpenIdError as error:
