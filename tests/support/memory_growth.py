@@ -13,13 +13,13 @@ def watch_growth(pid: int) -> Callable[[], int]:
     Pages of the database file that SQLite maps are left out: they are the system's cache, not memory of the process.
     """
     processes = [pid, *descendants(pid)]
-    before, mapped = _sum(processes, "VmRSS"), _sum(processes, "RssFile")
+    before, mapped = _sum(processes, "VmRSS"), _mapped(processes)
     for one in processes:
         # Sets the peak (VmHWM) back.
         Path(f"/proc/{one}/clear_refs").write_text("5")
 
     def growth() -> int:
-        return (_sum(processes, "VmHWM") - before - max(_sum(processes, "RssFile") - mapped, 0)) * 1024
+        return (_sum(processes, "VmHWM") - before - max(_mapped(processes) - mapped, 0)) * 1024
 
     return growth
 
@@ -27,6 +27,11 @@ def watch_growth(pid: int) -> Callable[[], int]:
 def descendants(pid: int) -> list[int]:
     children = [int(one) for one in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
     return [*children, *(one for child in children for one in descendants(child))]
+
+
+def _mapped(processes: list[int]) -> int:
+    """Return the kilobytes of mapped files. Those of a file system in memory, like /dev/shm, are counted apart."""
+    return _sum(processes, "RssFile") + _sum(processes, "RssShmem")
 
 
 def _sum(processes: list[int], what: str) -> int:
