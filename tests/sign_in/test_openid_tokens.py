@@ -7,10 +7,11 @@ import hashlib
 import hmac
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from joserfc import jws
+from joserfc.jwa import JWSAlgModel
 from joserfc.jwk import ECKey, OctKey, OKPKey, RSAKey
 
 from tidings.base.times import SECOND, Instant
@@ -26,6 +27,7 @@ RSA = RSAKey.generate_key(2048, {"kid": "rsa"})
 OTHER = RSAKey.generate_key(2048, {"kid": "rsa"})
 EC = ECKey.generate_key("P-256", {"kid": "ec"})
 ED = OKPKey.generate_key("Ed25519", {"kid": "ed"})
+OTHER_ED = OKPKey.generate_key("Ed25519", {"kid": "ed"})
 
 Key = RSAKey | ECKey | OKPKey | OctKey
 
@@ -34,9 +36,16 @@ def key_set(*keys: Key, **more: Any) -> list[tokens.SigningKey]:
     return tokens.parse_keys(json.dumps({"keys": [{**key.as_dict(private=False), **more} for key in keys]}).encode())
 
 
+class Registry(jws.JWSRegistry):
+    """Signs with the old name of an algorithm without the warning that it is old."""
+
+    def get_alg(self, name: str) -> JWSAlgModel:
+        return self.algorithms[name]
+
+
 def sign(key: Key, said: dict[str, Any], **header: Any) -> str:
     given = {"alg": "RS256", "kid": key.kid, **header}
-    registry = jws.JWSRegistry(algorithms=[given["alg"]], strict_check_header=False)
+    registry = Registry(algorithms=[given["alg"]], strict_check_header=False)
     protected = {name: value for name, value in given.items() if value is not None}
     return jws.serialize_compact(protected, json.dumps(said), key, registry=registry)
 
@@ -53,7 +62,9 @@ def good(**more: Any) -> dict[str, Any]:
 # Signatures
 
 
-@pytest.mark.parametrize(("key", "algorithm"), [(RSA, "RS256"), (RSA, "PS384"), (EC, "ES256"), (ED, "Ed25519")])
+@pytest.mark.parametrize(
+    ("key", "algorithm"), [(RSA, "RS256"), (RSA, "PS384"), (EC, "ES256"), (ED, "Ed25519"), (ED, "EdDSA")]
+)
 def test_a_token_is_verified_with_the_key_that_it_names(key: Key, algorithm: str) -> None:
     token = sign(key, good(), alg=algorithm)
 
@@ -111,6 +122,23 @@ def test_a_forged_token_is_refused(forge: Callable[[], str], reason: str) -> Non
 def test_only_algorithms_of_the_provider_are_accepted() -> None:
     with pytest.raises(BrokenToken, match="valid"):
         tokens.verify(sign(RSA, good(), alg="RS512"), key_set(RSA), ["RS256"])
+
+
+@pytest.mark.parametrize("announced", [{}, {"alg": "EdDSA"}, {"alg": "Ed25519"}])
+def test_the_old_name_of_an_algorithm_is_as_good_as_the_new_one(announced: dict[str, str]) -> None:
+    for name in ("EdDSA", "Ed25519"):
+        assert tokens.verify(sign(ED, good(), alg=name), key_set(ED, **announced), ALGORITHMS).claims == good()
+    with pytest.raises(BrokenToken, match="valid"):
+        tokens.verify(sign(OTHER_ED, good(), alg="EdDSA"), key_set(ED, **announced), ALGORITHMS)
+
+
+@pytest.mark.parametrize("curve", ["Ed448", "X25519"])
+def test_the_old_name_stands_for_one_curve_only(curve: Literal["Ed448", "X25519"]) -> None:
+    key = OKPKey.generate_key(curve, {"kid": "ed"})
+    signed = sign(OTHER_ED, good(), alg="EdDSA") if curve == "X25519" else sign(key, good(), alg="EdDSA")
+
+    with pytest.raises(UnknownKey):
+        tokens.verify(signed, key_set(key), ALGORITHMS)
 
 
 def test_a_key_is_used_with_its_own_algorithm_only() -> None:

@@ -10,8 +10,9 @@ from msgspec import Struct
 from tidings.sign_in.openid.errors import ProviderUnavailable
 
 WELL_KNOWN = "/.well-known/openid-configuration"
-# Signatures with a key that only the provider has. Not HS256, whose key is the client secret; never none.
-ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "Ed25519")
+# Signatures with a key that only the provider has. Not HS256, whose key is the client secret; never none. EdDSA is the
+# older name of Ed25519 (RFC 8037), which many providers announce; it also means Ed448, which is not accepted.
+ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "Ed25519", "EdDSA")
 MAX_URL = 2000
 
 

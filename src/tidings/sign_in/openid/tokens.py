@@ -10,6 +10,7 @@ from typing import Any, Final
 import msgspec
 from joserfc import jws
 from joserfc.errors import JoseError
+from joserfc.jwa import JWSAlgModel
 from joserfc.jwk import ECKey, OKPKey, RSAKey
 
 from tidings.sign_in.openid.errors import BrokenToken, ProviderUnavailable, UnknownKey
@@ -25,6 +26,8 @@ Key = RSAKey | ECKey | OKPKey
 _KINDS: Final[Mapping[str, type[RSAKey | ECKey | OKPKey]]] = {"RSA": RSAKey, "EC": ECKey, "OKP": OKPKey}
 _KIND_OF: Final = {"R": "RSA", "P": "RSA", "E": "EC"}
 _CURVES: Final = {"ES256": "P-256", "ES384": "P-384", "ES512": "P-521", "Ed25519": "Ed25519"}
+# EdDSA (RFC 8037) leaves open which curve is meant, and RFC 9864 names both. Only one of them is accepted here.
+_MODERN_NAMES: Final = {"EdDSA": "Ed25519"}
 # Hash of at_hash by algorithm (OpenID Connect Core, section 3.1.3.6).
 _HASHES: Final = {"256": hashlib.sha256, "384": hashlib.sha384, "512": hashlib.sha512}
 
@@ -40,11 +43,19 @@ class SigningKey(msgspec.Struct, frozen=True):
     key: Key
 
     def fits(self, algorithm: str) -> bool:
-        if self.algorithm and self.algorithm != algorithm:
+        algorithm = _modern(algorithm)
+        if self.algorithm and _modern(self.algorithm) != algorithm:
             return False
         if self.kind != ("OKP" if algorithm.startswith("Ed") else _KIND_OF[algorithm[0]]):
             return False
         return algorithm not in _CURVES or self.key.get("crv") == _CURVES[algorithm]
+
+
+class _Registry(jws.JWSRegistry):
+    """The algorithms that a signature may have. One with an old name is verified as the modern one, on one curve."""
+
+    def get_alg(self, name: str) -> JWSAlgModel:
+        return super().get_alg(_modern(name))
 
 
 class VerifiedToken(msgspec.Struct, frozen=True):
@@ -87,6 +98,10 @@ def _parse_key(jwk: Mapping[str, Any]) -> SigningKey | None:
     except (JoseError, ValueError, TypeError, KeyError):
         return None
     return SigningKey(kid, kind, algorithm, key)
+
+
+def _modern(algorithm: str) -> str:
+    return _MODERN_NAMES.get(algorithm, algorithm)
 
 
 def _bits(number: str) -> int:
@@ -141,7 +156,7 @@ def _header(token: str) -> dict[str, Any]:
 
 def _claims(token: str, key: Key, algorithm: str) -> dict[str, Any] | None:
     """Return the claims; None if the signature is wrong."""
-    registry = jws.JWSRegistry(algorithms=[algorithm], strict_check_header=False)
+    registry = _Registry(algorithms=[_modern(algorithm)], strict_check_header=False)
     registry.max_header_length = MAX_HEADER
     try:
         verified = jws.deserialize_compact(token, key, registry=registry)
