@@ -14,9 +14,11 @@ from tidings.base.times import DAY, HOUR, Instant
 from tidings.domain.accounts.events import Origin
 from tidings.engine.database import Database
 from tidings.services.accounts.users import Users
+from tidings.services.clock import system_clock
 from tidings.services.listeners import Listeners
 from tidings.sign_in.limits_model import Limits
 from tidings.sign_in.links import AccountLinks
+from tidings.storage.accounts import users
 from tidings.wiring.services import AllServices
 
 HERE = Origin("192.0.2.1")
@@ -116,3 +118,23 @@ def test_links_end_with_their_time(database: Database) -> None:
     with pytest.raises(NotFound):
         links.accept(invitation, "dora", PASSWORD, HERE)
     assert links.invitations() == []
+
+
+@pytest.mark.parametrize("change", ["demote", "remove"])
+def test_invitations_end_with_the_role_of_their_administrator(database: Database, change: str) -> None:
+    links, accounts = AccountLinks(database, system_clock, Listeners()), Users(database, system_clock)
+    charlie, dora = (accounts.create(name, PASSWORD, is_admin=True) for name in ("charlie", "dora"))
+    kept = links.invite(charlie, HERE, note="", is_admin=True, limits=Limits())
+    assert links.invitation(kept) is not None
+
+    with database.writing() as db:
+        if change == "demote":
+            users.change(db, charlie.id, is_admin=False)
+        else:
+            users.remove(db, charlie.id)
+
+    assert links.invitation(kept) is None
+    assert links.invitations() == []
+    with pytest.raises(NotFound):
+        links.accept(kept, "emil", PASSWORD, HERE)
+    assert accounts.find(dora.username).is_admin

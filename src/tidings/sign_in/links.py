@@ -12,7 +12,7 @@ from tidings.base.times import DAY, HOUR, Instant
 from tidings.domain.accounts.events import COMMAND_LINE, AccountEvent, EventKind, Origin
 from tidings.domain.accounts.sessions import token_digest
 from tidings.domain.accounts.users import User
-from tidings.engine.database import Database
+from tidings.engine.database import Database, Read
 from tidings.services.accounts.users import Users, by_name, prepare_user
 from tidings.services.clock import Clock
 from tidings.services.listeners import Listeners
@@ -66,7 +66,7 @@ class AccountLinks:
     def invitations(self) -> list[AccountLink]:
         """Return the open invitations, the newest first."""
         with self._database.reading() as db:
-            return account_links_store.invitations(db, self._clock())
+            return [one for one in account_links_store.invitations(db, self._clock()) if _may_invite(db, one)]
 
     def withdraw(self, caller: User, link_id: int, origin: Origin) -> None:
         """Delete an invitation. Raises NotFound."""
@@ -80,9 +80,10 @@ class AccountLinks:
             )
 
     def invitation(self, token: str) -> AccountLink | None:
-        """Return the invitation with this token, None if it was used or has expired."""
-        link = self._find(token)
-        return link if link and link.for_user_id is None else None
+        """Return the invitation with this token, None if it was used, has expired, or its administrator is none now."""
+        with self._database.reading() as db:
+            link = account_links_store.by_hash(db, token_digest(token), self._clock())
+            return link if link and link.for_user_id is None and _may_invite(db, link) else None
 
     def accept(self, token: str, username: str, password: str, origin: Origin) -> User:
         """Create the account that an invitation allows, once. Raises NotFound, and InvalidField for its values."""
@@ -95,7 +96,7 @@ class AccountLinks:
             limits = Limits.unpacked(link.limits)
             if limits != Limits():
                 limits_store.set_limits(db, user.id, limits)
-            if not account_links_store.use(db, link.id):
+            if not _may_invite(db, link) or not account_links_store.use(db, link.id):
                 raise NotFound(UNKNOWN_LINK)
             return user
 
@@ -130,3 +131,9 @@ class AccountLinks:
     def _find(self, token: str) -> AccountLink | None:
         with self._database.reading() as db:
             return account_links_store.by_hash(db, token_digest(token), self._clock())
+
+
+def _may_invite(db: Read, link: AccountLink) -> bool:
+    """Return whether the administrator who made an invitation is one still: else links would outlast the role."""
+    inviter = users.by_name(db, link.invited_by)
+    return inviter is not None and inviter.is_admin
