@@ -24,7 +24,7 @@ from tidings.engine.database import Database, Write
 from tidings.rules.arrival import decide_arrivals
 from tidings.rules.tables import rules as rule_table
 from tidings.services.entries.labels import Labels
-from tidings.services.listeners import Listeners
+from tidings.services.listeners import AccountRoom, Listeners
 from tidings.services.polling import store
 from tidings.storage.accounts import users
 from tidings.storage.entries import counters, labels
@@ -36,6 +36,7 @@ from tidings.storage.schema import feeds as feed_table
 from tidings.storage.schema import labels as label_table
 from tidings.storage.schema import sources as source_table
 from tidings.storage.schema import tombstones as tombstone_table
+from tidings.storage.schema import users as user_table
 
 pytestmark = pytest.mark.slow
 
@@ -207,6 +208,23 @@ def test_tombstones_are_updated_in_order(postgresql: Database, feed_fixtures: li
         lambda db: store.store_updates(db, batch, listeners=Listeners()),
         held=(tombstone_table.c.feed_id, feed_fixtures[0].feed_id),
         then=(tombstone_table.c.feed_id, feed_fixtures[1].feed_id),
+    )
+
+
+def test_accounts_with_a_limit_come_before_counters(postgresql: Database, feed_fixtures: list[FeedFixture]) -> None:
+    first = feed_fixtures[0]
+    with postgresql.reading() as db:
+        owner = users.get(db, first.user_id)
+    assert owner is not None
+    entry, listeners = ready("Rain"), Listeners()
+    listeners.account_rooms.append(lambda _db, ids: {id_: AccountRoom(entries=9) for id_ in ids})
+    batch = [FeedUpdate(user=owner, feed=feed(first), now=LATER, new={entry.hash: entry})]
+
+    ensure_order(
+        postgresql,
+        lambda db: store.store_updates(db, batch, listeners=listeners),
+        held=(user_table.c.id, first.user_id),
+        then=(counter_table.c.feed_id, first.feed_id),
     )
 
 

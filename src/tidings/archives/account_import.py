@@ -48,6 +48,7 @@ from tidings.domain.polling.entry_policy import DEFAULT_INSTANCE, InstanceSettin
 from tidings.engine import notify
 from tidings.engine.database import Database, Write
 from tidings.services.clock import Clock
+from tidings.services.entries.saved_pages import SAVED_PAGES_URL
 from tidings.services.feeds.categories import ensure_paths
 from tidings.services.feeds.feeds import MAX_CATEGORIES
 from tidings.services.listeners import Listeners
@@ -212,7 +213,8 @@ class AccountImport:
             if values["feed_url"] not in by_url
         }
         self._listeners.ensure_room(db, user_id)
-        self._listeners.ensure_feeds(db, user_id, len(new))
+        # The feed of saved pages does not count as one.
+        self._listeners.ensure_feeds(db, user_id, len(new.keys() - {SAVED_PAGES_URL}))
         ids = feeds.add_many(db, user_id, list(new.values())) if new else []
         for id_, (url, values) in zip(ids, new.items(), strict=True):
             by_url[url] = _Target(id_, values["category_id"])
@@ -249,13 +251,20 @@ class AccountImport:
         report: AccountImportReport,
         progress: Progress,
     ) -> None:
-        total, done = content.entry_count, 0
+        total, done, left_out = content.entry_count, 0, 0
         policy = msgspec.structs.replace(self._policy, new_tab=user.open_external_links_in_new_tab)
         with EntryCleaner(policy, in_process=total > BATCH) as cleaner:
             for batch in cleaner.each(self._entry_batches(content, targets)):
-                self._store_batch(user.id, batch, targets, report)
+                left_out += self._store_batch(user.id, batch, targets, report)
                 done += len(batch.known) + len(batch.new)
                 progress(done, total)
+        if left_out:
+            with self._database.reading() as db:
+                reason = self._listeners.full(db, [user.id]).get(user.id)
+            report.problems.append(
+                f"{left_out:,} entries were left out. {reason.message if reason else 'The account was full.'}"
+                " Import the archive again when there is room."
+            )
 
     def _entry_batches(self, content: ArchiveContent, targets: dict[int, _Target]) -> Iterator[ArchivedBatch]:
         """Yield all entries of an archive, and which of them the user has now."""
@@ -271,12 +280,15 @@ class AccountImport:
 
     def _store_batch(
         self, user_id: int, batch: ArchivedBatch, targets: dict[int, _Target], report: AccountImportReport
-    ) -> None:
+    ) -> int:
+        """Store entries, and return how many of them the account has no room for."""
         by_feed = _by_feed_and_hash([*batch.known, *batch.new], targets)
         clean = {id(entry) for entry in batch.new}
         new: list[ArchivedEntry] = []
+        left_out = 0
         stored: dict[int, ArchivedEntry] = {}
         with self._database.writing() as db:
+            room = self._listeners.lock_rooms(db, [user_id], is_exact=True).get(user_id)
             locked = set(counters.lock(db, user_id, by_feed))
             known = entry_writes.look_up(db, {feed_id: by_feed[feed_id] for feed_id in locked})
             for feed_id in sorted(locked):
@@ -286,15 +298,19 @@ class AccountImport:
                         stored[ids[hash_]] = entry
                     elif hash_ in deleted or id(entry) not in clean:  # the entry was deleted since it was looked up
                         report.deleted_entries += 1
+                    elif room is not None and not room.take(len(entry.content)):
+                        left_out += 1
                     else:
                         new.append(entry)
             # All feeds together: entries of an archive alternate between them.
             rows = [_row(entry, targets[entry.feed], user_id) for entry in new]
             new_ids = store.add_entries(db, user_id, rows)
+            self._listeners.tell_imported(db, user_id, sum(len(entry.content) for entry in new))
             self._merge_state(db, user_id, stored)
             _add_labels(db, user_id, stored | dict(zip(new_ids, new, strict=True)))
         report.new_entries += len(new)
         report.known_entries += len(stored)
+        return left_out
 
     def _merge_state(self, db: Write, user_id: int, archived: dict[int, ArchivedEntry]) -> None:
         """Mark stored entries as read, starred or hidden if they are so in the archive; never the reverse.

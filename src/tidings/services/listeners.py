@@ -27,6 +27,38 @@ from tidings.domain.errors import AccountFull
 from tidings.domain.feeds.feeds import Feed
 from tidings.engine.database import Read, Write
 from tidings.net.fetch import FetchResponse
+from tidings.storage.accounts import users
+
+
+class AccountRoom(Struct, eq=False):
+    """How much more an account may have. One transaction takes everything that it stores for the account from it."""
+
+    entries: int | None = None
+    """How many more entries; None without a limit."""
+    size_bytes: int | None = None
+    """How much more their articles may take; None without a limit. The last one may be larger."""
+    no_entries: AccountFull | None = None
+    """What to say when the first limit is reached."""
+    no_size: AccountFull | None = None
+
+    @property
+    def problem(self) -> AccountFull | None:
+        """Why nothing else fits in; None while something does."""
+        if self.entries is not None and self.entries <= 0:
+            return self.no_entries
+        if self.size_bytes is not None and self.size_bytes <= 0:
+            return self.no_size
+        return None
+
+    def take(self, size_bytes: int) -> bool:
+        """Take the place of one entry. Returns False, and takes nothing, if there is none."""
+        if self.problem is not None:
+            return False
+        if self.entries is not None:
+            self.entries -= 1
+        if self.size_bytes is not None:
+            self.size_bytes -= size_bytes
+        return True
 
 
 class ArrivingEntries(Struct, eq=False, kw_only=True):
@@ -46,6 +78,8 @@ class ArrivingEntries(Struct, eq=False, kw_only=True):
     """False for the entries of a feed that was just added: the user is not told of them."""
     dropped: set[bytes] = msgspec.field(default_factory=set)
     """Hashes of entries that are not stored, as if the user had deleted them."""
+    left_out: int = 0
+    """How many new entries are not stored now, because the account has no room for them."""
     ids: dict[bytes, int] = msgspec.field(default_factory=dict)
     """The ids of the new entries by hash, once they are stored."""
 
@@ -53,6 +87,13 @@ class ArrivingEntries(Struct, eq=False, kw_only=True):
         """Keep a new entry from being stored, now and when the document has it again."""
         del self.new[hash_]
         self.dropped.add(hash_)
+
+    def fit_into(self, room: AccountRoom) -> None:
+        """Leave out the oldest new entries that the account has no room for."""
+        fitting = {hash_ for hash_ in reversed(self.new) if room.take(len(self.new[hash_].content))}
+        self.left_out = len(self.new) - len(fitting)
+        if self.left_out:
+            self.new = {hash_: entry for hash_, entry in self.new.items() if hash_ in fitting}
 
     @property
     def stored(self) -> StoredEntries:
@@ -180,8 +221,12 @@ class Listeners:
     """Refused sign-ins have a transaction of their own."""
     feed_limits: list[Callable[[Write, int, int], None]] = field(default_factory=list)
     """Called with a user and a number before so many feeds are added. Raise AccountFull to refuse them."""
-    full_accounts: list[Callable[[Read, Collection[int]], Mapping[int, AccountFull]]] = field(default_factory=list)
-    """Return which of these users may not have more entries, and why."""
+    account_rooms: list[Callable[[Read, Collection[int]], Mapping[int, AccountRoom]]] = field(default_factory=list)
+    """Return how much more these users may have; users without a limit are left out."""
+    account_measures: list[Callable[[Write, int], None]] = field(default_factory=list)
+    """Measure how much the articles of a user take, instead of adding up what arrives."""
+    imported_sizes: list[Callable[[Write, int, int], None]] = field(default_factory=list)
+    """Called with a user and the size of articles that were imported or saved: those do not arrive."""
     sign_in_ways: list[SignInWay] = field(default_factory=list)
     second_steps: list[Callable[[Read, User, Method], str | None]] = field(default_factory=list)
     """Return the path of the page that asks for a second step after this method; None if it lets in alone."""
@@ -237,7 +282,35 @@ class Listeners:
 
     def full(self, db: Read, user_ids: Collection[int]) -> dict[int, AccountFull]:
         """Return which of these users may not have more entries, and why."""
-        return {user_id: error for ask in self.full_accounts for user_id, error in ask(db, user_ids).items()}
+        rooms = self._rooms(db, user_ids)
+        return {user_id: room.problem for user_id, room in rooms.items() if room.problem is not None}
+
+    def lock_rooms(self, db: Write, user_ids: Collection[int], *, is_exact: bool = False) -> dict[int, AccountRoom]:
+        """Return how much more users may have; users without a limit are left out.
+
+        Until the transaction ends, no other one adds entries to an account that has a limit. Call it before anything
+        else is locked. is_exact: measure the articles of an account that seems to be full.
+        """
+        limited = sorted(self._rooms(db, user_ids)) if user_ids else []
+        for user_id in limited:
+            users.lock(db, user_id)
+        # Others may have added entries before the lock.
+        rooms = self._rooms(db, limited) if limited else {}
+        full = [user_id for user_id, room in rooms.items() if room.problem is not None]
+        if not is_exact or not full:
+            return rooms
+        for user_id in full:
+            for measure in self.account_measures:
+                measure(db, user_id)
+        return self._rooms(db, limited)
+
+    def tell_imported(self, db: Write, user_id: int, size_bytes: int) -> None:
+        """Tell the size of articles that were imported or saved."""
+        for listener in self.imported_sizes if size_bytes else ():
+            listener(db, user_id, size_bytes)
+
+    def _rooms(self, db: Read, user_ids: Collection[int]) -> dict[int, AccountRoom]:
+        return {user_id: room for ask in self.account_rooms for user_id, room in ask(db, user_ids).items()}
 
     def second_step(self, db: Read, user: User, method: Method) -> str | None:
         """Return the path of the page that asks for a second step after this method; None if it lets in alone."""

@@ -13,13 +13,12 @@ from typing import Final
 from tidings.base.times import DAY, MINUTE, Instant
 from tidings.domain.accounts.events import AccountEvent, EventKind, Origin
 from tidings.domain.accounts.users import User
-from tidings.domain.errors import AccountFull
 from tidings.engine.database import Database, Read, Write
 from tidings.services.accounts.users import by_id
 from tidings.services.clock import Clock
-from tidings.services.listeners import ArrivingEntries, Listeners
+from tidings.services.listeners import AccountRoom, ArrivingEntries, Listeners
 from tidings.sign_in import limits_store
-from tidings.sign_in.limits_model import MEGABYTE, Limits, Usage, no_room, too_many_feeds
+from tidings.sign_in.limits_model import MEGABYTE, Limits, Usage, room_for_entries, too_many_feeds
 from tidings.sign_in.limits_store import StoredLimits
 from tidings.storage.accounts import users
 
@@ -47,18 +46,30 @@ class AccountLimiter:
         if error := too_many_feeds(limits, limits_store.usage_of(db, user_id, None), more):
             raise error
 
-    def full_accounts(self, db: Read, user_ids: Collection[int]) -> Mapping[int, AccountFull]:
-        """Return which of these users may not have more entries, and why."""
+    def rooms(self, db: Read, user_ids: Collection[int]) -> Mapping[int, AccountRoom]:
+        """Return how much more these users may have, without those whose entries and size have no limit."""
         stored = limits_store.limits_of(db, user_ids)
-        full: dict[int, AccountFull] = {}
+        rooms: dict[int, AccountRoom] = {}
         for user_id in user_ids:
             own = stored.get(user_id, StoredLimits())
             limits = own.limits.or_default(self.default)
             if not limits.max_entries and not limits.max_megabytes:
                 continue
-            if error := no_room(limits, limits_store.usage_of(db, user_id, own.size_bytes)):
-                full[user_id] = error
-        return full
+            size = own.size_bytes
+            if limits.max_megabytes and size is None:
+                # The limit is new, or the account is.
+                size = limits_store.measured_size(db, user_id)
+            rooms[user_id] = room_for_entries(limits, limits_store.usage_of(db, user_id, size))
+        return rooms
+
+    def measure(self, db: Write, user_id: int) -> None:
+        """Measure the articles of a user whose size is limited."""
+        if self._stored(db, user_id).limits.or_default(self.default).max_megabytes:
+            limits_store.set_size(db, user_id, limits_store.measured_size(db, user_id), self._clock())
+
+    def add_size(self, db: Write, user_id: int, size_bytes: int) -> None:
+        """Add what was imported to the size that was measured."""
+        limits_store.add_size(db, user_id, size_bytes)
 
     def add_sizes(self, db: Write, arriving: Sequence[ArrivingEntries]) -> None:
         """Add what arrives to the sizes that were measured."""

@@ -10,6 +10,7 @@ from msgspec import Struct
 from tidings.base.errors import InvalidField
 from tidings.base.messages import msg
 from tidings.domain.errors import AccountFull
+from tidings.services.listeners import AccountRoom
 
 # In settings and forms; sizes are stored in bytes.
 MEGABYTE: Final = 1_000_000
@@ -68,21 +69,24 @@ def too_many_feeds(limits: Limits, usage: Usage, more: int) -> AccountFull | Non
     )
 
 
-def no_room(limits: Limits, usage: Usage) -> AccountFull | None:
-    """Return the error if an account may not have more entries."""
-    if limits.max_entries and usage.entries >= limits.max_entries:
-        return AccountFull(
+def room_for_entries(limits: Limits, usage: Usage) -> AccountRoom:
+    """Return how much more an account may have."""
+    room = AccountRoom()
+    if limits.max_entries:
+        room.entries = limits.max_entries - usage.entries
+        room.no_entries = AccountFull(
             msg(
                 "Your account is full: it may have {max:,} entries. Delete some, or ask an administrator for more.",
                 max=limits.max_entries,
             )
         )
-    if limits.max_megabytes and (usage.size_bytes or 0) >= limits.max_megabytes * MEGABYTE:
-        return AccountFull(
+    if limits.max_megabytes:
+        room.size_bytes = limits.max_megabytes * MEGABYTE - (usage.size_bytes or 0)
+        room.no_size = AccountFull(
             msg(
                 "Your account is full: its articles may take {max:,} MB. "
                 "Delete some, or ask an administrator for more.",
                 max=limits.max_megabytes,
             )
         )
-    return None
+    return room

@@ -10,6 +10,7 @@ from sqlalchemy import and_, bindparam, func, or_, select, update
 from tidings.base.times import Instant
 from tidings.engine.database import Read, Write
 from tidings.engine.statements import in_list, upsert
+from tidings.services.entries.saved_pages import SAVED_PAGES_URL
 from tidings.sign_in.limits_model import MEGABYTE, Limits, Usage
 from tidings.sign_in.tables import account_limits
 from tidings.storage.schema import entries, entry_contents, feed_counters, feeds, users
@@ -30,7 +31,12 @@ _add_size = (
     .where(_table.user_id == bindparam("user"), _table.size_bytes.is_not(None))
     .values(size_bytes=_table.size_bytes + bindparam("more"))
 )
-_count_feeds = select(func.count()).select_from(feeds).where(feeds.c.user_id == bindparam("user"))
+# Saving a page is not subscribing: the feed of saved pages is not counted.
+_count_feeds = (
+    select(func.count())
+    .select_from(feeds)
+    .where(feeds.c.user_id == bindparam("user"), feeds.c.feed_url != SAVED_PAGES_URL)
+)
 _count_entries = select(func.coalesce(func.sum(feed_counters.c.unread + feed_counters.c.read), 0)).where(
     feed_counters.c.user_id == bindparam("user")
 )

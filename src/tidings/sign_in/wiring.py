@@ -66,7 +66,9 @@ def build_limits(parts: Parts) -> AccountLimiter:
     default = Limits(settings.max_feeds_per_user, settings.max_entries_per_user, settings.max_megabytes_per_user)
     limits = AccountLimiter(parts.database, parts.clock, parts.listeners, default)
     parts.listeners.feed_limits.append(limits.check_feeds)
-    parts.listeners.full_accounts.append(limits.full_accounts)
+    parts.listeners.account_rooms.append(limits.rooms)
+    parts.listeners.account_measures.append(limits.measure)
+    parts.listeners.imported_sizes.append(limits.add_size)
     parts.listeners.entries_arriving.append(limits.add_sizes)
     return limits
 

@@ -143,6 +143,7 @@ class Entries:
         now = self._clock()
         ready = entry_changes.prepare_import(fields, user, now=now, policy=self._policy)
         with self._database.writing() as db:
+            room = self._listeners.lock_rooms(db, [user.id]).get(user.id)
             counters.lock(db, user.id, [feed_id])
             feed = feeds.get(db, user.id, feed_id)
             if feed is None:
@@ -156,11 +157,13 @@ class Entries:
                 status, starred = entry_changes.import_status(fields), fields.get("starred") or None
                 entries.set_state(db, user.id, [stored_id], status=status, starred=starred, now=now)
                 return stored_id, False
-            self._listeners.ensure_room(db, user.id)
+            if room is not None and room.problem is not None:
+                raise room.problem
             if restores_deleted:
                 tombstones.forget(db, feed_id, hashes)
             elif any(hash_ in known.deleted for hash_ in hashes):
                 raise InvalidField("url", msg("this entry was deleted from the feed and does not come back."))
+            self._listeners.tell_imported(db, user.id, len(ready.content))
             return entry_writes.add(db, user.id, feed_id, feed.category_id, [ready], now=now)[0], True
 
     def save(self, user: User, entry_id: int) -> None:

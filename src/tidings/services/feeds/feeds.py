@@ -32,7 +32,7 @@ from tidings.services.listeners import ArrivingEntries, CheckedDocument, Listene
 from tidings.services.polling.decide import after_interval_change, document_columns, first_columns
 from tidings.services.polling.full_content import USER_TIMEOUT_S, FullContent
 from tidings.services.polling.run import EntryPreparer, parse
-from tidings.services.polling.store import add_arriving
+from tidings.services.polling.store import add_arriving, left_out_columns
 from tidings.services.publisher_requests import PoliteFetcher, may_move, options_after_move
 from tidings.services.rule_log import log_rule_errors
 from tidings.storage.entries import counters, duplicates, entries
@@ -251,18 +251,19 @@ class Feeds:
         with self._database.writing() as db:
             _ensure_categories(db, user.id, [feed.category_id, *new.further])
             self._listeners.ensure_feeds(db, user.id, 1)
+            room = self._listeners.lock_rooms(db, [user.id]).get(user.id)
             for url in {feed.feed_url, response.url}:
                 _ensure_new(db, user.id, url)
-            feed_id = feeds.add(db, user.id, created_at=now, **update.with_page_note(new.values) | dict(update.columns))
-            further_categories.add(db, user.id, [(feed_id, one) for one in new.further])
             arriving = ArrivingEntries(
-                user=user,
-                feed=structs.replace(feed, id=feed_id),
-                category_id=feed.category_id,
-                now=now,
-                new=dict(update.new),
-                is_news=False,
+                user=user, feed=feed, category_id=feed.category_id, now=now, new=dict(update.new), is_news=False
             )
+            columns = update.with_page_note(new.values) | dict(update.columns)
+            if room is not None:
+                arriving.fit_into(room)
+                columns |= left_out_columns(arriving, room) if arriving.left_out else {}
+            feed_id = feeds.add(db, user.id, created_at=now, **columns)
+            arriving.feed = structs.replace(feed, id=feed_id)
+            further_categories.add(db, user.id, [(feed_id, one) for one in new.further])
             completions = self._listeners.tell_entries_arriving(db, [arriving])
             add_arriving(db, [arriving])
             for complete in completions:

@@ -221,6 +221,8 @@ class FeedChecker:
                 if isinstance(outcome, Exception):
                     raise outcome
                 run.results[feed.id] = outcome
+                if outcome.left_out:
+                    log.info("entries left out: the account is full", feed=feed.id, entries=outcome.left_out)
                 if not outcome.is_lost:
                     log_rule_errors(feed.id, update.rule_errors)
 

@@ -1,7 +1,8 @@
 """Looks up what feeds have stored, and stores the updates of many feeds in one transaction.
 
-lock counters ─► check leases ─► renamed entries ─► listeners decide about what arrives ─► columns of feeds
-              ─► new and changed entries ─► listeners hear of them ─► release leases
+lock accounts with a limit ─► lock counters ─► check leases ─► renamed entries ─► what there is room for
+    ─► listeners decide about what arrives ─► columns of feeds ─► new and changed entries ─► listeners hear of them
+    ─► release leases
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from tidings.base.errors import TidingsError
+from tidings.base.messages import encode_message, join_sentences, msg
 from tidings.base.times import Instant
 from tidings.content.model import ParsedEntry, ParsedFeed
 from tidings.domain.accounts.users import User
@@ -30,7 +32,7 @@ from tidings.domain.polling.changes import (
 )
 from tidings.domain.polling.shared_sources import NO_VALIDATORS, SourceLease
 from tidings.engine.database import Database, Read, Write
-from tidings.services.listeners import ArrivingEntries, Listeners
+from tidings.services.listeners import AccountRoom, ArrivingEntries, Listeners
 from tidings.storage.entries import counters
 from tidings.storage.feeds import feeds
 from tidings.storage.polling import entry_writes, sources
@@ -38,6 +40,8 @@ from tidings.storage.polling.entry_writes import CurrentFeed
 
 # Writing the rows of an entry without content takes as long as writing this many characters of content.
 ENTRY_OVERHEAD_CHARACTERS = 1_000
+
+_LEFT_OUT = msg("New entries of this feed that are not stored yet: {count:,}.")
 
 # A feed and the values of its columns to write.
 FeedColumns: TypeAlias = tuple[Feed, Mapping[str, Any]]
@@ -53,6 +57,8 @@ class CheckResult(Struct, frozen=True):
     """Number of changed entries."""
     skipped: int = 0
     """Number of items that could not be read."""
+    left_out: int = 0
+    """Number of new entries that the account has no room for."""
     is_lost: bool = False
     """Nothing was written, because the feed was deleted or another worker claimed its source."""
 
@@ -115,13 +121,18 @@ def store_updates(db: Write, updates: Sequence[FeedUpdate[ReadyEntry]], *, liste
 
     Releases the lease of a source with a single feed, since nothing else of its check remains to be written.
     """
+    rooms = listeners.lock_rooms(db, {update.feed.user_id for update in updates if update.new})
     current = _lock(db, [update.feed for update in updates])
     # Transactions that lock rows of several feeds do so in this order.
     ours = sorted((update for update in updates if _holds_lease(update, current)), key=lambda update: update.feed.id)
     _rename(db, ours)
-    arriving = _arriving(db, ours, current)
+    arriving = _arriving(db, ours, current, rooms)
     completions = listeners.tell_entries_arriving(db, arriving)
-    record(db, [(update.feed, _columns(update, current[update.feed.id])) for update in ours if update.columns])
+    columns = [_columns(update, current[update.feed.id]) for update in ours]
+    for one, values in zip(arriving, columns, strict=True):
+        if one.left_out:
+            values |= left_out_columns(one, rooms[one.user.id])
+    record(db, [(one.feed, values) for one, values in zip(arriving, columns, strict=True) if values])
     add_arriving(db, arriving)
     for update in ours:
         entry_writes.change(db, update.feed.user_id, update.changed, now=update.now)
@@ -131,7 +142,9 @@ def store_updates(db: Write, updates: Sequence[FeedUpdate[ReadyEntry]], *, liste
     listeners.tell_entries_stored(db, [one.stored for one in arriving if one.ids])
     _release(db, updates, current)
     results = {
-        update.feed.id: CheckResult(None, list(one.ids.values()), len(update.changed), update.skipped)
+        update.feed.id: CheckResult(
+            None, list(one.ids.values()), len(update.changed), update.skipped, left_out=one.left_out
+        )
         for update, one in zip(ours, arriving, strict=True)
     }
     return [results.get(update.feed.id, CheckResult(is_lost=True)) for update in updates]
@@ -187,12 +200,29 @@ def _holds_lease(update: FeedUpdate[ReadyEntry], current: Mapping[int, CurrentFe
     return (now.source_id, now.claimed_by) == (lease.source_id, lease.worker)
 
 
-def _columns(update: FeedUpdate[ReadyEntry], current: CurrentFeed) -> Mapping[str, Any]:
+def left_out_columns(arriving: ArrivingEntries, room: AccountRoom) -> dict[str, Any]:
+    """Return the columns of a feed some of whose new entries have no room, besides those of its check.
+
+    The next check reads the document again, and stores what there is room for by then. The reason is shown, as if it
+    were an error of the feed, which it is not: the check has succeeded.
+    """
+    assert room.problem is not None
+    message = join_sentences(room.problem.text, _LEFT_OUT.with_values(count=arriving.left_out))
+    text = message.english()
+    return {
+        **NO_VALIDATORS,
+        "parsing_error_count": 1,
+        "parsing_error_message": text,
+        "parsing_error_form": encode_message(message, text),
+    }
+
+
+def _columns(update: FeedUpdate[ReadyEntry], current: CurrentFeed) -> dict[str, Any]:
     """Return the columns to write. Rules that were changed during the check have removed the validators: they stay so,
     and the next check parses the document again.
     """
     were_removed = update.feed.body_digest is not None and current.body_digest is None
-    return {**update.columns, **NO_VALIDATORS} if were_removed else update.columns
+    return {**update.columns, **(NO_VALIDATORS if were_removed else {})}
 
 
 def _rename(db: Write, updates: Iterable[FeedUpdate[ReadyEntry]]) -> None:
@@ -203,11 +233,16 @@ def _rename(db: Write, updates: Iterable[FeedUpdate[ReadyEntry]]) -> None:
 
 
 def _arriving(
-    db: Write, updates: Sequence[FeedUpdate[ReadyEntry]], current: Mapping[int, CurrentFeed]
+    db: Write,
+    updates: Sequence[FeedUpdate[ReadyEntry]],
+    current: Mapping[int, CurrentFeed],
+    rooms: Mapping[int, AccountRoom],
 ) -> list[ArrivingEntries]:
-    """Return what arrives with each update, without entries that another check has stored since the look-up."""
+    """Return what arrives with each update, without entries that another check has stored since the look-up, and
+    without those that the account has no room for. rooms: by user.
+    """
     known = entry_writes.look_up(db, {update.feed.id: update.new for update in updates})
-    return [
+    arriving = [
         ArrivingEntries(
             user=update.user,
             feed=update.feed,
@@ -219,6 +254,10 @@ def _arriving(
         )
         for update in updates
     ]
+    for one in arriving:
+        if (room := rooms.get(one.user.id)) is not None:
+            one.fit_into(room)
+    return arriving
 
 
 def add_arriving(db: Write, arriving: Sequence[ArrivingEntries]) -> None:
