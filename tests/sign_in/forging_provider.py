@@ -10,16 +10,16 @@ import base64
 import hashlib
 import json
 import secrets
-import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Self
-from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
+from typing import Any
+from urllib.parse import parse_qsl, unquote, urlencode
 
 from joserfc import jws
 from joserfc.jwk import ECKey, OctKey, OKPKey, RSAKey
+
+from loopback.openid_provider import OpenIdProvider, asked
 
 CLIENT_ID = "tidings"
 CLIENT_SECRET = "a secret: of + the client"
@@ -41,7 +41,7 @@ class Grant:
 
 
 @dataclass
-class ForgingProvider:
+class ForgingProvider(OpenIdProvider):
     """The provider. Its attributes may be changed at any time."""
 
     key: Key = field(default_factory=lambda: KEY)
@@ -56,43 +56,9 @@ class ForgingProvider:
     userinfo: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     """By access token."""
 
-    def __enter__(self) -> Self:
-        provider = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                provider._serve(self, b"")
-
-            def do_POST(self) -> None:
-                provider._serve(self, self.rfile.read(int(self.headers.get("Content-Length", "0"))))
-
-            def log_message(self, *_: Any) -> None:
-                pass
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
-
-    @property
-    def issuer(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_port}"
-
     def settings(self, **more: str) -> dict[str, str]:
         """Return the settings of a service that uses this provider."""
-        return {
-            "oauth2_provider": "oidc",
-            "oauth2_client_id": CLIENT_ID,
-            "oauth2_client_secret": CLIENT_SECRET,
-            "oauth2_oidc_discovery_endpoint": self.issuer,
-            "oauth2_oidc_provider_name": "Example ID",
-            **more,
-        }
+        return self.settings_of_client(CLIENT_ID, CLIENT_SECRET, oauth2_oidc_provider_name="Example ID", **more)
 
     def claims(self, subject: str, nonce: str, /, **more: Any) -> dict[str, Any]:
         """Return the claims of a true ID token. more: others; None removes one."""
@@ -123,7 +89,7 @@ class ForgingProvider:
 
         id_token: a forged one. claims: of a true one, and of userinfo with the prefix `userinfo_`.
         """
-        query = self.asked(authorization_url)
+        query = asked(authorization_url)
         code = secrets.token_urlsafe(12)
         of_userinfo = {
             name.removeprefix("userinfo_"): claims.pop(name) for name in list(claims) if name.startswith("userinfo_")
@@ -138,55 +104,41 @@ class ForgingProvider:
         )
         return {"code": code, "state": query["state"], "iss": self.issuer}
 
-    @staticmethod
-    def asked(authorization_url: str) -> dict[str, str]:
-        """Return the parameters with which the browser was sent here."""
-        return dict(parse_qsl(urlsplit(authorization_url).query, keep_blank_values=True))
-
     # Serving
 
-    def _serve(self, handler: BaseHTTPRequestHandler, body: bytes) -> None:
-        path = urlsplit(handler.path).path
+    def respond(self, path: str, headers: Mapping[str, str], body: bytes, /) -> tuple[int, Any]:
         self.calls.append(path)
-        status, answer = (503, {"error": "down"}) if self.is_down else self._answer(handler, path, body)
-        content = json.dumps(answer).encode()
-        handler.send_response(status)
-        handler.send_header("Content-Type", "application/json")
-        handler.send_header("Content-Length", str(len(content)))
-        handler.end_headers()
-        handler.wfile.write(content)
+        return (503, {"error": "down"}) if self.is_down else self._answer(path, headers, body)
 
-    def _answer(self, handler: BaseHTTPRequestHandler, path: str, body: bytes) -> tuple[int, Any]:
+    def _answer(self, path: str, headers: Mapping[str, str], body: bytes) -> tuple[int, Any]:
         match path:
             case "/.well-known/openid-configuration":
                 return 200, self._discovery()
             case "/keys":
                 return 200, {"keys": [key.as_dict(private=False) for key in self.published or [self.key]]}
             case "/token":
-                return self._tokens(handler, dict(parse_qsl(body.decode())))
+                return self._tokens(headers, dict(parse_qsl(body.decode())))
             case "/userinfo":
-                token = handler.headers.get("Authorization", "").removeprefix("Bearer ")
+                token = headers.get("Authorization", "").removeprefix("Bearer ")
                 return (200, self.userinfo[token]) if token in self.userinfo else (401, {})
             case _:
                 return 404, {}
 
     def _discovery(self) -> dict[str, Any]:
-        return {
-            "issuer": self.issuer,
-            "authorization_endpoint": f"{self.issuer}/authorize",
-            "token_endpoint": f"{self.issuer}/token",
-            "jwks_uri": f"{self.issuer}/keys",
-            "userinfo_endpoint": f"{self.issuer}/userinfo",
-            "end_session_endpoint": f"{self.issuer}/end",
-            "response_types_supported": ["code"],
-            "id_token_signing_alg_values_supported": ["RS256", "ES256", "HS256", "none"],
-            "code_challenge_methods_supported": ["S256"],
-            "authorization_response_iss_parameter_supported": True,
-            **self.metadata,
-        }
+        return self.discovery(
+            **{
+                "userinfo_endpoint": f"{self.issuer}/userinfo",
+                "end_session_endpoint": f"{self.issuer}/end",
+                "response_types_supported": ["code"],
+                "id_token_signing_alg_values_supported": ["RS256", "ES256", "HS256", "none"],
+                "code_challenge_methods_supported": ["S256"],
+                "authorization_response_iss_parameter_supported": True,
+                **self.metadata,
+            }
+        )
 
-    def _tokens(self, handler: BaseHTTPRequestHandler, form: Mapping[str, str]) -> tuple[int, Any]:
-        credentials = base64.b64decode(handler.headers.get("Authorization", "").removeprefix("Basic ")).decode()
+    def _tokens(self, headers: Mapping[str, str], form: Mapping[str, str]) -> tuple[int, Any]:
+        credentials = base64.b64decode(headers.get("Authorization", "").removeprefix("Basic ")).decode()
         name, _, secret = credentials.partition(":")
         name, secret = form.get("client_id", unquote(name)), form.get("client_secret", unquote(secret))
         if (name, secret) != (CLIENT_ID, CLIENT_SECRET):

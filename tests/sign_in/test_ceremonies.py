@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from sign_in.authenticator import (
+from loopback.authenticator import (
     NORMAL,
     SYNCABLE,
     SYNCED,

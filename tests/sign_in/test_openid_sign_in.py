@@ -11,6 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from joserfc.jwk import OctKey, RSAKey
 
+from loopback.openid_provider import asked
 from sign_in.conftest import Browser
 from sign_in.forging_provider import CLIENT_ID, ForgingProvider
 from support.people import Cast, Person
@@ -159,8 +160,8 @@ def test_an_injected_code_is_refused_by_its_nonce_and_challenge(
 
 
 def test_a_user_who_cancels_sees_a_page(browser: Browser) -> None:
-    asked = browser.provider.asked(browser.start())
-    answer = browser.finish({"error": "access_denied", "state": asked["state"], "iss": browser.provider.issuer})
+    query = asked(browser.start())
+    answer = browser.finish({"error": "access_denied", "state": query["state"], "iss": browser.provider.issuer})
 
     assert answer.status == 403
     assert 'href="/oauth2/oidc/redirect"' in answer.body.decode()
@@ -226,7 +227,7 @@ def test_a_token_with_wrong_claims_signs_nobody_in(browser: Browser, forgery: st
 @pytest.mark.parametrize("forgery", SIGNATURES)
 def test_a_token_with_a_wrong_signature_signs_nobody_in(browser: Browser, forgery: str) -> None:
     name, url = new_name(), browser.start()
-    claims = browser.provider.claims(name, browser.provider.asked(url)["nonce"], preferred_username=name)
+    claims = browser.provider.claims(name, asked(url)["nonce"], preferred_username=name)
     answer = browser.finish(browser.provider.answer(url, id_token=SIGNATURES[forgery](browser.provider, claims)))
 
     assert answer.status == 400
@@ -352,7 +353,7 @@ def test_someone_else_cannot_confirm_who_is_signed_in(
     url = confirming.start("/settings/identities")
     name = new_name()
 
-    assert browser.provider.asked(url)["max_age"] == "600"
+    assert asked(url)["max_age"] == "600"
     assert confirming.finish(browser.provider.answer(url, subject=name, preferred_username=name)).status == 403
     assert confirming.username == owner.user.username
 

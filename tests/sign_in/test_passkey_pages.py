@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
-from sign_in.authenticator import NORMAL, SYNCABLE, SYNCED, USER_PRESENT, Authenticator
+from loopback.authenticator import NORMAL, SYNCABLE, SYNCED, USER_PRESENT, Authenticator
 from support.people import Cast, HttpResponse, Person
 from support.running import RunningService
 from support.visitors import Visitor

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pyotp import TOTP
 
-from sign_in.authenticator import Authenticator
+from loopback.authenticator import Authenticator
 from tidings.base.errors import InvalidInput
 from tidings.base.times import MINUTE, SECOND, Instant
 from tidings.domain.accounts.events import AccountEvent, EventKind, Method, Origin
