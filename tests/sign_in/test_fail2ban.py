@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import configparser
-import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
+from pyotp import TOTP
 from structlog.testing import capture_logs
 
-from support.people import Person, basic, call
+from abuse.fail2ban import banned
+from loopback.authenticator import Authenticator
+from sign_in.conftest import Browser
+from sign_in.forging_provider import ForgingProvider
+from sign_in.test_second_step_pages import APP, STEP, shown_secret
+from support.people import PASSWORD, Person, basic, call
 from support.running import RunningService
 from support.visitors import Visitor
 from tidings.domain.accounts.events import Method, Origin
@@ -19,23 +22,6 @@ from tidings.engine.database import Database
 from tidings.runtime import logs
 from tidings.services.accounts.authentication import Authentication
 from tidings.services.clock import system_clock
-
-FILTER = Path(__file__).parents[2] / "packaging" / "fail2ban" / "tidings.conf"
-# What fail2ban puts in the place of <HOST>, without names of hosts.
-ADDRESS = r"(?P<host>[0-9a-fA-F:.]+)"
-DATES = (r"^(?:\S+ \S+: )?\d{4}-\d\d-\d\dT[\d:.]+Z", r'"time":"\d{4}-\d\d-\d\dT[\d:.]+Z"')
-
-
-def banned(line: str) -> str:
-    """Return the address that fail2ban bans for a line, "" for none. It cuts the time out of a line first."""
-    parser = configparser.ConfigParser()
-    parser.read(FILTER, encoding="utf-8")
-    date = next(date for date in DATES if re.search(date, line))
-    line = re.sub(date, "", line, count=1)
-    for expression in parser["Definition"]["failregex"].split("\n"):
-        if found := re.search(expression.strip().replace("<HOST>", ADDRESS), line):
-            return found["host"]
-    return ""
 
 
 def test_every_kind_of_refused_sign_in_of_a_running_service_is_found(service: RunningService, alice: Person) -> None:
@@ -60,6 +46,42 @@ def test_every_kind_of_refused_sign_in_of_a_running_service_is_found(service: Ru
         '"unknown token"',
         '"unknown link"',
     ]
+
+
+@pytest.mark.slow
+def test_refused_passkeys_codes_and_tokens_of_a_running_service_are_found(
+    openid_service: RunningService, provider: ForgingProvider, owner: Person
+) -> None:
+    signed_in = Visitor(openid_service, owner)
+    signed_in.sign_in()
+    app = TOTP(shown_secret(signed_in.page(APP)))
+    codes = signed_in.post(APP, secret=app.secret, code=app.now())
+    assert codes.status == 200
+    began, visitor = len(openid_service.log), Visitor(openid_service, owner)
+    visitor.sign_in()
+
+    visitor.post(STEP, code="not one")
+    visitor.post(STEP, code="aaaaa-aaaaa-aaaaa")
+    options = {"rpId": "localhost", "challenge": "AAAA"}
+    unknown = Authenticator("http://localhost").get(options)
+    visitor.post(STEP, answer=unknown)
+    visitor.post("/sign-in/passkey", answer=unknown)
+    visitor.post("/sign-in/link/unknown")
+    Browser(visitor, provider).sign_in("someone", aud="another-client")
+    visitor.get("/oauth2/oidc/callback?code=1&state=")
+    visitor.post("/oauth2/oidc/backchannel-logout", {"logout_token": "a.b.c"}, csrf="")
+    call(
+        openid_service.url,
+        "GET",
+        "/v1/me",
+        headers=basic(owner.user.username, PASSWORD) | {"X-Forwarded-For": visitor.address},
+    )
+
+    lines = [line for line in openid_service.log[began:].splitlines() if visitor.address in line]
+    refused = [line for line in lines if "sign-in refused" in line]
+    methods = [line.partition(" method=")[2].split()[0] for line in refused]
+    assert methods == [*["code"] * 2, *["passkey"] * 2, "link", *["openid"] * 2, "password"]
+    assert [banned(line) for line in lines] == [visitor.address if line in refused else "" for line in lines]
 
 
 @pytest.mark.parametrize("prefix", ["", "host tidings[17]: "])
