@@ -22,6 +22,8 @@ LONG_GROUPS = (
     ("foreign_hosts", "heavy_requests"),
     ("xss", "secrets_in_logs"),
     ("sign_in",),
+    ("invitations", "passkeys", "codes"),
+    ("account_log", "limits"),
 )
 GROUPS = (
     ("ssrf",),

@@ -6,7 +6,7 @@ import json
 import secrets
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 from abuse import client, pages
 from abuse.client import HttpResponse
@@ -15,13 +15,14 @@ from abuse.service import ADMIN, PASSWORD, Service
 
 @dataclass
 class Person:
-    """cookies: those of the browser session, by name."""
+    """cookies: those of the browser session, by name. address: as a reverse proxy sends it; "" for none."""
 
     service: Service
     name: str
     password: str
     id: int = 0
     cookies: dict[str, str] = field(default_factory=dict)
+    address: str = ""
 
     @property
     def basic(self) -> dict[str, str]:
@@ -53,6 +54,21 @@ class Person:
     def submit(self, form: pages.Form, **values: str) -> HttpResponse:
         return self.post(form.action, urlencode({**form.values, **values}).encode())
 
+    def fill(self, page: str, action: str = "", /, **values: str) -> HttpResponse:
+        """Fill in the first form of a page that leads to a path, by default that of the page, and send it.
+
+        Raises RuntimeError if the page has no such form.
+        """
+        answer = self.get(page)
+        for form in pages.forms(answer.text, page):
+            if urlsplit(form.action).path == (action or page):
+                return self.submit(form, **values)
+        raise RuntimeError(f"{page} has no form for {action or page}: {answer.status} {answer.text[:300]}")
+
+    @property
+    def is_signed_in(self) -> bool:
+        return self.get("/settings").status == 200
+
     def sign_in(self, headers: dict[str, str] | None = None) -> HttpResponse:
         """Sign in and keep the session. Raises RuntimeError if that is refused."""
         page = self.get("/sign-in")
@@ -72,6 +88,7 @@ class Person:
 
     def _visit(self, method: str, path: str, headers: dict[str, str], body: bytes | None) -> HttpResponse:
         own = self.cookie_header if self.cookies else {}
+        own |= {"X-Forwarded-For": self.address} if self.address else {}
         answer = client.request(self.service, method, path, headers={**own, **headers}, body=body)
         for name, value in answer.headers:
             if name.lower() == "set-cookie":
@@ -82,6 +99,12 @@ class Person:
 
 def administrator(service: Service) -> Person:
     return Person(service, ADMIN, PASSWORD, 1)
+
+
+def browser(service: Service, of: Person | None = None) -> Person:
+    """Return a browser without a session, at an address of its own, whose user knows the name and password of `of`."""
+    address = f"198.51.{secrets.randbelow(256)}.{secrets.randbelow(256)}"
+    return Person(service, of.name if of else "", of.password if of else "", of.id if of else 0, address=address)
 
 
 def person(service: Service, name: str = "", *, is_admin: bool = False) -> Person:

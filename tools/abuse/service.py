@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -21,7 +23,7 @@ _READY_WITHIN_S = 90
 class Service:
     """`tidings serve` on a port of loopback, with a data folder of its own, running inside a `with`.
 
-    settings: TIDINGS_… in lower case and without the prefix. host, port: where it listens.
+    settings: TIDINGS_… in lower case and without the prefix; {port} stands for its port. host, port: where it listens.
     """
 
     def __init__(self, folder: Path, settings: dict[str, str]) -> None:
@@ -40,14 +42,27 @@ class Service:
             "TIDINGS_POLLING_GAP_PER_HOST": "0",
             "TIDINGS_POLLING_LIMIT_PER_HOST": "16",
             "TIDINGS_LOG_LEVEL": "debug",
-            **{f"TIDINGS_{name.upper()}": value for name, value in settings.items()},
+            **{f"TIDINGS_{name.upper()}": value.replace("{port}", str(self.port)) for name, value in settings.items()},
         }
+        self._database = folder / "tidings.db"
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
     def log(self) -> str:
         """Its stdout and stderr."""
         return self._log_path.read_text(errors="replace")
+
+    def command(self, *arguments: str) -> str:
+        """Run a command of the operator on the same data, and return what it prints."""
+        command = [sys.executable, "-m", "tidings", *arguments]
+        done = subprocess.run(command, env=self._environment, capture_output=True, text=True, check=True)
+        return done.stdout
+
+    def change(self, statement: str, *values: object) -> None:
+        """Change its database, as the time that passes would: `?` stands for a value."""
+        with closing(sqlite3.connect(self._database, timeout=60)) as connection, connection:
+            if connection.execute(statement, values).rowcount < 1:
+                raise RuntimeError(f"nothing was changed: {statement}")
 
     @property
     def is_running(self) -> bool:

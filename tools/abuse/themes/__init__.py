@@ -7,8 +7,10 @@ from typing import Final
 
 from abuse.testbed import Theme
 from abuse.themes import (
+    account_log,
     archives,
     authorisation,
+    codes,
     connections,
     csrf,
     doubling,
@@ -16,7 +18,10 @@ from abuse.themes import (
     foreign_hosts,
     header_injection,
     heavy_requests,
+    invitations,
+    limits,
     parser_bombs,
+    passkeys,
     rules,
     secrets_in_logs,
     sign_in,
@@ -42,6 +47,11 @@ THEMES: Final[Mapping[str, Theme]] = {
     "smuggling": smuggling.run,
     "traversal": traversal.run,
     "sign_in": sign_in.run,
+    "invitations": invitations.run,
+    "passkeys": passkeys.run,
+    "codes": codes.run,
+    "account_log": account_log.run,
+    "limits": limits.run,
     "throttling": throttling.run,
     "secrets_in_logs": secrets_in_logs.run,
     "archives": archives.run,

@@ -21,6 +21,8 @@ from abuse.service import Service
 from abuse.testbed import Testbed
 
 GUESSES, WITHIN_S = 24, 8
+# Names of each kind whose time is measured.
+TIMED = 24
 OWNER, GUESSERS = "203.0.113.20", 24
 SUCCEEDS_IF = f"{GUESSES} guesses are verified within {WITHIN_S} s"
 
@@ -63,6 +65,7 @@ def run(testbed: Testbed) -> Iterator[Result]:
         yield Result(Attempt(guessing.name, guessing.tries, SUCCEEDS_IF), _guess(service, guessing, names))
     yield _enumeration(service)
     if not testbed.short:
+        yield _timing(service)
         yield _spelled_names(service)
         yield _foreign_proxy(testbed)
         yield from _owner(service)
@@ -183,6 +186,27 @@ def _locked_out(service: Service, owner: Person, guessers: str, sign_in: Callabl
         for each in running:
             each.result()
     return evidence
+
+
+def _timing(service: Service) -> Result:
+    """Compare the processor time of wrong passwords for known and for unknown names, which other processes do not affect."""
+    known = [person(service).name for _ in range(TIMED)]
+    unknown = [f"nobody-{name}" for name in known]
+    for name in (known[0], unknown[0]):
+        _looked_at(service, name, "203.0.113.40", by_form=False)
+    spent: dict[str, float] = {}
+    for kind, names in (("known", known), ("unknown", unknown)):
+        before = service.processor_s()
+        for number, name in enumerate(names[1:]):
+            _looked_at(service, name, f"203.0.113.{50 + number}", by_form=False)
+        spent[kind] = service.processor_s() - before
+    attempt = Attempt(
+        "names found out by time",
+        "measures how long wrong passwords take",
+        "twice as long for names that exist or do not",
+    )
+    few, many = sorted(spent.values())
+    return Result(attempt, str(spent) if many > 2 * few + 0.1 else "")
 
 
 def _enumeration(service: Service) -> Result:
