@@ -16,6 +16,7 @@ from cyclopts import App, CycloptsError, Group, Parameter
 from tidings import __version__, settings
 from tidings.base.errors import StartError
 from tidings.commands import about, archives, backups, maintenance, running
+from tidings.commands.categories import categories
 from tidings.commands.check import check
 from tidings.commands.manual import completion, manual
 from tidings.commands.outcomes import DONE, NOT_UNDERSTOOD, exit_code_of, report
@@ -49,6 +50,8 @@ app.command(archives.export_account, name="export", group=MAINTENANCE_GROUP)
 app.command(archives.import_account, name="import", group=MAINTENANCE_GROUP)
 user.group = MAINTENANCE_GROUP
 app.command(user)
+categories.group = MAINTENANCE_GROUP
+app.command(categories)
 app.command(status, group=INFO_GROUP)
 app.command(healthcheck, group=INFO_GROUP)
 app.command(about.config, group=INFO_GROUP)

@@ -20,7 +20,7 @@ COMMANDS = (
     ["serve"], ["web"], ["worker"], ["migrate"], ["refresh"], ["cleanup"], ["backup"], ["restore"], ["check"], ["move"],
     ["export"], ["import"],
     ["status"], ["healthcheck"], ["config"], ["version"], ["user"], ["user", "add"], ["user", "list"],
-    ["user", "passwd"], ["user", "remove"], ["manual"], ["completion"],
+    ["user", "passwd"], ["user", "remove"], ["categories"], ["categories", "tree"], ["manual"], ["completion"],
 )  # fmt: skip
 
 
