@@ -6,6 +6,7 @@ import pytest
 from lxml import etree
 
 from support.people import Person, call
+from support.publisher import Publisher
 
 
 def feed(name: str, attributes: str) -> str:
@@ -95,3 +96,26 @@ def test_folders_deeper_than_eight_are_joined_and_known_categories_are_used(alic
     import_document(alice, f"<opml><body>{deep}{flat}</body></opml>".encode())
 
     assert tree_of(alice) == {"deep": (*names[:7], "f8 / f9 / f10"), "flat": ("News / Europe",)}
+
+
+def test_the_first_of_several_folders_stays_the_first(alice: Person, bob: Person, site: Publisher) -> None:
+    """Even where another one comes first in the document."""
+    ids = [alice.has_category(title)["id"] for title in ("Arts", "Weather", "Zoo")]
+    alice.has_feed(site, category_ids=[ids[1], ids[2], ids[0]])
+    alice.has_feed(site, category_ids=[ids[0], ids[1]])
+    alice.has_feed(site, category_ids=[ids[2]])
+
+    exported = alice.call("GET", "/v1/export").body
+    import_document(bob, exported)
+
+    def first(person: Person) -> list[tuple[str, str, int]]:
+        feeds = person.get("/v1/feeds")
+        return sorted((one["feed_url"], one["category"]["title"], len(one["category_ids"])) for one in feeds)
+
+    assert first(bob) == first(alice)
+    assert {title for _, title, _ in first(bob)} == {"Weather", "Arts", "Zoo"}
+    # One that is in a single folder needs no mark.
+    assert exported.count(b' tidings:firstCategory="true"') == 2
+    unmarked = exported.replace(b' tidings:firstCategory="true"', b"")
+    import_document(bob, unmarked.replace(b".xml", b".xml?again"))
+    assert {one["category"]["title"] for one in bob.get("/v1/feeds") if "again" in one["feed_url"]} == {"Arts", "Zoo"}

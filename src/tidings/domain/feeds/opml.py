@@ -25,9 +25,11 @@ from tidings.domain.feeds import feed_changes
 from tidings.domain.feeds.categories import SEPARATOR, validate_title
 from tidings.domain.feeds.feeds import EditedFeedField
 from tidings.domain.feeds.opml_settings import (
+    FIRST_CATEGORY,
     MINIFLUX_NAMESPACE,
     OWN_NAMESPACE,
     SETTINGS,
+    is_true,
     read_setting,
     setting_attributes,
 )
@@ -69,6 +71,8 @@ class OpmlSubscription(Struct, frozen=True):
     """Valid columns of the feed, at least URL and title."""
     kind: str = ""
     """What the document calls it, in lower case: "rss" for most, "" if it does not say."""
+    is_in_first: bool = False
+    """Whether its folder is the first category of the feed, as our documents say."""
 
     @property
     def category(self) -> str:
@@ -85,6 +89,8 @@ class OpmlFeed(Struct, frozen=True):
     description: str
     settings: Sequence[Any]
     """Values of the fields in `opml_settings.WRITTEN`, in that order."""
+    is_in_first: bool = False
+    """Whether it is in several folders, and this one is its first category."""
 
 
 class OpmlProblem(Struct, frozen=True):
@@ -175,7 +181,8 @@ def _attributes(feed: OpmlFeed) -> str:
     urls = f'xmlUrl="{_quoted(feed.feed_url)}" htmlUrl="{_quoted(feed.site_url)}"'
     description = f' description="{_quoted(feed.description)}"' if feed.description else ""
     settings = "".join(f' {name}="{_quoted(value)}"' for name, value in setting_attributes(feed.settings).items())
-    return f' title="{title}" text="{title}" {urls}{description} type="rss"{settings}'
+    first = f' tidings:{FIRST_CATEGORY}="true"' if feed.is_in_first else ""
+    return f' title="{title}" text="{title}" {urls}{description} type="rss"{settings}{first}'
 
 
 def _quoted(text: str) -> str:
@@ -325,7 +332,9 @@ class _OutlineReader:
             self._outside.append(len(self._document.subscriptions))
             folders = self._category(outline)
         self._document.subscriptions.append(
-            OpmlSubscription(self._line(outline), folders, values, _text(outline, "type").lower())
+            OpmlSubscription(
+                self._line(outline), folders, values, _text(outline, "type").lower(), _is_in_first(outline)
+            )
         )
 
     def _category(self, outline: _Element) -> tuple[str, ...]:
@@ -375,6 +384,10 @@ def _text(outline: _Element, name: str) -> str:
         lower = name.lower()
         value = next((str(text) for key, text in outline.items() if str(key).lower() == lower), "")
     return value.strip()
+
+
+def _is_in_first(outline: _Element) -> bool:
+    return any(_local(name) == FIRST_CATEGORY and is_true(str(text)) for name, text in outline.items())
 
 
 def _first(outline: _Element, *names: str) -> str:

@@ -29,6 +29,8 @@ IN_OPML: Final = sorted(
 SETTINGS: Final = {one.setting.opml: one.name for one in IN_OPML}
 # The fields that are written, with the attribute of each.
 WRITTEN: Final = {one.name: f"{'tidings' if one.setting.is_own else 'miniflux'}:{one.setting.opml}" for one in IN_OPML}
+# Ours, of a feed in several folders: the outline in the folder that is its first category.
+FIRST_CATEGORY: Final = "firstCategory"
 _BOOLEANS: Final = dict.fromkeys(("true", "1", "t", "yes"), True) | dict.fromkeys(("false", "0", "f", "no", ""), False)
 
 
@@ -57,6 +59,11 @@ def read_setting(field: str, text: str) -> str | int:
     if value is None:
         raise InvalidInput(msg("{text} is neither true nor false.", text=repr(text[:40])))
     return value
+
+
+def is_true(text: str) -> bool:
+    """Return whether the text of an attribute says yes."""
+    return _BOOLEANS.get(text.strip().lower()) is True
 
 
 def _number(field: str, text: str) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
@@ -90,7 +90,8 @@ class Opml:
     ) -> list[list[opml.OpmlSubscription]]:
         """Subscribe to the feeds that are new, and return what made them: of each feed one for each folder it is in.
 
-        They are due immediately. The first one of a feed says what it is. Raises InvalidInput as `import_` does.
+        They are due immediately. The first one of a feed says what it is: the one that is marked as such, or else the
+        first in the document. Raises InvalidInput as `import_` does.
         """
         with self._database.writing() as db:
             known = feeds.urls(db, user_id)
@@ -98,7 +99,7 @@ class Opml:
             for one in subscriptions:
                 if (url := one.values["feed_url"]) not in known:
                     by_url.setdefault(url, {}).setdefault(one.folders, one)
-            added = [list(by_folder.values())[:MAX_CATEGORIES] for by_folder in by_url.values()]
+            added = [_first_ahead(by_folder.values())[:MAX_CATEGORIES] for by_folder in by_url.values()]
             self._listeners.ensure_feeds(db, user_id, len(added))
             self._add(db, user_id, added)
             if added:
@@ -127,3 +128,8 @@ class Opml:
         feed_ids = feeds.add_many(db, user_id, rows)
         further = ((feed_id, one) for feed_id, ids in zip(feed_ids, places, strict=True) for one in ids[1:])
         further_categories.add(db, user_id, further)
+
+
+def _first_ahead(listed: Iterable[opml.OpmlSubscription]) -> list[opml.OpmlSubscription]:
+    """Return the outlines of a feed in the order of its categories."""
+    return sorted(listed, key=lambda one: not one.is_in_first)

@@ -145,7 +145,10 @@ def for_opml(db: Read, user_id: int) -> dict[int, list[OpmlFeed]]:
     further = further_categories.of_user(db, user_id)
     for feed_id, first, title, feed_url, site_url, description, *settings in db.tuples(_select_for_opml, user=user_id):
         feed = OpmlFeed(title, feed_url, site_url, description, settings)
-        for category_id in (first, *further.get(feed_id, ())):
+        others = further.get(feed_id, ())
+        in_first = msgspec.structs.replace(feed, is_in_first=True) if others else feed
+        by_category.setdefault(first, []).append(in_first)
+        for category_id in others:
             by_category.setdefault(category_id, []).append(feed)
     return by_category
 
