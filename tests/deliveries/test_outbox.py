@@ -67,7 +67,8 @@ def test_all_new_entries_of_a_check_are_in_one_event(alice: Person, site: Publis
     assert [entry["title"] for entry in event["entries"]] == ["Two", "Three"], "the oldest first"
     for entry in event["entries"]:
         expected = shown[entry["title"]]
-        assert entry == {name: value for name, value in expected.items() if name not in ("feed", "language", "labels")}
+        left_out = ("feed", "language", "labels", "hidden")
+        assert entry == {name: value for name, value in expected.items() if name not in left_out}
         assert entry["published_at"].endswith("+09:00")
     assert event["feed"]["checked_at"].endswith("+09:00")
 
@@ -83,6 +84,19 @@ def test_new_entries_are_told_with_the_labels_that_rules_give_them(alice: Person
 
     (event,) = outbox(alice)
     assert {entry["title"]: entry.get("labels") for entry in event["entries"]} == {"Two": None, "Storm": ["Weather"]}
+
+
+def test_a_feed_in_several_categories_is_told_with_all_of_them(alice: Person, site: Publisher) -> None:
+    switch_on(alice)
+    weather, news = alice.has_category("Weather"), alice.has_category("News")
+    feed = alice.has_feed(site, ["One"], category_ids=[weather["id"], news["id"]])
+
+    publish(site, feed, "Two", "One")
+    refresh(alice, feed)
+
+    (event,) = outbox(alice)
+    named = [{"id": one["id"], "title": one["title"]} for one in (weather, news)]
+    assert (event["feed"]["category"], event["feed"]["categories"]) == (named[0], named)
 
 
 def test_checks_without_new_entries_and_imports_cause_no_event(alice: Person, site: Publisher) -> None:

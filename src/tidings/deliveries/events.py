@@ -40,7 +40,7 @@ class CategoryPayload(Struct, frozen=True):
     title: str
 
 
-class FeedPayload(Struct, frozen=True):
+class FeedPayload(Struct, frozen=True, omit_defaults=True):
     """The fields of a feed that are sent to receivers: no credentials, no rules."""
 
     id: int
@@ -51,6 +51,8 @@ class FeedPayload(Struct, frozen=True):
     site_url: str
     title: str
     checked_at: str
+    categories: list[CategoryPayload] = []
+    """All that it is in, the first one first; not sent if there is only one."""
 
 
 class EnclosurePayload(Struct, frozen=True):
@@ -210,7 +212,10 @@ def entry_payload(
     )
 
 
-def feed_payload(feed: Feed, category: Category, *, format_time: FormatTime) -> FeedPayload:
+def feed_payload(
+    feed: Feed, category: Category, further: Sequence[Category] = (), *, format_time: FormatTime
+) -> FeedPayload:
+    """Return a feed as it is sent to receivers. category: its first one. further: the others that it is in."""
     return FeedPayload(
         id=feed.id,
         user_id=feed.user_id,
@@ -220,6 +225,7 @@ def feed_payload(feed: Feed, category: Category, *, format_time: FormatTime) -> 
         site_url=feed.site_url,
         title=feed.title,
         checked_at=format_time(feed.checked_at),
+        categories=[CategoryPayload(one.id, one.title) for one in (category, *further)] if further else [],
     )
 
 

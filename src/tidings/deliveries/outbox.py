@@ -33,7 +33,7 @@ from tidings.engine.database import Read, Write
 from tidings.services.clock import time_zone
 from tidings.services.listeners import Channel, RuleName, StoredEntries
 from tidings.storage.entries import entries, entry_lists, labels
-from tidings.storage.feeds import categories, feeds
+from tidings.storage.feeds import categories, feeds, further_categories
 
 log = structlog.get_logger()
 
@@ -215,7 +215,9 @@ def _with_bodies(db: Read, rows: list[Entry]) -> Iterator[tuple[Entry, str, list
 def _feed_payload(db: Read, user: User, feed: Feed) -> FeedPayload:
     category = categories.get(db, user.id, feed.category_id)
     assert category is not None
-    return events.feed_payload(feed, category, format_time=time_zone(user.timezone).format)
+    others = further_categories.of_feeds(db, user.id, [feed.id]).get(feed.id, ())
+    further = [one for number in others if (one := categories.get(db, user.id, number))]
+    return events.feed_payload(feed, category, further, format_time=time_zone(user.timezone).format)
 
 
 def _receiver(target: EnabledIntegration, feed: Feed, *, of_all_feeds: bool = False) -> str:
