@@ -33,17 +33,23 @@ def test_found_feeds_are_shown_with_title_format_and_newest_entries(reader: Visi
 
 
 def test_the_selected_feed_is_subscribed_to_with_its_options(reader: Visitor, alice: Person, site: Publisher) -> None:
-    category = alice.has_category("Reading")
+    category, other = alice.has_category("Reading"), alice.has_category("Later")
     reader.get("/feeds/add")
-    reader.post("/feeds/find", url=a_site(site))
+    assert 'name="also_in"' in reader.post("/feeds/find", url=a_site(site)).body.decode()
 
     answer = reader.post(
-        "/feeds/add", feed_url=site.url("/notes.xml"), category_id=category["id"], hide_globally="1", url=site.url("/")
+        "/feeds/add",
+        feed_url=site.url("/notes.xml"),
+        category_id=category["id"],
+        also_in=other["id"],
+        hide_globally="1",
+        url=site.url("/"),
     )
 
     (feed,) = alice.get("/v1/feeds")
     assert answer.headers["location"] == f"/feeds/{feed['id']}"
     assert (feed["title"], feed["category"]["title"], feed["hide_globally"]) == ("All notes", "Reading", True)
+    assert feed["category_ids"] == [category["id"], other["id"]]
     # What was just shown was not fetched again.
     assert len(site.requests_for("/notes.xml")) == 1
 

@@ -64,6 +64,8 @@ class AddFeedForm(SubscribeForm, frozen=True):
     feed_url: str = ""
     """URL of the chosen feed."""
     category_id: int | None = None
+    also_in: int | None = None
+    """Another category for it."""
     crawler: bool | None = None
     hide_globally: bool | None = None
 
@@ -130,6 +132,8 @@ async def add_feed(
     fields = options | {"feed_url": feed_url}
     chosen = {"category_id": form.category_id, "crawler": form.crawler, "hide_globally": form.hide_globally}
     fields |= {name: value for name, value in chosen.items() if value}
+    if form.category_id and form.also_in:
+        fields["category_ids"] = list(dict.fromkeys((form.category_id, form.also_in)))
     try:
         feed_id = await services.feeds.subscriptions.create(caller, fields)
     except (InvalidInput, FetchError, FeedError) as error:
@@ -193,9 +197,7 @@ def _page(form: SubscribeForm, found: list[FeedOffer] | None = None, error: Tidi
         "shows_options": bool(sent) or _may_need_options(error),
         # Sent with the chosen feed, so that it is fetched as it was discovered.
         "sent": [("url", form.url), *((name, "1" if value is True else value) for name, value in sent.items())],
-        "category_id": wanted.category_id or "",
-        "crawler": wanted.crawler,
-        "hide_globally": wanted.hide_globally,
+        "wanted": wanted,
     }
     status = 400 if problem else 200
     return PageResponse("feeds_add.html", values, status=status, problem=problem, has_secret=form.has_secrets)
