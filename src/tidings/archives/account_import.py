@@ -7,7 +7,7 @@ feed and hash, so that an import that was interrupted can be repeated, and conti
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
 from typing import IO, Any, TypeVar
@@ -114,7 +114,8 @@ class AccountImport:
         with self._database.writing() as db:
             users.change(db, user.id, **settings)
             categories.retitle(db, user.id)
-            targets = self._store_feeds(db, user.id, content, parts, report)
+            category_ids = _store_categories(db, user.id, content)
+            targets = self._store_feeds(db, user.id, content, category_ids, parts, report)
             _store_labels(db, user.id, content.labels())
             report.problems += store_views(self._views, db, user.id, content.views())
             report.problems += store_rules(
@@ -124,7 +125,7 @@ class AccountImport:
                 content.rules(),
                 parts,
                 feed_ids={number: target.id for number, target in targets.items()},
-                category_ids=self._store_categories(db, user.id, content),
+                category_ids=category_ids,
             )
             notify.notify(db, notify.FEEDS)
         user = msgspec.structs.replace(user, **settings)
@@ -186,12 +187,15 @@ class AccountImport:
         db: Write,
         user_id: int,
         content: ArchiveContent,
+        category_ids: Mapping[str, int],
         parts: Collection[ArchivePart],
         report: AccountImportReport,
     ) -> dict[int, _Target]:
-        """Add categories and feeds that the user does not have. Returns the feeds by their number in the archive."""
+        """Add the feeds that the user does not have. Returns the feeds by their number in the archive.
+
+        category_ids: by case-folded title in the archive.
+        """
         now = self._clock()
-        category_ids = self._store_categories(db, user_id, content)
         by_url = {feed.feed_url: _Target(feed.id, feed.category_id) for feed in feeds.list_all(db, user_id)}
         left: list[tuple[str, str]] = []
 
@@ -229,19 +233,6 @@ class AccountImport:
         report.new_feeds, report.known_feeds = len(new), len(rows) - len(new)
         report.left_off += grouped_by_setting(left)
         return {number: by_url[values["feed_url"]] for number, (_, values) in rows.items()}
-
-    def _store_categories(self, db: Write, user_id: int, content: ArchiveContent) -> dict[str, int]:
-        """Add the categories that the user does not have. Returns their ids by case-folded title in the archive."""
-        archived = {normalize_for_search(one.title): one for one in content.categories()}
-        present = {normalize_for_search(one.title): one.id for one in categories.list_all(db, user_id)}
-        # An archive of an earlier version, or of another reader, has titles alone.
-        paths = {
-            key: tuple(one.path) or (one.title,) for key, one in archived.items() if one.path or key not in present
-        }
-        hidden = {paths[key] for key, one in archived.items() if key in paths and one.hide_globally}
-        keeping = {paths[key] for key, one in archived.items() if key in paths and one.keep_duplicates}
-        ids = ensure_paths(db, user_id, paths.values(), hidden=hidden, keeping=keeping)
-        return present | {key: ids[path] for key, path in paths.items()}
 
     def _store_entries(
         self,
@@ -342,6 +333,18 @@ class AccountImport:
             for feed_id in sorted(locked):
                 missing = by_feed[feed_id] - known[feed_id].ids.keys() - known[feed_id].deleted
                 store.add_deleted(db, feed_id, sorted(missing), now=self._clock())
+
+
+def _store_categories(db: Write, user_id: int, content: ArchiveContent) -> dict[str, int]:
+    """Add the categories that the user does not have. Returns their ids by case-folded title in the archive."""
+    archived = {normalize_for_search(one.title): one for one in content.categories()}
+    present = {normalize_for_search(one.title): one.id for one in categories.list_all(db, user_id)}
+    # An archive of an earlier version, or of another reader, has titles alone.
+    paths = {key: tuple(one.path) or (one.title,) for key, one in archived.items() if one.path or key not in present}
+    hidden = {paths[key] for key, one in archived.items() if key in paths and one.hide_globally}
+    keeping = {paths[key] for key, one in archived.items() if key in paths and one.keep_duplicates}
+    ids = ensure_paths(db, user_id, paths.values(), hidden=hidden, keeping=keeping)
+    return present | {key: ids[path] for key, path in paths.items()}
 
 
 def _by_key(names: Iterable[str]) -> dict[str, str]:
