@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
+from importlib.util import find_spec
 
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
+from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
+from alembic.util import CommandError
 from sqlalchemy import text
 
 from support.contracts import compare
@@ -14,8 +19,9 @@ from support.schemas import described
 from tidings.base.errors import StartError
 from tidings.engine.database import Database
 from tidings.engine.search_tables import is_compared
-from tidings.storage import migrate
+from tidings.storage import migrate, schema_revision
 from tidings.storage.schema import metadata
+from tidings.wiring import slices
 
 
 def test_the_schema_is_the_reviewed_one(engine: str, database: Database, pytestconfig: pytest.Config) -> None:
@@ -27,12 +33,27 @@ def test_the_schema_is_the_reviewed_one(engine: str, database: Database, pytestc
 @pytest.mark.filterwarnings("ignore:autogenerate skipping metadata-specified expression-based index")
 @pytest.mark.filterwarnings("ignore:Skipped unsupported reflection of expression-based index")
 def test_migrations_produce_the_tables_of_the_code(database: Database) -> None:
+    """With those of all slices, which the metadata has once they are imported."""
+    for name in slices.NAMES:
+        if find_spec(f"tidings.{name}.tables"):
+            import_module(f"tidings.{name}.tables")
+
     def is_included(thing: object, name: str | None, *_more: object) -> bool:
         return is_compared(thing, name, "sqlite" if database.is_sqlite else "postgresql")
 
     with database.engine.connect() as connection:
         context = MigrationContext.configure(connection, opts={"include_object": is_included})
         assert compare_metadata(context, metadata) == []
+
+
+def test_alembic_refuses_to_write_a_migration_without_the_tables_of_the_slices(database: Database) -> None:
+    """It would drop them: the ring of the storage does not know them."""
+    config = Config()
+    config.set_main_option("script_location", str(schema_revision.MIGRATIONS).replace("%", "%%"))
+    with database.engine.connect() as connection:
+        config.attributes["connection"] = connection
+        with pytest.raises(CommandError, match="does not provide a MetaData object"):
+            command.revision(config, autogenerate=True)
 
 
 def test_migrating_again_changes_nothing(database: Database) -> None:
