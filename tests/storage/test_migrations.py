@@ -19,6 +19,7 @@ from support.schemas import described
 from tidings.base.errors import StartError
 from tidings.engine.database import Database
 from tidings.engine.search_tables import is_compared
+from tidings.services.accounts.server_secret import ServerSecret
 from tidings.storage import migrate, schema_revision
 from tidings.storage.schema import metadata
 from tidings.wiring import slices
@@ -54,6 +55,17 @@ def test_alembic_refuses_to_write_a_migration_without_the_tables_of_the_slices(d
         config.attributes["connection"] = connection
         with pytest.raises(CommandError, match="does not provide a MetaData object"):
             command.revision(config, autogenerate=True)
+
+
+def test_every_database_has_its_secret_before_anyone_needs_it(database: Database) -> None:
+    """So it is never written while another transaction of the same thread writes."""
+    secrets = [ServerSecret(database) for _ in range(2)]
+    with database.writing():
+        found = secrets[0].get()
+    migrate.upgrade(database)
+
+    assert len(found) == 32
+    assert secrets[1].get() == found
 
 
 def test_migrating_again_changes_nothing(database: Database) -> None:

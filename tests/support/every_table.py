@@ -10,6 +10,8 @@ from sqlalchemy import BigInteger, Boolean, Column, Float, Integer, LargeBinary,
 from tidings.engine.columns import CompressedText
 from tidings.engine.database import Database, Write
 from tidings.maintenance.store.table_copy import tables
+from tidings.storage.accounts.server_secrets import APP_LOGINS
+from tidings.storage.schema import server_secrets
 
 # Tables of the search index are filled by the workers, each engine its own; the others are about one process or moment.
 _NOT_FILLED = re.compile(r"alembic_version|entry_words.*|search_.*|sqlite_.*")
@@ -29,9 +31,13 @@ def fill(db: Write, rows: int) -> int:
 
 
 def fill_described(database: Database, rows: int) -> None:
-    """Put that many rows into each table of a database, of any revision, whose tables are empty."""
+    """Put that many rows into each table of a new database of any revision."""
+    described = described_tables(database)
     with database.writing() as db:
-        for table in described_tables(database):
+        for table in reversed(described):
+            # What it got with its schema.
+            db.run(table.delete())
+        for table in described:
             db.run_many(table.insert(), rows_for(table, rows))
 
 
@@ -49,7 +55,9 @@ def rows_for(table: Table, count: int) -> list[dict[str, Any]]:
 
 
 def _row(table: Table, number: int) -> dict[str, Any]:
-    return {column.name: _value(column, number) for column in table.columns}
+    values = {column.name: _value(column, number) for column in table.columns}
+    # Every database has the secret of this name, so that none is added when it is upgraded.
+    return values | {"name": APP_LOGINS} if table.name == server_secrets.name and number == 1 else values
 
 
 def _value(column: Column[Any], number: int) -> Any:

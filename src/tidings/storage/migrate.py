@@ -15,6 +15,7 @@ from tidings.base.errors import StartError, StoreUnavailable
 from tidings.engine import encoding, errors, partitions, sqlite_file, statements
 from tidings.engine.database import Database, Read, Write
 from tidings.storage import schema_revision
+from tidings.storage.accounts import server_secrets
 from tidings.storage.schema import entries, entry_contents, entry_tags, feed_counters
 
 if TYPE_CHECKING:
@@ -52,7 +53,10 @@ def upgrade_within(db: Write, revision: str = "head") -> list[str]:
     statements.advisory_lock(db, LOCK_ID)
     before = _known_revision(db)
     command.upgrade(_config(db.connection), revision)
-    return _between(before, current_revision(db))
+    after = current_revision(db)
+    if after == schema_revision.current():
+        server_secrets.ensure(db)
+    return _between(before, after)
 
 
 def partition(database: Database, count: int) -> bool:

@@ -90,7 +90,10 @@ def add_rows(db: Write, table: Table, rows: Sequence[tuple[Any, ...]]) -> None:
 
 
 def copy_all(source: Read, target: Write, progress: Progress) -> None:
-    """Copy all rows into empty tables, in the transaction of `target`. Both have the current schema."""
+    """Copy all rows into a new database, in the transaction of `target`. Both have the current schema."""
+    for table in reversed(tables()):
+        # What it got with its schema.
+        target.run(table.delete())
     total = sum(count_rows(source, table) for table in tables())
     done = 0
     for table in tables():

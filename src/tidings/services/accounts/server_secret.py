@@ -1,13 +1,9 @@
-"""The secret of this installation, made at its first use and read once by each process."""
+"""The secret of this installation, read once by each process."""
 
 from __future__ import annotations
 
-import secrets
-
 from tidings.engine.database import Database
 from tidings.storage.accounts import server_secrets
-
-SECRET_BYTES = 32
 
 
 class ServerSecret:
@@ -16,19 +12,12 @@ class ServerSecret:
         self._secret: bytes | None = None
 
     def get(self) -> bytes:
-        """Return the secret, which all processes share and which never changes. Raises StoreUnavailable."""
+        """Return the secret, which all processes share and which never changes. Raises StoreUnavailable.
+
+        Nothing is written, so that it may be called inside a write transaction.
+        """
         if self._secret is None:
-            self._secret = self._read() or self._make()
+            with self._database.reading() as db:
+                self._secret = server_secrets.get(db, server_secrets.APP_LOGINS)
+        assert self._secret is not None, "a migrated database has it"
         return self._secret
-
-    def _read(self) -> bytes | None:
-        with self._database.reading() as db:
-            return server_secrets.get(db, server_secrets.APP_LOGINS)
-
-    def _make(self) -> bytes:
-        with self._database.writing() as db:
-            server_secrets.add(db, server_secrets.APP_LOGINS, secrets.token_bytes(SECRET_BYTES))
-            # Another process may have been first.
-            stored = server_secrets.get(db, server_secrets.APP_LOGINS)
-        assert stored is not None
-        return stored

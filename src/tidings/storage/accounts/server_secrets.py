@@ -1,6 +1,11 @@
-"""The random secret of this installation, shared by all processes: the key of digests and tokens."""
+"""The random secret of this installation, shared by all processes: the key of digests and tokens.
+
+A database gets it with its schema, so that no one who needs it has to write first.
+"""
 
 from __future__ import annotations
+
+import secrets
 
 from sqlalchemy import bindparam, select
 
@@ -10,6 +15,7 @@ from tidings.storage.schema import server_secrets
 
 # Name of the secret from which the digests of app logins are made.
 APP_LOGINS = "app logins"
+SECRET_BYTES = 32
 
 _select_secret = select(server_secrets.c.secret).where(server_secrets.c.name == bindparam("secret_name"))
 _insert_unless_exists = upsert(server_secrets, ["name"]).values(
@@ -22,6 +28,6 @@ def get(db: Read, name: str) -> bytes | None:
     return None if secret is None else bytes(secret)
 
 
-def add(db: Write, name: str, secret: bytes) -> None:
-    """Store a secret unless there is one: of several processes that start together, the first one counts."""
-    db.run(_insert_unless_exists, secret_name=name, secret_bytes=secret)
+def ensure(db: Write) -> None:
+    """Store a new secret unless there is one."""
+    db.run(_insert_unless_exists, secret_name=APP_LOGINS, secret_bytes=secrets.token_bytes(SECRET_BYTES))
