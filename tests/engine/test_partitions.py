@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -20,7 +20,7 @@ from tidings.engine import partitions, statements
 from tidings.engine.database import Database
 from tidings.maintenance.integrity import IntegrityCheck, Problem
 from tidings.maintenance.store import table_copy
-from tidings.storage import migrate
+from tidings.storage import migrate, schema_revision
 from tidings.storage.entries import entries as entry_storage
 from tidings.storage.entries import entry_lists
 from tidings.storage.feeds import feeds
@@ -76,6 +76,32 @@ def test_a_division_is_for_good_and_repeating_it_changes_nothing(archive: Archiv
     with pytest.raises(StartError, match="divided into 4 partitions, which cannot be changed to 8"):
         migrate.partition(archive.database, 8)
     assert migrate.upgrade(archive.database) == []
+
+
+def test_a_divided_database_of_an_earlier_schema_is_upgraded_to_the_same_tables(databases: Databases) -> None:
+    with databases.empty() as earlier_url, databases.migrated() as url:
+        earlier, current = Database(earlier_url), Database(url)
+        if current.is_sqlite:
+            pytest.skip("SQLite has no partitions")
+        migrate.upgrade(earlier, "0036")
+        migrate.partition(earlier, COUNT)
+        assert migrate.upgrade(earlier)[-1] == schema_revision.current()
+        migrate.partition(current, COUNT)
+
+        def keys(database: Database) -> Sequence[Any]:
+            with database.reading() as db:
+                return db.rows(text(_KEYS))
+
+        assert keys(earlier) == keys(current)
+        for database in (earlier, current):
+            database.close()
+
+
+# Each with its definition; PostgreSQL makes more of them for each partition.
+_KEYS = """
+SELECT conrelid::regclass::text AS table, conname AS name, pg_get_constraintdef(oid) AS definition
+FROM pg_constraint WHERE connamespace = 'public'::regnamespace AND conparentid = 0 ORDER BY 1, 2
+"""
 
 
 def test_a_failed_division_changes_nothing(archive: Archive) -> None:

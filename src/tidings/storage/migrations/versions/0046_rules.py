@@ -131,9 +131,22 @@ def upgrade() -> None:
             nullable=False,
             comment="As in entries after the publisher's change: another value there is of the user.",
         ),
-        ForeignKeyConstraint(
-            ["entry_id"], ["entries.id"], name=op.f("fk_rule_changed_entries_entry_id_entries"), ondelete="CASCADE"
-        ),
+        _reference_to_entry(),
         PrimaryKeyConstraint("entry_id", name=op.f("pk_rule_changed_entries")),
         comment="Entries that the publisher changed, of users with rules for these.",
     )
+
+
+def _reference_to_entry() -> ForeignKeyConstraint:
+    """It names the owner as well where entries are divided by user: their key has the owner there."""
+    keys, names = ["entry_id"], ["entries.id"]
+    if _is_divided():
+        keys, names = ["entry_id", "user_id"], ["entries.id", "entries.user_id"]
+    return ForeignKeyConstraint(keys, names, name=op.f("fk_rule_changed_entries_entry_id_entries"), ondelete="CASCADE")
+
+
+def _is_divided() -> bool:
+    if op.get_bind().dialect.name != "postgresql":
+        return False
+    divided = text("SELECT count(*) FROM pg_inherits WHERE inhparent = CAST('entries' AS regclass)")
+    return bool(op.get_bind().scalar(divided))

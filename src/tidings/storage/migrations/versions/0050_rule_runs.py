@@ -92,9 +92,7 @@ def upgrade() -> None:
             nullable=False,
             comment="JSON array: labels that it got.",
         ),
-        ForeignKeyConstraint(
-            ["entry_id"], ["entries.id"], name=op.f("fk_rule_run_entries_entry_id_entries"), ondelete="CASCADE"
-        ),
+        _reference_to_entry(),
         ForeignKeyConstraint(
             ["run_id"], ["rule_runs.id"], name=op.f("fk_rule_run_entries_run_id_rule_runs"), ondelete="CASCADE"
         ),
@@ -103,3 +101,18 @@ def upgrade() -> None:
         sqlite_with_rowid=False,
     )
     op.create_index(op.f("ix_rule_run_entries_entry_id"), "rule_run_entries", ["entry_id"])
+
+
+def _reference_to_entry() -> ForeignKeyConstraint:
+    """It names the owner as well where entries are divided by user: their key has the owner there."""
+    keys, names = ["entry_id"], ["entries.id"]
+    if _is_divided():
+        keys, names = ["entry_id", "user_id"], ["entries.id", "entries.user_id"]
+    return ForeignKeyConstraint(keys, names, name=op.f("fk_rule_run_entries_entry_id_entries"), ondelete="CASCADE")
+
+
+def _is_divided() -> bool:
+    if op.get_bind().dialect.name != "postgresql":
+        return False
+    divided = text("SELECT count(*) FROM pg_inherits WHERE inhparent = CAST('entries' AS regclass)")
+    return bool(op.get_bind().scalar(divided))
