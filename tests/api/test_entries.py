@@ -14,7 +14,7 @@ from tidings.storage.accounts import users
 FIELDS = {
     "id", "user_id", "feed_id", "status", "hash", "title", "url", "comments_url", "language", "published_at",
     "created_at", "changed_at", "content", "author", "share_code", "starred", "reading_time", "enclosures", "feed",
-    "tags", "labels",
+    "tags", "labels", "hidden",
 }  # fmt: skip
 
 

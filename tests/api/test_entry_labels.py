@@ -32,7 +32,7 @@ def test_every_response_with_an_entry_has_its_labels(alice: Person, ids: dict[st
     entry = alice.get(f"/v1/entries/{ids['One']}")
     feed, category = entry["feed_id"], entry["feed"]["category"]["id"]
 
-    assert list(entry)[-2:] == ["feed", "labels"]
+    assert list(entry)[-3:] == ["feed", "labels", "hidden"]
     assert entry["labels"] == expected
     assert alice.get(f"/v1/feeds/{feed}/entries/{ids['One']}") == entry
     assert alice.get(f"/v1/categories/{category}/entries/{ids['One']}") == entry
@@ -74,7 +74,7 @@ def test_an_entry_gets_exactly_these_labels(alice: Person, ids: dict[str, int]) 
         ({"remove_labels": ["UNKNOWN"], "status": "read"}, "remove_labels: There is no label UNKNOWN."),
         ({"add_labels": ["A"], "remove_labels": ["A"]}, "remove_labels: label A is in add_labels as well."),
         ({"add_labels": "A"}, "add_labels: Expected array"),
-        ({"add_labels": [], "remove_labels": []}, "Nothing to change: send status, starred, add_labels or"),
+        ({"add_labels": [], "remove_labels": []}, "Nothing to change: send status, starred, hidden, add_labels or"),
         ({"add_labels": ["A", "B"], "more": 50_000}, "entry_ids: 100,000 at most, divided by the number of labels;"),
     ],
 )

@@ -128,3 +128,49 @@ def test_what_a_rule_hides_stays_in_its_feed_and_unread_there(
         pass
     assert unread(globally_visible=True) == {"Snow"}
     assert alice.entries(query="is:hidden") == []
+
+
+def test_hidden_entries_are_shown_again(alice: Person, bob: Person, reader: Visitor, site: Publisher) -> None:
+    """By the API, one by one on pages, and all that a search or a view finds; never those of others."""
+    titles = [f"Snow {number}" for number in range(5)]
+    alice.has_feed(site, ["Rain", *titles])
+    bob.has_feed(site, ["Rain"])
+    ids = {entry["title"]: entry["id"] for entry in [*bob.entries(), *alice.entries()]}
+    theirs = bob.entries()[0]
+    snow = [ids[title] for title in titles]
+
+    def hidden() -> list[str]:
+        assert [entry["title"] for entry in alice.entries(query="is:hidden")] == [
+            entry["title"] for entry in alice.entries() if entry["hidden"]
+        ]
+        return sorted(entry["title"] for entry in alice.entries(query="is:hidden"))
+
+    before = alice.get(f"/v1/entries/{snow[0]}")
+    alice.put("/v1/entries", {"entry_ids": [*snow, theirs["id"]], "hidden": True})
+    assert (hidden(), bob.entries()) == (titles, [theirs])
+    assert alice.get(f"/v1/entries/{snow[0]}") == before | {"hidden": True}
+    bob.put("/v1/entries", {"entry_ids": snow, "hidden": False})
+    alice.put("/v1/entries", {"entry_ids": [snow[0], ids["Rain"]], "hidden": False, "status": "read", "starred": True})
+    assert hidden() == titles[1:]
+    assert {entry["title"] for entry in alice.entries(status="read", starred="true")} == {"Snow 0", "Rain"}
+    refused = alice.call("PUT", "/v1/entries", {"entry_ids": snow, "hidden": None})
+    assert (refused.status, refused.error) == (
+        400, "Nothing to change: send status, starred, hidden, add_labels or remove_labels."
+    )  # fmt: skip
+
+    assert "Hidden from Unread." not in reader.page(f"/unread/{snow[0]}")
+    assert "Hidden from Unread." in reader.page(f"/unread/{snow[1]}")
+    page = reader.follow(reader.post("/entries/marks", show=snow[1], back=f"/unread/{snow[1]}"))
+    assert "1 shown in Unread again" in page
+    assert "Hidden from Unread." not in page
+    page = reader.page("/search?query=is:hidden")
+    assert page.count('name="show"') == 3
+    assert "Show all of these in Unread again" not in reader.page("/search?query=snow")
+    asked = "/search/show-hidden?query=is%3Ahidden+title%3A2"
+    assert "1 shown in Unread again" in reader.follow(reader.post(asked))
+    assert hidden() == titles[3:]
+    view = alice.post("/v1/views", {"name": "Hidden", "query": "is:hidden"})
+    assert f'action="/views/{view["id"]}/show-hidden"' in reader.page(f"/views/{view['id']}")
+    assert "2 shown in Unread again" in reader.follow(reader.post(f"/views/{view['id']}/show-hidden"))
+    assert hidden() == []
+    assert {entry["title"] for entry in alice.entries(globally_visible=True)} == {"Rain", *titles}

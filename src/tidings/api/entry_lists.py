@@ -56,7 +56,8 @@ class EntryLabelOut(Struct, frozen=True):
 class EntryOut(Struct, frozen=True):
     """content: cleaned HTML. reading_time: minutes. Times are in the time zone of the user.
 
-    tags: of the publisher. labels: of the user, in their order. duplicate_of: the entry of another feed that this one
+    tags: of the publisher. labels: of the user, in their order. hidden: a rule or the user keeps it out of the global
+    lists, such as Unread. duplicate_of: the entry of another feed that this one
     repeats, or null. duplicates: the entries that repeat this one. Both are left out for users whose setting
     `duplicates` is off.
     """
@@ -82,6 +83,7 @@ class EntryOut(Struct, frozen=True):
     enclosures: list[EnclosureOut]
     feed: FeedOut
     labels: list[EntryLabelOut]
+    hidden: bool
     duplicate_of: int | msgspec.UnsetType | None = msgspec.UNSET
     duplicates: list[int] | msgspec.UnsetType = msgspec.UNSET
 

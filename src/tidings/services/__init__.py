@@ -20,6 +20,7 @@ from tidings.services.entries.enclosures import Enclosures
 from tidings.services.entries.entries import Entries
 from tidings.services.entries.feed_links import FeedLinks
 from tidings.services.entries.fetch_content import ArticleFetcher
+from tidings.services.entries.hidden import HiddenEntries
 from tidings.services.entries.labels import Labels
 from tidings.services.entries.listing import EntryListReader
 from tidings.services.entries.public_links import PublicLinks
@@ -75,6 +76,7 @@ class EntryServices:
     queries: Queries
     view_counter: ViewCounter
     read_marker: ReadMarker
+    hidden: HiddenEntries
     app_marks: AppMarks
     unread_ids: UnreadIdTexts
     public_links: PublicLinks

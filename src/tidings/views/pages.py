@@ -21,7 +21,7 @@ from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.entry_list_pages import ListPage, ListQuery
 from tidings.web.field_errors import WrongPlace, field_error
 from tidings.web.language import N_, _
-from tidings.web.list_page import MarkReadForm, mark_list_read, show
+from tidings.web.list_page import MarkReadForm, mark_list_read, show, show_list_again
 
 routes = Routes()
 
@@ -116,6 +116,12 @@ def show_view(context: RequestContext, views: ViewServices, view_id: int, query:
 @routes.post("/views/{view_id}/mark-read")
 def mark_view_read(context: RequestContext, views: ViewServices, view_id: int, form: MarkReadForm) -> Redirect:
     return mark_list_read(context, _listing(context, views.views.get(context.caller.id, view_id)), form)
+
+
+@routes.post("/views/{view_id}/show-hidden")
+def show_again(context: RequestContext, views: ViewServices, view_id: int) -> Redirect:
+    """Show the entries of a view in Unread again that a rule has hidden from it."""
+    return show_list_again(context, _listing(context, views.views.get(context.caller.id, view_id)))
 
 
 @routes.get("/views/{view_id}/entries/{entry_id}")

@@ -30,6 +30,7 @@ from tidings.domain.entries.entries import (
 )
 from tidings.engine.database import Read
 from tidings.http.binding import Query
+from tidings.query.model import Is, State, wanted
 from tidings.services.entries.listing import EntryLists
 from tidings.storage.feeds import feeds
 from tidings.web.context import RequestContext
@@ -91,6 +92,12 @@ class ListPage(Struct, frozen=True):
     def has_search(self) -> bool:
         """Whether words or a query choose its entries."""
         return bool(self.entry_filter.search or self.entry_filter.query)
+
+    @property
+    def asks_for_hidden(self) -> bool:
+        """Whether its query finds entries that rules have hidden because they are hidden."""
+        query = self.entry_filter.query
+        return query is not None and Is(State.HIDDEN) in wanted(query.tree)
 
     @property
     def view_query(self) -> str:

@@ -127,6 +127,17 @@ def mark_list_read(context: RequestContext, listing: ListPage, form: MarkReadFor
     return mark_read_redirect(path or listing.path, marked)
 
 
+def show_list_again(context: RequestContext, listing: ListPage) -> Redirect:
+    """Show the entries of a list in the global lists again that a rule has hidden. Returns to the list."""
+    count = context.services.entries.hidden.show_list(context.caller.id, listing.entry_filter)
+    return Redirect(context.path_of(context.url(listing.path, **listing.query)), shown_again(count))
+
+
+def shown_again(count: int) -> str:
+    """Return the notice that says how many entries are shown in the global lists again."""
+    return ngettext("%(count)d shown in Unread again", "%(count)d shown in Unread again", count, count=count)
+
+
 def mark_read_redirect(path: str, marked: MarkReadResult) -> Redirect:
     """Redirect to a page whose notice says how many entries were marked, and offers to undo it."""
     count = marked.count

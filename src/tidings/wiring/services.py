@@ -35,6 +35,7 @@ from tidings.services.entries.enclosures import Enclosures
 from tidings.services.entries.entries import Entries
 from tidings.services.entries.feed_links import FeedLinks
 from tidings.services.entries.fetch_content import ArticleFetcher
+from tidings.services.entries.hidden import HiddenEntries
 from tidings.services.entries.labels import Labels
 from tidings.services.entries.listing import EntryListReader
 from tidings.services.entries.public_links import PublicLinks
@@ -190,6 +191,7 @@ def build_services(database: Database, settings: Settings, *, clock: Clock = sys
             queries=Queries(database, clock, listeners),
             view_counter=ViewCounter(database, clock, search, listeners),
             read_marker=ReadMarker(database, clock, listing),
+            hidden=HiddenEntries(database, listing),
             app_marks=AppMarks(database, clock, listeners),
             unread_ids=UnreadIdTexts(),
             public_links=PublicLinks(database),

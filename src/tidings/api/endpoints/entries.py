@@ -31,14 +31,16 @@ MAX_IDS = 100_000
 
 
 class EntriesUpdate(Struct, frozen=True):
-    """At least one of status, starred, add_labels and remove_labels is sent.
+    """At least one of status, starred, hidden, add_labels and remove_labels is sent.
 
+    hidden: whether the global lists leave them out, as those that rules hide.
     add_labels, remove_labels: ids of your labels, which the entries may have already or not.
     """
 
     entry_ids: Required[list[Int64]] = None
     status: Annotated[str | None, one_of(STATUS_BY_NAME)] = None
     starred: bool | None = None
+    hidden: bool | None = None
     add_labels: list[Int64] | None = None
     remove_labels: list[Int64] | None = None
 
@@ -104,7 +106,10 @@ def get_category_entry(
 
 @routes.put("/v1/entries", status=204, raises=(InvalidInput,))
 def update_entries(caller: User, services: Services, body: EntriesUpdate) -> None:
-    """Set the status or the star of several entries, and give or take labels. Other users' entries are ignored."""
+    """Set the status or the star of several entries, give or take labels, hide them or show them again.
+
+    Other users' entries are ignored.
+    """
     if not body.entry_ids:
         raise InvalidInput(verbatim("entry_ids: at least one entry id is needed."), field="entry_ids")
     if len(body.entry_ids) > MAX_IDS:
@@ -118,15 +123,21 @@ def update_entries(caller: User, services: Services, body: EntriesUpdate) -> Non
             raise InvalidInput(
                 verbatim(f"status: {body.status[:40]!r} is not read, unread or removed."), field="status"
             )
-    if body.add_labels or body.remove_labels:
+    if body.add_labels or body.remove_labels or body.hidden is not None:
         added, removed = _label_changes(body)
         services.entries.labels.update_entries(
-            caller, body.entry_ids, add=added, remove=removed, status=status, starred=body.starred
+            caller,
+            body.entry_ids,
+            add=added,
+            remove=removed,
+            status=status,
+            starred=body.starred,
+            hidden=body.hidden,
         )
         return
     if status is None and body.starred is None:
         raise InvalidInput(
-            verbatim("Nothing to change: send status, starred, add_labels or remove_labels."), field="status"
+            verbatim("Nothing to change: send status, starred, hidden, add_labels or remove_labels."), field="status"
         )
     services.entries.changes.update(caller, body.entry_ids, status=status, starred=body.starred)
 

@@ -109,8 +109,10 @@ class Labels:
         remove: Collection[int] = (),
         status: EntryStatus | None = None,
         starred: bool | None = None,
+        hidden: bool | None = None,
     ) -> None:
-        """Give labels to entries and take labels from them, and set their status or star, all in one transaction.
+        """Give labels to entries and take labels from them, hide them from the global lists or show them there again,
+        and set their status or star, all in one transaction.
 
         Entries that are not the user's are ignored. Raises InvalidInput, with add_labels or remove_labels as its field,
         for labels that are not.
@@ -126,6 +128,8 @@ class Labels:
             labels.attach(db, user.id, sorted(set(add)), mine)
             if remove:
                 labels.detach(db, user.id, sorted(set(remove)), mine, now=now)
+            if hidden is not None:
+                entries.set_hidden(db, user.id, mine, hidden=hidden)
             if status is not None or starred is not None:
                 # Last, so that an entry that is saved because of its star has its labels.
                 write_states(db, user, StateChange(user.id, mine, status, starred), now, self._listeners)

@@ -1,6 +1,7 @@
 """Actions on entries: the buttons of one form, in lists and on the page of an entry.
 
-A button names the wanted state instead of toggling: `star=5`, `unstar=5`, `read=5`, `unread=5`, `save=5`.
+A button names the wanted state instead of toggling: `star=5`, `unstar=5`, `read=5`, `unread=5`, `save=5`,
+`show=5` (in the global lists, from which a rule had hidden it).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from tidings.services import Services
 from tidings.web import security
 from tidings.web.context import Redirect
 from tidings.web.language import _, ngettext
-from tidings.web.list_page import mark_read_redirect
+from tidings.web.list_page import mark_read_redirect, shown_again
 from tidings.web.message_translation import translated
 
 routes = Routes()
@@ -31,6 +32,7 @@ class EntryActionForm(Form, frozen=True):
     read: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
     save: tuple[str, ...] = ()
+    show: tuple[str, ...] = ()
     back: str = ""
     """The page to return to."""
 
@@ -55,6 +57,8 @@ def mark(caller: User, services: Services, form: EntryActionForm) -> Redirect:
             entries.update(caller, _ids(sent), **change)
     for entry_id in form.save:
         notice = _save(caller, services, parse_id("entry_id", entry_id))
+    if form.show:
+        notice = shown_again(services.entries.hidden.show(caller.id, _ids(form.show)))
     if not form.read:
         return Redirect(back, notice)
     marked = services.entries.read_marker.mark_read(caller.id, _ids(form.read))

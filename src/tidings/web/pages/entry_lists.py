@@ -17,7 +17,15 @@ from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.entry_list_pages import ListQuery
 from tidings.web.field_errors import WrongPlace, field_error
 from tidings.web.language import _
-from tidings.web.list_page import MarkReadForm, ShownForm, found_text, mark_list_read, mark_read_redirect, show
+from tidings.web.list_page import (
+    MarkReadForm,
+    ShownForm,
+    found_text,
+    mark_list_read,
+    mark_read_redirect,
+    show,
+    show_list_again,
+)
 from tidings.web.security import SANDBOX_HEADERS
 
 routes = Routes()
@@ -102,6 +110,12 @@ def show_search(context: RequestContext, query: ListQuery) -> PageResponse:
         page = show(context, entry_list_pages.empty_search(context, query), query)
         values = page.values | {"place": WrongPlace.of(query.query.strip(), error)}
         return structs.replace(page, status=400, values=values, problem=field_error(error))
+
+
+@routes.post("/search/show-hidden")
+def show_found_again(context: RequestContext, query: ListQuery) -> Redirect:
+    """Show the results of a search in Unread again that a rule has hidden from it."""
+    return show_list_again(context, entry_list_pages.search(context, query))
 
 
 @routes.post("/unread/mark-read")

@@ -101,6 +101,15 @@ export async function save(id) {
   announce((await post(`${base}/entries/marks`, { save: id }, null, () => save(id)))?.notice);
 }
 
+// Show entries in the global lists again that a rule has hidden.
+async function showAgain(id) {
+  const result = await post(`${base}/entries/marks`, { show: id }, null, () => showAgain(id));
+  if (!result) return;
+  for (const one of findAll(`[data-hidden="${id}"], button[name=show][value="${id}"]`)) one.remove();
+  announce(result.notice);
+  refresh();
+}
+
 addEventListener("online", resend);
 
 // In a copy that was kept for reading offline, show what has been marked since; opening it is a mark to send.
@@ -121,6 +130,7 @@ document.addEventListener("submit", (event) => {
   if (path.endsWith("/entries/marks") && name) {
     event.preventDefault();
     if (name === "save") save(value);
+    else if (name === "show") showAgain(value);
     else mark(name, [value]);
   } else if (path.endsWith("/mark-read")) {
     event.preventDefault();
@@ -142,9 +152,9 @@ document.addEventListener("click", (event) =>
 document.addEventListener("pointerover", (event) => {
   const actions = event.target.closest?.(".row")?.querySelector(".row-actions");
   const url = byId("column")?.dataset.mark;
-  if (!actions || !url || actions.children.length > 2) return;
+  if (!actions || !url || actions.querySelector("[type=button]")) return;
   for (const name of ["above", "below"]) {
-    const button = actions.lastElementChild.cloneNode(true);
+    const button = actions.firstElementChild.cloneNode(true);
     button.type = "button";
     button.name = "";
     button.title = words[name];
