@@ -7,13 +7,17 @@ has ended stands in the file `STATUS/PID`, as in `subprocess`: negative for a si
 
 from __future__ import annotations
 
+import atexit
+import gc
 import json
 import os
 import select
 import signal
 import sys
+import threading
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 
 def _serve(statuses: Path) -> dict[str, Any] | None:
@@ -79,18 +83,38 @@ def _become(order: dict[str, Any]) -> None:
     sys.argv = ["tidings", *order["arguments"]]
 
 
+def _run(command: Callable[[], None]) -> NoReturn:
+    """Run the command, and end without taking apart what was imported: that takes as long as a short command."""
+    code: Any = 0
+    try:
+        command()
+    except SystemExit as end:
+        code = end.code
+    # As Python does at its end: it waits for threads, calls what was registered, and writes what is left.
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code if isinstance(code, int) else 1)
+
+
 def main() -> None:
-    # What `tidings web` imports before it forks.
+    # What commands import, what `tidings web` does before it forks, and what migrations need.
+    import alembic.command  # noqa: F401
+
     from support import cheap_hashes
     from tidings import cli
     from tidings.runtime import children, supervisor  # noqa: F401
     from tidings.wiring import application, surfaces  # noqa: F401
 
     cheap_hashes.use()
+    # A collection in a child would copy every page of what is there now.
+    gc.collect()
+    gc.freeze()
     order = _serve(Path(sys.argv[1]))
     if order is not None:
         _become(order)
-        cli.main()
+        _run(cli.main)
 
 
 if __name__ == "__main__":
