@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import re
 import select
 import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from support.forked_command import ForkedCommand
 
 Finished = subprocess.CompletedProcess[str]
 
+_numbers = itertools.count(1)
 CTRL_C = "\x03"
 CTRL_D = "\x04"
 
@@ -48,28 +49,17 @@ class Tidings:
         return forked_command.run(arguments, self.environment(**extra), self.folder, stdin=stdin, timeout=120)
 
     @contextmanager
-    def started(
-        self, *arguments: str, environment: Mapping[str, str] | None = None, stderr: Path | None = None, **extra: str
-    ) -> Iterator[subprocess.Popen[str]]:
+    def started(self, *arguments: str, environment: Mapping[str, str] | None = None, **extra: str) -> Iterator[Started]:
         """Start a command and yield its process, which is killed at the end if it still runs.
 
-        environment: variables that are no settings. stderr: a file for it, instead of a pipe.
+        environment: variables that are no settings.
         """
-        with ExitStack() as stack:
-            process = subprocess.Popen(
-                [sys.executable, "-m", "tidings", *arguments],
-                env=self.environment(**extra) | dict(environment or {}),
-                cwd=self.folder,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=stack.enter_context(stderr.open("w")) if stderr else subprocess.PIPE,
-                text=True,
-            )
-        with process:
-            try:
-                yield process
-            finally:
-                process.kill()
+        process = Started(arguments, self.environment(**extra) | dict(environment or {}), self.folder)
+        try:
+            yield process
+        finally:
+            process.kill()
+            process.wait()
 
     @contextmanager
     def on_a_terminal(self, *arguments: str, **extra: str) -> Iterator[Terminal]:
@@ -87,6 +77,34 @@ class Tidings:
             os.close(child_end)
             process.kill()
             process.wait()
+
+
+class Started(ForkedCommand):
+    """A running command whose output is in files."""
+
+    def __init__(self, arguments: Sequence[str], environment: Mapping[str, str], folder: Path) -> None:
+        self._stdout, self._stderr = (
+            folder / f"{'-'.join(arguments)}-{next(_numbers)}.{stream}" for stream in ("out", "err")
+        )
+        for file in (self._stdout, self._stderr):
+            file.touch()
+        super().__init__(arguments, environment, folder, stdout=self._stdout, stderr=self._stderr)
+
+    @property
+    def output(self) -> str:
+        """What it has written to stdout."""
+        return self._stdout.read_text(encoding="utf-8")
+
+    @property
+    def errors(self) -> str:
+        """What it has written to stderr, where the log is."""
+        return self._stderr.read_text(encoding="utf-8")
+
+    def is_ready(self) -> bool:
+        """Wait until `tidings serve` says that it is ready. Returns whether it did."""
+        return eventually(lambda: self.poll() is not None or "Tidings is ready at" in self.output) and (
+            self.returncode is None
+        )
 
 
 class Terminal:

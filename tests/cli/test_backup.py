@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 import stat
 import threading
 from pathlib import Path
@@ -194,7 +195,7 @@ def test_two_workers_write_one_scheduled_backup(tidings: Tidings, services: AllS
         assert eventually(lambda: list(folder.glob("tidings-*.db")) if folder.exists() else [])
         assert eventually(lambda: services.maintenance.status.read().last_backup_s is not None)
         for process in (one, two):
-            process.terminate()
+            process.send_signal(signal.SIGTERM)
         assert [process.wait(60) for process in (one, two)] == [0, 0]
 
     (path,) = folder.iterdir()
