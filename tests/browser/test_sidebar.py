@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from browser.readers import SCREENS, Reader, reading
 from support.many_feeds import add_feeds
-from support.people import Person
+from support.people import Cast, Person
 from support.publisher import Publisher
 from support.running import RunningService
 
@@ -18,10 +19,24 @@ pytestmark = pytest.mark.slow
 CATEGORIES, FEEDS = 60, 50
 
 
-@pytest.fixture
-def feeds(alice: Person) -> dict[str, int]:
+@pytest.fixture(scope="module")
+def owner(service: RunningService) -> Person:
+    """One for all tests, which change only what a device remembers."""
+    return Cast(service).person("ada")
+
+
+@pytest.fixture(scope="module")
+def feeds(owner: Person) -> dict[str, int]:
     """The ids of 3,000 feeds by title: "Feed 7-3" is the third of "Category 07". Each tenth has an unread entry."""
-    return add_feeds(alice, CATEGORIES, FEEDS, unread_every=10)
+    return add_feeds(owner, CATEGORIES, FEEDS, unread_every=10)
+
+
+@pytest.fixture
+def reader(browser: Browser, service: RunningService, owner: Person, screen_name: str) -> Iterator[Reader]:
+    """The owner of the feeds on a wide screen, or on a phone."""
+    with reading(browser, service, **SCREENS[screen_name]) as created:
+        created.set_session(owner)
+        yield created
 
 
 def sidebar_of(page: Page) -> Locator:
@@ -111,6 +126,7 @@ def test_the_foot_stays_in_view_with_many_labels_too(
 
 def test_the_switch_for_unread_feeds_stays_where_it_is_on(reader: Reader, alice: Person, site: Publisher) -> None:
     """Another account of this device, with few feeds, would miss those without unread entries."""
+    reader.set_session(alice)
     feed = alice.has_feed(site, ["Rain"])["id"]
     alice.put(f"/v1/feeds/{feed}/mark-all-as-read", status=204)
     reader.context.add_cookies([{"name": "tidings_sidebar", "value": "unread=1", "url": reader.service.url}])
@@ -122,8 +138,8 @@ def test_the_switch_for_unread_feeds_stays_where_it_is_on(reader: Reader, alice:
     expect(page.locator("#groups .group").first).to_be_visible()
 
 
-def test_feeds_without_unread_entries_can_be_left_out(reader: Reader, alice: Person, feeds: dict[str, int]) -> None:
-    category = alice.get(f"/v1/feeds/{feeds['Feed 7-0']}")["category"]["id"]
+def test_feeds_without_unread_entries_can_be_left_out(reader: Reader, owner: Person, feeds: dict[str, int]) -> None:
+    category = owner.get(f"/v1/feeds/{feeds['Feed 7-0']}")["category"]["id"]
     page = reader.go(f"/categories/{category}")
     links = group_of(page, "Category 07").locator(".group-feeds a")
     expect(links).to_have_count(FEEDS)
@@ -199,10 +215,10 @@ def test_the_position_deep_in_a_long_group_is_kept(
 
 
 def test_the_sidebar_works_without_scripts(
-    browser: Browser, service: RunningService, alice: Person, feeds: dict[str, int], site: Publisher
+    browser: Browser, service: RunningService, owner: Person, feeds: dict[str, int]
 ) -> None:
     with reading(browser, service, java_script_enabled=False, **SCREENS["wide"]) as created:
-        created.set_session(alice)
+        created.set_session(owner)
         page = created.go("/unread")
         group_of(page, "Category 02").locator("summary").click()
         group_of(page, "Category 02").get_by_role("link", name="50 more feeds").click()
