@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 import pytest
@@ -93,23 +93,26 @@ def _add_unusual_content(service: DemoService) -> None:
 @pytest.fixture(scope="module")
 def pages(demo: DemoService) -> dict[str, str]:
     """Every page that can be asked for, by its route; URLs with the ids of things that are there."""
-    found = {route.path: address(route, demo) for route in PAGE_ROUTES if route.method == "GET"}
+    known = ids_of(demo)
+    found = {route.path: address(route, known) for route in PAGE_ROUTES if route.method == "GET"}
     return {path: url for path, url in found.items() if url}
 
 
-def address(route: Endpoint, service: DemoService) -> str:
-    """ "" for what the demo does not have."""
+def ids_of(service: DemoService) -> dict[str, object]:
+    """What may stand in a path, by its name there; for some, by the path above it."""
     entry = service.entry("The pencil and the tide machine")
-    starred, read = service.entry("Margins, measured"), service.owner.entries(status="read", limit=1)[0]["id"]
     feed = service.owner.get(f"/v1/entries/{entry}")["feed"]
     files = {
         one["mime_type"]: one["id"] for one in service.owner.get(f"/v1/entries/{service.entry(_EPISODE)}")["enclosures"]
     }
     with service.service.services.reading() as db:
         label = labels.list_all(db, service.owner.id)[0]
-    known = {
-        "entry_id": {"/starred": starred, "/history": read}.get(route.path.rpartition("/")[0], entry),
-        "enclosure_id": files["text/vtt" if "transcript" in route.path else "application/json+chapters"],
+    return {
+        "entry_id": entry,
+        "/starred": service.entry("Margins, measured"),
+        "/history": service.owner.entries(status="read", limit=1)[0]["id"],
+        "enclosure_id": files["application/json+chapters"],
+        "/transcript": files["text/vtt"],
         "feed_id": feed["id"],
         "label_id": label.id,
         "rule_id": service.owner.get("/v1/rules")[0]["id"],
@@ -121,10 +124,18 @@ def address(route: Endpoint, service: DemoService) -> str:
         "delivery_id": service.owner.get("/v1/webhooks/deliveries")["deliveries"][0]["id"],
         "code": service.service.services.entries.public_links.create(service.owner.id, entry),
     }
+
+
+def address(route: Endpoint, known: Mapping[str, object]) -> str:
+    """ "" for what the demo does not have."""
     names = re.findall(r"\{(\w+)\}", route.path)
     if _NO_PAGES.search(route.path) or not set(names) <= set(known):
         return ""
-    return re.sub(r"\{(\w+)\}", lambda match: str(known[match[1]]), route.path)
+    special = {
+        "entry_id": known.get(route.path.rpartition("/")[0], known["entry_id"]),
+        "enclosure_id": known["/transcript" if "transcript" in route.path else "enclosure_id"],
+    }
+    return re.sub(r"\{(\w+)\}", lambda match: str({**known, **special}[match[1]]), route.path)
 
 
 def findings(page: Page, *, in_the_dark: bool = True) -> list[str]:
