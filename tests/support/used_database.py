@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 from typing import Any
 
 import psycopg
 from psycopg.sql import SQL, Identifier
 
+# Up to this size, deleting rows is faster than making new files for a table and those that refer to it.
+_SMALL_BYTES = 2**18
+# How long a connection may take to end, and the pause between two looks.
+_PATIENCE_S = 10.0
+_POLL_S = 0.002
 # Whatever a test could change besides rows: a database with another schema is not used again.
 _SCHEMA = """
     WITH own AS (SELECT oid FROM pg_namespace WHERE nspname !~ '^pg_(toast|temp)' AND nspname <> 'information_schema'
@@ -28,14 +34,15 @@ _SCHEMA = """
     ) AS things(thing)
 """
 _OTHER_CONNECTIONS = """
-    SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
+    SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
     WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'
 """
-_FILLED = """
-    SELECT relname FROM pg_class
+# Tables with rows or with what deleted ones left, and whether they are worth new files: those are slow to make.
+_FILLED = f"""
+    SELECT relname, reltuples >= 0 OR pg_table_size(oid) > {_SMALL_BYTES} FROM pg_class
     WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND pg_relation_size(oid) > 0
 """
-_SEQUENCES = "SELECT sequencename, last_value FROM pg_sequences WHERE last_value IS NOT NULL"
+_SEQUENCES = "SELECT sequencename, start_value, last_value FROM pg_sequences WHERE last_value IS NOT NULL"
 _STATISTICS = "DELETE FROM pg_statistic USING pg_class WHERE starelid = oid AND relnamespace = 'public'::regnamespace"
 
 
@@ -53,14 +60,13 @@ class UsedDatabase:
         with psycopg.connect(self.url) as connection:
             self._schema = _schema(connection)
             self._rows = {table: _read(connection, table) for table in _filled(connection)}
-            self._sequences = dict(connection.execute(_SEQUENCES).fetchall())
+            self._sequences = {name: last for name, _, last in connection.execute(_SEQUENCES).fetchall()}
 
     def restore(self) -> bool:
         """End all connections, remove new rows, and bring back the first ones. Returns whether that succeeded."""
         try:
             with psycopg.connect(self.url) as connection:
-                connection.execute(_OTHER_CONNECTIONS)
-                if _schema(connection) != self._schema:
+                if not _end_other_connections(connection) or _schema(connection) != self._schema:
                     return False
                 self._restore_rows(connection)
         except psycopg.Error:
@@ -68,26 +74,40 @@ class UsedDatabase:
         return True
 
     def _restore_rows(self, connection: psycopg.Connection[Any]) -> None:
-        names = SQL(", ").join(map(Identifier, _filled(connection)))
-        connection.execute(SQL("TRUNCATE {} RESTART IDENTITY CASCADE").format(names))
+        filled = _filled(connection)
         connection.execute("SET LOCAL session_replication_role = replica")
+        if large := [Identifier(name) for name, is_large in filled.items() if is_large]:
+            connection.execute(SQL("TRUNCATE {} CASCADE").format(SQL(", ").join(large)))
+        small = [Identifier(name) for name, is_large in filled.items() if not is_large]
+        connection.execute(SQL("; ").join(SQL("DELETE FROM {}").format(name) for name in small))
         for table, rows in self._rows.items():
             with connection.cursor().copy(SQL("COPY {} FROM STDIN").format(Identifier(table))) as copy:
                 copy.write(rows)
-        for name, _ in connection.execute(_SEQUENCES).fetchall():
-            if name not in self._sequences:
-                connection.execute(SQL("ALTER SEQUENCE {} RESTART").format(Identifier(name)))
-        for name, value in self._sequences.items():
-            connection.execute("SELECT setval(%s, %s)", (name, value))
+        for name, first, _ in connection.execute(_SEQUENCES).fetchall():
+            connection.execute(
+                "SELECT setval(%s, %s, %s)", (name, self._sequences.get(name, first), name in self._sequences)
+            )
         connection.execute(_STATISTICS)
+
+
+def _end_other_connections(connection: psycopg.Connection[Any]) -> bool:
+    """Return whether all have ended. PostgreSQL's own way to wait for one looks only every 100 ms."""
+    deadline = time.monotonic() + _PATIENCE_S
+    while connection.execute(_OTHER_CONNECTIONS).fetchone() != (0,):
+        # Within a transaction the view would not change.
+        connection.rollback()
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(_POLL_S)
+    return True
 
 
 def _schema(connection: psycopg.Connection[Any]) -> str:
     return str(connection.execute(_SCHEMA).fetchone())
 
 
-def _filled(connection: psycopg.Connection[Any]) -> list[str]:
-    return [name for (name,) in connection.execute(_FILLED).fetchall()]
+def _filled(connection: psycopg.Connection[Any]) -> dict[str, bool]:
+    return dict(connection.execute(_FILLED).fetchall())
 
 
 def _read(connection: psycopg.Connection[Any], table: str) -> bytes:
