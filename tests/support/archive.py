@@ -56,6 +56,7 @@ def build(
     """
     built = [_user(database, share, min(feeds, share), has_removed=has_removed) for share in shares]
     with database.writing() as db:
+        _trust_references(db)
         if has_enclosures:
             db.run(text(_ENCLOSURES))
         _give_sources(db, database.is_sqlite)
@@ -72,6 +73,7 @@ def _user(database: Database, share: int, feed_count: int, *, has_removed: bool)
     feed_fixture = FeedFixture.create(database)
     values = {"user": feed_fixture.user_id, "share": share, "now": NOW, "span": SPAN_S * SECOND}
     with database.writing() as db:
+        _trust_references(db)
         db.run(text(_CATEGORIES.format(number=CATEGORIES)), **values)
         categories = db.scalars(text("SELECT id FROM categories WHERE user_id = :user ORDER BY id"), **values)[1:]
         values |= {"category": categories[0]}
@@ -95,6 +97,12 @@ def _user(database: Database, share: int, feed_count: int, *, has_removed: bool)
     return Archive(
         database, feed_fixture.user_id, categories[3], feeds[33 % feed_count], label_ids, categories[-TREE], shared
     )
+
+
+def _trust_references(db: Write) -> None:
+    """Let PostgreSQL skip the lookup of each referenced row in this transaction, which takes as long as the rest."""
+    if db.connection.dialect.name == "postgresql":
+        db.run(text("SET LOCAL session_replication_role = replica"))
 
 
 def _give_sources(db: Write, is_sqlite: bool) -> None:
