@@ -10,6 +10,7 @@ from lxml import etree
 from content.cleaning.trees import PAGE, cleaned, dangers, tree
 from scoring.archives import members
 from support.corpora import needs
+from support.random_examples import in_long_run
 from tidings.content.cleaning import clean_with_text, text_of
 from tidings.content.cleaning.text import normalize_words
 from tidings.content.errors import FeedError
@@ -17,7 +18,7 @@ from tidings.content.formats import parse_feed
 
 pytestmark = pytest.mark.slow
 
-ENOUGH = 2_000
+ENOUGH = in_long_run(2_000, otherwise=600)
 MAX_CHARS = 60_000  # characters; the longest ones would take most of the time
 
 
