@@ -54,6 +54,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 forked_command.is_used = True
 cheap_hashes.use()
+# What is imported and collected stays: the garbage collector need not look at it until all is there.
+gc.disable()
 
 ENGINES = ("sqlite", "postgresql")
 FOLDER = Path(__file__).parent
@@ -120,8 +122,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     deselected = [item for item in items if any(map(item.get_closest_marker, left_out))]
     config.hook.pytest_deselected(items=deselected)
     items[:] = file_scheduler.in_order([item for item in items if not any(map(item.get_closest_marker, left_out))])
-    # What is loaded by now stays until the end; the garbage collector need not look at it again and again.
     gc.freeze()
+    gc.enable()
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
