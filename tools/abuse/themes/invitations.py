@@ -169,7 +169,9 @@ def _sign_in_links(service: Service) -> Iterator[Result]:
     if not first.is_signed_in:
         raise RuntimeError("a link does not sign in")
     yield _signed_in("used link that signs in", "opens a link that was used", use(path))
+    before = dict(first.cookies)
     first.fill("/settings", "/sign-out")
+    first.cookies = before
     yield _signed_in("used link after signing out", "opens the link after its user has signed out", use(path))
     yield _signed_in("session that was signed out", "sends the cookies of a session that has ended", first)
 
