@@ -73,16 +73,20 @@ TABLE api_keys
     user_id integer NOT NULL
     description text COLLATE "C" NOT NULL
     description_key text COLLATE "C" NOT NULL -- Case-folded: one description once per user.
-    token text COLLATE "C" NOT NULL -- 64 hex digits; shown in full to its owner by contract.
+    token text COLLATE "C" -- 64 hex digits, of keys that the API made and lists by contract; NULL: not kept.
     created_at bigint NOT NULL
     last_used_at bigint -- Written at most once a minute.
     needs_icon_object boolean NOT NULL DEFAULT false -- The app that it was made for fails at a feed whose icon is null.
+    token_hash bytea NOT NULL -- SHA-256 of the token.
+    scope text COLLATE "C" NOT NULL DEFAULT 'admin'::text -- What requests with it may do: domain.accounts.rights.KeyScope.
+    expires_at bigint -- From when on it is refused; NULL for never.
+    last_address text COLLATE "C" NOT NULL DEFAULT ''::text -- From where it was last used, written with last_used_at.
     fk_api_keys_user_id_users FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
     pk_api_keys PRIMARY KEY (id)
-    uq_api_keys_token UNIQUE (token)
+    uq_api_keys_token_hash UNIQUE (token_hash)
     uq_api_keys_user_id_description_key UNIQUE (user_id, description_key)
     CREATE UNIQUE INDEX pk_api_keys ON public.api_keys USING btree (id)
-    CREATE UNIQUE INDEX uq_api_keys_token ON public.api_keys USING btree (token)
+    CREATE UNIQUE INDEX uq_api_keys_token_hash ON public.api_keys USING btree (token_hash)
     CREATE UNIQUE INDEX uq_api_keys_user_id_description_key ON public.api_keys USING btree (user_id, description_key)
 
 TABLE api_passwords

@@ -69,17 +69,22 @@ CREATE INDEX ix_account_log_last_at ON account_log (last_at, id);
 
 CREATE INDEX ix_account_log_user ON account_log (user_id, last_at, id);
 
-CREATE TABLE api_keys (
+CREATE TABLE "api_keys" (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     user_id INTEGER NOT NULL,
     description TEXT NOT NULL,
     description_key TEXT NOT NULL,
-    token TEXT NOT NULL,
+    token TEXT,
     created_at BIGINT NOT NULL,
-    last_used_at BIGINT, needs_icon_object BOOLEAN DEFAULT 0 NOT NULL,
+    last_used_at BIGINT,
+    needs_icon_object BOOLEAN DEFAULT 0 NOT NULL,
+    token_hash BLOB NOT NULL,
+    scope TEXT DEFAULT 'admin' NOT NULL,
+    expires_at BIGINT,
+    last_address TEXT DEFAULT ('') NOT NULL,
     CONSTRAINT fk_api_keys_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
-    CONSTRAINT uq_api_keys_token UNIQUE (token),
-    CONSTRAINT uq_api_keys_user_id_description_key UNIQUE (user_id, description_key)
+    CONSTRAINT uq_api_keys_user_id_description_key UNIQUE (user_id, description_key),
+    CONSTRAINT uq_api_keys_token_hash UNIQUE (token_hash)
 );
 
 CREATE TABLE api_passwords (

@@ -22,7 +22,10 @@ def with_token(person: Person, token: str, method: str = "GET", path: str = "/v1
 def test_a_new_key_is_shown_with_its_token(alice: Person) -> None:
     key = made(alice)
 
-    assert set(key) == {"id", "user_id", "token", "description", "last_used_at", "created_at"}
+    assert set(key) == {
+        "id", "user_id", "token", "description", "last_used_at", "created_at", "scope", "expires_at", "last_address",
+    }  # fmt: skip
+    assert (key["scope"], key["expires_at"], key["last_address"]) == ("admin", None, "")
     assert (key["user_id"], key["description"], key["last_used_at"]) == (alice.id, "A phone", None)
     assert re.fullmatch("[0-9a-f]{64}", key["token"])
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z", key["created_at"])
@@ -36,6 +39,7 @@ def test_a_key_authenticates_its_user_and_has_the_time_of_its_last_use(alice: Pe
     used = next(one for one in alice.get("/v1/api-keys") if one["id"] == key["id"])
     assert used["last_used_at"] >= key["created_at"]
     assert used["token"] == key["token"]
+    assert used["last_address"] == "127.0.0.1"
 
 
 def test_keys_are_listed_by_description_without_case(alice: Person, bob: Person) -> None:

@@ -15,7 +15,7 @@ from support.people import Person
 from support.publisher import Publisher
 from tidings.api.endpoints.feeds import encoded_feed, encoded_feeds
 from tidings.api.entry_lists import serialize_entry, serialize_page
-from tidings.api.missing_icons import MissingIcon
+from tidings.api.feed_style import PLAIN
 from tidings.base.errors import NotFound
 from tidings.domain.entries.entries import EntryFilter, PageRequest
 from tidings.greader import items
@@ -86,9 +86,9 @@ def test_a_feed_that_is_deleted_after_the_list_of_its_category_is_left_out(
 def test_a_feed_that_is_deleted_meanwhile_is_not_found(alice: Person, bob: Person, site: Publisher) -> None:
     feed_id = alice.has_feed(site)["id"]
     with alice.service.services.reading() as db:
-        assert msgspec.json.decode(encoded_feed(db, alice.user, feed_id, MissingIcon.NULL))["id"] == feed_id
+        assert msgspec.json.decode(encoded_feed(db, alice.user, feed_id, PLAIN))["id"] == feed_id
         with pytest.raises(NotFound):
-            encoded_feed(db, bob.user, feed_id, MissingIcon.NULL)
+            encoded_feed(db, bob.user, feed_id, PLAIN)
     alice.delete(f"/v1/feeds/{feed_id}")
     with alice.service.services.reading() as db, pytest.raises(NotFound):
-        encoded_feed(db, alice.user, feed_id, MissingIcon.NULL)
+        encoded_feed(db, alice.user, feed_id, PLAIN)

@@ -11,7 +11,7 @@ from sqlalchemy import event, select, update
 from support.people import Person
 from support.publisher import Publisher
 from tidings.api.endpoints.feeds import EncodedFeeds, encoded_feeds
-from tidings.api.missing_icons import MissingIcon
+from tidings.api.feed_style import PLAIN
 from tidings.engine.database import Read
 from tidings.storage.feeds import feed_texts
 from tidings.storage.schema import feeds as feed_table
@@ -130,13 +130,13 @@ def test_a_feed_that_has_not_changed_is_not_read_again(alice: Person, site: Publ
 def test_what_is_kept_stays_below_the_limit() -> None:
     kept = EncodedFeeds(limit=1_000)
     for number in range(100):
-        kept.add(("UTC", MissingIcon.NULL, f"{number:050}"), b"x" * 50)
-        kept.get_many([("UTC", MissingIcon.NULL, f"{0:050}")])
+        kept.add(("UTC", PLAIN, f"{number:050}"), b"x" * 50)
+        kept.get_many([("UTC", PLAIN, f"{0:050}")])
         assert kept.size_bytes <= 1_000
 
-    found = kept.get_many(("UTC", MissingIcon.NULL, f"{number:050}") for number in range(100))
+    found = kept.get_many(("UTC", PLAIN, f"{number:050}") for number in range(100))
     assert [number for number, encoded in enumerate(found) if encoded] == [0, *range(91, 100)]
-    kept.add(("UTC", MissingIcon.NULL, "large"), b"x" * 2_000)
+    kept.add(("UTC", PLAIN, "large"), b"x" * 2_000)
     assert kept.size_bytes <= 1_000
 
 

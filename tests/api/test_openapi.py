@@ -197,6 +197,7 @@ def test_a_new_route_describes_itself() -> None:
             "500": {"$ref": "#/components/responses/OutsideFailed"},
             "503": {"$ref": "#/components/responses/Unavailable"},
         },
+        "security": [{"password": []}, {"key": ["admin"]}],
     }
     assert created["components"]["schemas"]["PetUpdate"] == {
         "type": "object",

@@ -41,8 +41,8 @@ VALUES (1, 7, 7, 7, 0, FALSE, {NOW}, {NOW}, {NOW}, <1>, 'Rain', 'http://weather.
        (2, 7, 7, 7, 1, TRUE, {NOW}, {NOW}, {NOW}, <2>, 'Sun', 'http://weather.example/2', '[]');
 INSERT INTO entry_contents (entry_id, user_id, content) VALUES (1, 7, <0>), (2, 7, <0>);
 INSERT INTO entry_tags (user_id, tag, entry_id) VALUES (7, 'rain', 1);
-INSERT INTO api_keys (id, user_id, description, description_key, token, created_at)
-VALUES (7, 7, 'Tablet', 'tablet', 'secret', {NOW});
+INSERT INTO api_keys (id, user_id, description, description_key, token, token_hash, created_at)
+VALUES (7, 7, 'Tablet', 'tablet', 'secret', <7>, {NOW});
 INSERT INTO receivers (id, user_id, integration, address_digest) VALUES (7, 7, 'webhook', <7>);
 INSERT INTO deliveries (id, user_id, delivery_id, integration, event_type, receiver, created_at, receiver_id, state,
                         size)

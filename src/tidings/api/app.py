@@ -16,15 +16,19 @@ from typing import Any
 
 import structlog
 from msgspec import Struct
+from msgspec.structs import replace
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from tidings.api import replies
-from tidings.api.missing_icons import MissingIcon
+from tidings.api.feed_style import PLAIN, FeedStyle, MissingIcon
+from tidings.api.key_quotas import HEADERS, KeyQuotas, Quota
 from tidings.api.openapi import ApiDocument
+from tidings.api.scopes import scope_of
 from tidings.base.errors import Forbidden, TidingsError, Unauthorized
 from tidings.base.messages import verbatim
 from tidings.domain.accounts.events import Method, Origin
+from tidings.domain.accounts.rights import ALL_RIGHTS, KeyScope, Rights
 from tidings.domain.accounts.users import User
 from tidings.http import binding
 from tidings.http.binding import Call
@@ -35,7 +39,7 @@ from tidings.http.requests import Network, Request
 from tidings.http.responses import raw
 from tidings.http.surface import SAFE, Surface
 from tidings.services import Services
-from tidings.services.accounts.authentication import WRONG_PASSWORD, Credentials
+from tidings.services.accounts.authentication import WRONG_PASSWORD, Credentials, Recognised
 
 log = structlog.get_logger()
 
@@ -43,25 +47,29 @@ PREFIX = "/v1"
 
 
 class Caller(Struct, frozen=True):
-    """The caller of a request. user: None for endpoints without credentials, whose handlers have no such parameter."""
+    """The caller of a request."""
 
     user: User | None
+    """None for endpoints without credentials, whose handlers have no such parameter."""
     origin: Origin
-    missing_icon: MissingIcon = MissingIcon.NULL
+    style: FeedStyle = PLAIN
+    rights: Rights = ALL_RIGHTS
+    quota: Quota | None = None
+    """What is left to the API key, where the operator limits requests."""
 
 
 class Api(Surface[Caller]):
     """The API.
 
     slices: services of the slices by type, as handlers ask for them. trusted: proxies whose X-Forwarded-For is used.
-    base_url: the public URL of the service.
+    base_url: the public URL of the service. key_rate_limit: requests of an API key per minute; 0 for no limit.
     """
 
     headers = raw({
         "Access-Control-Allow-Origin": "*",
         "Access-Control-Allow-Methods": "GET, POST, PUT, DELETE, OPTIONS",
         "Access-Control-Allow-Headers": "X-Auth-Token, Authorization, Content-Type, Accept",
-        "Access-Control-Expose-Headers": replies.CODE_HEADER,
+        "Access-Control-Expose-Headers": ", ".join((replies.CODE_HEADER, "Retry-After", *HEADERS)),
         "X-Content-Type-Options": "nosniff",
         "X-Frame-Options": "DENY",
         "Referrer-Policy": "no-referrer",
@@ -81,20 +89,24 @@ class Api(Surface[Caller]):
         max_concurrency: int,
         trusted: Sequence[Network] = (),
         base_url: str = "",
+        key_rate_limit: int = 0,
     ) -> None:
         sources: dict[Any, Any] = {
             User: lambda call: call.context.user,
             Origin: lambda call: call.context.origin,
-            MissingIcon: lambda call: call.context.missing_icon,
+            FeedStyle: lambda call: call.context.style,
+            Rights: lambda call: call.context.rights,
             Services: lambda _call: services,
             ApiDocument: lambda _call: document,
             **binding.constants(slices),
         }
+        endpoints = [replace(endpoint, scope=scope_of(endpoint) or "") for endpoint in endpoints]
         super().__init__(endpoints, sources, name="api", max_concurrency=max_concurrency, prefix=PREFIX)
         self._authentication = services.accounts.authentication
         self._trusted = trusted
         self._base_url = base_url
         self._gate = gate
+        self._quotas = KeyQuotas(key_rate_limit) if key_rate_limit else None
 
     def identify(self, request: Request, endpoint: Endpoint | None) -> Caller | None:
         if endpoint is not None and endpoint.is_public:
@@ -105,13 +117,15 @@ class Api(Surface[Caller]):
         if found is None:
             return None
         origin = credentials.origin(Method.API_KEY if credentials.token else Method.PASSWORD)
-        return Caller(found.user, origin, self._missing_icon(request, found.needs_icon_object))
+        quota = self._quotas.take(found.key_id) if self._quotas and found.key_id else None
+        style = self._style(request, found)
+        return Caller(_limited(found.user, found.rights), origin, style, found.rights, quota)
 
     async def identify_slowly(self, request: Request) -> Caller:
         credentials = credentials_of(request, self._trusted)
         await asyncio.sleep(await self._in_thread(request, self._authentication.start_attempt, credentials))
         user = await self._gate.run(self._authentication.verify_alone, credentials)
-        return Caller(user, credentials.origin(Method.PASSWORD), self._missing_icon(request))
+        return Caller(user, credentials.origin(Method.PASSWORD), self._style(request, Recognised(user)))
 
     def user_id(self, context: Caller) -> int:
         return 0 if context.user is None else context.user.id
@@ -120,11 +134,19 @@ class Api(Surface[Caller]):
         return self.user_id(call.context)
 
     def permit(self, call: Call[Caller]) -> None:
-        user = call.context.user
+        user, rights, needed = call.context.user, call.context.rights, call.endpoint.scope
+        if rights.scope is not KeyScope.ADMIN and needed:
+            rights.require(KeyScope(needed))
         if call.endpoint.admin and not (user and user.is_admin):
             raise Forbidden(verbatim("Only an administrator may do this."))
 
-    def render_error(self, error: Exception, request: Request, context: Caller | None) -> Response:  # noqa: ARG002
+    def render(self, call: Call[Caller], result: Any) -> Response:
+        return _with_quota(super().render(call, result), call.context)
+
+    def render_error(self, error: Exception, request: Request, context: Caller | None) -> Response:
+        return _with_quota(self._error(error, request), context)
+
+    def _error(self, error: Exception, request: Request) -> Response:
         if isinstance(error, TidingsError):
             return replies.from_error(error)
         if isinstance(error, HTTPException):
@@ -133,11 +155,15 @@ class Api(Surface[Caller]):
         message = "Something went wrong on our side; the log of the server has the details."
         return replies.failure(500, message, code="internal-error")
 
-    def _missing_icon(self, request: Request, needs_object: bool = False) -> MissingIcon:
+    def _style(self, request: Request, found: Recognised) -> FeedStyle:
         """Apps in a browser are pages of other origins. ReactFlux fails once the icon of a feed is null."""
         origin = request.headers.get("origin", "")
         is_app = bool(origin) and (origin == "null" or is_foreign(origin, request, self._base_url))
-        return MissingIcon.OBJECT if needs_object or is_app else MissingIcon.NULL
+        wants_object = is_app or found.needs_icon_object
+        hides_secrets = not found.rights.scope.includes(KeyScope.MANAGE)
+        if not wants_object and not hides_secrets:
+            return PLAIN
+        return FeedStyle(MissingIcon.OBJECT if wants_object else MissingIcon.NULL, hides_secrets)
 
     def _refuse_cross_site(self, request: Request, credentials: Credentials) -> None:
         """Raise Forbidden for a change with a password that a page of another site made the browser send.
@@ -147,6 +173,19 @@ class Api(Surface[Caller]):
         is_safe = request.method in SAFE
         if credentials.username and not is_safe and is_sent_by_another_site(request, self._base_url):
             raise Forbidden(verbatim("A page of another site sent this. Nothing was changed."))
+
+
+def _limited(user: User, rights: Rights) -> User:
+    """Return the user as handlers see who calls: without the scope `admin`, nobody is an administrator."""
+    if user.is_admin and rights.scope is not KeyScope.ADMIN:
+        return replace(user, is_admin=False)
+    return user
+
+
+def _with_quota(response: Response, caller: Caller | None) -> Response:
+    if caller is not None and caller.quota is not None:
+        response.headers.update(caller.quota.headers)
+    return response
 
 
 def _no_such_route(error: HTTPException, request: Request) -> Response:

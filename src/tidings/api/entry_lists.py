@@ -13,7 +13,7 @@ from tidings.api.endpoints.enclosures import EnclosureOut, enclosure_out
 from tidings.api.endpoints.feeds import FeedOut, encoded_feeds
 from tidings.api.endpoints.labels import Color
 from tidings.api.entry_filters import EntriesQuery, IdsQuery
-from tidings.api.missing_icons import MissingIcon
+from tidings.api.feed_style import PLAIN, FeedStyle
 from tidings.api.schema_annotations import Timestamp, one_of
 from tidings.api.struct_copy import StructCopy
 from tidings.domain.accounts.users import User
@@ -121,11 +121,9 @@ _copy = StructCopy(
 )
 
 
-def serialize_page(
-    db: Read, caller: User, page: EntryPage, missing_icon: MissingIcon = MissingIcon.NULL
-) -> list[EntryOut]:
+def serialize_page(db: Read, caller: User, page: EntryPage, style: FeedStyle = PLAIN) -> list[EntryOut]:
     """Leaves out entries whose feed was deleted since the page was read, which PostgreSQL allows."""
-    embedded = encoded_feeds(db, caller, {entry.feed_id for entry in page.entries}, missing_icon=missing_icon)
+    embedded = encoded_feeds(db, caller, {entry.feed_id for entry in page.entries}, style=style)
     given = _labels_of(db, caller, page.entries) if page.entries else {}
     clock = time_zone(caller.timezone)
     finds_duplicates = caller.duplicates != "off"
@@ -190,9 +188,9 @@ def _labels_of(db: Read, caller: User, listed: Sequence[Entry]) -> dict[int, lis
     }
 
 
-def serialize_entry(db: Read, caller: User, entry: Entry, missing_icon: MissingIcon = MissingIcon.NULL) -> EntryOut:
+def serialize_entry(db: Read, caller: User, entry: Entry, style: FeedStyle = PLAIN) -> EntryOut:
     """Raise NotFound if its feed was deleted since the entry was read."""
-    shown = serialize_page(db, caller, entry_lists.with_bodies(db, [entry]), missing_icon)
+    shown = serialize_page(db, caller, entry_lists.with_bodies(db, [entry]), style)
     if not shown:
         raise unknown_entry(entry.id)
     return shown[0]
@@ -201,7 +199,7 @@ def serialize_entry(db: Read, caller: User, entry: Entry, missing_icon: MissingI
 def filtered_list(
     caller: User,
     services: Services,
-    missing_icon: MissingIcon,
+    style: FeedStyle,
     query: EntriesQuery,
     *,
     feed_id: int = 0,
@@ -239,9 +237,9 @@ def filtered_list(
         )
         if page.limit <= MAX_WHOLE:
             result = lists.page(entry_filter, page)
-            return json(EntryList(total=result.total, entries=serialize_page(lists.db, caller, result, missing_icon)))
+            return json(EntryList(total=result.total, entries=serialize_page(lists.db, caller, result, style)))
         ids, total = lists.page_ids(entry_filter, page)
-    return ChunkedJson(_chunks(caller, services, missing_icon, ids, total))
+    return ChunkedJson(_chunks(caller, services, style, ids, total))
 
 
 def entry_ids(caller: User, services: Services, query: IdsQuery, *, within: DatedQuery | None = None) -> EntryIds:
@@ -261,9 +259,7 @@ def entry_ids(caller: User, services: Services, query: IdsQuery, *, within: Date
     return EntryIds(total=total, entry_ids=msgspec.Raw(f"[{joined}]".encode()))  # type: ignore[arg-type]
 
 
-def _chunks(
-    caller: User, services: Services, missing_icon: MissingIcon, ids: Sequence[int], total: int
-) -> Iterator[bytes]:
+def _chunks(caller: User, services: Services, style: FeedStyle, ids: Sequence[int], total: int) -> Iterator[bytes]:
     """Yield an EntryList as JSON, with a transaction for the bodies of each chunk.
 
     An entry that is deleted in the meantime is missing.
@@ -275,7 +271,7 @@ def _chunks(
             chunk = ids[start : start + CHUNK]
             by_id = {entry.id: entry for entry in entries.get_many(db, caller.id, chunk)}
             page = entry_lists.with_bodies(db, [by_id[number] for number in chunk if number in by_id])
-            encoded = msgspec.json.encode(serialize_page(db, caller, page, missing_icon))[1:-1]
+            encoded = msgspec.json.encode(serialize_page(db, caller, page, style))[1:-1]
         if encoded:
             yield encoded if is_first else b"," + encoded
             is_first = False

@@ -18,7 +18,9 @@ from starlette.responses import Response
 
 from tidings.api.endpoints.version import API_LEVEL
 from tidings.api.replies import CODE_HEADER, ErrorBody, status_of
+from tidings.api.scopes import scope_of
 from tidings.base.errors import StoreUnavailable, Unauthorized
+from tidings.domain.accounts.rights import KeyScope
 from tidings.domain.accounts.users import User
 from tidings.domain.errors import SignInThrottled
 from tidings.http.binding import LazyBody, Query
@@ -42,11 +44,14 @@ DONE = {
 ERRORS = {
     400: ("Refused", "The request is invalid. The message names the field and says what is accepted."),
     401: ("Unauthorized", "Missing or wrong credentials. WWW-Authenticate is sent where a password is accepted."),
-    403: ("Forbidden", "The user may not do this."),
+    403: ("Forbidden", "The user may not do this, or the API key lacks the scope that the message names."),
     404: ("NotFound", "The resource does not exist or belongs to another user."),
     409: ("Conflict", "Another import of this user runs. Repeat the request when it has ended."),
     413: ("TooLarge", "The file is larger than the service accepts."),
-    429: ("Throttled", "Too many wrong passwords for this name or network. Retry-After is in seconds."),
+    429: (
+        "Throttled",
+        "Too many wrong passwords for this name or network, or requests with this API key. Retry-After is in seconds.",
+    ),
     500: ("OutsideFailed", "The request to another site failed. The message says why."),
     503: ("Unavailable", "The database does not respond. Repeat the request later."),
     507: ("DiskFull", "The disk of the service has too little free space."),
@@ -60,7 +65,13 @@ ABOUT = (
 )
 SECURITY = {
     "password": {"type": "http", "scheme": "basic", "description": "Username and password of an account."},
-    "key": {"type": "apiKey", "in": "header", "name": "X-Auth-Token", "description": "An API key."},
+    "key": {
+        "type": "apiKey",
+        "in": "header",
+        "name": "X-Auth-Token",
+        "description": "An API key with the scope that the operation names, or one that includes it: read, write,"
+        " manage, admin.",
+    },
 }
 
 
@@ -142,8 +153,8 @@ def failures(route: Endpoint) -> list[int]:
     statuses = {status_of(error) for error in route.raises}
     if not route.is_public:
         statuses |= {status_of(Unauthorized), status_of(SignInThrottled), status_of(StoreUnavailable)}
-    # A change with a password that a page of another site sent is refused.
-    if route.admin or not (route.is_public or route.method == "GET"):
+    # A key may lack the scope, and a change with a password that a page of another site sent is refused.
+    if not route.is_public and (route.method != "GET" or scope_of(route) is not KeyScope.READ):
         statuses.add(403)
     # Every body is read, even if the handler does not use it, and refused if it is too large.
     if route.method != "GET" or any(hint is int or _is(hint, Query) for hint in _signature(route.handler).values()):
@@ -164,8 +175,8 @@ def _operation(route: Endpoint, name: str, schemas: Schemas, examples: Mapping[s
         str(status): _answer(status, hint, schemas, examples.get(str(status)))
         for status, hint in sorted(successes(route).items())
     } | {str(status): {"$ref": f"#/components/responses/{ERRORS[status][0]}"} for status in failures(route)}
-    if route.is_public:
-        created["security"] = []
+    scope = scope_of(route)
+    created["security"] = [{"password": []}, {"key": [str(scope)]}] if scope else []
     return created
 
 
@@ -216,6 +227,8 @@ def _error(status: int, schemas: Schemas, examples: Mapping[str, Any]) -> tuple[
     headers: dict[str, Any] = {CODE_HEADER: {"description": "What went wrong.", "schema": {"type": "string"}}}
     if status == 401:
         headers["WWW-Authenticate"] = {"schema": {"type": "string"}}
+    if status == 429:
+        headers["Retry-After"] = {"description": "Seconds to wait.", "schema": {"type": "integer"}}
     created: dict[str, Any] = {"description": meaning, "headers": headers, "content": content}
     return name, created
 

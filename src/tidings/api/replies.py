@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 from starlette.responses import Response
 
+from tidings.api.key_quotas import KeyThrottled
 from tidings.base.errors import Forbidden, InvalidInput, NotFound, TidingsError, Unauthorized
 from tidings.domain.errors import SignInThrottled, UnknownApiKey
 from tidings.domain.feeds.categories import CategoryExists
@@ -21,6 +22,7 @@ CHALLENGE = {"WWW-Authenticate": 'Basic realm="Tidings", charset="UTF-8"'}
 STATUSES: tuple[tuple[type[TidingsError], int], ...] = (
     (Unauthorized, 401),
     (SignInThrottled, 429),
+    (KeyThrottled, 429),
     (Forbidden, 403),
     (NotFound, 404),
     (InvalidInput, 400),
@@ -52,6 +54,9 @@ def from_error(error: TidingsError) -> Response:
     status = status_of(type(error))
     if isinstance(error, SignInThrottled):
         return failure(status, error.message, {"Retry-After": str(error.retry_after_s)}, code=error.code)
+    if isinstance(error, KeyThrottled):
+        headers = {"Retry-After": str(error.quota.reset_s), **error.quota.headers}
+        return failure(status, error.message, headers, code=error.code)
     wants_password = isinstance(error, Unauthorized) and not isinstance(error, UnknownApiKey)
     return failure(status, _message_with_field(error), CHALLENGE if wants_password else None, code=error.code)
 

@@ -15,6 +15,7 @@ from tidings.archives.services import ArchiveServices
 from tidings.archives.source import SERVERS, ImportSource
 from tidings.base.errors import ImportRunning, InsufficientStorage, InvalidInput, NotFound
 from tidings.base.messages import msg, verbatim
+from tidings.domain.accounts.rights import KeyScope
 from tidings.domain.accounts.users import User
 from tidings.http.binding import Query
 from tidings.http.endpoints import Media, Routes
@@ -31,7 +32,7 @@ BINARY = {"type": "string", "format": "binary"}
 ZIP = Media("application/zip", BINARY)
 
 
-@routes.get("/v1/export/archive", responses={200: ZIP})
+@routes.get("/v1/export/archive", scope=KeyScope.MANAGE, responses={200: ZIP})
 def export_account(caller: User, archives: ArchiveServices) -> Response:
     """Export the whole account as an archive: settings, feeds with rules, entries with state and content.
 
@@ -122,6 +123,7 @@ class ImportOut(Struct, frozen=True):
 
 @routes.post(
     "/v1/import/archive",
+    scope=KeyScope.MANAGE,
     status=202,
     accepts_upload=True,
     raises=(InvalidInput, UploadTooLarge, ImportRunning, InsufficientStorage),
@@ -150,7 +152,7 @@ def import_account(
     return get_import(caller, services, archives)
 
 
-@routes.post("/v1/import/miniflux", status=202, raises=(InvalidInput, FetchError, ImportRunning))
+@routes.post("/v1/import/miniflux", scope=KeyScope.MANAGE, status=202, raises=(InvalidInput, FetchError, ImportRunning))
 def import_from_miniflux(
     caller: User, services: Services, archives: ArchiveServices, body: MinifluxImport
 ) -> ImportOut:
@@ -160,7 +162,9 @@ def import_from_miniflux(
     return get_import(caller, services, archives)
 
 
-@routes.post("/v1/import/tiny-tiny-rss", status=202, raises=(InvalidInput, FetchError, ImportRunning))
+@routes.post(
+    "/v1/import/tiny-tiny-rss", scope=KeyScope.MANAGE, status=202, raises=(InvalidInput, FetchError, ImportRunning)
+)
 def import_from_ttrss(caller: User, services: Services, archives: ArchiveServices, body: TtrssImport) -> ImportOut:
     """Import an account of a running Tiny Tiny RSS in the background. API access has to be enabled there."""
     archives.background_imports.start_ttrss(caller, body.url or "", body.username or "", body.password or "")

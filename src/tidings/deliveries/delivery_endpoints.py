@@ -15,6 +15,7 @@ from tidings.deliveries.registry import REGISTRY
 from tidings.deliveries.services import DeliveryServices
 from tidings.deliveries.store import outbox
 from tidings.deliveries.store.outbox import ListedDelivery
+from tidings.domain.accounts.rights import KeyScope
 from tidings.domain.accounts.users import User
 from tidings.http.binding import Query
 from tidings.http.endpoints import Routes
@@ -72,7 +73,7 @@ class DeliveriesQuery(Query, frozen=True):
     before_id: int | None = None
 
 
-@routes.get("/v1/webhooks/deliveries", raises=(InvalidInput,))
+@routes.get("/v1/webhooks/deliveries", scope=KeyScope.MANAGE, raises=(InvalidInput,))
 def list_deliveries(caller: User, services: Services, query: DeliveriesQuery) -> DeliveryList:
     """List deliveries to other services, sent or waiting, the newest first."""
     if query.state not in ("", *DeliveryState):
@@ -92,7 +93,7 @@ def list_deliveries(caller: User, services: Services, query: DeliveriesQuery) ->
     return DeliveryList([_out(shown, clock) for shown in deliveries])
 
 
-@routes.get("/v1/webhooks/deliveries/{delivery_id}", raises=(InvalidInput, NotFound))
+@routes.get("/v1/webhooks/deliveries/{delivery_id}", scope=KeyScope.MANAGE, raises=(InvalidInput, NotFound))
 def get_delivery(caller: User, services: Services, delivery_id: int) -> DeliveryDetails:
     """Get a delivery, with its body and the beginning of the last response."""
     with services.reading() as db:
@@ -107,7 +108,12 @@ def get_delivery(caller: User, services: Services, delivery_id: int) -> Delivery
     )
 
 
-@routes.post("/v1/webhooks/deliveries/{delivery_id}/redeliver", status=202, raises=(InvalidInput, NotFound))
+@routes.post(
+    "/v1/webhooks/deliveries/{delivery_id}/redeliver",
+    scope=KeyScope.MANAGE,
+    status=202,
+    raises=(InvalidInput, NotFound),
+)
 def redeliver(caller: User, services: Services, deliveries: DeliveryServices, delivery_id: int) -> DeliveryOut:
     """Send a delivery again, with the same delivery id. A delivery that is waiting is sent immediately."""
     deliveries.redelivery.redeliver(caller.id, delivery_id)

@@ -14,6 +14,7 @@ from tidings.deliveries.integration_changes import ENABLED, HAS_PREFIX, LAST_ERR
 from tidings.deliveries.provider import FieldKind, SettingField
 from tidings.deliveries.registry import REGISTRY
 from tidings.deliveries.services import DeliveryServices
+from tidings.domain.accounts.rights import KeyScope
 from tidings.domain.accounts.users import User
 from tidings.http.endpoints import Media, Routes
 from tidings.http.json_body import decode_object
@@ -76,7 +77,7 @@ SHOWN = Media(JSON, _schema(of_answer=True))
 SENT = Media(JSON, _schema(of_answer=False))
 
 
-@routes.get("/v1/integrations", responses={200: SHOWN})
+@routes.get("/v1/integrations", scope=KeyScope.MANAGE, responses={200: SHOWN})
 def get_integrations(caller: User, deliveries: DeliveryServices) -> Response:
     """Get the settings of all integrations, by name.
 
@@ -85,7 +86,9 @@ def get_integrations(caller: User, deliveries: DeliveryServices) -> Response:
     return json(deliveries.integrations.get_all(caller.id))
 
 
-@routes.put("/v1/integrations", responses={201: SHOWN}, request_bodies=(SENT,), raises=(InvalidInput,))
+@routes.put(
+    "/v1/integrations", scope=KeyScope.MANAGE, responses={201: SHOWN}, request_bodies=(SENT,), raises=(InvalidInput,)
+)
 def update_integrations(caller: User, deliveries: DeliveryServices, request: Request) -> Response:
     """Change settings of integrations. Members that are not sent keep their values.
 
@@ -101,7 +104,7 @@ def get_integrations_status(caller: User, services: Services) -> IntegrationsSta
         return IntegrationsStatus(bool(outbox.enabled_integrations(db, caller.id, SAVE_ENTRY)))
 
 
-@routes.post("/v1/integrations/{integration}/test", raises=(InvalidInput,))
+@routes.post("/v1/integrations/{integration}/test", scope=KeyScope.MANAGE, raises=(InvalidInput,))
 async def test_integration(caller: User, deliveries: DeliveryServices, integration: str) -> IntegrationTestedOut:
     """Send a sample entry to a service, whether it is switched on or not, and return the result."""
     outcome = await deliveries.redelivery.test(caller.id, find_provider(integration).name)

@@ -2,6 +2,7 @@
 
 Unauthorized
 └── UnknownApiKey       no user has this API key: asking for a password would not help
+    └── ExpiredApiKey   it does not work any more
 AccountFull             the account has reached one of its limits
 SignInThrottled         too many wrong passwords; this one was not verified
 FetchError
@@ -18,6 +19,10 @@ from tidings.net.errors import FetchError
 
 class UnknownApiKey(Unauthorized):
     code = "unknown-key"
+
+
+class ExpiredApiKey(UnknownApiKey):
+    code = "expired-key"
 
 
 class AccountFull(InvalidInput):

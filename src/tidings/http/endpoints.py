@@ -34,6 +34,8 @@ class Endpoint(Struct, frozen=True):
     handler: Callable[..., Any]
     status: int = 200
     """The status of a success."""
+    scope: str = ""
+    """The right that the credentials need, by the name that the surface gives it; "" for the surface's default."""
     admin: bool = False
     """Whether only administrators may call it; other users get 403."""
     raises: tuple[type[TidingsError], ...] = ()

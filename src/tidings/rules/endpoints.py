@@ -10,6 +10,7 @@ from msgspec import Meta, Struct
 from tidings.api.schema_annotations import Required, Timestamp, one_of
 from tidings.base.errors import InvalidField, InvalidInput, NotFound
 from tidings.base.messages import Message, msg
+from tidings.domain.accounts.rights import KeyScope
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.entries import EntryStatus
 from tidings.http.binding import LazyBody
@@ -131,7 +132,7 @@ def list_rules(caller: User, services: Services, rules: RuleServices) -> list[Ru
     return [_rule_out(rule, caller, today, problems.get(rule.id)) for rule in listed]
 
 
-@routes.post("/v1/rules", status=201, raises=(InvalidInput,))
+@routes.post("/v1/rules", scope=KeyScope.MANAGE, status=201, raises=(InvalidInput,))
 def create_rule(caller: User, services: Services, rules: RuleServices, body: RuleUpdate) -> RuleOut:
     """Add a rule behind the others. It decides about entries that arrive from now on."""
     fields = _fields(body, RuleFields())
@@ -139,7 +140,7 @@ def create_rule(caller: User, services: Services, rules: RuleServices, body: Rul
     return _one_out(caller, services, rules, rule)
 
 
-@routes.put("/v1/rules/order", status=204, raises=(InvalidInput,))
+@routes.put("/v1/rules/order", scope=KeyScope.MANAGE, status=204, raises=(InvalidInput,))
 def order_rules(caller: User, rules: RuleServices, body: RuleOrder) -> None:
     """Set the order in which rules are tried."""
     if body.rule_ids is None:
@@ -147,7 +148,7 @@ def order_rules(caller: User, rules: RuleServices, body: RuleOrder) -> None:
     rules.rules.order(caller.id, body.rule_ids)
 
 
-@routes.post("/v1/rules/preview", raises=(InvalidInput,))
+@routes.post("/v1/rules/preview", scope=KeyScope.READ, raises=(InvalidInput,))
 def preview_rule(caller: User, rules: RuleServices, body: RuleUpdate) -> RulePreviewOut:
     """Tell what a rule would do to the stored entries. Nothing is changed or stored."""
     preview = rules.rules.preview(caller, _fields(body, RuleFields()))
@@ -179,7 +180,7 @@ def get_rule(caller: User, services: Services, rules: RuleServices, rule_id: int
     return _one_out(caller, services, rules, rule)
 
 
-@routes.put("/v1/rules/{rule_id}", status=201, raises=(InvalidInput, NotFound))
+@routes.put("/v1/rules/{rule_id}", scope=KeyScope.MANAGE, status=201, raises=(InvalidInput, NotFound))
 def update_rule(
     caller: User, services: Services, rules: RuleServices, rule_id: int, body: LazyBody[RuleUpdate]
 ) -> RuleOut:
@@ -193,13 +194,13 @@ def update_rule(
     return _one_out(caller, services, rules, rule)
 
 
-@routes.delete("/v1/rules/{rule_id}", status=204, raises=(InvalidInput, NotFound))
+@routes.delete("/v1/rules/{rule_id}", scope=KeyScope.MANAGE, status=204, raises=(InvalidInput, NotFound))
 def delete_rule(caller: User, rules: RuleServices, rule_id: int) -> None:
     """Delete a rule. What it did to entries stays."""
     rules.rules.delete(caller.id, rule_id)
 
 
-@routes.post("/v1/rules/{rule_id}/apply", status=202, raises=(InvalidInput, NotFound))
+@routes.post("/v1/rules/{rule_id}/apply", scope=KeyScope.MANAGE, status=202, raises=(InvalidInput, NotFound))
 def apply_rule(caller: User, rules: RuleServices, rule_id: int) -> RuleRunOut:
     """Apply a rule to the stored entries, in the background, even if it is not enabled.
 
@@ -218,7 +219,7 @@ def get_rule_run(caller: User, services: Services, rules: RuleServices, rule_id:
     return _run_out(caller, rules, run)
 
 
-@routes.post("/v1/rules/{rule_id}/undo", status=202, raises=(InvalidInput, NotFound))
+@routes.post("/v1/rules/{rule_id}/undo", scope=KeyScope.MANAGE, status=202, raises=(InvalidInput, NotFound))
 def undo_rule(caller: User, rules: RuleServices, rule_id: int) -> RuleRunOut:
     """Undo the last time that a rule was applied, in the background, within a day. If that still goes on, it stops.
 

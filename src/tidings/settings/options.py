@@ -258,6 +258,13 @@ class Settings:
         allowed="1, true, yes, on or 0, false, no, off",
         default="0",
     )
+    api_key_rate_limit: int = option(
+        values.integer(0, 1_000_000),
+        "Requests per minute that an API key may make; 0 for any number. Each web process counts for itself, so a"
+        " client whose connections go to several may make more.",
+        allowed="a whole number from 0 to 1000000",
+        default="0",
+    )
     max_feeds_per_user: int = option(
         values.integer(0, 2**31 - 1),
         "Largest number of feeds of an account without a limit of its own; 0 for any number.",

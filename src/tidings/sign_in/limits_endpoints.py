@@ -11,6 +11,7 @@ from tidings.api.schema_annotations import up_to
 from tidings.base.errors import Forbidden, InvalidInput, NotFound
 from tidings.base.messages import verbatim
 from tidings.domain.accounts.events import Origin
+from tidings.domain.accounts.rights import KeyScope, Rights
 from tidings.domain.accounts.users import User
 from tidings.http.endpoints import Routes
 from tidings.http.json_body import Int64
@@ -47,8 +48,13 @@ class AccountLimitsUpdate(Struct, frozen=True):
 
 
 @routes.get("/v1/users/{user_id}/limits", raises=(Forbidden, InvalidInput, NotFound))
-def get_limits(caller: User, sign_in: SignInServices, user_id: int) -> AccountLimitsOut:
-    """Get the limits of an account and what it has: administrators of any, other users of their own."""
+def get_limits(caller: User, rights: Rights, sign_in: SignInServices, user_id: int) -> AccountLimitsOut:
+    """Get the limits of an account and what it has: administrators of any, other users of their own.
+
+    API keys need the scope `admin` for those of another account.
+    """
+    if caller.id != user_id:
+        rights.require(KeyScope.ADMIN)
     if not caller.is_admin and caller.id != user_id:
         raise Forbidden(verbatim("Only an administrator may see the limits of another user."))
     return _out(sign_in, user_id)

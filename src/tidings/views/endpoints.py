@@ -9,12 +9,13 @@ from starlette.responses import Response
 
 from tidings.api.entry_filters import EntriesQuery, IdsQuery
 from tidings.api.entry_lists import EntryIds, EntryList, entry_ids, filtered_list
-from tidings.api.missing_icons import MissingIcon
+from tidings.api.feed_style import FeedStyle
 from tidings.api.schema_annotations import Required, one_of, up_to
 from tidings.api.struct_copy import StructCopy
 from tidings.base.errors import InvalidInput, NotFound
 from tidings.base.messages import verbatim
 from tidings.base.times import LATEST, SECOND, Instant
+from tidings.domain.accounts.rights import KeyScope
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.entries import Direction, EntryFilter, Order
 from tidings.domain.entries.saved_views import DENSITIES, ICONS, MAX_VIEWS, ORDERS, SavedView
@@ -90,7 +91,7 @@ def list_views(caller: User, views: ViewServices) -> list[ViewOut]:
     return [_copy(view) for view in views.views.list_all(caller.id)]
 
 
-@routes.post("/v1/views", status=201, raises=(InvalidInput,))
+@routes.post("/v1/views", scope=KeyScope.MANAGE, status=201, raises=(InvalidInput,))
 def create_view(caller: User, views: ViewServices, body: ViewCreate) -> ViewOut:
     """Save a query under a name. The name, in any case, is unique among your views."""
     if not body.name:
@@ -113,14 +114,14 @@ def get_view(caller: User, views: ViewServices, view_id: int) -> ViewOut:
     return _copy(views.views.get(caller.id, view_id))
 
 
-@routes.put("/v1/views/{view_id}", status=201, raises=(InvalidInput, NotFound))
+@routes.put("/v1/views/{view_id}", scope=KeyScope.MANAGE, status=201, raises=(InvalidInput, NotFound))
 def update_view(caller: User, views: ViewServices, view_id: int, body: LazyBody[ViewUpdate]) -> ViewOut:
     """Change a saved view. Members that are not sent keep their values."""
     views.views.get(caller.id, view_id)
     return _copy(views.views.update(caller.id, view_id, sent(body.read())))
 
 
-@routes.delete("/v1/views/{view_id}", status=204, raises=(InvalidInput, NotFound))
+@routes.delete("/v1/views/{view_id}", scope=KeyScope.MANAGE, status=204, raises=(InvalidInput, NotFound))
 def delete_view(caller: User, views: ViewServices, view_id: int) -> None:
     """Delete a saved view. Its entries stay. A view that other queries refer to is not deleted."""
     views.views.delete(caller.id, view_id)
@@ -131,14 +132,14 @@ def list_view_entries(
     caller: User,
     services: Services,
     views: ViewServices,
-    missing_icon: MissingIcon,
+    style: FeedStyle,
     view_id: int,
     query: EntriesQuery,
 ) -> Response:
     """List the entries of a view, in its order unless the request asks for another."""
     view = views.views.get(caller.id, view_id)
     page = query.page(order=Order(view.order), direction=Direction(view.direction))
-    return filtered_list(caller, services, missing_icon, query, page=page, within=_query(caller, services, view))
+    return filtered_list(caller, services, style, query, page=page, within=_query(caller, services, view))
 
 
 @routes.get("/v1/views/{view_id}/ids", raises=(InvalidInput, NotFound))
@@ -150,7 +151,7 @@ def list_view_entry_ids(
     return entry_ids(caller, services, query, within=_query(caller, services, view))
 
 
-@routes.put("/v1/views/{view_id}/mark-all-as-read", status=204, raises=(InvalidInput, NotFound))
+@routes.put("/v1/views/{view_id}/mark-all-as-read", scope=KeyScope.WRITE, status=204, raises=(InvalidInput, NotFound))
 def mark_view_read(caller: User, services: Services, views: ViewServices, view_id: int, query: MarkReadQuery) -> None:
     """Mark the entries of a view as read, up to a moment."""
     view = views.views.get(caller.id, view_id)

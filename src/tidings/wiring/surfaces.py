@@ -68,6 +68,7 @@ def asgi_app(settings: Settings) -> ASGIApp:
         max_concurrency=max_concurrency,
         trusted=settings.trusted_reverse_proxy_networks,
         base_url=settings.base_url,
+        key_rate_limit=settings.api_key_rate_limit,
     )
     reader = GoogleReader(
         services,

@@ -6,8 +6,10 @@ from msgspec import Struct
 
 from tidings.api.schema_annotations import Required, Timestamp
 from tidings.api.struct_copy import StructCopy
-from tidings.base.errors import InvalidInput, NotFound
+from tidings.base.errors import Forbidden, InvalidInput, NotFound
+from tidings.base.messages import msg
 from tidings.domain.accounts.events import Origin
+from tidings.domain.accounts.rights import KeyScope, Rights
 from tidings.domain.accounts.users import User
 from tidings.http.endpoints import Routes
 from tidings.services import Services
@@ -55,16 +57,23 @@ def _out(stored: ApiPassword, clock: TimeZone) -> ApiPasswordOut:
     )
 
 
-@routes.get("/v1/api-passwords")
+@routes.get("/v1/api-passwords", scope=KeyScope.MANAGE)
 def list_api_passwords(caller: User, services: Services) -> list[ApiPasswordOut]:
     """List your API passwords, by name. The passwords themselves are not shown again."""
     clock = time_zone(caller.timezone)
     return [_out(stored, clock) for stored in services.accounts.api_passwords.list_all(caller.id)]
 
 
-@routes.post("/v1/api-passwords", status=201, raises=(InvalidInput,))
-def create_api_password(caller: User, services: Services, origin: Origin, body: ApiPasswordCreate) -> NewApiPasswordOut:
-    """Create a password for an app. Its name, in any case, is unique among your passwords."""
+@routes.post("/v1/api-passwords", scope=KeyScope.MANAGE, status=201, raises=(InvalidInput,))
+def create_api_password(
+    caller: User, rights: Rights, services: Services, origin: Origin, body: ApiPasswordCreate
+) -> NewApiPasswordOut:
+    """Create a password for an app. Its name, in any case, is unique among your passwords.
+
+    API keys that expire may not: an API password lasts until it is deleted.
+    """
+    if rights.expires_at is not None:
+        raise Forbidden(msg("A key that expires cannot create an API password, which would outlive it."))
     created = services.accounts.api_passwords.create(caller, body.name or "", origin)
     return _copy_new(
         created.stored,
@@ -75,7 +84,9 @@ def create_api_password(caller: User, services: Services, origin: Origin, body: 
     )
 
 
-@routes.delete("/v1/api-passwords/{api_password_id}", status=204, raises=(InvalidInput, NotFound))
+@routes.delete(
+    "/v1/api-passwords/{api_password_id}", scope=KeyScope.MANAGE, status=204, raises=(InvalidInput, NotFound)
+)
 def delete_api_password(caller: User, services: Services, origin: Origin, api_password_id: int) -> None:
     """Delete an API password; the app that has it is signed out."""
     services.accounts.api_passwords.delete(caller, api_password_id, origin)

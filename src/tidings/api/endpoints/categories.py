@@ -8,6 +8,7 @@ from tidings.api.schema_annotations import Required
 from tidings.api.struct_copy import StructCopy
 from tidings.base.errors import InvalidInput, NotFound
 from tidings.base.messages import verbatim
+from tidings.domain.accounts.rights import KeyScope
 from tidings.domain.accounts.users import User
 from tidings.domain.feeds.categories import Category, CategoryTree, SplitName
 from tidings.http.binding import LazyBody, Query
@@ -109,7 +110,7 @@ def list_categories(
     return counted
 
 
-@routes.post("/v1/categories", status=201, raises=(InvalidInput,))
+@routes.post("/v1/categories", scope=KeyScope.MANAGE, status=201, raises=(InvalidInput,))
 def create_category(caller: User, services: Services, body: CategoryCreate) -> CategoryOut:
     """Create a category. Its title, in any case, is unique among your categories, or among those under its parent."""
     if not body.title:
@@ -127,13 +128,13 @@ def list_paths_in_names(caller: User, services: Services) -> list[SplitName]:
     return services.feeds.categories.paths_in_names(caller.id)
 
 
-@routes.post("/v1/categories/tree")
+@routes.post("/v1/categories/tree", scope=KeyScope.MANAGE)
 def make_category_tree(caller: User, services: Services) -> list[SplitName]:
     """Make a tree of the names that are paths, and list them. Their titles stay as they are."""
     return services.feeds.categories.make_tree(caller.id)
 
 
-@routes.put("/v1/categories/{category_id}", status=201, raises=(InvalidInput, NotFound))
+@routes.put("/v1/categories/{category_id}", scope=KeyScope.MANAGE, status=201, raises=(InvalidInput, NotFound))
 def update_category(caller: User, services: Services, category_id: int, body: LazyBody[CategoryUpdate]) -> CategoryOut:
     """Rename a category, put it under another one, hide it from the global lists, or keep its duplicates.
 
@@ -154,7 +155,7 @@ def update_category(caller: User, services: Services, category_id: int, body: La
     )
 
 
-@routes.delete("/v1/categories/{category_id}", status=204, raises=(InvalidInput, NotFound))
+@routes.delete("/v1/categories/{category_id}", scope=KeyScope.MANAGE, status=204, raises=(InvalidInput, NotFound))
 def delete_category(caller: User, services: Services, category_id: int, query: DeletionQuery) -> None:
     """Delete a category with its feeds and their entries, except feeds that are in another category, too.
 
@@ -163,13 +164,15 @@ def delete_category(caller: User, services: Services, category_id: int, query: D
     services.feeds.categories.delete(caller.id, category_id, with_below=bool(query.with_below))
 
 
-@routes.put("/v1/categories/{category_id}/mark-all-as-read", status=204, raises=(InvalidInput, NotFound))
+@routes.put(
+    "/v1/categories/{category_id}/mark-all-as-read", scope=KeyScope.WRITE, status=204, raises=(InvalidInput, NotFound)
+)
 def mark_category_read(caller: User, services: Services, category_id: int) -> None:
     """Mark all entries of a category and of those below it as read, except those dated in the future."""
     services.feeds.categories.mark_read(caller.id, category_id)
 
 
-@routes.put("/v1/categories/{category_id}/refresh", status=204, raises=(InvalidInput, NotFound))
+@routes.put("/v1/categories/{category_id}/refresh", scope=KeyScope.WRITE, status=204, raises=(InvalidInput, NotFound))
 def refresh_category(caller: User, services: Services, category_id: int) -> None:
     """Schedule a check of all enabled feeds of a category and of those below it."""
     services.polling.claims.refresh_category(caller.id, category_id)

@@ -9,6 +9,7 @@ from msgspec import Struct
 from tidings.api.schema_annotations import Required, one_of
 from tidings.base.errors import InvalidInput, NotFound
 from tidings.content.model import FeedFormat
+from tidings.domain.accounts.rights import KeyScope
 from tidings.domain.accounts.users import User
 from tidings.http.endpoints import Routes
 from tidings.net.errors import FetchError
@@ -39,7 +40,7 @@ class DiscoveredOut(Struct, frozen=True):
     type: Annotated[str, one_of(FeedFormat)]
 
 
-@routes.post("/v1/discover", raises=(InvalidInput, NotFound, FetchError))
+@routes.post("/v1/discover", scope=KeyScope.MANAGE, raises=(InvalidInput, NotFound, FetchError))
 async def discover(caller: User, services: Services, body: DiscoveryRequest) -> list[DiscoveredOut]:
     """Find the feeds of a web page. Nothing is stored."""
     values = {name: value for name in body.__struct_fields__ if (value := getattr(body, name)) is not None}

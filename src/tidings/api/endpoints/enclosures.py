@@ -8,6 +8,7 @@ from msgspec import Meta, Struct
 
 from tidings.api.struct_copy import StructCopy
 from tidings.base.errors import InvalidInput, NotFound
+from tidings.domain.accounts.rights import KeyScope
 from tidings.domain.accounts.users import User
 from tidings.http.endpoints import Routes
 from tidings.services import Services
@@ -44,7 +45,7 @@ def get_enclosure(caller: User, services: Services, enclosure_id: int) -> Enclos
         return enclosure_out(owned_enclosure(db, caller.id, enclosure_id))
 
 
-@routes.put("/v1/enclosures/{enclosure_id}", status=204, raises=(InvalidInput, NotFound))
+@routes.put("/v1/enclosures/{enclosure_id}", scope=KeyScope.WRITE, status=204, raises=(InvalidInput, NotFound))
 def update_enclosure(caller: User, services: Services, enclosure_id: int, body: EnclosureUpdate) -> None:
     """Store the playback position of an enclosure."""
     services.entries.enclosures.set_progression(caller.id, enclosure_id, body.media_progression or 0)

@@ -9,10 +9,11 @@ from starlette.responses import Response
 
 from tidings.api.entry_filters import EntriesQuery, IdsQuery
 from tidings.api.entry_lists import EntryIds, EntryList, EntryOut, entry_ids, filtered_list, serialize_entry
-from tidings.api.missing_icons import MissingIcon
+from tidings.api.feed_style import FeedStyle
 from tidings.api.schema_annotations import Required, one_of
 from tidings.base.errors import InvalidInput, NotFound
 from tidings.base.messages import verbatim
+from tidings.domain.accounts.rights import KeyScope
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.entries import (
     STATUS_BY_NAME,
@@ -46,25 +47,25 @@ class EntriesUpdate(Struct, frozen=True):
 
 
 @routes.get("/v1/entries", raises=(InvalidInput,), responses={200: EntryList})
-def list_entries(caller: User, services: Services, missing_icon: MissingIcon, query: EntriesQuery) -> Response:
+def list_entries(caller: User, services: Services, style: FeedStyle, query: EntriesQuery) -> Response:
     """List entries of all feeds."""
-    return filtered_list(caller, services, missing_icon, query)
+    return filtered_list(caller, services, style, query)
 
 
 @routes.get("/v1/feeds/{feed_id}/entries", raises=(InvalidInput,), responses={200: EntryList})
 def list_feed_entries(
-    caller: User, services: Services, missing_icon: MissingIcon, feed_id: int, query: EntriesQuery
+    caller: User, services: Services, style: FeedStyle, feed_id: int, query: EntriesQuery
 ) -> Response:
     """List entries of a feed."""
-    return filtered_list(caller, services, missing_icon, query, feed_id=feed_id)
+    return filtered_list(caller, services, style, query, feed_id=feed_id)
 
 
 @routes.get("/v1/categories/{category_id}/entries", raises=(InvalidInput,), responses={200: EntryList})
 def list_category_entries(
-    caller: User, services: Services, missing_icon: MissingIcon, category_id: int, query: EntriesQuery
+    caller: User, services: Services, style: FeedStyle, category_id: int, query: EntriesQuery
 ) -> Response:
     """List entries of all feeds of a category and of those below it."""
-    return filtered_list(caller, services, missing_icon, query, category_id=category_id)
+    return filtered_list(caller, services, style, query, category_id=category_id)
 
 
 @routes.get("/v1/entries/ids", raises=(InvalidInput,))
@@ -74,37 +75,33 @@ def list_entry_ids(caller: User, services: Services, query: IdsQuery) -> EntryId
 
 
 @routes.get("/v1/entries/{entry_id}", raises=(InvalidInput, NotFound))
-def get_entry(caller: User, services: Services, missing_icon: MissingIcon, entry_id: int) -> EntryOut:
+def get_entry(caller: User, services: Services, style: FeedStyle, entry_id: int) -> EntryOut:
     """Get an entry. This does not mark it as read."""
     with services.reading() as db:
-        return serialize_entry(db, caller, owned_entry(db, caller.id, entry_id), missing_icon)
+        return serialize_entry(db, caller, owned_entry(db, caller.id, entry_id), style)
 
 
 @routes.get("/v1/feeds/{feed_id}/entries/{entry_id}", raises=(InvalidInput, NotFound))
-def get_feed_entry(
-    caller: User, services: Services, missing_icon: MissingIcon, feed_id: int, entry_id: int
-) -> EntryOut:
+def get_feed_entry(caller: User, services: Services, style: FeedStyle, feed_id: int, entry_id: int) -> EntryOut:
     """Get an entry of a feed."""
     with services.reading() as db:
         entry = owned_entry(db, caller.id, entry_id)
         if entry.feed_id != feed_id:
             raise NotFound(verbatim(f"There is no entry {entry_id} in feed {feed_id}."))
-        return serialize_entry(db, caller, entry, missing_icon)
+        return serialize_entry(db, caller, entry, style)
 
 
 @routes.get("/v1/categories/{category_id}/entries/{entry_id}", raises=(InvalidInput, NotFound))
-def get_category_entry(
-    caller: User, services: Services, missing_icon: MissingIcon, category_id: int, entry_id: int
-) -> EntryOut:
+def get_category_entry(caller: User, services: Services, style: FeedStyle, category_id: int, entry_id: int) -> EntryOut:
     """Get an entry of a category or of one below it."""
     with services.reading() as db:
         entry = owned_entry(db, caller.id, entry_id)
         if entry.feed_id not in feeds.ids_of_category(db, caller.id, category_id):
             raise NotFound(verbatim(f"There is no entry {entry_id} in category {category_id}."))
-        return serialize_entry(db, caller, entry, missing_icon)
+        return serialize_entry(db, caller, entry, style)
 
 
-@routes.put("/v1/entries", status=204, raises=(InvalidInput,))
+@routes.put("/v1/entries", scope=KeyScope.WRITE, status=204, raises=(InvalidInput,))
 def update_entries(caller: User, services: Services, body: EntriesUpdate) -> None:
     """Set the status or the star of several entries, give or take labels, hide them or show them again.
 
@@ -155,8 +152,8 @@ def _label_changes(body: EntriesUpdate) -> tuple[set[int], set[int]]:
     return added, removed
 
 
-@routes.put("/v1/entries/{entry_id}/bookmark", status=204, raises=(InvalidInput, NotFound))
-@routes.put("/v1/entries/{entry_id}/star", status=204, raises=(InvalidInput, NotFound))
+@routes.put("/v1/entries/{entry_id}/bookmark", scope=KeyScope.WRITE, status=204, raises=(InvalidInput, NotFound))
+@routes.put("/v1/entries/{entry_id}/star", scope=KeyScope.WRITE, status=204, raises=(InvalidInput, NotFound))
 def toggle_star(caller: User, services: Services, entry_id: int) -> None:
     """Toggle the star of an entry."""
     services.entries.changes.toggle_star(caller, entry_id)

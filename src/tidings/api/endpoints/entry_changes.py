@@ -8,9 +8,10 @@ from msgspec import Struct
 from starlette.responses import Response
 
 from tidings.api.entry_lists import EntryOut, serialize_entry
-from tidings.api.missing_icons import MissingIcon
+from tidings.api.feed_style import FeedStyle
 from tidings.api.schema_annotations import Required, one_of
 from tidings.base.errors import InvalidInput, NotFound
+from tidings.domain.accounts.rights import KeyScope
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.entries import STATUS_BY_NAME
 from tidings.http.binding import LazyBody
@@ -58,10 +59,8 @@ class EntryImported(Struct, frozen=True):
     id: int
 
 
-@routes.put("/v1/entries/{entry_id}", status=201, raises=(InvalidInput, NotFound))
-def update_entry(
-    caller: User, services: Services, missing_icon: MissingIcon, entry_id: int, body: EntryUpdate
-) -> EntryOut:
+@routes.put("/v1/entries/{entry_id}", scope=KeyScope.WRITE, status=201, raises=(InvalidInput, NotFound))
+def update_entry(caller: User, services: Services, style: FeedStyle, entry_id: int, body: EntryUpdate) -> EntryOut:
     """Change the title, the content or the labels of an entry. Later changes of the publisher do not overwrite them."""
     if body.labels is not None:
         with services.reading() as db:
@@ -71,11 +70,12 @@ def update_entry(
     if body.labels is not None:
         services.entries.labels.set_of_entry(caller.id, entry_id, body.labels)
     with services.reading() as db:
-        return serialize_entry(db, caller, owned_entry(db, caller.id, entry_id), missing_icon)
+        return serialize_entry(db, caller, owned_entry(db, caller.id, entry_id), style)
 
 
 @routes.post(
     "/v1/feeds/{feed_id}/entries/import",
+    scope=KeyScope.WRITE,
     raises=(InvalidInput,),
     responses={200: EntryImported, 201: EntryImported},
 )
@@ -88,14 +88,14 @@ def import_entry(caller: User, services: Services, feed_id: int, body: LazyBody[
     return json(EntryImported(entry_id), 201 if is_new else 200)
 
 
-@routes.post("/v1/entries/{entry_id}/save", status=202, raises=(InvalidInput, NotFound))
+@routes.post("/v1/entries/{entry_id}/save", scope=KeyScope.WRITE, status=202, raises=(InvalidInput, NotFound))
 def save_entry(caller: User, services: Services, entry_id: int) -> None:
     """Queue an entry for all services that you save entries to."""
     services.entries.changes.save(caller, entry_id)
 
 
-@routes.put("/v1/flush-history", status=202)
-@routes.delete("/v1/flush-history", status=202)
+@routes.put("/v1/flush-history", scope=KeyScope.WRITE, status=202)
+@routes.delete("/v1/flush-history", scope=KeyScope.WRITE, status=202)
 def flush_history(caller: User, services: Services) -> None:
     """Delete read entries, except starred, shared and labelled ones. They are not added again."""
     services.entries.changes.flush_history(caller.id)

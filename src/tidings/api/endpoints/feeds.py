@@ -11,11 +11,12 @@ import msgspec
 from msgspec import Struct
 
 from tidings.api.endpoints.categories import CategoryOut, category_out
-from tidings.api.missing_icons import MissingIcon
+from tidings.api.feed_style import PLAIN, FeedStyle, MissingIcon
 from tidings.api.schema_annotations import Required, Timestamp
 from tidings.api.setting_members import accepts, shows
 from tidings.api.struct_copy import StructCopy
 from tidings.base.errors import InvalidInput, NotFound
+from tidings.domain.accounts.rights import KeyScope
 from tidings.domain.accounts.users import User
 from tidings.domain.feeds.feed_settings import ALL_FEED_SETTINGS, FEED_SETTINGS, NUMBERS
 from tidings.domain.feeds.feeds import Feed
@@ -49,7 +50,8 @@ class FeedOut(Struct, frozen=True):
     that fail at null. category_ids: all categories that it is in, the one in category first.
 
     check_interval_minutes: 0 if it follows how often the feed publishes. keep_read_days, keep_unread_days: after
-    how many days its entries are deleted, -1 for never; null for the setting of all feeds.
+    how many days its entries are deleted, -1 for never; null for the setting of all feeds. username, password, cookie,
+    proxy_url, webhook_url, apprise_service_urls: empty for API keys without the scope manage.
     """
 
     id: int
@@ -70,8 +72,8 @@ class FeedOut(Struct, frozen=True):
     category_ids: list[int]
 
 
-# Time zone of the user, what a missing icon is for the client, and text of the feed (`storage.feeds.feed_texts`).
-Key = tuple[str, MissingIcon, str]
+# Time zone of the user, how the client sees feeds, and text of the feed (`storage.feeds.feed_texts`).
+Key = tuple[str, FeedStyle, str]
 
 
 class EncodedFeeds:
@@ -115,6 +117,7 @@ _copy = StructCopy(FeedOut, "checked_at", "next_check_at", "category", "icon", "
 # The columns from which it is built, in addition to categories and icon.
 _BUILT = ("category", "icon", "category_ids")
 SHOWN = (*(name for name in FeedOut.__struct_fields__ if name not in _BUILT), "icon_id")
+_NO_SECRETS = {one.name: "" for one in ALL_FEED_SETTINGS if one.setting.is_secret}
 _kept = EncodedFeeds()
 
 
@@ -123,7 +126,7 @@ def encoded_feeds(
     user: User,
     feed_ids: Collection[int] | None = None,
     *,
-    missing_icon: MissingIcon = MissingIcon.NULL,
+    style: FeedStyle = PLAIN,
     kept: EncodedFeeds = _kept,
 ) -> dict[int, msgspec.Raw]:
     """Return the user's feeds of the list as JSON of FeedOut, by id; None: all, in the order of the API.
@@ -132,14 +135,16 @@ def encoded_feeds(
     state: a feed that is deleted between the two is left out.
     """
     texts = feed_texts.texts(db, user.id, SHOWN, feed_ids)
-    found = kept.get_many((user.timezone, missing_icon, text) for _, text in texts)
+    found = kept.get_many((user.timezone, style, text) for _, text in texts)
     by_id = {feed_id: encoded for (feed_id, _), encoded in zip(texts, found, strict=True)}
     missing = [feed_id for feed_id, encoded in by_id.items() if encoded is None]
     for record in feed_texts.records(db, user.id, SHOWN, missing) if missing else ():
-        icon = _icon(record.feed, record.icon_name, missing_icon)
+        icon = _icon(record.feed, record.icon_name, style.missing_icon)
         shown = _show(record, icon, time_zone(user.timezone))
+        if style.hides_secrets:
+            shown = msgspec.structs.replace(shown, **_NO_SECRETS)
         by_id[shown.id] = encoded = msgspec.json.encode(shown)
-        kept.add((user.timezone, missing_icon, record.text), encoded)
+        kept.add((user.timezone, style, record.text), encoded)
     return {feed_id: msgspec.Raw(encoded) for feed_id, encoded in by_id.items() if encoded is not None}
 
 
@@ -161,9 +166,9 @@ def _show(record: FeedRecord, icon: FeedIconOut | None, zone: TimeZone) -> FeedO
     )
 
 
-def encoded_feed(db: Read, user: User, feed_id: int, missing_icon: MissingIcon) -> msgspec.Raw:
+def encoded_feed(db: Read, user: User, feed_id: int, style: FeedStyle) -> msgspec.Raw:
     """Return a feed as JSON of FeedOut. Raises NotFound if the user has no such feed."""
-    found = encoded_feeds(db, user, [feed_id], missing_icon=missing_icon)
+    found = encoded_feeds(db, user, [feed_id], style=style)
     if feed_id not in found:
         raise unknown_feed(feed_id)
     return found[feed_id]
@@ -225,19 +230,19 @@ class CountersOut(Struct, frozen=True):
 
 
 @routes.get("/v1/feeds")
-def list_feeds(caller: User, services: Services, missing_icon: MissingIcon) -> list[FeedOut]:
+def list_feeds(caller: User, services: Services, style: FeedStyle) -> list[FeedOut]:
     """List all feeds, failing ones first, then by title."""
     with services.reading() as db:
-        return list(encoded_feeds(db, caller, missing_icon=missing_icon).values())  # type: ignore[arg-type]
+        return list(encoded_feeds(db, caller, style=style).values())  # type: ignore[arg-type]
 
 
 @routes.get("/v1/categories/{category_id}/feeds", raises=(InvalidInput, NotFound))
-def list_category_feeds(caller: User, services: Services, missing_icon: MissingIcon, category_id: int) -> list[FeedOut]:
+def list_category_feeds(caller: User, services: Services, style: FeedStyle, category_id: int) -> list[FeedOut]:
     """List the feeds of a category and of those below it, ordered by enabled, failing and unread entries."""
     with services.reading() as db:
         owned_category(db, caller.id, category_id)
         feed_ids = feeds.ids_of_category(db, caller.id, category_id)
-        found = encoded_feeds(db, caller, feed_ids, missing_icon=missing_icon)
+        found = encoded_feeds(db, caller, feed_ids, style=style)
         # On PostgreSQL a feed may be deleted between the two statements.
         return [found[feed_id] for feed_id in feed_ids if feed_id in found]  # type: ignore[misc]
 
@@ -254,13 +259,13 @@ def get_counters(caller: User, services: Services) -> CountersOut:
 
 
 @routes.get("/v1/feeds/{feed_id}", raises=(InvalidInput, NotFound))
-def get_feed(caller: User, services: Services, missing_icon: MissingIcon, feed_id: int) -> FeedOut:
+def get_feed(caller: User, services: Services, style: FeedStyle, feed_id: int) -> FeedOut:
     """Get a feed."""
     with services.reading() as db:
-        return encoded_feed(db, caller, feed_id, missing_icon)  # type: ignore[return-value]
+        return encoded_feed(db, caller, feed_id, style)  # type: ignore[return-value]
 
 
-@routes.post("/v1/feeds", status=201, raises=(InvalidInput, FetchError))
+@routes.post("/v1/feeds", scope=KeyScope.MANAGE, status=201, raises=(InvalidInput, FetchError))
 async def create_feed(caller: User, services: Services, body: FeedCreate) -> FeedCreated:
     """Subscribe to a feed. It is fetched, and its entries are stored, before the response."""
     values = _sent_values(body)
@@ -272,8 +277,8 @@ async def create_feed(caller: User, services: Services, body: FeedCreate) -> Fee
     return await reach(body.feed_url or "", create, has_secrets=has_secrets, completes=False)
 
 
-@routes.put("/v1/feeds/{feed_id}", status=201, raises=(InvalidInput, NotFound))
-def update_feed(caller: User, services: Services, missing_icon: MissingIcon, feed_id: int, body: FeedUpdate) -> FeedOut:
+@routes.put("/v1/feeds/{feed_id}", scope=KeyScope.MANAGE, status=201, raises=(InvalidInput, NotFound))
+def update_feed(caller: User, services: Services, style: FeedStyle, feed_id: int, body: FeedUpdate) -> FeedOut:
     """Change a feed. Members that are not sent keep their values; errors of earlier checks are cleared."""
     values = _sent_values(body)
     values.pop("category", None)
@@ -281,28 +286,30 @@ def update_feed(caller: User, services: Services, missing_icon: MissingIcon, fee
         values.setdefault("category_id", body.category.id)
     services.feeds.subscriptions.update(caller.id, feed_id, values)
     with services.reading() as db:
-        return encoded_feed(db, caller, feed_id, missing_icon)  # type: ignore[return-value]
+        return encoded_feed(db, caller, feed_id, style)  # type: ignore[return-value]
 
 
-@routes.delete("/v1/feeds/{feed_id}", status=204, raises=(InvalidInput, NotFound))
+@routes.delete("/v1/feeds/{feed_id}", scope=KeyScope.MANAGE, status=204, raises=(InvalidInput, NotFound))
 def delete_feed(caller: User, services: Services, feed_id: int) -> None:
     """Unsubscribe from a feed. The feed and its entries are deleted."""
     services.feeds.subscriptions.delete(caller.id, feed_id)
 
 
-@routes.put("/v1/feeds/{feed_id}/refresh", status=204, raises=(InvalidInput, NotFound, FetchError))
+@routes.put(
+    "/v1/feeds/{feed_id}/refresh", scope=KeyScope.WRITE, status=204, raises=(InvalidInput, NotFound, FetchError)
+)
 async def refresh_feed(caller: User, services: Services, feed_id: int) -> None:
     """Check a feed now, regardless of its schedule, and wait for the result."""
     await services.polling.claims.refresh_now(caller.id, feed_id)
 
 
-@routes.put("/v1/feeds/refresh", status=204)
+@routes.put("/v1/feeds/refresh", scope=KeyScope.WRITE, status=204)
 def refresh_all(caller: User, services: Services) -> None:
     """Schedule a check of all enabled feeds."""
     services.polling.claims.refresh_all(caller.id)
 
 
-@routes.put("/v1/feeds/{feed_id}/mark-all-as-read", status=204, raises=(InvalidInput, NotFound))
+@routes.put("/v1/feeds/{feed_id}/mark-all-as-read", scope=KeyScope.WRITE, status=204, raises=(InvalidInput, NotFound))
 def mark_feed_read(caller: User, services: Services, feed_id: int) -> None:
     """Mark all entries of a feed as read, except those dated in the future."""
     services.feeds.subscriptions.mark_read(caller.id, feed_id)

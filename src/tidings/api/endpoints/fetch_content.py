@@ -7,6 +7,7 @@ from starlette.responses import Response
 
 from tidings.api.schema_annotations import Required
 from tidings.base.errors import InvalidInput, NotFound
+from tidings.domain.accounts.rights import KeyScope
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.entries import shown_minutes
 from tidings.http.binding import Query
@@ -43,7 +44,12 @@ class PageSaved(Struct, frozen=True):
     id: int
 
 
-@routes.post("/v1/saved-pages", raises=(InvalidInput, FetchError), responses={200: PageSaved, 201: PageSaved})
+@routes.post(
+    "/v1/saved-pages",
+    scope=KeyScope.WRITE,
+    raises=(InvalidInput, FetchError),
+    responses={200: PageSaved, 201: PageSaved},
+)
 async def save_page(caller: User, services: Services, body: PageToSave) -> Response:
     """Save the article of a web page that is in no feed, as an unread and starred entry of the feed "Saved pages".
 
@@ -53,7 +59,7 @@ async def save_page(caller: User, services: Services, body: PageToSave) -> Respo
     return json(PageSaved(entry_id), 201 if is_new else 200)
 
 
-@routes.get("/v1/entries/{entry_id}/fetch-content", raises=(InvalidInput, NotFound, FetchError))
+@routes.get("/v1/entries/{entry_id}/fetch-content", scope=KeyScope.WRITE, raises=(InvalidInput, NotFound, FetchError))
 async def fetch_content(caller: User, services: Services, entry_id: int, query: ArticleQuery) -> ArticleOut:
     """Fetch the page of an entry and return the article on it, or the stored content if none is found."""
     fetched = await services.entries.articles.fetch(caller, entry_id, store=bool(query.update_content))

@@ -12,6 +12,7 @@ from tidings.api.schema_annotations import Required, one_of
 from tidings.api.struct_copy import StructCopy
 from tidings.base.errors import InvalidInput, NotFound
 from tidings.base.messages import verbatim
+from tidings.domain.accounts.rights import KeyScope
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.labels import COLORS, LabelCounts
 from tidings.engine.database import Read
@@ -87,7 +88,7 @@ def list_labels(caller: User, services: Services, query: LabelsQuery) -> list[La
     return [_counted(label, counts.get(label.id, LabelCounts())) for label in listed]
 
 
-@routes.post("/v1/labels", status=201, raises=(InvalidInput,))
+@routes.post("/v1/labels", scope=KeyScope.WRITE, status=201, raises=(InvalidInput,))
 def create_label(caller: User, services: Services, body: LabelCreate) -> LabelOut:
     """Create a label. Its title, in any case, is unique among your labels and categories."""
     if not body.title:
@@ -106,7 +107,7 @@ def get_label(caller: User, services: Services, label_id: int) -> UsedLabelOut:
     return _copy_used(shown, used_by=[use.english() for use in uses])
 
 
-@routes.put("/v1/labels/{label_id}", status=201, raises=(InvalidInput, NotFound))
+@routes.put("/v1/labels/{label_id}", scope=KeyScope.WRITE, status=201, raises=(InvalidInput, NotFound))
 def update_label(caller: User, services: Services, label_id: int, body: LazyBody[LabelUpdate]) -> LabelOut:
     """Change the title, the color or the position of a label. Members that are not sent keep their values."""
     with services.reading() as db:
@@ -119,7 +120,7 @@ def update_label(caller: User, services: Services, label_id: int, body: LazyBody
     return _shown(caller, services, label_id)
 
 
-@routes.delete("/v1/labels/{label_id}", status=204, raises=(InvalidInput, NotFound))
+@routes.delete("/v1/labels/{label_id}", scope=KeyScope.WRITE, status=204, raises=(InvalidInput, NotFound))
 def delete_label(caller: User, services: Services, label_id: int) -> None:
     """Delete a label. Its entries are kept, without it, and so is what uses it."""
     services.entries.labels.delete(caller.id, label_id)

@@ -8,6 +8,7 @@ from starlette.responses import Response
 from tidings.api.schema_annotations import FILE_FORM
 from tidings.base.errors import InvalidInput
 from tidings.base.messages import verbatim
+from tidings.domain.accounts.rights import KeyScope
 from tidings.domain.accounts.users import User
 from tidings.http import forms
 from tidings.http.endpoints import Media, Routes
@@ -29,7 +30,13 @@ def export_feeds(caller: User, services: Services) -> Response:
     return Response(services.feeds.opml.export(caller.id), media_type="text/xml; charset=utf-8")
 
 
-@routes.post("/v1/import", status=201, raises=(InvalidInput,), request_bodies=(Media("application/xml"), FILE_FORM))
+@routes.post(
+    "/v1/import",
+    scope=KeyScope.MANAGE,
+    status=201,
+    raises=(InvalidInput,),
+    request_bodies=(Media("application/xml"), FILE_FORM),
+)
 def import_feeds(caller: User, services: Services, request: Request) -> ImportedOut:
     """Subscribe to the feeds of an OPML document: the body itself, or the field `file` of a form.
 

@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from tidings.base.errors import InvalidInput
+from tidings.domain.accounts.rights import KeyScope
 from tidings.domain.accounts.users import User
 from tidings.http.endpoints import Routes
 from tidings.query import QueryError, normal_form, parse
@@ -38,7 +39,7 @@ class QueryExplanation(Struct, frozen=True):
     error: QueryProblem | None
 
 
-@routes.post("/v1/query/explain", raises=(InvalidInput,))
+@routes.post("/v1/query/explain", scope=KeyScope.READ, raises=(InvalidInput,))
 def explain_query(caller: User, body: QueryText) -> QueryExplanation:  # noqa: ARG001 - for users only
     """Tell how a query is understood, or where it cannot be read. Nothing is searched."""
     try:

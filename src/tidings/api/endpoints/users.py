@@ -10,6 +10,8 @@ from tidings.api.struct_copy import StructCopy
 from tidings.base.errors import Forbidden, InvalidInput, NotFound
 from tidings.base.messages import verbatim
 from tidings.domain.accounts.events import Origin
+from tidings.domain.accounts.rights import KeyScope, Rights
+from tidings.domain.accounts.user_changes import FOREIGN_IDS
 from tidings.domain.accounts.users import USER_SETTINGS, User
 from tidings.http.endpoints import Routes
 from tidings.http.json_body import sent
@@ -85,10 +87,22 @@ def create_user(caller: User, services: Services, origin: Origin, body: UserCrea
     return user_out(services.accounts.users.create(**values, caller=caller, origin=origin))
 
 
-@routes.put("/v1/users/{user_id}", status=201, raises=(Forbidden, InvalidInput, NotFound))
-def update_user(caller: User, services: Services, origin: Origin, user_id: int, body: UserUpdate) -> UserOut:
-    """Change an account: administrators any, other users their own. Members that are not sent keep their values."""
-    return user_out(services.accounts.users.update(caller, user_id, sent(body), origin=origin))
+# With them, who has a key could keep the account's owner out, or come in without the key.
+_NEED_ADMIN = frozenset({"username", "password", "is_admin", *FOREIGN_IDS})
+
+
+@routes.put("/v1/users/{user_id}", scope=KeyScope.MANAGE, status=201, raises=(Forbidden, InvalidInput, NotFound))
+def update_user(
+    caller: User, rights: Rights, services: Services, origin: Origin, user_id: int, body: UserUpdate
+) -> UserOut:
+    """Change an account: administrators any, other users their own. Members that are not sent keep their values.
+
+    API keys need the scope `admin` for other accounts, and for the name, the password, the role and linked sign-ins.
+    """
+    fields = sent(body)
+    if user_id != caller.id or not _NEED_ADMIN.isdisjoint(fields):
+        rights.require(KeyScope.ADMIN)
+    return user_out(services.accounts.users.update(caller, user_id, fields, origin=origin))
 
 
 @routes.delete("/v1/users/{user_id}", status=204, admin=True, raises=(Forbidden, InvalidInput, NotFound))
@@ -97,7 +111,7 @@ def delete_user(caller: User, services: Services, origin: Origin, user_id: int) 
     services.accounts.users.delete(caller, user_id, origin)
 
 
-@routes.put("/v1/users/{user_id}/mark-all-as-read", status=204, raises=(Forbidden, InvalidInput))
+@routes.put("/v1/users/{user_id}/mark-all-as-read", scope=KeyScope.WRITE, status=204, raises=(Forbidden, InvalidInput))
 def mark_user_read(caller: User, services: Services, user_id: int) -> None:
     """Mark all your entries as read, including those dated in the future."""
     if user_id != caller.id:

@@ -8,6 +8,7 @@ from tidings.base.errors import InvalidField, NotFound
 from tidings.base.messages import msg
 from tidings.domain.accounts.api_keys import description_key, validate_description
 from tidings.domain.accounts.events import COMMAND_LINE, MAX_DETAIL, AccountEvent, EventKind, Origin
+from tidings.domain.accounts.rights import ALL_RIGHTS, Rights
 from tidings.domain.accounts.users import User
 from tidings.engine.database import Database, Write
 from tidings.services.clock import Clock
@@ -25,10 +26,18 @@ class ApiKeys:
         self._listeners = listeners or Listeners()
 
     def create(
-        self, user: User, description: str, origin: Origin = COMMAND_LINE, *, needs_icon_object: bool = False
+        self,
+        user: User,
+        description: str,
+        origin: Origin = COMMAND_LINE,
+        *,
+        rights: Rights = ALL_RIGHTS,
+        is_token_kept: bool = True,
+        needs_icon_object: bool = False,
     ) -> ApiKey:
         """Create a key with a random token. Raises InvalidField if the user has one with this description.
 
+        is_token_kept: lists show the token again; otherwise only its hash is stored.
         needs_icon_object: it is for an app that fails at a feed whose icon is null.
         """
         description = validate_description(description)
@@ -46,6 +55,8 @@ class ApiKeys:
                 description_key=key,
                 token=token,
                 now=self._clock(),
+                rights=rights,
+                is_token_kept=is_token_kept,
                 needs_icon_object=needs_icon_object,
             )
             self._tell(db, EventKind.API_KEY_CREATED, user, created.description, origin)

@@ -17,7 +17,8 @@ from msgspec import Struct
 from tidings.base.errors import Unauthorized
 from tidings.base.messages import msg
 from tidings.base.times import MINUTE, SECOND, Instant
-from tidings.domain.accounts.events import AccountEvent, EventKind, Method, Origin
+from tidings.domain.accounts.events import MAX_ADDRESS, AccountEvent, EventKind, Method, Origin, printable
+from tidings.domain.accounts.rights import ALL_RIGHTS, Rights
 from tidings.domain.accounts.throttle import (
     FORGET_AFTER,
     Bucket,
@@ -27,7 +28,7 @@ from tidings.domain.accounts.throttle import (
     secret_buckets,
 )
 from tidings.domain.accounts.users import User
-from tidings.domain.errors import SignInThrottled, UnknownApiKey
+from tidings.domain.errors import ExpiredApiKey, SignInThrottled, UnknownApiKey
 from tidings.engine.database import Database, Read
 from tidings.services.accounts import passwords
 from tidings.services.accounts.refusals import Refusals
@@ -60,13 +61,14 @@ class Credentials(Struct, frozen=True):
 
 
 class Recognised(Struct, frozen=True):
-    """The sender of a request.
-
-    needs_icon_object: the API key belongs to an app that fails at a feed whose icon is null.
-    """
+    """The sender of a request."""
 
     user: User
+    rights: Rights = ALL_RIGHTS
+    key_id: int = 0
+    """The id of the API key; 0 for a password."""
     needs_icon_object: bool = False
+    """The API key belongs to an app that fails at a feed whose icon is null."""
 
 
 class Attempt:
@@ -127,7 +129,7 @@ class Authentication:
     def recognise(self, credentials: Credentials) -> Recognised | None:
         """Return who sends a request, or None if the password has to be verified first.
 
-        Raises Unauthorized without credentials, and UnknownApiKey.
+        Raises Unauthorized without credentials, UnknownApiKey and ExpiredApiKey.
         """
         with self._database.reading() as db:
             key = api_keys.caller(db, credentials.token) if credentials.token else None
@@ -137,7 +139,20 @@ class Authentication:
             raise UnknownApiKey(msg("This API key is not known: check X-Auth-Token, or create a new key."))
         if user is None:
             return None
-        return Recognised(self._record_use(user, key), needs_icon_object=key is not None and key.needs_icon_object)
+        if key is None:
+            return Recognised(self._record_use(user))
+        if key.rights.expires_at is not None:
+            self._refuse_expired(key, credentials)
+        return Recognised(self._record_use(user, key, credentials.address), key.rights, key.id, key.needs_icon_object)
+
+    def _refuse_expired(self, key: ApiKeyCaller, credentials: Credentials) -> None:
+        """Raise ExpiredApiKey if a key has expired. Only who has the key learns that it was one."""
+        assert key.rights.expires_at is not None
+        if self._clock() < key.rights.expires_at:
+            return
+        origin, user = credentials.origin(Method.API_KEY), key.user
+        self.refuse("expired API key", origin=origin, method=Method.API_KEY, username=user.username, user_id=user.id)
+        raise ExpiredApiKey(msg("This API key has expired: create a new one."))
 
     def start_attempt(self, credentials: Credentials) -> float:
         """Return the seconds to wait before `verify`; 0 unless there were several failures.
@@ -236,7 +251,7 @@ class Authentication:
             raise Unauthorized(WRONG_PASSWORD)
         self._succeeded(buckets)
         self._verified.remember(stored, credentials.password, self._clock())
-        return self._record_use(user, None)
+        return self._record_use(user)
 
     def _ensure_accepted(self, credentials: Credentials) -> None:
         """Raise Unauthorized if nobody signs in with a password. The same for all names, known or not."""
@@ -320,7 +335,7 @@ class Authentication:
             return None
         return None if self._listeners.second_step(db, user, Method.PASSWORD) else user
 
-    def _record_use(self, user: User, key: ApiKeyCaller | None) -> User:
+    def _record_use(self, user: User, key: ApiKeyCaller | None = None, address: str = "") -> User:
         """Store the time of the last use, at most once a minute, and return the user.
 
         The first use is stored before the response, because a client relies on it.
@@ -333,7 +348,7 @@ class Authentication:
         with self._database.writing() as db:
             users.set_last_login(db, user.id, now)
             if key is not None:
-                api_keys.set_last_used(db, user.id, key.id, now)
+                api_keys.set_last_used(db, user.id, key.id, now, printable(address, MAX_ADDRESS))
             return users.get(db, user.id) or user
 
 

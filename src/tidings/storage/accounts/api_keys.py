@@ -7,18 +7,30 @@ from sqlalchemy import bindparam, delete, insert, select, update
 
 from tidings.base.text import sort_key
 from tidings.base.times import Instant
+from tidings.domain.accounts.api_keys import token_hash
+from tidings.domain.accounts.rights import ALL_RIGHTS, KeyScope, Rights
 from tidings.domain.accounts.users import User
 from tidings.engine.database import Read, Write, columns
 from tidings.storage.schema import api_keys, users
 
 
 class ApiKey(Struct, frozen=True):
+    """An API key of a user."""
+
     id: int
     user_id: int
     description: str
-    token: str
+    token: str | None
+    """None if only its hash is kept."""
+    scope: str
     created_at: Instant
+    expires_at: Instant | None
     last_used_at: Instant | None
+    last_address: str
+    """From where it was last used; "" if it was not, or not since addresses are kept."""
+
+    def __repr__(self) -> str:
+        return f"ApiKey({self.id})"
 
 
 _select_all = select(*columns(api_keys, ApiKey))
@@ -27,10 +39,12 @@ _select_caller = (
         *columns(users, User),
         api_keys.c.id.label("key_id"),
         api_keys.c.last_used_at.label("key_last_used_at"),
+        api_keys.c.scope,
+        api_keys.c.expires_at,
         api_keys.c.needs_icon_object,
     )
     .join_from(api_keys, users, users.c.id == api_keys.c.user_id)
-    .where(api_keys.c.token == bindparam("token"))
+    .where(api_keys.c.token_hash == bindparam("token_hash"))
 )
 _select_by_user = _select_all.where(api_keys.c.user_id == bindparam("user"))
 _delete = (
@@ -41,29 +55,30 @@ _delete = (
 _set_last_used = (
     update(api_keys)
     .where(api_keys.c.user_id == bindparam("user"), api_keys.c.id == bindparam("key"))
-    .values(last_used_at=bindparam("moment"))
+    .values(last_used_at=bindparam("moment"), last_address=bindparam("address"))
 )
 
 
 class ApiKeyCaller(Struct, frozen=True):
-    """A user with the id and the last use of the API key of a request.
-
-    needs_icon_object: the app that the key was made for fails at a feed whose icon is null.
-    """
+    """A user with the API key of a request, which may have expired."""
 
     user: User
     id: int
     last_used_at: Instant | None
+    rights: Rights
     needs_icon_object: bool
+    """The app that the key was made for fails at a feed whose icon is null."""
 
 
 def caller(db: Read, token: str) -> ApiKeyCaller | None:
     """Return the user who has the API key with this token; None if there is no such key."""
-    found = db.joined(User, _select_caller, token=token)
+    found = db.joined(User, _select_caller, token_hash=token_hash(token))
     if not found:
         return None
     user, key = found[0]
-    return ApiKeyCaller(user, key.key_id, key.key_last_used_at, bool(key.needs_icon_object))
+    scope, expires_at = KeyScope(key.scope), key.expires_at
+    rights = ALL_RIGHTS if scope is KeyScope.ADMIN and expires_at is None else Rights(scope, expires_at)
+    return ApiKeyCaller(user, key.key_id, key.key_last_used_at, rights, bool(key.needs_icon_object))
 
 
 def list_all(db: Read, user_id: int) -> list[ApiKey]:
@@ -87,23 +102,42 @@ def add(
     description_key: str,
     token: str,
     now: Instant,
+    rights: Rights = ALL_RIGHTS,
+    is_token_kept: bool = True,
     needs_icon_object: bool = False,
 ) -> ApiKey:
+    """Add a key. Returns it with its token, even if only the hash is kept.
+
+    is_token_kept: lists show the token. needs_icon_object: see `ApiKeyCaller`.
+    """
     key_id = db.insert(
         insert(api_keys).values(
             user_id=user_id,
             description=description,
             description_key=description_key,
-            token=token,
+            token=token if is_token_kept else None,
+            token_hash=token_hash(token),
+            scope=str(rights.scope),
+            expires_at=rights.expires_at,
             created_at=now,
             needs_icon_object=needs_icon_object,
         )
     )
-    return ApiKey(key_id, user_id, description, token, now, None)
+    return ApiKey(
+        id=key_id,
+        user_id=user_id,
+        description=description,
+        token=token,
+        scope=str(rights.scope),
+        created_at=now,
+        expires_at=rights.expires_at,
+        last_used_at=None,
+        last_address="",
+    )
 
 
-def set_last_used(db: Write, user_id: int, key_id: int, moment: Instant) -> None:
-    db.run(_set_last_used, user=user_id, key=key_id, moment=moment)
+def set_last_used(db: Write, user_id: int, key_id: int, moment: Instant, address: str) -> None:
+    db.run(_set_last_used, user=user_id, key=key_id, moment=moment, address=address)
 
 
 def remove(db: Write, user_id: int, key_id: int) -> str | None:
