@@ -84,12 +84,20 @@ def _operation(method: str, path: str, operation: Json) -> str:
         path=_path(path),
         summary=escape(operation["summary"]) + ".",
         description=escape(operation.get("description", "")),
-        open='<p class="soft">Needs no credentials.</p>' if operation.get("security") == [] else "",
+        access=_access(operation.get("security", ())),
         parameters=_table("Parameters", [_parameter(parameter) for parameter in operation.get("parameters", ())]),
         body=_content("Body", operation.get("requestBody", {}).get("content", {})),
         answers="".join(_answer(status, answer) for status, answer in answers if "$ref" not in answer),
         errors=" ".join(f'<a href="#errors">{status}</a>' for status, answer in answers if "$ref" in answer) or "none",
     )
+
+
+def _access(security: Iterable[Json]) -> str:
+    """Return who may call an operation."""
+    scopes = [scope for way in security for scope in way.get("key", ())]
+    if not scopes:
+        return '<p class="soft">Needs no credentials.</p>' if not security else ""
+    return f'<p class="soft">API keys need the scope <code>{escape(scopes[0])}</code>.</p>'
 
 
 def _parameter(parameter: Json) -> tuple[str, str, str]:

@@ -95,7 +95,7 @@ footer {{ border-top: 1px solid var(--hairline); margin-top: 64px; padding-top: 
 
 OPERATION = """<article id="{id}">
 <h3><a href="#{id}"><b>{method}</b> {path}</a></h3>
-<p>{summary} {description}</p>{open}
+<p>{summary} {description}</p>{access}
 {parameters}{body}{answers}
 <p class="soft">Errors: {errors}</p>
 </article>

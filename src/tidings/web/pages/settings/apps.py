@@ -11,6 +11,7 @@ from tidings.base.errors import InvalidInput, NotFound
 from tidings.base.messages import msg
 from tidings.domain.accounts.api_keys import description_key
 from tidings.domain.accounts.api_passwords import name_key
+from tidings.domain.accounts.rights import KeyScope, Rights
 from tidings.http.endpoints import Routes
 from tidings.services import Services
 from tidings.storage.accounts import api_keys
@@ -75,8 +76,14 @@ def _new_key(context: RequestContext, services: Services, app: ClientApp) -> New
     with services.reading() as db:
         taken = {description_key(one.description) for one in api_keys.list_all(db, context.caller.id)}
     created = services.accounts.api_keys.create(
-        context.caller, _free_name(app.name, taken), context.origin, needs_icon_object=app.needs_icon_object
+        context.caller,
+        _free_name(app.name, taken),
+        context.origin,
+        rights=Rights(KeyScope.MANAGE),
+        is_token_kept=False,
+        needs_icon_object=app.needs_icon_object,
     )
+    assert created.token is not None
     return NewSecret(created.description, created.token)
 
 
