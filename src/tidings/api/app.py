@@ -24,6 +24,7 @@ from tidings.api import replies
 from tidings.api.feed_style import PLAIN, FeedStyle, MissingIcon
 from tidings.api.key_quotas import HEADERS, KeyQuotas, Quota
 from tidings.api.openapi import ApiDocument
+from tidings.api.replies import Failure
 from tidings.api.scopes import scope_of
 from tidings.base.errors import Forbidden, TidingsError, Unauthorized
 from tidings.base.messages import verbatim
@@ -37,7 +38,7 @@ from tidings.http.origins import is_foreign, is_sent_by_another_site
 from tidings.http.password_gate import PasswordGate
 from tidings.http.requests import Network, Request
 from tidings.http.responses import raw
-from tidings.http.surface import SAFE, Surface
+from tidings.http.surface import BUSY, BUSY_RETRY_AFTER_S, SAFE, Surface
 from tidings.services import Services
 from tidings.services.accounts.authentication import WRONG_PASSWORD, Credentials, Recognised
 
@@ -144,16 +145,19 @@ class Api(Surface[Caller]):
         return _with_quota(super().render(call, result), call.context)
 
     def render_error(self, error: Exception, request: Request, context: Caller | None) -> Response:
-        return _with_quota(self._error(error, request), context)
+        return _with_quota(_in_form(self._failure(error, request), request), context)
 
-    def _error(self, error: Exception, request: Request) -> Response:
+    def refuse(self, request: Request) -> Response:
+        return _in_form(Failure(503, BUSY, "overloaded", {"Retry-After": str(BUSY_RETRY_AFTER_S)}), request)
+
+    def _failure(self, error: Exception, request: Request) -> Failure:
         if isinstance(error, TidingsError):
-            return replies.from_error(error)
+            return replies.failure_of(error)
         if isinstance(error, HTTPException):
             return _no_such_route(error, request)
         log.error("request failed", method=request.method, path=request.scope["path"], exc_info=error)
         message = "Something went wrong on our side; the log of the server has the details."
-        return replies.failure(500, message, code="internal-error")
+        return Failure(500, message, "internal-error")
 
     def _style(self, request: Request, found: Recognised) -> FeedStyle:
         """Apps in a browser are pages of other origins. ReactFlux fails once the icon of a feed is null."""
@@ -188,13 +192,21 @@ def _with_quota(response: Response, caller: Caller | None) -> Response:
     return response
 
 
-def _no_such_route(error: HTTPException, request: Request) -> Response:
+def _in_form(failure: Failure, request: Request) -> Response:
+    return replies.in_form(failure, ",".join(request.headers.getlist("accept")), _base_path(request))
+
+
+def _base_path(request: Request) -> str:
+    path: str = request.scope.get("root_path", "")
+    return path.removesuffix(PREFIX)
+
+
+def _no_such_route(error: HTTPException, request: Request) -> Failure:
     if error.status_code == 404:
-        base_path = request.scope["root_path"].removesuffix(PREFIX)
-        message = f"There is nothing at this address: see {base_path}/docs/api for what there is."
-        return replies.failure(404, message, code="not-found")
+        message = f"There is nothing at this address: see {_base_path(request)}/docs/api for what there is."
+        return Failure(404, message, "not-found")
     message = f"This address does not take {request.method}."
-    return replies.failure(405, message, dict(error.headers or {}), code="method-not-allowed")
+    return Failure(405, message, "method-not-allowed", dict(error.headers or {}))
 
 
 def credentials_of(request: Request, trusted: Sequence[Network]) -> Credentials:

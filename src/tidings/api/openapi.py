@@ -17,6 +17,7 @@ from msgspec import Struct
 from starlette.responses import Response
 
 from tidings.api.endpoints.version import API_LEVEL
+from tidings.api.problems import PROBLEM_JSON, TITLES, Problem
 from tidings.api.replies import CODE_HEADER, ErrorBody, status_of
 from tidings.api.scopes import scope_of
 from tidings.base.errors import StoreUnavailable, Unauthorized
@@ -60,6 +61,7 @@ ABOUT = (
     "For reader apps and scripts. Clients of Miniflux work unchanged.",
     "Sign in with username and password (Basic), or an API key as X-Auth-Token; if both are sent, the key is used.",
     "Bodies are JSON in UTF-8, regardless of Content-Type. A member that is null counts as not sent.",
+    "Errors are problem details (RFC 9457) if Accept has application/problem+json, and else have one member.",
     "An invalid query parameter counts as not sent, too. Every GET endpoint accepts HEAD.",
     "/v1/feeds/{feed_id}/entries/import and /v1/integrations/status are also available without /v1.",
 )
@@ -81,7 +83,7 @@ def document(routes: Iterable[Endpoint], *, server: str = "/", examples: Example
     server: the URL below which the paths lie. examples: by operation; examples of errors under "errors".
     """
     operations = operations_of(routes)
-    schemas = Schemas([ErrorBody, *(hint for route in operations.values() for hint in _hints(route))])
+    schemas = Schemas([ErrorBody, Problem, *(hint for route in operations.values() for hint in _hints(route))])
     examples = examples or {}
     paths: dict[str, dict[str, Any]] = {}
     for name, route in operations.items():
@@ -99,6 +101,7 @@ def document(routes: Iterable[Endpoint], *, server: str = "/", examples: Example
             "responses": dict(_error(status, schemas, examples.get("errors", {})) for status in ERRORS),
             "securitySchemes": SECURITY,
         },
+        "x-error-codes": TITLES,
     }
 
 
@@ -223,7 +226,10 @@ def _answer(status: int, hint: Any, schemas: Schemas, example: Any) -> dict[str,
 
 def _error(status: int, schemas: Schemas, examples: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     name, meaning = ERRORS[status]
-    content = {JSON: _content(schemas.of(ErrorBody), examples.get(str(status)))}
+    content = {
+        JSON: _content(schemas.of(ErrorBody), examples.get(str(status))),
+        PROBLEM_JSON: {"schema": schemas.of(Problem)},
+    }
     headers: dict[str, Any] = {CODE_HEADER: {"description": "What went wrong.", "schema": {"type": "string"}}}
     if status == 401:
         headers["WWW-Authenticate"] = {"schema": {"type": "string"}}

@@ -6,6 +6,7 @@ from msgspec import Struct
 from starlette.responses import Response
 
 from tidings.api.key_quotas import KeyThrottled
+from tidings.api.problems import PROBLEM_JSON, Problem, problem_type, title_of, wants_problem
 from tidings.base.errors import Forbidden, InvalidInput, NotFound, TidingsError, Unauthorized
 from tidings.domain.errors import SignInThrottled, UnknownApiKey
 from tidings.domain.feeds.categories import CategoryExists
@@ -41,7 +42,19 @@ _COMPARED = (CategoryExists, SubscriptionExists)
 
 
 class ErrorBody(Struct, frozen=True):
+    """An error. error_message: what happened and what to do. Its stable code is in X-Error-Code."""
+
     error_message: str
+
+
+class Failure(Struct, frozen=True):
+    """An error, before it is known in which form the client wants it."""
+
+    status: int
+    message: str
+    code: str
+    headers: dict[str, str] = {}
+    field: str = ""
 
 
 def failure(status: int, message: str, headers: dict[str, str] | None = None, *, code: str = "") -> Response:
@@ -50,15 +63,46 @@ def failure(status: int, message: str, headers: dict[str, str] | None = None, *,
 
 
 def from_error(error: TidingsError) -> Response:
-    """Return the response for an error."""
-    status = status_of(type(error))
-    if isinstance(error, SignInThrottled):
-        return failure(status, error.message, {"Retry-After": str(error.retry_after_s)}, code=error.code)
-    if isinstance(error, KeyThrottled):
-        headers = {"Retry-After": str(error.quota.reset_s), **error.quota.headers}
-        return failure(status, error.message, headers, code=error.code)
-    wants_password = isinstance(error, Unauthorized) and not isinstance(error, UnknownApiKey)
-    return failure(status, _message_with_field(error), CHALLENGE if wants_password else None, code=error.code)
+    """Return the response for an error, in the form of the contract."""
+    return in_form(failure_of(error))
+
+
+def failure_of(error: TidingsError) -> Failure:
+    """Return what is answered to an error."""
+    field = error.field if isinstance(error, InvalidInput) else ""
+    return Failure(status_of(type(error)), _message_with_field(error), error.code, _headers_of(error), field)
+
+
+def in_form(failure: Failure, accept: str = "", base_path: str = "") -> Response:
+    """Return an error response in the form that the client wants.
+
+    accept: the Accept header. base_path: the path below which the service lies.
+    """
+    headers = {CODE_HEADER: failure.code, **failure.headers}
+    if not wants_problem(accept):
+        return json(ErrorBody(failure.message), failure.status, headers)
+    problem = Problem(
+        type=problem_type(failure.code, base_path),
+        title=title_of(failure.code),
+        status=failure.status,
+        detail=failure.message,
+        code=failure.code,
+        field=failure.field,
+    )
+    response = json(problem, failure.status, {**headers, "Vary": "Accept"})
+    response.headers["content-type"] = PROBLEM_JSON
+    return response
+
+
+def _headers_of(error: TidingsError) -> dict[str, str]:
+    match error:
+        case SignInThrottled():
+            return {"Retry-After": str(error.retry_after_s)}
+        case KeyThrottled():
+            return {"Retry-After": str(error.quota.reset_s), **error.quota.headers}
+        case Unauthorized() if not isinstance(error, UnknownApiKey):
+            return CHALLENGE
+    return {}
 
 
 def _message_with_field(error: TidingsError) -> str:

@@ -168,7 +168,7 @@ class Surface(Generic[C]):
         status = call.endpoint.status
         return empty(status) if result is None else json(result, status)
 
-    def refuse(self) -> Response:
+    def refuse(self, request: Request) -> Response:  # noqa: ARG002
         """Return the response to a request for which there is no capacity. Runs in the event loop."""
         return json({"error_message": BUSY}, 503, {"Retry-After": str(BUSY_RETRY_AFTER_S)})
 
@@ -190,7 +190,7 @@ class Surface(Generic[C]):
         # that the client has not read yet.
         if request.method not in SAFE or "content-length" in request.headers:
             await request.receive_small(self.body_pace)
-        response = self.refuse() if self._queue(request).is_full else await self._answer(request, target)
+        response = self.refuse(request) if self._queue(request).is_full else await self._answer(request, target)
         if request.upload is not None:
             uploads.remove(request.upload)
         await send_response(response, scope, receive, send, self.headers)

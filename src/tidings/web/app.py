@@ -157,7 +157,7 @@ class Pages(Surface[RequestContext]):
             if not security.is_valid_token(form_field(context, security.TOKEN_FIELD), context.csrf):
                 raise Forbidden(msg("This form is too old. Nothing was changed: open the page again, then repeat."))
 
-    def refuse(self) -> Response:
+    def refuse(self, request: Request) -> Response:  # noqa: ARG002
         # In English, since looking up the user's language would have to wait as well.
         return PlainTextResponse(BUSY, 503, {"Retry-After": str(BUSY_RETRY_AFTER_S)})
 

@@ -62,7 +62,7 @@ def page(document: Json) -> str:
             f'<section><h2 id="{_anchor(tag)}">{escape(tag)}</h2>{"".join(starmap(_operation, group))}</section>'
             for tag, group in groups.items()
         ),
-        errors=_errors(document["components"]["responses"]),
+        errors=_errors(document["components"]["responses"], document["x-error-codes"]),
         types="".join(_type(name, schema) for name, schema in document["components"]["schemas"].items()),
         version=escape(__version__),
     )
@@ -127,12 +127,16 @@ def _example(example: Any) -> str:
     return f"<details><summary>Example</summary><pre>{escape(text)}</pre></details>"
 
 
-def _errors(responses: Json) -> str:
+def _errors(responses: Json, codes: Mapping[str, str]) -> str:
     rows = "".join(
         f"<tr><td>{escape(answer['description'])}</td><td>{_message(answer['content']['application/json'])}</td></tr>"
         for answer in responses.values()
     )
-    return ERRORS.format(rows=rows)
+    lines = "".join(
+        f'<tr id="error-{escape(code)}"><th scope=row><code>{escape(code)}</code></th><td>{escape(title)}</td></tr>'
+        for code, title in codes.items()
+    )
+    return ERRORS.format(rows=rows, codes=lines)
 
 
 def _message(content: Json) -> str:

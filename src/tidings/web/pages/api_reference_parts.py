@@ -105,5 +105,8 @@ TYPE = """<article id="type-{name}"><h3><a href="#type-{name}">{name}</a></h3><p
 """
 
 ERRORS = """<p>An error has a JSON body with one member, <code>error_message</code>: what was wrong, and what would do.
-It is written for people; programs go by the status.</p>
-<div class=wide><table>{rows}</table></div>"""
+It is written for people; programs go by the status and the code in <code>X-Error-Code</code>. A client whose
+<code>Accept</code> has <code>application/problem+json</code> gets problem details (RFC 9457) with both.</p>
+<div class=wide><table>{rows}</table></div>
+<h3>Codes</h3>
+<div class=wide><table>{codes}</table></div>"""
