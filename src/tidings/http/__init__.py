@@ -16,6 +16,7 @@ binding           the arguments of a handler, by its signature
 queries, forms    query strings and forms ─► structs
 json_body         JSON ─► structs; errors name the field
 requests          Request: a body within limits of size and pace
+content_coding    bodies in gzip and zstd
 uploads           bodies that are too large for memory
 responses         JSON, downloads, responses in pieces
 compression       zstd, br, gzip, deflate

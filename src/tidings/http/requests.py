@@ -18,6 +18,7 @@ from starlette.types import Receive, Scope
 
 from tidings.base.errors import InvalidInput, TidingsError
 from tidings.base.messages import msg
+from tidings.http import content_coding
 
 T = TypeVar("T")
 # A character in a cookie with quotes: its number in octal, or itself.
@@ -156,6 +157,16 @@ class Request(StarletteRequest):
         if len(content) > limit:
             raise _too_large(limit)
         self.content = content
+
+    @property
+    def is_coded(self) -> bool:
+        """Whether the body is compressed."""
+        return "content-encoding" in self.headers and content_coding.is_coded(self.headers["content-encoding"])
+
+    def unpack(self, limit: int) -> None:
+        """Replace a compressed body by what it was before. Raises as `content_coding.unpack`."""
+        if self.content and self.is_coded:
+            self.content = content_coding.unpack(self.content, self.headers["content-encoding"], limit)
 
     async def chunks(self, pace: BodyPace = BODY_PACE) -> AsyncIterator[bytes]:
         """Yield the body in the pieces in which it arrives. Raises RequestTooSlow; InvalidInput if it ends early."""

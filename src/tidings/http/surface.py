@@ -28,8 +28,10 @@ from starlette.types import Receive, Scope, Send
 
 from tidings import metrics
 from tidings.base.errors import TidingsError
+from tidings.base.messages import msg
 from tidings.http import uploads
 from tidings.http.binding import ArgumentSources, Call, Source, argument_sources, arguments
+from tidings.http.content_coding import UnsupportedCoding
 from tidings.http.endpoints import Endpoint
 from tidings.http.requests import BODY_PACE, BodyPace, Request
 from tidings.http.responses import RawHeaders, compress, empty, json, send_response
@@ -87,6 +89,8 @@ class Surface(Generic[C]):
     # origin; `headers` says what such a request may be.
     answers_preflight: ClassVar[bool] = False
     body_limit: ClassVar[int] = 2**20
+    # Whether bodies may be compressed: Content-Encoding.
+    unpacks_bodies: ClassVar[bool] = False
     # How fast bodies have to arrive.
     body_pace: ClassVar[BodyPace] = BODY_PACE
     # Requests that may wait for a thread at the same time. More would wait for seconds: they are refused with 503.
@@ -269,10 +273,11 @@ class Surface(Generic[C]):
         except Exception as error:  # noqa: BLE001 - every error becomes a response
             return await self._in_thread(request, self._failed, error, request, context)
 
-    @staticmethod
-    def _use_received(request: Request, limit: int) -> None:
+    def _use_received(self, request: Request, limit: int) -> None:
         try:
             request.use_received(limit)
+            if self.unpacks_bodies:
+                request.unpack(limit)
         except TidingsError as error:
             request.body_error = error
 
@@ -281,9 +286,13 @@ class Surface(Generic[C]):
         try:
             if call.endpoint.accepts_upload and (user_id := self.uploader(call)):
                 assert self.uploads is not None
+                if self.unpacks_bodies and call.request.is_coded:
+                    raise UnsupportedCoding(msg("Files are not unpacked: send this one without Content-Encoding."))
                 call.request.upload = await self.uploads.receive(call.request, user_id)
             elif call.request.method not in SAFE and (limit := self.limit(call)):
                 await call.request.read(limit, self.body_pace)
+                if self.unpacks_bodies and call.request.is_coded:
+                    await self._in_thread(call.request, call.request.unpack, limit)
         except TidingsError as error:
             call.request.body_error = error
 
