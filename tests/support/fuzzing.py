@@ -26,6 +26,7 @@ from schemathesis.core.result import Ok
 from support.people import Person, rss
 from support.publisher import Publisher
 from support.resource_factory import FEED, ICON, OPML, UNKNOWN
+from tidings.api.fields import PARAMETER
 from tidings.api.openapi import operations_of
 from tidings.engine.database import Database
 from tidings.net.errors import FetchError
@@ -202,9 +203,16 @@ class Fuzzer:
 
 
 def strict_document() -> dict[str, Any]:
-    """Return the document without security schemes, and with all objects closed to undeclared members."""
+    """Return the document without security schemes, and with all objects closed to undeclared members.
+
+    The parameter that leaves out members of items is left out itself.
+    """
     whole = copy.deepcopy(API_DOCUMENT.at())
     del whole["security"], whole["components"]["securitySchemes"]
+    for operation in (one for methods in whole["paths"].values() for one in methods.values()):
+        del operation["security"]
+        given = operation.get("parameters", ())
+        operation["parameters"] = [parameter for parameter in given if parameter["name"] != PARAMETER]
     for component in whole["components"]["schemas"].values():
         component["additionalProperties"] = False
     return whole

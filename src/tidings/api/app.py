@@ -22,6 +22,7 @@ from starlette.responses import Response
 
 from tidings.api import replies
 from tidings.api.feed_style import PLAIN, FeedStyle, MissingIcon
+from tidings.api.fields import Fields, lean, wanted_fields
 from tidings.api.key_quotas import HEADERS, KeyQuotas, Quota
 from tidings.api.openapi import ApiDocument
 from tidings.api.replies import Failure
@@ -69,13 +70,14 @@ class Api(Surface[Caller]):
     headers = raw({
         "Access-Control-Allow-Origin": "*",
         "Access-Control-Allow-Methods": "GET, POST, PUT, DELETE, OPTIONS",
-        "Access-Control-Allow-Headers": "X-Auth-Token, Authorization, Content-Type, Accept",
-        "Access-Control-Expose-Headers": ", ".join((replies.CODE_HEADER, "Retry-After", *HEADERS)),
+        "Access-Control-Allow-Headers": "X-Auth-Token, Authorization, Content-Type, Content-Encoding, Accept",
+        "Access-Control-Expose-Headers": ", ".join((replies.CODE_HEADER, "Link", "Retry-After", *HEADERS)),
         "X-Content-Type-Options": "nosniff",
         "X-Frame-Options": "DENY",
         "Referrer-Policy": "no-referrer",
     })  # fmt: skip
     answers_preflight = True
+    unpacks_bodies = True
     # Ample: an OPML document of ten thousand feeds has 3 MB.
     body_limit = 32 * 2**20
 
@@ -97,6 +99,7 @@ class Api(Surface[Caller]):
             Origin: lambda call: call.context.origin,
             FeedStyle: lambda call: call.context.style,
             Rights: lambda call: call.context.rights,
+            Fields: lambda call: wanted_fields(call.request, call.endpoint),
             Services: lambda _call: services,
             ApiDocument: lambda _call: document,
             **binding.constants(slices),
@@ -141,7 +144,13 @@ class Api(Surface[Caller]):
         if call.endpoint.admin and not (user and user.is_admin):
             raise Forbidden(verbatim("Only an administrator may do this."))
 
+    def check_request(self, call: Call[Caller]) -> None:
+        super().check_request(call)
+        wanted_fields(call.request, call.endpoint)
+
     def render(self, call: Call[Caller], result: Any) -> Response:
+        if call.endpoint.lists is not None:
+            result = lean(result, wanted_fields(call.request, call.endpoint))
         return _with_quota(super().render(call, result), call.context)
 
     def render_error(self, error: Exception, request: Request, context: Caller | None) -> Response:

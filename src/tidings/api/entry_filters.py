@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Annotated, TypeVar
 
+from tidings.api.paging import read_cursor
 from tidings.api.schema_annotations import one_of
 from tidings.base.errors import InvalidInput
 from tidings.base.messages import verbatim
@@ -42,6 +43,7 @@ class EntriesQuery(Query, frozen=True):
     query: a query of the query language, such as title:rain (is:starred OR published:7d); 400 if it cannot be read.
     tags: repeated, it matches all of the values.
     label_id: a label of yours, or several, all of which an entry must have.
+    cursor: the place after which the page begins, from the link to the next page; then offset is ignored.
     globally_visible: true leaves out feeds and categories hidden from the global lists.
     """
 
@@ -66,6 +68,7 @@ class EntriesQuery(Query, frozen=True):
     tags: tuple[str, ...] = ()
     globally_visible: bool | None = None
     label_id: tuple[int, ...] = ()
+    cursor: str = ""
 
     def filter(self) -> EntryFilter:
         """Return the filter without feed and category, which the path may name as well."""
@@ -98,6 +101,8 @@ class EntriesQuery(Query, frozen=True):
         limit = DEFAULT_LIMIT if self.limit is None else min(self.limit or MAX_ENTRIES, MAX_ENTRIES)
         order = _choice(Order, self.order, "order") if self.order else order
         direction = _choice(Direction, self.direction, "direction") if self.direction else direction
+        if self.cursor:
+            return PageRequest(order=order, direction=direction, limit=limit, cursor=read_cursor(self.cursor, order))
         return PageRequest(order=order, direction=direction, limit=limit, offset=self.offset or 0)
 
 

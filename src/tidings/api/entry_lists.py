@@ -14,6 +14,8 @@ from tidings.api.endpoints.feeds import FeedOut, encoded_feeds
 from tidings.api.endpoints.labels import Color
 from tidings.api.entry_filters import EntriesQuery, IdsQuery
 from tidings.api.feed_style import PLAIN, FeedStyle
+from tidings.api.fields import ALL_FIELDS, Fields
+from tidings.api.paging import next_link
 from tidings.api.schema_annotations import Timestamp, one_of
 from tidings.api.struct_copy import StructCopy
 from tidings.domain.accounts.users import User
@@ -29,6 +31,7 @@ from tidings.domain.entries.entries import (
     shown_minutes,
 )
 from tidings.engine.database import Read
+from tidings.http.requests import Request
 from tidings.http.responses import ChunkedJson, json
 from tidings.query.model import DatedQuery
 from tidings.services import Services
@@ -38,7 +41,7 @@ from tidings.services.entries.labels import check_owned
 from tidings.services.entries.queries import both, in_categories
 from tidings.storage.entries import duplicates, entries, entry_lists, labels
 from tidings.storage.entries.duplicates import Other
-from tidings.storage.entries.entry_lists import EntryPage
+from tidings.storage.entries.entry_lists import WHOLE, EntryPage, Parts
 
 # Longer lists are streamed, with the bodies of at most this many entries in memory.
 MAX_WHOLE = 1_000
@@ -102,6 +105,8 @@ class EntryIds(Struct, frozen=True):
 
 # Of most entries.
 _NO_LABELS: list[EntryLabelOut] = []
+# Where the client does not want the feed.
+_NO_FEED = msgspec.Raw(b"null")
 
 _copy = StructCopy(
     EntryOut,
@@ -121,19 +126,25 @@ _copy = StructCopy(
 )
 
 
-def serialize_page(db: Read, caller: User, page: EntryPage, style: FeedStyle = PLAIN) -> list[EntryOut]:
-    """Leaves out entries whose feed was deleted since the page was read, which PostgreSQL allows."""
-    embedded = encoded_feeds(db, caller, {entry.feed_id for entry in page.entries}, style=style)
-    given = _labels_of(db, caller, page.entries) if page.entries else {}
+def serialize_page(
+    db: Read, caller: User, page: EntryPage, style: FeedStyle = PLAIN, fields: Fields = ALL_FIELDS
+) -> list[EntryOut]:
+    """Leaves out entries whose feed was deleted since the page was read, which PostgreSQL allows.
+
+    fields: members of the entries; what others need is not read.
+    """
+    has_feed = "feed" in fields
+    embedded = encoded_feeds(db, caller, {entry.feed_id for entry in page.entries}, style=style) if has_feed else {}
+    given = _labels_of(db, caller, page.entries) if page.entries and "labels" in fields else {}
     clock = time_zone(caller.timezone)
-    finds_duplicates = caller.duplicates != "off"
+    finds_duplicates = caller.duplicates != "off" and fields.has_any("status", "duplicate_of", "duplicates")
     others = duplicates.others_of(db, caller.id, [entry.id for entry in page.entries]) if finds_duplicates else {}
-    return [
+    shown = [
         _show(
             entry,
             page.contents.get(entry.id, ""),
             page.enclosures.get(entry.id, []),
-            embedded[entry.feed_id],
+            embedded[entry.feed_id] if has_feed else _NO_FEED,
             given.get(entry.id, _NO_LABELS),
             clock,
             minutes=shown_minutes(entry.reading_time, caller),
@@ -141,8 +152,9 @@ def serialize_page(db: Read, caller: User, page: EntryPage, style: FeedStyle = P
             folded_as=Folded.for_apps(caller),
         )
         for entry in page.entries
-        if entry.feed_id in embedded
+        if not has_feed or entry.feed_id in embedded
     ]
+    return [fields.of(one) for one in shown] if fields.names else shown  # type: ignore[misc]
 
 
 def _show(
@@ -202,13 +214,16 @@ def filtered_list(
     style: FeedStyle,
     query: EntriesQuery,
     *,
+    request: Request,
+    fields: Fields = ALL_FIELDS,
     feed_id: int = 0,
     category_id: int = 0,
     within: DatedQuery | None = None,
     page: PageRequest | None = None,
 ) -> Response:
-    """Return a page of a list as an EntryList. A long one is streamed.
+    """Return a page of a list as an EntryList, with a link to the next page. A long one is streamed.
 
+    request: the link has its path and its parameters. fields: members of the entries.
     feed_id, category_id: of the path; 0 for none. Those of path and query must both match; by contract an unknown one
     is a 400. within: a query that entries match as well. page: where the list has an order of its own.
     """
@@ -235,11 +250,38 @@ def filtered_list(
             category_id=category,
             folded=Folded.for_apps(caller),
         )
+        asked_page = _with_one_more(page)
         if page.limit <= MAX_WHOLE:
-            result = lists.page(entry_filter, page)
-            return json(EntryList(total=result.total, entries=serialize_page(lists.db, caller, result, style)))
-        ids, total = lists.page_ids(entry_filter, page)
-    return ChunkedJson(_chunks(caller, services, style, ids, total))
+            result, has_more = _first(lists.page(entry_filter, asked_page, _parts(fields)), page)
+            listed = EntryList(total=result.total, entries=serialize_page(lists.db, caller, result, style, fields))
+            return json(listed, headers=next_link(request, page, result.entries[-1]) if has_more else None)
+        ids, total = lists.page_ids(entry_filter, asked_page)
+        ids, has_more = ids[: page.limit], _has_more(page, len(ids), total)
+        last = entries.get_many(lists.db, caller.id, ids[-1:]) if has_more else []
+    headers = next_link(request, page, last[0]) if last else None
+    return ChunkedJson(_chunks(caller, services, style, fields, ids, total), headers)
+
+
+def _parts(fields: Fields) -> Parts:
+    return Parts(contents="content" in fields, enclosures="enclosures" in fields) if fields.names else WHOLE
+
+
+def _with_one_more(page: PageRequest) -> PageRequest:
+    """Return the page to read. After a cursor, one more entry shows whether another page follows."""
+    return page if page.cursor is None else msgspec.structs.replace(page, limit=page.limit + 1)
+
+
+def _has_more(page: PageRequest, found: int, total: int) -> bool:
+    """Return whether another page follows. found: how many entries `_with_one_more` led to."""
+    return found > page.limit if page.cursor is not None else bool(found) and page.offset + found < total
+
+
+def _first(read: EntryPage, page: PageRequest) -> tuple[EntryPage, bool]:
+    """Return the page without the one entry more, and whether another page follows."""
+    has_more = _has_more(page, len(read.entries), read.total)
+    if len(read.entries) <= page.limit:
+        return read, has_more
+    return msgspec.structs.replace(read, entries=read.entries[: page.limit]), has_more
 
 
 def entry_ids(caller: User, services: Services, query: IdsQuery, *, within: DatedQuery | None = None) -> EntryIds:
@@ -259,7 +301,9 @@ def entry_ids(caller: User, services: Services, query: IdsQuery, *, within: Date
     return EntryIds(total=total, entry_ids=msgspec.Raw(f"[{joined}]".encode()))  # type: ignore[arg-type]
 
 
-def _chunks(caller: User, services: Services, style: FeedStyle, ids: Sequence[int], total: int) -> Iterator[bytes]:
+def _chunks(
+    caller: User, services: Services, style: FeedStyle, fields: Fields, ids: Sequence[int], total: int
+) -> Iterator[bytes]:
     """Yield an EntryList as JSON, with a transaction for the bodies of each chunk.
 
     An entry that is deleted in the meantime is missing.
@@ -270,8 +314,9 @@ def _chunks(caller: User, services: Services, style: FeedStyle, ids: Sequence[in
         with services.reading() as db:
             chunk = ids[start : start + CHUNK]
             by_id = {entry.id: entry for entry in entries.get_many(db, caller.id, chunk)}
-            page = entry_lists.with_bodies(db, [by_id[number] for number in chunk if number in by_id])
-            encoded = msgspec.json.encode(serialize_page(db, caller, page, style))[1:-1]
+            listed = [by_id[number] for number in chunk if number in by_id]
+            page = entry_lists.with_bodies(db, listed, parts=_parts(fields))
+            encoded = msgspec.json.encode(serialize_page(db, caller, page, style, fields))[1:-1]
         if encoded:
             yield encoded if is_first else b"," + encoded
             is_first = False

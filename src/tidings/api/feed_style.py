@@ -5,6 +5,9 @@ from __future__ import annotations
 from enum import Enum
 
 from msgspec import Struct
+from msgspec.structs import replace
+
+from tidings.api.fields import ALL_FIELDS, Fields
 
 
 class MissingIcon(Enum):
@@ -22,6 +25,11 @@ class FeedStyle(Struct, frozen=True):
     missing_icon: MissingIcon = MissingIcon.NULL
     hides_secrets: bool = False
     """The credentials with which feeds are fetched are empty: the caller's API key may not change them either."""
+    fields: Fields = ALL_FIELDS
+    """Of a list of feeds."""
+
+    def with_fields(self, fields: Fields) -> FeedStyle:
+        return replace(self, fields=fields) if fields.names else self
 
 
 PLAIN = FeedStyle()

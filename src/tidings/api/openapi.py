@@ -17,11 +17,13 @@ from msgspec import Struct
 from starlette.responses import Response
 
 from tidings.api.endpoints.version import API_LEVEL
+from tidings.api.feed_style import FeedStyle
+from tidings.api.fields import PARAMETER, Fields
 from tidings.api.problems import PROBLEM_JSON, TITLES, Problem
 from tidings.api.replies import CODE_HEADER, ErrorBody, status_of
 from tidings.api.scopes import scope_of
 from tidings.base.errors import StoreUnavailable, Unauthorized
-from tidings.domain.accounts.rights import KeyScope
+from tidings.domain.accounts.rights import KeyScope, Rights
 from tidings.domain.accounts.users import User
 from tidings.domain.errors import SignInThrottled
 from tidings.http.binding import LazyBody, Query
@@ -48,7 +50,8 @@ ERRORS = {
     403: ("Forbidden", "The user may not do this, or the API key lacks the scope that the message names."),
     404: ("NotFound", "The resource does not exist or belongs to another user."),
     409: ("Conflict", "Another import of this user runs. Repeat the request when it has ended."),
-    413: ("TooLarge", "The file is larger than the service accepts."),
+    413: ("TooLarge", "The file, or the unpacked body, is larger than the service accepts."),
+    415: ("UnsupportedCoding", "The Content-Encoding of the body is neither gzip nor zstd."),
     429: (
         "Throttled",
         "Too many wrong passwords for this name or network, or requests with this API key. Retry-After is in seconds.",
@@ -65,6 +68,8 @@ ABOUT = (
     "An invalid query parameter counts as not sent, too. Every GET endpoint accepts HEAD.",
     "/v1/feeds/{feed_id}/entries/import and /v1/integrations/status are also available without /v1.",
 )
+# Structs that handlers get from elsewhere.
+NOT_BODIES = (User, Rights, FeedStyle, Fields)
 SECURITY = {
     "password": {"type": "http", "scheme": "basic", "description": "Username and password of an account."},
     "key": {
@@ -160,8 +165,15 @@ def failures(route: Endpoint) -> list[int]:
     if not route.is_public and (route.method != "GET" or scope_of(route) is not KeyScope.READ):
         statuses.add(403)
     # Every body is read, even if the handler does not use it, and refused if it is too large.
-    if route.method != "GET" or any(hint is int or _is(hint, Query) for hint in _signature(route.handler).values()):
+    if (
+        route.method != "GET"
+        or route.lists
+        or any(hint is int or _is(hint, Query) for hint in _signature(route.handler).values())
+    ):
         statuses.add(400)
+    # Bodies may be compressed.
+    if route.method != "GET":
+        statuses |= {413, 415}
     return sorted(statuses - route.responses.keys())
 
 
@@ -170,7 +182,7 @@ def _operation(route: Endpoint, name: str, schemas: Schemas, examples: Mapping[s
     created: dict[str, Any] = {"operationId": name, "tags": [route.tag], "summary": summary}
     if description:
         created["description"] = description
-    if given := list(_parameters(route.handler)):
+    if given := [*_parameters(route.handler), *_fields_parameter(route)]:
         created["parameters"] = given
     if body := _request_body(route, schemas, examples.get("request")):
         created["requestBody"] = body
@@ -199,6 +211,21 @@ def _parameters(handler: Callable[..., Any]) -> Iterable[Schema]:
             yield from parameters(hint)
 
 
+def _fields_parameter(route: Endpoint) -> Iterable[Schema]:
+    """Yield the parameter that chooses members of the items of a list."""
+    if route.lists is not None:
+        names = {"type": "string", "enum": [*route.lists.__struct_fields__]}
+        yield {
+            "name": PARAMETER,
+            "in": "query",
+            "required": False,
+            "style": "form",
+            "explode": False,
+            "schema": {"type": "array", "items": names},
+            "description": "Members of the items, separated by commas; the others are left out. Default: all.",
+        }
+
+
 def _request_body(route: Endpoint, schemas: Schemas, example: Any) -> dict[str, Any] | None:
     for hint in _signature(route.handler).values():
         if (shape := _body(hint)) is not None:
@@ -212,7 +239,7 @@ def _request_body(route: Endpoint, schemas: Schemas, example: Any) -> dict[str, 
 def _body(hint: Any) -> Any:
     if get_origin(hint) is LazyBody:
         return get_args(hint)[0]
-    return hint if _is(hint, Struct) and not _is(hint, Query) and hint is not User else None
+    return hint if _is(hint, Struct) and not _is(hint, Query) and hint not in NOT_BODIES else None
 
 
 def _answer(status: int, hint: Any, schemas: Schemas, example: Any) -> dict[str, Any]:

@@ -29,6 +29,8 @@ TITLES: Final = {
     "request-too-large": "The request is too large",
     "request-too-slow": "The request arrived too slowly",
     "upload-too-large": "The file is too large",
+    "unpacked-too-large": "The unpacked body is too large",
+    "unsupported-coding": "The Content-Encoding is not accepted",
     "unauthorized": "The credentials are missing or wrong",
     "unknown-key": "The API key is not known",
     "expired-key": "The API key has expired",

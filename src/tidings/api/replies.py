@@ -10,6 +10,7 @@ from tidings.api.problems import PROBLEM_JSON, Problem, problem_type, title_of, 
 from tidings.base.errors import Forbidden, InvalidInput, NotFound, TidingsError, Unauthorized
 from tidings.domain.errors import SignInThrottled, UnknownApiKey
 from tidings.domain.feeds.categories import CategoryExists
+from tidings.http.content_coding import ACCEPTED, UnpackedTooLarge, UnsupportedCoding
 from tidings.http.requests import RequestTooLarge
 from tidings.http.responses import COMMON_STATUSES, json
 from tidings.http.uploads import UploadTooLarge
@@ -28,6 +29,8 @@ STATUSES: tuple[tuple[type[TidingsError], int], ...] = (
     (NotFound, 404),
     (InvalidInput, 400),
     (UploadTooLarge, 413),
+    (UnpackedTooLarge, 413),
+    (UnsupportedCoding, 415),
     (RequestTooLarge, 400),
     (RefreshFailed, 500),
     (FetchError, 500),
@@ -100,6 +103,8 @@ def _headers_of(error: TidingsError) -> dict[str, str]:
             return {"Retry-After": str(error.retry_after_s)}
         case KeyThrottled():
             return {"Retry-After": str(error.quota.reset_s), **error.quota.headers}
+        case UnsupportedCoding():
+            return {"Accept-Encoding": ACCEPTED}
         case Unauthorized() if not isinstance(error, UnknownApiKey):
             return CHALLENGE
     return {}

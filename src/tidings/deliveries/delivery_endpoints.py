@@ -73,7 +73,7 @@ class DeliveriesQuery(Query, frozen=True):
     before_id: int | None = None
 
 
-@routes.get("/v1/webhooks/deliveries", scope=KeyScope.MANAGE, raises=(InvalidInput,))
+@routes.get("/v1/webhooks/deliveries", scope=KeyScope.MANAGE, lists=DeliveryOut, raises=(InvalidInput,))
 def list_deliveries(caller: User, services: Services, query: DeliveriesQuery) -> DeliveryList:
     """List deliveries to other services, sent or waiting, the newest first."""
     if query.state not in ("", *DeliveryState):

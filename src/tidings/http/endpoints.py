@@ -40,6 +40,8 @@ class Endpoint(Struct, frozen=True):
     """Whether only administrators may call it; other users get 403."""
     raises: tuple[type[TidingsError], ...] = ()
     """Errors in addition to the errors that every endpoint can return."""
+    lists: type[Struct] | None = None
+    """The type of the items of the list that it returns, of which a client may choose members."""
     tag: str = ""
     is_public: bool = False
     """Whether it needs no credentials."""

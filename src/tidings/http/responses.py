@@ -50,14 +50,15 @@ class ChunkedJson(StreamingResponse):
     chunks: made in a thread, one after the other. What they raise ends the connection: the status was sent before.
     """
 
-    def __init__(self, chunks: Iterator[bytes]) -> None:
-        super().__init__(chunks, media_type=JSON)
+    def __init__(self, chunks: Iterator[bytes], headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(chunks, headers=headers, media_type=JSON)
         self.chunks = chunks
 
     def encode_with(self, chunks: Iterator[bytes], coding: str) -> None:
         """Replace the chunks by encoded ones. coding: the value of Content-Encoding."""
-        super().__init__(chunks, headers={"content-encoding": coding}, media_type=JSON)
         self.chunks = chunks
+        self.body_iterator = iterate_in_threadpool(chunks)
+        self.headers["content-encoding"] = coding
 
 
 class Download(StreamingResponse):

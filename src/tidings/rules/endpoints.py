@@ -122,7 +122,7 @@ class RuleRunOut(Struct, frozen=True):
     can_undo: bool
 
 
-@routes.get("/v1/rules")
+@routes.get("/v1/rules", lists=RuleOut)
 def list_rules(caller: User, services: Services, rules: RuleServices) -> list[RuleOut]:
     """List the rules in the order in which they are tried."""
     with services.reading() as db:

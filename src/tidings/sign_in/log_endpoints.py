@@ -66,7 +66,7 @@ class AuditOut(Struct, frozen=True):
     next: str | None
 
 
-@routes.get("/v1/audit", admin=True, raises=(Forbidden, InvalidInput))
+@routes.get("/v1/audit", admin=True, lists=AuditEntryOut, raises=(Forbidden, InvalidInput))
 def list_account_events(caller: User, sign_in: SignInServices, query: AuditQuery) -> AuditOut:
     """List what happened to all accounts in the last 90 days: sign-ins, refused ones, changes."""
     for name, known in (("kind", EventKind), ("method", Method)):

@@ -8,8 +8,9 @@ from msgspec import Struct
 from starlette.responses import Response
 
 from tidings.api.entry_filters import EntriesQuery, IdsQuery
-from tidings.api.entry_lists import EntryIds, EntryList, entry_ids, filtered_list
+from tidings.api.entry_lists import EntryIds, EntryList, EntryOut, entry_ids, filtered_list
 from tidings.api.feed_style import FeedStyle
+from tidings.api.fields import Fields
 from tidings.api.schema_annotations import Required, one_of, up_to
 from tidings.api.struct_copy import StructCopy
 from tidings.base.errors import InvalidInput, NotFound
@@ -22,6 +23,7 @@ from tidings.domain.entries.saved_views import DENSITIES, ICONS, MAX_VIEWS, ORDE
 from tidings.http.binding import LazyBody, Query
 from tidings.http.endpoints import Routes
 from tidings.http.json_body import Int64, sent
+from tidings.http.requests import Request
 from tidings.query.model import DatedQuery
 from tidings.services import Services
 from tidings.views.services import ViewServices
@@ -85,7 +87,7 @@ class MarkReadQuery(Query, frozen=True):
 _copy = StructCopy(ViewOut)
 
 
-@routes.get("/v1/views")
+@routes.get("/v1/views", lists=ViewOut)
 def list_views(caller: User, views: ViewServices) -> list[ViewOut]:
     """List your saved views, in the order of the sidebar."""
     return [_copy(view) for view in views.views.list_all(caller.id)]
@@ -127,19 +129,23 @@ def delete_view(caller: User, views: ViewServices, view_id: int) -> None:
     views.views.delete(caller.id, view_id)
 
 
-@routes.get("/v1/views/{view_id}/entries", raises=(InvalidInput, NotFound), responses={200: EntryList})
+@routes.get("/v1/views/{view_id}/entries", lists=EntryOut, raises=(InvalidInput, NotFound), responses={200: EntryList})
 def list_view_entries(
     caller: User,
     services: Services,
     views: ViewServices,
     style: FeedStyle,
+    fields: Fields,
+    request: Request,
     view_id: int,
     query: EntriesQuery,
 ) -> Response:
     """List the entries of a view, in its order unless the request asks for another."""
     view = views.views.get(caller.id, view_id)
     page = query.page(order=Order(view.order), direction=Direction(view.direction))
-    return filtered_list(caller, services, style, query, page=page, within=_query(caller, services, view))
+    return filtered_list(
+        caller, services, style, query, request=request, fields=fields, page=page, within=_query(caller, services, view)
+    )
 
 
 @routes.get("/v1/views/{view_id}/ids", raises=(InvalidInput, NotFound))

@@ -63,7 +63,7 @@ def _out(key: ApiKey, clock: TimeZone, *, shows_token: bool = True) -> ApiKeyOut
     )
 
 
-@routes.get("/v1/api-keys", scope=KeyScope.MANAGE)
+@routes.get("/v1/api-keys", scope=KeyScope.MANAGE, lists=ApiKeyOut)
 def list_api_keys(caller: User, rights: Rights, services: Services) -> list[ApiKeyOut]:
     """List your API keys, by description."""
     clock = time_zone(caller.timezone)

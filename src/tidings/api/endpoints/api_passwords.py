@@ -57,7 +57,7 @@ def _out(stored: ApiPassword, clock: TimeZone) -> ApiPasswordOut:
     )
 
 
-@routes.get("/v1/api-passwords", scope=KeyScope.MANAGE)
+@routes.get("/v1/api-passwords", scope=KeyScope.MANAGE, lists=ApiPasswordOut)
 def list_api_passwords(caller: User, services: Services) -> list[ApiPasswordOut]:
     """List your API passwords, by name. The passwords themselves are not shown again."""
     clock = time_zone(caller.timezone)

@@ -80,7 +80,7 @@ def category_out(category: Category) -> CategoryOut:
     return _copy(category)
 
 
-@routes.get("/v1/categories")
+@routes.get("/v1/categories", lists=CountedCategoryOut)
 def list_categories(
     caller: User, services: Services, query: CategoriesQuery
 ) -> list[CategoryOut] | list[CountedCategoryOut]:
@@ -122,7 +122,7 @@ def create_category(caller: User, services: Services, body: CategoryCreate) -> C
     )
 
 
-@routes.get("/v1/categories/tree")
+@routes.get("/v1/categories/tree", lists=SplitName)
 def list_paths_in_names(caller: User, services: Services) -> list[SplitName]:
     """List the categories whose names are paths, such as News / Europe, with the names of a tree."""
     return services.feeds.categories.paths_in_names(caller.id)

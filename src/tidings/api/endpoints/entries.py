@@ -10,6 +10,7 @@ from starlette.responses import Response
 from tidings.api.entry_filters import EntriesQuery, IdsQuery
 from tidings.api.entry_lists import EntryIds, EntryList, EntryOut, entry_ids, filtered_list, serialize_entry
 from tidings.api.feed_style import FeedStyle
+from tidings.api.fields import Fields
 from tidings.api.schema_annotations import Required, one_of
 from tidings.base.errors import InvalidInput, NotFound
 from tidings.base.messages import verbatim
@@ -20,6 +21,7 @@ from tidings.domain.entries.entries import (
 )
 from tidings.http.endpoints import Routes
 from tidings.http.json_body import Int64
+from tidings.http.requests import Request
 from tidings.services import Services
 from tidings.services.entries.entries import owned_entry
 from tidings.storage.feeds import feeds
@@ -46,26 +48,40 @@ class EntriesUpdate(Struct, frozen=True):
     remove_labels: list[Int64] | None = None
 
 
-@routes.get("/v1/entries", raises=(InvalidInput,), responses={200: EntryList})
-def list_entries(caller: User, services: Services, style: FeedStyle, query: EntriesQuery) -> Response:
+@routes.get("/v1/entries", lists=EntryOut, raises=(InvalidInput,), responses={200: EntryList})
+def list_entries(
+    caller: User, services: Services, style: FeedStyle, fields: Fields, request: Request, query: EntriesQuery
+) -> Response:
     """List entries of all feeds."""
-    return filtered_list(caller, services, style, query)
+    return filtered_list(caller, services, style, query, request=request, fields=fields)
 
 
-@routes.get("/v1/feeds/{feed_id}/entries", raises=(InvalidInput,), responses={200: EntryList})
+@routes.get("/v1/feeds/{feed_id}/entries", lists=EntryOut, raises=(InvalidInput,), responses={200: EntryList})
 def list_feed_entries(
-    caller: User, services: Services, style: FeedStyle, feed_id: int, query: EntriesQuery
+    caller: User,
+    services: Services,
+    style: FeedStyle,
+    fields: Fields,
+    request: Request,
+    feed_id: int,
+    query: EntriesQuery,
 ) -> Response:
     """List entries of a feed."""
-    return filtered_list(caller, services, style, query, feed_id=feed_id)
+    return filtered_list(caller, services, style, query, request=request, fields=fields, feed_id=feed_id)
 
 
-@routes.get("/v1/categories/{category_id}/entries", raises=(InvalidInput,), responses={200: EntryList})
+@routes.get("/v1/categories/{category_id}/entries", lists=EntryOut, raises=(InvalidInput,), responses={200: EntryList})
 def list_category_entries(
-    caller: User, services: Services, style: FeedStyle, category_id: int, query: EntriesQuery
+    caller: User,
+    services: Services,
+    style: FeedStyle,
+    fields: Fields,
+    request: Request,
+    category_id: int,
+    query: EntriesQuery,
 ) -> Response:
     """List entries of all feeds of a category and of those below it."""
-    return filtered_list(caller, services, style, query, category_id=category_id)
+    return filtered_list(caller, services, style, query, request=request, fields=fields, category_id=category_id)
 
 
 @routes.get("/v1/entries/ids", raises=(InvalidInput,))

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from tidings.api.endpoints.categories import CategoryOut, category_out
 from tidings.api.feed_style import PLAIN, FeedStyle, MissingIcon
+from tidings.api.fields import Fields
 from tidings.api.schema_annotations import Required, Timestamp
 from tidings.api.setting_members import accepts, shows
 from tidings.api.struct_copy import StructCopy
@@ -143,7 +144,8 @@ def encoded_feeds(
         shown = _show(record, icon, time_zone(user.timezone))
         if style.hides_secrets:
             shown = msgspec.structs.replace(shown, **_NO_SECRETS)
-        by_id[shown.id] = encoded = msgspec.json.encode(shown)
+        fields = style.fields
+        by_id[shown.id] = encoded = msgspec.json.encode(fields.of(shown) if fields.names else shown)
         kept.add((user.timezone, style, record.text), encoded)
     return {feed_id: msgspec.Raw(encoded) for feed_id, encoded in by_id.items() if encoded is not None}
 
@@ -229,16 +231,20 @@ class CountersOut(Struct, frozen=True):
     unreads: dict[str, int]
 
 
-@routes.get("/v1/feeds")
-def list_feeds(caller: User, services: Services, style: FeedStyle) -> list[FeedOut]:
+@routes.get("/v1/feeds", lists=FeedOut)
+def list_feeds(caller: User, services: Services, style: FeedStyle, fields: Fields) -> list[FeedOut]:
     """List all feeds, failing ones first, then by title."""
+    style = style.with_fields(fields)
     with services.reading() as db:
         return list(encoded_feeds(db, caller, style=style).values())  # type: ignore[arg-type]
 
 
-@routes.get("/v1/categories/{category_id}/feeds", raises=(InvalidInput, NotFound))
-def list_category_feeds(caller: User, services: Services, style: FeedStyle, category_id: int) -> list[FeedOut]:
+@routes.get("/v1/categories/{category_id}/feeds", lists=FeedOut, raises=(InvalidInput, NotFound))
+def list_category_feeds(
+    caller: User, services: Services, style: FeedStyle, fields: Fields, category_id: int
+) -> list[FeedOut]:
     """List the feeds of a category and of those below it, ordered by enabled, failing and unread entries."""
+    style = style.with_fields(fields)
     with services.reading() as db:
         owned_category(db, caller.id, category_id)
         feed_ids = feeds.ids_of_category(db, caller.id, category_id)

@@ -77,7 +77,7 @@ _copy_counted = StructCopy(CountedLabelOut, "entry_count", "total_unread")
 _copy_used = StructCopy(UsedLabelOut, "used_by")
 
 
-@routes.get("/v1/labels")
+@routes.get("/v1/labels", lists=CountedLabelOut)
 def list_labels(caller: User, services: Services, query: LabelsQuery) -> list[LabelOut] | list[CountedLabelOut]:
     """List all labels in their order: yours, then by title."""
     with services.reading() as db:

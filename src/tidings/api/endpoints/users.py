@@ -64,7 +64,7 @@ class UserUpdate(Struct, frozen=True):
     is_admin: bool | None = None
 
 
-@routes.get("/v1/users", admin=True, raises=(Forbidden,))
+@routes.get("/v1/users", admin=True, lists=UserOut, raises=(Forbidden,))
 def list_users(services: Services) -> list[UserOut]:
     """List all users, by username."""
     return [user_out(user) for user in services.accounts.users.list_all()]

@@ -17,7 +17,7 @@ from tidings.services.entries.entries import invalid_feed_id
 from tidings.services.entries.labels import check_owned
 from tidings.services.entries.search_index import SearchIndexer
 from tidings.storage.entries import entry_lists, query_filter
-from tidings.storage.entries.entry_lists import EntryPage
+from tidings.storage.entries.entry_lists import WHOLE, EntryPage, Parts
 from tidings.storage.feeds import categories, feeds
 
 # More entries than any user has.
@@ -36,9 +36,9 @@ class EntryLists:
         self.db = db
         self._user_id = user_id
 
-    def page(self, filter_: EntryFilter, page: PageRequest) -> EntryPage:
+    def page(self, filter_: EntryFilter, page: PageRequest, parts: Parts = WHOLE) -> EntryPage:
         """Return entries with their bodies and enclosures, and the total number on all pages."""
-        return entry_lists.page(self.db, self._user_id, filter_, page)
+        return entry_lists.page(self.db, self._user_id, filter_, page, parts)
 
     def page_ids(self, filter_: EntryFilter, page: PageRequest) -> tuple[list[int], int]:
         """Return the ids of a page in its order, and the total number on all pages."""

@@ -108,14 +108,24 @@ class BoundQuery(Struct, frozen=True):
     """Maximum number of entries that may be tested one by one for a search."""
 
 
-def page(db: Read, user_id: int, entry_filter: EntryFilter, page: PageRequest) -> EntryPage:
+class Parts(Struct, frozen=True):
+    """What a page has of its entries besides their rows."""
+
+    contents: bool = True
+    enclosures: bool = True
+
+
+WHOLE = Parts()
+
+
+def page(db: Read, user_id: int, entry_filter: EntryFilter, page: PageRequest, parts: Parts = WHOLE) -> EntryPage:
     """Return a page of the list with bodies, enclosures and the total."""
     bound = bound_query(db, user_id, entry_filter)
     if bound is None:
         return EntryPage(0, [], {}, {})
     matches = _search(db, bound, page)
     listed = _rows(db, bound, page, matches)
-    return with_bodies(db, listed, total=_total_of_page(db, bound, page, matches))
+    return with_bodies(db, listed, total=_total_of_page(db, bound, page, matches), parts=parts)
 
 
 def page_ids(db: Read, user_id: int, entry_filter: EntryFilter, page: PageRequest) -> tuple[list[int], int]:
@@ -325,12 +335,12 @@ def _is_shorter(db: Read, query: EntryListQuery, parameters: dict[str, Any]) -> 
     return full_text.has_matches(db, parameters["match_expression"], number)
 
 
-def with_bodies(db: Read, rows: list[Entry], *, total: int = 0) -> EntryPage:
-    """Return a page of these entries with their bodies and enclosures."""
+def with_bodies(db: Read, rows: list[Entry], *, total: int = 0, parts: Parts = WHOLE) -> EntryPage:
+    """Return a page of these entries with their bodies and enclosures. Only the wanted parts are read."""
     ids = [row.id for row in rows]
     user_ids = sorted({row.user_id for row in rows})
-    contents = bodies(db, user_ids, ids)
-    attached = enclosures_of(db, user_ids, ids)
+    contents = bodies(db, user_ids, ids) if parts.contents else {}
+    attached = enclosures_of(db, user_ids, ids) if parts.enclosures else {}
     return EntryPage(total, rows, contents, attached)
 
 
