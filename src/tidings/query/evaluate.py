@@ -44,11 +44,11 @@ from tidings.query.names import (
     MAX_AUTHOR,
     Terms,
     contains,
+    feed_test,
     is_in_url,
     is_in_words,
     is_language,
     is_name,
-    matches_feed,
     phrases,
 )
 from tidings.query.parser import expression_of
@@ -240,9 +240,16 @@ def _text_test(leaf: Text) -> Test:
         case TextField.LANGUAGE:
             return lambda entry: is_language(leaf, entry.language)
         case TextField.FEED | TextField.CATEGORY | TextField.SITE:
-            return lambda entry: matches_feed(
-                leaf, title=entry.feed_title, categories=entry.category_titles, urls=entry.feed_urls
-            )
+            return _feed_test(leaf)
+
+
+def _feed_test(leaf: Text) -> Test:
+    is_wanted = feed_test(leaf)
+    if leaf.field is TextField.FEED:
+        return lambda entry: is_wanted(entry.feed_title)
+    if leaf.field is TextField.SITE:
+        return lambda entry: any(map(is_wanted, entry.feed_urls))
+    return lambda entry: any(map(is_wanted, entry.category_titles))
 
 
 def _is_anywhere(wanted: Sequence[Phrase], entry: Candidate) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, lru_cache
 from urllib.parse import urlsplit
 
@@ -67,9 +67,10 @@ def is_name(leaf: Text, name: str) -> bool:
     return bool(key) and (key.startswith(wanted) if leaf.is_prefix else key == wanted)
 
 
-def is_site(leaf: Text, *urls: str) -> bool:
-    """Return whether one of the addresses is on the site of a leaf or one of its subdomains."""
-    return any(host == leaf.words or host.endswith(f".{leaf.words}") for host in map(_host, urls))
+def is_site(leaf: Text, url: str) -> bool:
+    """Return whether an address is on the site of a leaf or one of its subdomains."""
+    host = _host(url)
+    return host == leaf.words or host.endswith(f".{leaf.words}")
 
 
 def is_in_url(leaf: Text, url: str) -> bool:
@@ -83,14 +84,15 @@ def is_language(leaf: Text, language: str) -> bool:
     return lowered == leaf.words or lowered.startswith(f"{leaf.words}-")
 
 
-def matches_feed(leaf: Text, *, title: str, categories: Iterable[str], urls: Sequence[str]) -> bool:
-    """Return whether a leaf of the fields feed, category or site matches a feed.
+def feed_test(leaf: Text) -> Callable[[str], bool]:
+    """Return the test of a leaf of the fields feed, category or site.
 
-    categories: the paths of those that it is in. urls: of its site and itself.
+    It is applied to a feed's title, to the paths of its categories, or to the URLs of its site and itself.
     """
     if leaf.field is TextField.SITE:
-        return is_site(leaf, *urls)
-    return any(is_in_words(leaf, name) for name in ([title] if leaf.field is TextField.FEED else categories))
+        return lambda url: is_site(leaf, url)
+    any_of = phrases(leaf.words, "", is_prefix=leaf.is_prefix)
+    return lambda name: contains(any_of, _terms(name))
 
 
 @lru_cache(maxsize=4096)

@@ -55,7 +55,7 @@ from tidings.query.model import (
     Tree,
     leaves,
 )
-from tidings.query.names import MAX_TAG, is_in_words, is_language, is_name, matches_feed
+from tidings.query.names import MAX_TAG, feed_test, is_in_words, is_language, is_name
 from tidings.query.parser import expression_of
 from tidings.storage.entries import labels, search_index
 from tidings.storage.entries.query_conditions import FALSE, TRUE, Shape, list_of
@@ -116,6 +116,7 @@ class QueryNames:
         self._db = db
         self._user_id = user_id
         self._feeds_of: dict[Text, Sequence[int]] = {}
+        self._names: dict[TextField, Sequence[tuple[int, Sequence[str]]]] = {}
 
     @cached_property
     def language_groups(self) -> list[str]:
@@ -128,15 +129,23 @@ class QueryNames:
     def feeds_of(self, leaf: Text) -> Sequence[int]:
         """Return the feeds that match a leaf of the fields feed, category or site; each is looked for once."""
         if leaf not in self._feeds_of:
-            self._feeds_of[leaf] = [row["id"] for row in self.feeds if self._matches(row, leaf)]
+            is_wanted = feed_test(leaf)
+            names = self._feed_names(leaf.field)
+            self._feeds_of[leaf] = [feed_id for feed_id, of_feed in names if any(map(is_wanted, of_feed))]
         return self._feeds_of[leaf]
 
-    def _matches(self, feed: RowMapping, leaf: Text) -> bool:
-        urls = (feed["site_url"], feed["feed_url"])
-        paths: list[str] = []
-        if leaf.field is TextField.CATEGORY:
-            paths = [self.tree.path(one) for one in (feed["category_id"], *self.further.get(feed["id"], ()))]
-        return matches_feed(leaf, title=feed["title"], categories=paths, urls=urls)
+    def _feed_names(self, field: TextField) -> Sequence[tuple[int, Sequence[str]]]:
+        """Return what a field compares of each feed, by feed id."""
+        if field not in self._names:
+            self._names[field] = [(feed["id"], self._names_of(feed, field)) for feed in self.feeds]
+        return self._names[field]
+
+    def _names_of(self, feed: RowMapping, field: TextField) -> Sequence[str]:
+        if field is TextField.SITE:
+            return feed["site_url"], feed["feed_url"]
+        if field is TextField.FEED:
+            return (feed["title"],)
+        return [self.tree.path(one) for one in (feed["category_id"], *self.further.get(feed["id"], ()))]
 
     @cached_property
     def labels(self) -> Sequence[Label]:
