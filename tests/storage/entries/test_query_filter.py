@@ -193,6 +193,7 @@ LEAVES = (
     "published:2026-01", "published:7d", "published:>1m", "changed:today", "added:..2026-01", "read:1m",
     "title:/^rain/", "title:/rain/i", "-title:/rain/i", "author:/^R/", r"url:/example\.(org|com)\/B/", "url:/^x/",
     "(rain OR is:starred) -has:video", "-(rain is:starred)", "rain OR -snow OR words>3", "title:rain text:snow",
+    "rain title:/a/ is:unread", "title:/a/ url:/b/i",
 )  # fmt: skip
 
 

@@ -106,6 +106,8 @@ class BoundQuery(Struct, frozen=True):
     parameters: dict[str, Any]
     max_single_matches: int
     """Maximum number of entries that may be tested one by one for a search."""
+    total: int | None = None
+    """The number of entries, if it is known already."""
 
 
 class Parts(Struct, frozen=True):
@@ -150,6 +152,8 @@ def _joined_ids(db: Read, bound: BoundQuery, page: PageRequest, matches: SearchM
 
 
 def _total_of_page(db: Read, bound: BoundQuery, page: PageRequest, matches: SearchMatches | None) -> int:
+    if bound.total is not None:
+        return bound.total
     if matches and matches.is_all and page.cursor is None:
         return len(matches.ids)
     if matches and matches.is_frequent and bound.query.is_plain_search and _counts_in_index(db, bound.parameters):
@@ -197,7 +201,7 @@ def bound_query(
         expressions = joined_expressions(searched, expressions)
     bound = _bound(db, user_id, planned.entry_filter, hidden, expressions, planned.rest)
     bound.parameters.update(planned.parameters)
-    return bound
+    return bound if entry_filter.search else structs.replace(bound, total=planned.total)
 
 
 def _bound(

@@ -94,6 +94,8 @@ class QueryPlan(Struct, frozen=True):
     rest: Shape
     """The other conditions."""
     parameters: Mapping[str, Any]
+    total: int | None = None
+    """The number of entries, where making the plan has found them all."""
 
 
 # Lists the entries of a filter and a plan's conditions on words, newest first, and their titles or URLs in lines.
@@ -221,6 +223,8 @@ class _Planner:
         self._pattern_budget = RuleBudget(MAX_PATTERN_S)
         self._words: Mapping[str, Expression] = {}
         self._parameters: dict[str, Any] = {}
+        # How many entries of the list match a regular expression, by its condition.
+        self._found_by_pattern: dict[Shape, int] = {}
 
     def plan(self) -> QueryPlan | None:
         tree = self._query.tree
@@ -230,8 +234,11 @@ class _Planner:
         if about_words:
             self._words = {group: _expression(And(tuple(about_words)), group) for group in self._names.language_groups}
         rest = _joined("and", [self._shape(term) for term in terms if not _is_about_words(term)])
-        if _is_impossible(self._filter):
+        if rest == FALSE or _is_impossible(self._filter):
             return None
+        if self._found_by_pattern.keys() == {rest}:
+            # Only entries that match the words were tested.
+            return QueryPlan(self._filter, {}, rest, self._parameters, self._found_by_pattern[rest])
         if not self._is_counted:
             rest = self._with_few(rest)
         return None if rest == FALSE else QueryPlan(self._filter, self._words, rest, self._parameters)
@@ -417,7 +424,9 @@ class _Planner:
         except RuleBudgetExceeded as error:
             problem = msg("the regular expressions take too long: use simpler ones, or search in fewer entries.")
             raise InvalidField("query", problem) from error
-        return self._listed("few" if len(ids) <= FEW else "ids", ids)
+        shape = self._listed("few" if len(ids) <= FEW else "ids", ids)
+        self._found_by_pattern[shape] = len(ids)
+        return shape
 
     def _tested_texts(self, field: PatternField) -> tuple[list[int], str]:
         """Return the entries on which regular expressions are tested, and a line with the title or URL of each."""

@@ -60,6 +60,8 @@ def count(db: Read, user_id: int, queries: Mapping[int, DatedQuery]) -> dict[int
             found = bound_query(db, user_id, unread, counted_names=names)
             if found is None:
                 counts[number] = 0
+            elif found.total is not None:
+                counts[number] = found.total
             else:
                 bound[number] = found
     stored = {number: one for number, one in bound.items() if _is_stored(one.query)}
