@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, CDPSession, expect
+from playwright.sync_api import Browser, CDPSession, Route, expect
 
 from browser.readers import Reader, reading
 from support.people import PASSWORD, Person
@@ -44,9 +44,10 @@ def add_passkey(reader: Reader, name: str) -> None:
     expect(page.get_by_role("status")).to_have_text("Passkey added.")
 
 
-def sign_out(reader: Reader) -> None:
+def sign_out(reader: Reader, page: str = "/sign-in") -> None:
+    """Open a page of signing in without a session. The sign-in page itself uses a passkey that needs no name."""
     reader.context.clear_cookies()
-    reader.go("/sign-in?next=/starred")
+    reader.page.goto(f"{reader.service.url}{page}?next=/starred", wait_until="commit")
 
 
 def test_a_passkey_is_made_and_signs_in_without_a_name(browser: Browser, guarded_alice: Person) -> None:
@@ -59,13 +60,54 @@ def test_a_passkey_is_made_and_signs_in_without_a_name(browser: Browser, guarded
         expect(reader.page.get_by_role("alert")).to_have_text("This device has a passkey for your account already.")
 
         tools.send("WebAuthn.setUserVerified", {"authenticatorId": number, "isUserVerified": False})
-        sign_out(reader)
+        sign_out(reader, "/sign-in/passkey")
         reader.page.get_by_role("button", name="Sign in with a passkey").click()
         expect(reader.page.get_by_role("alert")).to_contain_text("cancelled")
         tools.send("WebAuthn.setUserVerified", {"authenticatorId": number, "isUserVerified": True})
         reader.page.get_by_role("button", name="Sign in with a passkey").click()
 
         reader.page.wait_for_url("**/reader/starred")
+
+
+def test_the_sign_in_page_offers_passkeys_among_the_names_and_the_button_takes_over(
+    browser: Browser, guarded_alice: Person
+) -> None:
+    """The authenticator of the developer tools chooses for the user, at the moment when it is asked."""
+    with user_with(browser, guarded_alice, **PHONE) as (reader, tools, number):
+        add_passkey(reader, "My phone")
+        presence = {"authenticatorId": number, "enabled": False}
+        tools.send("WebAuthn.setAutomaticPresenceSimulation", presence)
+        sign_out(reader)
+        expect(reader.page.get_by_label("Username")).to_have_attribute("autocomplete", "username webauthn")
+        tools.send("WebAuthn.setAutomaticPresenceSimulation", presence | {"enabled": True})
+        reader.page.get_by_role("button", name="Sign in with a passkey").click()
+        reader.page.wait_for_url("**/reader/starred")
+
+        sign_out(reader)
+        reader.page.wait_for_url("**/reader/starred")
+
+
+def test_a_service_in_trouble_is_not_asked_for_passkeys_again_and_again(
+    browser: Browser, guarded_alice: Person
+) -> None:
+    service = replace(guarded_alice.service, url=guarded_alice.service.environment["TIDINGS_BASE_URL"])
+    with reading(browser, service) as reader:
+        reader.loses_connection = True
+        asked: list[str] = []
+
+        def answer(route: Route) -> None:
+            asked.append(route.request.url)
+            route.fulfill(status=503, content_type="text/html", body="Back in a moment")
+
+        reader.context.route("**/sign-in/passkey/options", answer)
+        with reader.page.expect_response("**/sign-in/passkey/options"):
+            reader.go("/sign-in")
+        reader.page.evaluate("() => fetch('/reader/sign-in').then(() => null)")
+        assert len(asked) == 1
+
+        # Who presses the button sees the page again, which says what is wrong.
+        with reader.page.expect_navigation():
+            reader.page.get_by_role("button", name="Sign in with a passkey").click()
 
 
 def test_a_security_key_without_a_pin_is_a_second_step(browser: Browser, guarded_alice: Person) -> None:

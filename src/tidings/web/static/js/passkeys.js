@@ -30,13 +30,12 @@ const written = ({ id, rawId, type, response }, results) => {
   });
 };
 
+// Instead of options there was a page, which says why: the last sign-in was too long ago, for example.
+class OtherPage extends Error {}
+
 const ask = async (form, more = {}) => {
   const reply = await fetch(form.dataset.options, { headers: { Accept: "application/json" } });
-  if (!reply.headers.get("Content-Type").startsWith("application/json")) {
-    // The page itself says why: the last sign-in was too long ago, for example.
-    location.reload();
-    return null;
-  }
+  if (!reply.headers.get("Content-Type").startsWith("application/json")) throw new OtherPage();
   const options = await reply.json();
   if (location.hostname !== (options.rpId ?? options.rp.id)) throw new DOMException("", "SecurityError");
   const request = { publicKey: readOptions(options), ...more };
@@ -60,6 +59,7 @@ const say = (form, name) => {
 
 // Offers passkeys among the names that the browser fills in. A challenge is valid for five minutes.
 const OFFER_FOR_MS = 4 * 60 * 1000;
+let offers = false;
 let offered = new AbortController();
 
 const offer = async (form) => {
@@ -71,9 +71,9 @@ const offer = async (form) => {
   }, OFFER_FOR_MS);
   signal.addEventListener("abort", () => clearTimeout(next));
   try {
-    const credential = await ask(form, { mediation: "conditional", signal });
-    if (credential) send(form, credential);
+    send(form, await ask(form, { mediation: "conditional", signal }));
   } catch {
+    // Nobody has asked for a passkey: the button says what is wrong.
     clearTimeout(next);
   }
 };
@@ -84,10 +84,11 @@ const start = async (form) => {
   const button = form.querySelector("button");
   button.disabled = true;
   try {
-    const credential = await ask(form);
-    if (credential) send(form, credential);
+    send(form, await ask(form));
   } catch (error) {
-    say(form, PROBLEMS[error.name] ?? "failed");
+    if (error instanceof OtherPage) location.reload();
+    else say(form, PROBLEMS[error.name] ?? "failed");
+    if (offers) offer(form);
   }
   button.disabled = false;
 };
@@ -104,5 +105,6 @@ const field = document.querySelector("input[autocomplete=username]:not([hidden])
 const form = document.querySelector("[data-passkey=get]");
 if (field && form && (await window.PublicKeyCredential?.isConditionalMediationAvailable?.())) {
   field.autocomplete = "username webauthn";
+  offers = true;
   offer(form);
 }
