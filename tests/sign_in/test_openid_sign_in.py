@@ -361,11 +361,16 @@ def test_someone_else_cannot_confirm_who_is_signed_in(
 # Signing out
 
 
-def test_signing_out_ends_the_session_at_the_provider(browser: Browser, openid_service: RunningService) -> None:
+@pytest.mark.parametrize("path", ["/sign-out", "/settings/sessions/end-others", "/settings/sessions/{id}/end"])
+def test_signing_out_ends_the_session_at_the_provider(
+    browser: Browser, openid_service: RunningService, path: str
+) -> None:
     name = new_name()
     browser.sign_in(name, preferred_username=name)
     browser.visitor.page("/settings")
-    answer = browser.visitor.post("/sign-out")
+    user = openid_service.services.accounts.users.find(name)
+    (session,) = openid_service.services.accounts.sessions.list_all(user.id)
+    answer = browser.visitor.post(path.format(id=session.id), here="1")
     url = answer.headers["refresh"].partition("url=")[2]
     sent = {name: value for name, (value,) in parse_qs(urlsplit(url).query).items()}
 

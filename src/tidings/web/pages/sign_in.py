@@ -15,10 +15,9 @@ from tidings.http.endpoints import Routes
 from tidings.http.password_gate import PasswordGate
 from tidings.services import Services
 from tidings.services.accounts.authentication import Credentials
-from tidings.web import cookies, security
-from tidings.web.context import PageResponse, Redirect, RequestContext, signed_out
+from tidings.web import cookies, leaving, security
+from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.language import _
-from tidings.web.leaving import leaving
 from tidings.web.sign_in_session import begin_session
 
 routes = Routes()
@@ -88,15 +87,8 @@ def _begin_session(context: RequestContext, services: Services, credentials: Cre
 
 
 @routes.post("/sign-out")
-async def sign_out(context: RequestContext, services: Services) -> Redirect | PageResponse:
-    assert context.signed_in is not None
-    url = await services.accounts.ways.sign_out_url(context.signed_in.session)
-    await asyncio.to_thread(services.accounts.sessions.sign_out, context.signed_in, context.origin)
-    redirect = signed_out(context)
-    if url is None:
-        return redirect
-    explanation = "" if url else _("A service in front of Tidings signs you in: sign out there as well.")
-    return leaving(redirect.notice, url, explanation=explanation, headers=redirect.headers)
+async def end_session(context: RequestContext) -> Redirect | PageResponse:
+    return await leaving.sign_out(context)
 
 
 def _page(context: RequestContext, form: SignInForm, problem: InvalidInput | None = None) -> PageResponse:

@@ -12,9 +12,9 @@ from tidings.http.binding import Form
 from tidings.http.endpoints import Routes
 from tidings.services import Services
 from tidings.services.accounts.authentication import Credentials
-from tidings.web import cookies
+from tidings.web import cookies, leaving
 from tidings.web.browser_names import browser_name
-from tidings.web.context import PageResponse, Redirect, RequestContext, signed_out
+from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.field_errors import field_error
 from tidings.web.language import _, ngettext
 from tidings.web.sign_in_session import require_fresh
@@ -62,21 +62,23 @@ async def change_password(context: RequestContext, services: Services, form: Pas
 
 
 @routes.post("/settings/sessions/{session_id}/end")
-def end_session(context: RequestContext, services: Services, caller: User, session_id: int) -> Redirect:
+async def end_session(
+    context: RequestContext, services: Services, caller: User, session_id: int
+) -> Redirect | PageResponse:
     if session_id == _session_id(context):
-        assert context.signed_in is not None
-        services.accounts.sessions.sign_out(context.signed_in, context.origin)
-        return signed_out(context)
-    services.accounts.sessions.end(caller, session_id, context.origin)
+        return await leaving.sign_out(context)
+    await asyncio.to_thread(services.accounts.sessions.end, caller, session_id, context.origin)
     return Redirect(PATH, notice=_("That browser is signed out."))
 
 
 @routes.post("/settings/sessions/end-others")
-def end_other_sessions(context: RequestContext, services: Services, caller: User, form: EndForm) -> Redirect:
+async def end_other_sessions(
+    context: RequestContext, services: Services, caller: User, form: EndForm
+) -> Redirect | PageResponse:
     if form.here:
-        services.accounts.sessions.end_others(caller, None, context.origin)
-        return signed_out(context)
-    count = services.accounts.sessions.end_others(caller, _session_id(context), context.origin)
+        return await leaving.sign_out(context, everywhere=True)
+    end_others = services.accounts.sessions.end_others
+    count = await asyncio.to_thread(end_others, caller, _session_id(context), context.origin)
     notice = ngettext("%(count)d browser is signed out.", "%(count)d browsers are signed out.", count, count=count)
     return Redirect(PATH, notice=notice)
 
