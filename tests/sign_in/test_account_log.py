@@ -13,7 +13,7 @@ from tidings.domain.accounts.events import AccountEvent, EventKind, Method, Orig
 from tidings.engine.database import Database
 from tidings.services.accounts.users import Users
 from tidings.services.clock import system_clock
-from tidings.sign_in import account_log, log_pages
+from tidings.sign_in import account_log, log_words
 from tidings.sign_in.account_log import REFUSALS_OF_NOBODY, REFUSALS_OF_USER, AccountLog
 from tidings.sign_in.account_log_store import LogFilter, LogPlace
 from tidings.sign_in.tables import account_log as table
@@ -189,5 +189,19 @@ def cast_of(bob: Person) -> Person:
 
 
 def test_every_kind_and_method_has_words() -> None:
-    assert log_pages.KINDS.keys() == set(EventKind)
-    assert log_pages.METHODS.keys() == set(Method)
+    assert log_words.KINDS.keys() == set(EventKind)
+    assert log_words.METHODS.keys() == set(Method)
+
+
+@pytest.mark.parametrize(
+    ("kind", "detail", "words"),
+    [
+        (EventKind.USER_CHANGED, "is_admin: true, by groups of the provider", "Administrator: yes, by groups of"),
+        (EventKind.USER_CHANGED, "max_feeds: 1200, max_entries: 0", "Feeds: 1,200, Entries: without limit"),
+        (EventKind.REFUSED, "unknown link", "link was used, or is too old"),
+        (EventKind.REFUSED, "aud is wrong", "aud is wrong"),
+        (EventKind.API_KEY_CREATED, "unknown link", "unknown link"),
+    ],
+)
+def test_details_are_shown_in_words_unless_a_user_wrote_them(kind: EventKind, detail: str, words: str) -> None:
+    assert log_words.detail_in_words(kind, detail).startswith(words)

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from tidings.base.errors import InvalidInput
 from tidings.base.messages import msg
-from tidings.domain.accounts.events import EventKind, Method
+from tidings.domain.accounts.events import EventKind
 from tidings.domain.accounts.users import User
 from tidings.http.binding import Query
 from tidings.http.endpoints import Routes
@@ -14,52 +14,17 @@ from tidings.services import Services
 from tidings.services.accounts.users import by_id
 from tidings.sign_in.account_log import KEPT_FOR
 from tidings.sign_in.account_log_store import LogEntry, LogFilter, LogPlace
+from tidings.sign_in.log_words import KINDS, detail_in_words, methods_in_words
 from tidings.sign_in.services import SignInServices
 from tidings.web.browser_names import browser_name
 from tidings.web.context import PageResponse
-from tidings.web.language import N_, _
+from tidings.web.language import _
 
 routes = Routes()
 
 OWN: Final = "/settings/log"
 OF_ALL: Final = "/users/log"
 PAGE_LENGTH: Final = 50
-
-KINDS: Final = {
-    EventKind.SIGNED_IN: N_("Signed in"),
-    EventKind.REFUSED: N_("Refused"),
-    EventKind.SIGNED_OUT: N_("Signed out"),
-    EventKind.SESSION_ENDED: N_("A browser was signed out"),
-    EventKind.SESSIONS_ENDED: N_("Browsers were signed out"),
-    EventKind.PASSWORD_CHANGED: N_("Password changed"),
-    EventKind.USER_CREATED: N_("Account created"),
-    EventKind.USER_CHANGED: N_("Account changed"),
-    EventKind.USER_REMOVED: N_("Account deleted"),
-    EventKind.API_KEY_CREATED: N_("API key created"),
-    EventKind.API_KEY_REMOVED: N_("API key deleted"),
-    EventKind.API_PASSWORD_CREATED: N_("API password created"),
-    EventKind.API_PASSWORD_REMOVED: N_("API password deleted"),
-    EventKind.IDENTITY_LINKED: N_("Account of another service linked"),
-    EventKind.IDENTITY_UNLINKED: N_("Account of another service unlinked"),
-    EventKind.PASSKEY_ADDED: N_("Passkey added"),
-    EventKind.PASSKEY_REMOVED: N_("Passkey deleted"),
-    EventKind.FACTOR_ADDED: N_("Second factor added"),
-    EventKind.FACTOR_REMOVED: N_("Second factor removed"),
-    EventKind.INVITED: N_("Invitation made"),
-    EventKind.INVITATION_REMOVED: N_("Invitation withdrawn"),
-}
-METHODS: Final = {
-    Method.PASSWORD: N_("password"),
-    Method.PASSKEY: N_("passkey"),
-    Method.CODE: N_("one-time code"),
-    Method.RECOVERY_CODE: N_("recovery code"),
-    Method.OPENID: N_("account of another service"),
-    Method.PROXY: N_("reverse proxy"),
-    Method.API_KEY: N_("API key"),
-    Method.API_PASSWORD: N_("API password"),
-    Method.LINK: N_("link"),
-    Method.COMMAND: N_("command line"),
-}
 
 
 class LogQuery(Query, frozen=True):
@@ -108,12 +73,11 @@ def _page(sign_in: SignInServices, wanted: LogFilter, query: LogQuery, values: d
 
 def _facts(entry: LogEntry) -> list[str]:
     """Return what the log knows of an entry besides its time, in words."""
-    by = [_(METHODS[method]) for text in (entry.method, entry.second_method) if (method := Method.read(text))]
     return [
         fact
         for fact in (
-            entry.detail,
-            " + ".join(by),
+            detail_in_words(entry.kind, entry.detail),
+            methods_in_words(entry.method, entry.second_method),
             browser_name(entry.user_agent) if entry.user_agent else "",
             _("several addresses") if entry.has_several_addresses else entry.address,
             _("by %(name)s", name=entry.actor) if entry.actor else "",
