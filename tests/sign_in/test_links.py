@@ -58,7 +58,9 @@ def test_who_is_invited_chooses_a_name_and_is_signed_in(
     created = charlie.get(f"/v1/users/{name}")
     assert created["is_admin"] is False
     assert charlie.get(f"/v1/users/{created['id']}/limits")["max_feeds"] == 2
-    assert Visitor(service).get(path).status == 404
+    used = Visitor(service).get(path)
+    assert used.status == 404
+    assert "This link was used" in used.body.decode()
 
 
 def test_an_invitation_can_be_withdrawn(service: RunningService, admin: Visitor) -> None:
@@ -77,6 +79,11 @@ def test_wrong_limits_of_an_invitation_are_shown_next_to_the_field(admin: Visito
 
     assert answer.status == 400
     assert 'id="error-max_feeds"' in answer.body.decode()
+    assert "<details open>" in answer.body.decode()
+
+
+def test_who_is_signed_in_reads_that_the_new_account_takes_its_place(admin: Visitor, charlie: Person) -> None:
+    assert f"signed in as {charlie.user.username}:" in admin.page(invite(admin))
 
 
 def test_unknown_links_are_refused_and_counted(service: RunningService, charlie: Person) -> None:

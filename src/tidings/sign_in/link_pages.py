@@ -18,18 +18,20 @@ from tidings.http.endpoints import Routes
 from tidings.http.password_gate import PasswordGate
 from tidings.services import Services
 from tidings.services.accounts.authentication import Attempt
-from tidings.sign_in.limits_form import LimitsForm, limits_of_form, shown
+from tidings.sign_in.limits_form import LABELS, LimitsForm, limits_of_form, shown
 from tidings.sign_in.limits_model import Limits
 from tidings.sign_in.links import INVITATION_LIFETIME, UNKNOWN_LINK
 from tidings.sign_in.services import SignInServices
 from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.field_errors import field_error
 from tidings.web.language import _
+from tidings.web.message_translation import translated
 from tidings.web.sign_in_session import begin_session
 
 routes = Routes()
 
 PATH: Final = "/users/invitations"
+NO_PASSWORDS: Final = msg("Accounts have no passwords here: sign in in one of the other ways.")
 
 
 class InvitationForm(LimitsForm, frozen=True):
@@ -48,13 +50,15 @@ class RegistrationForm(Form, frozen=True):
 
 
 @routes.get(PATH, admin=True)
-def show_invitations(sign_in: SignInServices) -> PageResponse:
-    return _page(sign_in, InvitationForm())
+def show_invitations(services: Services, sign_in: SignInServices) -> PageResponse:
+    return _page(services, sign_in, InvitationForm())
 
 
 @routes.post(PATH, admin=True)
-def invite(context: RequestContext, sign_in: SignInServices, form: InvitationForm) -> PageResponse:
+def invite(context: RequestContext, services: Services, sign_in: SignInServices, form: InvitationForm) -> PageResponse:
     """Make an invitation. Its link is shown on this page only, so there is no redirect."""
+    if not services.accounts.ways.accepts_passwords:
+        return _page(services, sign_in, form, problem=InvalidInput(NO_PASSWORDS))
     try:
         token = sign_in.links.invite(
             context.caller,
@@ -64,8 +68,8 @@ def invite(context: RequestContext, sign_in: SignInServices, form: InvitationFor
             limits=limits_of_form(form),
         )
     except InvalidInput as error:
-        return _page(sign_in, form, problem=field_error(error))
-    return _page(sign_in, InvitationForm(), link=f"{context.site.base_url}/invitation/{token}")
+        return _page(services, sign_in, form, problem=field_error(error))
+    return _page(services, sign_in, InvitationForm(), link=f"{context.site.base_url}/invitation/{token}")
 
 
 @routes.post(PATH + "/{link_id}/delete", admin=True)
@@ -75,8 +79,11 @@ def withdraw(caller: User, sign_in: SignInServices, origin: Origin, link_id: int
 
 
 @routes.get("/invitation/{token}", is_public=True)
-def show_registration(context: RequestContext, sign_in: SignInServices, token: str) -> PageResponse:
-    _ensure_open(context.services, sign_in, token)
+def show_registration(services: Services, sign_in: SignInServices, token: str) -> PageResponse:
+    try:
+        _ensure_open(services, sign_in, token)
+    except NotFound as error:
+        return _unusable(error)
     return _registration(token, RegistrationForm())
 
 
@@ -93,6 +100,8 @@ async def register(
         await asyncio.sleep(attempt.wait_s)
         await asyncio.to_thread(_check, attempt, sign_in, token)
         return await gate.run(_register, context, sign_in, token, form)
+    except NotFound as error:
+        return _unusable(error)
     except SignInThrottled as error:
         return replace(
             _registration(token, form, InvalidInput(error.text)),
@@ -127,7 +136,7 @@ def show_sign_in_link(sign_in: SignInServices, token: str) -> PageResponse:
     """Ask first: programs that look at links in messages must not use it up."""
     user = sign_in.links.owner(token)
     if user is None:
-        raise NotFound(UNKNOWN_LINK)
+        return _unusable(NotFound(UNKNOWN_LINK))
     return PageResponse(
         "sign_in/link.html", {"title": _("Sign in"), "token": token, "name": user.username}, has_secret=True
     )
@@ -136,16 +145,16 @@ def show_sign_in_link(sign_in: SignInServices, token: str) -> PageResponse:
 @routes.post("/sign-in/link/{token}", is_public=True)
 async def use_sign_in_link(
     context: RequestContext, services: Services, sign_in: SignInServices, token: str
-) -> Redirect:
+) -> PageResponse | Redirect:
     attempt = await asyncio.to_thread(
         services.accounts.authentication.begin_attempt, Method.LINK, user=None, origin=context.origin
     )
     await asyncio.sleep(attempt.wait_s)
     try:
         user = await asyncio.to_thread(sign_in.links.use_sign_in, token)
-    except NotFound:
+    except NotFound as error:
         await asyncio.to_thread(attempt.failed, "unknown link")
-        raise
+        return _unusable(error)
     await asyncio.to_thread(attempt.succeeded)
     return await asyncio.to_thread(begin_session, context, user, Method.LINK, next_path="/settings/security")
 
@@ -155,7 +164,13 @@ def _ensure_open(services: Services, sign_in: SignInServices, token: str) -> Non
     if sign_in.links.invitation(token) is None:
         raise NotFound(UNKNOWN_LINK)
     if not services.accounts.ways.accepts_passwords:
-        raise NotFound(msg("Accounts have no passwords here: sign in in one of the other ways."))
+        raise NotFound(NO_PASSWORDS)
+
+
+def _unusable(error: NotFound) -> PageResponse:
+    """Return the page of a link that cannot be used. It says why, which the page of an unknown address does not."""
+    values = {"title": _("This link does not work"), "explanation": translated(error.text), "code": 404}
+    return PageResponse("failure.html", values, status=404)
 
 
 def _registration(token: str, form: RegistrationForm, problem: InvalidInput | None = None) -> PageResponse:
@@ -166,12 +181,19 @@ def _registration(token: str, form: RegistrationForm, problem: InvalidInput | No
 
 
 def _page(
-    sign_in: SignInServices, form: InvitationForm, *, link: str = "", problem: InvalidInput | None = None
+    services: Services,
+    sign_in: SignInServices,
+    form: InvitationForm,
+    *,
+    link: str = "",
+    problem: InvalidInput | None = None,
 ) -> PageResponse:
     values = {
         "title": _("Invitations"),
         "form": form,
+        "shows_limits": any(getattr(form, name) for name in LABELS),
         "link": link,
+        "accepts_passwords": services.accounts.ways.accepts_passwords,
         "open": [(one, shown(Limits.unpacked(one.limits))) for one in sign_in.links.invitations()],
         "hours": INVITATION_LIFETIME // HOUR,
         "default": sign_in.limits.default,
