@@ -197,7 +197,7 @@ def test_every_kind_and_method_has_words() -> None:
     ("kind", "detail", "words"),
     [
         (EventKind.USER_CHANGED, "is_admin: true, by groups of the provider", "Administrator: yes, by groups of"),
-        (EventKind.USER_CHANGED, "max_feeds: 1200, max_entries: 0", "Feeds: 1,200, Entries: without limit"),
+        (EventKind.USER_CHANGED, "max_feeds: 1200, max_entries: 0", "Feeds: at most 1,200, Entries: without limit"),
         (EventKind.REFUSED, "unknown link", "link was used, or is too old"),
         (EventKind.REFUSED, "aud is wrong", "aud is wrong"),
         (EventKind.API_KEY_CREATED, "unknown link", "unknown link"),

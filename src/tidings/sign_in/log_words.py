@@ -104,5 +104,6 @@ def _change(text: str) -> str:
     if name not in _FIELDS:
         return text
     if name.startswith("max_") and value.isdigit():
-        value = format_number(int(value)) if int(value) else _("without limit")
+        number = int(value)
+        value = _("at most %(number)s", number=format_number(number)) if number else _("without limit")
     return f"{_(_FIELDS[name])}: {_(_VALUES[value]) if value in _VALUES else value}"
