@@ -37,5 +37,9 @@ async def sign_out(context: RequestContext, *, everywhere: bool = False) -> Redi
     redirect = signed_out(context)
     if url is None:
         return redirect
-    explanation = "" if url else _("A service in front of Tidings signs you in: sign out there as well.")
+    explanation = (
+        _("The service that signed you in comes next, to sign you out there, too. If nothing happens, use the link.")
+        if url
+        else _("A service in front of Tidings signs you in: sign out there as well.")
+    )
     return leaving(_("Signed out"), url, explanation=explanation, headers=redirect.headers)
