@@ -109,3 +109,18 @@ def test_who_cannot_use_a_password_asks_for_a_link(
 
     assert "a link that signs you in" in page
     assert "Sign in to link the two" not in page
+
+
+def test_an_administrator_creates_accounts_by_name_alone_and_invites_nobody(
+    closed: RunningService, owner: Person
+) -> None:
+    visitor = Visitor(closed)
+    path = f"/sign-in/link/{closed.services.sign_in.links.make_sign_in(owner.user.username)}"
+    visitor.page(path)
+    visitor.post(path)
+
+    assert 'type="password"' not in visitor.page("/users/new")
+    assert visitor.post("/users/new", username=f"{owner.user.username}-new").status == 303
+    assert "nobody can create one with a link" in visitor.page("/users/invitations")
+    assert visitor.post("/users/invitations", note="Dora").status == 400
+    assert "Link that signs in made" in visitor.page("/settings/log")

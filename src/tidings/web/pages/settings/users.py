@@ -35,8 +35,8 @@ def show_users(services: Services) -> PageResponse:
 
 
 @routes.get(PATH + "/new", admin=True)
-def show_new_user() -> PageResponse:
-    return _form(None, UserForm())
+def show_new_user(services: Services) -> PageResponse:
+    return _form(services, None, UserForm())
 
 
 @routes.post(PATH + "/new", admin=True)
@@ -44,20 +44,20 @@ def create_user(context: RequestContext, services: Services, form: UserForm) -> 
     try:
         created = services.accounts.users.create(
             form.username.strip(),
-            form.password,
+            form.password if services.accounts.ways.accepts_passwords else None,
             caller=context.caller,
             origin=context.origin,
             is_admin=form.is_admin is True,
         )
     except InvalidInput as error:
-        return _form(None, form, field_error(error))
+        return _form(services, None, form, field_error(error))
     return Redirect(PATH, notice=_("Account created for %(name)s.", name=created.username))
 
 
 @routes.get(PATH + "/{user_id}", admin=True)
 def show_user(services: Services, user_id: int) -> PageResponse:
     user = _user(services, user_id)
-    return _form(user, UserForm(username=user.username, is_admin=user.is_admin))
+    return _form(services, user, UserForm(username=user.username, is_admin=user.is_admin))
 
 
 @routes.post(PATH + "/{user_id}", admin=True)
@@ -72,7 +72,7 @@ def change_user(context: RequestContext, services: Services, user_id: int, form:
     try:
         changed = services.accounts.users.update(context.caller, user_id, fields, session_id=own, origin=context.origin)
     except InvalidInput as error:
-        return _form(user, form, field_error(error))
+        return _form(services, user, form, field_error(error))
     # A caller who gave up the administrator role may not open the users page.
     is_still_admin = user_id != context.caller.id or changed.is_admin
     return Redirect(PATH if is_still_admin else "/settings", notice=_("Saved."))
@@ -85,7 +85,7 @@ def delete_user(caller: User, services: Services, origin: Origin, user_id: int) 
         services.accounts.users.delete(caller, user_id, origin)
     except InvalidInput as error:
         form = UserForm(username=user.username, is_admin=user.is_admin)
-        return _form(user, form, InvalidInput(error.text))
+        return _form(services, user, form, InvalidInput(error.text))
     return Redirect(PATH, notice=_("%(name)s deleted, with all of their data.", name=user.username))
 
 
@@ -94,7 +94,12 @@ def _user(services: Services, user_id: int) -> User:
         return by_id(db, user_id)
 
 
-def _form(user: User | None, form: UserForm, problem: InvalidInput | None = None) -> PageResponse:
+def _form(services: Services, user: User | None, form: UserForm, problem: InvalidInput | None = None) -> PageResponse:
     """Return the page with the form of a user. user: None for a new user."""
-    known = {"title": user.username if user else _("New user"), "other": user, "form": form}
+    known = {
+        "title": user.username if user else _("New user"),
+        "other": user,
+        "form": form,
+        "accepts_passwords": services.accounts.ways.accepts_passwords,
+    }
     return PageResponse("settings/user.html", known, status=400 if problem else 200, problem=problem)
