@@ -14,7 +14,7 @@ from tidings.services import Services
 from tidings.services.accounts.users import by_id
 from tidings.sign_in.account_log import KEPT_FOR
 from tidings.sign_in.account_log_store import LogEntry, LogFilter, LogPlace
-from tidings.sign_in.log_words import KINDS, detail_in_words, methods_in_words
+from tidings.sign_in.log_words import detail_in_words, kind_in_words, methods_in_words
 from tidings.sign_in.services import SignInServices
 from tidings.web.browser_names import browser_name
 from tidings.web.context import PageResponse
@@ -64,7 +64,7 @@ def _page(sign_in: SignInServices, wanted: LogFilter, query: LogQuery, values: d
         raise InvalidInput(msg("This page of the log cannot be found: begin with the first one."), field="before")
     entries, more = sign_in.log.page(wanted, before=before, limit=PAGE_LENGTH)
     known = {
-        "entries": [(entry, _(KINDS[EventKind(entry.kind)]), _facts(entry)) for entry in entries],
+        "entries": [(entry, kind_in_words(entry.kind, entry.method), _facts(entry)) for entry in entries],
         "more": str(more) if more else "",
         "days": KEPT_FOR // (24 * 3_600_000_000),
     }

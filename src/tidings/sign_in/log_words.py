@@ -85,6 +85,13 @@ _VALUES: Final = {
 }
 
 
+def kind_in_words(kind: str, method: str) -> str:
+    """Return what happened. method: the way in which the one who did it was signed in."""
+    if kind == EventKind.INVITED and method == Method.COMMAND:
+        return _("Link that signs in made")
+    return _(KINDS[EventKind(kind)])
+
+
 def detail_in_words(kind: str, detail: str) -> str:
     """Return the detail of an entry in the language of the page. What a user has written is left as it is."""
     if kind == EventKind.USER_CHANGED:

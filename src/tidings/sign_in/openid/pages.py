@@ -14,7 +14,7 @@ import asyncio
 import structlog
 from starlette.responses import Response
 
-from tidings.base.errors import NotFound
+from tidings.base.errors import InvalidInput, NotFound
 from tidings.base.messages import msg
 from tidings.base.times import SECOND
 from tidings.domain.accounts.events import Method, Origin
@@ -97,13 +97,7 @@ async def finish(
 
 @routes.get(PATH)
 def show_identities(sign_in: SignInServices, caller: User) -> PageResponse:
-    openid = _configured(sign_in)
-    values = {
-        "title": _("Linked sign-ins"),
-        "provider": openid.config.name,
-        "identities": openid.accounts.list_all(caller.id),
-    }
-    return PageResponse("sign_in/identities.html", values)
+    return _identities(sign_in, caller)
 
 
 @routes.post(PATH)
@@ -121,10 +115,24 @@ async def link(context: RequestContext, sign_in: SignInServices) -> PageResponse
 @routes.post(PATH + "/{identity_id}/unlink")
 def unlink(
     context: RequestContext, sign_in: SignInServices, caller: User, origin: Origin, identity_id: int
-) -> Redirect:
+) -> PageResponse | Redirect:
+    """Unlink an identity, unless it is the last way into the account."""
     require_fresh(context)
-    _configured(sign_in).accounts.unlink(caller, identity_id, origin)
+    try:
+        _configured(sign_in).accounts.unlink(caller, identity_id, origin)
+    except InvalidInput as error:
+        return _identities(sign_in, caller, error)
     return Redirect(PATH, notice=_("The sign-in is not linked any more."))
+
+
+def _identities(sign_in: SignInServices, caller: User, problem: InvalidInput | None = None) -> PageResponse:
+    openid = _configured(sign_in)
+    values = {
+        "title": _("Linked sign-ins"),
+        "provider": openid.config.name,
+        "identities": openid.accounts.list_all(caller.id),
+    }
+    return PageResponse("sign_in/identities.html", values, status=400 if problem else 200, problem=problem)
 
 
 def _configured(sign_in: SignInServices, provider: str = "") -> OpenIdSignIn:
