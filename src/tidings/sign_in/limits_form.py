@@ -33,10 +33,14 @@ def limits_of_form(form: LimitsForm) -> Limits:
 def shown(limits: Limits) -> list[str]:
     """Return the limits that are set, in words."""
     return [
-        f"{_(label)}: {format_number(value) if value else _('without limit')}"
+        f"{_(label)}: {limit_in_words(value)}"
         for name, label in LABELS.items()
         if (value := getattr(limits, name)) is not None
     ]
+
+
+def limit_in_words(value: int) -> str:
+    return _("at most %(number)s", number=format_number(value)) if value else _("without limit")
 
 
 def _number(name: str, text: str) -> int | None:

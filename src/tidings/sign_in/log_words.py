@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from tidings.domain.accounts.events import EventKind, Method
-from tidings.web.language import N_, _, format_number
+from tidings.sign_in.limits_form import LABELS, limit_in_words
+from tidings.web.language import N_, _
 
 KINDS: Final = {
     EventKind.SIGNED_IN: N_("Signed in"),
@@ -74,9 +75,7 @@ _FIELDS: Final = {
     "username": N_("Username"),
     "is_admin": N_("Administrator"),
     "allow_account_password_in_apps": N_("Apps may use the password of this account"),
-    "max_feeds": N_("Feeds"),
-    "max_entries": N_("Entries"),
-    "max_megabytes": N_("Megabytes of articles"),
+    **LABELS,
 }
 _VALUES: Final = {
     "true": N_("yes"),
@@ -111,6 +110,5 @@ def _change(text: str) -> str:
     if name not in _FIELDS:
         return text
     if name.startswith("max_") and value.isdigit():
-        number = int(value)
-        value = _("at most %(number)s", number=format_number(number)) if number else _("without limit")
+        value = limit_in_words(int(value))
     return f"{_(_FIELDS[name])}: {_(_VALUES[value]) if value in _VALUES else value}"
