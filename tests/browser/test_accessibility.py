@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 import pytest
-from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize
 
+from browser.page_checks import findings, sticking_out
 from demo.demo_service import DemoService, demo_service
-from demo.screenshots import sign_in
+from demo.screenshots import invitation, sign_in
 from support.databases import SqliteDatabases
 from support.people import rss
 from tidings.http.endpoints import Endpoint
@@ -21,38 +21,12 @@ from tidings.wiring.routes import PAGE_ROUTES
 
 pytestmark = pytest.mark.slow
 
-# What these rules ask for is law in many places (WCAG 2.2 AA), or good practice that costs nothing.
-_RULES: Final = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-# What is well is not described, and our style sheets are not asked for again.
-_QUICK: Final = {"resultTypes": ["violations"], "preload": False}
-_RUN: Final = """
-options => axe.run(document, options).then(found => found.violations.flatMap(one =>
-    one.nodes.map(node => [`${one.id} (${one.impact}): ${node.target.join(" ")}`, node.html.slice(0, 160),
-        ...node.any.map(check => check.message)].join(" "))))
-"""
 # URLs that are no pages: files, feeds, and what leads on to a page.
 _NO_PAGES: Final = re.compile(r"/icons/|/export|/live|/lists/|/body$|/options$|\.\w+$")
 _CODE: Final = "Four thousand lines, replaced by a table"
 _EPISODE: Final = "Episode 84: The woman who repairs pianos"
 _PHONE: Final[ViewportSize] = {"width": 390, "height": 844}
 _WIDE: Final[ViewportSize] = {"width": 1280, "height": 800}
-# What sticks out of the window: of the page, and of whatever does not scroll or cut by itself.
-_WIDER: Final = """
-() => {
-    const cut = element => {
-        for (let at = element.parentElement; at && at !== document.body; at = at.parentElement)
-            if (getComputedStyle(at).overflowX !== "visible" || getComputedStyle(at).clipPath !== "none") return true;
-    };
-    const found = [...document.body.querySelectorAll("*")].filter(one => {
-        const box = one.getBoundingClientRect();
-        return box.width && (box.right > innerWidth + 1 || box.left < -1) && one.checkVisibility()
-            && !one.closest("svg, .visually-hidden, .meta") && !cut(one);
-    });
-    const told = found.slice(0, 5).map(one => `${one.tagName} ${one.className}: ${one.textContent.slice(0, 40)}`);
-    const wide = document.documentElement.scrollWidth;
-    return wide > innerWidth ? [`${wide} px in a window of ${innerWidth}`, ...told] : told;
-}
-"""
 # One page of so many, where not all are looked at; others than axe sees are measured.
 _SHARE: Final = 12
 _SHARE_OF_WIDTHS: Final = 3
@@ -125,6 +99,8 @@ def ids_of(service: DemoService) -> dict[str, object]:
         "app": "reeder",
         "delivery_id": service.owner.get("/v1/webhooks/deliveries")["deliveries"][0]["id"],
         "code": service.service.services.entries.public_links.create(service.owner.id, entry),
+        "token": invitation(service),
+        "/sign-in/link": service.service.services.sign_in.links.make_sign_in(service.owner.user.username),
     }
 
 
@@ -135,21 +111,10 @@ def address(route: Endpoint, known: Mapping[str, object]) -> str:
         return ""
     special = {
         "entry_id": known.get(route.path.rpartition("/")[0], known["entry_id"]),
+        "token": known.get(route.path.rpartition("/")[0], known["token"]),
         "enclosure_id": known["/transcript" if "transcript" in route.path else "enclosure_id"],
     }
     return re.sub(r"\{(\w+)\}", lambda match: str({**known, **special}[match[1]]), route.path)
-
-
-def findings(page: Page, *, in_the_dark: bool = True) -> list[str]:
-    page.evaluate(AXE_SCRIPT)
-    found: list[str] = page.evaluate(_RUN, _QUICK | {"runOnly": _RULES})
-    if not in_the_dark:
-        return found
-    # Other themes have the same rules and other colours, which test_contrast.py compares; here, what stands on what.
-    page.emulate_media(color_scheme="dark")
-    dark: list[str] = page.evaluate(_RUN, _QUICK | {"runOnly": ["color-contrast"]})
-    page.emulate_media(color_scheme="light")
-    return found + [f"dark: {one}" for one in dark]
 
 
 def signed_in(browser: Browser, service: DemoService, **settings: Any) -> BrowserContext:
@@ -280,7 +245,7 @@ def test_no_page_is_wider_than_the_screen(
             continue
         for width in _WIDTHS:
             page.set_viewport_size({"width": width, "height": 700})
-            found[url, width] = page.evaluate(_WIDER)
+            found[url, width] = sticking_out(page)
     context.close()
     assert {where: wait_for_text for where, wait_for_text in found.items() if wait_for_text} == {}
 
@@ -305,7 +270,8 @@ def test_axe_finds_nothing_on_pages_without_a_session(
 ) -> None:
     context = browser.new_context(reduced_motion="reduce", viewport=screen)
     page = context.new_page()
-    for path in ("/sign-in", "/about", "/nowhere", "/offline", pages["/share/{code}"]):
+    known = [pages[path] for path in ("/share/{code}", "/invitation/{token}", "/sign-in/link/{token}")]
+    for path in ("/sign-in", "/sign-in/passkey", "/oauth2/oidc/redirect", "/about", "/nowhere", "/offline", *known):
         page.goto(demo.service.url + path)
         assert findings(page) == []
     context.close()

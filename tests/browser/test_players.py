@@ -8,8 +8,8 @@ import struct
 import pytest
 from playwright.sync_api import Browser, Page, ViewportSize, expect
 
+from browser.page_checks import findings
 from browser.readers import reading
-from browser.test_accessibility import findings
 from cli.commands import eventually
 from support.people import Person
 from support.publisher import Answer, Publisher, ReceivedRequest

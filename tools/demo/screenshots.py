@@ -19,6 +19,8 @@ from browser.chromium import chromium
 from demo.demo_service import DemoService, demo_service
 from support.databases import SqliteDatabases
 from support.people import PASSWORD
+from tidings.domain.accounts.events import Origin
+from tidings.sign_in.limits_model import Limits
 
 OUT: Final = Path(__file__).parents[2] / "build" / "screenshots"
 README: Final = ("article-wide-light", "unread-phone-dark", "statistics-wide-dark")
@@ -30,9 +32,13 @@ SCREENS: Final[dict[str, ViewportSize]] = {
     "wide": {"width": 1440, "height": 900},
 }
 THEMES: Final = ("light", "dark")
+# What people see who have not signed in.
+OUTSIDE: Final = ("sign-in", "invitation", "unavailable")
 # Name: its URL, for the service it is on.
 PAGES: Final[dict[str, Callable[[DemoService], str]]] = {
     "sign-in": lambda _: "/sign-in",
+    "invitation": lambda of: f"/invitation/{invitation(of)}",
+    "unavailable": lambda _: "/oauth2/oidc/redirect",
     "unread": lambda _: "/unread",
     "article": lambda of: f"/unread/{of.entry('The pencil and the tide machine')}",
     "podcast": lambda of: f"/unread/{of.entry('Episode 84: The woman who repairs pianos')}",
@@ -52,6 +58,13 @@ PAGES: Final[dict[str, Callable[[DemoService], str]]] = {
     "apps": lambda _: "/settings/apps",
     "app": lambda _: "/settings/apps/netnewswire",
     "security": lambda _: "/settings/security",
+    "passkeys": lambda _: "/settings/sign-in",
+    "identities": lambda _: "/settings/identities",
+    "log": lambda _: "/settings/log",
+    "users": lambda _: "/users",
+    "invitations": lambda _: "/users/invitations",
+    "limits": lambda of: f"/users/{of.owner.id}/limits",
+    "audit": lambda _: "/users/log",
     "integrations": lambda _: "/settings/integrations",
     "instance": lambda _: "/instance",
     "appearance": lambda _: "/view",
@@ -95,17 +108,24 @@ def _take(browser: Browser, of: DemoService, chosen: list[str], screen: str, the
     )
     context.set_default_timeout(60_000)
     page = context.new_page()
-    if "sign-in" in chosen:
-        page.goto(of.service.url + PAGES["sign-in"](of))
-        _shoot(page, "sign-in", screen, theme)
+    for name in OUTSIDE:
+        if name in chosen:
+            page.goto(of.service.url + PAGES[name](of))
+            _shoot(page, name, screen, theme)
     sign_in(page, of)
     for name in chosen:
-        if name != "sign-in":
+        if name not in OUTSIDE:
             answer = page.goto(of.service.url + PAGES[name](of))
             assert answer is not None
             assert answer.status < 500, of.service.log[-4000:]
             _shoot(page, name, screen, theme)
     context.close()
+
+
+def invitation(of: DemoService) -> str:
+    """Return the token of a new invitation."""
+    links = of.service.services.sign_in.links
+    return links.invite(of.owner.user, Origin(), note="Dora", is_admin=False, limits=Limits(max_feeds=200))
 
 
 def sign_in(page: Page, of: DemoService) -> None:
