@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
+import signal
 from collections.abc import Callable
 
 import pytest
 from sqlalchemy import func, select
 
-from duplicates.scanner import BATCH, scanner
+from duplicates.scanner import BATCH, scan
 from duplicates.test_search import FOLDED, READ, UNREAD, URL, Reader
 from support.entry_fixtures import NOW, ready
 from tidings.domain.entries.entries import EntryStatus
@@ -18,9 +18,9 @@ from tidings.services.accounts.users import Users
 from tidings.storage.entries import duplicates as core
 from tidings.storage.schema import duplicates
 
-# Steps until the end, with three kills on the way.
+# Steps until the end, and the statements before which a process kills itself on the way, among those that write.
 ARTICLES = 20 * BATCH
-KILLS = 3
+KILLED_AT = (20, 27, 33)
 
 pytestmark = pytest.mark.slow
 
@@ -61,21 +61,14 @@ def choose(reader: Reader, mode: str) -> None:
 def run_with_kills(
     reader: Reader, database_url: str, progress: Callable[[], int], *, is_done: Callable[[], bool]
 ) -> None:
-    """Let processes work until all is done. The first ones are killed, each some steps after the one before."""
-    for number in range(KILLS + 1):
+    """Let processes work until all is done. The first ones are killed in the middle of a step, some steps on."""
+    for statement in KILLED_AT:
         seen = progress()
-        with scanner(database_url) as process:
-            if number == KILLS:
-                process.join(timeout=120)
-                assert process.exitcode == 0
-                break
-            deadline = time.monotonic() + 120
-            while progress() <= seen:
-                assert process.is_alive(), "the search ended"
-                assert time.monotonic() < deadline, "it did not get on"
-                time.sleep(0.002)
+        assert scan(database_url, killed_at=statement) == -signal.SIGKILL
+        assert progress() > seen
+        assert not is_done()
         reader.check_counters()
-        assert not is_done(), "it was killed too late"
+    assert scan(database_url) == 0
     assert is_done()
 
 
