@@ -47,7 +47,7 @@ def call(
 ) -> HttpResponse:
     """Send one request on its own connection. Redirects are not followed, and the body is not decompressed."""
     host = urlsplit(url).netloc
-    connection = http.client.HTTPConnection(host, timeout=60)
+    connection = http.client.HTTPConnection(host, timeout=600)
     try:
         # A body that is too large is refused before all of it is sent.
         with suppress(BrokenPipeError, ConnectionResetError):
