@@ -62,6 +62,20 @@ def test_a_view_is_an_atom_feed_a_json_feed_and_an_opml_file(
     assert visitor.get(f"/lists/nobody/views/{view}/opml").status == 404
 
 
+def test_a_view_by_its_last_changes_begins_with_what_was_changed_last(
+    visitor: Visitor, alice: Person, site: Publisher, token: str
+) -> None:
+    """Whichever end its own list begins with."""
+    alice.has_feed(site, ["New", "Old"])
+    for title in ("New", "Old"):
+        (entry,) = alice.entries(query=f"title:{title}")
+        alice.put("/v1/entries", {"entry_ids": [entry["id"]], "starred": True})
+    order = {"order": "changed_at", "direction": "asc"}
+    view = alice.post("/v1/views", {"name": "Stars", "query": "is:starred", **order})["id"]
+
+    assert titles(visitor.get(f"/lists/{token}/views/{view}").body) == ["Old", "New"]
+
+
 def test_an_unchanged_list_is_304(visitor: Visitor, token: str) -> None:
     answer = visitor.get(f"/lists/{token}/unread")
 

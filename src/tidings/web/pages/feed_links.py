@@ -14,7 +14,7 @@ from tidings.base.messages import verbatim
 from tidings.domain.accounts.users import User
 from tidings.domain.entries import atom_feed, json_feed
 from tidings.domain.entries.atom_feed import AtomItem
-from tidings.domain.entries.entries import Direction, EntryFilter, EntryStatus, PageRequest
+from tidings.domain.entries.entries import Direction, EntryFilter, EntryStatus, Order, PageRequest
 from tidings.domain.entries.saved_views import SavedView
 from tidings.domain.feeds import opml
 from tidings.domain.feeds.opml import OpmlFeed
@@ -69,7 +69,7 @@ def follow_feed(context: RequestContext, token: str, query: FormatQuery, feed_id
 @routes.get("/lists/{token}/views/{view_id}", is_public=True)
 def follow_view(context: RequestContext, token: str, query: FormatQuery, view_id: int) -> Response:
     user, view, entry_filter = _view(context, token, view_id)
-    return _feed_of(context, user, f"/lists/{token}", view.path, query, entry_filter, view.name)
+    return _feed_of(context, user, f"/lists/{token}", view.path, query, entry_filter, view.name, Order(view.order))
 
 
 @routes.get("/lists/{token}/views/{view_id}/opml", is_public=True)
@@ -146,8 +146,12 @@ def _feed_of(
     query: FormatQuery,
     entry_filter: EntryFilter,
     name: str = "",
+    order: Order = Order.PUBLISHED_AT,
 ) -> Response:
-    """Return the newest entries of a list. base: the path before the list's. name: the list's, if it is a view."""
+    """Return the newest entries of a list. base: the path before the list's. name: the list's, if it is a view.
+
+    order: by which of their times they are the newest.
+    """
     try:
         with context.services.entries.listing.of(user.id, entry_filter) as lists:
             lines = {line.id: line for line in sidebar.list_feeds(lists.db, user.id)}
@@ -156,7 +160,7 @@ def _feed_of(
                 lines,
                 {category.id: category.title for category in categories.list_all(lists.db, user.id)},
             )
-            rows = lists.rows(entry_filter, PageRequest(direction=Direction.DESC, limit=MAX_ENTRIES))
+            rows = lists.rows(entry_filter, PageRequest(order=order, direction=Direction.DESC, limit=MAX_ENTRIES))
             bodies = entry_lists.bodies(lists.db, [user.id], [row.id for row in rows])
     except InvalidInput as unknown:
         raise _no_list() from unknown
