@@ -40,6 +40,21 @@ def test_a_rule_hides_what_is_loud_from_unread(reader: Reader, alice: Person, si
     expect(page.locator(".row", has_text="Daily digest")).to_have_count(1)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
+    # Shown again from its row, or on a phone from its article, and hidden once more.
+    page = reader.go("/search?query=is:hidden")
+    place = page.locator(".row", has_text="Daily digest")
+    expect(place.get_by_text("hidden")).to_be_visible()
+    if page.evaluate("matchMedia('(hover: none)').matches"):
+        page = reader.go(f"/search/{entry['id']}?query=is:hidden")
+        place = page.locator("#article")
+    button = place.get_by_role("button", name="Show in Unread again")
+    button.focus()
+    button.press("Enter")
+    expect(page.get_by_text("1 shown in Unread again")).to_be_visible()
+    expect(button).to_have_count(0)
+    expect(place.get_by_text("hidden")).to_have_count(0)
+    alice.put("/v1/entries", {"entry_ids": [entry["id"]], "hidden": True, "status": "unread"})
+
     (rule,) = alice.get("/v1/rules")
     page = reader.go(f"/rules/{rule['id']}/apply")
     page.get_by_role("button", name="Undo").click()
