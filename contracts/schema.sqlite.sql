@@ -12,8 +12,8 @@ CREATE TABLE account_imports (
     report TEXT DEFAULT '' NOT NULL,
     error TEXT DEFAULT '' NOT NULL,
     error_form TEXT DEFAULT '' NOT NULL,
-    CONSTRAINT pk_account_imports PRIMARY KEY (user_id),
-    CONSTRAINT fk_account_imports_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
+    CONSTRAINT fk_account_imports_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+    CONSTRAINT pk_account_imports PRIMARY KEY (user_id)
 );
 
 CREATE TABLE account_limits (
@@ -23,8 +23,8 @@ CREATE TABLE account_limits (
     max_megabytes INTEGER,
     size_bytes BIGINT,
     measured_at BIGINT,
-    CONSTRAINT pk_account_limits PRIMARY KEY (user_id),
-    CONSTRAINT fk_account_limits_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
+    CONSTRAINT fk_account_limits_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+    CONSTRAINT pk_account_limits PRIMARY KEY (user_id)
 )
  WITHOUT ROWID;
 
@@ -83,8 +83,8 @@ CREATE TABLE "api_keys" (
     expires_at BIGINT,
     last_address TEXT DEFAULT ('') NOT NULL,
     CONSTRAINT fk_api_keys_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
-    CONSTRAINT uq_api_keys_user_id_description_key UNIQUE (user_id, description_key),
-    CONSTRAINT uq_api_keys_token_hash UNIQUE (token_hash)
+    CONSTRAINT uq_api_keys_token_hash UNIQUE (token_hash),
+    CONSTRAINT uq_api_keys_user_id_description_key UNIQUE (user_id, description_key)
 );
 
 CREATE TABLE api_passwords (
@@ -170,8 +170,8 @@ CREATE INDEX ix_deliveries_waiting ON deliveries (receiver_id, id, retry_at) WHE
 CREATE TABLE delivery_bodies (
     delivery_id INTEGER NOT NULL,
     body BLOB NOT NULL,
-    CONSTRAINT pk_delivery_bodies PRIMARY KEY (delivery_id),
-    CONSTRAINT fk_delivery_bodies_delivery_id_deliveries FOREIGN KEY(delivery_id) REFERENCES deliveries (id) ON DELETE CASCADE
+    CONSTRAINT fk_delivery_bodies_delivery_id_deliveries FOREIGN KEY(delivery_id) REFERENCES deliveries (id) ON DELETE CASCADE,
+    CONSTRAINT pk_delivery_bodies PRIMARY KEY (delivery_id)
 );
 
 CREATE TABLE duplicate_keys (
@@ -181,8 +181,8 @@ CREATE TABLE duplicate_keys (
     identity BIGINT,
     title BIGINT,
     published_at BIGINT NOT NULL,
-    CONSTRAINT pk_duplicate_keys PRIMARY KEY (entry_id),
-    CONSTRAINT fk_duplicate_keys_entry_id_entries FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE
+    CONSTRAINT fk_duplicate_keys_entry_id_entries FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE,
+    CONSTRAINT pk_duplicate_keys PRIMARY KEY (entry_id)
 );
 
 CREATE INDEX ix_duplicate_keys_address ON duplicate_keys (user_id, address, entry_id);
@@ -197,8 +197,8 @@ CREATE TABLE duplicate_scans (
     kept_feeds TEXT DEFAULT '[]' NOT NULL,
     is_released BOOLEAN DEFAULT 0 NOT NULL,
     position INTEGER NOT NULL,
-    CONSTRAINT pk_duplicate_scans PRIMARY KEY (user_id),
-    CONSTRAINT fk_duplicate_scans_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
+    CONSTRAINT fk_duplicate_scans_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+    CONSTRAINT pk_duplicate_scans PRIMARY KEY (user_id)
 );
 
 CREATE TABLE duplicates (
@@ -209,8 +209,8 @@ CREATE TABLE duplicates (
     original_status SMALLINT NOT NULL,
     found_at BIGINT NOT NULL,
     compared BOOLEAN DEFAULT true NOT NULL, by_page BOOLEAN DEFAULT 0 NOT NULL,
-    CONSTRAINT pk_duplicates PRIMARY KEY (entry_id),
-    CONSTRAINT fk_duplicates_entry_id_entries FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE
+    CONSTRAINT fk_duplicates_entry_id_entries FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE,
+    CONSTRAINT pk_duplicates PRIMARY KEY (entry_id)
 );
 
 CREATE INDEX ix_duplicates_compared ON duplicates (user_id, compared) WHERE compared = false;
@@ -298,8 +298,8 @@ CREATE TABLE entry_contents (
     content BLOB NOT NULL,
     other_content BLOB,
     chapters TEXT DEFAULT '' NOT NULL,
-    CONSTRAINT pk_entry_contents PRIMARY KEY (entry_id),
-    CONSTRAINT fk_entry_contents_entry_id_entries FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE
+    CONSTRAINT fk_entry_contents_entry_id_entries FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE,
+    CONSTRAINT pk_entry_contents PRIMARY KEY (entry_id)
 );
 
 CREATE TABLE entry_labels (
@@ -307,9 +307,9 @@ CREATE TABLE entry_labels (
     entry_id INTEGER NOT NULL,
     user_id INTEGER NOT NULL,
     published_at BIGINT NOT NULL,
-    CONSTRAINT pk_entry_labels PRIMARY KEY (label_id, entry_id),
     CONSTRAINT fk_entry_labels_entry_id_entries FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE,
-    CONSTRAINT fk_entry_labels_label_id_labels FOREIGN KEY(label_id) REFERENCES labels (id) ON DELETE CASCADE
+    CONSTRAINT fk_entry_labels_label_id_labels FOREIGN KEY(label_id) REFERENCES labels (id) ON DELETE CASCADE,
+    CONSTRAINT pk_entry_labels PRIMARY KEY (label_id, entry_id)
 )
  WITHOUT ROWID;
 
@@ -321,8 +321,8 @@ CREATE TABLE entry_tags (
     user_id INTEGER NOT NULL,
     tag TEXT NOT NULL,
     entry_id INTEGER NOT NULL,
-    CONSTRAINT pk_entry_tags PRIMARY KEY (user_id, tag, entry_id),
-    CONSTRAINT fk_entry_tags_entry_id_entries FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE
+    CONSTRAINT fk_entry_tags_entry_id_entries FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE,
+    CONSTRAINT pk_entry_tags PRIMARY KEY (user_id, tag, entry_id)
 )
  WITHOUT ROWID;
 
@@ -342,9 +342,9 @@ CREATE TABLE feed_categories (
     feed_id INTEGER NOT NULL,
     category_id INTEGER NOT NULL,
     user_id INTEGER NOT NULL,
-    CONSTRAINT pk_feed_categories PRIMARY KEY (feed_id, category_id),
     CONSTRAINT fk_feed_categories_category_id_categories FOREIGN KEY(category_id) REFERENCES categories (id) ON DELETE CASCADE,
-    CONSTRAINT fk_feed_categories_feed_id_feeds FOREIGN KEY(feed_id) REFERENCES feeds (id) ON DELETE CASCADE
+    CONSTRAINT fk_feed_categories_feed_id_feeds FOREIGN KEY(feed_id) REFERENCES feeds (id) ON DELETE CASCADE,
+    CONSTRAINT pk_feed_categories PRIMARY KEY (feed_id, category_id)
 )
  WITHOUT ROWID;
 
@@ -360,8 +360,8 @@ CREATE TABLE feed_counters (
     starred_unread INTEGER DEFAULT 0 NOT NULL,
     starred_read INTEGER DEFAULT 0 NOT NULL,
     version BIGINT DEFAULT 0 NOT NULL,
-    CONSTRAINT pk_feed_counters PRIMARY KEY (feed_id),
-    CONSTRAINT fk_feed_counters_feed_id_feeds FOREIGN KEY(feed_id) REFERENCES feeds (id) ON DELETE CASCADE
+    CONSTRAINT fk_feed_counters_feed_id_feeds FOREIGN KEY(feed_id) REFERENCES feeds (id) ON DELETE CASCADE,
+    CONSTRAINT pk_feed_counters PRIMARY KEY (feed_id)
 );
 
 CREATE INDEX ix_feed_counters_user_id ON feed_counters (user_id);
@@ -452,8 +452,8 @@ CREATE TABLE host_attempts (
     user_id INTEGER NOT NULL,
     host TEXT NOT NULL,
     last_at BIGINT NOT NULL,
-    CONSTRAINT pk_host_attempts PRIMARY KEY (user_id, host),
-    CONSTRAINT fk_host_attempts_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
+    CONSTRAINT fk_host_attempts_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+    CONSTRAINT pk_host_attempts PRIMARY KEY (user_id, host)
 )
  WITHOUT ROWID;
 
@@ -498,8 +498,8 @@ CREATE TABLE integrations (
     changed_at BIGINT NOT NULL,
     last_error TEXT DEFAULT '' NOT NULL,
     last_error_form TEXT DEFAULT '' NOT NULL,
-    CONSTRAINT pk_integrations PRIMARY KEY (user_id, name),
-    CONSTRAINT fk_integrations_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
+    CONSTRAINT fk_integrations_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+    CONSTRAINT pk_integrations PRIMARY KEY (user_id, name)
 );
 
 CREATE TABLE labels (
@@ -515,8 +515,8 @@ CREATE TABLE list_links (
     user_id INTEGER NOT NULL,
     token TEXT NOT NULL,
     created_at BIGINT NOT NULL,
-    CONSTRAINT pk_list_links PRIMARY KEY (user_id),
     CONSTRAINT fk_list_links_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+    CONSTRAINT pk_list_links PRIMARY KEY (user_id),
     CONSTRAINT uq_list_links_token UNIQUE (token)
 );
 
@@ -525,8 +525,8 @@ CREATE TABLE page_addresses (
     user_id INTEGER NOT NULL,
     url TEXT NOT NULL,
     address BIGINT NOT NULL,
-    CONSTRAINT pk_page_addresses PRIMARY KEY (entry_id),
-    CONSTRAINT fk_page_addresses_entry_id_entries FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE
+    CONSTRAINT fk_page_addresses_entry_id_entries FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE,
+    CONSTRAINT pk_page_addresses PRIMARY KEY (entry_id)
 );
 
 CREATE INDEX ix_page_addresses_address ON page_addresses (user_id, address, entry_id);
@@ -576,9 +576,9 @@ CREATE TABLE provider_sessions (
     subject TEXT NOT NULL,
     provider_session_id TEXT DEFAULT '' NOT NULL,
     id_token TEXT DEFAULT '' NOT NULL,
-    CONSTRAINT pk_provider_sessions PRIMARY KEY (session_id),
     CONSTRAINT fk_provider_sessions_session_id_sessions FOREIGN KEY(session_id) REFERENCES sessions (id) ON DELETE CASCADE,
-    CONSTRAINT fk_provider_sessions_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
+    CONSTRAINT fk_provider_sessions_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+    CONSTRAINT pk_provider_sessions PRIMARY KEY (session_id)
 );
 
 CREATE INDEX ix_provider_sessions_provider_session ON provider_sessions (issuer, provider_session_id);
@@ -613,16 +613,16 @@ CREATE INDEX ix_receivers_failing ON receivers (next_attempt_at, id) WHERE next_
 CREATE TABLE recovery_codes (
     user_id INTEGER NOT NULL,
     digest BLOB NOT NULL,
-    CONSTRAINT pk_recovery_codes PRIMARY KEY (user_id, digest),
-    CONSTRAINT fk_recovery_codes_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
+    CONSTRAINT fk_recovery_codes_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+    CONSTRAINT pk_recovery_codes PRIMARY KEY (user_id, digest)
 );
 
 CREATE TABLE rule_changed_entries (
     entry_id INTEGER NOT NULL,
     user_id INTEGER NOT NULL,
     changed_at BIGINT NOT NULL,
-    CONSTRAINT pk_rule_changed_entries PRIMARY KEY (entry_id),
-    CONSTRAINT fk_rule_changed_entries_entry_id_entries FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE
+    CONSTRAINT fk_rule_changed_entries_entry_id_entries FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE,
+    CONSTRAINT pk_rule_changed_entries PRIMARY KEY (entry_id)
 );
 
 CREATE TABLE rule_run_entries (
@@ -633,9 +633,9 @@ CREATE TABLE rule_run_entries (
     starred BOOLEAN NOT NULL,
     changed_at BIGINT NOT NULL,
     label_ids TEXT DEFAULT '[]' NOT NULL, hidden BOOLEAN DEFAULT 0 NOT NULL,
-    CONSTRAINT pk_rule_run_entries PRIMARY KEY (run_id, entry_id),
     CONSTRAINT fk_rule_run_entries_entry_id_entries FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE,
-    CONSTRAINT fk_rule_run_entries_run_id_rule_runs FOREIGN KEY(run_id) REFERENCES rule_runs (id) ON DELETE CASCADE
+    CONSTRAINT fk_rule_run_entries_run_id_rule_runs FOREIGN KEY(run_id) REFERENCES rule_runs (id) ON DELETE CASCADE,
+    CONSTRAINT pk_rule_run_entries PRIMARY KEY (run_id, entry_id)
 )
  WITHOUT ROWID;
 
@@ -699,8 +699,8 @@ CREATE TABLE search_documents (
     user_id INTEGER NOT NULL,
     words BLOB NOT NULL,
     language TEXT DEFAULT '' NOT NULL, word_count INTEGER DEFAULT 0 NOT NULL,
-    CONSTRAINT pk_search_documents PRIMARY KEY (id),
     CONSTRAINT fk_search_documents_entry_id_entries FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE SET NULL,
+    CONSTRAINT pk_search_documents PRIMARY KEY (id),
     CONSTRAINT uq_search_documents_entry_id UNIQUE (entry_id)
 );
 
@@ -709,8 +709,8 @@ CREATE INDEX ix_search_documents_word_count ON search_documents (user_id, word_c
 CREATE TABLE search_languages (
     user_id INTEGER NOT NULL,
     language TEXT NOT NULL,
-    CONSTRAINT pk_search_languages PRIMARY KEY (user_id, language),
-    CONSTRAINT fk_search_languages_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
+    CONSTRAINT fk_search_languages_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+    CONSTRAINT pk_search_languages PRIMARY KEY (user_id, language)
 )
  WITHOUT ROWID;
 
@@ -727,8 +727,8 @@ CREATE TABLE second_factors (
     secret TEXT DEFAULT '' NOT NULL,
     last_step BIGINT DEFAULT 0 NOT NULL,
     asks_for_passkey BOOLEAN DEFAULT 0 NOT NULL,
-    CONSTRAINT pk_second_factors PRIMARY KEY (user_id),
-    CONSTRAINT fk_second_factors_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
+    CONSTRAINT fk_second_factors_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+    CONSTRAINT pk_second_factors PRIMARY KEY (user_id)
 );
 
 CREATE TABLE server_secrets (
@@ -795,8 +795,8 @@ CREATE TABLE tombstones (
     feed_id INTEGER NOT NULL,
     hash BLOB NOT NULL,
     seen_at BIGINT NOT NULL,
-    CONSTRAINT pk_tombstones PRIMARY KEY (feed_id, hash),
-    CONSTRAINT fk_tombstones_feed_id_feeds FOREIGN KEY(feed_id) REFERENCES feeds (id) ON DELETE CASCADE
+    CONSTRAINT fk_tombstones_feed_id_feeds FOREIGN KEY(feed_id) REFERENCES feeds (id) ON DELETE CASCADE,
+    CONSTRAINT pk_tombstones PRIMARY KEY (feed_id, hash)
 )
  WITHOUT ROWID;
 
@@ -900,9 +900,9 @@ CREATE INDEX ix_websub_subscriptions_due ON websub_subscriptions (next_attempt_a
 CREATE TABLE websub_topics (
     source_id INTEGER NOT NULL,
     subscription_id INTEGER NOT NULL,
-    CONSTRAINT pk_websub_topics PRIMARY KEY (source_id, subscription_id),
     CONSTRAINT fk_websub_topics_source_id_sources FOREIGN KEY(source_id) REFERENCES sources (id) ON DELETE CASCADE,
-    CONSTRAINT fk_websub_topics_subscription_id_websub_subscriptions FOREIGN KEY(subscription_id) REFERENCES websub_subscriptions (id) ON DELETE CASCADE
+    CONSTRAINT fk_websub_topics_subscription_id_websub_subscriptions FOREIGN KEY(subscription_id) REFERENCES websub_subscriptions (id) ON DELETE CASCADE,
+    CONSTRAINT pk_websub_topics PRIMARY KEY (source_id, subscription_id)
 )
  WITHOUT ROWID;
 

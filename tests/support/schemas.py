@@ -38,7 +38,19 @@ def described(database: Database) -> str:
 
 
 def _sqlite(db: Read) -> str:
-    return "".join(f"{_tidy(statement)};\n\n" for statement in db.scalars(text(_SQLITE)))
+    return "".join(f"{_in_order(_tidy(statement))};\n\n" for statement in db.scalars(text(_SQLITE)))
+
+
+def _in_order(statement: str) -> str:
+    """Return a statement with its constraints sorted: a table that is made anew gets them in any order."""
+    lines = statement.split("\n")
+    places = [at for at, line in enumerate(lines) if line.startswith("    CONSTRAINT ")]
+    if not places or places != list(range(places[0], places[0] + len(places))):
+        return statement
+    is_last = not lines[places[-1]].endswith(",")
+    found = sorted(lines[at].removesuffix(",") for at in places)
+    found = [*(f"{line}," for line in found[:-1]), found[-1] if is_last else f"{found[-1]},"]
+    return "\n".join([*lines[: places[0]], *found, *lines[places[-1] + 1 :]])
 
 
 def _postgresql(db: Read) -> str:
