@@ -58,6 +58,7 @@ _ONE = select(literal(1))
 _causes = CauseLog()
 
 R = TypeVar("R", bound=Struct)
+T = TypeVar("T")
 
 
 def driver_url(url: str) -> URL:
@@ -355,6 +356,25 @@ class Read:
 class Write(Read):
     """One transaction."""
 
+    def __init__(self, connection: Connection) -> None:
+        super().__init__(connection)
+        self._at_end: dict[Callable[[Write, Any], None], Any] = {}
+
+    def collect(self, at_end: Callable[[Write, T], None], make: Callable[[], T]) -> T:
+        """Return a collection, the same each time, with which `at_end` is called just before the commit.
+
+        make: returns it when it is empty.
+        """
+        if at_end not in self._at_end:
+            self._at_end[at_end] = make()
+        collected: T = self._at_end[at_end]
+        return collected
+
+    def finish(self) -> None:
+        """Call what waits for the end of the transaction."""
+        for at_end, collected in self._at_end.items():
+            at_end(self, collected)
+
     def run(self, statement: Executable, /, **parameters: Any) -> int:
         """Execute a statement. Returns the number of rows it changed."""
         result: CursorResult[Any] = self.connection.execute(statement, parameters)
@@ -468,7 +488,9 @@ class Database:
         try:
             with self._write_lock(), _translated_errors(), self._engines.writer.begin() as connection:
                 begun = time.perf_counter()
-                yield Write(connection)
+                db = Write(connection)
+                yield db
+                db.finish()
         finally:
             metrics.record_database_write(time.perf_counter() - begun, waited=begun - requested)
 
