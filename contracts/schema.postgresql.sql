@@ -490,6 +490,13 @@ TABLE list_links
     CREATE UNIQUE INDEX pk_list_links ON public.list_links USING btree (user_id)
     CREATE UNIQUE INDEX uq_list_links_token ON public.list_links USING btree (token)
 
+TABLE list_versions
+    user_id integer NOT NULL
+    version bigint NOT NULL DEFAULT 0 -- Random, another one after each change of what lists of the user show.
+    fk_list_versions_user_id_users FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+    pk_list_versions PRIMARY KEY (user_id)
+    CREATE UNIQUE INDEX pk_list_versions ON public.list_versions USING btree (user_id)
+
 TABLE page_addresses
     entry_id bigint NOT NULL
     user_id integer NOT NULL -- The entry's.

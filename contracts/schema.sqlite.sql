@@ -520,6 +520,13 @@ CREATE TABLE list_links (
     CONSTRAINT uq_list_links_token UNIQUE (token)
 );
 
+CREATE TABLE list_versions (
+    user_id INTEGER NOT NULL,
+    version BIGINT DEFAULT 0 NOT NULL,
+    CONSTRAINT fk_list_versions_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+    CONSTRAINT pk_list_versions PRIMARY KEY (user_id)
+);
+
 CREATE TABLE page_addresses (
     entry_id INTEGER NOT NULL,
     user_id INTEGER NOT NULL,

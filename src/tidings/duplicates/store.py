@@ -32,6 +32,7 @@ from tidings.duplicates.tables import duplicate_keys, duplicate_scans
 from tidings.engine import full_text
 from tidings.engine.database import Read, Write, columns
 from tidings.engine.statements import in_list, insert_rows, upsert
+from tidings.storage.accounts import list_versions
 from tidings.storage.schema import (
     categories,
     duplicates,
@@ -446,6 +447,8 @@ def members(db: Read, user_id: int, original_ids: Collection[int]) -> list[Membe
 
 def add(db: Write, user_id: int, found: Sequence[Found], *, compared: bool, now: Instant) -> None:
     """Record duplicates. compared: whether no text need be compared with its original's."""
+    if found:
+        list_versions.note(db, user_id)
     db.run_many(
         _add_duplicate,
         [
@@ -467,6 +470,8 @@ def add(db: Write, user_id: int, found: Sequence[Found], *, compared: bool, now:
 def remove(db: Write, user_id: int, entry_ids: Collection[int]) -> None:
     """Forget that entries repeat others."""
     db.run(_remove_duplicates, user=user_id, ids=sorted(entry_ids))
+    if entry_ids:
+        list_versions.note(db, user_id)
 
 
 def set_status(db: Write, user_id: int, statuses: Mapping[int, int], *, changed_at: Instant | None = None) -> None:
@@ -474,6 +479,8 @@ def set_status(db: Write, user_id: int, statuses: Mapping[int, int], *, changed_
 
     statuses: by entry id. changed_at: None leaves the time of their last change.
     """
+    if statuses:
+        list_versions.note(db, user_id)
     by_status: dict[int, list[int]] = {}
     for entry_id, status in statuses.items():
         by_status.setdefault(int(status), []).append(entry_id)

@@ -33,6 +33,7 @@ from tidings.domain.polling.changes import (
 from tidings.domain.polling.shared_sources import NO_VALIDATORS, SourceLease
 from tidings.engine.database import Database, Read, Write
 from tidings.services.listeners import AccountRoom, ArrivingEntries, Listeners
+from tidings.storage.accounts import list_versions
 from tidings.storage.entries import counters
 from tidings.storage.feeds import feeds
 from tidings.storage.polling import entry_writes, sources
@@ -164,7 +165,9 @@ def finish(db: Write, checks: Sequence[tuple[SourceLease, Sequence[FeedColumns]]
     record(db, [column for (_, columns), ours in zip(checks, is_ours, strict=True) if ours for column in columns])
     for worker, ids in leases.items():
         sources.release(db, ids, worker)
-    _touch(db, [feed.id for lease, columns in checks if not lease.worker for feed, _ in columns])
+    asked = [feed for lease, columns in checks if not lease.worker for feed, _ in columns]
+    _touch(db, [feed.id for feed in asked])
+    _show(db, asked)
     return is_ours
 
 
@@ -283,6 +286,7 @@ def _release(db: Write, updates: Sequence[FeedUpdate[ReadyEntry]], current: Mapp
         if update.lease is None or not update.lease.worker:
             if update.feed.id in current:
                 unleased.append(current[update.feed.id].source_id)
+                _show(db, [update.feed])
         elif len(update.lease.feeds) == 1:
             leased[update.lease.worker].append(update.lease.source_id)
     for worker, source_ids in leased.items():
@@ -293,3 +297,8 @@ def _release(db: Write, updates: Sequence[FeedUpdate[ReadyEntry]], current: Mapp
 def _touch(db: Write, feed_ids: Sequence[int]) -> None:
     if feed_ids:
         sources.touch_sources(db, sources.of_feeds(db, feed_ids))
+
+
+def _show(db: Write, checked: Iterable[Feed]) -> None:
+    """Let lists show the checks of these feeds immediately, since their users have asked for them."""
+    list_versions.note(db, *(feed.user_id for feed in checked))

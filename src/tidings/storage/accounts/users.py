@@ -12,6 +12,7 @@ from tidings.base.times import Instant
 from tidings.domain.accounts.users import User, normalize_username
 from tidings.engine.database import Read, Write, columns
 from tidings.engine.statements import in_list
+from tidings.storage.accounts import list_versions
 from tidings.storage.schema import users
 
 _select_all = select(*columns(users, User))
@@ -80,13 +81,16 @@ def add(db: Write, *, username: str, password_hash: str, is_admin: bool, now: In
         "created_at": now,
         **more,
     }
-    return db.insert(insert(users).values(**values))
+    user_id = db.insert(insert(users).values(**values))
+    list_versions.add(db, user_id)
+    return user_id
 
 
 def change(db: Write, user_id: int, **values: Any) -> None:
     """Change a user. values: columns of the table; `password_hash` among them replaces the password."""
     if values:
         db.run(update(users).where(users.c.id == user_id).values(**values))
+        list_versions.note(db, user_id)
 
 
 def set_last_login(db: Write, user_id: int, moment: Instant) -> None:

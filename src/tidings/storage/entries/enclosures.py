@@ -6,6 +6,7 @@ from sqlalchemy import bindparam, select, update
 
 from tidings.domain.entries.entries import Enclosure
 from tidings.engine.database import Read, Write, columns
+from tidings.storage.accounts import list_versions
 from tidings.storage.schema import enclosures
 
 _is_owned = (enclosures.c.user_id == bindparam("user"), enclosures.c.id == bindparam("enclosure"))
@@ -19,4 +20,5 @@ def get(db: Read, user_id: int, enclosure_id: int) -> Enclosure | None:
 
 def set_progression(db: Write, user_id: int, enclosure_id: int, position: int) -> bool:
     """Store the playback position, in seconds. Returns False if the user has no such enclosure."""
+    list_versions.note(db, user_id)
     return db.run(_set_progression, user=user_id, enclosure=enclosure_id, position=position) > 0

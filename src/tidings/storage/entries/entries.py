@@ -18,6 +18,7 @@ from tidings.domain.entries.state_changes import EntryKey, EntryState, StateChan
 from tidings.engine import full_text
 from tidings.engine.database import Read, Write, columns
 from tidings.engine.statements import in_list
+from tidings.storage.accounts import list_versions
 from tidings.storage.entries import counters, duplicates, folded, labels, list_statements, search_index
 from tidings.storage.entries.contents import set_content, set_contents
 from tidings.storage.feeds import categories, further_categories
@@ -129,6 +130,7 @@ def change_states(db: Write, changes: Sequence[StateChange], *, now: Instant) ->
         ],
     )
     delta.write(db)
+    list_versions.note(db, *(user_id for user_id, _ in new_states))
     return found[:number]
 
 
@@ -156,6 +158,7 @@ def set_hidden(db: Write, user_id: int, entry_ids: Sequence[int], *, hidden: boo
         delta.add(feed_id, EntryStatus.UNREAD, starred=False, times=0)
     db.run(_set_hidden, user=user_id, ids=sorted(set(entry_ids)), new_hidden=hidden)
     delta.write(db)
+    list_versions.note(db, user_id)
 
 
 def edit(db: Write, entry: Entry, change: EntryEdit) -> None:
@@ -180,6 +183,7 @@ def edit(db: Write, entry: Entry, change: EntryEdit) -> None:
     elif change.content is not None:
         set_content(db, entry.user_id, entry.id, change.content)
     search_index.note_changed(db, entry.user_id, [entry.id])
+    list_versions.note(db, entry.user_id)
 
 
 def switch_content(db: Write, entry: Entry, content: str, other_content: str, *, edited: int, minutes: int) -> None:
@@ -192,6 +196,7 @@ def switch_content(db: Write, entry: Entry, content: str, other_content: str, *,
     if db.run(statement.values(**values), user=entry.user_id, entry=entry.id):
         set_contents(db, entry.user_id, entry.id, content, other_content)
         search_index.note_changed(db, entry.user_id, [entry.id])
+        list_versions.note(db, entry.user_id)
 
 
 def mark_read(
@@ -250,7 +255,10 @@ def mark_read(
         parameters |= list_statements.cursor_parameters(page)
     # The first two conditions are the owner and the status.
     marked = _mark_represented(db, user_id, conditions[2:], parameters, now) if with_folded else 0
-    return marked + _mark_read(db, conditions, parameters, now)
+    marked += _mark_read(db, conditions, parameters, now)
+    if marked:
+        list_versions.note(db, user_id)
+    return marked
 
 
 def _mark_represented(

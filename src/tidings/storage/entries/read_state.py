@@ -9,6 +9,7 @@ from sqlalchemy import bindparam, func, select, update
 from tidings.base.times import Instant
 from tidings.domain.entries.entries import EntryStatus
 from tidings.engine.database import Read, Write
+from tidings.storage.accounts import list_versions
 from tidings.storage.entries import counters
 from tidings.storage.schema import entries
 
@@ -79,4 +80,5 @@ def undo_mark_read(db: Write, user_id: int, moment: Instant, *, since: Instant |
     if count:
         db.run(_mark_unread, **parameters, now=now)
         delta.write(db)
+        list_versions.note(db, user_id)
     return count

@@ -12,6 +12,7 @@ from tidings.base.text import normalize_for_search, sort_key
 from tidings.domain.feeds.categories import Category, CategoryCounts, CategoryTree, with_app_titles
 from tidings.engine.database import Read, Write, columns
 from tidings.engine.statements import in_list, lock_rows, take_ids
+from tidings.storage.accounts import list_versions
 from tidings.storage.schema import categories, feed_counters, feeds, users
 
 _select_by_user = select(*columns(categories, Category)).where(categories.c.user_id == bindparam("user"))
@@ -149,6 +150,7 @@ def add(
 ) -> int:
     """Add a category and return its id. title_key: the case-folded title. name: "" if it is the title."""
     values = {"user_id": user_id, "title": title, "title_key": title_key, "hide_globally": hide_globally}
+    list_versions.note(db, user_id)
     return db.insert(insert(categories).values(**values, name=name or title, parent_id=parent_id))
 
 
@@ -165,6 +167,7 @@ def add_many(db: Write, user_id: int, new: Sequence[Category]) -> dict[int, int]
     titled = with_app_titles([*present, *added], title_style(db, user_id))
     # First, since a new one may take a title that another was shown by.
     arrange(db, user_id, present, [one for one in titled if one.id not in ids.values()])
+    list_versions.note(db, user_id)
     db.run_many(_insert_many, [{"id": one.id, **_values(one)} for one in titled if one.id in ids.values()])
     return ids
 
@@ -203,6 +206,7 @@ def arrange(db: Write, user_id: int, before: Sequence[Category], after: Sequence
     ]
     if rows:
         db.run_many(_set_place, rows)
+        list_versions.note(db, user_id)
 
 
 def retitle(db: Write, user_id: int) -> None:
@@ -214,4 +218,5 @@ def retitle(db: Write, user_id: int) -> None:
 
 def remove(db: Write, user_id: int, category_ids: Collection[int]) -> bool:
     """Delete categories with their feeds and the entries of these. Returns False if the user has none of them."""
+    list_versions.note(db, user_id)
     return db.run(delete(categories).where(categories.c.user_id == user_id, categories.c.id.in_(category_ids))) > 0

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
-from sqlalchemy import Update, and_, bindparam, delete, exists, insert, select, update
+from sqlalchemy import Select, Update, and_, bindparam, delete, exists, insert, select, update
 
 from tidings.base.times import Instant
 from tidings.content.model import ParsedEnclosure
@@ -23,9 +23,10 @@ from tidings.domain.polling.changes import KnownEntries, StoredEntry, StoredIden
 from tidings.engine import statements
 from tidings.engine.database import Read, Write
 from tidings.engine.statements import in_list, upsert
+from tidings.storage.accounts import list_versions
+from tidings.storage.accounts.list_versions import CHECK_COLUMNS
 from tidings.storage.entries import counters, labels, page_addresses, search_index
 from tidings.storage.entries.contents import set_of_feed
-from tidings.storage.polling.sources import lock_feeds
 from tidings.storage.schema import enclosures, entries, entry_contents, entry_tags, feeds, sources, tombstones
 
 _SELECT_KNOWN = """
@@ -120,6 +121,7 @@ def _add(db: Write, owned: Sequence[tuple[int, int, int, Instant, ReadyEntry]]) 
     for _, feed_id, _, _, entry in owned:
         delta.add(feed_id, entry.status, starred=entry.starred)
     delta.write(db)
+    list_versions.note(db, *{one[0] for one in owned})
     return ids
 
 
@@ -198,6 +200,7 @@ def change(db: Write, user_id: int, changed: Mapping[int, ReadyEntry], *, now: I
         db.run(update(entries).where(entries.c.user_id == user_id, entries.c.id == id_).values(**values))
         _replace_details(db, user_id, id_, entry)
     search_index.note_changed(db, user_id, list(changed))
+    list_versions.note(db, user_id)
 
 
 _select_edited = select(
@@ -335,6 +338,8 @@ def rename(db: Write, user_id: int, feed_id: int, hashes: Mapping[int, bytes]) -
     """
     rows = [{"user": user_id, "feed": feed_id, "entry": id_, "new": hash_} for id_, hash_ in hashes.items()]
     db.run_many(_rename, rows)
+    if rows:
+        list_versions.note(db, user_id)
 
 
 def rename_deleted(db: Write, feed_id: int, hashes: Sequence[tuple[bytes, bytes]]) -> None:
@@ -377,14 +382,40 @@ def current(db: Read, owned: Collection[tuple[int, int]]) -> dict[int, CurrentFe
 def record(db: Write, results: Iterable[tuple[Feed, Mapping[str, Any]]]) -> None:
     """Write columns of feeds that were checked. The next check of their sources is written by `touch_sources`."""
     by_columns: defaultdict[tuple[str, ...], list[dict[str, Any]]] = defaultdict(list)
-    for feed, columns in sorted(results, key=lambda pair: pair[0].id):
+    in_order = sorted(results, key=lambda pair: pair[0].id)
+    for feed, columns in in_order:
         values = {f"set_{name}": value for name, value in sorted(columns.items())}
         row = values | {"feed": feed.id, "user": feed.user_id}
         by_columns[tuple(values)].append(row)
-    if len(by_columns) > 1:
-        db.scalars(lock_feeds, ids=sorted(row["feed"] for rows in by_columns.values() for row in rows))
+    _note_changed(db, in_order)
     for names, rows in by_columns.items():
         db.run_many(_update_statement(names), rows)
+
+
+def _note_changed(db: Write, results: Sequence[tuple[Feed, Mapping[str, Any]]]) -> None:
+    """Lock feeds, and note those of which lists will show something else, compared with what is stored now.
+
+    A feed as it was when its check began may have been changed by its user since.
+    """
+    names = {name for _, columns in results for name in columns} - CHECK_COLUMNS
+    owners, ids = ({getattr(feed, name) for feed, _ in results} for name in ("user_id", "id"))
+    locked = db.rows(_lock_shown(tuple(sorted(names))), users=sorted(owners), ids=sorted(ids)) if ids else ()
+    stored = {row["id"]: row for row in locked}
+    for feed, columns in results:
+        present = stored.get(feed.id)
+        if present is not None and any(columns[name] != present[name] for name in names.intersection(columns)):
+            list_versions.note(db, feed.user_id)
+
+
+@lru_cache(maxsize=64)
+def _lock_shown(names: tuple[str, ...]) -> Select[Any]:
+    """Return a SELECT of columns of feeds, which locks them in the order of their ids."""
+    return (
+        select(feeds.c.id, *(feeds.c[name] for name in names))
+        .where(in_list(feeds.c.user_id, "users"), in_list(feeds.c.id, "ids"))
+        .order_by(feeds.c.id)
+        .with_for_update(key_share=True)
+    )
 
 
 @lru_cache(maxsize=64)

@@ -31,6 +31,14 @@ users = Table(
 partial_index("uq_users_google_id", users.c.google_id, where="google_id <> ''", unique=True)
 partial_index("uq_users_openid_connect_id", users.c.openid_connect_id, where="openid_connect_id <> ''", unique=True)
 
+list_versions = Table(
+    "list_versions",
+    metadata,
+    Column("user_id", ForeignKey("users.id", ondelete="CASCADE"), primary_key=True, autoincrement=False),
+    big("version", "Random, another one after each change of what lists of the user show."),
+    comment="Each user has a row.",
+)
+
 api_keys = Table(
     "api_keys",
     metadata,
