@@ -248,7 +248,7 @@ def test_the_example_requests_of_the_documentation_work(alice: Person) -> None:
     page = statuses.PAGE.read_text()
     calls = [line.strip() for line in page.splitlines() if line.startswith("    curl ")]
 
-    assert len(calls) == 5
+    assert len(calls) == 6
     for line in calls:
         command = line.replace("https://reader.example.org", alice.service.url)
         command = command.replace("$KEY", alice.token).replace("alice:", f"{alice.user.username}:")

@@ -27,14 +27,14 @@ from tidings.api.key_quotas import HEADERS, KeyQuotas, Quota
 from tidings.api.openapi import ApiDocument
 from tidings.api.replies import Failure
 from tidings.api.scopes import scope_of
-from tidings.base.errors import Forbidden, TidingsError, Unauthorized
+from tidings.base.errors import Forbidden, InvalidInput, TidingsError, Unauthorized
 from tidings.base.messages import verbatim
 from tidings.domain.accounts.events import Method, Origin
 from tidings.domain.accounts.rights import ALL_RIGHTS, KeyScope, Rights
 from tidings.domain.accounts.users import User
 from tidings.http import binding
 from tidings.http.binding import Call
-from tidings.http.endpoints import Endpoint
+from tidings.http.endpoints import Conditional, Endpoint
 from tidings.http.origins import is_foreign, is_sent_by_another_site
 from tidings.http.password_gate import PasswordGate
 from tidings.http.requests import Network, Request
@@ -46,6 +46,8 @@ from tidings.services.accounts.authentication import WRONG_PASSWORD, Credentials
 log = structlog.get_logger()
 
 PREFIX = "/v1"
+# What pages of other origins may send.
+ALLOWED_HEADERS = ("X-Auth-Token", "Authorization", "Content-Type", "Content-Encoding", "Accept", "If-None-Match")
 
 
 class Caller(Struct, frozen=True):
@@ -70,8 +72,8 @@ class Api(Surface[Caller]):
     headers = raw({
         "Access-Control-Allow-Origin": "*",
         "Access-Control-Allow-Methods": "GET, POST, PUT, DELETE, OPTIONS",
-        "Access-Control-Allow-Headers": "X-Auth-Token, Authorization, Content-Type, Content-Encoding, Accept",
-        "Access-Control-Expose-Headers": ", ".join((replies.CODE_HEADER, "Link", "Retry-After", *HEADERS)),
+        "Access-Control-Allow-Headers": ", ".join(ALLOWED_HEADERS),
+        "Access-Control-Expose-Headers": ", ".join((replies.CODE_HEADER, "Link", "ETag", "Retry-After", *HEADERS)),
         "X-Content-Type-Options": "nosniff",
         "X-Frame-Options": "DENY",
         "Referrer-Policy": "no-referrer",
@@ -107,6 +109,7 @@ class Api(Surface[Caller]):
         endpoints = [replace(endpoint, scope=scope_of(endpoint) or "") for endpoint in endpoints]
         super().__init__(endpoints, sources, name="api", max_concurrency=max_concurrency, prefix=PREFIX)
         self._authentication = services.accounts.authentication
+        self._tags = services.list_tags
         self._trusted = trusted
         self._base_url = base_url
         self._gate = gate
@@ -133,6 +136,22 @@ class Api(Surface[Caller]):
 
     def user_id(self, context: Caller) -> int:
         return 0 if context.user is None else context.user.id
+
+    def tag(self, call: Call[Caller]) -> str | None:
+        user, request = call.context.user, call.request
+        assert user is not None
+        view_id = call.path.get("view_id")
+        try:
+            queries = [value for name, value in request.query if name == "query"]
+        except InvalidInput:
+            return None
+        return self._tags.tag(
+            user,
+            [request.path, request.query_string, call.context.style],
+            queries=queries,
+            uses_view=(lambda view: str(view.id) == view_id) if view_id else None,
+            with_checks=call.endpoint.conditional is Conditional.EXCEPT_CHECKS,
+        )
 
     def uploader(self, call: Call[Caller]) -> int:
         return self.user_id(call.context)

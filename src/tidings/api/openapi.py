@@ -41,6 +41,7 @@ DONE = {
     201: "Created or changed. The response is the new state.",
     202: "Accepted.",
     204: "Done. The response has no body.",
+    304: "Nothing has changed: what the client has is what it would get.",
     503: "Not ready.",
 }
 # By status: the name of the response in the document, and its description.
@@ -60,6 +61,14 @@ ERRORS = {
     503: ("Unavailable", "The database does not respond. Repeat the request later."),
     507: ("DiskFull", "The disk of the service has too little free space."),
 }
+IF_NONE_MATCH = {
+    "name": "If-None-Match",
+    "in": "header",
+    "required": False,
+    "schema": {"type": "string"},
+    "description": "The ETag of what the client has.",
+}
+TAG = {"description": "Stands for what is sent.", "schema": {"type": "string"}}
 ABOUT = (
     "For reader apps and scripts. Clients of Miniflux work unchanged.",
     "Sign in with username and password (Basic), or an API key as X-Auth-Token; if both are sent, the key is used.",
@@ -148,12 +157,13 @@ def operations_of(routes: Iterable[Endpoint]) -> dict[str, Endpoint]:
 
 def successes(route: Endpoint) -> dict[int, Any]:
     """Return the body of each success by status: the type of a JSON body, a Media, or None."""
+    not_modified = {304: None} if route.conditional else {}
     if route.responses:
-        return route.responses
+        return {**route.responses, **not_modified}
     answer = get_type_hints(route.handler)["return"]
     if _is(answer, Response):
         raise TypeError(f"{route.handler.__name__} returns a Response: declare them with responses={{status: type}}")
-    return {route.status: None if is_nothing(answer) else answer}
+    return {route.status: None if is_nothing(answer) else answer, **not_modified}
 
 
 def failures(route: Endpoint) -> list[int]:
@@ -182,7 +192,8 @@ def _operation(route: Endpoint, name: str, schemas: Schemas, examples: Mapping[s
     created: dict[str, Any] = {"operationId": name, "tags": [route.tag], "summary": summary}
     if description:
         created["description"] = description
-    if given := [*_parameters(route.handler), *_fields_parameter(route)]:
+    conditional = (IF_NONE_MATCH,) if route.conditional else ()
+    if given := [*_parameters(route.handler), *_fields_parameter(route), *conditional]:
         created["parameters"] = given
     if body := _request_body(route, schemas, examples.get("request")):
         created["requestBody"] = body
@@ -192,6 +203,8 @@ def _operation(route: Endpoint, name: str, schemas: Schemas, examples: Mapping[s
     } | {str(status): {"$ref": f"#/components/responses/{ERRORS[status][0]}"} for status in failures(route)}
     scope = scope_of(route)
     created["security"] = [{"password": []}, {"key": [str(scope)]}] if scope else []
+    for status in (200, 304) if route.conditional else ():
+        created["responses"][str(status)]["headers"] = {"ETag": TAG}
     return created
 
 

@@ -55,8 +55,8 @@ class GoogleReader(Surface[ReaderCaller]):
     headers = raw({
         "Access-Control-Allow-Origin": "*",
         "Access-Control-Allow-Methods": "GET, POST",
-        "Access-Control-Allow-Headers": "Authorization, Content-Type",
-        "Access-Control-Expose-Headers": "X-Reader-Google-Bad-Token, Google-Bad-Token, Retry-After",
+        "Access-Control-Allow-Headers": "Authorization, Content-Type, If-None-Match",
+        "Access-Control-Expose-Headers": "X-Reader-Google-Bad-Token, Google-Bad-Token, Retry-After, ETag",
         "X-Content-Type-Options": "nosniff",
         "Cache-Control": "no-store",
         "Referrer-Policy": "no-referrer",
@@ -87,6 +87,8 @@ class GoogleReader(Surface[ReaderCaller]):
         }
         super().__init__(endpoints, sources, name="greader", max_concurrency=max_concurrency)
         self._logins = services.accounts.app_logins
+        self._tags = services.list_tags
+        self._site = site
         self._trusted = trusted
         self._gate = gate
 
@@ -109,6 +111,10 @@ class GoogleReader(Surface[ReaderCaller]):
 
     def user_id(self, context: ReaderCaller) -> int:
         return 0 if context.login is None else context.user.id
+
+    def tag(self, call: Call[ReaderCaller]) -> str | None:
+        request = [call.request.path, call.request.query_string, self._site]
+        return self._tags.tag(call.context.user, request, uses_view=lambda view: view.in_apps)
 
     def limit(self, call: Call[ReaderCaller]) -> int:
         own = super().limit(call)

@@ -9,6 +9,7 @@ The signature is the contract: `binding` derives from it where each argument com
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from enum import Enum
 from typing import Any, TypeVar
 
 from msgspec import Struct
@@ -24,6 +25,15 @@ class Media(Struct, frozen=True):
     type: str
     schema: dict[str, Any] = {}
     """Its JSON Schema in the OpenAPI document."""
+
+
+class Conditional(Enum):
+    """How exact the answer 304 is: what a client has may be shown in its place."""
+
+    EXACT = "exact"
+    """It is the same."""
+    EXCEPT_CHECKS = "except checks"
+    """It is the same, except when feeds were checked: these times may be up to an hour old."""
 
 
 class Endpoint(Struct, frozen=True):
@@ -43,6 +53,8 @@ class Endpoint(Struct, frozen=True):
     lists: type[Struct] | None = None
     """The type of the items of the list that it returns, of which a client may choose members."""
     tag: str = ""
+    conditional: Conditional | None = None
+    """Whether a client that sends If-None-Match is told that nothing has changed."""
     is_public: bool = False
     """Whether it needs no credentials."""
     responses: dict[int, Any] = {}

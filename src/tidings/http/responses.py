@@ -6,10 +6,11 @@ Content-Encoding is zstd, br, gzip or deflate, as the client prefers; Starlette'
 from __future__ import annotations
 
 import gzip
+import re
 import zlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Any
+from typing import Any, Final
 
 import brotli
 import msgspec
@@ -22,6 +23,7 @@ from tidings.base.errors import ImportRunning, InsufficientStorage, LocalShortag
 from tidings.http.requests import RequestTooSlow
 
 JSON = "application/json"
+_ENTITY_TAG: Final = re.compile(r'(?:W/)?"[^"]*"')
 
 # Sent with every 503: a restart of the database takes about this long.
 RETRY_AFTER_S = 10
@@ -80,6 +82,21 @@ def empty(status: int, headers: dict[str, str] | None = None) -> Response:
     return Response(b"", status, headers, None if status in (204, 304) else JSON)
 
 
+# A client may keep it for itself, and asks each time whether it is still what it would get.
+CONDITIONAL = {"Cache-Control": "private, no-cache"}
+
+
+def not_modified(tag: str) -> Response:
+    """Return the answer that what the client has is still right (RFC 9110, section 15.4.5)."""
+    return empty(304, {"ETag": tag, **CONDITIONAL, "Vary": "Accept-Encoding"})
+
+
+def is_known(tag: str, header: str) -> bool:
+    """Return whether a header If-None-Match has a tag, in weak comparison (RFC 9110, section 13.1.2)."""
+    known = {one.removeprefix("W/") for one in _ENTITY_TAG.findall(header)}
+    return tag.removeprefix("W/") in known
+
+
 def raw(headers: dict[str, str]) -> RawHeaders:
     """Return headers in the form of ASGI, for headers that every response of a surface has."""
     return [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()]
@@ -88,8 +105,9 @@ def raw(headers: dict[str, str]) -> RawHeaders:
 async def send_response(
     response: Response, scope: Scope, receive: Receive, send: Send, headers: RawHeaders = ()
 ) -> None:
-    """Send a response. headers: added to its own. HEAD gets the headers of GET and no body."""
-    response.raw_headers[:0] = headers
+    """Send a response. headers: added to its own, which win. HEAD gets the headers of GET and no body."""
+    own = {name for name, _ in response.raw_headers}
+    response.raw_headers[:0] = [header for header in headers if header[0] not in own]
     if response.status_code == 503:
         response.headers.setdefault("retry-after", str(RETRY_AFTER_S))
     if not isinstance(response, StreamingResponse):

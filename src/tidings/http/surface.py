@@ -34,7 +34,16 @@ from tidings.http.binding import ArgumentSources, Call, Source, argument_sources
 from tidings.http.content_coding import UnsupportedCoding
 from tidings.http.endpoints import Endpoint
 from tidings.http.requests import BODY_PACE, BodyPace, Request
-from tidings.http.responses import RawHeaders, compress, empty, json, send_response
+from tidings.http.responses import (
+    CONDITIONAL,
+    RawHeaders,
+    compress,
+    empty,
+    is_known,
+    json,
+    not_modified,
+    send_response,
+)
 from tidings.http.thread_queue import ThreadQueue
 from tidings.http.uploads import UploadFolder
 
@@ -159,6 +168,13 @@ class Surface(Generic[C]):
     def may_write(self, request: Request) -> bool:
         """Return whether a request may change something, so that it reads from the main database."""
         return request.method not in SAFE
+
+    def tag(self, call: Call[C]) -> str | None:  # noqa: ARG002
+        """Return the tag of what a conditional endpoint will answer; None if it changes with time alone.
+
+        Called before the handler, by which what is answered may be newer than its tag, but not older.
+        """
+        return None
 
     def check_request(self, call: Call[C]) -> None:
         """Raise if the request is not acceptable. Called after the body was read."""
@@ -300,9 +316,24 @@ class Surface(Generic[C]):
         try:
             with self._reading(call), self.handling_context(call.context):
                 self.check_request(call)
+                if call.endpoint.conditional is not None and (tag := self.tag(call)) is not None:
+                    return self._answer_conditionally(call, bound, tag)
                 return self._rendered(call, bound(call))
         except Exception as error:  # noqa: BLE001 - every error becomes a response
             return self._failed(error, call.request, call.context)
+
+    def _answer_conditionally(self, call: Call[C], bound: BoundEndpoint[C], tag: str) -> Response:
+        """Return 304 if the client has what it would get, and otherwise the response with its tag."""
+        header = ",".join(call.request.headers.getlist("if-none-match"))
+        if is_known(tag, header):
+            return self._rendered(call, not_modified(tag))
+        response = self._rendered(call, bound(call))
+        if response.status_code != 200:
+            return response
+        if header.strip() == "*":
+            return self._rendered(call, not_modified(tag))
+        response.headers.update({"ETag": tag, **CONDITIONAL})
+        return response
 
     def _reading(self, call: Call[C]) -> AbstractContextManager[None]:
         if self.read_router is None or self.may_write(call.request) or not (user_id := self.user_id(call.context)):

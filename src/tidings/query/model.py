@@ -14,6 +14,7 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from tidings.base.times import Instant
+from tidings.query import moments
 
 
 class TextField(StrEnum):
@@ -225,6 +226,16 @@ def any_of(trees: Iterable[Tree]) -> Tree:
     if any(isinstance(term, Everything) for term in terms):
         return Everything()
     return terms[0] if len(terms) == 1 else Or(terms)
+
+
+def is_relative(tree: Tree) -> bool:
+    """Return whether what a tree matches depends on the time at which it is asked. Saved views have been replaced."""
+    return any(
+        moments.is_relative(bound)
+        for leaf in leaves(tree)
+        if isinstance(leaf, Times)
+        for bound in (leaf.since, leaf.until, leaf.after, leaf.before)
+    )
 
 
 def leaves(tree: Tree) -> Iterator[Leaf]:

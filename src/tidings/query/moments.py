@@ -42,7 +42,12 @@ def normalize_moment(text: str) -> str:
 
 def is_duration(moment: str) -> bool:
     """Return whether a normal moment is a duration back from now."""
-    return bool(_DURATION.fullmatch(moment))
+    return bool(moment and _DURATION.fullmatch(moment))
+
+
+def is_relative(moment: str) -> bool:
+    """Return whether a normal moment depends on the time at which it is read."""
+    return moment in _DAYS_FROM_TODAY or is_duration(moment)
 
 
 def bounds(moment: str, *, now: Instant, zone: ZoneInfo) -> tuple[Instant, Instant]:

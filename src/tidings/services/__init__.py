@@ -36,6 +36,7 @@ from tidings.services.feeds.discovery import Discovery
 from tidings.services.feeds.feeds import Feeds
 from tidings.services.feeds.opml import Opml
 from tidings.services.feeds.rule_preview import RulePreviewer
+from tidings.services.list_tags import ListTags
 from tidings.services.pictures import PictureDecoder
 from tidings.services.polling.lease import SourceClaims
 from tidings.services.publisher_requests import PoliteFetcher
@@ -120,6 +121,7 @@ class Services:
     entries: EntryServices
     polling: PollingServices
     pictures: PictureDecoder
+    list_tags: ListTags
 
     @contextmanager
     def reading(self) -> Iterator[Read]:

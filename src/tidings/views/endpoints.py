@@ -21,7 +21,7 @@ from tidings.domain.accounts.users import User
 from tidings.domain.entries.entries import Direction, EntryFilter, Order
 from tidings.domain.entries.saved_views import DENSITIES, ICONS, MAX_VIEWS, ORDERS, SavedView
 from tidings.http.binding import LazyBody, Query
-from tidings.http.endpoints import Routes
+from tidings.http.endpoints import Conditional, Routes
 from tidings.http.json_body import Int64, sent
 from tidings.http.requests import Request
 from tidings.query.model import DatedQuery
@@ -129,7 +129,13 @@ def delete_view(caller: User, views: ViewServices, view_id: int) -> None:
     views.views.delete(caller.id, view_id)
 
 
-@routes.get("/v1/views/{view_id}/entries", lists=EntryOut, raises=(InvalidInput, NotFound), responses={200: EntryList})
+@routes.get(
+    "/v1/views/{view_id}/entries",
+    conditional=Conditional.EXCEPT_CHECKS,
+    lists=EntryOut,
+    raises=(InvalidInput, NotFound),
+    responses={200: EntryList},
+)
 def list_view_entries(
     caller: User,
     services: Services,
@@ -148,7 +154,7 @@ def list_view_entries(
     )
 
 
-@routes.get("/v1/views/{view_id}/ids", raises=(InvalidInput, NotFound))
+@routes.get("/v1/views/{view_id}/ids", conditional=Conditional.EXACT, raises=(InvalidInput, NotFound))
 def list_view_entry_ids(
     caller: User, services: Services, views: ViewServices, view_id: int, query: IdsQuery
 ) -> EntryIds:

@@ -53,6 +53,7 @@ from tidings.services.feeds.icons import Icons
 from tidings.services.feeds.opml import Opml
 from tidings.services.feeds.recent_documents import RecentDocuments
 from tidings.services.feeds.rule_preview import RulePreviewer
+from tidings.services.list_tags import ListTags
 from tidings.services.listeners import Listeners
 from tidings.services.pictures import PictureDecoder
 from tidings.services.polling.check import FeedChecker
@@ -154,6 +155,7 @@ def build_services(database: Database, settings: Settings, *, clock: Clock = sys
     entries = Entries(database, clock, listeners, instance=instance)
     search = SearchIndexer(database)
     listing = EntryListReader(database, search)
+    queries = Queries(database, clock, listeners)
     return AllServices(
         database=database,
         clock=clock,
@@ -188,7 +190,7 @@ def build_services(database: Database, settings: Settings, *, clock: Clock = sys
         entries=EntryServices(
             changes=entries,
             listing=listing,
-            queries=Queries(database, clock, listeners),
+            queries=queries,
             view_counter=ViewCounter(database, clock, search, listeners),
             read_marker=ReadMarker(database, clock, listing),
             hidden=HiddenEntries(database, listing),
@@ -215,6 +217,7 @@ def build_services(database: Database, settings: Settings, *, clock: Clock = sys
             fetcher=fetcher,
         ),
         pictures=pictures,
+        list_tags=ListTags(database, clock, queries),
         slices={name: one.build(parts) for name, one in SLICES.items()},
     )
 

@@ -12,7 +12,7 @@ from tidings.domain.accounts.rights import KeyScope
 from tidings.domain.accounts.users import User
 from tidings.domain.feeds.categories import Category, CategoryTree, SplitName
 from tidings.http.binding import LazyBody, Query
-from tidings.http.endpoints import Routes
+from tidings.http.endpoints import Conditional, Routes
 from tidings.http.json_body import Int64
 from tidings.services import Services
 from tidings.services.feeds.categories import owned_category
@@ -80,7 +80,7 @@ def category_out(category: Category) -> CategoryOut:
     return _copy(category)
 
 
-@routes.get("/v1/categories", lists=CountedCategoryOut)
+@routes.get("/v1/categories", conditional=Conditional.EXACT, lists=CountedCategoryOut)
 def list_categories(
     caller: User, services: Services, query: CategoriesQuery
 ) -> list[CategoryOut] | list[CountedCategoryOut]:

@@ -19,7 +19,7 @@ from tidings.domain.accounts.users import User
 from tidings.domain.entries.entries import (
     STATUS_BY_NAME,
 )
-from tidings.http.endpoints import Routes
+from tidings.http.endpoints import Conditional, Routes
 from tidings.http.json_body import Int64
 from tidings.http.requests import Request
 from tidings.services import Services
@@ -48,7 +48,13 @@ class EntriesUpdate(Struct, frozen=True):
     remove_labels: list[Int64] | None = None
 
 
-@routes.get("/v1/entries", lists=EntryOut, raises=(InvalidInput,), responses={200: EntryList})
+@routes.get(
+    "/v1/entries",
+    conditional=Conditional.EXCEPT_CHECKS,
+    lists=EntryOut,
+    raises=(InvalidInput,),
+    responses={200: EntryList},
+)
 def list_entries(
     caller: User, services: Services, style: FeedStyle, fields: Fields, request: Request, query: EntriesQuery
 ) -> Response:
@@ -56,7 +62,13 @@ def list_entries(
     return filtered_list(caller, services, style, query, request=request, fields=fields)
 
 
-@routes.get("/v1/feeds/{feed_id}/entries", lists=EntryOut, raises=(InvalidInput,), responses={200: EntryList})
+@routes.get(
+    "/v1/feeds/{feed_id}/entries",
+    conditional=Conditional.EXCEPT_CHECKS,
+    lists=EntryOut,
+    raises=(InvalidInput,),
+    responses={200: EntryList},
+)
 def list_feed_entries(
     caller: User,
     services: Services,
@@ -70,7 +82,13 @@ def list_feed_entries(
     return filtered_list(caller, services, style, query, request=request, fields=fields, feed_id=feed_id)
 
 
-@routes.get("/v1/categories/{category_id}/entries", lists=EntryOut, raises=(InvalidInput,), responses={200: EntryList})
+@routes.get(
+    "/v1/categories/{category_id}/entries",
+    conditional=Conditional.EXCEPT_CHECKS,
+    lists=EntryOut,
+    raises=(InvalidInput,),
+    responses={200: EntryList},
+)
 def list_category_entries(
     caller: User,
     services: Services,
@@ -84,7 +102,7 @@ def list_category_entries(
     return filtered_list(caller, services, style, query, request=request, fields=fields, category_id=category_id)
 
 
-@routes.get("/v1/entries/ids", raises=(InvalidInput,))
+@routes.get("/v1/entries/ids", conditional=Conditional.EXACT, raises=(InvalidInput,))
 def list_entry_ids(caller: User, services: Services, query: IdsQuery) -> EntryIds:
     """List ids of entries, newest first, at most 10,000 at a time."""
     return entry_ids(caller, services, query)

@@ -22,7 +22,7 @@ from tidings.domain.accounts.users import User
 from tidings.domain.feeds.feed_settings import ALL_FEED_SETTINGS, FEED_SETTINGS, NUMBERS
 from tidings.domain.feeds.feeds import Feed
 from tidings.engine.database import Read
-from tidings.http.endpoints import Routes
+from tidings.http.endpoints import Conditional, Routes
 from tidings.http.json_body import Int64, sent
 from tidings.net.errors import FetchError
 from tidings.services import Services
@@ -231,7 +231,7 @@ class CountersOut(Struct, frozen=True):
     unreads: dict[str, int]
 
 
-@routes.get("/v1/feeds", lists=FeedOut)
+@routes.get("/v1/feeds", conditional=Conditional.EXCEPT_CHECKS, lists=FeedOut)
 def list_feeds(caller: User, services: Services, style: FeedStyle, fields: Fields) -> list[FeedOut]:
     """List all feeds, failing ones first, then by title."""
     style = style.with_fields(fields)
@@ -239,7 +239,12 @@ def list_feeds(caller: User, services: Services, style: FeedStyle, fields: Field
         return list(encoded_feeds(db, caller, style=style).values())  # type: ignore[arg-type]
 
 
-@routes.get("/v1/categories/{category_id}/feeds", lists=FeedOut, raises=(InvalidInput, NotFound))
+@routes.get(
+    "/v1/categories/{category_id}/feeds",
+    conditional=Conditional.EXCEPT_CHECKS,
+    lists=FeedOut,
+    raises=(InvalidInput, NotFound),
+)
 def list_category_feeds(
     caller: User, services: Services, style: FeedStyle, fields: Fields, category_id: int
 ) -> list[FeedOut]:
@@ -253,7 +258,7 @@ def list_category_feeds(
         return [found[feed_id] for feed_id in feed_ids if feed_id in found]  # type: ignore[misc]
 
 
-@routes.get("/v1/feeds/counters")
+@routes.get("/v1/feeds/counters", conditional=Conditional.EXACT)
 def get_counters(caller: User, services: Services) -> CountersOut:
     """Get the number of read and unread entries of each feed."""
     with services.reading() as db:

@@ -11,7 +11,7 @@ from tidings.base.messages import verbatim
 from tidings.domain.accounts.rights import KeyScope
 from tidings.domain.accounts.users import User
 from tidings.http import forms
-from tidings.http.endpoints import Media, Routes
+from tidings.http.endpoints import Conditional, Media, Routes
 from tidings.http.requests import Request
 from tidings.services import Services
 
@@ -24,7 +24,7 @@ class ImportedOut(Struct, frozen=True):
     message: str
 
 
-@routes.get("/v1/export", responses={200: Media("text/xml")})
+@routes.get("/v1/export", conditional=Conditional.EXACT, responses={200: Media("text/xml")})
 def export_feeds(caller: User, services: Services) -> Response:
     """Export all feeds as an OPML document, in the tree of categories, with settings that differ from a new feed's."""
     return Response(services.feeds.opml.export(caller.id), media_type="text/xml; charset=utf-8")

@@ -11,7 +11,7 @@ from tidings.domain.entries.labels import Label, LabelCounts
 from tidings.greader import streams
 from tidings.greader.streams import LABEL, STARRED
 from tidings.http.binding import QueryOrForm
-from tidings.http.endpoints import Routes
+from tidings.http.endpoints import Conditional, Routes
 from tidings.services import Services
 from tidings.storage.entries import labels
 from tidings.storage.feeds import categories
@@ -50,7 +50,7 @@ class Disable(QueryOrForm, frozen=True):
     t: tuple[str, ...] = ()
 
 
-@routes.get("/reader/api/0/tag/list")
+@routes.get("/reader/api/0/tag/list", conditional=Conditional.EXACT)
 def list_tags(caller: User, services: Services) -> Tags:
     """List the starred state, a folder for each category, the labels, and the saved views that apps see."""
     counted = services.entries.view_counter.count(caller, in_apps=True).views

@@ -22,7 +22,7 @@ from tidings.greader import streams
 from tidings.greader.credentials import PublicUrl
 from tidings.greader.streams import FEED, LABEL, READING_LIST, Stream
 from tidings.http.binding import QueryOrForm
-from tidings.http.endpoints import Media, Routes
+from tidings.http.endpoints import Conditional, Media, Routes
 from tidings.http.requests import Request
 from tidings.services import Services
 from tidings.services.feeds.categories import check_title
@@ -106,7 +106,7 @@ class AddedOut(Struct, frozen=True, rename="camel"):
     error: str | UnsetType = UNSET
 
 
-@routes.get("/reader/api/0/subscription/list")
+@routes.get("/reader/api/0/subscription/list", conditional=Conditional.EXACT)
 def list_subscriptions(caller: User, services: Services, site: PublicUrl) -> Subscriptions:
     """List all feeds with their folders."""
     with services.reading() as db:
@@ -147,7 +147,7 @@ def _subscription(
     )
 
 
-@routes.get("/reader/api/0/unread-count")
+@routes.get("/reader/api/0/unread-count", conditional=Conditional.EXACT)
 def count_unread(caller: User, services: Services) -> UnreadCounts:
     """Count the unread entries of each feed, folder, label and view, and in total.
 
@@ -344,7 +344,7 @@ def _known(services: Services, user_id: int, url: str) -> int | None:
         return feeds.id_by_url(db, user_id, url)
 
 
-@routes.get("/reader/api/0/subscription/export")
+@routes.get("/reader/api/0/subscription/export", conditional=Conditional.EXACT)
 def export_subscriptions(caller: User, services: Services) -> Response:
     """Export all feeds as OPML."""
     attached = {"Content-Disposition": 'attachment; filename="subscriptions.opml"'}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
 
@@ -14,7 +14,18 @@ from tidings.domain.accounts.users import User
 from tidings.domain.entries.saved_views import SavedView
 from tidings.engine.database import Database, Read
 from tidings.query import QueryError, Tree, parse
-from tidings.query.model import DatedQuery, Id, IdField, Text, TextField, View, all_of, leaves, replace_views
+from tidings.query.model import (
+    DatedQuery,
+    Id,
+    IdField,
+    Text,
+    TextField,
+    View,
+    all_of,
+    is_relative,
+    leaves,
+    replace_views,
+)
 from tidings.query.names import is_in_words
 from tidings.query.parser import MAX_LEAVES
 from tidings.services.clock import Clock
@@ -63,6 +74,18 @@ class Queries:
     def of_view(self, user: User, view: SavedView) -> DatedQuery:
         """Return the query of a view now. Raises InvalidField as `dated`."""
         return self._dated(user, parse(view.query))
+
+    def change_with_time(self, db: Read, user_id: int, asked: Callable[[SavedView], bool], *texts: str) -> bool:
+        """Return whether what queries match depends on the time at which they are asked.
+
+        asked: whether the query of a saved view is one of them. True for one that cannot be read.
+        """
+        views = self._listeners.views_of(db, user_id)
+        resolver, asked_texts = Resolver(views), [*texts, *(view.query for view in views if asked(view))]
+        try:
+            return any(is_relative(resolver.resolved(_parsed(text))) for text in asked_texts if text.strip())
+        except InvalidField:
+            return True
 
     def uses(self, user_id: int, feeds: Mapping[int, str], paths: Mapping[int, str]) -> list[Message]:
         """Return the views and rules that are about some feeds or categories, as parts of a sentence.
