@@ -192,8 +192,8 @@ def test_a_feed_in_several_folders_is_in_several_categories(alice: Person, bob: 
     assert "imported: 2" in message
     assert titles(alice) == [["Second / Below", "First"], ["First"]]
     assert send(bob, alice.call("GET", "/v1/export").body).status == 201
-    # Folders are written in their order, and the first of them becomes the first category.
-    assert titles(bob) == [["First", "Second / Below"], ["First"]]
+    # Folders are written in their order, and the feed in each says which is its first category.
+    assert titles(bob) == [["Second / Below", "First"], ["First"]]
 
 
 def test_known_feeds_and_repeated_ones_are_skipped(alice: Person, site: Publisher) -> None:
