@@ -288,7 +288,7 @@ def test_a_delivery_has_the_entry_and_a_reduced_feed(alice: Person, site: Publis
 
     event = json.loads(outbox(alice)[0]["body"])
     entry = alice.get(f"/v1/entries/{entry_id}")
-    del entry["language"]
+    del entry["language"], entry["hidden"]
     entry["labels"] = ["later, perhaps", "Work"]
     fields = ("id", "user_id", "feed_url", "site_url", "title", "checked_at")
     reduced = {name: entry["feed"][name] for name in fields}
