@@ -72,6 +72,7 @@ def test_pages_of_other_origins_get_an_object_and_others_null(alice: Person, sit
 def test_a_key_of_an_app_that_fails_at_null_gets_an_object(alice: Person, site: Publisher, endpoint: str) -> None:
     feed = alice.has_feed(site, ["One"])
     key = alice.service.services.accounts.api_keys.create(alice.user, "Strict", needs_icon_object=True)
+    assert key.token
 
     found = answered(alice, endpoint, feed, {"X-Auth-Token": key.token})
 

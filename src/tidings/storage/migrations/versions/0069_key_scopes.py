@@ -71,7 +71,8 @@ def _last_id() -> int | None:
     connection = op.get_bind()
     if connection.dialect.name != "sqlite":
         return None
-    return connection.scalar(text("SELECT seq FROM sqlite_sequence WHERE name = 'api_keys'"))
+    last: int | None = connection.scalar(text("SELECT seq FROM sqlite_sequence WHERE name = 'api_keys'"))
+    return last
 
 
 def _continue_after(last_id: int | None) -> None:
