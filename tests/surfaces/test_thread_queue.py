@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -89,6 +90,12 @@ def test_not_more_threads_than_allowed_are_slow(monkeypatch: pytest.MonkeyPatch,
     assert asyncio.run(run_all()) == (True, [True, True, True])
 
 
+def wait_for_threads(queue: ThreadQueue) -> None:
+    """Wait until no thread takes functions. They end a moment after the last result."""
+    while queue._runners:
+        time.sleep(0.01)
+
+
 def test_after_slow_functions_one_runs_at_a_time_again(monkeypatch: pytest.MonkeyPatch) -> None:
     queue, function, released = ThreadQueue(8, 100, max_concurrency=1, name="test"), Counted(), threading.Event()
 
@@ -100,7 +107,7 @@ def test_after_slow_functions_one_runs_at_a_time_again(monkeypatch: pytest.Monke
         monkeypatch.setattr(thread_queue, "PATIENCE_S", LONG_S)
         released.set()
         await asyncio.gather(*slow)
-        await asyncio.sleep(0.05)
+        await asyncio.to_thread(wait_for_threads, queue)
         await asyncio.gather(*(queue.run(function, number) for number in range(20)))
 
     asyncio.run(run_all())
@@ -137,16 +144,24 @@ def test_what_was_cancelled_while_it_waited_is_not_run(queue: ThreadQueue) -> No
 
 
 def test_closing_cancels_what_waits() -> None:
-    queue, released = ThreadQueue(1, 3, max_concurrency=1, name="test"), threading.Event()
+    queue = ThreadQueue(1, 3, max_concurrency=1, name="test")
+    begun, released = threading.Event(), threading.Event()
+
+    def wait() -> bool:
+        begun.set()
+        return released.wait(LONG_S)
 
     async def run_all() -> list[type]:
-        slow = asyncio.create_task(queue.run(released.wait, LONG_S))
+        slow = asyncio.create_task(queue.run(wait))
+        assert await asyncio.to_thread(begun.wait, LONG_S)
         waiting = [asyncio.create_task(queue.run(int)) for _ in range(2)]
         await asyncio.sleep(0)
         assert queue.is_full
-        threading.Timer(0.05, released.set).start()
-        await asyncio.to_thread(queue.close)
+        closing = asyncio.create_task(asyncio.to_thread(queue.close))
+        errors = await asyncio.gather(*waiting, return_exceptions=True)
+        released.set()
         assert await slow
-        return [type(error) for error in await asyncio.gather(*waiting, return_exceptions=True)]
+        await closing
+        return [type(error) for error in errors]
 
     assert asyncio.run(run_all()) == [asyncio.CancelledError] * 2
