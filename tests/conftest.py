@@ -113,6 +113,11 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True if SLOW_FILE.search(collection_path.read_text(encoding="utf-8")) else None
 
 
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Name bytes by their parameter: compressed ones hold the time, and all workers must collect the same tests."""
+    return argname if isinstance(val, bytes) else None
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     left_out = [
         marker
