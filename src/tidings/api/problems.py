@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from tidings.http.responses import JSON
+from tidings.http.responses import JSON, weights_of
 
 PROBLEM_JSON: Final = "application/problem+json"
 
@@ -99,19 +99,6 @@ def wants_problem(accept: str) -> bool:
     """
     if "problem+json" not in accept.lower():
         return False
-    weights = dict(_media_range(part) for part in accept.lower().split(","))
+    weights = weights_of(accept)
     weight = weights.get(PROBLEM_JSON, 0.0)
     return weight > 0 and weight >= weights.get(JSON, 0.0)
-
-
-def _media_range(part: str) -> tuple[str, float]:
-    kind, *parameters = (piece.strip() for piece in part.split(";"))
-    weight = 1.0
-    for parameter in parameters:
-        name, _, value = parameter.partition("=")
-        if name.strip() == "q":
-            try:
-                weight = float(value)
-            except ValueError:
-                weight = 0.0
-    return kind, weight

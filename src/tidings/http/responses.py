@@ -179,20 +179,24 @@ def _encoded_chunks(chunks: Iterator[bytes], coding: str) -> Iterator[bytes]:
 
 def coding_for(accepted: str, offered: Collection[str] = tuple(_CODERS)) -> str | None:
     """Return which of the offered codings the client prefers, the first of several; None if it accepts none."""
-    weights: dict[str, float] = {}
-    for part in accepted.lower().split(","):
-        coding, _, parameters = part.partition(";")
-        weights[coding.strip()] = _weight(parameters)
+    weights = weights_of(accepted)
     weighted = [(weights.get(coding, weights.get("*", 0.0)), coding) for coding in offered]
     best, coding = max(weighted, key=lambda offer: offer[0])
     return coding if best > 0 else None
 
 
-def _weight(parameters: str) -> float:
-    name, _, value = parameters.strip().partition("=")
-    if name.strip() != "q":
-        return 1.0
-    try:
-        return float(value)
-    except ValueError:
-        return 0.0
+def weights_of(header: str) -> dict[str, float]:
+    """Return the weights of what a header such as Accept names, by name in lower case (RFC 9110, section 12.4.2)."""
+    parts = (part.split(";") for part in header.lower().split(","))
+    return {name.strip(): _weight(parameters) for name, *parameters in parts}
+
+
+def _weight(parameters: Sequence[str]) -> float:
+    for parameter in parameters:
+        name, _, value = parameter.partition("=")
+        if name.strip() == "q":
+            try:
+                return float(value)
+            except ValueError:
+                return 0.0
+    return 1.0
