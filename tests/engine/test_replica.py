@@ -15,6 +15,7 @@ from sqlalchemy import text
 from greader.apps import App
 from support.people import Cast, Person
 from support.postgres import Cluster
+from support.publisher import Publisher
 from support.replication import Pair, until
 from support.running import running_service
 from support.visitors import Visitor
@@ -179,8 +180,24 @@ def test_users_of_every_surface_see_what_they_wrote(pair: Pair, tmp_path: Path) 
             app = App(person).sign_in()
             app.call("POST", "rename-tag", {"s": "user/-/label/by page", "dest": "user/-/label/by app", "T": app.token})
             assert "by app" in str(app.get("tag/list"))
-        before = rows_read(pair.standby)
-        until(lambda: bool(titles(person)) and rows_read(pair.standby) > before)
+        wait_until_read(pair.standby, person)
+
+
+def test_an_entry_that_the_replica_lacks_is_not_reported_as_deleted(pair: Pair, tmp_path: Path) -> None:
+    """Clients take 404 for deleted for ever. The worker has stored the entry after the last write of its user."""
+    with (
+        running_service(url_of(pair.primary), tmp_path, DATABASE_READ_URL=url_of(pair.standby)) as service,
+        Publisher() as site,
+    ):
+        person = Cast(service).person("carol", is_admin=True)
+        person.has_feed(site, ["First"])
+        (entry,) = person.entries()
+        wait_until_read(pair.standby, person)
+        with paused(pair.standby):
+            copied = copy_entry(pair.primary, entry["id"])
+            assert [one["id"] for one in person.entries()] == [entry["id"]], "read from the replica"
+            assert person.get(f"/v1/entries/{copied}")["title"] == "First"
+            assert person.call("GET", f"/v1/entries/{copied + 1}").status == 404
 
 
 def test_a_replica_that_was_promoted_is_not_read(pair: Pair, database: Database) -> None:
@@ -191,6 +208,21 @@ def test_a_replica_that_was_promoted_is_not_read(pair: Pair, database: Database)
     assert not reads_from_replica(database, user)
     with database.serving(user), database.reading() as db:
         assert f"port={db.scalar(text('SHOW port'))}" in url_of(pair.primary)
+
+
+def wait_until_read(standby: Cluster, person: Person) -> None:
+    """Until requests of the person read from the standby, as its statistics show."""
+    before = rows_read(standby)
+    until(lambda: bool(titles(person)) and rows_read(standby) > before)
+
+
+def copy_entry(server: Cluster, entry_id: int) -> int:
+    """Return the id of a copy, which the server alone has."""
+    names = "SELECT string_agg(quote_ident(column_name), ', ') FROM information_schema.columns"
+    (columns,) = execute(server, f"{names} WHERE table_name = 'entries' AND column_name NOT IN ('id', 'hash')")
+    copy = f"SELECT {columns}, 'a copy' FROM entries WHERE id = {entry_id}"
+    (copied,) = execute(server, f"INSERT INTO entries ({columns}, hash) {copy} RETURNING id")
+    return int(copied)
 
 
 def titles(person: Person) -> set[str]:

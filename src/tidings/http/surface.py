@@ -27,7 +27,7 @@ from starlette.routing import Match, Route
 from starlette.types import Receive, Scope, Send
 
 from tidings import metrics
-from tidings.base.errors import TidingsError
+from tidings.base.errors import NotFound, TidingsError
 from tidings.base.messages import msg
 from tidings.http import uploads
 from tidings.http.binding import ArgumentSources, Call, Source, argument_sources, arguments
@@ -314,13 +314,28 @@ class Surface(Generic[C]):
 
     def _serve(self, call: Call[C], bound: BoundEndpoint[C]) -> Response:
         try:
-            with self._reading(call), self.handling_context(call.context):
-                self.check_request(call)
-                if call.endpoint.conditional is not None and (tag := self.tag(call)) is not None:
-                    return self._answer_conditionally(call, bound, tag)
-                return self._rendered(call, bound(call))
+            with self._reading(call):
+                return self._handled(call, bound)
+        except NotFound as error:
+            # A replica may lack what was stored a moment ago, and clients take 404 for "deleted for ever".
+            if self._may_read_replica(call):
+                return self._serve_from_main(call, bound)
+            return self._failed(error, call.request, call.context)
         except Exception as error:  # noqa: BLE001 - every error becomes a response
             return self._failed(error, call.request, call.context)
+
+    def _serve_from_main(self, call: Call[C], bound: BoundEndpoint[C]) -> Response:
+        try:
+            return self._handled(call, bound)
+        except Exception as error:  # noqa: BLE001 - every error becomes a response
+            return self._failed(error, call.request, call.context)
+
+    def _handled(self, call: Call[C], bound: BoundEndpoint[C]) -> Response:
+        with self.handling_context(call.context):
+            self.check_request(call)
+            if call.endpoint.conditional is not None and (tag := self.tag(call)) is not None:
+                return self._answer_conditionally(call, bound, tag)
+            return self._rendered(call, bound(call))
 
     def _answer_conditionally(self, call: Call[C], bound: BoundEndpoint[C], tag: str) -> Response:
         """Return 304 if the client has what it would get, and otherwise the response with its tag."""
@@ -336,9 +351,12 @@ class Surface(Generic[C]):
         return response
 
     def _reading(self, call: Call[C]) -> AbstractContextManager[None]:
-        if self.read_router is None or self.may_write(call.request) or not (user_id := self.user_id(call.context)):
+        if self.read_router is None or not self._may_read_replica(call):
             return nullcontext()
-        return self.read_router.serving(user_id)
+        return self.read_router.serving(self.user_id(call.context))
+
+    def _may_read_replica(self, call: Call[C]) -> bool:
+        return self.read_router is not None and not self.may_write(call.request) and bool(self.user_id(call.context))
 
     def _note_write(self, request: Request, context: C | None) -> None:
         if self.read_router is None or context is None or not self.may_write(request):
