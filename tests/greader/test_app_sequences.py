@@ -102,6 +102,31 @@ def test_netnewswire(alice: Person, feed_id: int, password: str, site: Publisher
     assert again.json()["error"].startswith("Already subscribed! ")
 
 
+def test_unread(alice: Person, feed_id: int, password: str) -> None:
+    """Unread from version 5 on, as an account of FreshRSS. Closed source: what it asks and in what order is assumed."""
+    login = App(alice, FRESHRSS).login(Email=alice.user.username, Passwd=password)
+    app = App(alice, FRESHRSS, auth(login))
+    token = app.call("GET", "token").body.decode().strip()
+    assert app.get("user-info")["userName"] == alice.user.username
+    (subscription,) = app.get("subscription/list")["subscriptions"]
+    assert {"id", "title", "url", "htmlUrl", "iconUrl", "categories"} <= set(subscription)
+    assert label("Weather") in [tag["id"] for tag in app.get("tag/list")["tags"]]
+
+    unread, starred = app.ids(READING_LIST, n=10_000, xt=READ), app.ids(STARRED, n=10_000)
+    assert (len(unread), starred) == (3, [])
+    items = app.contents(unread)
+    assert {item["origin"]["streamId"] for item in items} == {f"feed/{feed_id}"}
+    ids = [("i", long_id(number)) for number in unread]
+    assert app.post("edit-tag", [("T", token), ("a", READ), *ids[:2]]) == "OK"
+    assert app.post("edit-tag", [("T", token), ("a", STARRED), ids[0]]) == "OK"
+    assert (app.ids(READING_LIST, n=10_000, xt=READ), app.ids(STARRED, n=10_000)) == (unread[2:], unread[:1])
+
+    # It asks for the lists again only if they have changed.
+    tag = app.call("GET", "subscription/list", query={"output": "json"}).headers["etag"]
+    again = app.call("GET", "subscription/list", query={"output": "json"}, headers={"If-None-Match": tag})
+    assert (again.status, again.body) == (304, b"")
+
+
 def test_reeder(alice: Person, feed_id: int, password: str) -> None:
     login = App(alice, FRESHRSS).login(
         accountType="GOOGLE", service="reader", Email=alice.user.username, Passwd=password, client="Reeder"

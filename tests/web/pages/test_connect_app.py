@@ -61,7 +61,7 @@ def test_a_password_for_the_google_reader_api_is_shown_once_and_works(reader: Vi
 
 
 def test_a_password_for_the_fever_api_works_and_the_page_says_why_it_is_needed(reader: Visitor, alice: Person) -> None:
-    page = make_secret(reader, "unread")
+    page = make_secret(reader, "fiery-feeds")
 
     assert FeverApp(alice, key_of(alice.user.username, secret_of(page))).get()["auth"] == 1
     assert "MD5" in page

@@ -106,6 +106,8 @@ APPS: Final = (
         path="",
     ),
     ClientApp(slug="lire", name="lire", platforms=_PHONE, api=_READER, account_type="FreshRSS"),
+    ClientApp(slug="miniflutt", name="miniflutt", platforms=("Android",), api=_MINIFLUX),
+    ClientApp(slug="miniflux-companion", name="Miniflux Companion", platforms=(_BROWSER,), api=_MINIFLUX),
     ClientApp(slug="miniflux-tui-py", name="miniflux-tui-py", platforms=(_TERMINAL,), api=_MINIFLUX),
     ClientApp(slug="netnewswire", name="NetNewsWire", platforms=_PHONE, api=_READER, account_type="FreshRSS"),
     ClientApp(
@@ -147,7 +149,7 @@ APPS: Final = (
         account_type="Miniflux",
         needs_icon_object=True,
     ),
-    ClientApp(slug="unread", name="Unread", platforms=_PHONE, api=_FEVER, account_type="Fever"),
+    ClientApp(slug="unread", name="Unread", platforms=_PHONE, api=_READER, account_type="FreshRSS"),
     ClientApp(slug="vienna", name="Vienna", platforms=("macOS",), api=_READER, account_type="FreshRSS", path=""),
 )
 # For apps that are not in the list: one for each API.
