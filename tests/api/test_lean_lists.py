@@ -41,6 +41,7 @@ def test_every_list_takes_members_of_its_items_and_names_unknown_ones(charlie: P
     charlie.post("/v1/rules", {"query": "title:rain", "actions": [{"type": "star"}]})
     charlie.post("/v1/api-passwords", {"name": "App"})
     charlie.post("/v1/categories", {"title": "News / Europe"})
+    charlie.post(f"/v1/entries/{charlie.entries()[0]['id']}/share")
     empty = {"/v1/webhooks/deliveries"}
     for route in LISTS:
         assert route.lists is not None

@@ -25,6 +25,7 @@ from tidings.api.feed_style import PLAIN, FeedStyle, MissingIcon
 from tidings.api.fields import Fields, lean, wanted_fields
 from tidings.api.key_quotas import HEADERS, KeyQuotas, Quota
 from tidings.api.openapi import ApiDocument
+from tidings.api.public_address import PublicAddress
 from tidings.api.replies import Failure
 from tidings.api.scopes import scope_of
 from tidings.base.errors import Forbidden, InvalidInput, TidingsError, Unauthorized
@@ -96,6 +97,7 @@ class Api(Surface[Caller]):
         base_url: str = "",
         key_rate_limit: int = 0,
     ) -> None:
+        address = PublicAddress(base_url.rstrip("/"))
         sources: dict[Any, Any] = {
             User: lambda call: call.context.user,
             Origin: lambda call: call.context.origin,
@@ -104,6 +106,7 @@ class Api(Surface[Caller]):
             Fields: lambda call: wanted_fields(call.request, call.endpoint),
             Services: lambda _call: services,
             ApiDocument: lambda _call: document,
+            PublicAddress: lambda _call: address,
             **binding.constants(slices),
         }
         endpoints = [replace(endpoint, scope=scope_of(endpoint) or "") for endpoint in endpoints]

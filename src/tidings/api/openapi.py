@@ -20,6 +20,7 @@ from tidings.api.endpoints.version import API_LEVEL
 from tidings.api.feed_style import FeedStyle
 from tidings.api.fields import PARAMETER, Fields
 from tidings.api.problems import PROBLEM_JSON, TITLES, Problem
+from tidings.api.public_address import PublicAddress
 from tidings.api.replies import CODE_HEADER, ErrorBody, status_of
 from tidings.api.scopes import scope_of
 from tidings.base.errors import StoreUnavailable, Unauthorized
@@ -78,7 +79,7 @@ ABOUT = (
     "/v1/feeds/{feed_id}/entries/import and /v1/integrations/status are also available without /v1.",
 )
 # Structs that handlers get from elsewhere.
-NOT_BODIES = (User, Rights, FeedStyle, Fields)
+NOT_BODIES = (User, Rights, FeedStyle, Fields, PublicAddress)
 SECURITY = {
     "password": {"type": "http", "scheme": "basic", "description": "Username and password of an account."},
     "key": {
