@@ -76,6 +76,9 @@ BODIES: Mapping[str, Any] = {
     "update_feed": {"title": "Weather"},
     "update_entries": {"entry_ids": ["{entry_id}"], "status": "read"},
     "update_entry": {"title": "Rain tomorrow, after all"},
+    "mark_entries_read": {"range": "above", "entry_id": "{entry_id}"},
+    "undo_mark_read": {"undo_token": "1764000000000000"},
+    "mark_view_entries_read": {"range": "all"},
     "save_page": {"url": "{site}/rain"},
     "import_entry": {"url": "https://weather.example/2019/storm", "title": "The storm of 2019", "tags": ["storm"]},
     "create_rule": {

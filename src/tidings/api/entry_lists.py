@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Annotated
 
 import msgspec
@@ -24,6 +24,7 @@ from tidings.domain.entries.entries import (
     Direction,
     Enclosure,
     Entry,
+    EntryFilter,
     EntryStatus,
     Folded,
     Order,
@@ -238,18 +239,12 @@ def filtered_list(
         category_ids=category_ids,
         label_ids=query.label_ids(),
     ) as lists:
-        entry_filter, page = query.filter(), page or query.page()
-        place = in_categories(lists.db, caller.id, category_ids, asked)
-        if len(feed_ids) > 1 or place is None:
-            return json(EntryList(total=0, entries=[]))
-        category, query_of_list = place
-        entry_filter = msgspec.structs.replace(
-            entry_filter,
-            query=query_of_list,
-            feed_id=next(iter(feed_ids), None),
-            category_id=category,
-            folded=Folded.for_apps(caller),
+        entry_filter, page = (
+            filter_of_list(lists.db, caller, query, feed_ids, category_ids, asked),
+            page or query.page(),
         )
+        if entry_filter is None:
+            return json(EntryList(total=0, entries=[]))
         asked_page = _with_one_more(page)
         if page.limit <= MAX_WHOLE:
             result, has_more = _first(lists.page(entry_filter, asked_page, _parts(fields)), page)
@@ -260,6 +255,31 @@ def filtered_list(
         last = entries.get_many(lists.db, caller.id, ids[-1:]) if has_more else []
     headers = next_link(request, page, last[0]) if last else None
     return ChunkedJson(_chunks(caller, services, style, fields, ids, total), headers)
+
+
+def filter_of_list(
+    db: Read,
+    caller: User,
+    query: EntriesQuery,
+    feed_ids: Collection[int],
+    category_ids: Collection[int],
+    asked: DatedQuery | None,
+) -> EntryFilter | None:
+    """Return the conditions of a list, with those of its path; None if nothing can match.
+
+    feed_ids, category_ids: all of them must match. asked: the query of the list.
+    """
+    entry_filter, place = query.filter(), in_categories(db, caller.id, category_ids, asked)
+    if len(feed_ids) > 1 or place is None:
+        return None
+    category, query_of_list = place
+    return msgspec.structs.replace(
+        entry_filter,
+        query=query_of_list,
+        feed_id=next(iter(feed_ids), None),
+        category_id=category,
+        folded=Folded.for_apps(caller),
+    )
 
 
 def _parts(fields: Fields) -> Parts:

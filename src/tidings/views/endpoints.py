@@ -8,9 +8,16 @@ from msgspec import Struct
 from starlette.responses import Response
 
 from tidings.api.entry_filters import EntriesQuery, IdsQuery
-from tidings.api.entry_lists import EntryIds, EntryList, EntryOut, entry_ids, filtered_list
+from tidings.api.entry_lists import (
+    EntryIds,
+    EntryList,
+    EntryOut,
+    entry_ids,
+    filtered_list,
+)
 from tidings.api.feed_style import FeedStyle
 from tidings.api.fields import Fields
+from tidings.api.read_ranges import MarkedRead, MarkRead, marked_list
 from tidings.api.schema_annotations import Required, one_of, up_to
 from tidings.api.struct_copy import StructCopy
 from tidings.base.errors import InvalidInput, NotFound
@@ -172,6 +179,24 @@ def mark_view_read(caller: User, services: Services, views: ViewServices, view_i
     before = Instant(query.before * SECOND) if query.before else services.clock()
     entry_filter = EntryFilter(query=_query(caller, services, view))
     services.entries.read_marker.mark_stored_read(caller.id, entry_filter, before)
+
+
+@routes.put("/v1/views/{view_id}/mark-as-read", scope=KeyScope.WRITE, raises=(InvalidInput, NotFound))
+def mark_view_entries_read(
+    caller: User,
+    services: Services,
+    views: ViewServices,
+    view_id: int,
+    query: EntriesQuery,
+    body: LazyBody[MarkRead],
+) -> MarkedRead:
+    """Mark the entries of a view as read, or those above or below one of them, in its order.
+
+    The parameters are those of the list of its entries.
+    """
+    view = views.views.get(caller.id, view_id)
+    page = query.page(order=Order(view.order), direction=Direction(view.direction))
+    return marked_list(caller, services, query, body.read(), page=page, within=_query(caller, services, view))
 
 
 def _query(caller: User, services: Services, view: SavedView) -> DatedQuery:

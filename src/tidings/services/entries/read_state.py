@@ -50,13 +50,16 @@ class ReadMarker:
 
         shown: only these; what was stored after the page was built stays unread.
 
-        With a search or a query these are exactly the entries that match the filter. Otherwise only its feed, category,
-        labels, `globally_visible` and `published_before` are used, and entries dated in the future stay unread, as in
-        the API.
+        Entries dated in the future stay unread, except those that a search or a query has found.
         """
+        now = self._clock()
+        if filter_.statuses and EntryStatus.UNREAD not in filter_.statuses:
+            return MarkReadResult(0, now)
         if filter_.search or filter_.query:
             return self._mark_found_read(user_id, filter_, page, shown=shown)
-        now = self._clock()
+        if not _is_marked_in_one_statement(filter_):
+            until_now = structs.replace(filter_, published_before=min(now, filter_.published_before or now))
+            return self._mark_found_read(user_id, until_now, page, shown=shown)
         with self._database.writing() as db:
             count = entries.mark_read(
                 db,
@@ -69,6 +72,7 @@ class ReadMarker:
                 except_hidden=filter_.globally_visible,
                 page=page,
                 shown=shown,
+                for_app=filter_.folded is Folded.ALL,
                 now=now,
             )
             return MarkReadResult(count, now)
@@ -133,3 +137,18 @@ class ReadMarker:
         """Mark the entries of an earlier call unread again. Returns their number."""
         with self._database.writing() as db:
             return read_state.undo_mark_read(db, user_id, moment, now=self._clock())
+
+
+def _is_marked_in_one_statement(entry_filter: EntryFilter) -> bool:
+    """Return whether a filter has no conditions but those for which no ids have to be read."""
+    others = structs.replace(
+        entry_filter,
+        statuses=(),
+        feed_id=None,
+        category_id=None,
+        label_ids=(),
+        globally_visible=False,
+        published_before=None,
+        folded=Folded.HIDE,
+    )
+    return others == EntryFilter()
