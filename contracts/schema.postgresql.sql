@@ -125,6 +125,16 @@ TABLE categories
     CREATE UNIQUE INDEX pk_categories ON public.categories USING btree (id)
     CREATE UNIQUE INDEX uq_categories_user_id_title_key ON public.categories USING btree (user_id, title_key)
 
+TABLE changes
+    user_id integer NOT NULL
+    number bigint NOT NULL -- In the order of commits, from 0 on.
+    version bigint NOT NULL DEFAULT 0 -- Random: after a restored backup the same number has another one.
+    made_at bigint NOT NULL
+    objects bytea NOT NULL -- JSON: ids of what was changed or deleted, by kind.
+    fk_changes_user_id_list_versions FOREIGN KEY (user_id) REFERENCES list_versions(user_id) ON DELETE CASCADE
+    pk_changes PRIMARY KEY (user_id, number)
+    CREATE UNIQUE INDEX pk_changes ON public.changes USING btree (user_id, number)
+
 TABLE chores
     name text COLLATE "C" NOT NULL
     next_at bigint NOT NULL -- When it is to be done again.
@@ -493,6 +503,7 @@ TABLE list_links
 TABLE list_versions
     user_id integer NOT NULL
     version bigint NOT NULL DEFAULT 0 -- Random, another one after each change of what lists of the user show.
+    number bigint NOT NULL DEFAULT 0 -- Of the last row in changes.
     fk_list_versions_user_id_users FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
     pk_list_versions PRIMARY KEY (user_id)
     CREATE UNIQUE INDEX pk_list_versions ON public.list_versions USING btree (user_id)

@@ -118,6 +118,17 @@ CREATE INDEX ix_categories_user_parent ON categories (user_id, parent_id);
 
 CREATE INDEX ix_categories_user_title ON categories (user_id, title, id);
 
+CREATE TABLE changes (
+    user_id INTEGER NOT NULL,
+    number BIGINT NOT NULL,
+    version BIGINT DEFAULT 0 NOT NULL,
+    made_at BIGINT NOT NULL,
+    objects BLOB NOT NULL,
+    CONSTRAINT fk_changes_user_id_list_versions FOREIGN KEY(user_id) REFERENCES list_versions (user_id) ON DELETE CASCADE,
+    CONSTRAINT pk_changes PRIMARY KEY (user_id, number)
+)
+ WITHOUT ROWID;
+
 CREATE TABLE chores (
     name TEXT NOT NULL,
     next_at BIGINT NOT NULL,
@@ -522,7 +533,7 @@ CREATE TABLE list_links (
 
 CREATE TABLE list_versions (
     user_id INTEGER NOT NULL,
-    version BIGINT DEFAULT 0 NOT NULL,
+    version BIGINT DEFAULT 0 NOT NULL, number BIGINT DEFAULT 0 NOT NULL,
     CONSTRAINT fk_list_versions_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
     CONSTRAINT pk_list_versions PRIMARY KEY (user_id)
 );

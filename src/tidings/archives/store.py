@@ -13,7 +13,8 @@ from tidings.domain.entries.entries import Enclosure, Entry, EntryStatus
 from tidings.engine import statements
 from tidings.engine.database import Database, Read, Write, columns
 from tidings.engine.statements import in_list
-from tidings.storage.accounts import list_versions
+from tidings.storage.accounts import change_log
+from tidings.storage.accounts.change_log import Kind
 from tidings.storage.entries import counters, duplicates, labels, public_links, search_index
 from tidings.storage.entries.contents import ContentExtras
 from tidings.storage.polling import entry_writes
@@ -149,7 +150,7 @@ def add_entries(db: Write, user_id: int, new: Sequence[NewEntry]) -> list[int]:
     ids = [row["id"] for row in rows]
     search_index.note_new(db, [(id_, user_id) for id_ in ids])
     delta.write(db)
-    list_versions.note(db, user_id)
+    change_log.note(db, user_id, Kind.ENTRY, ids)
     return ids
 
 

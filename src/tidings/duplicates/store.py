@@ -32,7 +32,8 @@ from tidings.duplicates.tables import duplicate_keys, duplicate_scans
 from tidings.engine import full_text
 from tidings.engine.database import Read, Write, columns
 from tidings.engine.statements import in_list, insert_rows, upsert
-from tidings.storage.accounts import list_versions
+from tidings.storage.accounts import change_log
+from tidings.storage.accounts.change_log import Kind
 from tidings.storage.schema import (
     categories,
     duplicates,
@@ -448,7 +449,7 @@ def members(db: Read, user_id: int, original_ids: Collection[int]) -> list[Membe
 def add(db: Write, user_id: int, found: Sequence[Found], *, compared: bool, now: Instant) -> None:
     """Record duplicates. compared: whether no text need be compared with its original's."""
     if found:
-        list_versions.note(db, user_id)
+        change_log.note(db, user_id, Kind.ENTRY, [one.entry_id for one in found])
     db.run_many(
         _add_duplicate,
         [
@@ -471,7 +472,7 @@ def remove(db: Write, user_id: int, entry_ids: Collection[int]) -> None:
     """Forget that entries repeat others."""
     db.run(_remove_duplicates, user=user_id, ids=sorted(entry_ids))
     if entry_ids:
-        list_versions.note(db, user_id)
+        change_log.note(db, user_id, Kind.ENTRY, entry_ids)
 
 
 def set_status(db: Write, user_id: int, statuses: Mapping[int, int], *, changed_at: Instant | None = None) -> None:
@@ -480,7 +481,7 @@ def set_status(db: Write, user_id: int, statuses: Mapping[int, int], *, changed_
     statuses: by entry id. changed_at: None leaves the time of their last change.
     """
     if statuses:
-        list_versions.note(db, user_id)
+        change_log.note(db, user_id, Kind.ENTRY, statuses)
     by_status: dict[int, list[int]] = {}
     for entry_id, status in statuses.items():
         by_status.setdefault(int(status), []).append(entry_id)

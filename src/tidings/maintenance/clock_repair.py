@@ -15,7 +15,7 @@ from tidings.maintenance import cleanup
 from tidings.maintenance.store import clock_repair
 from tidings.maintenance.store.clock_repair import LatestTimes
 from tidings.services.clock import Clock
-from tidings.storage.accounts import list_versions
+from tidings.storage.accounts import change_log
 
 # How far the clocks of machines with one database may be apart.
 MAX_CLOCK_DIFFERENCE = MINUTE
@@ -65,7 +65,7 @@ class ClockRepair:
         if is_wrong or feeds:
             with self._database.writing() as db:
                 corrected = clock_repair.correct_rows(db, times, was_set_back=was_set_back or bool(feeds))
-                list_versions.renew_all(db)
+                change_log.restart_all(db)
         for start in range(0, len(feeds), clock_repair.FEED_BATCH):
             with self._database.writing() as db:
                 clock_repair.make_feeds_due(db, feeds[start : start + clock_repair.FEED_BATCH], times)

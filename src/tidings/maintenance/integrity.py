@@ -12,7 +12,7 @@ from tidings.engine.database import Database
 from tidings.engine.integrity import damages, rebuild_indexes
 from tidings.maintenance.store import consistency
 from tidings.maintenance.store.consistency import Rule
-from tidings.storage.accounts import list_versions
+from tidings.storage.accounts import change_log
 
 AREAS = ("file", "references", "owners", "bodies", "counters", "search")
 
@@ -74,7 +74,7 @@ class IntegrityCheck:
         if repair and rule.repair is not None:
             with self._database.writing() as write:
                 rule.repair(write)
-                list_versions.renew_all(write)
+                change_log.restart_all(write)
         yield Problem(rule.area, f"{count} {rule.problem}", is_repaired)
 
     def _bodies(self, *, repair: bool, progress: Callable[[int, int], None]) -> Iterator[Problem]:
@@ -86,7 +86,7 @@ class IntegrityCheck:
         if repair:
             with self._database.writing() as write:
                 consistency.empty_bodies(write, unreadable)
-                list_versions.renew_all(write)
+                change_log.restart_all(write)
         named = ", ".join(map(str, unreadable[:5])) + (" …" if len(unreadable) > 5 else "")
         yield Problem("bodies", f"{len(unreadable)} entries whose body is damaged (ids {named})", repair)
 

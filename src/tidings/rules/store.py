@@ -12,6 +12,8 @@ from tidings.engine.database import Read, Write, columns
 from tidings.engine.statements import in_list, upsert
 from tidings.rules.model import Rule, RuleFields, encode_actions
 from tidings.rules.tables import rule_changed_entries, rules
+from tidings.storage.accounts import change_log
+from tidings.storage.accounts.change_log import Kind
 from tidings.storage.schema import entries, feeds
 
 _in_order = (rules.c.position, rules.c.id)
@@ -73,26 +75,32 @@ def lock_all(db: Write, user_id: int) -> list[int]:
 def add(db: Write, user_id: int, fields: RuleFields) -> int:
     """Add a rule behind the others and return its id. The caller has locked the others."""
     place = db.scalar(_select_last, user=user_id) + 1
-    return db.insert(insert(rules).values(user_id=user_id, position=place, **_columns(fields)))
+    rule_id = db.insert(insert(rules).values(user_id=user_id, position=place, **_columns(fields)))
+    change_log.note(db, user_id, Kind.RULE, [rule_id])
+    return rule_id
 
 
 def change(db: Write, user_id: int, rule_id: int, fields: RuleFields) -> None:
     db.run(_update.values(**_columns(fields)), user=user_id, rule=rule_id)
+    change_log.note(db, user_id, Kind.RULE, [rule_id])
 
 
 def set_enabled(db: Write, user_id: int, rule_id: int, *, enabled: bool) -> bool:
     """Switch a rule on or off. Returns False if the user has no such rule."""
+    change_log.note(db, user_id, Kind.RULE, [rule_id])
     return db.run(_set_enabled, user=user_id, rule=rule_id, on=enabled) > 0
 
 
 def remove(db: Write, user_id: int, rule_id: int) -> bool:
     """Delete a rule. Returns False if the user has no such rule."""
+    change_log.note(db, user_id, Kind.RULE, [rule_id])
     return db.run(_delete, user=user_id, rule=rule_id) > 0
 
 
 def set_positions(db: Write, user_id: int, positions: Mapping[int, int]) -> None:
     """Write the positions of rules, by id. The caller has locked them."""
     db.run_many(_set_position, [{"user": user_id, "rule": id_, "place": place} for id_, place in positions.items()])
+    change_log.note(db, user_id, Kind.RULE, positions)
 
 
 def count_matches(db: Write, matches: Iterable[tuple[int, int, int, int]], *, now: Instant) -> None:

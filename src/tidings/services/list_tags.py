@@ -19,7 +19,7 @@ from tidings.domain.entries.saved_views import SavedView
 from tidings.engine.database import Database
 from tidings.services.clock import Clock
 from tidings.services.entries.queries import Queries
-from tidings.storage.accounts import list_versions
+from tidings.storage.accounts import change_log
 
 
 class ListTags:
@@ -47,7 +47,7 @@ class ListTags:
         Call it before the list is read: a tag may be older than its list, and never newer.
         """
         with self._database.reading() as db:
-            version = list_versions.get(db, user.id)
+            version = change_log.version(db, user.id)
             asked = uses_view or (lambda _view: False)
             if version is None or (
                 (queries or uses_view) and self._queries.change_with_time(db, user.id, asked, *queries)

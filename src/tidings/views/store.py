@@ -10,7 +10,8 @@ from sqlalchemy import bindparam, delete, insert, select, update
 from tidings.base.text import normalize_for_search
 from tidings.domain.entries.saved_views import SavedView
 from tidings.engine.database import Read, Write
-from tidings.storage.accounts import list_versions
+from tidings.storage.accounts import change_log
+from tidings.storage.accounts.change_log import ANY, Kind
 from tidings.views.tables import views
 
 _columns = [
@@ -35,33 +36,34 @@ def get(db: Read, user_id: int, view_id: int) -> SavedView | None:
 
 def add(db: Write, user_id: int, values: Mapping[str, Any]) -> int:
     """Add a view and return its id. values: fields of SavedView."""
-    list_versions.note(db, user_id)
-    return db.insert(insert(views).values(user_id=user_id, **_row(values)))
+    view_id = db.insert(insert(views).values(user_id=user_id, **_row(values)))
+    change_log.note(db, user_id, Kind.VIEW, [view_id])
+    return view_id
 
 
 def change(db: Write, user_id: int, view_id: int, values: Mapping[str, Any]) -> None:
     """Set fields of a view."""
     if values:
         db.run(update(views).where(*_is_owned).values(**_row(values)), user=user_id, view=view_id)
-        list_versions.note(db, user_id)
+        change_log.note(db, user_id, Kind.VIEW, [view_id])
 
 
 def leave_home(db: Write, user_id: int) -> None:
     """Make no view the first page."""
     db.run(_leave_home, user=user_id)
-    list_versions.note(db, user_id)
+    change_log.note(db, user_id, Kind.VIEW, [ANY])
 
 
 def set_order(db: Write, user_id: int, view_ids: Sequence[int]) -> None:
     """Number views in this order, from 1 on."""
     rows = [{"user": user_id, "view": view_id, "place": place} for place, view_id in enumerate(view_ids, 1)]
     db.run_many(_set_position, rows)
-    list_versions.note(db, user_id)
+    change_log.note(db, user_id, Kind.VIEW, view_ids)
 
 
 def remove(db: Write, user_id: int, view_id: int) -> None:
     db.run(_delete, user=user_id, view=view_id)
-    list_versions.note(db, user_id)
+    change_log.note(db, user_id, Kind.VIEW, [view_id])
 
 
 def _row(values: Mapping[str, Any]) -> dict[str, Any]:

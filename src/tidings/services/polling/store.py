@@ -33,7 +33,7 @@ from tidings.domain.polling.changes import (
 from tidings.domain.polling.shared_sources import NO_VALIDATORS, SourceLease
 from tidings.engine.database import Database, Read, Write
 from tidings.services.listeners import AccountRoom, ArrivingEntries, Listeners
-from tidings.storage.accounts import list_versions
+from tidings.storage.accounts import change_log
 from tidings.storage.entries import counters
 from tidings.storage.feeds import feeds
 from tidings.storage.polling import entry_writes, sources
@@ -301,4 +301,5 @@ def _touch(db: Write, feed_ids: Sequence[int]) -> None:
 
 def _show(db: Write, checked: Iterable[Feed]) -> None:
     """Let lists show the checks of these feeds immediately, since their users have asked for them."""
-    list_versions.note(db, *(feed.user_id for feed in checked))
+    for feed in checked:
+        change_log.note(db, feed.user_id)

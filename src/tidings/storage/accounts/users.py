@@ -12,8 +12,12 @@ from tidings.base.times import Instant
 from tidings.domain.accounts.users import User, normalize_username
 from tidings.engine.database import Read, Write, columns
 from tidings.engine.statements import in_list
-from tidings.storage.accounts import list_versions
+from tidings.storage.accounts import change_log
+from tidings.storage.accounts.change_log import Kind
 from tidings.storage.schema import users
+
+# Settings that decide what apps see of folded entries.
+_SHOWING_FOLDED = ("duplicates", "duplicates_in_apps")
 
 _select_all = select(*columns(users, User))
 _select_by_id = _select_all.where(users.c.id == bindparam("id"))
@@ -82,7 +86,7 @@ def add(db: Write, *, username: str, password_hash: str, is_admin: bool, now: In
         **more,
     }
     user_id = db.insert(insert(users).values(**values))
-    list_versions.add(db, user_id)
+    change_log.begin(db, user_id)
     return user_id
 
 
@@ -90,7 +94,9 @@ def change(db: Write, user_id: int, **values: Any) -> None:
     """Change a user. values: columns of the table; `password_hash` among them replaces the password."""
     if values:
         db.run(update(users).where(users.c.id == user_id).values(**values))
-        list_versions.note(db, user_id)
+        change_log.note(db, user_id, Kind.SETTINGS, [user_id])
+        if not values.keys().isdisjoint(_SHOWING_FOLDED):
+            change_log.note_folded(db, user_id)
 
 
 def set_last_login(db: Write, user_id: int, moment: Instant) -> None:

@@ -17,7 +17,8 @@ from tidings.domain.entries.entries import EntryStatus
 from tidings.engine import full_text
 from tidings.engine.database import Read, Write
 from tidings.engine.statements import in_list, upsert
-from tidings.storage.accounts import list_versions
+from tidings.storage.accounts import change_log
+from tidings.storage.accounts.change_log import Kind
 from tidings.storage.entries import counters
 from tidings.storage.schema import duplicates, entries, entry_labels, feeds
 
@@ -203,7 +204,7 @@ def forget_originals(db: Write, user_id: int, entry_ids: Sequence[int]) -> list[
     """Return the entries that are folded under these, which are deleted; nothing repeats them any more."""
     folded = db.scalars(_select_folded, user=user_id, ids=list(entry_ids))
     db.run(_forget, user=user_id, ids=list(entry_ids))
-    list_versions.note(db, user_id)
+    change_log.note(db, user_id, Kind.ENTRY, folded)
     return folded
 
 
@@ -211,7 +212,7 @@ def set_originals(db: Write, user_id: int, originals: Mapping[int, int]) -> None
     """Let what repeats an entry repeat another one. originals: the new one, by the id of the earlier one."""
     rows = [{"user": user_id, "before": before, "after": after} for before, after in sorted(originals.items())]
     db.run_many(_set_original, rows)
-    list_versions.note(db, user_id)
+    change_log.note(db, user_id, Kind.ENTRY, originals.values())
 
 
 def feeds_of_heirs(db: Read, user_id: int, feed_ids: Collection[int]) -> set[int]:
@@ -227,7 +228,7 @@ def keep_folded(db: Write, user_id: int, feed_ids: Collection[int]) -> None:
     heirs = {row["original_id"]: row for row in reversed(db.rows(_select_heirs, user=user_id, feeds=sorted(feed_ids)))}
     if not heirs:
         return
-    list_versions.note(db, user_id)
+    change_log.note(db, user_id, Kind.ENTRY, [heir["entry_id"] for heir in heirs.values()])
     delta = counters.CounterDelta()
     for heir in heirs.values():
         delta.add(heir["feed_id"], heir["status"], starred=heir["starred"])

@@ -17,8 +17,9 @@ from tidings.domain.entries.entry_changes import EntryEdit
 from tidings.domain.entries.state_changes import EntryKey, EntryState, StateChange, apply_all
 from tidings.engine import full_text
 from tidings.engine.database import Read, Write, columns
-from tidings.engine.statements import in_list
-from tidings.storage.accounts import list_versions
+from tidings.engine.statements import in_list, joined, split_ids
+from tidings.storage.accounts import change_log
+from tidings.storage.accounts.change_log import Kind
 from tidings.storage.entries import counters, duplicates, folded, labels, list_statements, search_index
 from tidings.storage.entries.contents import set_content, set_contents
 from tidings.storage.feeds import categories, further_categories
@@ -130,7 +131,8 @@ def change_states(db: Write, changes: Sequence[StateChange], *, now: Instant) ->
         ],
     )
     delta.write(db)
-    list_versions.note(db, *(user_id for user_id, _ in new_states))
+    for user_id, entry_id in new_states:
+        change_log.note(db, user_id, Kind.ENTRY, [entry_id])
     return found[:number]
 
 
@@ -158,7 +160,7 @@ def set_hidden(db: Write, user_id: int, entry_ids: Sequence[int], *, hidden: boo
         delta.add(feed_id, EntryStatus.UNREAD, starred=False, times=0)
     db.run(_set_hidden, user=user_id, ids=sorted(set(entry_ids)), new_hidden=hidden)
     delta.write(db)
-    list_versions.note(db, user_id)
+    change_log.note(db, user_id, Kind.ENTRY, entry_ids)
 
 
 def edit(db: Write, entry: Entry, change: EntryEdit) -> None:
@@ -183,7 +185,7 @@ def edit(db: Write, entry: Entry, change: EntryEdit) -> None:
     elif change.content is not None:
         set_content(db, entry.user_id, entry.id, change.content)
     search_index.note_changed(db, entry.user_id, [entry.id])
-    list_versions.note(db, entry.user_id)
+    change_log.note(db, entry.user_id, Kind.ENTRY, [entry.id])
 
 
 def switch_content(db: Write, entry: Entry, content: str, other_content: str, *, edited: int, minutes: int) -> None:
@@ -196,7 +198,7 @@ def switch_content(db: Write, entry: Entry, content: str, other_content: str, *,
     if db.run(statement.values(**values), user=entry.user_id, entry=entry.id):
         set_contents(db, entry.user_id, entry.id, content, other_content)
         search_index.note_changed(db, entry.user_id, [entry.id])
-        list_versions.note(db, entry.user_id)
+        change_log.note(db, entry.user_id, Kind.ENTRY, [entry.id])
 
 
 def mark_read(
@@ -255,10 +257,7 @@ def mark_read(
         parameters |= list_statements.cursor_parameters(page)
     # The first two conditions are the owner and the status.
     marked = _mark_represented(db, user_id, conditions[2:], parameters, now) if with_folded else 0
-    marked += _mark_read(db, conditions, parameters, now)
-    if marked:
-        list_versions.note(db, user_id)
-    return marked
+    return marked + _mark_read(db, user_id, conditions, parameters, now)
 
 
 def _mark_represented(
@@ -272,12 +271,13 @@ def _mark_represented(
 
 
 def _mark_read(
-    db: Write, conditions: Sequence[ColumnElement[bool]], parameters: Mapping[str, Any], now: Instant
+    db: Write, user_id: int, conditions: Sequence[ColumnElement[bool]], parameters: Mapping[str, Any], now: Instant
 ) -> int:
     """Mark the unread entries that meet conditions as read. Returns how many."""
-    grouped = select(entries.c.feed_id, entries.c.starred, func.count()).where(*conditions)
+    grouped = select(entries.c.feed_id, entries.c.starred, func.count(), joined(entries.c.id)).where(*conditions)
     delta, marked = counters.CounterDelta(), 0
-    for feed, starred, times in db.tuples(grouped.group_by(entries.c.feed_id, entries.c.starred), **parameters):
+    for feed, starred, times, ids in db.tuples(grouped.group_by(entries.c.feed_id, entries.c.starred), **parameters):
+        change_log.note(db, user_id, Kind.ENTRY, split_ids(ids))
         delta.add(feed, EntryStatus.UNREAD, starred=starred, times=-times)
         delta.add(feed, EntryStatus.READ, starred=starred, times=times)
         marked += times

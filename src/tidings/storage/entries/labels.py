@@ -16,7 +16,8 @@ from tidings.domain.entries.labels import Label, LabelCounts
 from tidings.engine import full_text
 from tidings.engine.database import Read, Write, columns
 from tidings.engine.statements import in_list, lock_rows, upsert
-from tidings.storage.accounts import list_versions
+from tidings.storage.accounts import change_log
+from tidings.storage.accounts.change_log import ANY, Kind
 from tidings.storage.schema import entries, entry_labels, labels
 
 # Ids per statement.
@@ -153,8 +154,9 @@ def of_entries(db: Read, user_id: int, entry_ids: Iterable[int]) -> dict[int, li
 
 def add(db: Write, user_id: int, name: str, name_key: str, color: str = "") -> int:
     """Add a label and return its id. name_key: the case-folded name, which the user does not have yet."""
-    list_versions.note(db, user_id)
-    return db.insert(insert(labels).values(user_id=user_id, name=name, name_key=name_key, color=color))
+    label_id = db.insert(insert(labels).values(user_id=user_id, name=name, name_key=name_key, color=color))
+    change_log.note(db, user_id, Kind.LABEL, [label_id])
+    return label_id
 
 
 def ensure(db: Write, user_id: int, names: Mapping[str, str], others: Iterable[str] = ()) -> dict[str, int]:
@@ -174,7 +176,8 @@ def add_missing(db: Write, user_id: int, names: Mapping[str, str]) -> None:
     rows = [{"user_id": user_id, "name": name, "name_key": name_key} for name_key, name in sorted(names.items())]
     db.run_many(upsert(labels, ["user_id", "name_key"]), rows)
     if rows:
-        list_versions.note(db, user_id)
+        # Clients get all labels when one has changed, so that any id will do.
+        change_log.note(db, user_id, Kind.LABEL, [ANY])
 
 
 def lock(db: Write, user_id: int, label_ids: Iterable[int]) -> list[int]:
@@ -185,7 +188,7 @@ def lock(db: Write, user_id: int, label_ids: Iterable[int]) -> list[int]:
 def change(db: Write, user_id: int, label_id: int, *, name: str, name_key: str, color: str) -> None:
     is_owned = (labels.c.user_id == user_id, labels.c.id == label_id)
     db.run(update(labels).where(*is_owned).values(name=name, name_key=name_key, color=color))
-    list_versions.note(db, user_id)
+    change_log.note(db, user_id, Kind.LABEL, [label_id])
 
 
 def lock_all(db: Write, user_id: int) -> None:
@@ -199,12 +202,12 @@ def set_order(db: Write, user_id: int, in_order: Iterable[Label]) -> None:
     # By id, as others lock them.
     rows = [{"label": label.id, "place": place} for label, place in sorted(places, key=lambda moved: moved[0].id)]
     db.run_many(_set_position, [{"user": user_id, **row} for row in rows])
-    list_versions.note(db, user_id)
+    change_log.note(db, user_id, Kind.LABEL, [row["label"] for row in rows])
 
 
 def remove(db: Write, user_id: int, label_id: int) -> bool:
     """Delete a label; its entries stay. Returns False if the user has no such label."""
-    list_versions.note(db, user_id)
+    change_log.note(db, user_id, Kind.LABEL, [label_id])
     return db.run(delete(labels).where(labels.c.user_id == user_id, labels.c.id == label_id)) > 0
 
 
@@ -218,7 +221,7 @@ def attach(db: Write, user_id: int, label_ids: Iterable[int], entry_ids: Sequenc
     for label_id in label_ids:
         for start in range(0, len(entry_ids), BATCH):
             db.run(_attach, user=user_id, label=label_id, ids=entry_ids[start : start + BATCH])
-    list_versions.note(db, user_id)
+    change_log.note(db, user_id, Kind.ENTRY, entry_ids)
 
 
 def detach(db: Write, user_id: int, label_ids: Sequence[int], entry_ids: Sequence[int], *, now: Instant) -> None:
@@ -228,7 +231,7 @@ def detach(db: Write, user_id: int, label_ids: Sequence[int], entry_ids: Sequenc
         if had := db.scalars(_select_given, **given):
             db.run(_detach, **given)
             db.run(_touch.values(changed_at=now), user=user_id, ids=sorted(had))
-            list_versions.note(db, user_id)
+            change_log.note(db, user_id, Kind.ENTRY, had)
 
 
 def detach_all(db: Write, user_id: int, label_id: int, *, now: Instant) -> None:

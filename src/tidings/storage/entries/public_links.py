@@ -6,7 +6,8 @@ from sqlalchemy import bindparam, literal_column, select, update
 
 from tidings.domain.entries.entries import Entry
 from tidings.engine.database import Read, Write, columns
-from tidings.storage.accounts import list_versions
+from tidings.storage.accounts import change_log
+from tidings.storage.accounts.change_log import Kind
 from tidings.storage.schema import entries
 
 # Exactly the condition of the partial index: otherwise neither engine uses it.
@@ -28,4 +29,4 @@ def by_code(db: Read, code: str) -> Entry | None:
 def set_code(db: Write, user_id: int, entry_id: int, code: str) -> None:
     """Share an entry of the user under a code. code: "" to stop sharing."""
     db.run(_set_code, user=user_id, entry=entry_id, code=code)
-    list_versions.note(db, user_id)
+    change_log.note(db, user_id, Kind.ENTRY, [entry_id])

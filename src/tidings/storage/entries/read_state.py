@@ -9,7 +9,9 @@ from sqlalchemy import bindparam, func, select, update
 from tidings.base.times import Instant
 from tidings.domain.entries.entries import EntryStatus
 from tidings.engine.database import Read, Write
-from tidings.storage.accounts import list_versions
+from tidings.engine.statements import joined, split_ids
+from tidings.storage.accounts import change_log
+from tidings.storage.accounts.change_log import Kind
 from tidings.storage.entries import counters
 from tidings.storage.schema import entries
 
@@ -36,7 +38,7 @@ _is_marked = (
 _select_feed_ids = select(entries.c.feed_id).where(*_is_marked).distinct()
 _is_marked_in_feeds = (*_is_marked, entries.c.feed_id.in_(bindparam("feeds", expanding=True)))
 _count_marked = (
-    select(entries.c.feed_id, entries.c.starred, func.count().label("count"))
+    select(entries.c.feed_id, entries.c.starred, func.count().label("count"), joined(entries.c.id).label("ids"))
     .where(*_is_marked_in_feeds)
     .group_by(entries.c.feed_id, entries.c.starred)
 )
@@ -77,8 +79,8 @@ def undo_mark_read(db: Write, user_id: int, moment: Instant, *, since: Instant |
         delta.add(feed, EntryStatus.READ, starred=starred, times=-times)
         delta.add(feed, EntryStatus.UNREAD, starred=starred, times=times)
         count += times
+        change_log.note(db, user_id, Kind.ENTRY, split_ids(row["ids"]))
     if count:
         db.run(_mark_unread, **parameters, now=now)
         delta.write(db)
-        list_versions.note(db, user_id)
     return count

@@ -10,7 +10,8 @@ from sqlalchemy import bindparam, select, update
 from tidings.domain.accounts.users import User
 from tidings.engine.database import Read, Write
 from tidings.engine.statements import in_list
-from tidings.storage.accounts import list_versions
+from tidings.storage.accounts import change_log
+from tidings.storage.accounts.change_log import Kind
 from tidings.storage.schema import entries, users
 
 _select_outdated = (
@@ -55,7 +56,7 @@ def set_minutes(db: Write, user_id: int, minutes: Mapping[int, int]) -> None:
     for amount, ids in ids_by_minutes.items():
         db.run(_set_minutes, user=user_id, ids=sorted(ids), minutes=amount)
     if ids_by_minutes:
-        list_versions.note(db, user_id)
+        change_log.note(db, user_id, Kind.ENTRY, minutes)
 
 
 def set_position(db: Write, user: User, *, before: int, after: int | None) -> None:

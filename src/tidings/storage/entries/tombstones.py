@@ -12,7 +12,8 @@ from sqlalchemy import bindparam, delete, exists, insert, select, tuple_
 
 from tidings.base.times import Instant
 from tidings.engine.database import Read, Write
-from tidings.storage.accounts import list_versions
+from tidings.storage.accounts import change_log
+from tidings.storage.accounts.change_log import Kind
 from tidings.storage.entries import counters, duplicates
 from tidings.storage.schema import entries, feeds, tombstones
 
@@ -75,7 +76,7 @@ def add(db: Write, user_id: int, deleted: Sequence[DeletedEntry], *, now: Instan
     ids += duplicates.forget_originals(db, user_id, ids)
     db.run(_insert, user=user_id, ids=ids, moment=now)
     db.run(_delete_entries, user=user_id, ids=ids)
-    list_versions.note(db, user_id)
+    change_log.note(db, user_id, Kind.ENTRY, ids)
     delta = counters.CounterDelta()
     for entry in deleted:
         delta.add(entry.feed_id, entry.status, starred=False, times=-1)

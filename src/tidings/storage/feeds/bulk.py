@@ -12,7 +12,8 @@ from sqlalchemy import bindparam, delete, false, select, true, update
 from tidings.base.times import Instant
 from tidings.domain.polling.shared_sources import NO_VALIDATORS
 from tidings.engine.database import Write
-from tidings.storage.accounts import list_versions
+from tidings.storage.accounts import change_log
+from tidings.storage.accounts.change_log import Kind
 from tidings.storage.feeds import further_categories
 from tidings.storage.polling import sources
 from tidings.storage.schema import entries, feeds
@@ -56,7 +57,7 @@ def move(db: Write, user_id: int, feed_ids: Sequence[int], category_id: int) -> 
     """Make a category the first one of feeds; others they are in stay. Returns for how many another was the first."""
     moving = db.scalars(_lock_in_other_category, user=user_id, ids=list(feed_ids), category=category_id)
     if moving:
-        list_versions.note(db, user_id)
+        change_log.note(db, user_id, Kind.FEED, moving)
         db.run(_move, user=user_id, ids=moving, category=category_id)
         db.run(_move_entries, user=user_id, ids=moving, category=category_id)
         further_categories.remove(db, user_id, moving, [category_id])
@@ -76,7 +77,7 @@ def disable(db: Write, user_id: int, feed_ids: Sequence[int]) -> int:
 def _set_enabled(db: Write, user_id: int, feed_ids: list[int], *, now: Instant | None) -> int:
     """Enable or disable feeds. now: the current time to enable, None to disable."""
     if feed_ids:
-        list_versions.note(db, user_id)
+        change_log.note(db, user_id, Kind.FEED, feed_ids)
         if now is None:
             db.run(_disable, user=user_id, ids=feed_ids)
         else:
@@ -92,14 +93,14 @@ def set_interval(db: Write, user_id: int, minutes: int, next_checks: Mapping[int
         for feed_id, moment in sorted(next_checks.items())
     ]
     db.run_many(_set_interval, rows)
-    list_versions.note(db, user_id)
+    change_log.note(db, user_id, Kind.FEED, next_checks)
     sources.touch_sources(db, sources.of_feeds(db, next_checks))
 
 
 def forget_documents(db: Write, user_id: int) -> None:
     """Let the next checks of all feeds of the user read their documents, even if those have not changed."""
     db.run(_forget_documents, user=user_id)
-    list_versions.note(db, user_id)
+    change_log.note(db, user_id)
 
 
 def remove(db: Write, user_id: int, feed_ids: Sequence[int]) -> int:
@@ -107,7 +108,7 @@ def remove(db: Write, user_id: int, feed_ids: Sequence[int]) -> int:
     owned = db.scalars(_lock, user=user_id, ids=list(feed_ids))
     source_ids = sources.of_feeds(db, owned)
     count = db.run(_delete, user=user_id, ids=owned)
-    list_versions.note(db, user_id)
+    change_log.note_removed_feeds(db, user_id, owned)
     sources.touch_sources(db, source_ids)
     sources.remove_unused_sources(db, source_ids)
     return count

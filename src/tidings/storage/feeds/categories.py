@@ -12,7 +12,8 @@ from tidings.base.text import normalize_for_search, sort_key
 from tidings.domain.feeds.categories import Category, CategoryCounts, CategoryTree, with_app_titles
 from tidings.engine.database import Read, Write, columns
 from tidings.engine.statements import in_list, lock_rows, take_ids
-from tidings.storage.accounts import list_versions
+from tidings.storage.accounts import change_log
+from tidings.storage.accounts.change_log import Kind
 from tidings.storage.schema import categories, feed_counters, feeds, users
 
 _select_by_user = select(*columns(categories, Category)).where(categories.c.user_id == bindparam("user"))
@@ -30,6 +31,7 @@ _select_counts = (
     .group_by(feeds.c.category_id)
 )
 
+_select_feed_ids = select(feeds.c.id).where(feeds.c.user_id == bindparam("user"), in_list(feeds.c.category_id, "ids"))
 _insert_many = insert(categories)
 # FOR NO KEY UPDATE: feeds can still be added to them.
 _lock = (
@@ -150,8 +152,9 @@ def add(
 ) -> int:
     """Add a category and return its id. title_key: the case-folded title. name: "" if it is the title."""
     values = {"user_id": user_id, "title": title, "title_key": title_key, "hide_globally": hide_globally}
-    list_versions.note(db, user_id)
-    return db.insert(insert(categories).values(**values, name=name or title, parent_id=parent_id))
+    category_id = db.insert(insert(categories).values(**values, name=name or title, parent_id=parent_id))
+    change_log.note(db, user_id, Kind.CATEGORY, [category_id])
+    return category_id
 
 
 def add_many(db: Write, user_id: int, new: Sequence[Category]) -> dict[int, int]:
@@ -167,7 +170,7 @@ def add_many(db: Write, user_id: int, new: Sequence[Category]) -> dict[int, int]
     titled = with_app_titles([*present, *added], title_style(db, user_id))
     # First, since a new one may take a title that another was shown by.
     arrange(db, user_id, present, [one for one in titled if one.id not in ids.values()])
-    list_versions.note(db, user_id)
+    change_log.note(db, user_id, Kind.CATEGORY, ids.values())
     db.run_many(_insert_many, [{"id": one.id, **_values(one)} for one in titled if one.id in ids.values()])
     return ids
 
@@ -206,7 +209,7 @@ def arrange(db: Write, user_id: int, before: Sequence[Category], after: Sequence
     ]
     if rows:
         db.run_many(_set_place, rows)
-        list_versions.note(db, user_id)
+        change_log.note(db, user_id, Kind.CATEGORY, [one.id for one in changed])
 
 
 def retitle(db: Write, user_id: int) -> None:
@@ -218,5 +221,6 @@ def retitle(db: Write, user_id: int) -> None:
 
 def remove(db: Write, user_id: int, category_ids: Collection[int]) -> bool:
     """Delete categories with their feeds and the entries of these. Returns False if the user has none of them."""
-    list_versions.note(db, user_id)
+    change_log.note(db, user_id, Kind.CATEGORY, category_ids)
+    change_log.note_removed_feeds(db, user_id, db.scalars(_select_feed_ids, user=user_id, ids=list(category_ids)))
     return db.run(delete(categories).where(categories.c.user_id == user_id, categories.c.id.in_(category_ids))) > 0

@@ -18,7 +18,8 @@ from tidings.domain.polling.shared_sources import SHARED_OPTIONS
 from tidings.engine import full_text
 from tidings.engine.database import Read, Write, columns
 from tidings.engine.statements import in_list
-from tidings.storage.accounts import list_versions
+from tidings.storage.accounts import change_log
+from tidings.storage.accounts.change_log import Kind
 from tidings.storage.entries import counters
 from tidings.storage.feeds import further_categories
 from tidings.storage.feeds.categories import select_hidden_ids, select_with_below
@@ -248,7 +249,7 @@ def add(db: Write, user_id: int, **values: Any) -> int:
     (source_id,) = sources.ensure_sources(db, [values])
     feed_id = db.insert(insert(feeds).values(user_id=user_id, source_id=source_id, **values))
     counters.add(db, user_id, feed_id)
-    list_versions.note(db, user_id)
+    change_log.note(db, user_id, Kind.FEED, [feed_id])
     sources.touch_sources(db, [source_id])
     return feed_id
 
@@ -267,7 +268,7 @@ def add_many(db: Write, user_id: int, rows: Sequence[Mapping[str, Any]]) -> list
         ],
     )
     counters.add_many(db, user_id, ids)
-    list_versions.note(db, user_id)
+    change_log.note(db, user_id, Kind.FEED, ids)
     sources.touch_sources(db, source_ids)
     return ids
 
@@ -279,7 +280,7 @@ def change(db: Write, user_id: int, feed_id: int, **values: Any) -> None:
     if "title" in values:
         values["title_key"] = sort_key(values["title"])
     db.run(update(feeds).where(feeds.c.user_id == user_id, feeds.c.id == feed_id).values(**values))
-    list_versions.note(db, user_id)
+    change_log.note(db, user_id, Kind.FEED, [feed_id])
     if values.keys() & _SOURCE_COLUMNS:
         _update_source(db, user_id, feed_id)
     if "category_id" in values:
@@ -313,7 +314,7 @@ def remove(db: Write, user_id: int, feed_id: int) -> bool:
     source_ids = sources.of_feeds(db, [feed_id])
     is_removed = db.run(delete(feeds).where(feeds.c.user_id == user_id, feeds.c.id == feed_id)) > 0
     if is_removed:
-        list_versions.note(db, user_id)
+        change_log.note_removed_feeds(db, user_id, [feed_id])
         sources.touch_sources(db, source_ids)
         sources.remove_unused_sources(db, source_ids)
     return is_removed

@@ -12,7 +12,8 @@ from sqlalchemy import Select, bindparam, delete, select
 
 from tidings.engine.database import Read, Write
 from tidings.engine.statements import in_list, upsert
-from tidings.storage.accounts import list_versions
+from tidings.storage.accounts import change_log
+from tidings.storage.accounts.change_log import Kind
 from tidings.storage.schema import categories, feed_categories, feeds
 
 T = TypeVar("T")
@@ -71,7 +72,7 @@ def feeds_in(db: Read, user_id: int, category_ids: Collection[int]) -> list[int]
 def set_all(db: Write, user_id: int, category_ids: Mapping[int, Sequence[int]]) -> None:
     """Set the further categories of feeds by feed id. The feeds and the categories belong to the user."""
     db.run(_remove, user=user_id, feeds=category_ids)
-    list_versions.note(db, user_id)
+    change_log.note(db, user_id, Kind.FEED, category_ids)
     add(db, user_id, ((feed_id, one) for feed_id, given in category_ids.items() for one in given))
 
 
@@ -80,12 +81,12 @@ def add(db: Write, user_id: int, pairs: Iterable[tuple[int, int]]) -> None:
     rows = [{"user_id": user_id, "feed_id": feed_id, "category_id": one} for feed_id, one in pairs]
     if rows:
         db.run_many(_add, rows)
-        list_versions.note(db, user_id)
+        change_log.note(db, user_id, Kind.FEED, [row["feed_id"] for row in rows])
 
 
 def remove(db: Write, user_id: int, feed_ids: Collection[int], category_ids: Collection[int]) -> int:
     """Take feeds out of categories that are not their first. Returns how many were taken out."""
-    list_versions.note(db, user_id)
+    change_log.note(db, user_id, Kind.FEED, feed_ids)
     return db.run(_remove_some, user=user_id, feeds=feed_ids, categories=category_ids)
 
 

@@ -23,8 +23,8 @@ from tidings.domain.polling.changes import KnownEntries, StoredEntry, StoredIden
 from tidings.engine import statements
 from tidings.engine.database import Read, Write
 from tidings.engine.statements import in_list, upsert
-from tidings.storage.accounts import list_versions
-from tidings.storage.accounts.list_versions import CHECK_COLUMNS
+from tidings.storage.accounts import change_log
+from tidings.storage.accounts.change_log import CHECK_COLUMNS, Kind
 from tidings.storage.entries import counters, labels, page_addresses, search_index
 from tidings.storage.entries.contents import set_of_feed
 from tidings.storage.schema import enclosures, entries, entry_contents, entry_tags, feeds, sources, tombstones
@@ -121,7 +121,8 @@ def _add(db: Write, owned: Sequence[tuple[int, int, int, Instant, ReadyEntry]]) 
     for _, feed_id, _, _, entry in owned:
         delta.add(feed_id, entry.status, starred=entry.starred)
     delta.write(db)
-    list_versions.note(db, *{one[0] for one in owned})
+    for (user_id, *_), id_ in zip(owned, ids, strict=True):
+        change_log.note(db, user_id, Kind.ENTRY, [id_])
     return ids
 
 
@@ -200,7 +201,7 @@ def change(db: Write, user_id: int, changed: Mapping[int, ReadyEntry], *, now: I
         db.run(update(entries).where(entries.c.user_id == user_id, entries.c.id == id_).values(**values))
         _replace_details(db, user_id, id_, entry)
     search_index.note_changed(db, user_id, list(changed))
-    list_versions.note(db, user_id)
+    change_log.note(db, user_id, Kind.ENTRY, changed)
 
 
 _select_edited = select(
@@ -339,7 +340,7 @@ def rename(db: Write, user_id: int, feed_id: int, hashes: Mapping[int, bytes]) -
     rows = [{"user": user_id, "feed": feed_id, "entry": id_, "new": hash_} for id_, hash_ in hashes.items()]
     db.run_many(_rename, rows)
     if rows:
-        list_versions.note(db, user_id)
+        change_log.note(db, user_id)
 
 
 def rename_deleted(db: Write, feed_id: int, hashes: Sequence[tuple[bytes, bytes]]) -> None:
@@ -404,7 +405,7 @@ def _note_changed(db: Write, results: Sequence[tuple[Feed, Mapping[str, Any]]]) 
     for feed, columns in results:
         present = stored.get(feed.id)
         if present is not None and any(columns[name] != present[name] for name in names.intersection(columns)):
-            list_versions.note(db, feed.user_id)
+            change_log.note(db, feed.user_id, Kind.FEED, [feed.id])
 
 
 @lru_cache(maxsize=64)

@@ -20,7 +20,8 @@ from tidings.domain.polling.shared_sources import SourceLease, fetch_key, host_w
 from tidings.engine import statements
 from tidings.engine.database import Read, Write, columns
 from tidings.engine.statements import in_list, upsert
-from tidings.storage.accounts import list_versions
+from tidings.storage.accounts import change_log
+from tidings.storage.accounts.change_log import Kind
 from tidings.storage.polling import host_limits
 from tidings.storage.schema import feeds, hosts, sources
 
@@ -86,7 +87,7 @@ def revert_failure(db: Write, feed: Feed, *, written: Instant, next_check_at: In
     # A later change of the feed must not be overwritten.
     is_unchanged = (feeds.c.id == feed.id, feeds.c.user_id == feed.user_id, feeds.c.next_check_at == written)
     if db.run(update(feeds).where(*is_unchanged, feeds.c.failed_checks == feed.failed_checks + 1).values(**values)):
-        list_versions.note(db, feed.user_id)
+        change_log.note(db, feed.user_id, Kind.FEED, [feed.id])
         touch_sources(db, of_feeds(db, [feed.id]))
 
 
@@ -122,7 +123,7 @@ def make_due(
     set_next_check(db, ids, now)
     if ids:
         # The user has asked for it, and looks for the result.
-        list_versions.note(db, user_id)
+        change_log.note(db, user_id)
     return len(ids)
 
 

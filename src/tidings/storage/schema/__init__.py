@@ -21,6 +21,7 @@ from tidings.storage.schema.archive import (
 from tidings.storage.schema.people import (
     api_keys,
     api_passwords,
+    changes,
     list_links,
     list_versions,
     pending_sign_ins,
@@ -43,6 +44,7 @@ __all__ = [
     "api_keys",
     "api_passwords",
     "categories",
+    "changes",
     "duplicates",
     "enclosures",
     "entries",

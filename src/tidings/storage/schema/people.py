@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Column, ForeignKey, Index, Integer, LargeBinary, Table, UniqueConstraint
+from sqlalchemy import BigInteger, Column, ForeignKey, Index, Integer, LargeBinary, Table, UniqueConstraint
 
 from tidings.domain.accounts.users import USER_SETTINGS
-from tidings.engine.columns import Words, big, flag, instant, key, metadata, number, owner, partial_index, words
+from tidings.engine.columns import (
+    CompressedText,
+    Words,
+    big,
+    flag,
+    instant,
+    key,
+    metadata,
+    number,
+    owner,
+    partial_index,
+    words,
+)
 from tidings.storage.schema.setting_columns import setting_columns
 
 users = Table(
@@ -36,7 +48,21 @@ list_versions = Table(
     metadata,
     Column("user_id", ForeignKey("users.id", ondelete="CASCADE"), primary_key=True, autoincrement=False),
     big("version", "Random, another one after each change of what lists of the user show."),
+    big("number", "Of the last row in changes."),
     comment="Each user has a row.",
+)
+
+changes = Table(
+    "changes",
+    metadata,
+    Column("user_id", ForeignKey("list_versions.user_id", ondelete="CASCADE"), primary_key=True, autoincrement=False),
+    Column("number", BigInteger, primary_key=True, autoincrement=False, comment="In the order of commits, from 0 on."),
+    big("version", "Random: after a restored backup the same number has another one."),
+    instant("made_at"),
+    Column("objects", CompressedText, nullable=False, comment="JSON: ids of what was changed or deleted, by kind."),
+    # The times of a user grow with the numbers: an index of them would only cost each change.
+    sqlite_with_rowid=False,
+    comment="A row for each transaction that changed what a user sees, for some weeks. The last one stays.",
 )
 
 api_keys = Table(

@@ -21,7 +21,7 @@ from support.entry_fixtures import NOW, FeedFixture, ready
 from tidings.base.times import Instant
 from tidings.engine.columns import metadata
 from tidings.engine.database import Database
-from tidings.storage.accounts import list_versions
+from tidings.storage.accounts import change_log
 from tidings.storage.entries import entries
 from tidings.storage.feeds import categories, feeds
 from tidings.storage.polling import entry_writes
@@ -39,7 +39,6 @@ WITHOUT_NOTE = {
     "storage.accounts.users.remove": "nobody asks any more",
     "storage.accounts.users.set_last_login": "no list shows it",
     "storage.entries.contents": "callers note the entry",
-    "storage.entries.entries._mark_read": "the caller notes the entries",
     "storage.entries.labels.set_published": "the caller notes the entry",
     "storage.entries.reading_times.set_position": "no list shows how far the entries are computed",
     "storage.feeds.feeds._update_source": "no list shows it",
@@ -55,7 +54,7 @@ WITHOUT_NOTE = {
 
 def version(fixture: FeedFixture) -> int:
     with fixture.database.reading() as db:
-        found = list_versions.get(db, fixture.user_id)
+        found = change_log.version(db, fixture.user_id)
     assert found is not None
     return found
 
@@ -153,7 +152,8 @@ def test_versions_are_locked_last_in_the_order_of_users(database: Database) -> N
     first, second = FeedFixture.create(database), FeedFixture.create(database)
 
     def note_both(db: Any) -> None:
-        list_versions.note(db, second.user_id, first.user_id)
+        change_log.note(db, second.user_id)
+        change_log.note(db, first.user_id)
 
     ensure_order(
         database,
@@ -163,7 +163,7 @@ def test_versions_are_locked_last_in_the_order_of_users(database: Database) -> N
     )
 
     def note_and_lock(db: Any) -> None:
-        list_versions.note(db, first.user_id)
+        change_log.note(db, first.user_id)
         db.scalars(select(category_table.c.id).where(category_table.c.id == first.category_id).with_for_update())
 
     ensure_order(
@@ -206,7 +206,8 @@ def notes(function: ast.AST) -> bool:
     return any(
         isinstance(node, ast.Attribute)
         and isinstance(node.value, ast.Name)
-        and (node.value.id, node.attr) in (("list_versions", "note"), ("list_versions", "add"))
+        and (node.value.id, node.attr)
+        in (("change_log", "note"), ("change_log", "note_removed_feeds"), ("change_log", "begin"))
         for node in ast.walk(function)
     )
 
