@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -34,8 +34,8 @@ def run() -> None:
     sys.stdout.write(f"deliveries: {RECEIVERS * EACH} to {RECEIVERS} receivers, {HANGING} of them hang\n")
     with TemporaryDirectory() as folder:
         _measure("sqlite", SqliteDatabases(Path(folder)))
-    with postgres.postgres_server() as url:
-        _measure("postgresql", PostgresDatabases(url))
+    with postgres.postgres_server() as url, closing(PostgresDatabases(url)) as databases:
+        _measure("postgresql", databases)
 
 
 def _measure(engine: str, databases: Databases) -> None:

@@ -8,7 +8,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 
@@ -68,8 +68,8 @@ def databases(engine: str, folder: Path, *, is_durable: bool = False) -> Iterato
     if engine == "sqlite":
         yield SqliteDatabases(folder)
     else:
-        with postgres_server(is_durable=is_durable) as server:
-            yield PostgresDatabases(server)
+        with postgres_server(is_durable=is_durable) as server, closing(PostgresDatabases(server)) as databases:
+            yield databases
 
 
 def seeded(cast: Cast, make_entry: Callable[[int, Instant], ReadyEntry]) -> Person:

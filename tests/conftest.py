@@ -95,6 +95,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=0,
         help="divide the tables of PostgreSQL into so many, as `tidings migrate` does",
     )
+    parser.addoption(
+        "--verify-databases",
+        action="store_true",
+        help="compare each emptied database of PostgreSQL with a new one before the next test uses it",
+    )
     parser.addoption("--fuzz-requests", type=int, default=40, help="how many to make from the OpenAPI document")
     parser.addoption("--fuzz-seed", type=int, default=0, help="which ones; other than 0 it also tells what was done")
 
@@ -163,10 +168,17 @@ def postgres_url() -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def databases(engine: str, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Databases:
+def databases(
+    engine: str, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Databases]:
     if engine == "sqlite":
-        return SqliteDatabases(tmp_path_factory.mktemp("sqlite"))
-    return PostgresDatabases(request.getfixturevalue("postgres_url"), request.config.getoption("--partitions"))
+        yield SqliteDatabases(tmp_path_factory.mktemp("sqlite"))
+        return
+    options = request.config.option
+    server = request.getfixturevalue("postgres_url")
+    databases = PostgresDatabases(server, options.partitions, is_verified=options.verify_databases)
+    yield databases
+    databases.close()
 
 
 @pytest.fixture

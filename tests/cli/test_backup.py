@@ -6,12 +6,14 @@ import re
 import signal
 import stat
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from sqlalchemy import text
 
 from cli.commands import Tidings, error_line, eventually
+from support.databases import Databases
 from support.entry_fixtures import FeedFixture, ready
 from support.people import PASSWORD
 from tidings.engine.database import Database
@@ -19,6 +21,13 @@ from tidings.storage.accounts import users
 from tidings.wiring.services import AllServices
 
 pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def database_url(databases: Databases) -> Iterator[str]:
+    """A database to restore, which no other program may use."""
+    with databases.migrated(is_alone=True) as url:
+        yield url
 
 
 def usernames(database: Database) -> list[str]:

@@ -8,6 +8,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import psycopg
@@ -81,7 +82,7 @@ def _wait_for(url: str, process: subprocess.Popen[bytes]) -> None:
 @pytest.fixture
 def url(pooler: str, postgres_url: str) -> Iterator[str]:
     """The URL of a migrated database, by way of the pooler."""
-    with PostgresDatabases(postgres_url).migrated() as direct:
+    with closing(PostgresDatabases(postgres_url)) as databases, databases.migrated() as direct:
         yield f"{direct.partition('?')[0]}?host={pooler}&port=6432"
 
 

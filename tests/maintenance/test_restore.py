@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
+from support.databases import Databases
 from support.entry_fixtures import FeedFixture, ready
 from support.every_table import fill
 from tidings.base.errors import StartError
@@ -24,6 +25,13 @@ pytestmark = pytest.mark.slow
 
 def no_progress(_done: int, _total: int) -> None:
     pass
+
+
+@pytest.fixture
+def database_url(databases: Databases) -> Iterator[str]:
+    """A database to restore, which no other program may use."""
+    with databases.migrated(is_alone=True) as url:
+        yield url
 
 
 def digests(database: Database) -> dict[str, table_copy.TableDigest]:

@@ -22,7 +22,8 @@ _numbers = itertools.count(1)
 class Databases(Protocol):
     def empty(self) -> AbstractContextManager[str]: ...
 
-    def migrated(self) -> AbstractContextManager[str]: ...
+    def migrated(self, *, is_alone: bool = False) -> AbstractContextManager[str]:
+        """is_alone: nothing else is connected to the database, not even what will empty it."""
 
 
 def _migrate(url: str, partitions: int = 0) -> None:
@@ -46,7 +47,7 @@ class SqliteDatabases:
             leftover.unlink()
 
     @contextmanager
-    def migrated(self) -> Iterator[str]:
+    def migrated(self, *, is_alone: bool = False) -> Iterator[str]:  # noqa: ARG002 - SQLite's always are
         with self.empty() as url:
             shutil.copyfile(self._template, url.removeprefix("sqlite:///"))
             yield url
@@ -61,13 +62,19 @@ class SqliteDatabases:
 class PostgresDatabases:
     """Copies of one migrated template. A copy is emptied and used again: making one takes ten times as long.
 
-    partitions: of the migrated databases, 0 for none.
+    partitions: of the migrated databases, 0 for none. is_verified: whether emptied copies are compared with new ones.
     """
 
-    def __init__(self, server: str, partitions: int = 0) -> None:
+    def __init__(self, server: str, partitions: int = 0, *, is_verified: bool = False) -> None:
         self._server = server
         self._partitions = partitions
+        self._is_verified = is_verified
         self._unused: list[UsedDatabase] = []
+
+    def close(self) -> None:
+        """Close the connections to databases that are not used now."""
+        for database in self._unused:
+            database.close()
 
     @contextmanager
     def empty(self) -> Iterator[str]:
@@ -75,19 +82,23 @@ class PostgresDatabases:
             yield url
 
     @contextmanager
-    def migrated(self) -> Iterator[str]:
+    def migrated(self, *, is_alone: bool = False) -> Iterator[str]:
         database = self._unused.pop() if self._unused else self._copy()
+        if is_alone:
+            database.close()
         try:
             yield database.url
         finally:
             if database.restore():
                 self._unused.append(database)
             else:
+                database.close()
                 drop_database(self._server, database.name)
 
     def _copy(self) -> UsedDatabase:
         name = f"test{next(_numbers)}"
-        return UsedDatabase(name, create_database(self._server, name, self._template))
+        url = create_database(self._server, name, self._template)
+        return UsedDatabase(name, url, is_verified=self._is_verified)
 
     @cached_property
     def _template(self) -> str:

@@ -16,8 +16,10 @@ from tidings.storage import migrate
 
 
 @pytest.fixture(scope="module")
-def databases(postgres_url: str) -> PostgresDatabases:
-    return PostgresDatabases(postgres_url)
+def databases(postgres_url: str) -> Iterator[PostgresDatabases]:
+    databases = PostgresDatabases(postgres_url, is_verified=True)
+    yield databases
+    databases.close()
 
 
 @contextmanager
