@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from urllib.parse import urlencode
-
-from msgspec import Struct
 
 from tidings.base.errors import InvalidInput, TidingsError
 from tidings.base.messages import msg
 from tidings.base.text import sort_key
 from tidings.base.times import Instant
 from tidings.domain.accounts.users import User
-from tidings.domain.feeds.health import FeedHealth, FeedHealthSummary, FeedOrder
+from tidings.domain.feeds.health import FeedHealth, FeedOrder
 from tidings.engine.database import Read
 from tidings.http.binding import Form, Query
 from tidings.http.endpoints import Routes
 from tidings.services import Services
-from tidings.storage.feeds import categories, feeds, further_categories, health
+from tidings.services.feeds.health import ChosenFeeds, choose
+from tidings.storage.feeds import categories, further_categories, health
 from tidings.web import security
 from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.feed_rows import NAMES, feed_rows
@@ -68,17 +66,6 @@ class BulkChangeForm(Form, frozen=True):
     category: int | None = None
     q: str = ""
     sort: str = ""
-
-
-class FilteredFeeds(Struct, frozen=True):
-    """The feeds that match a filter, and their number by state."""
-
-    ids: list[int]
-    """Ids of the matching feeds, in order."""
-    counts: Counter[FeedHealth]
-    """Feeds by state, before the filter by state."""
-    total: int
-    """Sum of the counts."""
 
 
 @routes.get("/feeds")
@@ -169,7 +156,7 @@ def _refresh_notice(count: int) -> str:
 def _ids(caller: User, services: Services, form: BulkChangeForm, query: FeedsQuery, now: Instant) -> list[int]:
     if form.whole:
         with services.reading() as db:
-            return _filtered(db, caller, _summaries(db, caller, query, now), query).ids
+            return _chosen(db, caller, query, now).ids
     return [int(id_) for id_ in form.feed if id_.isascii() and id_.isdecimal() and len(id_) < 19]
 
 
@@ -177,8 +164,7 @@ def _page(context: RequestContext, caller: User, services: Services, query: Feed
     now = context.now
     with services.reading() as db:
         named = categories.paths(db, caller.id)
-        summaries = _summaries(db, caller, query, now)
-        chosen = _filtered(db, caller, summaries, query)
+        chosen = _chosen(db, caller, query, now)
         pages = max(1, -(-len(chosen.ids) // ON_A_PAGE))
         page = min(max(query.page or 1, 1), pages)
         shown = health.get_many(db, caller.id, chosen.ids[(page - 1) * ON_A_PAGE : page * ON_A_PAGE], now)
@@ -191,7 +177,7 @@ def _page(context: RequestContext, caller: User, services: Services, query: Feed
             "place": "feeds",
             "rows": rows,
             "found": len(chosen.ids),
-            "has_any": bool(summaries),
+            "has_any": chosen.of_user > 0,
             "filters": _filters(chosen),
             "query": query,
             "sorts": [(name, _(label)) for name, label in SORTS.items()],
@@ -204,33 +190,15 @@ def _page(context: RequestContext, caller: User, services: Services, query: Feed
     )
 
 
-def _filters(chosen: FilteredFeeds) -> list[tuple[str, str, int]]:
+def _filters(chosen: ChosenFeeds) -> list[tuple[str, str, int]]:
     """Return value, label and count of each state that has feeds."""
     filters = [(state.value, _(NAMES[state]), chosen.counts[state]) for state in FeedHealth if chosen.counts[state]]
     return [("", _("All"), chosen.total), *filters]
 
 
-def _summaries(db: Read, caller: User, query: FeedsQuery, now: Instant) -> list[FeedHealthSummary]:
+def _chosen(db: Read, caller: User, query: FeedsQuery, now: Instant) -> ChosenFeeds:
     order = FeedOrder(query.sort) if query.sort in SORTS else FeedOrder.CARE
-    return health.list_summaries(db, caller.id, order, now)
-
-
-def _filtered(db: Read, caller: User, summaries: Sequence[FeedHealthSummary], query: FeedsQuery) -> FilteredFeeds:
-    inside = () if query.category is None else set(feeds.ids_of_category(db, caller.id, query.category))
-    words = sort_key(query.q).split()
-    matching = [
-        feed
-        for feed in summaries
-        if (query.category is None or feed.id in inside)
-        and (not words or all(word in _searched(feed) for word in words))
-    ]
-    counts = Counter(feed.health for feed in matching)
-    ids = [feed.id for feed in matching if query.state in ("", feed.health)]
-    return FilteredFeeds(ids, counts, len(matching))
-
-
-def _searched(feed: FeedHealthSummary) -> str:
-    return f"{feed.title_key} {sort_key(f'{feed.feed_url} {feed.site_url}')}"
+    return choose(db, caller.id, now, state=query.state, category_id=query.category, search=query.q, order=order)
 
 
 def _confirmation(context: RequestContext, ids: Sequence[int], query: FeedsQuery) -> PageResponse:
