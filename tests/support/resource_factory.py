@@ -10,7 +10,11 @@ from typing import Any
 
 from support.people import Person
 from support.publisher import Publisher
+from tidings.domain.accounts.events import Method, Origin
 from tidings.rules.services import RuleServices
+from tidings.sign_in import account_links_store
+from tidings.sign_in.limits_model import Limits
+from tidings.sign_in.services import SignInServices
 
 UNKNOWN = 2147483000
 
@@ -55,6 +59,8 @@ MAKERS: Mapping[str, Callable[[ResourceFactory], int]] = {
         resources.person.post("/v1/views", {"name": "Wet weather", "query": "title:rain OR tag:rain"})["id"]
     ),
     "delivery_id": lambda resources: resources.a_delivery(),
+    "session_id": lambda resources: resources.a_session(),
+    "invitation_id": lambda resources: resources.an_invitation(),
 }
 
 # By parameter name: the name of a thing that all users share.
@@ -72,6 +78,11 @@ BODIES: Mapping[str, Any] = {
     "create_label": {"title": "To read", "color": "green"},
     "update_label": {"title": "Read next", "position": 1},
     "discover": {"url": "{site}/rain"},
+    "change_feeds": {"feed_ids": ["{feed_id}"], "action": "set_interval", "check_interval_minutes": 60},
+    "preview_feed_rules": {"block_filter_entry_rules": "EntryTitle=(?i)rain"},
+    "create_invitation": {"note": "Grace", "max_feeds": 200},
+    "add_to_queue": {"enclosure_id": "{enclosure_id}"},
+    "move_in_queue": {"position": 1},
     "create_feed": {"feed_url": "{site}/tides.xml"},
     "update_feed": {"title": "Weather"},
     "update_entries": {"entry_ids": ["{entry_id}"], "status": "read"},
@@ -146,6 +157,23 @@ class ResourceFactory:
         self.person.post(f"/v1/entries/{self.entry['id']}/save", status=202)
         return int(self.person.get("/v1/webhooks/deliveries")["deliveries"][0]["id"])
 
+    def a_session(self) -> int:
+        """Sign the user in."""
+        sessions = self.person.service.services.accounts.sessions
+        sessions.begin(self.person.user, Origin("192.0.2.1", "Mozilla/5.0", Method.PASSWORD))
+        return sessions.list_all(self.person.id)[0].id
+
+    def an_invitation(self) -> int:
+        """Add an invitation."""
+        services = self.person.service.services
+        note = f"For a friend of {self.person.id}"
+        services.of(SignInServices).links.invite(
+            self.person.user, Origin("192.0.2.1"), note=note, is_admin=False, limits=Limits()
+        )
+        with services.reading() as db:
+            found = account_links_store.invitations(db, services.clock())
+        return next(link.id for link in found if link.note == note)
+
     def an_applied_rule(self) -> int:
         """Add a rule, and apply it to the stored entries."""
         rule_id = int(self.person.post("/v1/rules", {"query": "title:rain", "actions": [{"type": "star"}]})["id"])
@@ -162,8 +190,8 @@ class ResourceFactory:
         match value:
             case "{entry_id}":
                 return self.id_of("entry_id")
-            case "{rule_id}":
-                return self.id_of("rule_id")
+            case "{rule_id}" | "{feed_id}" | "{enclosure_id}":
+                return self.id_of(value[1:-1])
             case str():
                 return value.replace("{site}", self.site.url(""))
             case list():
