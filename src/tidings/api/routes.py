@@ -20,6 +20,7 @@ from tidings.api.endpoints import (
     queries,
     read_marks,
     share_links,
+    statistics,
     users,
     version,
 )
@@ -41,6 +42,7 @@ CORE_API_ROUTES = [
     *fetch_content.routes.all,
     *share_links.routes.all,
     *list_links.routes.all,
+    *statistics.routes.all,
     *queries.routes.all,
     *enclosures.routes.all,
     *opml.routes.all,
