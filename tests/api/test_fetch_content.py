@@ -280,3 +280,16 @@ def test_the_reading_time_is_returned_only_if_the_user_enabled_it(alice: Person,
 
     alice.put(f"/v1/users/{alice.id}", {"show_reading_time": True}, status=201)
     assert alice.get(f"/v1/entries/{entry['id']}")["reading_time"] == 2
+
+
+def test_the_content_of_the_feed_takes_turns_with_the_article(alice: Person, bob: Person, site: Publisher) -> None:
+    entry = has_entry(alice, site)
+    path = f"/v1/entries/{entry['id']}/switch-content"
+    assert alice.call("PUT", path).status == 400
+    article = fetch(alice, entry, update_content="true")["content"]
+
+    assert bob.call("PUT", path).status == 404
+    alice.put(path)
+    assert alice.get(f"/v1/entries/{entry['id']}")["content"] == entry["content"]
+    alice.put(path)
+    assert alice.get(f"/v1/entries/{entry['id']}")["content"] == article

@@ -73,6 +73,12 @@ def update_entry(caller: User, services: Services, style: FeedStyle, entry_id: i
         return serialize_entry(db, caller, owned_entry(db, caller.id, entry_id), style)
 
 
+@routes.put("/v1/entries/{entry_id}/switch-content", scope=KeyScope.WRITE, status=204, raises=(InvalidInput, NotFound))
+def switch_content(caller: User, services: Services, entry_id: int) -> None:
+    """Show the content of the feed instead of the article that was fetched from its page, or the reverse."""
+    services.entries.changes.switch_content(caller, entry_id)
+
+
 @routes.post(
     "/v1/feeds/{feed_id}/entries/import",
     scope=KeyScope.WRITE,
