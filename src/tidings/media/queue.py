@@ -38,6 +38,10 @@ class MediaQueue:
         """Move an enclosure of the queue. by: places; negative ones lead to the beginning. Raises NotFound."""
         self._change(user_id, enclosure_id, lambda ids: _moved(ids, enclosure_id, by))
 
+    def move_to(self, user_id: int, enclosure_id: int, position: int) -> None:
+        """Move an enclosure of the queue to a place, counted from 1; beyond the end means last. Raises NotFound."""
+        self._change(user_id, enclosure_id, lambda ids: _moved_to(ids, enclosure_id, position - 1))
+
     def _change(self, user_id: int, enclosure_id: int, change: Callable[[list[int]], list[int]]) -> None:
         with self._database.writing() as db:
             enclosure = owned_enclosure(db, user_id, enclosure_id)
@@ -56,8 +60,12 @@ def _added(ids: list[int], added: int, *, is_next: bool) -> list[int]:
 
 
 def _moved(ids: list[int], moved: int, by: int) -> list[int]:
+    return _moved_to(ids, moved, max(0, ids.index(moved) + by)) if moved in ids else ids
+
+
+def _moved_to(ids: list[int], moved: int, index: int) -> list[int]:
     if moved not in ids:
         return ids
     others = [id_ for id_ in ids if id_ != moved]
-    others.insert(max(0, ids.index(moved) + by), moved)
+    others.insert(index, moved)
     return others

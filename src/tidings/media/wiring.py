@@ -1,4 +1,4 @@
-"""How media are joined to the rest: their services and pages."""
+"""How media are joined to the rest: their services, endpoints and pages."""
 
 from __future__ import annotations
 
@@ -37,4 +37,8 @@ def build_proxy(parts: Parts) -> MediaProxy:
     return MediaProxy(parts.database, fetcher, relay, parts.pictures, cache, parts.clock, policy)
 
 
-SLICE = Slice(build=build, pages=("proxy_pages", "episode_pages", "queue_pages"))
+SLICE = Slice(
+    build=build,
+    endpoints=("episode_endpoints", "queue_endpoints"),
+    pages=("proxy_pages", "episode_pages", "queue_pages"),
+)
