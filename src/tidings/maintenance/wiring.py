@@ -65,6 +65,7 @@ def loops(services: MaintenanceServices, worker: str) -> tuple[Loop, ...]:
 
 SLICE = Slice(
     build=build,
+    endpoints=("instance_endpoints",),
     pages=("instance_pages",),
     settings_menu=(MenuItem("/instance", msg("This instance"), after="/users", is_for_admins=True),),
     loops=loops,
