@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.one_engine]
 OPERATIONS = operations_of(API_ROUTES)
 WITH_ID = {name: route for name, route in OPERATIONS.items() if "_id}" in route.path}
 # Accounts are what administrators are for; of what is inside of one they see nothing.
-ADMINISTERED = {"get_user", "update_user", "delete_user", "get_limits", "update_limits"}
+ADMINISTERED = {"get_user", "update_user", "delete_user", "get_limits", "update_limits", "delete_invitation"}
 
 
 @pytest.mark.parametrize(

@@ -205,3 +205,18 @@ def test_every_kind_and_method_has_words() -> None:
 )
 def test_details_are_shown_in_words_unless_a_user_wrote_them(kind: EventKind, detail: str, words: str) -> None:
     assert log_words.detail_in_words(kind, detail).startswith(words)
+
+
+@pytest.mark.one_engine
+def test_users_read_what_happened_to_their_own_account(service: RunningService, alice: Person, bob: Person) -> None:
+    Visitor(service, alice).sign_in()
+    Visitor(service, bob).sign_in()
+    bob.post("/v1/api-keys", {"description": "Phone"})
+
+    seen = alice.get("/v1/me/audit")["entries"]
+
+    assert {one["user_id"] for one in seen} == {alice.id}
+    assert seen[0]["kind"] == "signed_in"
+    assert bob.get("/v1/me/audit", kind="signed_in", limit=1)["entries"][0]["user_id"] == bob.id
+    assert alice.call("GET", "/v1/me/audit?kind=lost").status == 400
+    assert alice.get("/v1/me/audit", user_id=bob.id)["entries"] == seen

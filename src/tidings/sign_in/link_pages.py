@@ -20,7 +20,7 @@ from tidings.services import Services
 from tidings.services.accounts.authentication import Attempt
 from tidings.sign_in.limits_form import LABELS, LimitsForm, limits_of_form, shown
 from tidings.sign_in.limits_model import Limits
-from tidings.sign_in.links import INVITATION_LIFETIME, UNKNOWN_LINK
+from tidings.sign_in.links import INVITATION_LIFETIME, NO_PASSWORDS, UNKNOWN_LINK
 from tidings.sign_in.services import SignInServices
 from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.field_errors import field_error
@@ -31,7 +31,6 @@ from tidings.web.sign_in_session import begin_session
 routes = Routes()
 
 PATH: Final = "/users/invitations"
-NO_PASSWORDS: Final = msg("Accounts have no passwords here: sign in in one of the other ways.")
 
 
 class InvitationForm(LimitsForm, frozen=True):

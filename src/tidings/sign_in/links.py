@@ -26,6 +26,7 @@ INVITATION_LIFETIME: Final = Instant(DAY)
 SIGN_IN_LIFETIME: Final = Instant(HOUR)
 MAX_NOTE: Final = 200
 
+NO_PASSWORDS: Final = msg("Accounts have no passwords here: sign in in one of the other ways.")
 UNKNOWN_LINK = msg("This link was used, or is too old: ask for another one.")
 
 

@@ -10,6 +10,7 @@ from tidings.api.schema_annotations import Timestamp, one_of
 from tidings.base.errors import Forbidden, InvalidInput
 from tidings.base.messages import verbatim
 from tidings.domain.accounts.events import EventKind, Method
+from tidings.domain.accounts.rights import KeyScope
 from tidings.domain.accounts.users import User
 from tidings.http.binding import Query
 from tidings.http.endpoints import Routes
@@ -23,18 +24,23 @@ DEFAULT_LIMIT: Final = 100
 MAX_LIMIT: Final = 1000
 
 
-class AuditQuery(Query, frozen=True):
+class OwnAuditQuery(Query, frozen=True):
+    """kind, method, address: as in the entries. limit: 1 to 1,000, default 100. before: `next` of the page before."""
+
+    kind: str = ""
+    method: str = ""
+    address: str = ""
+    limit: int | None = None
+    before: str = ""
+
+
+class AuditQuery(OwnAuditQuery, frozen=True):
     """user_id: of one account only. kind, method, address: as in the entries. limit: 1 to 1,000, default 100.
 
     before: `next` of the page before.
     """
 
     user_id: int | None = None
-    kind: str = ""
-    method: str = ""
-    address: str = ""
-    limit: int | None = None
-    before: str = ""
 
 
 class AuditEntryOut(Struct, frozen=True):
@@ -69,6 +75,16 @@ class AuditOut(Struct, frozen=True):
 @routes.get("/v1/audit", admin=True, lists=AuditEntryOut, raises=(Forbidden, InvalidInput))
 def list_account_events(caller: User, sign_in: SignInServices, query: AuditQuery) -> AuditOut:
     """List what happened to all accounts in the last 90 days: sign-ins, refused ones, changes."""
+    return _page(caller, sign_in, query, query.user_id)
+
+
+@routes.get("/v1/me/audit", scope=KeyScope.MANAGE, lists=AuditEntryOut, raises=(InvalidInput,))
+def list_own_events(caller: User, sign_in: SignInServices, query: OwnAuditQuery) -> AuditOut:
+    """List what happened to your account in the last 90 days: sign-ins, refused ones, changes."""
+    return _page(caller, sign_in, query, caller.id)
+
+
+def _page(caller: User, sign_in: SignInServices, query: OwnAuditQuery, user_id: int | None) -> AuditOut:
     for name, known in (("kind", EventKind), ("method", Method)):
         value = getattr(query, name)
         if value and value not in {one.value for one in known}:
@@ -79,7 +95,7 @@ def list_account_events(caller: User, sign_in: SignInServices, query: AuditQuery
     before = LogPlace.read(query.before) if query.before else None
     if query.before and before is None:
         raise InvalidInput(verbatim("before: send the `next` of another page."), field="before")
-    wanted = LogFilter(user_id=query.user_id, kind=query.kind, method=query.method, address=query.address)
+    wanted = LogFilter(user_id=user_id, kind=query.kind, method=query.method, address=query.address)
     found, more = sign_in.log.page(wanted, before=before, limit=limit)
     clock = time_zone(caller.timezone)
     entries = [

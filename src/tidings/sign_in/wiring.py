@@ -172,7 +172,7 @@ def loops(services: SignInServices, _worker: str) -> tuple[SizeMeter]:
 
 SLICE = Slice(
     build=build,
-    endpoints=("log_endpoints", "limits_endpoints"),
+    endpoints=("log_endpoints", "limits_endpoints", "invitation_endpoints"),
     pages=(
         "log_pages",
         "link_pages",
