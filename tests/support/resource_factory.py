@@ -38,6 +38,10 @@ PARAGRAPH = (
     "leave the bicycle at home unless you have a good coat and better patience.</p>"
 )
 ICON = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><circle r="4" cx="4" cy="4" fill="{color}"/></svg>'
+# What is found where the feed has its sound: endpoints read it as chapters, or as a transcript.
+EPISODE_PARTS = """{"version": "1.2.0",
+"chapters": [{"startTime": 0, "title": "Hello"}, {"startTime": 61, "title": "Rain"}],
+"segments": [{"startTime": 1.5, "speaker": "Ada", "body": "Take an umbrella."}]}"""
 OPML = """<?xml version="1.0" encoding="UTF-8"?>
 <opml version="2.0"><body><outline text="Sea"><outline text="Buoys" xmlUrl="https://buoys.example/feed.xml"/></outline>
 </body></opml>
@@ -133,6 +137,7 @@ class ResourceFactory:
         site.serve(
             "/favicon.ico", ICON.replace("{color}", f"#{person.id:06x}"), headers={"Content-Type": "image/svg+xml"}
         )
+        site.serve("/rain.mp3", EPISODE_PARTS)
         site.serve("/rain", ARTICLE.replace("{paragraphs}", PARAGRAPH * 4))
         created = person.post("/v1/feeds", {"feed_url": site.url("/feed.xml")})
         self.feed = person.get(f"/v1/feeds/{created['feed_id']}")
