@@ -39,8 +39,8 @@ class CategoryOut(Struct, frozen=True):
 class CountedCategoryOut(CategoryOut, frozen=True):
     """feed_count, total_unread: with those of the categories below it, and only with counts=true."""
 
-    feed_count: int
-    total_unread: int
+    feed_count: int | UnsetType = UNSET
+    total_unread: int | UnsetType = UNSET
 
 
 class CategoriesQuery(Query, frozen=True):
@@ -81,14 +81,12 @@ def category_out(category: Category) -> CategoryOut:
 
 
 @routes.get("/v1/categories", conditional=Conditional.EXACT, lists=CountedCategoryOut)
-def list_categories(
-    caller: User, services: Services, query: CategoriesQuery
-) -> list[CategoryOut] | list[CountedCategoryOut]:
+def list_categories(caller: User, services: Services, query: CategoriesQuery) -> list[CountedCategoryOut]:
     """List all categories, by title."""
     with services.reading() as db:
         listed = categories.list_all(db, caller.id)
         if not query.counts:
-            return [category_out(category) for category in listed]
+            return [_copy_counted(category, feed_count=UNSET, total_unread=UNSET) for category in listed]
         counts = categories.counts(db, caller.id)
         further = further_categories.of_user(db, caller.id)
         elsewhere = sidebar.get_many(db, caller.id, further) if further else {}
@@ -106,7 +104,7 @@ def list_categories(
     ]
     if caller.categories_sorting_order == "unread_count":
         # The sort is stable: equal categories stay in the order of their titles.
-        counted.sort(key=lambda category: -category.total_unread)
+        counted.sort(key=lambda category: -unread[category.id])
     return counted
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from tidings.api.schema_annotations import Required, one_of
 from tidings.api.struct_copy import StructCopy
@@ -41,8 +41,8 @@ class LabelOut(Struct, frozen=True):
 class CountedLabelOut(LabelOut, frozen=True):
     """entry_count, total_unread: only with counts=true; removed entries are not counted."""
 
-    entry_count: int
-    total_unread: int
+    entry_count: int | UnsetType = UNSET
+    total_unread: int | UnsetType = UNSET
 
 
 class UsedLabelOut(LabelOut, frozen=True):
@@ -78,12 +78,12 @@ _copy_used = StructCopy(UsedLabelOut, "used_by")
 
 
 @routes.get("/v1/labels", lists=CountedLabelOut)
-def list_labels(caller: User, services: Services, query: LabelsQuery) -> list[LabelOut] | list[CountedLabelOut]:
+def list_labels(caller: User, services: Services, query: LabelsQuery) -> list[CountedLabelOut]:
     """List all labels in their order: yours, then by title."""
     with services.reading() as db:
         listed = _listed(db, caller.id)
         if not query.counts:
-            return listed
+            return [_copy_counted(label, entry_count=UNSET, total_unread=UNSET) for label in listed]
         counts = labels.counts(db, caller.id, [label.id for label in listed])
     return [_counted(label, counts.get(label.id, LabelCounts())) for label in listed]
 
