@@ -99,6 +99,9 @@ def document(routes: Iterable[Endpoint], *, server: str = "/", examples: Example
     """
     operations = operations_of(routes)
     schemas = Schemas([ErrorBody, Problem, *(hint for route in operations.values() for hint in _hints(route))])
+    for route in operations.values():
+        for media in _media(route):
+            schemas.components.update(media.components)
     examples = examples or {}
     paths: dict[str, dict[str, Any]] = {}
     for name, route in operations.items():
@@ -288,6 +291,12 @@ def _hints(route: Endpoint) -> Iterable[Any]:
     """Yield the types of all JSON bodies."""
     yield from (hint for hint in successes(route).values() if hint is not None and not isinstance(hint, Media))
     yield from (shape for hint in _signature(route.handler).values() if (shape := _body(hint)) is not None)
+
+
+def _media(route: Endpoint) -> Iterable[Media]:
+    """Yield the bodies of requests and responses that are declared with a schema of their own."""
+    yield from route.request_bodies
+    yield from (hint for hint in successes(route).values() if isinstance(hint, Media))
 
 
 def _summary(handler: Callable[..., Any]) -> tuple[str, str]:

@@ -18,6 +18,7 @@ from tidings.domain.accounts.rights import KeyScope
 from tidings.domain.accounts.users import User
 from tidings.http.endpoints import Media, Routes
 from tidings.http.json_body import decode_object
+from tidings.http.openapi_schemas import REF
 from tidings.http.requests import Request
 from tidings.http.responses import JSON, json
 from tidings.services import Services
@@ -42,10 +43,14 @@ class IntegrationTestedOut(Struct, frozen=True):
     response: str
 
 
-def _schema(*, of_answer: bool) -> dict[str, Any]:
-    """Return the schema of an object with a member per integration. of_answer: of the response, not of the request."""
-    by_name = {name: _members(leaf.fields, of_answer=of_answer) for name, leaf in REGISTRY.items()}
-    return {"type": "object", "properties": by_name, **({"required": list(by_name)} if of_answer else {})}
+def _media(*, of_answer: bool) -> Media:
+    """Return a body with a member per integration. of_answer: of the response, not of the request."""
+    end = "" if of_answer else "Update"
+    names = {name: f"{name.replace('_', ' ').title().replace(' ', '')}Integration{end}" for name in REGISTRY}
+    components = {names[name]: _members(leaf.fields, of_answer=of_answer) for name, leaf in REGISTRY.items()}
+    by_name = {name: {"$ref": REF + shown} for name, shown in names.items()}
+    whole: dict[str, Any] = {"type": "object", "properties": by_name, **({"required": [*names]} if of_answer else {})}
+    return Media(JSON, {"$ref": f"{REF}Integrations{end}"}, {f"Integrations{end}": whole, **components})
 
 
 def _members(fields: tuple[SettingField, ...], *, of_answer: bool) -> dict[str, Any]:
@@ -73,8 +78,7 @@ def _member(field: SettingField) -> dict[str, Any]:
     return created | ({"format": "password"} if field.kind is FieldKind.PASSWORD else {})
 
 
-SHOWN = Media(JSON, _schema(of_answer=True))
-SENT = Media(JSON, _schema(of_answer=False))
+SHOWN, SENT = _media(of_answer=True), _media(of_answer=False)
 
 
 @routes.get("/v1/integrations", scope=KeyScope.MANAGE, responses={200: SHOWN})

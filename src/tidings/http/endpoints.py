@@ -25,6 +25,8 @@ class Media(Struct, frozen=True):
     type: str
     schema: dict[str, Any] = {}
     """Its JSON Schema in the OpenAPI document."""
+    components: dict[str, dict[str, Any]] = {}
+    """Schemas by name, to which `schema` refers."""
 
 
 class Conditional(Enum):
