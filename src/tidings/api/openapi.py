@@ -70,6 +70,10 @@ IF_NONE_MATCH = {
     "description": "The ETag of what the client has.",
 }
 TAG = {"description": "Stands for what is sent.", "schema": {"type": "string"}}
+NEXT = {
+    "description": 'The address of the next page, as <…>; rel="next" (RFC 8288). The last page has none.',
+    "schema": {"type": "string"},
+}
 ABOUT = (
     "For reader apps and scripts. Clients of Miniflux work unchanged.",
     "Sign in with username and password (Basic), or an API key as X-Auth-Token; if both are sent, the key is used.",
@@ -209,6 +213,8 @@ def _operation(route: Endpoint, name: str, schemas: Schemas, examples: Mapping[s
     created["security"] = [{"password": []}, {"key": [str(scope)]}] if scope else []
     for status in (200, 304) if route.conditional else ():
         created["responses"][str(status)]["headers"] = {"ETag": TAG}
+    if route.lists is not None and any(one["name"] == "cursor" for one in given):
+        created["responses"]["200"].setdefault("headers", {})["Link"] = NEXT
     return created
 
 
