@@ -20,7 +20,7 @@ COMPILE := $(VENV)/bin/uv pip compile pyproject.toml $(LOCKED)
 test test-fast test-long: export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test test-fast test-long check format lock bench bench-api bench-memory bench-poll abuse corpus fuzz-ingestion fuzz chaos soak docs statuses contracts messages release-check screenshots clean
+.PHONY: help serve test test-fast test-long check format lock bench bench-api bench-memory bench-poll abuse corpus fuzz-ingestion fuzz chaos soak docs statuses contracts client messages release-check screenshots clean
 
 help: ## show this list
 	@echo "Tidings, a self-hosted feed reader service."
@@ -91,6 +91,9 @@ statuses: $(VENV)/.dev ## run the tests of the API and write the statuses they r
 
 contracts: $(VENV)/.dev ## rewrite contracts/ from the code; review the diff before you commit it
 	@exec $(IN_VENV) -m pytest -q -k "reviewed" --write-contracts tests
+
+client: $(VENV)/.dev ## rewrite clients/python from contracts/openapi.json (`make contracts` does it as well)
+	@PYTHONPATH=tools exec $(IN_VENV) -m client_generator
 
 messages: $(VENV)/.dev ## update the message catalogues from the code, and list what has no translation
 	@PYTHONPATH=tests exec $(IN_VENV) -m support.catalogues

@@ -60,7 +60,7 @@ gc.disable()
 ENGINES = ("sqlite", "postgresql")
 FOLDER = Path(__file__).parent
 # Their questions are not about the engine. With --long they run on both.
-ONE_ENGINE = frozenset({"browser", "cli", "clients", "tools", "web"})
+ONE_ENGINE = frozenset({"browser", "cli", "client_libraries", "clients", "tools", "web"})
 SLOW_FILE = re.compile(r"^pytestmark = .*\bpytest\.mark\.slow\b", re.MULTILINE)
 
 

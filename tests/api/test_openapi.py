@@ -14,6 +14,7 @@ import pytest
 from msgspec import Struct
 from starlette.responses import Response
 
+import client_generator
 from support import examples, statuses
 from support.contracts import compare
 from support.databases import Databases
@@ -55,6 +56,14 @@ def test_the_openapi_document_is_the_reviewed_one(
         examples.KEPT.write_text(pretty(found))
     assert found == kept or write, "the examples are not true any more: if that is meant, run `make contracts`"
     compare("openapi.json", pretty(document(DOCUMENTED_ROUTES)), write=write)
+
+
+def test_the_client_for_python_is_the_reviewed_one(pytestconfig: pytest.Config) -> None:
+    for name, text in client_generator.generated(document(DOCUMENTED_ROUTES)).items():
+        path = client_generator.PACKAGE / name
+        if pytestconfig.getoption("--write-contracts"):
+            path.write_text(text, encoding="utf-8")
+        assert path.read_text(encoding="utf-8") == text, f"{name} is not what `make contracts` and `make client` write"
 
 
 def pretty(value: Any) -> str:
