@@ -198,9 +198,12 @@ def test_a_busy_service_is_asked_again_when_it_says(elsewhere: Client, site: Pub
     busy = Answer('{"error_message": "Busy."}', status=503, headers={"Retry-After": "0"})
     site.script("/v1/me", busy, busy, Answer('{"id": 1}'))
     site.script("/v1/feeds", busy, Answer('{"feed_id": 1}'))
+    full = Answer("", status=503, headers={"Retry-After": "0", "X-Error-Code": "overloaded"})
+    site.script("/v1/labels", full, Answer('{"id": 1}'))
     site.script("/v1/import", Answer("", status=429, headers={"Retry-After": "0"}), Answer('{"message": "Done."}'))
 
     assert elsewhere.me()["id"] == 1
+    assert elsewhere.create_label(title="Not begun yet")["id"] == 1
     # A feed may have been created.
     with pytest.raises(errors.Unavailable, match="Busy"):
         elsewhere.create_feed(feed_url="https://example.org/feed.xml")

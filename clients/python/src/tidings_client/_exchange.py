@@ -133,12 +133,14 @@ class Exchanges:
     def _pause(self, call: Call, response: httpx2.Response) -> Pause | None:
         """Return how long to wait before the request is sent again, None if it is not.
 
-        429 comes before anything is done. 503 may come in the middle of it: what creates something is not repeated.
+        429 comes before anything is done, and so does 503 if there were too many requests. Any other 503 may come when
+        a change has been made: it is not made twice.
         """
         wait_s = retry_after_s(response)
         status = response.status_code
+        is_begun = call.method != "GET" and response.headers.get("X-Error-Code") != "overloaded"
         is_safe = status == httpx2.codes.TOO_MANY_REQUESTS or (
-            status == httpx2.codes.SERVICE_UNAVAILABLE and call.method != "POST"
+            status == httpx2.codes.SERVICE_UNAVAILABLE and not is_begun
         )
         if not call.is_repeatable or not is_safe or wait_s is None or wait_s > self._max_wait_s:
             return None
