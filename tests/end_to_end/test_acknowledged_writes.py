@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import http.client
-import json
 import os
 import signal
 import threading
@@ -12,10 +10,11 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import urlsplit
+from typing import Literal
 
 import pytest
 
+import tidings_client
 from support.entry_fixtures import ready
 from support.people import Cast, Person
 from support.random_examples import in_long_run
@@ -23,13 +22,14 @@ from support.running import environment_for, running
 from tidings.base.times import DAY
 from tidings.storage.feeds import feeds
 from tidings.storage.polling import entry_writes
+from tidings_client import Unreachable
 
 pytestmark = pytest.mark.slow
 
 CLIENTS, KILLS, ACKNOWLEDGED_BEFORE_KILL = 8, in_long_run(3, otherwise=2), in_long_run(400, otherwise=200)
 WAIT_S = 120
 
-State = tuple[bool, str]
+State = tuple[bool, Literal["unread", "read", "removed"]]
 
 
 @dataclass
@@ -44,22 +44,18 @@ class Client:
     enough: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
 
     def change_until_it_fails(self) -> None:
-        connection = http.client.HTTPConnection(urlsplit(self.person.service.url).netloc, timeout=WAIT_S)
-        with suppress(OSError, http.client.HTTPException):
+        with suppress(Unreachable), self.person.client(timeout_s=WAIT_S) as client:
             while True:
-                self._change(connection)
-        connection.close()
+                self._change(client)
 
-    def _change(self, connection: http.client.HTTPConnection) -> None:
+    def _change(self, client: tidings_client.Client) -> None:
         starred, status = self.acknowledged
-        is_star = self.count % 2 == 0
-        self.sent = (not starred, status) if is_star else (starred, "read" if status == "unread" else "unread")
-        path = f"/v1/entries/{self.entry_id}/star" if is_star else "/v1/entries"
-        body = None if is_star else json.dumps({"entry_ids": [self.entry_id], "status": self.sent[1]})
-        connection.request("PUT", path, body, {"X-Auth-Token": self.person.token})
-        answer = connection.getresponse()
-        answer.read()
-        assert answer.status == 204
+        if self.count % 2 == 0:
+            self.sent = not starred, status
+            client.toggle_star(self.entry_id)
+        else:
+            self.sent = starred, "read" if status == "unread" else "unread"
+            client.update_entries(entry_ids=[self.entry_id], status=self.sent[1])
         self.acknowledged = self.sent
         self.count += 1
         self.enough.release()

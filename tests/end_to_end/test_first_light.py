@@ -19,6 +19,7 @@ from support.running import RunningService, environment_for, running
 from tidings.base.times import Instant
 from tidings.storage.feeds import feeds
 from tidings.storage.polling import sources
+from tidings_client import Client
 
 pytestmark = pytest.mark.slow
 
@@ -80,19 +81,21 @@ def test_refreshing_all_feeds_is_noticed_by_the_worker(
     environment = environment_for(empty_database_url, tmp_path, admin_password="test123")
     site.serve("/feed.xml", rss(["First"], site.url("/feed.xml")))
 
-    with running("serve", environment, tmp_path) as service:
+    with (
+        running("serve", environment, tmp_path) as service,
+        Client(service.url, username="admin", password="test123") as client,
+    ):
         service.wait_until_ready()
-        client = miniflux.Client(service.url, "admin", "test123")
-        feed_id = client.create_feed(site.url("/feed.xml"))
+        feed_id = client.create_feed(feed_url=site.url("/feed.xml"))["feed_id"]
         # A feed that was just checked is left in peace for half a minute.
         with service.services.database.writing() as db:
             feeds.change(db, 1, feed_id, checked_at=0)
         site.serve("/feed.xml", rss(["Second", "First"], site.url("/feed.xml")))
 
-        client.refresh_all_feeds()
+        client.refresh_all()
 
         # Before it is due by itself, an hour later.
-        wait_for(lambda: client.get_entries()["total"] == 2, 60)
+        wait_for(lambda: client.entries()["total"] == 2, 60)
 
 
 def test_all_pages_are_below_the_path_of_the_base_url(empty_database_url: str, tmp_path: Path) -> None:
@@ -108,7 +111,8 @@ def test_all_pages_are_below_the_path_of_the_base_url(empty_database_url: str, t
         probe = RunningService(below_base_path, environment, service.log_path, service.process)
         probe.wait_until_ready()
 
-        assert miniflux.Client(below_base_path, "admin", "test123").me()["username"] == "admin"
+        with Client(below_base_path, username="admin", password="test123") as client:
+            assert client.me()["username"] == "admin"
         assert call(service.url, "GET", "/readyz").body == b"OK"
         # As behind a proxy that removes the path.
         with pytest.raises(urllib.error.HTTPError, match="401"):

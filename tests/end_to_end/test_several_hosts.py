@@ -39,7 +39,8 @@ def import_and_wait(people: list[Person], site: Publisher, title: str) -> None:
         site.serve(url.removeprefix(site.url("")), rss([title], url))
     outlines = "".join(f'<outline xmlUrl="{url}"/>' for url in urls)
     opml = f'<opml version="2.0"><body>{outlines}</body></opml>'
-    assert people[0].call("POST", "/v1/import", raw=opml.encode()).status == 201
+    with people[0].client() as client:
+        client.import_feeds(opml.encode())
     until(lambda: all(has_new_entries(person, title) for person in people))
 
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
 from support.outbox import is_signed
-from support.people import call, rss
+from support.people import rss
 from support.publisher import Publisher
 from support.running import environment_for, running
 from tidings import __version__
+from tidings_client import Client
 
 pytestmark = pytest.mark.slow
 
@@ -21,22 +21,17 @@ def test_a_new_entry_is_sent_to_a_webhook(empty_database_url: str, site: Publish
     site.serve("/feed.xml", rss(["First"], site.url("/feed.xml")))
     site.serve("/hook")
 
-    with running("serve", environment, tmp_path) as service:
+    with (
+        running("serve", environment, tmp_path) as service,
+        Client(service.url, username="ada", password="correct horse") as client,
+    ):
         service.wait_until_ready()
-
-        def ask(method: str, path: str, body: object) -> dict[str, object]:
-            basic = {"Authorization": "Basic YWRhOmNvcnJlY3QgaG9yc2U="}
-            answer = call(service.url, method, path, json.dumps(body).encode(), basic)
-            assert answer.status in (200, 201, 202, 204), answer.body
-            return answer.json() if answer.body else {}
-
-        webhook = ask("PUT", "/v1/integrations", {"webhook": {"enabled": True, "url": site.url("/hook")}})["webhook"]
-        feed = ask("POST", "/v1/feeds", {"feed_url": site.url("/feed.xml")})
+        webhook = client.update_integrations(webhook={"enabled": True, "url": site.url("/hook")})["webhook"]
+        feed = client.create_feed(feed_url=site.url("/feed.xml"))
         site.serve("/feed.xml", rss(["Second", "First"], site.url("/feed.xml")))
-        ask("PUT", f"/v1/feeds/{feed['feed_id']}/refresh", {})
+        client.refresh_feed(feed["feed_id"])
         (seen,) = site.wait_for(1, "/hook", timeout_s=90)
 
-    assert isinstance(webhook, dict)
     assert is_signed(seen, webhook["secret"])
     assert [entry["title"] for entry in seen.json()["entries"]] == ["Second"]
     assert seen.headers["user-agent"] == f"Tidings/{__version__}"

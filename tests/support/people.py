@@ -11,7 +11,7 @@ import select
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode, urlsplit
 
 from support.publisher import Publisher
@@ -19,6 +19,9 @@ from support.running import RunningService
 from support.statuses import note
 from tidings.domain.accounts.users import User
 from tidings.storage.accounts import api_keys
+
+if TYPE_CHECKING:
+    from tidings_client import Client
 
 _numbers = itertools.count(1)
 PASSWORD = "correct horse"
@@ -105,6 +108,13 @@ class Person:
     @property
     def id(self) -> int:
         return self.user.id
+
+    def client(self, **options: Any) -> Client:
+        """Return a client with the API key of this user, to be closed. options: as `Client` has them."""
+        # Programs in tools/ that use this module have no such package.
+        from tidings_client import Client
+
+        return Client(self.service.url, token=self.token, **options)
 
     def call(self, method: str, path: str, body: Any = None, *, raw: bytes | None = None, **query: Any) -> HttpResponse:
         """Send a request with the API key. body: sent as JSON. raw: sent unchanged."""
