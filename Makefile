@@ -115,7 +115,7 @@ lock: $(VENV)/.dev ## resolve dependencies and write requirements/ (ARGS="--upgr
 
 clean: ## remove .venv and caches, but no data
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
-	find src tests tools benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+	find src tests tools benchmarks clients -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(IN_VENV):
 	@for candidate in $(or $(PYTHON),python3 python3.14 python3.13 python3.12 python3.11 python); do \

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import json
 from typing import Any
@@ -12,6 +13,7 @@ from client_generator import blocking, client
 from client_generator.operations import operations_of
 from client_generator.types import Types, camel, noun
 from support.publisher import Answer, Publisher
+from tidings_client import errors
 
 PAGE = {
     "type": "object",
@@ -71,20 +73,45 @@ DOCUMENT = {
 
 
 @pytest.fixture
-def pets(site: Publisher) -> Any:
-    code = blocking.derived(client.text(operations_of(DOCUMENT, Types(DOCUMENT))))
+def async_pets(site: Publisher) -> Any:
     names: dict[str, Any] = {}
-    exec(code, names)
+    exec(client.text(operations_of(DOCUMENT, Types(DOCUMENT))), names)
+    return names["AsyncClient"](site.url(""), token="secret")
+
+
+@pytest.fixture
+def pets(site: Publisher) -> Any:
+    names: dict[str, Any] = {}
+    exec(blocking.derived(client.text(operations_of(DOCUMENT, Types(DOCUMENT)))), names)
     return names["Client"](site.url(""), token="secret")
 
 
-def test_events_are_read_as_they_come(pets: Any, site: Publisher) -> None:
+def test_events_are_read_as_they_come(pets: Any, async_pets: Any, site: Publisher) -> None:
     stream = 'id: 7\nevent: entry\ndata: {"id": 1}\n\n: still here\n\ndata: {"id": 2}\n\n'
     site.script("/v1/events", Answer(stream, headers={"Content-Type": "text/event-stream"}, chunked=True))
+
+    async def read() -> list[tuple[str, str, object]]:
+        async with async_pets:
+            return [(one.id, one.event, one.json()) async for one in async_pets.events(last_event_id="6")]
+
     with pets:
-        found = [(event.id, event.event, event.json()) for event in pets.events(last_event_id="6")]
-    assert found == [("7", "entry", {"id": 1}), ("7", "message", {"id": 2})]
-    assert site.last.headers["last-event-id"] == "6"
+        found = [(one.id, one.event, one.json()) for one in pets.events(last_event_id="6")]
+    assert found == asyncio.run(read()) == [("7", "entry", {"id": 1}), ("7", "message", {"id": 2})]
+    assert [seen.headers["last-event-id"] for seen in site.requests_for("/v1/events")] == ["6", "6"]
+
+
+def test_a_refused_stream_is_an_error(pets: Any, async_pets: Any, site: Publisher) -> None:
+    site.script("/v1/events", Answer('{"error_message": "Not yours."}', status=403))
+
+    async def read() -> None:
+        async with async_pets:
+            async for _ in async_pets.events():
+                pass
+
+    with pets, pytest.raises(errors.Forbidden, match="Not yours"):
+        next(pets.events())
+    with pytest.raises(errors.Forbidden, match="Not yours"):
+        asyncio.run(read())
 
 
 def test_pages_with_a_cursor_in_their_body_follow_each_other(pets: Any, site: Publisher) -> None:
