@@ -252,6 +252,15 @@ def leaves(tree: Tree) -> Iterator[Leaf]:
             yield tree
 
 
+def needs_text(tree: Tree) -> bool:
+    """Return whether a query asks for the body of an entry."""
+    return any(
+        (isinstance(leaf, Text) and leaf.field in (TextField.ANY, TextField.TEXT))
+        or (isinstance(leaf, Number) and leaf.field is NumberField.WORDS)
+        for leaf in leaves(tree)
+    )
+
+
 def wanted(tree: Tree) -> Iterator[Leaf]:
     """Yield the leaves for which an entry may have been found: those that nothing excludes."""
     match tree:

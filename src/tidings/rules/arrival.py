@@ -26,11 +26,11 @@ from tidings.domain.entries.state_changes import StateChange
 from tidings.domain.feeds.categories import CategoryTree
 from tidings.engine.database import Read, Write
 from tidings.query import Candidate, Matcher
-from tidings.query.model import Times, Tree, leaves
+from tidings.query.model import Times, Tree, leaves, needs_text
 from tidings.rules import store
-from tidings.rules.model import Action, ActionType, Rule, day_of, needs_text, problem_of
-from tidings.rules.queries import RuleQueries
+from tidings.rules.model import Action, ActionType, Rule, day_of, problem_of
 from tidings.services.entries.entries import MAX_SAVED
+from tidings.services.entries.kept_queries import KeptQueries
 from tidings.services.listeners import ArrivingEntries, Channel, Completion, Listeners, RuleName, StoredEntries
 from tidings.storage.entries import entries, labels
 from tidings.storage.feeds import categories, further_categories
@@ -267,7 +267,7 @@ class Arrival:
         self._arriving = arriving
         self._now = max(one.now for one in arriving)
         self._label_ids = {label.id for label in labels.list_all(db, user.id)}
-        self._rules = RuleSet(user, rules, self._label_ids, self._now, RuleQueries(db, user.id, listeners).tree)
+        self._rules = RuleSet(user, rules, self._label_ids, self._now, KeptQueries(db, user.id, listeners).tree)
         self._categories = CategoryTree(categories.list_all(db, user.id))
         self._further = further_categories.of_feeds(db, user.id, {one.feed.id for one in arriving})
         self._matched: Counter[int] = Counter()

@@ -16,8 +16,8 @@ from tidings.base.errors import InvalidField
 from tidings.base.messages import Message, msg
 from tidings.base.text import reject_nul
 from tidings.base.times import Instant, to_local, zone_info
-from tidings.query import Tree, parse
-from tidings.query.model import Everything, Number, NumberField, Text, TextField, leaves
+from tidings.query import parse
+from tidings.query.model import Everything
 
 # Of a user. Each is tried on every entry that arrives.
 MAX_RULES: Final = 200
@@ -174,15 +174,6 @@ def problem_of(rule: Rule | RuleFields, label_ids: Collection[int]) -> Message |
     if any(one.type is ActionType.LABEL and one.label_id not in label_ids for one in actions):
         return msg("A label that it gives was deleted: choose another one, or delete the rule.")
     return None
-
-
-def needs_text(tree: Tree) -> bool:
-    """Return whether a query asks for the body of an entry."""
-    return any(
-        (isinstance(leaf, Text) and leaf.field in (TextField.ANY, TextField.TEXT))
-        or (isinstance(leaf, Number) and leaf.field is NumberField.WORDS)
-        for leaf in leaves(tree)
-    )
 
 
 def day_of(now: Instant, zone: str) -> int:

@@ -26,8 +26,8 @@ from tidings.rules.model import (
     order_after,
     problem_of,
 )
-from tidings.rules.queries import RuleQueries
 from tidings.services.clock import Clock
+from tidings.services.entries.kept_queries import KeptQueries
 from tidings.services.entries.listing import EntryListReader
 from tidings.services.listeners import KeptQuery, Listeners
 from tidings.storage.entries import labels
@@ -114,7 +114,7 @@ class Rules:
         fields = fields.checked()
         with self._database.reading() as db:
             _check_names(db, user.id, fields, self._listeners)
-            tree = RuleQueries(db, user.id, self._listeners).tree(fields.query)
+            tree = KeptQueries(db, user.id, self._listeners).tree(fields.query)
         now = self._clock()
         matched = matching(fields, tree, now=now, zone=user.timezone)
         changed = matching(fields, tree, now=now, zone=user.timezone, changed_only=True)
@@ -135,12 +135,12 @@ class Rules:
     def problems_of(self, db: Read, user_id: int, rules: Sequence[Rule]) -> dict[int, Message]:
         """Return why rules do nothing though they may be switched on, by id; those that work are left out."""
         label_ids = {label.id for label in labels.list_all(db, user_id)} if rules else set()
-        queries = RuleQueries(db, user_id, self._listeners)
+        queries = KeptQueries(db, user_id, self._listeners)
         found = {rule.id: problem_of(rule, label_ids) or _problem_of_query(rule, queries) for rule in rules}
         return {rule_id: problem for rule_id, problem in found.items() if problem is not None}
 
     def _ask_about_everything(self, db: Read, user_id: int, fields: RuleFields, *, may_match_everything: bool) -> None:
-        tree = RuleQueries(db, user_id, self._listeners).tree(fields.query)
+        tree = KeptQueries(db, user_id, self._listeners).tree(fields.query)
         if fields.scope is Scope.ALL and isinstance(tree, Everything) and not may_match_everything:
             problem = msg(
                 "every entry of your account matches: narrow the query or the scope, or say that you want this rule."
@@ -242,7 +242,7 @@ def kept_queries(db: Read, user_id: int) -> list[KeptQuery]:
     ]
 
 
-def _problem_of_query(rule: Rule, queries: RuleQueries) -> Message | None:
+def _problem_of_query(rule: Rule, queries: KeptQueries) -> Message | None:
     try:
         queries.tree(rule.query)
     except InvalidInput as error:
@@ -252,7 +252,7 @@ def _problem_of_query(rule: Rule, queries: RuleQueries) -> Message | None:
 
 def _check_names(db: Read | Write, user_id: int, fields: RuleFields, listeners: Listeners) -> None:
     """Raise InvalidField for a feed, a category, a label or a view that is not the user's."""
-    RuleQueries(db, user_id, listeners).tree(fields.query)
+    KeptQueries(db, user_id, listeners).tree(fields.query)
     if fields.scope is Scope.FEED and feeds.get(db, user_id, fields.feed_id or 0) is None:
         raise InvalidField("feed_id", msg("you have no feed {id}.", id=fields.feed_id or 0))
     if fields.scope is Scope.CATEGORY and categories.get(db, user_id, fields.category_id or 0) is None:

@@ -26,10 +26,10 @@ from tidings.query import parse
 from tidings.rules import runs_store
 from tidings.rules.arrival import Decision
 from tidings.rules.model import RuleFields, Scope, decode_actions, problem_of
-from tidings.rules.queries import RuleQueries
 from tidings.rules.rules import effective, matching, owned_rule
 from tidings.rules.runs_store import ChangedEntry, RuleRun, RunState
 from tidings.services.clock import Clock
+from tidings.services.entries.kept_queries import KeptQueries
 from tidings.services.entries.listing import EntryListReader
 from tidings.services.listeners import Listeners
 from tidings.storage.entries import counters, entries, labels
@@ -63,7 +63,7 @@ class RuleRuns:
             problem = problem_of(rule, {label.id for label in labels.list_all(db, user.id)})
             if problem is not None:
                 raise InvalidInput(problem)
-            query = RuleQueries(db, user.id, self._listeners).without_views(fields.query)
+            query = KeptQueries(db, user.id, self._listeners).without_views(fields.query)
         fields = msgspec.structs.replace(fields, query=query)
         now = self._clock()
         changed = matching(fields, parse(query), now=now, zone=user.timezone, changed_only=True)

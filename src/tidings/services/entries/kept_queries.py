@@ -1,4 +1,4 @@
-"""Reads the queries of rules, in which `S:name` is the query of a saved view."""
+"""Reads queries that are tried on entries in memory, in which `S:name` is the query of a saved view."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tidings.services.listeners import Listeners
 _parsed: Final = lru_cache(maxsize=4096)(parse)
 
 
-class RuleQueries:
+class KeptQueries:
     """Reads queries of one user. The saved views are read when the first query names one, and are as they are then."""
 
     def __init__(self, db: Read, user_id: int, listeners: Listeners) -> None:
