@@ -332,7 +332,7 @@ def test_an_excepted_feed_has_no_duplicates(reader: Reader) -> None:
 
 
 def test_a_category_excepts_the_feeds_in_it_and_below_it(reader: Reader) -> None:
-    services = Categories(reader.database, lambda: NOW)
+    services = Categories(reader.database, lambda: NOW, Listeners())
     top = services.create(reader.user_id, "Kept")
     below = services.create(reader.user_id, "Below", parent_id=top.id)
     ids = [*reader.arrive(reader.one, ready("Rain", url=URL)), *reader.arrive(reader.two, ready("Rain", url=URL))]

@@ -44,6 +44,7 @@ from tidings.domain.accounts.users import User
 from tidings.domain.feeds.feed_changes import validate_web_url
 from tidings.engine.database import Database
 from tidings.services.clock import Clock
+from tidings.services.listeners import FinishedImport, Listeners
 
 log = structlog.get_logger()
 
@@ -77,10 +78,13 @@ class ImportRunner(Protocol):
 
 
 class BackgroundImports:
-    def __init__(self, database: Database, clock: Clock, runner: ImportRunner, folder: Path) -> None:
+    def __init__(
+        self, database: Database, clock: Clock, runner: ImportRunner, folder: Path, listeners: Listeners
+    ) -> None:
         """Keep uploaded files in `folder` until they are imported."""
         self._database = database
         self._clock = clock
+        self._listeners = listeners
         self._runner = runner
         self._folder = folder
         self._slots = threading.Semaphore(MAX_CONCURRENT)
@@ -151,7 +155,7 @@ class BackgroundImports:
             raise InvalidInput(msg("This import does not wait for an answer any more: choose the file again."))
         path = self._file(user.id, asked.token)
         task = ImportTask(ImportSource.TIDINGS, asked.origin, path=str(path), parts=frozenset(parts))
-        self._start_thread(_Run(self._database, self._clock, user, asked.token), task, path)
+        self._start_thread(_Run(self._database, self._clock, user, asked.token, self._listeners), task, path)
 
     def cancel(self, user: User, started_at: Instant) -> None:
         """Delete the import that asks and began then, with its file."""
@@ -207,7 +211,7 @@ class BackgroundImports:
         if path is not None:
             path = path.rename(self._file(user.id, token))
             task = msgspec.structs.replace(task, path=str(path))
-        self._start_thread(_Run(self._database, self._clock, user, token), task, path)
+        self._start_thread(_Run(self._database, self._clock, user, token, self._listeners), task, path)
 
     def _start_thread(self, run: _Run, task: ImportTask, path: Path | None) -> None:
         thread = threading.Thread(target=self._run, args=(run, task, path), name="import", daemon=True)
@@ -244,13 +248,13 @@ class BackgroundImports:
             raise
         except TidingsError as error:
             log.info("import failed", user_id=run.user.id, source=task.source, reason=error.message)
-            run.fail(error.text)
+            run.fail(task, error.text)
         except Exception:
             log.exception("import crashed", user_id=run.user.id, source=task.source)
-            run.fail(msg("Something went wrong on our side; the log of the server has the details."))
+            run.fail(task, msg("Something went wrong on our side; the log of the server has the details."))
         else:
             log.info("import done", user_id=run.user.id, source=task.source, new_entries=report.new_entries)
-            run.finish(ImportState.DONE, report=msgspec.json.encode(report).decode())
+            run.complete(task, report)
         return False
 
     @contextmanager
@@ -284,11 +288,12 @@ class _Replaced(Exception):
 class _Run:
     """The row of an import that runs."""
 
-    def __init__(self, database: Database, clock: Clock, user: User, token: str) -> None:
+    def __init__(self, database: Database, clock: Clock, user: User, token: str, listeners: Listeners) -> None:
         self._database = database
         self._clock = clock
         self.user = user
         self._token = token
+        self._listeners = listeners
 
     def renew(self, state: ImportState, done: int, total: int) -> None:
         with self._database.writing() as db:
@@ -306,10 +311,28 @@ class _Run:
         if not is_ours:
             raise _Replaced
 
-    def fail(self, problem: Message) -> None:
-        text = problem.english()
-        self.finish(ImportState.FAILED, error=text, error_form=encode_message(problem, text))
+    def complete(self, task: ImportTask, report: AccountImportReport) -> None:
+        """Record what the import did, and tell that it has ended."""
+        result = FinishedImport(
+            user_id=self.user.id,
+            source=task.source,
+            origin=task.origin,
+            new_feeds=report.new_feeds,
+            known_feeds=report.known_feeds,
+            new_entries=report.new_entries,
+            known_entries=report.known_entries,
+            problems=len(report.problems),
+        )
+        self.finish(ImportState.DONE, result, report=msgspec.json.encode(report).decode())
 
-    def finish(self, state: ImportState, **more: str) -> None:
+    def fail(self, task: ImportTask, problem: Message) -> None:
+        """Record why the import failed, and tell that it has ended."""
+        text = problem.english()
+        result = FinishedImport(user_id=self.user.id, source=task.source, origin=task.origin, error=text)
+        self.finish(ImportState.FAILED, result, error=text, error_form=encode_message(problem, text))
+
+    def finish(self, state: ImportState, result: FinishedImport | None = None, **more: str) -> None:
         with self._database.writing() as db:
             import_runs_store.finish(db, self.user.id, self._token, state=state, now=self._clock(), **more)
+            if result is not None:
+                self._listeners.tell_import_finished(db, result)

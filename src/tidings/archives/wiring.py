@@ -24,7 +24,9 @@ def build(parts: Parts) -> ArchiveServices:
         account_export=AccountExport(database, clock, integrations, views, rules, application=f"Tidings {__version__}"),
         account_import=account_import,
         foreign_import=ForeignImport(account_import, clock),
-        background_imports=BackgroundImports(database, clock, ProcessImportRunner(settings), import_folder(settings)),
+        background_imports=BackgroundImports(
+            database, clock, ProcessImportRunner(settings), import_folder(settings), parts.listeners
+        ),
         integrations=integrations,
     )
 

@@ -23,6 +23,7 @@ from tidings.domain.accounts.sessions import Session
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.entries import Entry, EntryStatus, ReadyEntry
 from tidings.domain.entries.saved_views import SavedView
+from tidings.domain.entries.state_changes import AppliedChanges
 from tidings.domain.errors import AccountFull
 from tidings.domain.feeds.feeds import Feed
 from tidings.engine.database import Read, Write
@@ -187,6 +188,54 @@ class EntryAnnouncer(Protocol):
         """Send new entries of a feed, as they are now. Those of which a service hears anyway are not sent twice."""
 
 
+class StateChangeKind(StrEnum):
+    """What became of entries."""
+
+    READ = "read"
+    STARRED = "starred"
+
+
+class ChangedStates(Struct, frozen=True):
+    """Entries that a user has read, or starred. Imports, rules and the folding of duplicates are not told."""
+
+    user_id: int
+    change: StateChangeKind
+    now: Instant
+    entry_ids: Sequence[int] | None = None
+    """None: all entries of the user that are read and were changed at exactly `now`."""
+
+
+class FeedState(Struct, frozen=True):
+    """A feed that begins to fail, or is well again."""
+
+    feed: Feed
+    """As it was when its check began."""
+    is_failing: bool
+    error: str
+    """Why it fails, in English; empty if it does not."""
+    is_disabled: bool
+    """It is not checked any more because of that."""
+    now: Instant
+
+
+class FinishedImport(Struct, frozen=True, kw_only=True):
+    """An import of subscriptions or of an account that has ended."""
+
+    user_id: int
+    source: str
+    """opml, or the source of an account: an archive, another service."""
+    origin: str = ""
+    """Name of the file, or host of the server; empty if it is not known."""
+    error: str = ""
+    """Why it failed, in English; empty if it did not."""
+    new_feeds: int = 0
+    known_feeds: int = 0
+    new_entries: int = 0
+    known_entries: int = 0
+    problems: int = 0
+    """How many things could not be imported."""
+
+
 class SignInWay(Struct, frozen=True, kw_only=True):
     """A way of signing in that a slice offers on the sign-in page, besides the name and the password."""
 
@@ -248,6 +297,11 @@ class Listeners:
     """
     entries_stored: list[Callable[[Write, Sequence[StoredEntries]], None]] = field(default_factory=list)
     """Called once per transaction of checks, after all other writes; feeds without new entries are left out."""
+    states_changed: list[Callable[[Write, Sequence[ChangedStates]], None]] = field(default_factory=list)
+    """Called after a user, in pages, the API or an app, has read or starred entries that were not so before."""
+    feeds_changed_state: list[Callable[[Write, Sequence[FeedState]], None]] = field(default_factory=list)
+    """Called once when checks begin to fail, and once when one succeeds again, after other writes."""
+    imports_finished: list[Callable[[Write, FinishedImport], None]] = field(default_factory=list)
     documents_checked: list[Callable[[Sequence[CheckedDocument]], None]] = field(default_factory=list)
     """Called after the transaction of a check. A listener opens its own transactions and handles its own errors."""
     savers: list[EntrySaver] = field(default_factory=list)
@@ -327,6 +381,30 @@ class Listeners:
         if stored:
             for listener in self.entries_stored:
                 listener(db, stored)
+
+    def tell_states(self, db: Write, applied: AppliedChanges, now: Instant) -> None:
+        """Tell what users have read and starred."""
+        kinds = ((StateChangeKind.READ, applied.read), (StateChangeKind.STARRED, applied.starred))
+        changes = [
+            ChangedStates(user_id, kind, now, ids) for kind, by_user in kinds for user_id, ids in by_user.items()
+        ]
+        for listener in self.states_changed if changes else ():
+            listener(db, changes)
+
+    def tell_marked_read(self, db: Write, user_id: int, count: int, now: Instant) -> None:
+        """Tell that a user has marked a list read. count: how many entries. now: when they were last changed."""
+        for listener in self.states_changed if count else ():
+            listener(db, [ChangedStates(user_id, StateChangeKind.READ, now)])
+
+    def tell_feed_states(self, db: Write, states: Sequence[FeedState]) -> None:
+        """Tell which feeds begin to fail, or are well again."""
+        for listener in self.feeds_changed_state if states else ():
+            listener(db, states)
+
+    def tell_import_finished(self, db: Write, result: FinishedImport) -> None:
+        """Tell that an import has ended."""
+        for listener in self.imports_finished:
+            listener(db, result)
 
     def tell_documents_checked(self, documents: Sequence[CheckedDocument]) -> None:
         """Tell that documents were checked and what they led to is stored."""

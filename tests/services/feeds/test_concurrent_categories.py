@@ -11,12 +11,13 @@ from tidings.domain.feeds.categories import CategoryTree
 from tidings.engine.database import Database
 from tidings.engine.errors import ConcurrentChange
 from tidings.services.feeds.categories import Categories
+from tidings.services.listeners import Listeners
 from tidings.storage.feeds import categories
 
 
 def test_categories_moved_under_each_other_at_once_make_no_loop(database: Database) -> None:
     user_id = FeedFixture.create(database).user_id
-    service = Categories(database, lambda: NOW)
+    service = Categories(database, lambda: NOW, Listeners())
     one, two = (service.create(user_id, name).id for name in ("one", "two"))
 
     def move(category_id: int, parent_id: int, ready: threading.Barrier) -> None:

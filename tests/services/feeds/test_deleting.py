@@ -47,7 +47,7 @@ def test_deleting_waits_for_a_poll_that_is_being_stored(
     subscriptions = Feeds(database, clock=lambda: NOW, listeners=Listeners(), **poller_database)
     deletions: dict[str, Callable[[], None]] = {
         "feed": lambda: subscriptions.delete(alice.id, feed_id),
-        "category": lambda: Categories(database, lambda: NOW).delete(alice.id, category.id),
+        "category": lambda: Categories(database, lambda: NOW, Listeners()).delete(alice.id, category.id),
         "user": lambda: Users(database, lambda: NOW).delete(charlie, alice.id),
     }
     held, outcome = threading.Event(), list[Exception]()

@@ -82,7 +82,7 @@ class RandomActions:
         self.rng = random.Random(seed)
         self.number = 0
         self.services = Entries(database, lambda: NOW, Listeners())
-        self.categories = Categories(database, lambda: NOW)
+        self.categories = Categories(database, lambda: NOW, Listeners())
         # Nothing is fetched here.
         others: Any = dict.fromkeys(("fetcher", "recent", "icons", "full_content", "schedule"))
         self.subscriptions = Feeds(database, clock=lambda: NOW, listeners=Listeners(), **others)

@@ -40,6 +40,17 @@ class EntryState(Struct, frozen=True):
     starred: bool
 
 
+class AppliedChanges(Struct, frozen=True):
+    """What changes did."""
+
+    found: Sequence[int]
+    """How many entries of each change belong to its user."""
+    read: Mapping[int, Sequence[int]]
+    """The entries that were unread and are read now, by user."""
+    starred: Mapping[int, Sequence[int]]
+    """The entries that had no star and have one now, by user."""
+
+
 def apply_all(
     changes: Iterable[StateChange], states: Mapping[EntryKey, EntryState]
 ) -> tuple[dict[EntryKey, EntryState], list[int]]:

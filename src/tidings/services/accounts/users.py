@@ -196,8 +196,11 @@ class Users:
 
     def mark_read(self, user_id: int) -> int:
         """Mark all unread entries read, even those dated in the future. Returns their number."""
+        now = self._clock()
         with self._database.writing() as db:
-            return entries.mark_read(db, user_id, now=self._clock())
+            count = entries.mark_read(db, user_id, now=now)
+            self._listeners.tell_marked_read(db, user_id, count, now)
+            return count
 
     def _add(self, db: Write, username: str, password_hash: str, *, is_admin: bool, **more: Any) -> User:
         _ensure_free(db, {"username": username})

@@ -35,7 +35,8 @@ class AppMarks:
             changed = read_state.differing_from(db, user_id, entry_ids, status=status)
             if not changed:
                 return
-            entries.set_state(db, user_id, changed, status=status, now=now)
+            applied = entries.set_state(db, user_id, changed, status=status, now=now)
+            self._listeners.tell_states(db, applied, now)
             if status is EntryStatus.READ:
                 api_passwords.set_marked_read(db, user_id, login.password_id, now)
 
@@ -65,6 +66,7 @@ class AppMarks:
             )
             if count:
                 api_passwords.set_marked_read(db, user_id, login.password_id, now)
+                self._listeners.tell_marked_read(db, user_id, count, now)
 
     def undo_read(self, login: FeverLogin) -> int:
         """Mark unread what was read in the 15 seconds up to the app's last mark.

@@ -95,7 +95,10 @@ class Entries:
         with self._database.writing() as db:
             if any(change.user_id != changes[0].user_id for change in changes):
                 statements.limit_waits(db, MAX_GROUP_WAIT_S)
-            return entries.change_states(db, changes, now=self._clock())
+            now = self._clock()
+            applied = entries.change_states(db, changes, now=now)
+            self._listeners.tell_states(db, applied, now)
+            return applied.found
 
     def edit(self, user: User, entry_id: int, *, title: str | None = None, content: str | None = None) -> None:
         """Replace the title or the content; later changes by the publisher do not replace them. None keeps a value.
@@ -220,10 +223,12 @@ def write_states(db: Write, user: User, change: StateChange, now: Instant, liste
     Returns how many of the entries belong to the user.
     """
     starred = _not_starred(db, user, change, listeners) if may_save_starred(user, change) else []
-    (found,) = entries.change_states(db, [change], now=now)
+    applied = entries.change_states(db, [change], now=now)
+    (found,) = applied.found
     # The event has the entry as it is now, with its star.
     for entry in entries.get_many(db, user.id, starred) if starred else ():
         listeners.save(db, user, entry, now)
+    listeners.tell_states(db, applied, now)
     return found
 
 

@@ -12,9 +12,10 @@ from msgspec import Struct, structs
 
 from tidings.base.times import Instant
 from tidings.domain.entries.entries import EntryFilter, EntryStatus, Folded, PageRequest, Shown, UnreadLists
-from tidings.engine.database import Database
+from tidings.engine.database import Database, Write
 from tidings.services.clock import Clock
 from tidings.services.entries.listing import EntryListReader
+from tidings.services.listeners import Listeners
 from tidings.storage.entries import entries, folded, read_state
 from tidings.storage.feeds import feeds
 
@@ -29,10 +30,11 @@ class MarkReadResult(Struct, frozen=True):
 
 
 class ReadMarker:
-    def __init__(self, database: Database, clock: Clock, listing: EntryListReader) -> None:
+    def __init__(self, database: Database, clock: Clock, listing: EntryListReader, listeners: Listeners) -> None:
         self._database = database
         self._clock = clock
         self._listing = listing
+        self._listeners = listeners
 
     def mark_read(self, user_id: int, entry_ids: Sequence[int]) -> MarkReadResult:
         """Mark entries read. Ids of others and of read entries are ignored."""
@@ -40,7 +42,8 @@ class ReadMarker:
         with self._database.writing() as db:
             unread = read_state.unread_of(db, user_id, entry_ids)
             if unread:
-                entries.set_state(db, user_id, unread, status=EntryStatus.READ, now=now)
+                applied = entries.set_state(db, user_id, unread, status=EntryStatus.READ, now=now)
+                self._listeners.tell_states(db, applied, now)
             return MarkReadResult(len(unread), now)
 
     def mark_list_read(
@@ -75,7 +78,7 @@ class ReadMarker:
                 for_app=filter_.folded is Folded.ALL,
                 now=now,
             )
-            return MarkReadResult(count, now)
+            return self._told(db, user_id, count, now)
 
     def mark_stored_read(self, user_id: int, entry_filter: EntryFilter, before: Instant) -> MarkReadResult:
         """Mark what an app shows as unread and was stored before a moment as read: it has seen no later entries.
@@ -99,14 +102,14 @@ class ReadMarker:
                 for_app=True,
                 now=now,
             )
-            return MarkReadResult(count, now)
+            return self._told(db, user_id, count, now)
 
     def mark_lists_read(self, user_id: int, lists: UnreadLists, before: Instant) -> MarkReadResult:
         """As `mark_stored_read`, for the entries in any of several lists, in one statement."""
         now = self._clock()
         with self._database.writing() as db:
             count = entries.mark_read(db, user_id, lists=lists, created_before=before, for_app=True, now=now)
-            return MarkReadResult(count, now)
+            return self._told(db, user_id, count, now)
 
     def _mark_found_read(
         self,
@@ -131,7 +134,11 @@ class ReadMarker:
                 for_app=entry_filter.folded is Folded.ALL,
                 now=now,
             )
-            return MarkReadResult(count, now)
+            return self._told(db, user_id, count, now)
+
+    def _told(self, db: Write, user_id: int, count: int, now: Instant) -> MarkReadResult:
+        self._listeners.tell_marked_read(db, user_id, count, now)
+        return MarkReadResult(count, now)
 
     def undo(self, user_id: int, moment: Instant) -> int:
         """Mark the entries of an earlier call unread again. Returns their number."""

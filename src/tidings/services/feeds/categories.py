@@ -28,14 +28,16 @@ from tidings.domain.feeds.categories import (
 from tidings.engine.database import Database, Read, Write
 from tidings.services.clock import Clock
 from tidings.services.concurrent_changes import repeat_if_concurrent
+from tidings.services.listeners import Listeners
 from tidings.storage.entries import counters, duplicates, entries, labels
 from tidings.storage.feeds import bulk, categories, feeds, further_categories
 
 
 class Categories:
-    def __init__(self, database: Database, clock: Clock) -> None:
+    def __init__(self, database: Database, clock: Clock, listeners: Listeners) -> None:
         self._database = database
         self._clock = clock
+        self._listeners = listeners
 
     def create(
         self, user_id: int, title: str, *, parent_id: int | None = None, hide_globally: bool = False
@@ -191,7 +193,9 @@ class Categories:
         now = self._clock()
         with self._database.writing() as db:
             owned_category(db, user_id, category_id)
-            return entries.mark_read(db, user_id, category_id=category_id, published_before=now, for_app=True, now=now)
+            count = entries.mark_read(db, user_id, category_id=category_id, published_before=now, for_app=True, now=now)
+            self._listeners.tell_marked_read(db, user_id, count, now)
+            return count
 
 
 def ensure_paths(

@@ -205,7 +205,9 @@ class Feeds:
         now = self._clock()
         with self._database.writing() as db:
             owned_feed(db, user_id, feed_id)
-            return entries.mark_read(db, user_id, feed_id=feed_id, published_before=now, for_app=True, now=now)
+            count = entries.mark_read(db, user_id, feed_id=feed_id, published_before=now, for_app=True, now=now)
+            self._listeners.tell_marked_read(db, user_id, count, now)
+            return count
 
     def _checked_new(self, user_id: int, fields: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[int, ...]]:
         """Return the columns of a new feed, and its categories after the first."""

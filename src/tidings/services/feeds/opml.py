@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
+from urllib.parse import urlsplit
 
 from msgspec import Struct
 
@@ -18,7 +19,7 @@ from tidings.services.clock import Clock
 from tidings.services.concurrent_changes import repeat_if_concurrent
 from tidings.services.feeds.categories import ensure_paths
 from tidings.services.feeds.feeds import MAX_CATEGORIES
-from tidings.services.listeners import Listeners
+from tidings.services.listeners import FinishedImport, Listeners
 from tidings.services.publisher_requests import PoliteFetcher
 from tidings.storage.feeds import categories, feeds, further_categories
 
@@ -70,20 +71,21 @@ class Opml:
         paths = ((folder.id, [one.name for one in tree.line(folder.id)]) for folder, _ in tree.walk())
         return opml.write(((path, by_category.get(number, [])) for number, path in paths), created_at=self._clock())
 
-    def import_(self, user_id: int, body: bytes) -> OpmlImportResult:
+    def import_(self, user_id: int, body: bytes, origin: str = "") -> OpmlImportResult:
         """Subscribe to all usable feeds of a document. Nothing is fetched; the new feeds are due immediately.
 
+        origin: name of the file, or host of the server; "" if it is not known.
         Raises InvalidInput, and stores nothing, if the document cannot be read or a feed has no category.
         """
         document = opml.read(body)
-        added = repeat_if_concurrent(lambda: self.subscribe(user_id, document.subscriptions))
+        added = repeat_if_concurrent(lambda: self._store(user_id, document, origin))
         known = len(document.subscriptions) - sum(map(len, added))
         return OpmlImportResult(len(added), known, tuple(document.unusable), tuple(document.ignored_settings))
 
     async def import_from(self, user_id: int, url: str) -> OpmlImportResult:
         """Import the document at a URL. Raises InvalidInput as `import_` does, and FetchError."""
         response = await self._fetcher.get(FetchRequest(url=url, accept=_ACCEPT), [user_id], requested_by=user_id)
-        return await asyncio.to_thread(self.import_, user_id, response.body)
+        return await asyncio.to_thread(self.import_, user_id, response.body, urlsplit(url).hostname or "")
 
     def subscribe(
         self, user_id: int, subscriptions: Sequence[opml.OpmlSubscription]
@@ -94,16 +96,36 @@ class Opml:
         first in the document. Raises InvalidInput as `import_` does.
         """
         with self._database.writing() as db:
-            known = feeds.urls(db, user_id)
-            by_url: dict[str, dict[tuple[str, ...], opml.OpmlSubscription]] = {}
-            for one in subscriptions:
-                if (url := one.values["feed_url"]) not in known:
-                    by_url.setdefault(url, {}).setdefault(one.folders, one)
-            added = [_first_ahead(by_folder.values())[:MAX_CATEGORIES] for by_folder in by_url.values()]
-            self._listeners.ensure_feeds(db, user_id, len(added))
-            self._add(db, user_id, added)
-            if added:
-                notify.notify(db, notify.FEEDS)
+            return self._subscribe(db, user_id, subscriptions)
+
+    def _store(self, user_id: int, document: opml.OpmlDocument, origin: str) -> list[list[opml.OpmlSubscription]]:
+        """Subscribe to the feeds of a document, and tell that it is imported."""
+        with self._database.writing() as db:
+            added = self._subscribe(db, user_id, document.subscriptions)
+            result = FinishedImport(
+                user_id=user_id,
+                source="opml",
+                origin=origin,
+                new_feeds=len(added),
+                known_feeds=len(document.subscriptions) - sum(map(len, added)),
+                problems=len(document.unusable) + len(document.ignored_settings),
+            )
+            self._listeners.tell_import_finished(db, result)
+        return added
+
+    def _subscribe(
+        self, db: Write, user_id: int, subscriptions: Sequence[opml.OpmlSubscription]
+    ) -> list[list[opml.OpmlSubscription]]:
+        known = feeds.urls(db, user_id)
+        by_url: dict[str, dict[tuple[str, ...], opml.OpmlSubscription]] = {}
+        for one in subscriptions:
+            if (url := one.values["feed_url"]) not in known:
+                by_url.setdefault(url, {}).setdefault(one.folders, one)
+        added = [_first_ahead(by_folder.values())[:MAX_CATEGORIES] for by_folder in by_url.values()]
+        self._listeners.ensure_feeds(db, user_id, len(added))
+        self._add(db, user_id, added)
+        if added:
+            notify.notify(db, notify.FEEDS)
         return added
 
     def _add(self, db: Write, user_id: int, added: list[list[opml.OpmlSubscription]]) -> None:

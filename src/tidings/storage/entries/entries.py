@@ -14,7 +14,7 @@ from sqlalchemy import ColumnElement, and_, bindparam, func, literal_column, or_
 from tidings.base.times import Instant
 from tidings.domain.entries.entries import Entry, EntryStatus, Folded, PageRequest, Shown, UnreadLists
 from tidings.domain.entries.entry_changes import EntryEdit
-from tidings.domain.entries.state_changes import EntryKey, EntryState, StateChange, apply_all
+from tidings.domain.entries.state_changes import AppliedChanges, EntryKey, EntryState, StateChange, apply_all
 from tidings.engine import full_text
 from tidings.engine.database import Read, Write, columns
 from tidings.engine.statements import in_list, joined, split_ids
@@ -85,16 +85,16 @@ def set_state(
     status: EntryStatus | None = None,
     starred: bool | None = None,
     now: Instant,
-) -> None:
+) -> AppliedChanges:
     """Set status and star of the entries that belong to the user; None leaves the value as it is.
 
     `changed_at` is set even where nothing else changes.
     """
-    change_states(db, [StateChange(user_id, entry_ids, status, starred)], now=now)
+    return change_states(db, [StateChange(user_id, entry_ids, status, starred)], now=now)
 
 
-def change_states(db: Write, changes: Sequence[StateChange], *, now: Instant) -> list[int]:
-    """Apply changes of any users, in this order. Returns how many entries of each change belong to its user.
+def change_states(db: Write, changes: Sequence[StateChange], *, now: Instant) -> AppliedChanges:
+    """Apply changes of any users, in this order.
 
     `changed_at` is set even where nothing else changes. Takes as many statements for many changes as for one. A change
     of a folded entry changes the one that represents it; reading an entry reads all that are the same.
@@ -118,9 +118,15 @@ def change_states(db: Write, changes: Sequence[StateChange], *, now: Instant) ->
     new_states, found = apply_all(changes, states)
     delta = counters.CounterDelta()
     by_state: dict[EntryState, list[int]] = {}
+    read_now: dict[int, list[int]] = {}
+    starred_now: dict[int, list[int]] = {}
     for key, new in new_states.items():
         by_state.setdefault(new, []).append(key[1])
         if (old := states[key]) != new:
+            if old.status == EntryStatus.UNREAD and new.status == EntryStatus.READ:
+                read_now.setdefault(key[0], []).append(key[1])
+            if new.starred and not old.starred:
+                starred_now.setdefault(key[0], []).append(key[1])
             delta.add(feeds[key], old.status, starred=old.starred, times=-1)
             delta.add(feeds[key], new.status, starred=new.starred)
     db.run_many(
@@ -133,7 +139,7 @@ def change_states(db: Write, changes: Sequence[StateChange], *, now: Instant) ->
     delta.write(db)
     for user_id, entry_id in new_states:
         change_log.note(db, user_id, Kind.ENTRY, [entry_id])
-    return found[:number]
+    return AppliedChanges(found[:number], read_now, starred_now)
 
 
 def _lock(

@@ -42,6 +42,12 @@ _count_marked = (
     .where(*_is_marked_in_feeds)
     .group_by(entries.c.feed_id, entries.c.starred)
 )
+_select_marked = (
+    select(entries.c.id, entries.c.feed_id)
+    .where(*_is_marked, entries.c.id > bindparam("after"))
+    .order_by(entries.c.id)
+    .limit(bindparam("limit"))
+)
 _mark_unread = (
     update(entries).where(*_is_marked_in_feeds).values(status=int(EntryStatus.UNREAD), changed_at=bindparam("now"))
 )
@@ -63,6 +69,15 @@ def differing_from(
     wanted = {"status": status, "starred": starred}
     changes = {name: value for name, value in wanted.items() if value is not None}
     return [row["id"] for row in states if any(row[name] != value for name, value in changes.items())]
+
+
+def marked_at(db: Read, user_id: int, moment: Instant, *, after: int, limit: int) -> list[tuple[int, int]]:
+    """Return entries that are read and were last changed at `moment`, each with its feed, in the order of their ids.
+
+    after: only higher ids.
+    """
+    rows = db.tuples(_select_marked, user=user_id, moment=moment, since=moment, after=after, limit=limit)
+    return [(id_, feed_id) for id_, feed_id in rows]
 
 
 def undo_mark_read(db: Write, user_id: int, moment: Instant, *, since: Instant | None = None, now: Instant) -> int:
