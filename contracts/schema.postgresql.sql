@@ -148,10 +148,10 @@ TABLE deliveries
     id bigint NOT NULL DEFAULT nextval('deliveries_id_seq'::regclass)
     user_id integer NOT NULL
     delivery_id text COLLATE "C" NOT NULL -- Unique; sent along so that a receiver can drop a repeat.
-    integration text COLLATE "C" NOT NULL -- Which integration carries it, as in integrations.name.
-    event_type text COLLATE "C" NOT NULL -- new_entries or save_entry.
+    integration text COLLATE "C" NOT NULL -- As in integrations.name; of webhooks, webhook for the main one, else webhook:id.
+    event_type text COLLATE "C" NOT NULL -- new_entries, save_entry …
     receiver text COLLATE "C" NOT NULL -- Deliveries to one receiver go out in order.
-    feed_id integer -- Kept when the feed goes.
+    feed_id integer -- Kept when the feed goes; null: of no single feed.
     state text COLLATE "C" NOT NULL DEFAULT 'pending'::text -- pending, delivered or failed.
     attempts integer NOT NULL DEFAULT 0
     created_at bigint NOT NULL
@@ -408,6 +408,7 @@ TABLE feeds
     limits_reached text COLLATE "C" NOT NULL DEFAULT ''::text -- Of the last parsed body: elements, entries, text (cut there); pages: they have far less text.
     disabled_reason text COLLATE "C" NOT NULL DEFAULT ''::text -- Why a check disabled it: gone (410) or failed; empty: its user did, or it is not.
     keep_duplicates boolean NOT NULL DEFAULT false -- No entry of it counts as a duplicate of another feed's, nor the reverse.
+    is_failing boolean NOT NULL DEFAULT false -- An error was counted, and no check has succeeded since. Edits, which clear the errors, leave it.
     fk_feeds_category_id_categories FOREIGN KEY (category_id) REFERENCES categories(id) ON DELETE CASCADE
     fk_feeds_icon_id_icons FOREIGN KEY (icon_id) REFERENCES icons(id) ON DELETE SET NULL
     fk_feeds_source_id_sources FOREIGN KEY (source_id) REFERENCES sources(id)
@@ -467,7 +468,7 @@ TABLE identities
 
 TABLE integrations
     user_id integer NOT NULL
-    name text COLLATE "C" NOT NULL -- As in the API: webhook, wallabag …
+    name text COLLATE "C" NOT NULL -- As in the API: wallabag, linkding …; not webhook.
     enabled boolean NOT NULL DEFAULT false
     settings text COLLATE "C" NOT NULL DEFAULT '{}'::text -- JSON object; its members are the integration's own.
     changed_at bigint NOT NULL
@@ -575,7 +576,7 @@ TABLE provider_sessions
 TABLE receivers
     id integer NOT NULL DEFAULT nextval('receivers_id_seq'::regclass)
     user_id integer NOT NULL
-    integration text COLLATE "C" NOT NULL -- As in integrations.name.
+    integration text COLLATE "C" NOT NULL -- As in deliveries.
     address_digest bytea NOT NULL -- BLAKE2b of deliveries.receiver, which may be long.
     pending integer NOT NULL DEFAULT 0 -- How many deliveries wait in its queue.
     pending_bytes bigint NOT NULL DEFAULT 0 -- Of their bodies.
@@ -848,6 +849,26 @@ TABLE views
     uq_views_user_id_name_key UNIQUE (user_id, name_key)
     CREATE UNIQUE INDEX pk_views ON public.views USING btree (id)
     CREATE UNIQUE INDEX uq_views_user_id_name_key ON public.views USING btree (user_id, name_key)
+
+TABLE webhooks
+    id integer NOT NULL DEFAULT nextval('webhooks_id_seq'::regclass)
+    user_id integer NOT NULL
+    name text COLLATE "C" NOT NULL DEFAULT ''::text
+    is_main boolean NOT NULL DEFAULT false -- The one among the integrations; at most one of each user.
+    enabled boolean NOT NULL DEFAULT false
+    settings text COLLATE "C" NOT NULL DEFAULT '{}'::text -- JSON object with url and secret.
+    events text COLLATE "C" NOT NULL DEFAULT '[]'::text -- JSON: names of the events that it gets.
+    feed_ids text COLLATE "C" NOT NULL DEFAULT '[]'::text -- JSON: the feeds that it is told of; empty, as category_ids: all. Deleted ones stay.
+    category_ids text COLLATE "C" NOT NULL DEFAULT '[]'::text -- JSON: categories, with those below them, whose feeds it is told of, too.
+    query text COLLATE "C" NOT NULL DEFAULT ''::text -- In the query language; empty for every entry.
+    changed_at bigint NOT NULL
+    last_error text COLLATE "C" NOT NULL DEFAULT ''::text -- As in integrations.
+    last_error_form text COLLATE "C" NOT NULL DEFAULT ''::text -- As in integrations.
+    fk_webhooks_user_id_users FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+    pk_webhooks PRIMARY KEY (id)
+    CREATE UNIQUE INDEX ix_webhooks_main ON public.webhooks USING btree (user_id) WHERE is_main
+    CREATE INDEX ix_webhooks_user ON public.webhooks USING btree (user_id, id)
+    CREATE UNIQUE INDEX pk_webhooks ON public.webhooks USING btree (id)
 
 TABLE websub_pushes
     id integer NOT NULL DEFAULT nextval('websub_pushes_id_seq'::regclass)

@@ -443,7 +443,7 @@ CREATE TABLE feeds (
     took_ms INTEGER DEFAULT 0 NOT NULL,
     parsing_error_form TEXT DEFAULT '' NOT NULL,
     limits_reached TEXT DEFAULT '' NOT NULL,
-    disabled_reason TEXT DEFAULT '' NOT NULL, keep_duplicates BOOLEAN DEFAULT 0 NOT NULL,
+    disabled_reason TEXT DEFAULT '' NOT NULL, keep_duplicates BOOLEAN DEFAULT 0 NOT NULL, is_failing BOOLEAN DEFAULT 0 NOT NULL,
     CONSTRAINT fk_feeds_category_id_categories FOREIGN KEY(category_id) REFERENCES categories (id) ON DELETE CASCADE,
     CONSTRAINT fk_feeds_icon_id_icons FOREIGN KEY(icon_id) REFERENCES icons (id) ON DELETE SET NULL,
     CONSTRAINT fk_feeds_source_id_sources FOREIGN KEY(source_id) REFERENCES sources (id),
@@ -881,6 +881,27 @@ CREATE TABLE views (
     CONSTRAINT fk_views_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
     CONSTRAINT uq_views_user_id_name_key UNIQUE (user_id, name_key)
 );
+
+CREATE TABLE webhooks (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    user_id INTEGER NOT NULL,
+    name TEXT DEFAULT '' NOT NULL,
+    is_main BOOLEAN DEFAULT 0 NOT NULL,
+    enabled BOOLEAN DEFAULT 0 NOT NULL,
+    settings TEXT DEFAULT '{}' NOT NULL,
+    events TEXT DEFAULT '[]' NOT NULL,
+    feed_ids TEXT DEFAULT '[]' NOT NULL,
+    category_ids TEXT DEFAULT '[]' NOT NULL,
+    "query" TEXT DEFAULT '' NOT NULL,
+    changed_at BIGINT NOT NULL,
+    last_error TEXT DEFAULT '' NOT NULL,
+    last_error_form TEXT DEFAULT '' NOT NULL,
+    CONSTRAINT fk_webhooks_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
+);
+
+CREATE UNIQUE INDEX ix_webhooks_main ON webhooks (user_id) WHERE is_main;
+
+CREATE INDEX ix_webhooks_user ON webhooks (user_id, id);
 
 CREATE TABLE websub_pushes (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,

@@ -10,7 +10,8 @@ import pytest
 from support.people import Person, call, rss
 from support.publisher import Publisher
 from tidings.deliveries.store import outbox as stored
-from tidings.deliveries.tables import deliveries, integrations
+from tidings.deliveries.store.integrations import lock_all, save
+from tidings.deliveries.tables import deliveries
 from tidings.storage.schema import feeds
 
 HOOK = "https://hook.example/in?a=1"
@@ -236,8 +237,8 @@ def test_values_that_are_sent_back_as_they_were_still_follow_the_publisher(
 def switch_on(person: Person, settings: dict[str, str], name: str = "webhook", *, enabled: bool = True) -> None:
     services = person.service.services
     with services.database.writing() as db:
-        row = {"user_id": person.id, "name": name, "enabled": enabled, "settings": json.dumps(settings)}
-        db.run(integrations.insert().values(**row, changed_at=services.clock()))
+        lock_all(db, person.id)
+        save(db, person.id, name, enabled=enabled, settings=json.dumps(settings), now=services.clock())
 
 
 def outbox(person: Person) -> list[dict[str, Any]]:

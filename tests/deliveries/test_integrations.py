@@ -16,7 +16,7 @@ from tidings.base.errors import InvalidInput
 from tidings.base.messages import verbatim
 from tidings.deliveries.apprise import AppriseSender
 from tidings.deliveries.integrations import Integrations
-from tidings.deliveries.outbox import OutboxSaver
+from tidings.deliveries.outbox import Outbox
 from tidings.deliveries.store import integrations, outbox
 from tidings.domain.accounts.users import User
 from tidings.engine.database import Database
@@ -29,6 +29,10 @@ from tidings.storage.accounts import users
 pytestmark = pytest.mark.one_engine
 
 SETTING = "TIDINGS_INTEGRATION_ALLOW_PRIVATE_NETWORKS"
+
+
+def saving() -> Listeners:
+    return Listeners(savers=[Outbox(Listeners(), system_clock)])
 
 
 class IntegrationsFixture:
@@ -107,7 +111,7 @@ def test_a_saved_entry_waits_while_its_service_is_down(unguarded: IntegrationsFi
         linkding={"enabled": True, "url": site.origin, "token": "8c1f"},
         webhook={"enabled": True, "url": site.url("/hook")},
     )
-    Entries(database, system_clock, Listeners(savers=[OutboxSaver()])).save(unguarded.user(), entry_id)
+    Entries(database, system_clock, saving()).save(unguarded.user(), entry_id)
     errors = set()
 
     def all_delivered() -> bool:
@@ -134,7 +138,7 @@ def test_an_entry_that_a_service_cannot_take_does_not_delay_the_next(
     site.script("/api/bookmarks/", says({"id": 1}, 201))
     unguarded.put(linkding={"enabled": True, "url": site.origin, "token": "8c1f"})
     for entry_id in (without, with_address):
-        Entries(database, system_clock, Listeners(savers=[OutboxSaver()])).save(unguarded.user(), entry_id)
+        Entries(database, system_clock, saving()).save(unguarded.user(), entry_id)
 
     def states() -> list[str]:
         with database.reading() as db:

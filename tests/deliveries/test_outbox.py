@@ -12,11 +12,12 @@ from support.entry_fixtures import NOW, FeedFixture, ready
 from support.people import Person, rss
 from support.publisher import Publisher
 from tidings.deliveries.events import MAX_BODY_BYTES
-from tidings.deliveries.outbox import post_new_entries
+from tidings.deliveries.outbox import Outbox
 from tidings.deliveries.store import integrations as integrations_storage
 from tidings.deliveries.store import outbox as outbox_storage
-from tidings.deliveries.tables import integrations
+from tidings.deliveries.tables import webhooks
 from tidings.engine.database import Database
+from tidings.services.listeners import Listeners
 from tidings.storage.accounts import users
 from tidings.storage.feeds import feeds
 
@@ -210,7 +211,7 @@ def test_events_of_very_many_entries_are_built_in_bounded_memory(database: Datab
         assert feed
         tracemalloc.start()
         try:
-            posted = post_new_entries(db, user, feed, ids, NOW)
+            posted = Outbox(Listeners(), lambda: NOW).post_new_entries(db, user, feed, ids, NOW)
             _, peak = tracemalloc.get_traced_memory()
         finally:
             tracemalloc.stop()
@@ -224,8 +225,8 @@ def test_invalid_integration_settings_do_not_prevent_storing_a_feed(alice: Perso
     switch_on(alice)
     feed = alice.has_feed(site, ["One"])
     with alice.service.services.database.writing() as db:
-        mine = integrations.c.user_id == alice.id
-        db.run(integrations.update().where(mine).values(settings='{"url": 7}'))
+        mine = webhooks.c.user_id == alice.id
+        db.run(webhooks.update().where(mine).values(settings='{"url": 7}'))
 
     publish(site, feed, "Two", "One")
     refresh(alice, feed)

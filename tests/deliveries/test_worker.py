@@ -21,7 +21,7 @@ from tidings.deliveries import sample_events
 from tidings.deliveries.events import QueueLimits, fair_share
 from tidings.deliveries.retries import RetryPolicy
 from tidings.deliveries.store import outbox
-from tidings.deliveries.tables import integrations
+from tidings.deliveries.tables import integrations, webhooks
 from tidings.deliveries.tables import receivers as receiver_table
 from tidings.engine.database import Database
 from tidings.services.clock import system_clock, time_zone
@@ -476,7 +476,7 @@ def test_pending_events_of_a_disabled_webhook_are_not_sent(database: Database, s
     webhook = hook(database, site.serve("/hook"))
     webhook.post("one", "two")
     with database.writing() as db:
-        db.run(integrations.update().values(enabled=False))
+        db.run(webhooks.update().values(enabled=False))
 
     deliver(delivery_queue(database), lambda: all_are(webhook, "failed"))
 

@@ -27,7 +27,7 @@ from tidings.deliveries.queue import DeliveryQueue
 from tidings.deliveries.retries import RetryPolicy
 from tidings.deliveries.store import outbox
 from tidings.deliveries.store.outbox import ListedDelivery
-from tidings.deliveries.tables import integrations
+from tidings.deliveries.tables import webhooks
 from tidings.deliveries.worker import Deliverer
 from tidings.engine.database import Database
 from tidings.net.post import Sender
@@ -82,7 +82,7 @@ class Hook:
 
     def settings(self) -> dict[str, Any]:
         with self.database.reading() as db:
-            row = db.row(integrations.select().where(integrations.c.user_id == self.user_id))
+            row = db.row(webhooks.select().where(webhooks.c.user_id == self.user_id))
         assert row is not None
         return dict(row)
 
@@ -93,8 +93,8 @@ def hook(database: Database, url: str, **settings: Any) -> Hook:
         user_id = users.add(db, username=f"hooked-{next(_numbers)}", password_hash="", is_admin=False, now=now)
         settings_json = json.dumps({"url": url, "secret": SECRET} | settings)
         db.run(
-            integrations.insert().values(
-                user_id=user_id, name="webhook", enabled=True, settings=settings_json, changed_at=now
+            webhooks.insert().values(
+                user_id=user_id, name="Webhook", is_main=True, enabled=True, settings=settings_json, changed_at=now
             )
         )
     return Hook(database, url, user_id)

@@ -62,6 +62,9 @@ MAKERS: Mapping[str, Callable[[ResourceFactory], int]] = {
     "view_id": lambda resources: int(
         resources.person.post("/v1/views", {"name": "Wet weather", "query": "title:rain OR tag:rain"})["id"]
     ),
+    "webhook_id": lambda resources: int(
+        resources.person.post("/v1/webhooks", {"name": "Storms", "url": resources.site.serve("/hook")})["id"]
+    ),
     "delivery_id": lambda resources: resources.a_delivery(),
     "session_id": lambda resources: resources.a_session(),
     "invitation_id": lambda resources: resources.an_invitation(),
@@ -112,6 +115,13 @@ BODIES: Mapping[str, Any] = {
     "import_account": "title,url,time_added,tags,status\nStorm,https://weather.example/storm,1600000000,sea,unread\n",
     "import_from_miniflux": {"url": "{site}", "api_key": "8c1f"},
     "import_from_ttrss": {"url": "{site}", "username": "ann", "password": "8c1f"},
+    "create_webhook": {
+        "name": "Rain",
+        "url": "{site}/hook",
+        "events": ["new_entries", "feed_failed"],
+        "query": "title:rain",
+    },
+    "update_webhook": {"events": ["entry_starred"], "enabled": False},
     "update_integrations": {
         "webhook": {"enabled": True, "url": "{site}/hook"},
         "linkding": {"enabled": True, "url": "https://links.example.org", "token": "8c1f", "tags": "tidings"},

@@ -11,10 +11,12 @@ from tidings.base.errors import InvalidInput, NotFound
 from tidings.base.messages import verbatim
 from tidings.deliveries.events import DeliveryState
 from tidings.deliveries.redelivery import delivery_not_found
-from tidings.deliveries.registry import REGISTRY
+from tidings.deliveries.registry import provider_of
 from tidings.deliveries.services import DeliveryServices
-from tidings.deliveries.store import outbox
+from tidings.deliveries.store import outbox, webhooks
 from tidings.deliveries.store.outbox import ListedDelivery
+from tidings.deliveries.webhook_settings import owned_webhook
+from tidings.deliveries.webhooks import WEBHOOK, Webhook, id_in, is_webhook
 from tidings.domain.accounts.rights import KeyScope
 from tidings.domain.accounts.users import User
 from tidings.http.binding import Query
@@ -31,6 +33,7 @@ MAX_LIMIT = 1000
 class DeliveryOut(Struct, frozen=True):
     """The delivery of an event to one receiver. delivery_id: as in the header X-Service-Delivery.
 
+    webhook_id: null for other integrations. The webhook may be deleted.
     receiver: a URL without credentials, or the name of the service. feed_id: null if it belongs to no feed.
     size: of the body, in bytes. next_attempt_at: null if no further attempt follows. finished_at: null until then.
     last_status: HTTP status of the last response, 0 without one. last_error: why the last attempt failed, "" if it
@@ -40,6 +43,7 @@ class DeliveryOut(Struct, frozen=True):
     id: int
     delivery_id: str
     integration: str
+    webhook_id: int | None
     event_type: str
     receiver: str
     feed_id: int | None
@@ -65,15 +69,18 @@ class DeliveryList(Struct, frozen=True):
 
 
 class DeliveriesQuery(Query, frozen=True):
-    """state: pending, delivered or failed; default: all. limit: default 100. before_id: exclusive."""
+    """state: pending, delivered or failed; default: all. limit: default 100. before_id: exclusive.
+    webhook_id: only those of this webhook.
+    """
 
     state: Annotated[str, one_of(DeliveryState)] = ""
     limit: Annotated[int | None, up_to(MAX_LIMIT)] = None
     offset: int | None = None
     before_id: int | None = None
+    webhook_id: int | None = None
 
 
-@routes.get("/v1/webhooks/deliveries", scope=KeyScope.MANAGE, lists=DeliveryOut, raises=(InvalidInput,))
+@routes.get("/v1/webhooks/deliveries", scope=KeyScope.MANAGE, lists=DeliveryOut, raises=(InvalidInput, NotFound))
 def list_deliveries(caller: User, services: Services, query: DeliveriesQuery) -> DeliveryList:
     """List deliveries to other services, sent or waiting, the newest first."""
     if query.state not in ("", *DeliveryState):
@@ -82,15 +89,18 @@ def list_deliveries(caller: User, services: Services, query: DeliveriesQuery) ->
         raise InvalidInput(verbatim(f"limit: {MAX_LIMIT} at most."), field="limit")
     clock = time_zone(caller.timezone)
     with services.reading() as db:
+        hook = None if query.webhook_id is None else owned_webhook(db, caller.id, query.webhook_id)
         deliveries = outbox.list_deliveries(
             db,
             caller.id,
             state=DeliveryState(query.state) if query.state else None,
+            integration=None if hook is None else hook.key,
             before_id=query.before_id,
             limit=query.limit or DEFAULT_LIMIT,
             offset=query.offset or 0,
         )
-    return DeliveryList([_out(shown, clock) for shown in deliveries])
+        main = webhooks.of_key(db, caller.id, WEBHOOK)
+    return DeliveryList([delivery_out(shown, clock, main) for shown in deliveries])
 
 
 @routes.get("/v1/webhooks/deliveries/{delivery_id}", scope=KeyScope.MANAGE, raises=(InvalidInput, NotFound))
@@ -101,8 +111,9 @@ def get_delivery(caller: User, services: Services, delivery_id: int) -> Delivery
         if shown is None:
             raise delivery_not_found(delivery_id)
         body = outbox.body(db, caller.id, delivery_id)
+        main = webhooks.of_key(db, caller.id, WEBHOOK)
     return DeliveryDetails(
-        **structs.asdict(_out(shown, time_zone(caller.timezone))),
+        **structs.asdict(delivery_out(shown, time_zone(caller.timezone), main)),
         body=None if body is None else body.decode(),
         last_response=shown.delivery.last_response,
     )
@@ -119,18 +130,22 @@ def redeliver(caller: User, services: Services, deliveries: DeliveryServices, de
     deliveries.redelivery.redeliver(caller.id, delivery_id)
     with services.reading() as db:
         shown = outbox.get(db, caller.id, delivery_id)
+        main = webhooks.of_key(db, caller.id, WEBHOOK)
     if shown is None:
         raise delivery_not_found(delivery_id)
-    return _out(shown, time_zone(caller.timezone))
+    return delivery_out(shown, time_zone(caller.timezone), main)
 
 
-def _out(shown: ListedDelivery, clock: TimeZone) -> DeliveryOut:
+def delivery_out(shown: ListedDelivery, clock: TimeZone, main: Webhook | None) -> DeliveryOut:
+    """Return a delivery as the API shows it. main: the user's main webhook."""
     delivery = shown.delivery
-    provider = REGISTRY.get(delivery.integration)
+    provider = provider_of(delivery.integration)
     return DeliveryOut(
         id=delivery.id,
         delivery_id=delivery.delivery_id,
-        integration=delivery.integration,
+        # A client of before there were several knows these names only.
+        integration=provider.name if provider else delivery.integration,
+        webhook_id=_webhook_id(delivery.integration, main),
         event_type=delivery.event_type,
         # The receiver of an unknown provider could contain secrets.
         receiver=provider.describe_receiver(delivery.receiver).english() if provider else delivery.integration,
@@ -144,3 +159,10 @@ def _out(shown: ListedDelivery, clock: TimeZone) -> DeliveryOut:
         last_status=delivery.last_status,
         last_error=delivery.last_error,
     )
+
+
+def _webhook_id(integration: str, main: Webhook | None) -> int | None:
+    if not is_webhook(integration):
+        return None
+    number = id_in(integration)
+    return main.id if number is None and main else number

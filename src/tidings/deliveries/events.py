@@ -1,8 +1,8 @@
 """Events sent to other services, the registry of event types, and deliveries: each sends an event to one receiver.
 
 A new event is a value in `EVENTS` below with the function that writes its body, and a listener in
-`deliveries.outbox` that `wiring` registers. The registry decides which receivers get it (`Provider.events`; the
-webhook gets all), its name on the deliveries page, and the sample event of a test.
+`deliveries.outbox` that `wiring` registers. The registry decides which receivers can get it (`Provider.events`; each
+webhook those that its user chose), its name on the deliveries page, and the sample event of a test.
 docs/webhooks.md describes the events for receivers.
 
 A delivery has the state and the result of the attempts to send it.
@@ -16,7 +16,7 @@ from enum import StrEnum
 from typing import Final
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
 
 from tidings.base.messages import Message, decode_message, encode_message, msg
 from tidings.base.times import DAY, Instant
@@ -29,8 +29,20 @@ from tidings.domain.feeds.feeds import Feed
 NEW_ENTRIES: Final = "new_entries"
 SAVE_ENTRY: Final = "save_entry"
 RULE_MATCHED: Final = "rule_matched"
+ENTRY_READ: Final = "entry_read"
+ENTRY_STARRED: Final = "entry_starred"
+FEED_FAILED: Final = "feed_failed"
+FEED_RECOVERED: Final = "feed_recovered"
+IMPORT_FINISHED: Final = "import_finished"
+# What the webhook among the integrations gets unless its user chooses other events.
+MAIN_EVENTS: Final = (SAVE_ENTRY, NEW_ENTRIES, RULE_MATCHED)
 # Many receivers accept at most one megabyte: larger bodies are split into several events.
 MAX_BODY_BYTES = 1_000_000
+# Ids in one event about entries that were read or starred; more are told in several events.
+MAX_IDS = 10_000
+# Up to so many of them are told as they are, with their content, and up to so many without it.
+MAX_WITH_CONTENT = 10
+MAX_WITHOUT_CONTENT = 100
 
 FormatTime = Callable[[Instant], str]
 
@@ -121,6 +133,77 @@ class RuleMatchedPayload(Struct, frozen=True):
     feed: FeedPayload
     entries: list[EntryPayload]
     """Oldest first, without their feed."""
+
+
+class EntryBrief(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """An entry without its content and its enclosures."""
+
+    id: int
+    user_id: int
+    feed_id: int
+    status: str
+    hash: str
+    title: str
+    url: str
+    comments_url: str
+    published_at: str
+    created_at: str
+    changed_at: str
+    author: str
+    starred: bool
+    reading_time: int
+    tags: list[str]
+    labels: list[str] = []
+    feed: FeedPayload | None = None
+
+    @classmethod
+    def of(cls, entry: EntryPayload) -> EntryBrief:
+        return cls(**{name: getattr(entry, name) for name in cls.__struct_fields__})
+
+
+class EntriesChangedPayload(Struct, frozen=True):
+    """The body of an event about entries that the user has read or starred."""
+
+    event_type: str
+    user_id: int
+    entry_ids: list[int]
+    """At most MAX_IDS."""
+    entries: list[EntryPayload] | list[EntryBrief]
+    """These, each with its feed: up to MAX_WITH_CONTENT with content, up to MAX_WITHOUT_CONTENT without, else none."""
+
+
+class FeedStatePayload(Struct, frozen=True, omit_defaults=True):
+    """The body of an event about a feed that begins to fail, or is well again."""
+
+    event_type: str
+    feed: FeedPayload
+    error_message: str | None = None
+    """Why it fails; only of a feed that does."""
+    disabled: bool | None = None
+    """Whether it is not checked any more because of that; only of a feed that fails."""
+
+
+class ImportPayload(Struct, frozen=True, kw_only=True):
+    """An import that has ended."""
+
+    source: str
+    origin: str
+    succeeded: bool
+    error_message: str
+    new_feeds: int
+    known_feeds: int
+    new_entries: int
+    known_entries: int
+    problems: int
+    """How many things could not be imported."""
+
+
+class ImportFinishedPayload(Struct, frozen=True):
+    """The body of an event about an import that has ended."""
+
+    event_type: str
+    user_id: int
+    result: ImportPayload = field(name="import")
 
 
 class Event(Struct, frozen=True, kw_only=True):
@@ -229,6 +312,20 @@ def feed_payload(
     )
 
 
+def encode_body(payload: Struct) -> bytes:
+    """Return the body of an event."""
+    return msgspec.json.encode(payload)
+
+
+def entries_changed_body(
+    event_type: str, user_id: int, entry_ids: Sequence[int], entries: Sequence[EntryPayload] = ()
+) -> bytes:
+    """Return the body of an event about entries that were read or starred. entries: these, if there are few."""
+    is_whole = len(entries) <= MAX_WITH_CONTENT
+    told = list(entries) if is_whole else [EntryBrief.of(one) for one in entries]
+    return msgspec.json.encode(EntriesChangedPayload(event_type, user_id, list(entry_ids), told))
+
+
 class EventType(Struct, frozen=True):
     """A type of event that receivers get."""
 
@@ -252,6 +349,37 @@ def _rule_matched(feed: FeedPayload, entry: EntryPayload) -> bytes:
     return msgspec.json.encode(RuleMatchedPayload(RULE_MATCHED, RulePayload(1, "Rain"), feed, [entry]))
 
 
+def _changed(event_type: str) -> Callable[[FeedPayload, EntryPayload], bytes]:
+    def body(feed: FeedPayload, entry: EntryPayload) -> bytes:
+        told = msgspec.structs.replace(entry, feed=feed)
+        return entries_changed_body(event_type, entry.user_id, [entry.id], [told])
+
+    return body
+
+
+def _feed_failed(feed: FeedPayload, _entry: EntryPayload) -> bytes:
+    return msgspec.json.encode(FeedStatePayload(FEED_FAILED, feed, "The feed does not exist (404).", disabled=False))
+
+
+def _feed_recovered(feed: FeedPayload, _entry: EntryPayload) -> bytes:
+    return msgspec.json.encode(FeedStatePayload(FEED_RECOVERED, feed))
+
+
+def _import_finished(feed: FeedPayload, _entry: EntryPayload) -> bytes:
+    result = ImportPayload(
+        source="opml",
+        origin="subscriptions.opml",
+        succeeded=True,
+        error_message="",
+        new_feeds=1,
+        known_feeds=0,
+        new_entries=0,
+        known_entries=0,
+        problems=0,
+    )
+    return msgspec.json.encode(ImportFinishedPayload(IMPORT_FINISHED, feed.user_id, result))
+
+
 # The test of an integration sends the first of these events that its provider supports.
 EVENTS: Final = {
     event.name: event
@@ -259,6 +387,11 @@ EVENTS: Final = {
         EventType(SAVE_ENTRY, msg("Saved entry"), _save_entry),
         EventType(NEW_ENTRIES, msg("New entries"), _new_entry),
         EventType(RULE_MATCHED, msg("Entries matched by a rule"), _rule_matched),
+        EventType(ENTRY_READ, msg("Entries read"), _changed(ENTRY_READ)),
+        EventType(ENTRY_STARRED, msg("Entries starred"), _changed(ENTRY_STARRED)),
+        EventType(FEED_FAILED, msg("Feed fails"), _feed_failed),
+        EventType(FEED_RECOVERED, msg("Feed works again"), _feed_recovered),
+        EventType(IMPORT_FINISHED, msg("Import finished"), _import_finished),
     )
 }
 

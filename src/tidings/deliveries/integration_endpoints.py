@@ -105,7 +105,7 @@ def update_integrations(caller: User, deliveries: DeliveryServices, request: Req
 def get_integrations_status(caller: User, services: Services) -> IntegrationsStatus:
     """Get whether a service to save entries to is switched on."""
     with services.reading() as db:
-        return IntegrationsStatus(bool(outbox.enabled_integrations(db, caller.id, SAVE_ENTRY)))
+        return IntegrationsStatus(bool(outbox.targets_of(db, caller.id, SAVE_ENTRY)))
 
 
 @routes.post("/v1/integrations/{integration}/test", scope=KeyScope.MANAGE, raises=(InvalidInput,))

@@ -106,7 +106,7 @@ class Integrations:
         """Check the receivers among the fields of a feed. Raises InvalidInput for one that can never be reached."""
         if url := values.get("webhook_url"):
             validate_web_url(url, field="webhook_url")
-            if refusal := self._refusal(url):
+            if refusal := self.url_refusal(url):
                 raise InvalidField("webhook_url", refusal)
         if urls := values.get("apprise_service_urls"):
             self._apprise_sender.check_urls(urls, field="apprise_service_urls")
@@ -116,7 +116,7 @@ class Integrations:
             provider,
             _current(provider, before),
             fields,
-            check_url=self._refusal,
+            check_url=self.url_refusal,
             may_share=may_share,
             make_secret=_make_secret,
         )
@@ -124,7 +124,7 @@ class Integrations:
         integrations.save(db, user_id, provider.name, enabled=merged.enabled, settings=settings, now=self._clock())
         log.info("integration changed", user=user_id, integration=provider.name, enabled=merged.enabled)
 
-    def _refusal(self, url: str) -> Message | None:
+    def url_refusal(self, url: str) -> Message | None:
         """Return why a URL is refused, if that is known without a DNS lookup. Sending checks the rest."""
         try:
             host = parse_target(url).host

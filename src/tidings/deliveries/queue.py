@@ -37,7 +37,7 @@ from tidings.deliveries.events import (
     QueueLimits,
     ReceiverQueue,
 )
-from tidings.deliveries.registry import REGISTRY
+from tidings.deliveries.registry import provider_of
 from tidings.deliveries.retries import GIVE_UP_ALL_AFTER, RetryPolicy
 from tidings.deliveries.store import integrations, outbox
 from tidings.deliveries.store.integrations import StoredIntegration
@@ -223,7 +223,7 @@ class ResultWriter:
         while (pending := _next_pending(db, queue, now, with_retries=is_first)) is not None:
             delivery, body = pending
             integration = integrations.get(db, queue.user_id, queue.integration)
-            if integration is None or not integration.enabled or queue.integration not in REGISTRY:
+            if integration is None or not integration.enabled or provider_of(queue.integration) is None:
                 outbox.give_up_pending(db, queue.id, _switched_off(queue.integration), now=now)
                 break
             if body is not None:
@@ -270,7 +270,8 @@ def _record_error(db: Write, attempt: Attempt) -> None:
     """
     queue, outcome, integration = attempt.job.queue, attempt.outcome, attempt.job.integration
     if outcome.disables_integration:
-        provider = REGISTRY[queue.integration]
+        provider = provider_of(queue.integration)
+        assert provider is not None
         own_url = getattr(provider.read_settings(integration.settings), "url", None)
         if attempt.job.delivery.receiver in {provider.name, own_url}:
             errors = [outcome.error] if outcome.error else []
@@ -286,7 +287,7 @@ def _was_switched_off(title: Message) -> Message:
 
 
 def _switched_off(integration: str) -> Message:
-    provider = REGISTRY.get(integration)
+    provider = provider_of(integration)
     return msg(
         "{title} is switched off: nothing more is sent there.", title=provider.title if provider else integration
     )
@@ -380,7 +381,8 @@ class DeliveryQueue:
     async def _attempt(self, job: DeliveryJob) -> DeliveryOutcome:
         renewal = asyncio.create_task(self._renew_claim(job))
         try:
-            provider = REGISTRY[job.queue.integration]
+            provider = provider_of(job.queue.integration)
+            assert provider is not None
             return await self._event_sender.send(provider, job.integration.settings, self._event(job))
         finally:
             renewal.cancel()

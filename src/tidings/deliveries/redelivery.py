@@ -15,7 +15,7 @@ from tidings.deliveries import sample_events
 from tidings.deliveries.attempts import DeliveryOutcome, EventSender
 from tidings.deliveries.events import EVENTS, Event
 from tidings.deliveries.provider import Provider
-from tidings.deliveries.registry import REGISTRY
+from tidings.deliveries.registry import provider_of
 from tidings.deliveries.store import integrations, outbox
 from tidings.engine.database import Database
 from tidings.services.clock import Clock, time_zone
@@ -42,23 +42,26 @@ class Deliveries:
                 raise InvalidInput(msg("The body of delivery {id} was not kept: it cannot be sent again.", id=id_))
             outbox.redeliver(db, user_id, id_, now=self._clock())
 
-    async def test(self, user_id: int, integration: str) -> DeliveryOutcome:
+    async def test(self, user_id: int, integration: str, event_type: str = "") -> DeliveryOutcome:
         """Send a sample event to an integration now, enabled or not, and return the outcome. Nothing is stored.
 
+        integration: its name, or the key of a webhook. event_type: "" for the first that it can receive.
         Raises InvalidInput for an integration that the user has not set up.
         """
-        provider = REGISTRY[integration]
-        event, settings = await asyncio.to_thread(self._sample, user_id, provider)
+        provider = provider_of(integration)
+        assert provider is not None
+        event_type = event_type or next(name for name in EVENTS if name in provider.events)
+        event, settings = await asyncio.to_thread(self._sample, user_id, provider, integration, event_type)
         outcome = await self._event_sender.send(provider, settings, event)
         log.info(
             "integration tested", user=user_id, integration=integration, status=outcome.status, error=outcome.error
         )
         return outcome
 
-    def _sample(self, user_id: int, provider: Provider) -> tuple[Event, str]:
+    def _sample(self, user_id: int, provider: Provider, integration: str, event_type: str) -> tuple[Event, str]:
         with self._database.reading() as db:
             user = users.get(db, user_id)
-            stored = integrations.get(db, user_id, provider.name)
+            stored = integrations.get(db, user_id, integration)
         if user is None or stored is None:
             raise InvalidInput(msg("{title} is not set up yet.", title=provider.title), field=provider.name)
         now = self._clock()
@@ -66,7 +69,7 @@ class Deliveries:
         if not receiver:
             raise InvalidInput(msg("{title} has no address yet.", title=provider.title), field=provider.name)
         event = sample_events.sample_event(
-            next(name for name in EVENTS if name in provider.events),
+            event_type,
             receiver,
             str(uuid.uuid4()),
             user_id=user_id,

@@ -10,6 +10,7 @@ from tidings.deliveries import providers
 from tidings.deliveries.events import EVENTS
 from tidings.deliveries.provider import Provider, provider_from_module
 from tidings.deliveries.providers import webhook
+from tidings.deliveries.webhooks import is_webhook
 
 
 def _found() -> dict[str, Provider]:
@@ -29,3 +30,8 @@ PROVIDERS_BY_EVENT: Final = {
     event: frozenset(name for name, provider in REGISTRY.items() if event in provider.events) for event in EVENTS
 }
 WEBHOOK: Final = webhook.NAME
+
+
+def provider_of(integration: str) -> Provider | None:
+    """Return the provider of an integration, as deliveries call it; None if this version has none of that name."""
+    return REGISTRY.get(WEBHOOK if is_webhook(integration) else integration)

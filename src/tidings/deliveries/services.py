@@ -8,14 +8,16 @@ from tidings.deliveries.apprise import AppriseSender
 from tidings.deliveries.integrations import Integrations
 from tidings.deliveries.queue import DeliveryQueue
 from tidings.deliveries.redelivery import Deliveries
+from tidings.deliveries.webhook_settings import Webhooks
 from tidings.services import SliceServices
 
 
 @dataclass(frozen=True, slots=True)
 class DeliveryServices(SliceServices):
-    """Settings of integrations, and the deliveries of events."""
+    """Settings of integrations and webhooks, and the deliveries of events."""
 
     integrations: Integrations
+    webhooks: Webhooks
     redelivery: Deliveries
     queue: DeliveryQueue
     apprise_sender: AppriseSender

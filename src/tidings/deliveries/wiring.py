@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from tidings import __version__
 from tidings.base.messages import msg
-from tidings.deliveries import outbox
+from tidings.deliveries import webhook_settings
 from tidings.deliveries.apprise import AppriseSender
 from tidings.deliveries.attempts import EventSender
 from tidings.deliveries.integrations import Integrations
+from tidings.deliveries.outbox import Outbox
 from tidings.deliveries.providers import apprise
 from tidings.deliveries.queue import RECEIVER_LEASE, DeliveryQueue, remove_finished_deliveries, remove_idle_receivers
 from tidings.deliveries.redelivery import Deliveries
 from tidings.deliveries.retries import RetryPolicy
 from tidings.deliveries.services import DeliveryServices
+from tidings.deliveries.webhook_settings import Webhooks
 from tidings.deliveries.worker import Deliverer
 from tidings.net.guard import AddressGuard
 from tidings.net.post import SETTING, Sender
@@ -39,15 +41,21 @@ def build(parts: Parts) -> DeliveryServices:
     )
     integrations = Integrations(database, clock, guard=guard, apprise_sender=apprise_sender)
     parts.listeners.feed_checks.append(integrations.check_feed)
+    outbox = Outbox(parts.listeners, clock)
     parts.listeners.entries_stored.append(outbox.post_stored_entries)
-    parts.listeners.savers.append(outbox.OutboxSaver())
-    parts.listeners.announcers.append(outbox.OutboxAnnouncer())
+    parts.listeners.savers.append(outbox)
+    parts.listeners.announcers.append(outbox)
+    parts.listeners.states_changed.append(outbox.post_states)
+    parts.listeners.feeds_changed_state.append(outbox.post_feed_states)
+    parts.listeners.imports_finished.append(outbox.post_import)
+    parts.listeners.kept_queries.append(webhook_settings.kept_queries)
     parts.listeners.cleanup_tasks.extend(CLEANUP_TASKS)
     parts.joins.integrations = integrations
     parts.joins.receiver_lease = RECEIVER_LEASE
     parts.joins.delivery_retry = RetryPolicy().give_up_after
     return DeliveryServices(
         integrations=integrations,
+        webhooks=Webhooks(database, clock, parts.listeners, integrations.url_refusal),
         redelivery=Deliveries(database, event_sender, clock),
         queue=DeliveryQueue(database, event_sender, clock),
         apprise_sender=apprise_sender,
@@ -70,7 +78,7 @@ def loops(services: DeliveryServices, worker: str) -> tuple[Deliverer]:
 
 SLICE = Slice(
     build=build,
-    endpoints=("integration_endpoints", "delivery_endpoints"),
+    endpoints=("integration_endpoints", "webhook_endpoints", "delivery_endpoints"),
     pages=("integration_pages", "delivery_pages"),
     settings_menu=(
         MenuItem("/settings/integrations", msg("Integrations"), after="/settings/api-passwords"),

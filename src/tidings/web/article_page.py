@@ -109,7 +109,7 @@ def _page(lists: EntryLists, context: RequestContext, listing: ListPage, entry: 
             "checked_at": listing.last_check(db, user.id) if around else None,
             "before": _url(context, listing, before[-1] if before else None),
             "after": _url(context, listing, after[0] if after else None),
-            "can_save": bool(outbox.enabled_integrations(db, user.id, SAVE_ENTRY)),
+            "can_save": bool(outbox.targets_of(db, user.id, SAVE_ENTRY)),
             "is_read": entry.status == EntryStatus.READ,
             "more_url": _more_url(context, listing, after, newest) if len(after) == AFTER else "",
             "newest": newest,

@@ -310,12 +310,13 @@ class Client(Connection):
         limit: int | None = None,
         offset: int | None = None,
         before_id: int | None = None,
+        webhook_id: int | None = None,
         fields: models.DeliveryField | Sequence[models.DeliveryField] | None = None,
     ) -> models.DeliveryList:
         """List deliveries to other services, sent or waiting, the newest first.
 
-        state: pending, delivered or failed. limit: default 100. before_id: exclusive. fields: Members of the items;
-        the others are left out. Default: all.
+        state: pending, delivered or failed. limit: default 100. before_id: exclusive. webhook_id: only those of
+        this webhook. fields: Members of the items; the others are left out. Default: all.
 
         An API key needs the scope manage.
         """
@@ -323,7 +324,14 @@ class Client(Connection):
             Call(
                 "GET",
                 "/v1/webhooks/deliveries",
-                query={"state": state, "limit": limit, "offset": offset, "before_id": before_id, "fields": fields},
+                query={
+                    "state": state,
+                    "limit": limit,
+                    "offset": offset,
+                    "before_id": before_id,
+                    "webhook_id": webhook_id,
+                    "fields": fields,
+                },
                 commas=("fields",),
             )
         )
@@ -345,6 +353,85 @@ class Client(Connection):
         An API key needs the scope manage.
         """
         answer: models.Delivery = self._json(Call("POST", f"/v1/webhooks/deliveries/{delivery_id}/redeliver"))
+        return answer
+
+    # Webhooks
+
+    def webhooks(
+        self, *, fields: models.WebhookField | Sequence[models.WebhookField] | None = None
+    ) -> list[models.Webhook]:
+        """List your webhooks.
+
+        That of the integrations, if there is one, is the first.
+
+        fields: Members of the items; the others are left out. Default: all.
+
+        An API key needs the scope manage.
+        """
+        answer: list[models.Webhook] = self._json(
+            Call("GET", "/v1/webhooks", query={"fields": fields}, commas=("fields",))
+        )
+        return answer
+
+    def create_webhook(self, **body: Unpack[models.WebhookCreate]) -> models.WebhookWithSecret:
+        """Create a webhook.
+
+        The response is the only one with its secret.
+
+        An API key needs the scope manage.
+        """
+        answer: models.WebhookWithSecret = self._json(Call("POST", "/v1/webhooks", body=body))
+        return answer
+
+    def delete_webhook(self, webhook_id: int, /) -> None:
+        """Delete a webhook.
+
+        What waits for it is not sent any more.
+
+        An API key needs the scope manage.
+        """
+        self._nothing(Call("DELETE", f"/v1/webhooks/{webhook_id}"))
+
+    def webhook(self, webhook_id: int, /) -> models.WebhookDetails:
+        """Get a webhook with its newest deliveries.
+
+        An API key needs the scope manage.
+        """
+        answer: models.WebhookDetails = self._json(Call("GET", f"/v1/webhooks/{webhook_id}"))
+        return answer
+
+    def update_webhook(self, webhook_id: int, /, **body: Unpack[models.WebhookUpdate]) -> models.Webhook:
+        """Change a webhook.
+
+        Members that are not sent keep their values.
+
+        An API key needs the scope manage.
+        """
+        answer: models.Webhook = self._json(Call("PUT", f"/v1/webhooks/{webhook_id}", body=body))
+        return answer
+
+    def renew_webhook_secret(self, webhook_id: int, /) -> models.WebhookWithSecret:
+        """Give a webhook a new secret, which is used from the next attempt on.
+
+        Only this response shows it.
+
+        An API key needs the scope manage.
+        """
+        answer: models.WebhookWithSecret = self._json(Call("POST", f"/v1/webhooks/{webhook_id}/secret"))
+        return answer
+
+    def send_test_event(
+        self, webhook_id: int, /, *, event: models.WebhookEvents | None = None
+    ) -> models.IntegrationTested:
+        """Send a sample of an event to a webhook, whether it is switched on or not, and return the result.
+
+        event: the event to send a sample of.
+
+        An API key needs the scope manage.
+        """
+        answer: models.IntegrationTested = self._json(
+            Call("POST", f"/v1/webhooks/{webhook_id}/test", query={"event": event})
+        )
         return answer
 
     # Sessions

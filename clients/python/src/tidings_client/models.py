@@ -120,6 +120,17 @@ ViewIcon = Literal[
     "filter", "search", "star", "tag", "folder", "feeds", "article", "play", "comments", "save", "history", "person"
 ]
 
+WebhookEvents = Literal[
+    "save_entry",
+    "new_entries",
+    "rule_matched",
+    "entry_read",
+    "entry_starred",
+    "feed_failed",
+    "feed_recovered",
+    "import_finished",
+]
+
 FeedField = Literal[
     "id",
     "user_id",
@@ -278,6 +289,10 @@ SessionField = Literal[
     "id", "user_id", "method", "second_method", "address", "user_agent", "created_at", "last_seen_at", "expires_at"
 ]
 
+WebhookField = Literal[
+    "id", "name", "is_main", "enabled", "url", "events", "feed_ids", "category_ids", "query", "problem", "last_error"
+]
+
 CountedCategoryField = Literal[
     "id", "title", "user_id", "hide_globally", "parent_id", "keep_duplicates", "feed_count", "total_unread"
 ]
@@ -286,6 +301,7 @@ DeliveryField = Literal[
     "id",
     "delivery_id",
     "integration",
+    "webhook_id",
     "event_type",
     "receiver",
     "feed_id",
@@ -664,12 +680,16 @@ class Day(TypedDict):
 
 
 class Delivery(TypedDict):
-    """The delivery of an event to one receiver. Times are in the time zone of the user."""
+    """The delivery of an event to one receiver. The webhook may be deleted. Times are in the time zone of the
+    user.
+    """
 
     id: int
     delivery_id: str
     """As in the header X-Service-Delivery."""
     integration: str
+    webhook_id: int | None
+    """Null for other integrations."""
     event_type: str
     receiver: str
     """A URL without credentials, or the name of the service."""
@@ -696,6 +716,7 @@ class DeliveryDetails(TypedDict):
     id: int
     delivery_id: str
     integration: str
+    webhook_id: int | None
     event_type: str
     receiver: str
     feed_id: int | None
@@ -2331,6 +2352,58 @@ class WallabagIntegrationUpdate(TypedDict):
     """Username."""
 
 
+class Webhook(TypedDict):
+    """A webhook, without its secret. both empty: all."""
+
+    id: int
+    name: str
+    is_main: bool
+    """It is the one in the settings of integrations."""
+    enabled: bool
+    url: str
+    events: list[WebhookEvents]
+    """The events that it gets."""
+    feed_ids: list[int]
+    """Only events about these feeds, and about those in these categories or below them."""
+    category_ids: list[int]
+    """Only events about these feeds, and about those in these categories or below them."""
+    query: str
+    """Only entries that match, in the query language."""
+    problem: str
+    """Why it gets nothing though it may be enabled, "" if it works."""
+    last_error: str
+    """Why the last attempt failed."""
+
+
+class WebhookCreate(TypedDict):
+    url: str
+    category_ids: NotRequired[list[int] | None]
+    enabled: NotRequired[bool | None]
+    """Default true."""
+    events: NotRequired[list[WebhookEvents] | None]
+    """Default new_entries, save_entry and rule_matched."""
+    feed_ids: NotRequired[list[int] | None]
+    name: NotRequired[str | None]
+    """Default Webhook."""
+    query: NotRequired[str | None]
+
+
+class WebhookDetails(TypedDict):
+    id: int
+    name: str
+    is_main: bool
+    enabled: bool
+    url: str
+    events: list[WebhookEvents]
+    feed_ids: list[int]
+    category_ids: list[int]
+    query: str
+    problem: str
+    last_error: str
+    deliveries: list[Delivery]
+    """Its newest 20."""
+
+
 class WebhookIntegration(TypedDict):
     enabled: bool
     url: str
@@ -2347,6 +2420,37 @@ class WebhookIntegrationUpdate(TypedDict):
     """Secret. Used to sign what is sent."""
     url: NotRequired[str]
     """Address. Where events are sent."""
+
+
+class WebhookUpdate(TypedDict):
+    category_ids: NotRequired[list[int] | None]
+    """Empty lists for all feeds."""
+    enabled: NotRequired[bool | None]
+    events: NotRequired[list[WebhookEvents] | None]
+    """Names of events."""
+    feed_ids: NotRequired[list[int] | None]
+    """Empty lists for all feeds."""
+    name: NotRequired[str | None]
+    query: NotRequired[str | None]
+    url: NotRequired[str | None]
+
+
+class WebhookWithSecret(TypedDict):
+    """It is not shown again."""
+
+    id: int
+    name: str
+    is_main: bool
+    enabled: bool
+    url: str
+    events: list[WebhookEvents]
+    feed_ids: list[int]
+    category_ids: list[int]
+    query: str
+    problem: str
+    last_error: str
+    secret: str
+    """64 hex digits, with which its events are signed."""
 
 
 class EntriesQuery(TypedDict):

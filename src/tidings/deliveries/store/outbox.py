@@ -148,13 +148,14 @@ def add(
     integration: str,
     event_type: str,
     receiver: str,
-    feed_id: int,
+    feed_id: int | None,
     body: bytes,
     now: Instant,
 ) -> int:
     """Add a delivery that is due now, and return its id.
 
-    receiver: deliveries to one receiver are sent in order. body: the bytes that are sent.
+    integration: its name, or the key of a webhook. receiver: deliveries to one receiver are sent in order.
+    feed_id: None if it is of no single feed. body: the bytes that are sent.
     """
     id_ = db.insert(
         insert(deliveries).values(
@@ -197,7 +198,7 @@ def list_deliveries(
     limit: int,
     offset: int = 0,
 ) -> list[ListedDelivery]:
-    """Return deliveries, newest first. receiver: needs `integration`."""
+    """Return deliveries, newest first. integration: a name, or the key of a webhook. receiver: needs `integration`."""
     is_saved = event_type == SAVE_ENTRY
     filters = {
         "state": state and state.value,
@@ -227,6 +228,14 @@ def failed_counts(db: Read, user_id: int) -> dict[str, int]:
 def receivers_of(db: Read, user_id: int, integration: str) -> list[str]:
     """Return the receivers of the newest deliveries of an integration."""
     return sorted(db.scalars(_select_receivers, user=user_id, integration=integration, limit=_RECEIVERS_FROM))
+
+
+def remove_waiting(db: Write, user_id: int, integration: str) -> int:
+    """Delete the deliveries of an integration that wait, with their queues. Returns their number."""
+    # No worker moves deliveries into these queues in the meantime.
+    statements.advisory_lock(db, _LOCK_ID)
+    db.run(_delete_receivers, user=user_id, integration=integration)
+    return db.run(_delete_waiting, user=user_id, integration=integration)
 
 
 def redeliver(db: Write, user_id: int, id_: int, *, now: Instant) -> None:
@@ -405,6 +414,12 @@ _wait_for_retries = _update_queue.values(
     next_attempt_at=_next_retry,
     # The delivery that it waits for has failed before, and must not take the place of a receiver that works.
     failures=case((and_(receivers.c.failures == 0, receivers.c.pending > 0), 1), else_=receivers.c.failures),
+)
+_delete_receivers = delete(receivers).where(
+    receivers.c.user_id == bindparam("user"), receivers.c.integration == bindparam("integration")
+)
+_delete_waiting = delete(deliveries).where(
+    deliveries.c.user_id == bindparam("user"), deliveries.c.integration == bindparam("integration"), _PENDING
 )
 _select_idle = select(receivers.c.id).where(receivers.c.next_attempt_at.is_(None), _is_free).limit(bindparam("limit"))
 _delete_idle = delete(receivers).where(receivers.c.id.in_(_select_idle))

@@ -74,6 +74,7 @@ class Feed(Struct, frozen=True):
     parsing_error_message: str = ""
     parsing_error_count: int = 0
     failed_checks: int = 0
+    is_failing: bool = False
     publisher_hints: str = ""
     news_gap_s: int = 0
     news_at: Instant | None = None

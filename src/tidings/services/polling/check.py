@@ -94,7 +94,7 @@ class FeedChecker:
             weight=lambda run: max(len(run.response.body), MAX_BYTES // MAX_DOCUMENTS),
             max_weight=MAX_BYTES,
         )
-        self._finishing = Batcher(partial(write_batch, database, finish))
+        self._finishing = Batcher(partial(write_batch, database, partial(finish, listeners=listeners)))
 
     async def check(self, lease: SourceLease) -> dict[int, CheckResult]:
         """Check a source and return the results by feed id. Each feed gets its next check, and the lease is released.

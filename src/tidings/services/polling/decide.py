@@ -180,6 +180,8 @@ def after_failure(
     columns: dict[str, Any] = {"checked_at": now, "next_check_at": next_check_at, "failed_checks": failures}
     columns["parsing_error_count"] = errors
     columns |= _expired_validators(feed, now)
+    if errors and not is_full and not feed.is_failing:
+        columns["is_failing"] = True
     message = error.text
     limit = schedule.error_limit
     if isinstance(error, FeedGone) or (limit and errors >= limit and not is_full):
@@ -322,6 +324,7 @@ def _after_success(feed: Feed, response: FetchResponse, next_check_at: Instant, 
         "took_ms": response.took_ms,
         "etag_header": response.etag,
         "last_modified_header": response.last_modified,
+        **({"is_failing": False} if feed.is_failing else {}),
         # The user refreshed a feed that was switched off because it failed: it works again.
         **({"disabled": False, "disabled_reason": ""} if feed.disabled_reason else {}),
         **redirect_columns(feed, permanent_url, may_move=is_moving),

@@ -32,7 +32,7 @@ from tidings.domain.polling.changes import (
 )
 from tidings.domain.polling.shared_sources import NO_VALIDATORS, SourceLease
 from tidings.engine.database import Database, Read, Write
-from tidings.services.listeners import AccountRoom, ArrivingEntries, Listeners
+from tidings.services.listeners import AccountRoom, ArrivingEntries, FeedState, Listeners
 from tidings.storage.accounts import change_log
 from tidings.storage.entries import counters
 from tidings.storage.feeds import feeds
@@ -133,7 +133,8 @@ def store_updates(db: Write, updates: Sequence[FeedUpdate[ReadyEntry]], *, liste
     for one, values in zip(arriving, columns, strict=True):
         if one.left_out:
             values |= left_out_columns(one, rooms[one.user.id])
-    record(db, [(one.feed, values) for one, values in zip(arriving, columns, strict=True) if values])
+    written = [(one.feed, values) for one, values in zip(arriving, columns, strict=True) if values]
+    record(db, written)
     add_arriving(db, arriving)
     for update in ours:
         entry_writes.change(db, update.feed.user_id, update.changed, now=update.now)
@@ -141,6 +142,7 @@ def store_updates(db: Write, updates: Sequence[FeedUpdate[ReadyEntry]], *, liste
     for complete in completions:
         complete(db)
     listeners.tell_entries_stored(db, [one.stored for one in arriving if one.ids])
+    listeners.tell_feed_states(db, _new_states(written))
     _release(db, updates, current)
     results = {
         update.feed.id: CheckResult(
@@ -151,7 +153,9 @@ def store_updates(db: Write, updates: Sequence[FeedUpdate[ReadyEntry]], *, liste
     return [results.get(update.feed.id, CheckResult(is_lost=True)) for update in updates]
 
 
-def finish(db: Write, checks: Sequence[tuple[SourceLease, Sequence[FeedColumns]]]) -> list[bool]:
+def finish(
+    db: Write, checks: Sequence[tuple[SourceLease, Sequence[FeedColumns]]], *, listeners: Listeners
+) -> list[bool]:
     """Write the remaining columns of checks and release their leases.
 
     Return for each check whether it was written; False if it lost its lease.
@@ -162,12 +166,14 @@ def finish(db: Write, checks: Sequence[tuple[SourceLease, Sequence[FeedColumns]]
             leased[lease.worker].append(lease.source_id)
     leases = {worker: sources.held(db, ids, worker) for worker, ids in leased.items()}
     is_ours = [not lease.worker or lease.source_id in leases[lease.worker] for lease, _ in checks]
-    record(db, [column for (_, columns), ours in zip(checks, is_ours, strict=True) if ours for column in columns])
+    written = [column for (_, columns), ours in zip(checks, is_ours, strict=True) if ours for column in columns]
+    record(db, written)
     for worker, ids in leases.items():
         sources.release(db, ids, worker)
     asked = [feed for lease, columns in checks if not lease.worker for feed, _ in columns]
     _touch(db, [feed.id for feed in asked])
     _show(db, asked)
+    listeners.tell_feed_states(db, _new_states(written))
     return is_ours
 
 
@@ -179,6 +185,21 @@ def record(db: Write, results: Sequence[FeedColumns]) -> None:
         if "feed_url" in columns:
             # Moved permanently: the feed gets another source.
             feeds.change(db, feed.user_id, feed.id, feed_url=columns["feed_url"])
+
+
+def _new_states(results: Iterable[FeedColumns]) -> list[FeedState]:
+    """Return which feeds begin to fail, or are well again, as their new columns say."""
+    return [
+        FeedState(
+            feed,
+            is_failing=is_failing,
+            error=columns["parsing_error_message"] if is_failing else "",
+            is_disabled=bool(is_failing and columns.get("disabled")),
+            now=columns["checked_at"],
+        )
+        for feed, columns in results
+        if (is_failing := columns.get("is_failing")) is not None
+    ]
 
 
 def _without_url(columns: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -32,8 +32,8 @@ from tidings.storage.schema import changes, duplicates, entries, list_versions
 # which may show the first four as they were some time ago.
 CHECK_COLUMNS = frozenset({
     "checked_at", "next_check_at", "etag_header", "last_modified_header",
-    "body_digest", "failed_checks", "limits_reached", "moved_times", "moved_to", "news_gap_s", "parsed_at",
-    "parsing_error_form", "publisher_hints", "source_id", "took_ms",
+    "body_digest", "failed_checks", "is_failing", "limits_reached", "moved_times", "moved_to", "news_gap_s",
+    "parsed_at", "parsing_error_form", "publisher_hints", "source_id", "took_ms",
 })  # fmt: skip
 
 

@@ -129,6 +129,10 @@ feeds = Table(
     ),
     number("parsing_error_count"),
     number("failed_checks", 0, "In a row, whatever the reason: how long the next wait is. 0 after a success."),
+    flag(
+        "is_failing",
+        comment="An error was counted, and no check has succeeded since. Edits, which clear the errors, leave it.",
+    ),
     words("publisher_hints", comment="JSON: what the last document asked of its readers."),
     number("news_gap_s", 0, "Seconds between news, on average, as of news_at; 0: not known."),
     instant("news_at", nullable=True, comment="When there was news last; null: not known."),
