@@ -16,6 +16,7 @@ import pytest
 import structlog
 
 from tidings.base.messages import msg
+from tidings.base.secret_urls import HIDDEN
 from tidings.runtime import granian_internals, logs
 from tidings.settings import LogFormat, LogLevel
 
@@ -150,7 +151,7 @@ def test_secrets_are_not_logged(log_format: LogFormat, facts: dict[str, Any]) ->
     captured.log.info("told", **facts)
 
     assert "hunter2" not in captured.only
-    assert logs.HIDDEN in captured.only
+    assert HIDDEN in captured.only
 
 
 def connect() -> None:

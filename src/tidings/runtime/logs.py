@@ -21,20 +21,13 @@ from typing import Any, TextIO, cast
 import msgspec
 import structlog
 
+from tidings.base.secret_urls import HIDDEN, hide_secrets
 from tidings.settings import LogFormat, LogLevel
 
 Event = MutableMapping[str, Any]
 Processor = Callable[[Any, str, Event], Any]
 
-HIDDEN = "[hidden]"
 SECRET_KEY = re.compile(r"passw|secret|token|cookie|authorization|credential|api_?key|private_?key", re.IGNORECASE)
-USERINFO = re.compile(r"(?<=://)[^\s/?#@]+(?:@[^\s/?#@]+)*(?=@)")
-# Parameters such as ?token=… in URLs.
-# A name is read once, up to its first word, since others choose the addresses that are logged.
-_IN_NAME = "passw|secret|token|auth|sig|key"
-SECRET_PARAMETER = re.compile(
-    rf"([?&](?:(?!{_IN_NAME})[^=&#?\s])*+(?:{_IN_NAME})[^=&#?\s]*+=)[^&#\s\"']+", re.IGNORECASE
-)
 PLAIN = re.compile(r"[^\s\"'=\\\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 MAX_DEPTH = 5
 
@@ -102,9 +95,7 @@ def redact(_logger: Any, _method: str, event: Event) -> Event:
 def without_secrets(value: Any, depth: int = 0) -> Any:
     """Return the value with secrets hidden, in nested mappings and sequences too. depth: levels above this one."""
     if isinstance(value, str):
-        if "://" not in value:
-            return value
-        return SECRET_PARAMETER.sub(rf"\1{HIDDEN}", USERINFO.sub(HIDDEN, value))
+        return hide_secrets(value)
     if isinstance(value, bool | int | float | None):
         return value
     if depth >= MAX_DEPTH:
