@@ -18,11 +18,11 @@ from support.people import Cast, HttpResponse, Person, basic, call
 from support.publisher import Publisher
 from support.running import running_service
 from support.visitors import Visitor
-from tidings.api.key_quotas import KeyQuotas, KeyThrottled, Quota
 from tidings.api.openapi import operations_of
 from tidings.api.scopes import scope_of
 from tidings.domain.accounts.rights import KeyScope
 from tidings.http.endpoints import Endpoint, Routes
+from tidings.services.accounts.key_quotas import KeyQuotas, KeyThrottled, Quota
 from tidings.wiring.routes import API_DOCUMENT, API_ROUTES
 from tidings.wiring.services import AllServices
 

@@ -13,7 +13,6 @@ import pytest
 from support.handbook import HANDBOOK
 from support.people import HttpResponse, Person, call
 from support.publisher import Publisher
-from tidings.api.key_quotas import KeyThrottled, Quota
 from tidings.api.problems import TITLES, Problem, title_of, wants_problem
 from tidings.api.replies import ErrorBody, failure_of, in_form
 from tidings.base.errors import InsufficientStorage, StoreUnavailable, TidingsError
@@ -21,6 +20,7 @@ from tidings.base.messages import msg
 from tidings.domain.errors import SignInThrottled
 from tidings.http.requests import RequestTooSlow
 from tidings.http.uploads import UploadTooLarge
+from tidings.services.accounts.key_quotas import KeyThrottled, Quota
 from tidings.wiring.routes import API_DOCUMENT
 
 pytestmark = pytest.mark.one_engine

@@ -23,7 +23,6 @@ from starlette.responses import Response
 from tidings.api import replies
 from tidings.api.feed_style import PLAIN, FeedStyle, MissingIcon
 from tidings.api.fields import Fields, lean, wanted_fields
-from tidings.api.key_quotas import HEADERS, KeyQuotas, Quota
 from tidings.api.openapi import ApiDocument
 from tidings.api.public_address import PublicAddress
 from tidings.api.replies import Failure
@@ -43,6 +42,7 @@ from tidings.http.responses import raw
 from tidings.http.surface import BUSY, BUSY_RETRY_AFTER_S, SAFE, Surface
 from tidings.services import Services
 from tidings.services.accounts.authentication import WRONG_PASSWORD, Credentials, Recognised
+from tidings.services.accounts.key_quotas import HEADERS, KeyQuotas, Quota
 
 log = structlog.get_logger()
 
@@ -67,7 +67,7 @@ class Api(Surface[Caller]):
     """The API.
 
     slices: services of the slices by type, as handlers ask for them. trusted: proxies whose X-Forwarded-For is used.
-    base_url: the public URL of the service. key_rate_limit: requests of an API key per minute; 0 for no limit.
+    base_url: the public URL of the service. quotas: of API keys; None for no limit.
     """
 
     headers = raw({
@@ -95,7 +95,7 @@ class Api(Surface[Caller]):
         max_concurrency: int,
         trusted: Sequence[Network] = (),
         base_url: str = "",
-        key_rate_limit: int = 0,
+        quotas: KeyQuotas | None = None,
     ) -> None:
         address = PublicAddress(base_url.rstrip("/"))
         sources: dict[Any, Any] = {
@@ -116,7 +116,7 @@ class Api(Surface[Caller]):
         self._trusted = trusted
         self._base_url = base_url
         self._gate = gate
-        self._quotas = KeyQuotas(key_rate_limit) if key_rate_limit else None
+        self._quotas = quotas
 
     def identify(self, request: Request, endpoint: Endpoint | None) -> Caller | None:
         if endpoint is not None and endpoint.is_public:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from msgspec import Struct
 from starlette.responses import Response
 
-from tidings.api.key_quotas import KeyThrottled
 from tidings.api.problems import PROBLEM_JSON, Problem, problem_type, title_of, wants_problem
 from tidings.base.errors import Forbidden, InvalidInput, NotFound, TidingsError, Unauthorized
 from tidings.domain.errors import SignInThrottled, UnknownApiKey
@@ -15,6 +14,7 @@ from tidings.http.requests import RequestTooLarge
 from tidings.http.responses import COMMON_STATUSES, json
 from tidings.http.uploads import UploadTooLarge
 from tidings.net.errors import FetchError
+from tidings.services.accounts.key_quotas import KeyThrottled
 from tidings.services.feeds.feeds import SubscriptionExists
 from tidings.services.polling.lease import RefreshFailed
 

@@ -17,6 +17,7 @@ from tidings.http.password_gate import PasswordGate
 from tidings.http.uploads import UploadFolder
 from tidings.maintenance.metrics_endpoint import Metrics
 from tidings.runtime import allocator
+from tidings.services.accounts.key_quotas import KeyQuotas
 from tidings.settings import Settings
 from tidings.sign_in.openid.back_channel import BackChannelLogout
 from tidings.web.app import Pages
@@ -59,6 +60,7 @@ def asgi_app(settings: Settings) -> ASGIApp:
     services = served.services
     max_concurrency = served.database.best_concurrency
     gate = PasswordGate()
+    quotas = KeyQuotas(settings.api_key_rate_limit) if settings.api_key_rate_limit else None
     api = Api(
         services,
         services.by_type(),
@@ -68,7 +70,7 @@ def asgi_app(settings: Settings) -> ASGIApp:
         max_concurrency=max_concurrency,
         trusted=settings.trusted_reverse_proxy_networks,
         base_url=settings.base_url,
-        key_rate_limit=settings.api_key_rate_limit,
+        quotas=quotas,
     )
     reader = GoogleReader(
         services,
