@@ -53,7 +53,7 @@ FOR_WIRING_OF_SLICE = frozenset({
 # Maintenance looks after the whole database: its statements also use the tables of other slices.
 TABLES_OF_SLICE = re.compile(rf"tidings\.({'|'.join(sorted(SLICES))})\.tables")
 USES_ALL_TABLES = "tidings.maintenance.store."
-SURFACES = frozenset({"api", "web", "greader", "fever"})
+SURFACES = frozenset({"agents", "api", "web", "greader", "fever"})
 FOR_SURFACES = ALL_LIBRARIES | {"domain", "storage", "services"} | SLICES
 HANDLERS = ("tidings.api.endpoints", "tidings.api.routes", "tidings.web.pages", "tidings.web.routes")
 # They handle errors of requests, and send none.

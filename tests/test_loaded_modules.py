@@ -9,9 +9,9 @@ import pytest
 
 pytestmark = pytest.mark.slow
 
-# Migrations, push services, icons, QR codes, ways to sign in.
+# Migrations, push services, icons, QR codes, ways to sign in; the SDK for agents takes 56 MB.
 LOADED_WHEN_NEEDED = frozenset(
-    {"alembic", "mako", "apprise", "PIL", "segno", "joserfc", "webauthn", "cryptography", "pyotp"}
+    {"alembic", "mako", "apprise", "PIL", "segno", "joserfc", "webauthn", "cryptography", "pyotp", "mcp", "pydantic"}
 )
 
 # What the supervisor imports, and what each kind of process does before it waits for work.

@@ -13,6 +13,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, Route, Router
 from starlette.types import ASGIApp, Lifespan, Receive, Scope, Send
 
+from tidings.agents.app import AGENTS_PATH, Agents
 from tidings.api.app import PREFIX, Api
 from tidings.fever.app import Fever
 from tidings.fever.routes import FEVER_PATHS
@@ -52,6 +53,7 @@ def application(
     static: ASGIApp,
     websub: ASGIApp,
     back_channel: ASGIApp,
+    agents: Agents | None,
     metrics: ASGIApp,
     reference: ASGIApp,
     base_path: str,
@@ -74,6 +76,7 @@ def application(
         Route(READER_PREFIX, _AddSlash(reader)),
         Mount(READER_PREFIX, reader),
         *(Route(path, fever) for path in FEVER_PATHS),
+        *([Route(AGENTS_PATH, agents)] if agents else []),
         Mount("/websub", websub),
         Route("/oauth2/{provider}/backchannel-logout", back_channel),
         Route("/metrics", metrics),
@@ -93,12 +96,12 @@ def application(
         routes,
         redirect_slashes=False,
         default=at_base,
-        lifespan=_lifespan(close, gate, api, reader, fever, pages),
+        lifespan=_lifespan(close, gate, api, reader, fever, pages, *([agents] if agents else [])),
     )
 
 
 def _lifespan(
-    close: Callable[[], Awaitable[None]], gate: PasswordGate, *surfaces: Api | GoogleReader | Fever | Pages
+    close: Callable[[], Awaitable[None]], gate: PasswordGate, *surfaces: Api | GoogleReader | Fever | Pages | Agents
 ) -> Lifespan[Any]:
     @asynccontextmanager
     async def lifespan(_app: object) -> AsyncIterator[None]:

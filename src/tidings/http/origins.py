@@ -13,6 +13,14 @@ from tidings.http.requests import Request
 FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data", "text/plain")
 
 
+def origin_of(url: str) -> str:
+    """Return the origin of a URL as browsers send it: scheme, host, and a port that is not the scheme's own."""
+    parts = urlsplit(url)
+    default = {"http": ":80", "https": ":443"}.get(parts.scheme, "")
+    host = parts.netloc.rpartition("@")[2].lower()
+    return f"{parts.scheme}://{host.removesuffix(default) if default else host}"
+
+
 def is_foreign(origin: str, request: Request, base_url: str) -> bool:
     """Return whether an Origin is not this service. base_url: its public URL, for proxies that change Host."""
     try:

@@ -258,6 +258,12 @@ class Settings:
         allowed="1, true, yes, on or 0, false, no, off",
         default="0",
     )
+    agents: bool = option(
+        values.boolean,
+        "Whether agents may connect at /mcp, with the API keys of users. Otherwise the address does not exist.",
+        allowed="1, true, yes, on or 0, false, no, off",
+        default="1",
+    )
     api_key_rate_limit: int = option(
         values.integer(0, 1_000_000),
         "Requests per minute that an API key may make; 0 for any number. Each web process counts for itself, so a"

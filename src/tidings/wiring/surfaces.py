@@ -7,6 +7,10 @@ from urllib.parse import urlsplit
 from starlette.types import ASGIApp
 
 from tidings import asgi
+from tidings.agents.app import Agents
+from tidings.agents.confirmations import Confirmations
+from tidings.agents.methods import Methods
+from tidings.agents.routes import AGENT_ROUTES
 from tidings.api.app import Api
 from tidings.fever.app import Fever
 from tidings.fever.routes import FEVER_ROUTES
@@ -16,8 +20,10 @@ from tidings.http.front_door import FrontDoor
 from tidings.http.password_gate import PasswordGate
 from tidings.http.uploads import UploadFolder
 from tidings.maintenance.metrics_endpoint import Metrics
+from tidings.rules.services import RuleServices
 from tidings.runtime import allocator
 from tidings.services.accounts.key_quotas import KeyQuotas
+from tidings.services.accounts.server_secret import ServerSecret
 from tidings.settings import Settings
 from tidings.sign_in.openid.back_channel import BackChannelLogout
 from tidings.web.app import Pages
@@ -48,6 +54,20 @@ def build_pages(services: AllServices, settings: Settings, assets: Assets, gate:
         gate=gate,
         max_concurrency=max_concurrency,
         trusted=trusted,
+    )
+
+
+def build_agents(services: AllServices, settings: Settings, quotas: KeyQuotas | None) -> Agents:
+    """Return the surface for agents. quotas: shared with the API."""
+    confirmations = Confirmations(ServerSecret(services.database))
+    return Agents(
+        services,
+        Methods(services, services.of(RuleServices), confirmations),
+        AGENT_ROUTES,
+        max_concurrency=services.database.best_concurrency,
+        trusted=settings.trusted_reverse_proxy_networks,
+        base_url=settings.base_url,
+        quotas=quotas,
     )
 
 
@@ -83,6 +103,7 @@ def asgi_app(settings: Settings) -> ASGIApp:
     fever = Fever(
         services, FEVER_ROUTES, max_concurrency=max_concurrency, trusted=settings.trusted_reverse_proxy_networks
     )
+    agents = build_agents(services, settings, quotas) if settings.agents else None
     base_path = urlsplit(settings.base_url).path.rstrip("/")
     limits = CallbackLimits(settings.http_client_max_body_size, settings.http_client_timeout.total_seconds())
     assets = Assets()
@@ -101,6 +122,7 @@ def asgi_app(settings: Settings) -> ASGIApp:
         back_channel=BackChannelLogout(
             services.sign_in.openid, services, trusted=settings.trusted_reverse_proxy_networks
         ),
+        agents=agents,
         metrics=Metrics(services.maintenance.status, metrics_access(settings)),
         reference=Reference(lambda: API_DOCUMENT.at(base_path or "/")),
         base_path=base_path,
@@ -109,6 +131,8 @@ def asgi_app(settings: Settings) -> ASGIApp:
     if served.database.has_replica:
         for surface in (api, reader, fever, pages):
             surface.read_router = served.database
+        if agents is not None:
+            agents.read_router = served.database
     return FrontDoor(
         application,
         trusted=settings.trusted_reverse_proxy_networks,

@@ -43,6 +43,7 @@ class ScopeMissing(Forbidden):
                 needed=str(needed),
             )
         )
+        self.needed = needed
 
 
 class Rights(Struct, frozen=True):
