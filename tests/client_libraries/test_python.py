@@ -24,6 +24,7 @@ from support.people import PASSWORD, Person, rss
 from support.publisher import Answer, Publisher
 from tidings.wiring.routes import API_DOCUMENT
 from tidings_client import ApiError, AsyncClient, Client, Unreachable, errors, models
+from tidings_client._exchange import MAX_REMEMBERED, MAX_REMEMBERED_BYTES
 
 PACKAGE = Path(tidings_client.__file__).parent
 
@@ -67,6 +68,7 @@ def test_it_is_a_package_of_its_own(tmp_path: Path) -> None:
     (wheel,) = tmp_path.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
+        assert any(name.endswith("/LICENSE") for name in archive.namelist())
     assert names == {f"tidings_client/{path.name}" for path in PACKAGE.iterdir() if path.is_file()}
 
 
@@ -192,6 +194,26 @@ def test_the_async_client_does_the_same(alice: Person, site: Publisher) -> None:
 
     titles, user_id, archive = asyncio.run(use())
     assert (titles, user_id, archive[:2]) == (["B", "A"], alice.id, b"PK")
+
+
+def test_only_so_much_is_remembered(elsewhere: Client, site: Publisher) -> None:
+    for number in range(MAX_REMEMBERED + 1):
+        site.script(f"/v1/feeds/{number}/entries", Answer('{"total": 0}', etag='"1"'))
+    large = Answer('"' + "x" * MAX_REMEMBERED_BYTES + '"', etag='"1"')
+    site.script("/v1/feeds", large)
+
+    def asked_conditionally(*numbers: int) -> list[bool]:
+        for number in numbers:
+            assert elsewhere.feed_entries(number)["total"] == 0
+        return ["if-none-match" in seen.headers for seen in site.requests[-len(numbers) :]]
+
+    assert not any(asked_conditionally(*range(MAX_REMEMBERED)))
+    # The one that was used last stays, and the oldest of the others goes.
+    assert asked_conditionally(0, MAX_REMEMBERED, 0, 1) == [True, False, True, False]
+    for _ in range(2):
+        elsewhere.feeds()
+        assert "if-none-match" not in site.last.headers
+    assert asked_conditionally(0) == [True]
 
 
 def test_a_busy_service_is_asked_again_when_it_says(elsewhere: Client, site: Publisher) -> None:

@@ -26,13 +26,7 @@ MAX_WAIT_S: Final = 60.0
 
 
 class Connection:
-    """A service, and who asks it.
-
-    url: where the service is. token: an API key; or username and password of an account.
-    timeout_s: how long to wait for each part of a response. retries: how often a request is sent again when the
-    service asks to wait (429, 503), for at most max_wait_s each time.
-    http: a client of httpx2 for proxies and certificates of your own; you close it.
-    """
+    """A service, and who asks it. It is closed with `close`, or at the end of a `with` statement."""
 
     def __init__(
         self,
@@ -46,6 +40,13 @@ class Connection:
         max_wait_s: float = MAX_WAIT_S,
         http: httpx2.Client | None = None,
     ) -> None:
+        """Connect to nothing yet. Raises ValueError for an address or credentials that cannot be right.
+
+        url: where the service is, such as https://reader.example.org. token: an API key; or username and password of
+        an account. timeout_s: how long to wait for each part of a response. retries: how often a request is sent again
+        when the service asks to wait (429, 503), for at most max_wait_s each time.
+        http: a client of httpx2 for proxies and certificates of your own; you close it.
+        """
         credentials = credentials_of(token, username, password)
         self._http = http or httpx2.Client(timeout=timeout_s)
         self._is_own = http is None

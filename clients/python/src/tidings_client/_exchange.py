@@ -11,6 +11,7 @@ import base64
 import gzip
 import itertools
 import json
+from collections import OrderedDict
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -27,6 +28,7 @@ ACCEPT: Final = "application/problem+json, application/json, */*"
 # Smaller bodies fit into one packet.
 MIN_GZIP_BYTES: Final = 1_400
 MAX_REMEMBERED: Final = 32
+MAX_REMEMBERED_BYTES: Final = 16 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +114,8 @@ class Exchanges:
             return None
         # Its path has what a proxy removes or adds; only its parameters count.
         query = httpx2.QueryParams(urlsplit(link).query)
-        return replace(call, query={name: query.get_list(name) for name in query})
+        # Nobody asks often for the later pages: they would push out what is worth remembering.
+        return replace(call, query={name: query.get_list(name) for name in query}, is_conditional=False)
 
     def _request(self, call: Call) -> httpx2.Request:
         headers = {**self._headers, **{name: value for name, value in call.headers.items() if value is not None}}
@@ -148,23 +151,32 @@ class Exchanges:
 
 
 class _Remembered:
-    """The last answers that have an ETag, by address."""
+    """The answers with an ETag that were used last, by address."""
 
     def __init__(self) -> None:
-        self._by_url: dict[str, httpx2.Response] = {}
+        self._by_url: OrderedDict[str, httpx2.Response] = OrderedDict()
+        self._size_bytes = 0
         self._lock = Lock()
 
     def get(self, request: httpx2.Request) -> httpx2.Response | None:
-        return self._by_url.get(str(request.url))
+        url = str(request.url)
+        with self._lock:
+            if url in self._by_url:
+                self._by_url.move_to_end(url)
+            return self._by_url.get(url)
 
     def add(self, request: httpx2.Request, response: httpx2.Response) -> None:
         url = str(request.url)
         with self._lock:
-            self._by_url.pop(url, None)
-            if "ETag" in response.headers:
+            if url in self._by_url:
+                self._size_bytes -= len(self._by_url.pop(url).content)
+            # One that is larger would push out all others.
+            if "ETag" in response.headers and len(response.content) <= MAX_REMEMBERED_BYTES // 2:
                 self._by_url[url] = response
-            if len(self._by_url) > MAX_REMEMBERED:
-                del self._by_url[next(iter(self._by_url))]
+                self._size_bytes += len(response.content)
+            while len(self._by_url) > MAX_REMEMBERED or self._size_bytes > MAX_REMEMBERED_BYTES:
+                _, oldest = self._by_url.popitem(last=False)
+                self._size_bytes -= len(oldest.content)
 
 
 def base_of(url: str) -> str:
