@@ -52,6 +52,9 @@ def test_the_health_of_feeds_says_which_of_them_need_care(alice: Person, ids: di
     assert len(fine["entries_per_week"]) == 26
     assert fine["last_entry_at"].startswith("2026-09-28")
     assert alice.get(f"/v1/feeds/{ids['Apples']}/health") == fine
+    for names in ("id,title", "title,entries_per_week"):
+        lean = alice.get("/v1/feeds/health", fields=names)["feeds"]
+        assert lean == [{name: feed[name] for name in names.split(",")} for feed in found["feeds"]]
 
 
 def test_feeds_are_chosen_by_health_category_and_words(alice: Person, ids: dict[str, int]) -> None:

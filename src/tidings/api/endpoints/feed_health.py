@@ -8,6 +8,7 @@ from typing import Annotated
 
 from msgspec import Struct
 
+from tidings.api.fields import Fields
 from tidings.api.schema_annotations import Required, Timestamp, one_of, up_to
 from tidings.api.struct_copy import StructCopy
 from tidings.base.errors import InvalidInput, NotFound
@@ -134,7 +135,7 @@ _copy = StructCopy(
 
 
 @routes.get("/v1/feeds/health", lists=FeedHealthOut, raises=(InvalidInput,))
-def list_feed_health(caller: User, services: Services, query: FeedHealthQuery) -> FeedHealthList:
+def list_feed_health(caller: User, services: Services, fields: Fields, query: FeedHealthQuery) -> FeedHealthList:
     """List the health of feeds."""
     if query.state and query.state not in set(FeedHealth):
         raise InvalidInput(verbatim(f"state: expected one of {', '.join(FeedHealth)}."), field="state")
@@ -157,9 +158,11 @@ def list_feed_health(caller: User, services: Services, query: FeedHealthQuery) -
             order=FeedOrder(query.order or FeedOrder.CARE),
         )
         shown = health.get_many(db, caller.id, chosen.ids[offset : offset + limit], now)
-        weekly = health.entries_per_week(db, caller.id, [feed.id for feed in shown], now, WEEKS)
+        # Counting takes nearly all of the time: 20 ms for the 60,000 entries of a hundred feeds.
+        counted = [feed.id for feed in shown] if "entries_per_week" in fields else []
+        weekly = health.entries_per_week(db, caller.id, counted, now, WEEKS) if counted else {}
         waiting = feeds.count_due(db, caller.id, now)
-    listed = [_out(caller, feed, weekly[feed.id]) for feed in shown]
+    listed = [_out(caller, feed, weekly.get(feed.id, [])) for feed in shown]
     states = {state.value: chosen.counts[state] for state in FeedHealth}
     return FeedHealthList(len(chosen.ids), states, waiting, listed)
 
