@@ -95,6 +95,30 @@ def test_apps_see_folded_entries_as_they_are(alice: Person, bob: Person, site: P
     assert bobs.unread() == [2] * 5
 
 
+@pytest.mark.parametrize(
+    "query",
+    ["", "&starred=false", "&query=Rain OR Snow", "&order=created_at"],
+    ids=["feed", "no star", "query", "order"],
+)
+def test_marking_a_part_of_a_list_reads_what_it_showed_and_is_undone(
+    alice: Person, site: Publisher, query: str
+) -> None:
+    feeds = FoldedFeeds(alice, site, "all")
+    path = f"/v1/entries/mark-as-read?feed_id={feeds.planet}{query.replace(' ', '+')}"
+    first = alice.get(f"/v1/feeds/{feeds.planet}/entries")["entries"][0]
+
+    below = alice.put(path, {"range": "below", "entry_id": first["id"]}, status=200)
+    assert (below["marked"], feeds.unread()) == (1, [1] * 5)
+    assert (feeds.planet, first["title"]) in feeds.native(status="unread")
+    assert alice.put(path, {"range": "all"}, status=200)["marked"] == 1
+    assert feeds.unread() == [0] * 5
+
+    assert alice.post("/v1/entries/undo-mark-as-read", {"undo_token": below["undo_token"]}, status=200) == {
+        "marked_unread": 1
+    }
+    assert feeds.unread() == [1] * 5
+
+
 @pytest.mark.parametrize("mark", ["native feed", "native category", "fever", "greader", "greader lists"])
 def test_an_app_that_marks_a_list_read_reads_what_it_showed(alice: Person, site: Publisher, mark: str) -> None:
     feeds = FoldedFeeds(alice, site, "all")

@@ -22,7 +22,7 @@ from support.archive import Archive
 from support.databases import Databases
 from support.entry_fixtures import NOW
 from tidings.base.times import SECOND, Instant
-from tidings.domain.entries.entries import Direction, EntryFilter, EntryStatus, Order, PageRequest, Shown
+from tidings.domain.entries.entries import Direction, EntryCursor, EntryFilter, EntryStatus, Order, PageRequest, Shown
 from tidings.domain.feeds.health import FeedOrder
 from tidings.engine.database import Database, Read, Write
 from tidings.engine.statements import split_ids
@@ -362,6 +362,18 @@ WRITES: dict[str, Callable[[Write, Archive], object]] = {
         entries.mark_read(db, a.user_id, category_id=a.category_id, shown=Shown(10**9), now=NOW),
         entry_lists.newest_id(db, a.user_id),
     ),
+    "marking what is below an entry read": lambda db, a: [
+        entries.mark_read(
+            db,
+            a.user_id,
+            feed_id=feed_id,
+            published_before=NOW,
+            page=PageRequest(order=order, direction=Direction.DESC, cursor=EntryCursor(LAST_WEEK, 5_000)),
+            now=NOW,
+        )
+        for order in (Order.PUBLISHED_AT, Order.CREATED_AT, Order.CHANGED_AT)
+        for feed_id in (None, a.feed_id)
+    ],
     "marking what was stored before read": lambda db, a: (
         entries.mark_read(db, a.user_id, created_before=RECENTLY, now=NOW),
         entries.mark_read(db, a.user_id, created_before=NOW, starred=True, now=NOW),
