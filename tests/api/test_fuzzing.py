@@ -17,7 +17,8 @@ pytestmark = pytest.mark.slow
 
 # The default of --fuzz-requests. Each operation then gets valid requests on one engine, and invalid ones on the other.
 FEWEST = 40
-DEFAULT_PATHS = ("/v1/feeds", "/v1/feeds/{feed_id}", "/v1/categories", "/v1/entries")
+# What there are requests for in each operation takes long to work out: four operations are enough to find each mistake.
+READ_PATHS = ("/v1/feeds", "/v1/feeds/{feed_id}", "/v1/categories", "/v1/entries")
 
 
 def test_every_response_to_a_generated_request_is_documented(
@@ -48,7 +49,7 @@ def test_every_response_to_a_generated_request_is_documented(
 @pytest.mark.one_engine
 def test_an_undocumented_response_is_found(service: RunningService, charlie: Person, site: Publisher) -> None:
     document = strict_document()
-    document["paths"] = {path: document["paths"][path] for path in DEFAULT_PATHS}
+    document["paths"] = {path: {"get": document["paths"][path]["get"]} for path in READ_PATHS}
     del document["paths"]["/v1/feeds/{feed_id}"]["get"]["responses"]["400"]
     schemas = document["components"]["schemas"]
     del schemas["Feed"]["properties"]["icon"]
