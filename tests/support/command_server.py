@@ -3,6 +3,8 @@
 A start takes 0.2 s of processor time instead of 1.5. The program reads one order per line from its standard input, a
 JSON object as `ForkedCommand` writes it, and answers each with the id of the process. The exit code of a process that
 has ended stands in the file `STATUS/PID`, as in `subprocess`: negative for a signal. It ends when its input does.
+
+The processes of imports, which services start, are forked as well (`python_launcher`).
 """
 
 from __future__ import annotations
@@ -11,57 +13,137 @@ import atexit
 import gc
 import json
 import os
+import runpy
 import select
+import shlex
 import signal
+import socket
 import sys
 import threading
+import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
+_LAUNCHER = Path(__file__).with_name("python_launcher.py")
+_MAX_ORDER_BYTES = 2**20
 
-def _serve(statuses: Path) -> dict[str, Any] | None:
-    """Fork for each order. Return the order in the child; None in this process, at the end of its input."""
-    woken, wake = os.pipe()
-    for end in (woken, wake):
-        os.set_blocking(end, False)
-    signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
-    signal.signal(signal.SIGCHLD, lambda *_: None)
-    orders = sys.stdin.buffer.raw  # type: ignore[union-attr] # unbuffered, so that `select` sees every order
-    unread = b""
-    while True:
-        ready, _, _ = select.select([orders, woken], [], [])
-        if woken in ready:
-            os.read(woken, 4096)
-            _note_ended(statuses)
-        if orders in ready:
-            piece = orders.read(65_536)
-            if not piece:
-                return None
-            *lines, unread = (unread + piece).split(b"\n")
-            for line in lines:
-                order: dict[str, Any] = json.loads(line)
-                pid = os.fork()
-                if not pid:
-                    signal.set_wakeup_fd(-1)
-                    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-                    os.close(woken)
-                    os.close(wake)
+
+class _Server:
+    """Forks for each order. statuses: the folder for exit codes."""
+
+    def __init__(self, statuses: Path) -> None:
+        self._statuses = statuses
+        self._woken, self._wake = os.pipe()
+        for end in (self._woken, self._wake):
+            os.set_blocking(end, False)
+        self._listener = socket.socket(socket.AF_UNIX)
+        address = str(statuses / "python.socket")
+        self._listener.bind(address)
+        self._listener.listen()
+        # Launchers by the import that they started; None when the launcher has ended first.
+        self._imports: dict[int, socket.socket | None] = {}
+        self._new: set[socket.socket] = set()
+        self._launcher = self._made_launcher(address)
+
+    def serve(self) -> dict[str, Any] | None:
+        """Return the order in each child; None in this process, at the end of its input."""
+        signal.set_wakeup_fd(self._wake, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        unread = b""
+        while True:
+            launchers = {launcher: pid for pid, launcher in self._imports.items() if launcher}
+            sources: list[Any] = [0, self._woken, self._listener, *self._new, *launchers]
+            ready, _, _ = select.select(sources, [], [])
+            if self._woken in ready:
+                os.read(self._woken, 4096)
+                self._note_ended()
+            if self._listener in ready:
+                self._new.add(self._listener.accept()[0])
+            for launcher in self._new.intersection(ready):
+                if (order := self._started_import(launcher)) is not None:
                     return order
-                os.write(sys.stdout.fileno(), b"%d\n" % pid)
+            for launcher in launchers.keys() & set(ready):
+                self._end_import(launchers[launcher])
+            if 0 in ready:
+                piece = os.read(0, 65_536)
+                if not piece:
+                    return None
+                *lines, unread = (unread + piece).split(b"\n")
+                if (order := self._started_command(lines)) is not None:
+                    return order
 
+    def _started_command(self, lines: list[bytes]) -> dict[str, Any] | None:
+        """Fork a command for each line. Return the order in the child."""
+        for line in lines:
+            pid = self._fork()
+            if not pid:
+                return {**json.loads(line), "python": self._launcher}
+            os.write(sys.stdout.fileno(), b"%d\n" % pid)
+        return None
 
-def _note_ended(statuses: Path) -> None:
-    while True:
-        try:
-            pid, status = os.waitpid(-1, os.WNOHANG)
-        except ChildProcessError:
-            return
+    def _fork(self) -> int:
+        if pid := os.fork():
+            return pid
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        os.close(self._woken)
+        os.close(self._wake)
+        for connection in filter(None, (self._listener, *self._new, *self._imports.values())):
+            connection.close()
+        return 0
+
+    def _made_launcher(self, address: str) -> str:
+        """Return the path of a program that stands in for Python; of Python itself where files are not executable."""
+        program = self._statuses / "python"
+        command = shlex.join([sys.executable, "-I", "-S", str(_LAUNCHER), address, sys.executable])
+        program.write_text(f'#!/bin/sh\nexec {command} "$@"\n')
+        program.chmod(0o755)
+        return str(program) if os.access(program, os.X_OK) else sys.executable
+
+    def _started_import(self, launcher: socket.socket) -> dict[str, Any] | None:
+        """Fork the import that a launcher asks for. Return the order in the child."""
+        encoded, files, _, _ = socket.recv_fds(launcher, _MAX_ORDER_BYTES, 3)
+        self._new.discard(launcher)
+        if not encoded:
+            launcher.close()
+            return None
+        pid = self._fork()
         if not pid:
-            return
-        unfinished = statuses / f".{pid}"
-        unfinished.write_text(str(os.waitstatus_to_exitcode(status)))
-        unfinished.rename(statuses / str(pid))
+            launcher.close()
+            return {**json.loads(encoded), "files": files}
+        for file in files:
+            os.close(file)
+        self._imports[pid] = launcher
+        return None
+
+    def _end_import(self, pid: int) -> None:
+        """Kill an import whose launcher has ended, as its service wanted."""
+        launcher = self._imports.get(pid)
+        if launcher:
+            launcher.close()
+            self._imports[pid] = None
+            os.kill(pid, signal.SIGKILL)
+
+    def _note_ended(self) -> None:
+        while True:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if not pid:
+                return
+            code = os.waitstatus_to_exitcode(status)
+            if pid in self._imports:
+                if launcher := self._imports.pop(pid):
+                    with suppress(OSError):
+                        launcher.send(b"%d" % code)
+                    launcher.close()
+                continue
+            unfinished = self._statuses / f".{pid}"
+            unfinished.write_text(str(code))
+            unfinished.rename(self._statuses / str(pid))
 
 
 def _become(order: dict[str, Any]) -> None:
@@ -70,17 +152,43 @@ def _become(order: dict[str, Any]) -> None:
     os.chdir(order["cwd"])
     os.environ.clear()
     os.environ.update(order["environment"])
+    sys.executable = order["python"]
     for target, (name, flags) in enumerate(
         ((order["stdin"], os.O_RDONLY), (order["stdout"], os.O_WRONLY), (order["stderr"], os.O_WRONLY))
     ):
         opened = os.open(name, flags | os.O_APPEND)
         os.dup2(opened, target)
         os.close(opened)
+    _open_streams()
+    sys.argv = ["tidings", *order["arguments"]]
+
+
+def _become_import(order: dict[str, Any]) -> None:
+    """Turn this process into `python -m MODULE` as its launcher was started."""
+    os.setsid()
+    os.environ.clear()
+    os.environ.update(order["environment"])
+    for target, file in enumerate(order["files"]):
+        os.dup2(file, target)
+        os.close(file)
+    _open_streams()
+    sys.argv = [order["module"], *order["arguments"]]
+    # It ends with its launcher, which ends with its own parent.
+    os.getppid = lambda: int(order["parent"])
+
+
+def _open_streams() -> None:
     # Lines are written immediately to a terminal, which the streams of the parent do not know.
     sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
     sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
     sys.stderr = open(2, "w", 1, encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
-    sys.argv = ["tidings", *order["arguments"]]
+
+
+def _run_module(name: str) -> None:
+    with warnings.catch_warnings():
+        # It has been imported already.
+        warnings.simplefilter("ignore", RuntimeWarning)
+        runpy.run_module(name, run_name="__main__", alter_sys=True)
 
 
 def _run(command: Callable[[], None]) -> NoReturn:
@@ -104,6 +212,7 @@ def main() -> None:
 
     from support import cheap_hashes
     from tidings import cli
+    from tidings.archives import import_process  # noqa: F401
     from tidings.runtime import children, supervisor  # noqa: F401
     from tidings.wiring import application, surfaces  # noqa: F401
 
@@ -111,10 +220,14 @@ def main() -> None:
     # A collection in a child would copy every page of what is there now.
     gc.collect()
     gc.freeze()
-    order = _serve(Path(sys.argv[1]))
-    if order is not None:
-        _become(order)
-        _run(cli.main)
+    order = _Server(Path(sys.argv[1])).serve()
+    if order is None:
+        return
+    if "module" in order:
+        _become_import(order)
+        _run(lambda: _run_module(order["module"]))
+    _become(order)
+    _run(cli.main)
 
 
 if __name__ == "__main__":
