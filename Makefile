@@ -86,7 +86,7 @@ soak: $(VENV)/.dev ## check that resources do not grow: 2,000 API clients, then 
 
 statuses: $(VENV)/.dev ## run the tests of the API and write the statuses they received into docs/api.md
 	@rm -f $(VENV)/statuses
-	-@RECORD_STATUSES=$(CURDIR)/$(VENV)/statuses $(IN_VENV) -m pytest -q -n auto tests/api tests/archives tests/rules tests/sign_in tests/views $(ARGS)
+	-@RECORD_STATUSES=$(CURDIR)/$(VENV)/statuses $(IN_VENV) -m pytest -q -n auto tests/api tests/archives tests/rules tests/sign_in tests/sync tests/views $(ARGS)
 	@PYTHONPATH=tests $(IN_VENV) -m support.statuses $(VENV)/statuses
 
 contracts: $(VENV)/.dev ## rewrite contracts/ from the code; review the diff before you commit it

@@ -346,7 +346,7 @@ def test_the_check_covers_every_room() -> None:
         ("tidings.worker.poller", "from tidings.storage import feeds", "worker may only know"),
         ("tidings.services.feeds.feeds", "from tidings.wiring import build", "services may only know"),
         ("tidings.api.endpoints.feeds", "from tidings.engine.database import Read, Write", "through services"),
-        ("tidings.services.feeds.feeds", "import sqlalchemy as sa", "storage, views, websub may"),
+        ("tidings.services.feeds.feeds", "import sqlalchemy as sa", "storage, sync, views, websub may"),
         ("tidings.services.feeds.feeds", "from aiohttp import ClientSession", "only net may"),
         ("tidings.wiring.services", "import sqlite3", "storage may"),
         ("tidings.worker.poller", "import subprocess", "may"),

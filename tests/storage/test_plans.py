@@ -38,6 +38,7 @@ pytestmark = pytest.mark.slow
 # Sorting more than this of what a filter lets through is no list of a page any more.
 MAX_SORTED = 7_000
 LARGE = {
+    "changes",
     "duplicate_keys",
     "duplicates",
     "entries",
@@ -709,5 +710,5 @@ class PostgresPlan(Plan):
 
     @staticmethod
     def _filled() -> set[str]:
-        return {"entries", "entry_labels", "entry_tags", "rule_changed_entries", "rule_run_entries", "search_vectors",
-                "websub_subscriptions", "websub_topics"}  # fmt: skip
+        return {"changes", "entries", "entry_labels", "entry_tags", "rule_changed_entries", "rule_run_entries",
+                "search_vectors", "websub_subscriptions", "websub_topics"}  # fmt: skip

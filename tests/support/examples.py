@@ -19,6 +19,8 @@ from tidings.api.openapi import operations_of, successes
 from tidings.archives import import_runs_store as import_runs
 from tidings.archives.import_runs import UNFINISHED, AccountImportReport, ImportState
 from tidings.http.endpoints import Endpoint
+from tidings.storage.accounts.change_log import Point
+from tidings.sync.cursor import Cursor
 from tidings.wiring.routes import DOCUMENTED_ROUTES
 
 KEPT = Path(__file__).parents[2] / "src" / "tidings" / "api" / "examples.json"
@@ -30,6 +32,8 @@ WITHOUT = {"get_openapi"}
 IMPORTS = {"import_account", "import_from_miniflux", "import_from_ttrss"}
 # Wrong passwords sent at the same time: more than the throttle lets wait.
 GUESSES = 24
+# A change that never was.
+NEVER = Point(10**9, 0)
 
 Examples = dict[str, dict[str, Any]]
 
@@ -99,6 +103,7 @@ def _errors(resources: ResourceFactory) -> list[HttpResponse]:
         call(person.service.url, "GET", "/v1/me"),
         bob.call("GET", "/v1/users"),
         person.call("GET", f"/v1/feeds/{UNKNOWN}"),
+        person.call("GET", "/v1/sync", cursor=Cursor(NEVER, NEVER).encode(person.id)),
         person.call("POST", "/v1/feeds", {"feed_url": resources.site.url("/gone.xml")}),
         _refused_guess(person.service),
     ]

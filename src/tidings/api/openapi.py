@@ -52,6 +52,7 @@ ERRORS = {
     403: ("Forbidden", "The user may not do this, or the API key lacks the scope that the message names."),
     404: ("NotFound", "The resource does not exist or belongs to another user."),
     409: ("Conflict", "Another import of this user runs. Repeat the request when it has ended."),
+    410: ("CursorExpired", "What has changed since the cursor is not known any more. Begin again without one."),
     413: ("TooLarge", "The file, or the unpacked body, is larger than the service accepts."),
     415: ("UnsupportedCoding", "The Content-Encoding of the body is neither gzip nor zstd."),
     429: (

@@ -38,6 +38,7 @@ TITLES: Final = {
     "scope-missing": "The API key has not the scope that this needs",
     "not-found": "This does not exist",
     "method-not-allowed": "The address does not take this method",
+    "cursor-expired": "What has changed since the cursor is not known any more",
     "import-running": "Another import of the user is running",
     "sign-in-throttled": "There were too many wrong passwords",
     "too-many-requests": "The API key has made too many requests",

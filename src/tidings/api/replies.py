@@ -6,7 +6,7 @@ from msgspec import Struct
 from starlette.responses import Response
 
 from tidings.api.problems import PROBLEM_JSON, Problem, problem_type, title_of, wants_problem
-from tidings.base.errors import Forbidden, InvalidInput, NotFound, TidingsError, Unauthorized
+from tidings.base.errors import CursorExpired, Forbidden, InvalidInput, NotFound, TidingsError, Unauthorized
 from tidings.domain.errors import SignInThrottled, UnknownApiKey
 from tidings.domain.feeds.categories import CategoryExists
 from tidings.http.content_coding import ACCEPTED, UnpackedTooLarge, UnsupportedCoding
@@ -27,6 +27,7 @@ STATUSES: tuple[tuple[type[TidingsError], int], ...] = (
     (KeyThrottled, 429),
     (Forbidden, 403),
     (NotFound, 404),
+    (CursorExpired, 410),
     (InvalidInput, 400),
     (UploadTooLarge, 413),
     (UnpackedTooLarge, 413),

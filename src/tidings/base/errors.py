@@ -4,6 +4,7 @@
     ├── InvalidInput            the input cannot be used; names the field
     │   └── InvalidField        the same; the message begins with the name of the field
     ├── NotFound                does not exist or belongs to another user: the two are indistinguishable on purpose
+    ├── CursorExpired           a client has to begin again without its cursor
     ├── Forbidden               known caller, not allowed
     ├── Unauthorized            unknown caller
     ├── ImportRunning           an earlier import or upload of this user has not ended
@@ -88,6 +89,12 @@ class InvalidField(InvalidInput):
 
 class NotFound(TidingsError):
     code = "not-found"
+
+
+class CursorExpired(TidingsError):
+    """What has changed since a client's cursor is not known any more: it has to begin again."""
+
+    code = "cursor-expired"
 
 
 class Forbidden(TidingsError):

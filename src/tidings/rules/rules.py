@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
-from msgspec import Struct
+from msgspec import Struct, to_builtins
 
 from tidings.base.errors import InvalidField, InvalidInput, NotFound
 from tidings.base.messages import Message, msg
@@ -261,3 +261,8 @@ def _check_names(db: Read | Write, user_id: int, fields: RuleFields, listeners: 
     for label_id in fields.label_ids:
         if label_id not in known:
             raise InvalidField("actions", msg("you have no label {id}.", id=label_id))
+
+
+def synced(db: Read, user_id: int) -> list[dict[str, Any]]:
+    """Return the rules of a user for clients that sync, in the order in which they are tried; without statistics."""
+    return [{"id": rule.id, **to_builtins(RuleFields.of(rule))} for rule in store.list_all(db, user_id)]

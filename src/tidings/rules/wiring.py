@@ -7,7 +7,7 @@ from functools import partial
 from tidings.base.messages import msg
 from tidings.rules.archiver import OwnRuleArchiver
 from tidings.rules.arrival import decide_arrivals
-from tidings.rules.rules import Rules, kept_queries
+from tidings.rules.rules import Rules, kept_queries, synced
 from tidings.rules.runs import RuleRuns, remove_expired
 from tidings.rules.services import RuleServices
 from tidings.rules.worker import RuleApplier
@@ -22,6 +22,7 @@ def build(parts: Parts) -> RuleServices:
     """Return the rules of users, which decide about arriving entries."""
     parts.listeners.entries_arriving.append(partial(decide_arrivals, parts.listeners))
     parts.listeners.kept_queries.append(kept_queries)
+    parts.listeners.synced["rules"] = synced
     parts.joins.rules = OwnRuleArchiver(parts.listeners)
     lists = EntryListReader(parts.database, SearchIndexer(parts.database))
     parts.listeners.cleanup_tasks.append(CleanupTask("rule runs", remove_expired))

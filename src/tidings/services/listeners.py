@@ -314,6 +314,9 @@ class Listeners:
     """Return the saved views of a user, in the order of the sidebar."""
     kept_queries: list[Callable[[Read, int], Sequence[KeptQuery]]] = field(default_factory=list)
     """Return the queries that a slice keeps for a user."""
+    synced: dict[str, Callable[[Read, int], Sequence[Any]]] = field(default_factory=dict)
+    """By kind, as clients that sync know it: return the objects of a user in their order, as they are sent. Each has an
+    `id`."""
     cleanup_tasks: list[CleanupTask] = field(default_factory=list)
     """Called by the cleanup, each in transactions of its own."""
 

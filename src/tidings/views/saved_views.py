@@ -151,3 +151,8 @@ def _checked(known: SavedView, values: Mapping[str, Any], views: Sequence[SavedV
         # From its name on, so that a view that refers to itself is found.
         resolved(View(changed.name), [*others, changed])
     return changed
+
+
+def synced(db: Read, user_id: int) -> list[dict[str, Any]]:
+    """Return the views of a user for clients that sync, in the order of the sidebar."""
+    return [structs.asdict(view) for view in store.list_all(db, user_id)]

@@ -12,6 +12,7 @@ def build(parts: Parts) -> ViewServices:
     """Return the saved views, and tell the core of them."""
     parts.listeners.saved_views.append(store.list_all)
     parts.listeners.kept_queries.append(saved_views.kept_queries)
+    parts.listeners.synced["views"] = saved_views.synced
     parts.joins.views = SavedViewArchiver()
     return ViewServices(SavedViews(parts.database, parts.listeners))
 

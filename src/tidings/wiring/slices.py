@@ -21,6 +21,7 @@ NAMES = (
     "archives",
     "websub",
     "media",
+    "sync",
     "maintenance",
 )
 

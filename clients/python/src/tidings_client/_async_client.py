@@ -1001,6 +1001,41 @@ class AsyncClient(AsyncConnection):
         answer: models.PageSaved = await self._json(Call("POST", "/v1/saved-pages", body=body))
         return answer
 
+    # Sync
+
+    async def sync(
+        self,
+        *,
+        cursor: str | None = None,
+        limit: int | None = None,
+        fields: models.SyncedEntryField | Sequence[models.SyncedEntryField] | None = None,
+    ) -> models.Synced:
+        """Get what has changed since a cursor: everything without one.
+
+        Nothing is missing or repeated, whoever writes at the same time. fields: of entries; their id is always
+        there. 410 when what has changed is not known any more, or a backup was restored: begin again without a
+        cursor.
+
+        cursor: next_cursor of the last response. limit: the largest number of feeds and entries together, default
+        500. fields: Members of the items; the others are left out. Default: all.
+        """
+        answer: models.Synced = await self._json(
+            Call("GET", "/v1/sync", query={"cursor": cursor, "limit": limit, "fields": fields}, commas=("fields",))
+        )
+        return answer
+
+    def iter_sync(
+        self,
+        *,
+        cursor: str | None = None,
+        limit: int | None = None,
+        fields: models.SyncedEntryField | Sequence[models.SyncedEntryField] | None = None,
+    ) -> AsyncIterator[models.Synced]:
+        """Yield the answers of `sync`, page after page, until nothing more has changed."""
+        return self._pages(
+            Call("GET", "/v1/sync", query={"cursor": cursor, "limit": limit, "fields": fields}, commas=("fields",))
+        )
+
     # Share links
 
     async def unshare_entry(self, entry_id: int, /) -> None:

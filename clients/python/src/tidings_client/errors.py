@@ -14,6 +14,7 @@ from tidings_client._failures import ApiError, TidingsError, Unreachable
 __all__ = [
     "ApiError",
     "Conflict",
+    "CursorExpired",
     "DiskFull",
     "ErrorCode",
     "Forbidden",
@@ -37,6 +38,7 @@ ErrorCode = Literal[
     "body-too-large",
     "category-exists",
     "connect-timeout",
+    "cursor-expired",
     "empty-body",
     "expired-key",
     "feed-error",
@@ -102,6 +104,10 @@ class Conflict(ApiError):
     """Another import of this user runs. Repeat the request when it has ended."""
 
 
+class CursorExpired(ApiError):
+    """What has changed since the cursor is not known any more. Begin again without one."""
+
+
 class TooLarge(ApiError):
     """The file, or the unpacked body, is larger than the service accepts."""
 
@@ -134,6 +140,7 @@ BY_STATUS: Final[dict[int, type[ApiError]]] = {
     403: Forbidden,
     404: NotFound,
     409: Conflict,
+    410: CursorExpired,
     413: TooLarge,
     415: UnsupportedCoding,
     429: Throttled,

@@ -131,6 +131,30 @@ WebhookEvents = Literal[
     "import_finished",
 ]
 
+SyncedEntryField = Literal[
+    "id",
+    "user_id",
+    "feed_id",
+    "title",
+    "url",
+    "comments_url",
+    "author",
+    "language",
+    "share_code",
+    "starred",
+    "hidden",
+    "reading_time",
+    "status",
+    "hash",
+    "published_at",
+    "created_at",
+    "changed_at",
+    "content",
+    "tags",
+    "enclosures",
+    "label_ids",
+]
+
 FeedField = Literal[
     "id",
     "user_id",
@@ -1880,6 +1904,17 @@ class ReadwiseIntegrationUpdate(TypedDict):
     """Access token. From https://readwise.io/access_token."""
 
 
+class Removed(TypedDict):
+    """Ids of what was deleted. With a feed, its entries are deleted."""
+
+    categories: list[int]
+    labels: list[int]
+    views: list[int]
+    rules: list[int]
+    feeds: list[int]
+    entries: list[int]
+
+
 class Rule(TypedDict):
     """Feed_id or category_id says of what, and is null otherwise. "" matches every entry."""
 
@@ -2082,6 +2117,60 @@ class Statistics(TypedDict):
     """Of a year in the time zone of the user, the oldest first and today last."""
     most_read_feeds: list[ReadFeed]
     """At most ten."""
+
+
+class Synced(TypedDict):
+    """What has changed, as it is now. Times are in UTC, except those of settings."""
+
+    settings: User | None
+    """As GET /v1/me, null if unchanged."""
+    categories: list[Category] | None
+    """All of them, in their order, null if none has changed."""
+    labels: list[Label] | None
+    """All of them, in their order, null if none has changed."""
+    views: list[dict[str, Any]] | None
+    """As GET /v1/views."""
+    rules: list[dict[str, Any]] | None
+    """As GET /v1/rules, without statistics."""
+    feeds: list[Feed]
+    """Those that changed."""
+    entries: list[SyncedEntry]
+    """Those that changed."""
+    removed: Removed
+    next_cursor: str
+    """To be sent next time."""
+    has_more: bool
+    """There is another page already."""
+
+
+class SyncedEntry(TypedDict):
+    """An entry, with the members that were asked for. Times are in UTC."""
+
+    id: int
+    author: NotRequired[str]
+    changed_at: NotRequired[str]
+    comments_url: NotRequired[str]
+    content: NotRequired[str]
+    """Cleaned HTML."""
+    created_at: NotRequired[str]
+    enclosures: NotRequired[list[Enclosure]]
+    feed_id: NotRequired[int]
+    hash: NotRequired[str]
+    hidden: NotRequired[bool]
+    """A rule keeps it out of the lists of all feeds."""
+    label_ids: NotRequired[list[int]]
+    """Of the labels of the user."""
+    language: NotRequired[str]
+    published_at: NotRequired[str]
+    reading_time: NotRequired[int]
+    """Minutes."""
+    share_code: NotRequired[str]
+    starred: NotRequired[bool]
+    status: NotRequired[Literal["unread", "read", "removed"]]
+    tags: NotRequired[list[str]]
+    title: NotRequired[str]
+    url: NotRequired[str]
+    user_id: NotRequired[int]
 
 
 class Transcript(TypedDict):

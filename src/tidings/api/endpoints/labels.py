@@ -81,11 +81,11 @@ _copy_used = StructCopy(UsedLabelOut, "used_by")
 def list_labels(caller: User, services: Services, query: LabelsQuery) -> list[CountedLabelOut]:
     """List all labels in their order: yours, then by title."""
     with services.reading() as db:
-        listed = _listed(db, caller.id)
+        shown = listed(db, caller.id)
         if not query.counts:
-            return [_copy_counted(label, entry_count=UNSET, total_unread=UNSET) for label in listed]
-        counts = labels.counts(db, caller.id, [label.id for label in listed])
-    return [_counted(label, counts.get(label.id, LabelCounts())) for label in listed]
+            return [_copy_counted(label, entry_count=UNSET, total_unread=UNSET) for label in shown]
+        counts = labels.counts(db, caller.id, [label.id for label in shown])
+    return [_counted(label, counts.get(label.id, LabelCounts())) for label in shown]
 
 
 @routes.post("/v1/labels", scope=KeyScope.WRITE, status=201, raises=(InvalidInput,))
@@ -126,7 +126,8 @@ def delete_label(caller: User, services: Services, label_id: int) -> None:
     services.entries.labels.delete(caller.id, label_id)
 
 
-def _listed(db: Read, user_id: int) -> list[LabelOut]:
+def listed(db: Read, user_id: int) -> list[LabelOut]:
+    """Return the labels of a user in their order."""
     in_order = enumerate(labels.list_all(db, user_id), 1)
     return [_copy(label, title=label.name, position=place) for place, label in in_order]
 
@@ -134,7 +135,7 @@ def _listed(db: Read, user_id: int) -> list[LabelOut]:
 def _shown(caller: User, services: Services, label_id: int) -> LabelOut:
     """Return a label with its place among the others. Raises NotFound."""
     with services.reading() as db:
-        found = next((label for label in _listed(db, caller.id) if label.id == label_id), None)
+        found = next((label for label in listed(db, caller.id) if label.id == label_id), None)
     if found is None:
         raise unknown_label(label_id)
     return found

@@ -20,6 +20,7 @@ from tidings.engine.sqlite_file import UnreadableFile
 from tidings.maintenance.store import table_copy
 from tidings.maintenance.store.table_copy import Progress
 from tidings.storage import migrate
+from tidings.storage.accounts import change_log
 from tidings.storage.schema import metadata, users
 
 _EXPECTED = "expected a file that `tidings backup` wrote"
@@ -124,6 +125,9 @@ def _examine(path: Path, staged: Path) -> int:
                 " version"
             )
         migrate.upgrade(copy)
+        with copy.writing() as db:
+            # What clients have synced since the backup is not what it holds.
+            change_log.restart_all(db)
         with copy.reading() as db:
             count = table_copy.count_rows(db, users)
     finally:

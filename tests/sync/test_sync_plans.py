@@ -1,0 +1,61 @@
+"""Sync reads what changed, however much there is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from sqlalchemy import text
+
+from storage.test_plans import LARGE, explained
+from support import archive as archives
+from support.archive import Archive
+from support.databases import Databases
+from support.entry_fixtures import NOW
+from tidings.engine.database import Database, Write
+from tidings.storage.accounts import change_log
+from tidings.storage.accounts.change_log import Kind
+from tidings.sync import store
+
+pytestmark = pytest.mark.slow
+
+IDS = list(range(1000, 1200))
+STEPS: dict[str, Callable[[Write, Archive], object]] = {
+    "the last change": lambda db, a: change_log.last_point(db, a.user_id),
+    "changes since": lambda db, a: change_log.rows(db, a.user_id, 2_900, limit=2_001),
+    "entries of a listing": lambda db, a: store.entry_ids(db, a.user_id, 500, 500),
+    "copies of entries": lambda db, a: store.repeating(db, a.user_id, IDS),
+    "old changes": lambda db, _: store.remove_old(db, NOW, 100_000, 100),
+    "a version": lambda db, a: change_log.version(db, a.user_id),
+    "a change": lambda db, a: change_log._write(db, {a.user_id: {Kind.ENTRY: set(IDS)}}),
+}
+
+
+@pytest.fixture(scope="module")
+def archive(databases: Databases) -> Iterator[Archive]:
+    with databases.migrated() as url:
+        database = Database(url)
+        built = archives.build(database, (12_000, 10_000, 8_000))
+        with database.writing() as db:
+            users = db.scalars(text("SELECT id FROM users"))
+            rows = [
+                {"u": user, "n": number, "o": b'\0{"entries":[1]}'} for user in users for number in range(100, 3_100)
+            ]
+            db.run_many(
+                text("INSERT INTO changes (user_id, number, version, made_at, objects) VALUES (:u,:n,1,:n,:o)"), rows
+            )
+            db.run(text("UPDATE list_versions SET number = 3100"))
+            db.run(text("ANALYZE"))
+        yield built
+        database.close()
+
+
+def test_sync_reads_through_indexes(archive: Archive) -> None:
+    complaints = {}
+    for name, step in STEPS.items():
+        with explained(archive.database) as plans, archive.database.writing() as db:
+            step(db, archive)
+        complaints[name] = [found for plan in plans if (found := plan.complaints())]
+
+    assert {"changes", "entries"} <= LARGE
+    assert {name: found for name, found in complaints.items() if found} == {}
