@@ -149,6 +149,31 @@ def update_pet(caller: User, pet_id: int, query: PetQuery, body: LazyBody[PetUpd
     raise NotImplementedError
 
 
+class PageQuery(Query, frozen=True):
+    cursor: str = ""
+
+
+class PetPage(Struct, frozen=True):
+    pets: list[PetOut]
+
+
+class PetPageWithCursor(Struct, frozen=True):
+    pets: list[PetOut]
+    next_cursor: str
+
+
+@pytest.mark.parametrize(("page", "has_link"), [(PetPage, True), (PetPageWithCursor, False)])
+def test_a_list_in_pages_links_to_the_next_one(page: type[Struct], has_link: bool) -> None:
+    def list_pets(caller: User, query: PageQuery) -> Response:
+        raise NotImplementedError
+
+    routes = Routes("Pets")
+    routes.get("/v1/pets", lists=PetOut, responses={200: page})(list_pets)
+    answer = document(routes.all)["paths"]["/v1/pets"]["get"]["responses"]["200"]
+
+    assert ("Link" in answer.get("headers", {})) is has_link
+
+
 def test_a_new_route_describes_itself() -> None:
     routes = Routes("Pets")
     routes.put("/v1/pets/{pet_id}", status=201, admin=True, raises=(InvalidInput, NotFound, FetchError))(update_pet)

@@ -214,7 +214,7 @@ def _operation(route: Endpoint, name: str, schemas: Schemas, examples: Mapping[s
     created["security"] = [{"password": []}, {"key": [str(scope)]}] if scope else []
     for status in (200, 304) if route.conditional else ():
         created["responses"][str(status)]["headers"] = {"ETag": TAG}
-    if route.lists is not None and any(one["name"] == "cursor" for one in given):
+    if _links_pages(route, given):
         created["responses"]["200"].setdefault("headers", {})["Link"] = NEXT
     return created
 
@@ -248,6 +248,12 @@ def _fields_parameter(route: Endpoint) -> Iterable[Schema]:
             "schema": {"type": "array", "items": names},
             "description": "Members of the items, separated by commas; the others are left out. Default: all.",
         }
+
+
+def _links_pages(route: Endpoint, given: Iterable[Schema]) -> bool:
+    """Return whether a header of the response links to the next page. Other lists have its cursor in their body."""
+    has_cursor_in_body = "next_cursor" in getattr(successes(route).get(200), "__struct_fields__", ())
+    return route.lists is not None and not has_cursor_in_body and any(one["name"] == "cursor" for one in given)
 
 
 def _request_body(route: Endpoint, schemas: Schemas, example: Any) -> dict[str, Any] | None:
