@@ -21,7 +21,7 @@ from abuse.testbed import Testbed
 
 CHANGED = "the answer shows something of the owner, or something of the owner is different afterwards"
 # Paths that only an administrator may call.
-RESERVED = ("/v1/users",)
+RESERVED = ("/v1/users", "/v1/audit", "/v1/invitations", "/v1/instance")
 UNSAFE = ("post", "put", "patch", "delete")
 # Bodies and queries with ids of another user, the owner.
 FOREIGN_IDS: tuple[tuple[str, str, str, str], ...] = (
@@ -39,6 +39,15 @@ FOREIGN_IDS: tuple[tuple[str, str, str, str], ...] = (
     ("entry of a feed through one's own feed", "GET", "/v1/feeds/%(own_feed)d/entries/%(entry_id)d", ""),
     ("entry of a feed through its feed", "GET", "/v1/feeds/%(feed_id)d/entries/%(entry_id)d", ""),
     ("import into a feed", "POST", "/v1/feeds/%(feed_id)d/entries/import", '{"url": "http://a.example/", "title": "x"}'),
+    ("many feeds switched off", "POST", "/v1/feeds/bulk", '{"feed_ids": [%(feed_id)d], "action": "disable"}'),
+    ("many feeds deleted", "POST", "/v1/feeds/bulk", '{"feed_ids": [%(feed_id)d], "action": "delete"}'),
+    ("many feeds moved into a category", "POST", "/v1/feeds/bulk",
+     '{"feed_ids": [%(own_feed)d], "action": "move", "category_id": %(category_id)d}'),
+    ("health of feeds of a category", "GET", "/v1/feeds/health?category_id=%(category_id)d", ""),
+    ("marked above an entry", "PUT", "/v1/entries/mark-as-read", '{"range": "above", "entry_id": %(entry_id)d}'),
+    ("a feed marked as read", "PUT", "/v1/entries/mark-as-read?feed_id=%(feed_id)d", '{"range": "all"}'),
+    ("share links", "GET", "/v1/share-links", ""),
+    ("file in one's own queue", "POST", "/v1/queue", '{"enclosure_id": %(enclosure_id)d}'),
     ("owner in the body", "POST", "/v1/categories", '{"title": "mine", "user_id": %(user_id)d}'),
     ("make oneself administrator", "PUT", "/v1/users/%(own_user)d", '{"is_admin": true}'),
     ("password of another", "PUT", "/v1/users/%(user_id)d", '{"password": "taken over"}'),
