@@ -22,7 +22,7 @@ from starlette.responses import Response
 
 from tidings.api import replies
 from tidings.api.feed_style import PLAIN, FeedStyle, MissingIcon
-from tidings.api.fields import Fields, lean, wanted_fields
+from tidings.api.fields import ALL_FIELDS, Fields, lean, wanted_fields
 from tidings.api.openapi import ApiDocument
 from tidings.api.public_address import PublicAddress
 from tidings.api.replies import Failure
@@ -51,8 +51,8 @@ PREFIX = "/v1"
 ALLOWED_HEADERS = ("X-Auth-Token", "Authorization", "Content-Type", "Content-Encoding", "Accept", "If-None-Match")
 
 
-class Caller(Struct, frozen=True):
-    """The caller of a request."""
+class Caller(Struct):
+    """The caller of a request, and what it wants of the items of a list."""
 
     user: User | None
     """None for endpoints without credentials, whose handlers have no such parameter."""
@@ -61,6 +61,8 @@ class Caller(Struct, frozen=True):
     rights: Rights = ALL_RIGHTS
     quota: Quota | None = None
     """What is left to the API key, where the operator limits requests."""
+    fields: Fields = ALL_FIELDS
+    """Read once, when the request is checked."""
 
 
 class Api(Surface[Caller]):
@@ -103,7 +105,7 @@ class Api(Surface[Caller]):
             Origin: lambda call: call.context.origin,
             FeedStyle: lambda call: call.context.style,
             Rights: lambda call: call.context.rights,
-            Fields: lambda call: wanted_fields(call.request, call.endpoint),
+            Fields: lambda call: call.context.fields,
             Services: lambda _call: services,
             ApiDocument: lambda _call: document,
             PublicAddress: lambda _call: address,
@@ -168,11 +170,11 @@ class Api(Surface[Caller]):
 
     def check_request(self, call: Call[Caller]) -> None:
         super().check_request(call)
-        wanted_fields(call.request, call.endpoint)
+        call.context.fields = wanted_fields(call.request, call.endpoint)
 
     def render(self, call: Call[Caller], result: Any) -> Response:
         if call.endpoint.lists is not None:
-            result = lean(result, wanted_fields(call.request, call.endpoint))
+            result = lean(result, call.context.fields)
         return _with_quota(super().render(call, result), call.context)
 
     def render_error(self, error: Exception, request: Request, context: Caller | None) -> Response:
