@@ -15,6 +15,7 @@ from tidings.query import parse
 from tidings.query.model import DatedQuery
 from tidings.rules.services import RuleServices
 from tidings.services.entries.search_index import SearchIndexer
+from tidings.storage.accounts import change_log
 from tidings.storage.entries import counters, entries
 from tidings.storage.feeds import feeds, sidebar
 
@@ -22,10 +23,10 @@ VISIBLE: dict[str, Any] = {"globally_visible": True}
 UNREAD: dict[str, Any] = {"statuses": (EntryStatus.UNREAD,)}
 
 
-def hide(feed: FeedFixture, *ids: int, hidden: bool = True) -> None:
+def hide(feed: FeedFixture, *ids: int, hidden: bool = True) -> int:
     with feed.database.writing() as db:
         counters.lock_all(db, feed.user_id)
-        entries.set_hidden(db, feed.user_id, ids, hidden=hidden)
+        return entries.set_hidden(db, feed.user_id, ids, hidden=hidden)
 
 
 def query(text: str) -> dict[str, Any]:
@@ -75,6 +76,20 @@ def test_global_lists_and_their_totals_leave_hidden_entries_out(database: Databa
 
     hide(feed, *ids, *others, hidden=False)
     assert feed.total(**VISIBLE) == 8
+
+
+def test_showing_entries_again_that_are_shown_changes_no_list(database: Database) -> None:
+    feed = FeedFixture.create(database)
+    rain, snow = feed.add(ready("Rain"), ready("Snow", hidden=True))
+
+    def version() -> int | None:
+        with database.reading() as db:
+            return change_log.version(db, feed.user_id)
+
+    before = version()
+    assert (hide(feed, rain, hidden=False), hide(feed, snow), version()) == (0, 0, before)
+    assert hide(feed, rain, snow, hidden=False) == 1
+    assert version() != before
 
 
 def test_the_sidebar_subtracts_each_hidden_entry_once(database: Database) -> None:

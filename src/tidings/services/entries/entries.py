@@ -22,7 +22,16 @@ from tidings.engine.database import Database, Read, Write
 from tidings.services.clock import Clock
 from tidings.services.group_commit import GroupCommit
 from tidings.services.listeners import Listeners
-from tidings.storage.entries import contents, counters, entries, entry_lists, history, read_state, tombstones
+from tidings.storage.entries import (
+    contents,
+    counters,
+    duplicates,
+    entries,
+    entry_lists,
+    history,
+    read_state,
+    tombstones,
+)
 from tidings.storage.feeds import feeds
 from tidings.storage.polling import entry_writes
 
@@ -188,6 +197,16 @@ class Entries:
             if flushed is None:
                 return
             reached = flushed
+
+
+def lock_entries(db: Write, user_id: int, entry_ids: Sequence[int]) -> list[int]:
+    """Lock the counters of the feeds of entries. Returns the ids of those entries that are the user's.
+
+    A folded entry stands for the one that represents it.
+    """
+    entry_ids = duplicates.originals_or_selves(db, user_id, entry_ids)
+    counters.lock(db, user_id, {feed_id for _, feed_id in entries.feeds_of(db, user_id, entry_ids)})
+    return [entry_id for entry_id, _ in entries.feeds_of(db, user_id, entry_ids)]
 
 
 def owned_entry(db: Read, user_id: int, entry_id: int) -> Entry:

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from tidings.domain.entries.entries import EntryFilter, PageRequest
 from tidings.engine.database import Database
+from tidings.services.entries.entries import lock_entries
 from tidings.services.entries.listing import EntryListReader
-from tidings.storage.entries import counters, duplicates, entries
+from tidings.storage.entries import entries
 
 # Entries in one transaction: other writers wait about 50 ms for it.
 CHUNK = 500
@@ -21,12 +22,7 @@ class HiddenEntries:
     def show(self, user_id: int, entry_ids: Sequence[int]) -> int:
         """Show entries again. Returns how many were hidden; those of others are ignored."""
         with self._database.writing() as db:
-            ids = duplicates.originals_or_selves(db, user_id, entry_ids)
-            counters.lock(db, user_id, {feed_id for _, feed_id in entries.feeds_of(db, user_id, ids)})
-            hidden = [entry.id for entry in entries.get_many(db, user_id, ids) if entry.hidden]
-            if hidden:
-                entries.set_hidden(db, user_id, hidden, hidden=False)
-            return len(hidden)
+            return entries.set_hidden(db, user_id, lock_entries(db, user_id, entry_ids), hidden=False)
 
     def show_list(self, user_id: int, entry_filter: EntryFilter) -> int:
         """Show all entries of a list again, in several short transactions. Returns how many were hidden."""

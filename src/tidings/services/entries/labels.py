@@ -18,7 +18,7 @@ from tidings.query.model import Id, IdField, Text, TextField, leaves
 from tidings.query.names import is_name
 from tidings.query.parser import parse
 from tidings.services.clock import Clock
-from tidings.services.entries.entries import owned_entry, write_states
+from tidings.services.entries.entries import lock_entries, owned_entry, write_states
 from tidings.services.listeners import Listeners
 from tidings.storage.entries import counters, duplicates, entries, labels
 from tidings.storage.feeds import categories
@@ -91,7 +91,7 @@ class Labels:
         to_add = {normalize_for_search(name): name for name in map(validate_name, add)}
         to_remove = {normalize_for_search(name) for name in remove}
         with self._database.writing() as db:
-            mine = _lock_entries(db, user_id, entry_ids)
+            mine = lock_entries(db, user_id, entry_ids)
             if not mine:
                 return
             names = {key: name for key, name in to_add.items() if categories.by_key(db, user_id, key) is None}
@@ -119,7 +119,7 @@ class Labels:
         """
         now = self._clock()
         with self._database.writing() as db:
-            mine = _lock_entries(db, user.id, entry_ids)
+            mine = lock_entries(db, user.id, entry_ids)
             locked = labels.lock(db, user.id, [*add, *remove])
             _refuse_unknown(add, locked, "add_labels")
             _refuse_unknown(remove, locked, "remove_labels")
@@ -196,16 +196,6 @@ def _refuse_unknown(label_ids: Iterable[int], owned: Collection[int], field: str
 
 def unknown_label(label_id: int) -> NotFound:
     return NotFound(msg("There is no label {id}.", id=label_id))
-
-
-def _lock_entries(db: Write, user_id: int, entry_ids: Sequence[int]) -> list[int]:
-    """Lock the counters of the feeds of entries. Returns the ids of those entries that are the user's.
-
-    A folded entry stands for the one that represents it.
-    """
-    entry_ids = duplicates.originals_or_selves(db, user_id, entry_ids)
-    counters.lock(db, user_id, {feed_id for _, feed_id in entries.feeds_of(db, user_id, entry_ids)})
-    return [entry_id for entry_id, _ in entries.feeds_of(db, user_id, entry_ids)]
 
 
 def _ensure_free(db: Write, user_id: int, name: str) -> None:

@@ -56,6 +56,7 @@ _set_states = (
     .values(status=bindparam("new_status"), starred=bindparam("new_star"), changed_at=bindparam("now"))
 )
 
+_select_differing = _select_with_feeds.where(entries.c.hidden != bindparam("new_hidden"))
 _set_hidden = (
     update(entries)
     .where(full_text.without_index(entries.c.user_id) == bindparam("user"), in_list(entries.c.id, "ids"))
@@ -155,18 +156,22 @@ def _lock(
     return states, feeds
 
 
-def set_hidden(db: Write, user_id: int, entry_ids: Sequence[int], *, hidden: bool) -> None:
+def set_hidden(db: Write, user_id: int, entry_ids: Sequence[int], *, hidden: bool) -> int:
     """Hide entries of the user from the global lists, or show them there. The caller has locked their feeds' counters.
 
-    `changed_at` stays.
+    `changed_at` stays. Returns how many were not so before.
     """
+    found = dict(db.tuples(_select_differing, user=user_id, ids=sorted(set(entry_ids)), new_hidden=hidden))
+    if not found:
+        return 0
     delta = counters.CounterDelta()
-    for _, feed_id in feeds_of(db, user_id, entry_ids):
+    for feed_id in found.values():
         # Counts of feeds stay, but queries may ask for hidden entries.
         delta.add(feed_id, EntryStatus.UNREAD, starred=False, times=0)
-    db.run(_set_hidden, user=user_id, ids=sorted(set(entry_ids)), new_hidden=hidden)
+    db.run(_set_hidden, user=user_id, ids=sorted(found), new_hidden=hidden)
     delta.write(db)
-    change_log.note(db, user_id, Kind.ENTRY, entry_ids)
+    change_log.note(db, user_id, Kind.ENTRY, sorted(found))
+    return len(found)
 
 
 def edit(db: Write, entry: Entry, change: EntryEdit) -> None:
