@@ -145,7 +145,7 @@ def _filled(engine: str, counts: Counts) -> Iterator[Archive]:
         shares = counts.shares()
         found = archive.build(database, shares, feeds=counts.feeds, has_removed=False)
         with database.reading() as db:
-            total = entry_lists.page(db, found.user_id, EntryFilter(search="rain"), PAGE).total
+            total = entry_lists.page(db, found.user_id, EntryFilter(search="rain"), PAGE).total.number
         assert total == shares[0] // 2, f"half of the user's entries have the word, not {total}"
         yield found
         database.close()

@@ -66,7 +66,8 @@ class FeedFixture:
 
     def total(self, search: str = "", **filters: Any) -> int:
         with self.database.reading() as db:
-            return entry_lists.page(db, self.user_id, EntryFilter(search=search, **filters), PageRequest(limit=1)).total
+            found = entry_lists.page(db, self.user_id, EntryFilter(search=search, **filters), PageRequest(limit=1))
+        return found.total.number
 
 
 def _feed(db: Any, user_id: int, category_id: int) -> int:

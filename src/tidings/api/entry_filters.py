@@ -41,6 +41,7 @@ class EntriesQuery(Query, frozen=True):
     before_entry_id, after_entry_id: exclusive. category_id, feed_id: apply in addition to the path.
     search: words of title and content, "phrases", -without, this OR that, begin*.
     query: a query of the query language, such as title:rain (is:starred OR published:7d); 400 if it cannot be read.
+    total: exact counts all entries of a query, where counting stops at 10000 otherwise.
     tags: repeated, it matches all of the values.
     label_id: a label of yours, or several, all of which an entry must have.
     cursor: the place after which the page begins, from the link to the next page; then offset is ignored.
@@ -69,6 +70,7 @@ class EntriesQuery(Query, frozen=True):
     globally_visible: bool | None = None
     label_id: tuple[int, ...] = ()
     cursor: str = ""
+    total: Annotated[str, one_of(("exact",))] = ""
 
     def filter(self) -> EntryFilter:
         """Return the filter without feed and category, which the path may name as well."""
@@ -89,6 +91,12 @@ class EntriesQuery(Query, frozen=True):
 
     def label_ids(self) -> tuple[int, ...]:
         return _label_ids(self.label_id)
+
+    @property
+    def wants_exact_total(self) -> bool:
+        if self.total not in ("", "exact"):
+            raise InvalidInput(verbatim(f"total: {self.total[:40]!r} is not exact."), field="total")
+        return bool(self.total)
 
     def _tag_keys(self) -> tuple[str, ...]:
         keys = tuple(dict.fromkeys(key for tag in self.tags if (key := tag_key(tag))))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import Struct
@@ -29,6 +29,7 @@ from tidings.domain.entries.entries import (
     Folded,
     Order,
     PageRequest,
+    Total,
     shown_minutes,
 )
 from tidings.engine.database import Read
@@ -39,6 +40,7 @@ from tidings.services import Services
 from tidings.services.clock import TimeZone, time_zone
 from tidings.services.entries.entries import unknown_entry
 from tidings.services.entries.labels import check_owned
+from tidings.services.entries.listing import COUNTED
 from tidings.services.entries.queries import both, in_categories
 from tidings.storage.entries import duplicates, entries, entry_lists, labels
 from tidings.storage.entries.duplicates import Other
@@ -92,10 +94,14 @@ class EntryOut(Struct, frozen=True):
     duplicates: list[int] | msgspec.UnsetType = msgspec.UNSET
 
 
-class EntryList(Struct, frozen=True):
-    """total: the number of matches on all pages."""
+class EntryList(Struct, frozen=True, kw_only=True):
+    """total: the number of matches on all pages.
+
+    total_exact: only in lists of a query or a view, and false where there are more, since counting stops at 10000.
+    """
 
     total: int
+    total_exact: bool | msgspec.UnsetType = msgspec.UNSET
     entries: list[EntryOut]
 
 
@@ -231,6 +237,7 @@ def filtered_list(
     feed_ids = {id_ for id_ in (feed_id, query.feed_id or 0) if id_}
     category_ids = {id_ for id_ in (category_id, query.category_id or 0) if id_}
     asked = both(services.entries.queries.dated(caller, query.query), within)
+    is_bounded = not query.wants_exact_total and asked is not None
     with services.entries.listing.open(
         caller.id,
         search=query.search,
@@ -244,17 +251,18 @@ def filtered_list(
             page or query.page(),
         )
         if entry_filter is None:
-            return json(EntryList(total=0, entries=[]))
-        asked_page = _with_one_more(page)
+            return json(EntryList(**_members(Total(0), asked), entries=[]))
+        asked_page = _with_one_more(page, count_up_to=COUNTED if is_bounded else None)
         if page.limit <= MAX_WHOLE:
             result, has_more = _first(lists.page(entry_filter, asked_page, _parts(fields)), page)
-            listed = EntryList(total=result.total, entries=serialize_page(lists.db, caller, result, style, fields))
+            shown = serialize_page(lists.db, caller, result, style, fields)
+            listed = EntryList(**_members(result.total, asked), entries=shown)
             return json(listed, headers=next_link(request, page, result.entries[-1]) if has_more else None)
         ids, total = lists.page_ids(entry_filter, asked_page)
-        ids, has_more = ids[: page.limit], _has_more(page, len(ids), total)
+        ids, has_more = ids[: page.limit], len(ids) > page.limit
         last = entries.get_many(lists.db, caller.id, ids[-1:]) if has_more else []
     headers = next_link(request, page, last[0]) if last else None
-    return ChunkedJson(_chunks(caller, services, style, fields, ids, total), headers)
+    return ChunkedJson(_chunks(caller, services, style, fields, ids, _members(total, asked)), headers)
 
 
 def filter_of_list(
@@ -286,22 +294,21 @@ def _parts(fields: Fields) -> Parts:
     return Parts(contents="content" in fields, enclosures="enclosures" in fields) if fields.names else WHOLE
 
 
-def _with_one_more(page: PageRequest) -> PageRequest:
-    """Return the page to read. After a cursor, one more entry shows whether another page follows."""
-    return page if page.cursor is None else msgspec.structs.replace(page, limit=page.limit + 1)
+def _members(total: Total, asked: DatedQuery | None) -> dict[str, Any]:
+    """Return what an EntryList has besides its entries. asked: the query of the list."""
+    return {"total": total.number} | ({} if asked is None else {"total_exact": total.is_exact})
 
 
-def _has_more(page: PageRequest, found: int, total: int) -> bool:
-    """Return whether another page follows. found: how many entries `_with_one_more` led to."""
-    return found > page.limit if page.cursor is not None else bool(found) and page.offset + found < total
+def _with_one_more(page: PageRequest, count_up_to: int | None) -> PageRequest:
+    """Return the page to read: one more entry shows whether another page follows."""
+    return msgspec.structs.replace(page, limit=page.limit + 1, count_up_to=count_up_to)
 
 
 def _first(read: EntryPage, page: PageRequest) -> tuple[EntryPage, bool]:
     """Return the page without the one entry more, and whether another page follows."""
-    has_more = _has_more(page, len(read.entries), read.total)
     if len(read.entries) <= page.limit:
-        return read, has_more
-    return msgspec.structs.replace(read, entries=read.entries[: page.limit]), has_more
+        return read, False
+    return msgspec.structs.replace(read, entries=read.entries[: page.limit]), True
 
 
 def entry_ids(caller: User, services: Services, query: IdsQuery, *, within: DatedQuery | None = None) -> EntryIds:
@@ -312,8 +319,8 @@ def entry_ids(caller: User, services: Services, query: IdsQuery, *, within: Date
         entry_filter = msgspec.structs.replace(entry_filter, query=asked)
         page = PageRequest(order=Order.ID, direction=Direction.DESC, limit=limit, offset=offset)
         with services.entries.listing.of(caller.id, entry_filter) as lists:
-            ids, total = lists.page_ids(entry_filter, page)
-        return EntryIds(total=total, entry_ids=ids)
+            ids, counted = lists.page_ids(entry_filter, page)
+        return EntryIds(total=counted.number, entry_ids=ids)
     with services.reading() as db:
         check_owned(db, caller.id, entry_filter.label_ids, field="label_id")
         total, joined = entry_lists.ids(db, caller.id, entry_filter, limit=limit, offset=offset)
@@ -322,13 +329,13 @@ def entry_ids(caller: User, services: Services, query: IdsQuery, *, within: Date
 
 
 def _chunks(
-    caller: User, services: Services, style: FeedStyle, fields: Fields, ids: Sequence[int], total: int
+    caller: User, services: Services, style: FeedStyle, fields: Fields, ids: Sequence[int], members: dict[str, Any]
 ) -> Iterator[bytes]:
     """Yield an EntryList as JSON, with a transaction for the bodies of each chunk.
 
-    An entry that is deleted in the meantime is missing.
+    members: those besides the entries. An entry that is deleted in the meantime is missing.
     """
-    yield b'{"total":%d,"entries":[' % total
+    yield msgspec.json.encode(members)[:-1] + b',"entries":['
     is_first = True
     for start in range(0, len(ids), CHUNK):
         with services.reading() as db:

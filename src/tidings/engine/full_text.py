@@ -173,6 +173,22 @@ def _count_with_words(element: count_with_words, compiler: Any, **options: Any) 
     return f"(SELECT count(*) FROM {table} WHERE {counted})"  # noqa: S608 - all are parameters
 
 
+class count_with_words_up_to(has_words):  # noqa: N801
+    """count_with_words_up_to(user, first, last, limit): like `count_with_words`, at most `limit`."""
+
+    inherit_cache = True
+    type = Integer()
+
+
+@compiles(count_with_words_up_to)
+def _count_with_words_up_to(element: count_with_words_up_to, compiler: Any, **options: Any) -> str:
+    user, first, last, limit = (compiler.process(clause, **options) for clause in element.clauses)
+    table = "search_documents" if compiler.dialect.name == "sqlite" else "search_vectors"
+    counted = f"user_id = {user} AND word_count BETWEEN {first} AND {last} AND entry_id IS NOT NULL"
+    found = f"SELECT 1 FROM {table} WHERE {counted} LIMIT {limit}"  # noqa: S608 - all are parameters
+    return f"(SELECT count(*) FROM ({found}) AS found)"  # noqa: S608
+
+
 class count_indexed(FunctionElement[int]):  # noqa: N801
     """count_indexed(expression, user): how many entries the index has that match, whatever their status.
 
@@ -200,6 +216,49 @@ def _count_indexed_on_postgresql(element: count_indexed, compiler: Any, **option
     expression, _user = element.clauses
     query = compiler.process(expression, **options)
     return f"(SELECT count(*) FROM search_vectors WHERE words @@ CAST({query} AS tsquery))"  # noqa: S608 - a parameter
+
+
+class counted_up_to(FunctionElement[int]):  # noqa: N801
+    """counted_up_to(expression, limit): how many entries the index has that match, at most `limit`."""
+
+    inherit_cache = True
+    type = Integer()
+
+
+@compiles(counted_up_to, "sqlite")
+def _counted_up_to_on_sqlite(element: counted_up_to, compiler: Any, **options: Any) -> str:
+    expression, limit = (compiler.process(clause, **options) for clause in element.clauses)
+    found = f"SELECT rowid FROM entry_words WHERE entry_words MATCH {expression} LIMIT {limit}"  # noqa: S608
+    return f"(SELECT count(*) FROM ({found}) AS found)"  # noqa: S608 - all are parameters
+
+
+@compiles(counted_up_to, "postgresql")
+def _counted_up_to_on_postgresql(element: counted_up_to, compiler: Any, **options: Any) -> str:
+    expression, limit = (compiler.process(clause, **options) for clause in element.clauses)
+    found = f"SELECT 1 FROM search_vectors WHERE words @@ CAST({expression} AS tsquery) LIMIT {limit}"  # noqa: S608
+    return f"(SELECT count(*) FROM ({found}) AS found)"  # noqa: S608 - all are parameters
+
+
+class each_match(FunctionElement[int]):  # noqa: N801
+    """The entries that match, one after the other: `each_match(expression).table_valued("entry_id", name="found")`.
+
+    Joined with the entries and with a LIMIT, only as many matches are looked up as it takes, and none are collected.
+    """
+
+    inherit_cache = True
+
+
+@compiles(each_match, "sqlite")
+def _each_match_on_sqlite(element: each_match, compiler: Any, **options: Any) -> str:
+    expression = compiler.process(element.clauses, **options)
+    return f"(SELECT rowid AS entry_id FROM entry_words WHERE entry_words MATCH {expression})"  # noqa: S608 - a parameter
+
+
+@compiles(each_match, "postgresql")
+def _each_match_on_postgresql(element: each_match, compiler: Any, **options: Any) -> str:
+    expression = compiler.process(element.clauses, **options)
+    # OFFSET 0: as in `matches`.
+    return f"(SELECT entry_id FROM search_vectors WHERE words @@ CAST({expression} AS tsquery) OFFSET 0)"  # noqa: S608
 
 
 def select_matches(db: Read, expression: str) -> TextualSelect:

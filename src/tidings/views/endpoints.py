@@ -80,9 +80,13 @@ class ViewCreate(ViewUpdate, frozen=True):
 
 
 class ViewCounters(Struct, frozen=True):
-    """unreads: the number of unread entries by view id; without a view whose query takes too long."""
+    """unreads: the number of unread entries by view id; without a view whose query takes too long.
+
+    at_least: ids of the views that have more unread entries than their number says: counting stops at 1000.
+    """
 
     unreads: dict[str, int]
+    at_least: list[int]
 
 
 class MarkReadQuery(Query, frozen=True):
@@ -114,7 +118,11 @@ def create_view(caller: User, views: ViewServices, body: ViewCreate) -> ViewOut:
 def get_view_counters(caller: User, services: Services) -> ViewCounters:
     """Get the numbers of unread entries of all views."""
     counted = services.entries.view_counter.count(caller)
-    return ViewCounters({str(view.id): count for view, count in counted.views if count is not None})
+    known = [(view.id, count) for view, count in counted.views if count is not None]
+    return ViewCounters(
+        {str(view_id): count.number for view_id, count in known},
+        [view_id for view_id, count in known if not count.is_exact],
+    )
 
 
 @routes.get("/v1/views/{view_id}", raises=(InvalidInput, NotFound))

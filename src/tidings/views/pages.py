@@ -170,6 +170,7 @@ def _listing(context: RequestContext, view: SavedView) -> ListPage:
     # Counted with the sidebar, which neither a form nor a part of a page has.
     is_page = context.request.method == "GET" and not context.is_part
     counts = {one.id: unread for one, unread in context.sidebar.views.views} if is_page else {}
+    unread = counts.get(view.id)
     return ListPage(
         "view",
         view.name,
@@ -177,7 +178,8 @@ def _listing(context: RequestContext, view: SavedView) -> ListPage:
         EntryFilter(query=context.services.entries.queries.of_view(context.caller, view)),
         Order(view.order),
         Direction(view.direction),
-        total=counts.get(view.id),
+        total=unread.number if unread else None,
+        is_total_exact=unread is None or unread.is_exact,
         view_id=view.id,
         mark_path=f"{view.path}/mark-read",
     )

@@ -69,6 +69,8 @@ class ListPage(Struct, frozen=True):
     direction: Direction = Direction.DESC
     total: int | None = None
     """Number of entries; None when not counted."""
+    is_total_exact: bool = True
+    """False if there are more."""
     query: dict[str, str] = {}
     """Parameters that belong to the list, not to one page of it."""
     has_filter: bool = False

@@ -21,7 +21,7 @@ def test_a_new_entry_is_found_at_once(alice: Person, site: Publisher) -> None:
 
     with alice.service.services.entries.listing.of(alice.id, entry_filter) as lists:
         assert [entry.title for entry in lists.rows(entry_filter, PageRequest())] == ["Rain"]
-        assert lists.page(entry_filter, PageRequest()).total == 1
+        assert lists.page(entry_filter, PageRequest()).total.number == 1
 
 
 @pytest.mark.parametrize("field", ["feed_id", "category_id"])

@@ -13,7 +13,7 @@ from sqlalchemy import delete, update
 from support.databases import Databases
 from support.entry_fixtures import NOW, FeedFixture, ready
 from tidings.base.times import SECOND, Instant
-from tidings.domain.entries.entries import Direction, EntryCursor, EntryFilter, EntryStatus, Order, PageRequest
+from tidings.domain.entries.entries import Direction, EntryCursor, EntryFilter, EntryStatus, Order, PageRequest, Total
 from tidings.engine import full_text
 from tidings.engine.database import Database
 from tidings.engine.statements import split_ids
@@ -97,7 +97,7 @@ def test_a_search_finds_the_same_however_frequent_it_is(feed_fixture: FeedFixtur
             page = PageRequest(direction=Direction.DESC, limit=limit, offset=offset)
             listed = entry_lists.page(db, feed_fixture.user_id, EntryFilter(search=query, **given), page)
             assert _numbers(listed.entries) == found[::-1][offset : offset + limit]
-            assert listed.total == len(found)
+            assert listed.total == Total(len(found))
 
 
 @pytest.mark.parametrize("query", FOUND)
@@ -116,7 +116,7 @@ def test_a_search_continues_from_a_cursor(feed_fixture: FeedFixture, query: str)
             )
             expected = [n for n in found[::-1] if n <= 250][:limit]
             assert _numbers(entry_lists.rows(db, feed_fixture.user_id, entry_filter, earlier)) == expected
-            assert entry_lists.page(db, feed_fixture.user_id, entry_filter, later).total == len(found)
+            assert entry_lists.page(db, feed_fixture.user_id, entry_filter, later).total.number == len(found)
 
 
 @pytest.mark.parametrize("order", Order)
@@ -145,7 +145,7 @@ def changing(database: Database) -> FeedFixture:
 
 def _total(feed_fixture: FeedFixture, search: str = "rain") -> int:
     with feed_fixture.database.reading() as db:
-        return entry_lists.page(db, feed_fixture.user_id, EntryFilter(search=search), PageRequest(limit=5)).total
+        return entry_lists.page(db, feed_fixture.user_id, EntryFilter(search=search), PageRequest(limit=5)).total.number
 
 
 def _ids(feed_fixture: FeedFixture) -> list[int]:

@@ -20,7 +20,7 @@ from tidings.base.errors import InvalidField
 from tidings.base.text import normalize_for_search
 from tidings.base.times import DAY, HOUR, Instant, from_datetime, zone_info
 from tidings.content.model import ParsedEnclosure
-from tidings.domain.entries.entries import Direction, EntryFilter, EntryStatus, Order, PageRequest
+from tidings.domain.entries.entries import Direction, EntryFilter, EntryStatus, Order, PageRequest, Total
 from tidings.engine import full_text
 from tidings.engine.database import Database
 from tidings.query import Candidate, Matcher, QueryError, normal_form, parse
@@ -33,6 +33,8 @@ from tidings.storage.schema import entries
 
 NOW = from_datetime(datetime(2026, 3, 15, 12, 30, tzinfo=UTC))
 ZONE = "Europe/Berlin"
+# Where counting stops in these tests.
+BOUND = 20
 # In tests that compare all of them with SQL: a few hundred on each engine, and 10,000 with --long.
 MAX_EXAMPLES = {"tests": 300, "long": 10_000}
 
@@ -51,12 +53,17 @@ class Archive(Struct, frozen=True):
         return EntryFilter(query=DatedQuery(tree, NOW, ZONE), **conditions)
 
     def found(self, tree: Tree, **conditions: Any) -> set[int]:
-        """Return what a list with the query has, in any order and by its total as well."""
+        """Return what a list with the query has, in any order and by its total as well, up to a bound or not."""
         request = PageRequest(order=Order.ID, direction=Direction.DESC, limit=1000)
+        asked, first = self.filter(tree, **conditions), structs.replace(request, limit=1)
         with self.database.reading() as db:
-            ids, total = entry_lists.page_ids(db, self.user_id, self.filter(tree, **conditions), request)
+            ids, _ = entry_lists.page_ids(db, self.user_id, asked, request)
+            _, total = entry_lists.page_ids(db, self.user_id, asked, first)
+            _, bounded = entry_lists.page_ids(db, self.user_id, asked, structs.replace(first, count_up_to=BOUND))
         assert ids == sorted(set(ids), reverse=True)
-        assert total == len(ids)
+        assert total == Total(len(ids))
+        # Where more are counted as fast, they may be.
+        assert bounded == total or (bounded == Total(BOUND, is_exact=False) and len(ids) > BOUND)
         return set(ids)
 
     def matching(self, tree: Tree) -> set[int]:
@@ -245,6 +252,23 @@ def test_entries_that_are_not_few_are_found_as_well(
     monkeypatch.setattr(query_filter, "FEW", 2)
 
     assert archive.found(parse(query)) == archive.matching(parse(query))
+
+
+@pytest.mark.parametrize("query", ["rain is:unread", '("rain snow" OR hail) is:read', "#tech", "has:enclosure",
+                                   "words>2", "lang:de", "url:example", "added:2026",
+                                   "(rain OR is:starred) -has:video"])  # fmt: skip
+def test_counting_stops_where_a_list_has_more(archive: Archive, query: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(query_filter, "FEW", 2)
+    tree = parse(query)
+    number = len(archive.found(tree))
+
+    def total(up_to: int) -> Total:
+        page = PageRequest(limit=1, count_up_to=up_to)
+        with archive.database.reading() as db:
+            return entry_lists.page(db, archive.user_id, archive.filter(tree), page).total
+
+    assert (total(number), total(number + 1)) == (Total(number), Total(number))
+    assert total(number - 1) == Total(number - 1, is_exact=False)
 
 
 def test_regular_expressions_have_a_budget(archive: Archive, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -109,7 +109,7 @@ def find(databases: Databases) -> Iterator[Callable[[str], set[int]]]:
                 listed, total = entry_lists.page_ids(
                     db, fixture.user_id, EntryFilter(search=query), PageRequest(limit=1000)
                 )
-            assert total == len(listed)
+            assert total.number == len(listed)
             return {number_of[entry_id] for entry_id in listed}
 
         yield found

@@ -891,6 +891,8 @@ class EntryList(TypedDict):
     total: int
     """The number of matches on all pages."""
     entries: list[Entry]
+    total_exact: NotRequired[bool]
+    """Only in lists of a query or a view, and false where there are more, since counting stops at 10000."""
 
 
 class EntryUpdate(TypedDict):
@@ -2371,6 +2373,8 @@ class ViewCounters(TypedDict):
 
     unreads: dict[str, int]
     """The number of unread entries by view id."""
+    at_least: list[int]
+    """Ids of the views that have more unread entries than their number says: counting stops at 1000."""
 
 
 class ViewCreate(TypedDict):
@@ -2585,6 +2589,8 @@ class EntriesQuery(TypedDict):
     """A label of yours, or several, all of which an entry must have."""
     cursor: NotRequired[str | None]
     """The place after which the page begins, from the link to the next page."""
+    total: NotRequired[Literal["exact"] | None]
+    """Exact counts all entries of a query, where counting stops at 10000 otherwise."""
     fields: NotRequired[EntryField | Sequence[EntryField] | None]
     """Members of the items; the others are left out. Default: all."""
 
@@ -2632,3 +2638,5 @@ class MarkEntriesReadQuery(TypedDict):
     """A label of yours, or several, all of which an entry must have."""
     cursor: NotRequired[str | None]
     """The place after which the page begins, from the link to the next page."""
+    total: NotRequired[Literal["exact"] | None]
+    """Exact counts all entries of a query, where counting stops at 10000 otherwise."""

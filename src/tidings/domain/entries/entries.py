@@ -236,6 +236,14 @@ class EntryCursor(Struct, frozen=True):
     entry_id: int
 
 
+class Total(Struct, frozen=True):
+    """The number of entries in a list."""
+
+    number: int
+    is_exact: bool = True
+    """False where counting has stopped: the list has more entries."""
+
+
 class PageRequest(Struct, frozen=True, kw_only=True):
     """Which page of a list of entries to return, and in which order."""
 
@@ -246,6 +254,8 @@ class PageRequest(Struct, frozen=True, kw_only=True):
     offset: int = 0
     cursor: EntryCursor | None = None
     """The entry after which the page begins; only in an order by time."""
+    count_up_to: int | None = None
+    """At how many entries counting the list may stop; None counts all."""
 
 
 def shown_minutes(minutes: int, user: User) -> int:

@@ -70,7 +70,7 @@ def list_tags(caller: User, services: Services) -> Tags:
             for label in own
         ),
         *(
-            Tag(id=LABEL + view.name, type="tag", unread_count=unread or 0)
+            Tag(id=LABEL + view.name, type="tag", unread_count=unread.number if unread else 0)
             for view, unread in counted if view in views
         ),
     ])  # fmt: skip

@@ -178,7 +178,7 @@ def count_unread(caller: User, services: Services) -> UnreadCounts:
         parts[LABEL + label.name] = of_labels.get(label.id, LabelCounts()).unread, newest_of_all
     for view, number in counted:
         if view in views:
-            parts[LABEL + view.name] = number or 0, newest_of_all
+            parts[LABEL + view.name] = number.number if number else 0, newest_of_all
     counts = [
         UnreadCount(id=stream, count=count, newest_item_timestamp_usec=str(at)) for stream, (count, at) in parts.items()
     ]

@@ -9,7 +9,7 @@ from msgspec import structs
 
 from tidings.base.errors import InvalidInput
 from tidings.base.messages import msg
-from tidings.domain.entries.entries import Direction, Entry, EntryFilter, Order, PageRequest
+from tidings.domain.entries.entries import Direction, Entry, EntryFilter, Order, PageRequest, Total
 from tidings.engine.database import Database, Read
 from tidings.engine.statements import split_ids
 from tidings.query.model import DatedQuery
@@ -20,6 +20,8 @@ from tidings.storage.entries import entry_lists, query_filter
 from tidings.storage.entries.entry_lists import WHOLE, EntryPage, Parts
 from tidings.storage.feeds import categories, feeds
 
+# Where counting the entries of a query stops, if its list has more.
+COUNTED = 10_000
 # More entries than any user has.
 _ALL = 2**31 - 1
 
@@ -40,7 +42,7 @@ class EntryLists:
         """Return entries with their bodies and enclosures, and the total number on all pages."""
         return entry_lists.page(self.db, self._user_id, filter_, page, parts)
 
-    def page_ids(self, filter_: EntryFilter, page: PageRequest) -> tuple[list[int], int]:
+    def page_ids(self, filter_: EntryFilter, page: PageRequest) -> tuple[list[int], Total]:
         """Return the ids of a page in its order, and the total number on all pages."""
         return entry_lists.page_ids(self.db, self._user_id, filter_, page)
 
@@ -72,7 +74,7 @@ class EntryLists:
 
     def count(self, entry_filter: EntryFilter) -> int:
         if entry_filter.search or entry_filter.query:
-            return self.page_ids(entry_filter, PageRequest(limit=1))[1]
+            return self.page_ids(entry_filter, PageRequest(limit=1))[1].number
         return entry_lists.total(self.db, self._user_id, entry_filter)
 
 

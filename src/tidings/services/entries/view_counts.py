@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from tidings.base.errors import InvalidField
 from tidings.domain.accounts.users import User
+from tidings.domain.entries.entries import Total
 from tidings.domain.entries.saved_views import SavedView
 from tidings.engine.database import Database
 from tidings.query.model import DatedQuery
@@ -27,6 +28,8 @@ from tidings.storage.entries import query_filter, unread_counts
 
 # Counts that take longer are kept.
 SLOW_S: Final = 0.05
+# Where counting a view stops: nobody reads so many entries one after the other.
+COUNTED: Final = 1_000
 KEPT_S: Final = 60
 MAX_KEPT: Final = 1_000
 
@@ -34,8 +37,8 @@ MAX_KEPT: Final = 1_000
 class ViewCounts(Struct, frozen=True):
     """The saved views of a user with their numbers of unread entries, in the order of the sidebar."""
 
-    views: Sequence[tuple[SavedView, int | None]] = ()
-    """The number is None for a view whose query cannot be answered."""
+    views: Sequence[tuple[SavedView, Total | None]] = ()
+    """The number is None for a view whose query cannot be answered, and not exact if there are more than COUNTED."""
     is_old: bool = False
     """Entries have changed since they were counted."""
 
@@ -47,7 +50,7 @@ class _Kept(Struct, frozen=True):
     """All of the user: their queries may refer to each other."""
     state: tuple[int, int]
     counted_at: float
-    counts: dict[int, int]
+    counts: dict[int, Total]
 
 
 class ViewCounter:
@@ -85,7 +88,7 @@ class ViewCounter:
                     self._kept.popitem(last=False)
         return ViewCounts([(view, counts.get(view.id)) for view in shown])
 
-    def _count(self, user: User, views: Sequence[SavedView], resolver: Resolver) -> dict[int, int]:
+    def _count(self, user: User, views: Sequence[SavedView], resolver: Resolver) -> dict[int, Total]:
         now = self._clock()
         queries: dict[int, DatedQuery] = {}
         for view in views:
@@ -94,4 +97,4 @@ class ViewCounter:
         if any(query_filter.needs_index(query.tree) for query in queries.values()):
             self._search.catch_up(user.id)
         with self._database.reading() as db:
-            return unread_counts.count(db, user.id, queries)
+            return unread_counts.count(db, user.id, queries, up_to=COUNTED)

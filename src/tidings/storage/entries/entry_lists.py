@@ -24,6 +24,7 @@ from tidings.domain.entries.entries import (
     Folded,
     Order,
     PageRequest,
+    Total,
 )
 from tidings.engine import full_text
 from tidings.engine.database import Read, columns
@@ -38,8 +39,11 @@ from tidings.storage.entries.list_statements import (
     Place,
     all_ids_statement,
     count_listed_statement,
+    count_listed_up_to_statement,
+    count_matches_up_to,
     count_plain_search,
     count_statement,
+    count_up_to_statement,
     cursor_parameters,
     id_page_statement,
     ids_statement,
@@ -50,9 +54,9 @@ from tidings.storage.entries.list_statements import (
     select_removed,
     texts_statement,
 )
-from tidings.storage.entries.query_conditions import TRUE, Shape
+from tidings.storage.entries.query_conditions import TRUE, Shape, names_few_entries
 from tidings.storage.entries.query_filter import QueryNames
-from tidings.storage.entries.search_plan import SearchMatches, find_matches
+from tidings.storage.entries.search_plan import SearchMatches, find_matches, find_tagged
 from tidings.storage.feeds import categories, further_categories
 from tidings.storage.feeds.feeds import hidden_feed_ids
 from tidings.storage.schema import enclosures, entries, entry_contents, entry_labels, feed_counters, feeds
@@ -68,8 +72,8 @@ MAX_MERGED = 2_000
 class EntryPage(Struct, frozen=True):
     """A page of entries."""
 
-    total: int
-    """The number of entries in the whole list."""
+    total: Total
+    """Of the whole list."""
     entries: list[Entry]
     contents: dict[int, str]
     """By entry id."""
@@ -118,25 +122,49 @@ class Parts(Struct, frozen=True):
 
 
 WHOLE = Parts()
+# Of entries that are not a page of a list.
+NO_TOTAL = Total(0)
 
 
 def page(db: Read, user_id: int, entry_filter: EntryFilter, page: PageRequest, parts: Parts = WHOLE) -> EntryPage:
     """Return a page of the list with bodies, enclosures and the total."""
     bound = bound_query(db, user_id, entry_filter)
     if bound is None:
-        return EntryPage(0, [], {}, {})
+        return EntryPage(Total(0), [], {}, {})
+    if (few := _few(db, bound, page)) is not None:
+        query = bound.query._replace(search="is given", rest=TRUE)
+        given = bound.parameters | {"given": few[page.offset : page.offset + page.limit]}
+        statement = page_statement(query, page.order, page.direction, has_cursor=False)
+        listed = db.all(Entry, statement, **given, limit=page.limit, offset=0)
+        return with_bodies(db, listed, total=Total(len(few)), parts=parts)
     matches = _search(db, bound, page)
     listed = _rows(db, bound, page, matches)
-    return with_bodies(db, listed, total=_total_of_page(db, bound, page, matches), parts=parts)
+    return with_bodies(db, listed, total=_total_of_page(db, bound, page, matches, len(listed)), parts=parts)
 
 
-def page_ids(db: Read, user_id: int, entry_filter: EntryFilter, page: PageRequest) -> tuple[list[int], int]:
+def page_ids(db: Read, user_id: int, entry_filter: EntryFilter, page: PageRequest) -> tuple[list[int], Total]:
     """Return the ids of a page in its order, and the total."""
     bound = bound_query(db, user_id, entry_filter)
     if bound is None:
-        return [], 0
+        return [], Total(0)
+    if (few := _few(db, bound, page)) is not None:
+        return few[page.offset : page.offset + page.limit], Total(len(few))
     matches = _search(db, bound, page)
-    return split_ids(_joined_ids(db, bound, page, matches)), _total_of_page(db, bound, page, matches)
+    listed = split_ids(_joined_ids(db, bound, page, matches))
+    return listed, _total_of_page(db, bound, page, matches, len(listed))
+
+
+def _few(db: Read, bound: BoundQuery, page: PageRequest) -> list[int] | None:
+    """Return the ids of a whole list in its order, if few entries can be in it: this makes the page and the total.
+
+    None for others, for a search, and for a page that begins at a cursor.
+    """
+    if bound.total is not None or page.cursor is not None or bound.query.search:
+        return None
+    if not names_few_entries(bound.query.rest):
+        return None
+    statement = page_ids_statement(bound.query, page.order, page.direction, has_cursor=False)
+    return split_ids(db.scalar(statement, **bound.parameters, limit=query_filter.FEW, offset=0))
 
 
 def found_ids(db: Read, user_id: int, entry_filter: EntryFilter, page: PageRequest) -> str:
@@ -151,14 +179,54 @@ def _joined_ids(db: Read, bound: BoundQuery, page: PageRequest, matches: SearchM
     return db.scalar(statement, **parameters, **cursor_parameters(page), limit=page.limit, offset=page.offset) or ""
 
 
-def _total_of_page(db: Read, bound: BoundQuery, page: PageRequest, matches: SearchMatches | None) -> int:
+def _total_of_page(db: Read, bound: BoundQuery, page: PageRequest, matches: SearchMatches | None, found: int) -> Total:
+    """Return the total of a list. found: how many entries the page has."""
     if bound.total is not None:
-        return bound.total
+        return Total(bound.total)
+    if page.cursor is None and found < page.limit and (found or not page.offset):
+        # The last page.
+        return Total(page.offset + found)
     if matches and matches.is_all and page.cursor is None:
-        return len(matches.ids)
+        return Total(len(matches.ids))
+    if page.count_up_to is not None:
+        return _total_up_to(db, bound, matches, page.count_up_to)
     if matches and matches.is_frequent and bound.query.is_plain_search and _counts_in_index(db, bound.parameters):
-        return cast("int", db.scalar(count_plain_search, **bound.parameters))
-    return _total(db, _counted(db, bound.query, bound.parameters, matches), bound.parameters)
+        return Total(cast("int", db.scalar(count_plain_search, **bound.parameters)))
+    return Total(_total(db, _counted(db, bound.query, bound.parameters, matches), bound.parameters))
+
+
+def _total_up_to(db: Read, bound: BoundQuery, matches: SearchMatches | None, number: int) -> Total:
+    """Return the total of a list, or `number` if it has more entries, and counting them takes longer."""
+    query, parameters = bound.query, bound.parameters
+    if query.has_stored_total or query.opposite:
+        return Total(_total(db, _counted(db, query, parameters, matches), parameters))
+    if query.listed != TRUE or query.is_plain_search:
+        unlisted = _most_unlisted(db, query, parameters)
+        if unlisted is not None:
+            count = count_matches_up_to if query.search else count_listed_up_to_statement(query.listed)
+            indexed = db.scalar(count, **parameters, most=number + 1 + unlisted)
+            if indexed > number + unlisted:
+                return Total(number, is_exact=False)
+            if not unlisted:
+                return Total(indexed)
+            exact = count_plain_search if query.search else count_listed_statement(query.listed)
+            return Total(cast("int", db.scalar(exact, **parameters)))
+    others = query._replace(search="")
+    is_frequent = matches and matches.is_frequent and query.search == "matches"
+    if is_frequent and others.has_stored_total and _stored_total(db, others, parameters) <= number:
+        # Each match would be looked up among the entries, of which few are in the list.
+        query = query._replace(search="is in matches")
+    counted = db.scalar(count_up_to_statement(_with_few_matches(query, matches)), **parameters, most=number + 1)
+    return Total(min(counted, number), is_exact=counted <= number)
+
+
+def _most_unlisted(db: Read, query: EntryListQuery, parameters: dict[str, Any]) -> int | None:
+    """Return how many entries that lists do not show an index has at most; None if these may be many."""
+    most = full_text.max_removed(db)
+    removed = _removed(db, parameters)
+    if removed > most or (query.search and full_text.has_many_deleted(db, most)):
+        return None
+    return removed + (most if query.search and not full_text.counts_by_looking_up(db) else 0)
 
 
 def _counts_in_index(db: Read, parameters: dict[str, Any]) -> bool:
@@ -167,8 +235,12 @@ def _counts_in_index(db: Read, parameters: dict[str, Any]) -> bool:
 
 
 def _has_few_removed(db: Read, parameters: dict[str, Any]) -> bool:
-    most = full_text.max_removed(db)
-    return len(db.scalars(select_removed, user=parameters["user"], limit=most + 1)) <= most
+    return _removed(db, parameters) <= full_text.max_removed(db)
+
+
+def _removed(db: Read, parameters: dict[str, Any]) -> int:
+    """Return how many removed and folded entries a user has, at most one more than `max_removed`."""
+    return len(db.scalars(select_removed, user=parameters["user"], limit=full_text.max_removed(db) + 1))
 
 
 def rows(db: Read, user_id: int, entry_filter: EntryFilter, page: PageRequest) -> list[Entry]:
@@ -249,6 +321,8 @@ def _texts(
 
 
 def _search(db: Read, bound: BoundQuery, page: PageRequest) -> SearchMatches | None:
+    if bound.query.tags and not bound.query.search:
+        return find_tagged(db, bound.query, page, bound.parameters)
     if not bound.query.search:
         return None
     is_frequent = full_text.is_frequent(db, bound.parameters["match_expression"])
@@ -291,8 +365,8 @@ def _located(
     """Return the query of a page with its parameters, and whether it begins at the cursor."""
     query, parameters, has_cursor = bound.query, bound.parameters, page.cursor is not None
     if matches and matches.is_enough:
-        # The matches were searched from the cursor on.
-        return query._replace(search="is given"), parameters | {"given": matches.ids}, False
+        # The matches were searched from the cursor on, among entries that have the tags.
+        return query._replace(search="is given", tags=0), parameters | {"given": matches.ids}, False
     if matches and matches.is_frequent and query.search == "matches":
         query = query._replace(search="is in matches")
     if query.is_merged and page.order is Order.PUBLISHED_AT and _is_far(db, query, parameters, page):
@@ -339,7 +413,7 @@ def _is_shorter(db: Read, query: EntryListQuery, parameters: dict[str, Any]) -> 
     return full_text.has_matches(db, parameters["match_expression"], number)
 
 
-def with_bodies(db: Read, rows: list[Entry], *, total: int = 0, parts: Parts = WHOLE) -> EntryPage:
+def with_bodies(db: Read, rows: list[Entry], *, total: Total = NO_TOTAL, parts: Parts = WHOLE) -> EntryPage:
     """Return a page of these entries with their bodies and enclosures. Only the wanted parts are read."""
     ids = [row.id for row in rows]
     user_ids = sorted({row.user_id for row in rows})

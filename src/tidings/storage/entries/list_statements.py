@@ -46,6 +46,7 @@ from tidings.storage.entries.query_conditions import (
     TRUE,
     Shape,
     count_listed,
+    count_listed_up_to,
     is_listed,
     lists_entries,
     names_few_entries,
@@ -317,6 +318,21 @@ def match_test_statement(query: EntryListQuery, order: Order, direction: Directi
     return select(page.c.id, full_text.is_match(page.c.id, bindparam("match_expression")).label("is_match"))
 
 
+@lru_cache(maxsize=512)
+def tag_test_statement(query: EntryListQuery, order: Order, direction: Direction, *, has_cursor: bool) -> Select[Any]:
+    """Return a SELECT of the ids of a page of the list without its tags, unordered, if they have the tags."""
+    listed = query._replace(tags=0)
+    page = _ordered(select(entries.c.id), listed, order, direction, has_cursor=has_cursor).subquery()
+    tagged = (_with_tag(number).where(entry_tags.c.entry_id == page.c.id) for number in range(query.tags))
+    return select(page.c.id).where(*(one.correlate(page).exists() for one in tagged))
+
+
+# The number of entries with the first tag of a list, at most as large as `limit`.
+count_tagged = text(
+    "SELECT count(*) FROM (SELECT 1 FROM entry_tags WHERE user_id = :user AND tag = :tag_0 LIMIT :limit) AS tagged"
+)
+
+
 def _ordered(
     statement: Select[Any], query: EntryListQuery, order: Order, direction: Direction, *, has_cursor: bool
 ) -> Select[Any]:
@@ -459,6 +475,33 @@ def count_statement(query: EntryListQuery) -> Select[Any]:
     return select(func.count()).select_from(entries).where(*conditions)
 
 
+@lru_cache(maxsize=256)
+def count_up_to_statement(query: EntryListQuery) -> Select[Any]:
+    """Return the SELECT of the total, at most as large as parameter `most`."""
+    most = bindparam("most", type_=Integer)
+    return select(func.count()).select_from(_counted_rows(query).limit(most).subquery("counted"))
+
+
+def _counted_rows(query: EntryListQuery) -> Select[Any]:
+    """Return a SELECT of a row for each entry of a list. With a LIMIT it reads no more than that takes."""
+    row: ColumnElement[int] = literal_column("1").label("one")
+    if query.search != "matches" or query.tags:
+        counted = _conditions(query, is_counted=True)
+        return select(row).select_from(entries).where(*counted, *([FROM_THE_FIRST] if query.tests_everything else ()))
+    # From the matches on, one after the other. Each is looked up by its id.
+    expression = bindparam("match_expression", type_=Text)
+    found = full_text.each_match(expression).table_valued("entry_id", name="found", joins_implicitly=True)
+    owner = full_text.without_index(entries.c.user_id) == bindparam("user")
+    others = _conditions(query._replace(search=""), owner)
+    return select(row).select_from(found, entries).where(entries.c.id == found.c.entry_id, *others)
+
+
+@lru_cache(maxsize=128)
+def count_listed_up_to_statement(listed: Shape) -> Select[Any]:
+    """Return the SELECT of how many entries an index lists, removed ones included. Parameter: most."""
+    return select(count_listed_up_to(listed))
+
+
 @lru_cache(maxsize=128)
 def count_listed_statement(listed: Shape) -> Select[Any]:
     """Return the SELECT of the total of a list with one condition, counted in its index: `EntryListQuery.listed`."""
@@ -536,6 +579,9 @@ count_plain_search = select(
     full_text.count_indexed(bindparam("match_expression", type_=Text), bindparam("user"))
     - _removed(full_text.is_match(entries.c.id, bindparam("match_expression", type_=Text)))
 )
+count_matches_up_to = select(
+    full_text.counted_up_to(bindparam("match_expression", type_=Text), bindparam("most", type_=Integer))
+)
 select_removed = (
     select(entries.c.id)
     .where(entries.c.user_id == bindparam("user"), _literal("entries.status >= 2"))
@@ -544,10 +590,14 @@ select_removed = (
 
 
 def _has_tag(number: int, *, is_tested: bool) -> ColumnElement[bool]:
-    tagged = select(entry_tags.c.entry_id).where(
+    return is_listed(("tag", f"tag_{number}", False)) if is_tested else entries.c.id.in_(_with_tag(number))
+
+
+def _with_tag(number: int) -> Select[Any]:
+    """Return the SELECT of the ids of entries with one of a list's tags."""
+    return select(entry_tags.c.entry_id).where(
         entry_tags.c.user_id == bindparam("user"), entry_tags.c.tag == bindparam(f"tag_{number}")
     )
-    return is_listed(("tag", f"tag_{number}", False)) if is_tested else entries.c.id.in_(tagged)
 
 
 def has_labels(labels: int, excluded: int) -> list[ColumnElement[bool]]:

@@ -118,6 +118,15 @@ def count_listed(shape: Shape) -> tuple[ColumnElement[int], ColumnElement[Any]]:
     return number.scalar_subquery(), is_listed(shape)
 
 
+def count_listed_up_to(shape: Shape) -> ColumnElement[int]:
+    """Return how many entries an index lists under a condition of IN_ONE_INDEX, at most as many as parameter `most`."""
+    kind, *parts = shape
+    if kind == "words":
+        return full_text.count_with_words_up_to(*_word_counts(parts[0]), bindparam("most"))
+    found = _LISTS[kind](_as_it_is, *parts).distinct().limit(bindparam("most")).subquery()
+    return select(func.count()).select_from(found).scalar_subquery()
+
+
 def _as_it_is(column: ColumnElement[Any]) -> ColumnElement[Any]:
     return column
 

@@ -16,12 +16,22 @@ from msgspec import Struct
 
 from tidings.domain.entries.entries import PageRequest
 from tidings.engine.database import Read
-from tidings.storage.entries.list_statements import EntryListQuery, cursor_parameters, match_test_statement
+from tidings.storage.entries.list_statements import (
+    EntryListQuery,
+    count_tagged,
+    cursor_parameters,
+    match_test_statement,
+    tag_test_statement,
+)
+from tidings.storage.entries.query_conditions import TRUE
 
 # How many entries of a list are tested first, to learn how frequent the searched words are.
 FIRST_TESTS = 30
 # They are frequent if at least one in this many tested entries matches.
 FREQUENT = 4
+# A tag is frequent if so many entries have it. They are looked for among the first so many of a list.
+FREQUENT_TAG = 1_000
+TAG_TESTS = 2_000
 
 
 class SearchMatches(Struct, frozen=True):
@@ -57,6 +67,23 @@ def find_matches(
             break
         count = _needed(wanted - len(ids), tested, len(ids))
     return SearchMatches(ids, is_all or len(ids) >= wanted, is_all, len(ids) * FREQUENT >= tested > 0)
+
+
+def find_tagged(
+    db: Read, query: EntryListQuery, page: PageRequest, parameters: Mapping[str, Any]
+) -> SearchMatches | None:
+    """Look for a page of entries with a frequent tag among the first ones of the list without the tag.
+
+    None if it is not there: then all entries with the tag are read and sorted, as is best for a rare one.
+    """
+    wanted = page.offset + page.limit
+    if query.rest != TRUE or query.labels or query.is_merged or wanted > TAG_TESTS // FREQUENT:
+        return None
+    if db.scalar(count_tagged, **parameters, limit=FREQUENT_TAG) < FREQUENT_TAG:
+        return None
+    statement = tag_test_statement(query, page.order, page.direction, has_cursor=page.cursor is not None)
+    ids = db.scalars(statement, **parameters, **cursor_parameters(page), limit=TAG_TESTS, offset=0)
+    return SearchMatches(ids, is_enough=True) if len(ids) >= wanted else None
 
 
 def _needed(missing: int, tested: int, matches: int) -> int:

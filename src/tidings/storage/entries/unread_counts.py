@@ -15,11 +15,11 @@ from sqlalchemy import BindParameter, CompoundSelect, Select, bindparam, func, l
 from sqlalchemy.sql.visitors import replacement_traverse
 
 from tidings.base.errors import InvalidField
-from tidings.domain.entries.entries import EntryFilter, EntryStatus
+from tidings.domain.entries.entries import EntryFilter, EntryStatus, Total
 from tidings.engine.database import Read
 from tidings.query.model import DatedQuery
 from tidings.storage.entries.entry_lists import BoundQuery, bound_query
-from tidings.storage.entries.list_statements import EntryListQuery, count_statement
+from tidings.storage.entries.list_statements import EntryListQuery, count_up_to_statement
 from tidings.storage.entries.query_conditions import FALSE, TRUE, Shape
 from tidings.storage.entries.query_filter import QueryNames
 from tidings.storage.schema import feed_counters, feeds
@@ -46,45 +46,52 @@ def state(db: Read, user_id: int) -> tuple[int, int]:
     return int(count), int(versions or 0)
 
 
-def count(db: Read, user_id: int, queries: Mapping[int, DatedQuery]) -> dict[int, int]:
+def count(db: Read, user_id: int, queries: Mapping[int, DatedQuery], *, up_to: int) -> dict[int, Total]:
     """Return the number of unread entries that match each query.
 
-    A query is missing if it cannot be answered: its regular expressions take too long.
+    up_to: where counting stops, except for what the stored counters say. A query is missing if it cannot be answered:
+    its regular expressions take too long.
     """
     names = QueryNames(db, user_id)
-    counts: dict[int, int] = {}
+    counts: dict[int, Total] = {}
     bound: dict[int, BoundQuery] = {}
     for number, query in queries.items():
         unread = EntryFilter(statuses=(EntryStatus.UNREAD,), query=query)
         with suppress(InvalidField):
             found = bound_query(db, user_id, unread, counted_names=names)
             if found is None:
-                counts[number] = 0
+                counts[number] = Total(0)
             elif found.total is not None:
-                counts[number] = found.total
+                counts[number] = Total(found.total)
             else:
                 bound[number] = found
     stored = {number: one for number, one in bound.items() if _is_stored(one.query)}
     if stored:
         counters = db.tuples(_select_counters, user=user_id)
-        counts |= {number: _from_counters(one, counters) for number, one in stored.items()}
+        counts |= {number: Total(_from_counters(one, counters)) for number, one in stored.items()}
     if others := [(number, one) for number, one in bound.items() if number not in stored]:
-        counts |= _counted(db, user_id, others)
+        counts |= _counted(db, user_id, others, up_to)
     return counts
 
 
-def _counted(db: Read, user_id: int, bound: Sequence[tuple[int, BoundQuery]]) -> dict[int, int]:
+def _counted(db: Read, user_id: int, bound: Sequence[tuple[int, BoundQuery]], up_to: int) -> dict[int, Total]:
     statement = _count_statement(tuple(one.query for _, one in bound))
-    parameters: dict[str, Any] = {"user": user_id}
+    parameters: dict[str, Any] = {"user": user_id, "most": up_to + 1}
     for place, (_, one) in enumerate(bound):
         parameters |= {_name(place, name): value for name, value in one.parameters.items() if name != "user"}
     found = dict(db.tuples(statement, **parameters))
-    return {number: found[place] for place, (number, _) in enumerate(bound)}
+    return {
+        number: Total(min(found[place], up_to), is_exact=found[place] <= up_to)
+        for place, (number, _) in enumerate(bound)
+    }
 
 
 @lru_cache(maxsize=256)
 def _count_statement(queries: tuple[EntryListQuery, ...]) -> Select[Any] | CompoundSelect[Any]:
-    """Return the SELECT of the place and the total of each list. Their parameters begin with the place."""
+    """Return the SELECT of the place and the total of each list. Their parameters begin with the place.
+
+    Counting stops at parameter `most`.
+    """
     selects = [_count_at(query, place) for place, query in enumerate(queries)]
     return selects[0] if len(selects) == 1 else union_all(*selects)
 
@@ -92,7 +99,7 @@ def _count_statement(queries: tuple[EntryListQuery, ...]) -> Select[Any] | Compo
 @lru_cache(maxsize=2048)
 def _count_at(query: EntryListQuery, place: int) -> Select[Any]:
     def renamed(element: Any, **_: Any) -> Any:
-        if not isinstance(element, BindParameter) or element.key == "user" or element.unique:
+        if not isinstance(element, BindParameter) or element.key in ("user", "most") or element.unique:
             return None
         return bindparam(
             _name(place, element.key),
@@ -101,8 +108,8 @@ def _count_at(query: EntryListQuery, place: int) -> Select[Any]:
             literal_execute=element.literal_execute,
         )
 
-    counted: Any = count_statement(query).with_only_columns(literal_column(str(place)), func.count())
-    return cast("Select[Any]", replacement_traverse(counted, {}, renamed))
+    counted: Any = replacement_traverse(count_up_to_statement(query), {}, renamed)
+    return cast("Select[Any]", counted.with_only_columns(literal_column(str(place)), func.count()))
 
 
 def _name(place: int, parameter: str) -> str:
@@ -110,8 +117,9 @@ def _name(place: int, parameter: str) -> str:
 
 
 def _is_stored(query: EntryListQuery) -> bool:
-    """Return whether the number of unread entries in a list follows from the counters of feeds."""
-    return query._replace(rest=TRUE).has_stored_total and _is_about_feeds(query.rest)
+    """Return whether the number of unread entries in a list follows from the counters of feeds alone."""
+    has_hidden = query.hidden_entries is None
+    return has_hidden and query._replace(rest=TRUE).has_stored_total and _is_about_feeds(query.rest)
 
 
 def _is_about_feeds(shape: Shape) -> bool:

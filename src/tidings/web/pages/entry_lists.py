@@ -8,10 +8,11 @@ from starlette.responses import Response
 from tidings.base.errors import InvalidInput
 from tidings.base.times import Instant
 from tidings.domain.accounts.users import User
-from tidings.domain.entries.entries import OLD_ENTRY_AGE, EntryFilter, PageRequest
+from tidings.domain.entries.entries import OLD_ENTRY_AGE, EntryFilter, PageRequest, Total
 from tidings.http.endpoints import Routes
 from tidings.http.responses import json
 from tidings.services import Services
+from tidings.services.entries.listing import COUNTED
 from tidings.web import entry_list_pages
 from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.entry_list_pages import ListQuery
@@ -91,12 +92,13 @@ def show_feed(context: RequestContext, query: ListQuery, feed_id: int) -> PageRe
 
 @routes.get("/search/total")
 def show_total(context: RequestContext, query: ListQuery) -> Response:
-    """Return the number of results in words. Counting all of them may take longer than showing the first ones."""
+    """Return the number of results in words. Counting them may take longer than showing the first ones."""
     listing = entry_list_pages.search(context, query)
-    request = PageRequest(limit=1)
+    request = PageRequest(limit=1, count_up_to=COUNTED if listing.entry_filter.query else None)
     with context.services.entries.listing.of(context.caller.id, listing.entry_filter) as lists:
-        total = lists.page_ids(listing.entry_filter, request)[1] if listing.has_search else 0
-    return json({"text": found_text(total, total)}, headers={"Cache-Control": "no-store", **SANDBOX_HEADERS})
+        total = lists.page_ids(listing.entry_filter, request)[1] if listing.has_search else Total(0)
+    text = found_text(total.number + (not total.is_exact), total.number)
+    return json({"text": text}, headers={"Cache-Control": "no-store", **SANDBOX_HEADERS})
 
 
 @routes.get("/search")

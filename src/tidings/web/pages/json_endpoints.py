@@ -97,12 +97,18 @@ class CountsQuery(Query, frozen=True):
 
 @routes.get("/counts")
 def show_counts(context: RequestContext, query: CountsQuery) -> Response:
-    """Return unread and starred, and f7, c3 or v2 for each feed, category or saved view that has unread entries."""
+    """Return unread and starred, and f7, c3 or v2 for each feed, category or saved view that has unread entries.
+
+    at_least: those of them that have more.
+    """
     sidebar = context.sidebar
     views = context.services.entries.view_counter.count(context.caller).views
-    counts = {f"c{line.category.id}": line.unread for line in sidebar.categories if line.unread}
+    counts: dict[str, int | list[str]] = {
+        f"c{line.category.id}": line.unread for line in sidebar.categories if line.unread
+    }
     counts |= {f"f{feed.id}": feed.unread for feed in sidebar.feeds if feed.unread}
-    counts |= {view.key: unread for view, unread in views if unread}
+    counts |= {view.key: unread.number for view, unread in views if unread and unread.number}
+    counts["at_least"] = [view.key for view, unread in views if unread and not unread.is_exact]
     counts |= {"unread": sidebar.unread, "starred": sidebar.starred}
     if query.checking:
         with context.services.reading() as db:

@@ -27,8 +27,9 @@ function show(counts) {
   if (!("unread" in counts)) return;
   for (const shown of findAll("[data-count]")) {
     const count = counts[shown.dataset.count] ?? 0;
+    const more = counts.at_least.includes(shown.dataset.count) ? "+" : "";
     shown.textContent = count
-      ? count.toLocaleString(document.documentElement.lang, { useGrouping: true })
+      ? count.toLocaleString(document.documentElement.lang, { useGrouping: true }) + more
       : /^[cf]/.test(shown.dataset.count)
         ? 0
         : "";
