@@ -42,14 +42,6 @@ AGENTS_PATH: Final = "/mcp"
 _REALM: Final = 'Bearer realm="Tidings"'
 
 
-class NotAcceptable(TidingsError):
-    code = "not-acceptable"
-
-
-class UnsupportedType(TidingsError):
-    code = "unsupported-type"
-
-
 # First match wins.
 STATUSES: tuple[tuple[type[TidingsError], int], ...] = (
     (Unauthorized, 401),
@@ -60,8 +52,6 @@ STATUSES: tuple[tuple[type[TidingsError], int], ...] = (
     (RequestTooLarge, 413),
     (UnpackedTooLarge, 413),
     (UnsupportedCoding, 415),
-    (NotAcceptable, 406),
-    (UnsupportedType, 415),
     *COMMON_STATUSES,
 )
 
@@ -137,10 +127,10 @@ class Agents(Surface[AgentCaller]):
         accepted = ",".join(call.request.headers.getlist("accept"))
         weights = weights_of(accepted) if accepted.strip() else {JSON: 1.0}
         if not any(weights.get(name, 0.0) > 0 for name in (JSON, "application/*", "*/*")):
-            raise NotAcceptable(verbatim("Answers are JSON: accept application/json and text/event-stream."))
+            raise RpcError(406, "Answers are JSON: accept application/json and text/event-stream.", status=406)
         content_type = call.request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if content_type != JSON:
-            raise UnsupportedType(verbatim("Messages are JSON: send Content-Type: application/json."))
+            raise RpcError(415, "Messages are JSON: send Content-Type: application/json.", status=415)
 
     def render(self, call: Call[AgentCaller], result: Any) -> Response:
         return _with_quota(super().render(call, result), call.context)
