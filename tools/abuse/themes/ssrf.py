@@ -6,6 +6,8 @@ connects to any address but the publisher's public ones, whatever it does with t
 
 from __future__ import annotations
 
+import json
+import secrets
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -15,7 +17,7 @@ from itertools import count
 from typing import Any
 from urllib.parse import quote
 
-from abuse import pages
+from abuse import client, pages
 from abuse.attempts import Attempt, Result
 from abuse.network_namespace import PUBLIC_V4, PUBLIC_V6, NamespaceUnavailable, run_in_namespace
 from abuse.people import Person, person
@@ -410,6 +412,17 @@ def _discover(attacked: _AttackedService, url: str) -> None:
     attacked.user.api("POST", "/v1/discover", {"url": url})
 
 
+def _agent(attacked: _AttackedService, url: str) -> None:
+    """An article may have talked an agent into it."""
+    key = attacked.user.made("POST", "/v1/api-keys", {"description": secrets.token_hex(8), "scope": "manage"})
+    wish = {"name": "subscribe", "arguments": {"url": url}}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": wish}
+    headers = {"X-Auth-Token": key["token"], "Content-Type": "application/json"}
+    body = json.dumps(message).encode()
+    client.request(attacked.user.service, "POST", "/mcp", headers=headers, body=body, timeout_s=60)
+    attacked.user.api("DELETE", f"/v1/api-keys/{key['id']}")
+
+
 def _find_on_page(attacked: _AttackedService, url: str) -> None:
     for form in pages.forms(attacked.user.get("/feeds/add").text, "/feeds/add"):
         for name in form.values:
@@ -620,6 +633,7 @@ def _feed_webhook(attacked: _AttackedService) -> Iterator[Result]:
 WAYS: dict[str, Callable[[_AttackedService], Iterator[Result]]] = {
     "subscribe": _immediate("subscribe", "the address of a new feed", _subscribe, 24),
     "discover": _immediate("discover", "an address to find feeds at", _discover),
+    "agent": _immediate("agent", "the address to which an agent subscribes", _agent, 4),
     "page": _immediate("page", "the address on the page that adds feeds", _find_on_page, 4),
     "change": _immediate("change", "a feed's address is changed, then it is refreshed", _change_feed, 4),
     "proxy": _immediate("proxy", "the proxy of a feed", _proxy),
