@@ -76,7 +76,9 @@ class ListedView(Struct, frozen=True):
     id: str
     name: str
     query: str
-    unread: Annotated[int | None, Meta(description="null if the query cannot be answered.")]
+    unread: Annotated[
+        int | None, Meta(description="At least so many: counting stops at 1000. null if the query cannot be answered.")
+    ]
     search_query: Annotated[str, Meta(description="What to give to search for the entries of this view.")]
 
 
@@ -166,7 +168,9 @@ def list_views(call: ToolCall, arguments: NoArguments) -> Views:  # noqa: ARG001
     """List the user's saved views, which are queries with a name, with their numbers of unread entries."""
     counted = call.services.entries.view_counter.count(call.user).views
     shown = [
-        ListedView(str(view.id), one_line(view.name, MAX_TITLE), view.query, unread, f"S:{view.id}")
+        ListedView(
+            str(view.id), one_line(view.name, MAX_TITLE), view.query, unread.number if unread else None, f"S:{view.id}"
+        )
         for view, unread in counted
     ]
     return Views(views=page_of(shown))
