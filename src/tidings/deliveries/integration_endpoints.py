@@ -50,7 +50,7 @@ def _media(*, of_answer: bool) -> Media:
     components = {names[name]: _members(leaf.fields, of_answer=of_answer) for name, leaf in REGISTRY.items()}
     by_name = {name: {"$ref": REF + shown} for name, shown in names.items()}
     whole: dict[str, Any] = {"type": "object", "properties": by_name, **({"required": [*names]} if of_answer else {})}
-    return Media(JSON, {"$ref": f"{REF}Integrations{end}"}, {f"Integrations{end}": whole, **components})
+    return Media(JSON, {"$ref": f"{REF}Integrations{end}"}, components={f"Integrations{end}": whole, **components})
 
 
 def _members(fields: tuple[SettingField, ...], *, of_answer: bool) -> dict[str, Any]:
