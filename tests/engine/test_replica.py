@@ -22,6 +22,7 @@ from support.visitors import Visitor
 from tidings.base.errors import StartError, StoreUnavailable
 from tidings.engine import replica
 from tidings.engine.database import Database
+from tidings.storage.feeds import categories
 
 pytestmark = pytest.mark.slow
 
@@ -198,6 +199,23 @@ def test_an_entry_that_the_replica_lacks_is_not_reported_as_deleted(pair: Pair, 
             assert [one["id"] for one in person.entries()] == [entry["id"]], "read from the replica"
             assert person.get(f"/v1/entries/{copied}")["title"] == "First"
             assert person.call("GET", f"/v1/entries/{copied + 1}").status == 404
+
+
+def test_clients_sync_with_the_primary_server(pair: Pair, tmp_path: Path) -> None:
+    """Otherwise they would have a cursor that the replica does not know yet."""
+    with running_service(url_of(pair.primary), tmp_path, DATABASE_READ_URL=url_of(pair.standby)) as service:
+        person = Cast(service).person("dora", is_admin=True)
+        cursor = person.get("/v1/sync")["next_cursor"]
+        wait_until_read(pair.standby, person)
+        with paused(pair.standby):
+            elsewhere = Database(url_of(pair.primary))
+            with elsewhere.writing() as db:
+                categories.add(db, person.id, title="New", title_key="new", hide_globally=False)
+            elsewhere.close()
+            assert "New" not in titles(person), "read from the replica"
+            page = person.get("/v1/sync", cursor=cursor)
+            assert [one["title"] for one in page["categories"]] == ["All", "New"]
+            assert person.get("/v1/sync", cursor=page["next_cursor"])["categories"] is None
 
 
 def test_a_replica_that_was_promoted_is_not_read(pair: Pair, database: Database) -> None:

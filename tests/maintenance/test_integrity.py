@@ -70,6 +70,8 @@ BROKEN = {
     "references: 1 rows of enclosures whose entry_id is not in entries": "UPDATE enclosures SET entry_id = 999",
     "references: 1 rows of feeds whose icon_id is not in icons": "UPDATE feeds SET icon_id = 77",
     "references: 1 feeds without a source": "UPDATE feeds SET source_id = NULL",
+    "references: 1 users without the last row of their changes": "DELETE FROM changes",
+    "references: 1 users without the last": "DELETE FROM list_versions",
     "owners: 3 rows of entries with another user_id than their row of feeds": "UPDATE entries SET user_id = 999",
     "owners: 3 rows of entries with another category_id": "UPDATE entries SET category_id = 999",
     "owners: 1 rows of entry_tags with another user_id": "UPDATE entry_tags SET user_id = 999",

@@ -37,10 +37,12 @@ from tidings.engine import full_text
 from tidings.engine.columns import CompressedText
 from tidings.engine.database import Read, Write
 from tidings.maintenance.store import table_copy
+from tidings.storage.accounts import change_log
 from tidings.storage.entries import counters
 from tidings.storage.polling.sources import ensure_sources, touch_sources
 from tidings.storage.schema import (
     categories,
+    changes,
     duplicates,
     enclosures,
     entries,
@@ -51,8 +53,10 @@ from tidings.storage.schema import (
     feed_counters,
     feeds,
     labels,
+    list_versions,
     search_pending,
     sources,
+    users,
 )
 
 # An empty body, as `CompressedText` stores it.
@@ -104,6 +108,21 @@ def _reference_rules() -> Iterator[Rule]:
         _counted(feeds, _lacks_source()),
         _find_sources,
     )
+
+    last = and_(changes.c.user_id == list_versions.c.user_id, changes.c.number == list_versions.c.number)
+    has_log = (
+        select(literal(1)).select_from(list_versions.join(changes, last)).where(list_versions.c.user_id == users.c.id)
+    )
+    # Repairs begin the log of every user again.
+    yield Rule(
+        "references", "users without the last row of their changes", _counted(users, ~has_log.exists()), _add_log
+    )
+
+
+def _add_log(db: Write) -> None:
+    without = select(users.c.id).where(~_exists(list_versions, list_versions.c.user_id == users.c.id))
+    for user_id in db.scalars(without):
+        change_log.begin(db, user_id)
 
 
 def _find_sources(db: Write) -> None:
