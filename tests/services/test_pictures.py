@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from functools import cache
 from io import BytesIO
 
 import pytest
@@ -22,9 +23,16 @@ from tidings.services.worker_pool import ProcessLimits
 
 pytestmark = pytest.mark.slow
 
-PHOTO = Picture("image/png", picture("PNG", 3000, 1500))
-# A picture that takes a while: PNG filters and a large side, decoded and encoded completely.
-SLOW = Picture("image/png", picture("PNG", 4090, 4090))
+
+@cache
+def photo() -> Picture:
+    return Picture("image/png", picture("PNG", 3000, 1500))
+
+
+@cache
+def slow_picture() -> Picture:
+    """A picture that takes a while: PNG filters and a large side, decoded and encoded completely."""
+    return Picture("image/png", picture("PNG", 4090, 4090))
 
 
 @pytest.fixture
@@ -47,7 +55,7 @@ def scaled(decoder: PictureDecoder, original: Picture, size: PictureSize = Pictu
 
 
 def works(decoder: PictureDecoder) -> bool:
-    return Image.open(BytesIO(scaled(decoder, PHOTO).content)).size == (2048, 1024)
+    return Image.open(BytesIO(scaled(decoder, photo()).content)).size == (2048, 1024)
 
 
 def test_a_large_picture_is_scaled_in_a_process_that_is_used_again(pool: Callable[..., PictureDecoder]) -> None:
@@ -116,7 +124,7 @@ def test_a_picture_made_for_the_memory_costs_neither_memory_nor_time(pool: Calla
 def test_a_picture_that_takes_too_much_memory_is_given_up(pool: Callable[..., PictureDecoder]) -> None:
     decoder = pool(memory_bytes=120 * 2**20)
 
-    assert scaled(decoder, SLOW) is SLOW
+    assert scaled(decoder, slow_picture()) is slow_picture()
     assert works(decoder)
 
 
@@ -125,7 +133,7 @@ def test_a_picture_that_takes_too_long_is_given_up_and_the_process_replaced(
 ) -> None:
     decoder = pool(wall_s=0.01)
 
-    assert scaled(decoder, PHOTO) is PHOTO
+    assert scaled(decoder, photo()) is photo()
     assert decoder.processes == []
     assert works(pool())
 
