@@ -32,7 +32,7 @@ serve: $(VENV)/.runtime ## start the service; Ctrl-C stops it (ARGS are passed t
 test: $(VENV)/.dev ## run all tests on SQLite and PostgreSQL (ARGS are passed to pytest)
 	@exec $(IN_VENV) -m pytest -n auto $(ARGS)
 
-test-fast: $(VENV)/.dev ## run the quick tests on SQLite: no browser, no fuzzing, nothing slow
+test-fast: $(VENV)/.dev ## run the quick tests on SQLite: no browser or web pages, no fuzzing, nothing slow
 	@exec $(IN_VENV) -m pytest -q -n auto --fast $(ARGS)
 
 test-long: $(VENV)/.dev ## run all tests with more random examples, and browsers on both engines and all screens

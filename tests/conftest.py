@@ -80,7 +80,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--without-postgresql", action="store_true", help="leave PostgreSQL out, where it cannot be had at all"
     )
-    parser.addoption("--fast", action="store_true", help="leave out PostgreSQL and slow tests: `make test-fast`")
+    parser.addoption("--fast", action="store_true", help="leave out PostgreSQL, pages and slow tests: `make test-fast`")
     parser.addoption(
         "--long",
         action="store_true",
@@ -112,10 +112,16 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave out slow files before they are imported: their imports take longer than many fast tests."""
+    """Leave out files of --fast before they are imported: their imports take longer than many fast tests."""
     if not config.getoption("--fast") or not collection_path.name.startswith("test_"):
         return None
-    return True if SLOW_FILE.search(collection_path.read_text(encoding="utf-8")) else None
+    is_left_out = _is_about_pages(collection_path) or SLOW_FILE.search(collection_path.read_text(encoding="utf-8"))
+    return True if is_left_out else None
+
+
+def _is_about_pages(file: Path) -> bool:
+    """Tell whether a file's tests sign in and load web pages. Slices have such tests in their own folders."""
+    return file.is_relative_to(FOLDER / "web" / "pages") or file.name.endswith("_pages.py")
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
@@ -149,9 +155,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def _is_not_about_the_engine(test: pytest.Item) -> bool:
-    # Slices have tests of their pages in their own folders.
-    is_about_pages = test.path.relative_to(FOLDER).parts[0] in ONE_ENGINE or test.path.name.endswith("_pages.py")
-    return is_about_pages or test.get_closest_marker("one_engine") is not None
+    is_in_folder = test.path.relative_to(FOLDER).parts[0] in ONE_ENGINE
+    return is_in_folder or _is_about_pages(test.path) or test.get_closest_marker("one_engine") is not None
 
 
 @pytest.fixture(scope="session")

@@ -10,6 +10,8 @@ from tidings.base.times import SECOND, Instant
 from tidings.engine.database import Database
 from tidings.services.accounts.server_secret import ServerSecret
 
+pytestmark = pytest.mark.slow
+
 NOW = Instant(1_800_000_000 * SECOND)
 
 

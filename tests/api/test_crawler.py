@@ -10,7 +10,7 @@ import pytest
 from support.people import Person, rss
 from support.publisher import Answer, Drop, Publisher, Reply
 
-pytestmark = pytest.mark.one_engine
+pytestmark = [pytest.mark.one_engine, pytest.mark.slow]
 
 SENTENCE = "The rain came late, lasted long, and left by the evening. "
 

@@ -10,6 +10,8 @@ import pytest
 from support.people import Person
 from support.publisher import Publisher
 
+pytestmark = pytest.mark.slow
+
 FINE = {"health": "fine", "error_count": 0, "failed_checks": 0, "error_message": "", "moved_to": "", "moved_times": 0}
 
 

@@ -14,6 +14,8 @@ from support.publisher import Publisher, ReceivedRequest
 from tidings.storage.feeds import feeds
 from tidings.wiring.services import AllServices
 
+pytestmark = pytest.mark.slow
+
 GIVEN = {"cookie": "taste=sweet", "user_agent": "Rainreader/1", "username": "alice", "password": "hush"}
 NONE = dict.fromkeys(GIVEN, "")
 

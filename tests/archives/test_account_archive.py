@@ -28,6 +28,8 @@ from tidings.storage.entries import contents, entries, labels
 from tidings.storage.schema import enclosures
 from tidings.wiring.services import AllServices
 
+pytestmark = pytest.mark.slow
+
 
 def _export(services: AllServices, person: Person, *, with_secrets: bool = True) -> bytes:
     file = io.BytesIO()

@@ -15,7 +15,7 @@ from greader.apps import FORM, KEPT_UNREAD, READ, READING_LIST, STARRED, App, la
 from support.people import HttpResponse, Person, call
 from support.publisher import Publisher
 
-pytestmark = pytest.mark.one_engine
+pytestmark = [pytest.mark.one_engine, pytest.mark.slow]
 
 TITLES = ["Rain", "Sun", "Wind"]
 FRESHRSS = "/api/greader.php"
