@@ -101,6 +101,29 @@ def test_a_category_keeps_its_title_when_the_new_one_is_refused(alice: Person, b
     assert "Mine" in [one["title"] for one in alice.get("/v1/categories")]
 
 
+def test_a_category_says_what_deleting_it_deletes_and_what_uses_it(alice: Person, bob: Person, site: Publisher) -> None:
+    news, tech = alice.has_category("News"), alice.has_category("Tech")
+    below = alice.post("/v1/categories", {"title": "Europe", "parent_id": news["id"]})
+    own = alice.has_feed(site, ["a"], category_id=news["id"])
+    deep = alice.has_feed(site, ["b"], category_id=below["id"])
+    alice.has_feed(site, ["c"], category_ids=[news["id"], tech["id"]])
+    alice.post("/v1/views", {"name": "Fresh", "query": "category:news"})
+    alice.post("/v1/views", {"name": "Far", "query": f"feed:{deep['id']} OR f:{deep['id']}"})
+    path = f"/v1/categories/{news['id']}"
+
+    (listed,) = [one for one in alice.get("/v1/categories") if one["id"] == news["id"]]
+    shown = alice.get(path)
+    assert shown == listed | {"deleted_feed_ids": [own["id"]], "used_by": ["the view Fresh"]}
+    with_below = alice.get(path, with_below="true")
+    assert with_below["deleted_feed_ids"] == [own["id"], deep["id"]]
+    assert with_below["used_by"] == ["the view Fresh", "the view Far"]
+    assert bob.call("GET", path).status == 404
+    kept = {feed["id"] for feed in alice.get("/v1/feeds")} - set(with_below["deleted_feed_ids"])
+    alice.delete(f"{path}?with_below=true")
+    assert {feed["id"] for feed in alice.get("/v1/feeds")} == kept
+    assert len(alice.get("/v1/views")) == 2
+
+
 def test_deleting_a_category_deletes_its_feeds_and_entries(alice: Person, site: Publisher) -> None:
     category = alice.has_category()
     feed = alice.has_feed(site, category_id=category["id"])

@@ -525,13 +525,25 @@ class Client(Connection):
     def delete_category(self, category_id: int, /, *, with_below: bool | None = None) -> None:
         """Delete a category with its feeds and their entries, except feeds that are in another category, too.
 
-        The categories below it move up, or are deleted as well.
+        What uses it is kept: `GET` says what that is, and which feeds are deleted. The categories below it move up,
+        or are deleted as well.
 
         with_below: true deletes the categories below it as well, with their feeds.
 
         An API key needs the scope manage.
         """
         self._nothing(Call("DELETE", f"/v1/categories/{category_id}", query={"with_below": with_below}))
+
+    def category(self, category_id: int, /, *, with_below: bool | None = None) -> models.UsedCategory:
+        """Get a category, with what is deleted with it and what uses it. with_below: if those below it are
+        deleted, too.
+
+        with_below: true deletes the categories below it as well, with their feeds.
+        """
+        answer: models.UsedCategory = self._json(
+            Call("GET", f"/v1/categories/{category_id}", query={"with_below": with_below})
+        )
+        return answer
 
     def update_category(self, category_id: int, /, **body: Unpack[models.CategoryUpdate]) -> models.Category:
         """Rename a category, put it under another one, hide it from the global lists, or keep its duplicates.

@@ -2228,6 +2228,19 @@ class UndoMarkRead(TypedDict):
     """From the response of what is undone."""
 
 
+class UsedCategory(TypedDict):
+    id: int
+    title: str
+    user_id: int
+    hide_globally: bool
+    parent_id: int | None
+    keep_duplicates: bool
+    deleted_feed_ids: list[int]
+    """The feeds that are in no other category: they are deleted with it."""
+    used_by: list[str]
+    """Your views and rules about the category, or about what is deleted with it, such as "the view News"."""
+
+
 class UsedLabel(TypedDict):
     id: int
     user_id: int

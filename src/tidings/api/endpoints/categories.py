@@ -15,7 +15,7 @@ from tidings.http.binding import LazyBody, Query
 from tidings.http.endpoints import Conditional, Routes
 from tidings.http.json_body import Int64
 from tidings.services import Services
-from tidings.services.feeds.categories import owned_category
+from tidings.services.feeds.categories import feeds_only_in, owned_category
 from tidings.storage.entries import folded
 from tidings.storage.feeds import categories, further_categories, sidebar
 
@@ -41,6 +41,16 @@ class CountedCategoryOut(CategoryOut, frozen=True):
 
     feed_count: int | UnsetType = UNSET
     total_unread: int | UnsetType = UNSET
+
+
+class UsedCategoryOut(CategoryOut, frozen=True):
+    """deleted_feed_ids: the feeds that are in no other category: they are deleted with it.
+
+    used_by: your views and rules about the category, or about what is deleted with it, such as "the view News".
+    """
+
+    deleted_feed_ids: list[int]
+    used_by: list[str]
 
 
 class CategoriesQuery(Query, frozen=True):
@@ -74,6 +84,7 @@ class DeletionQuery(Query, frozen=True):
 
 _copy = StructCopy(CategoryOut)
 _copy_counted = StructCopy(CountedCategoryOut, "feed_count", "total_unread")
+_copy_used = StructCopy(UsedCategoryOut, "deleted_feed_ids", "used_by")
 
 
 def category_out(category: Category) -> CategoryOut:
@@ -132,6 +143,18 @@ def make_category_tree(caller: User, services: Services) -> list[SplitName]:
     return services.feeds.categories.make_tree(caller.id)
 
 
+@routes.get("/v1/categories/{category_id}", raises=(InvalidInput, NotFound))
+def get_category(caller: User, services: Services, category_id: int, query: DeletionQuery) -> UsedCategoryOut:
+    """Get a category, with what is deleted with it and what uses it. with_below: if those below it are deleted, too."""
+    with services.reading() as db:
+        category = owned_category(db, caller.id, category_id)
+        tree = CategoryTree(categories.list_all(db, caller.id))
+        gone = tree.with_below(category_id) if query.with_below else [category_id]
+        deleted = feeds_only_in(db, caller.id, gone)
+    uses = services.entries.queries.uses(caller.id, deleted, {one: tree.path(one) for one in gone})
+    return _copy_used(category, deleted_feed_ids=sorted(deleted), used_by=[use.english() for use in uses])
+
+
 @routes.put("/v1/categories/{category_id}", scope=KeyScope.MANAGE, status=201, raises=(InvalidInput, NotFound))
 def update_category(caller: User, services: Services, category_id: int, body: LazyBody[CategoryUpdate]) -> CategoryOut:
     """Rename a category, put it under another one, hide it from the global lists, or keep its duplicates.
@@ -157,7 +180,8 @@ def update_category(caller: User, services: Services, category_id: int, body: La
 def delete_category(caller: User, services: Services, category_id: int, query: DeletionQuery) -> None:
     """Delete a category with its feeds and their entries, except feeds that are in another category, too.
 
-    The categories below it move up, or are deleted as well.
+    What uses it is kept: `GET` says what that is, and which feeds are deleted. The categories below it move up, or are
+    deleted as well.
     """
     services.feeds.categories.delete(caller.id, category_id, with_below=bool(query.with_below))
 

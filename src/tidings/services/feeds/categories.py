@@ -30,7 +30,7 @@ from tidings.services.clock import Clock
 from tidings.services.concurrent_changes import repeat_if_concurrent
 from tidings.services.listeners import Listeners
 from tidings.storage.entries import counters, duplicates, entries, labels
-from tidings.storage.feeds import bulk, categories, feeds, further_categories
+from tidings.storage.feeds import bulk, categories, feeds, further_categories, sidebar
 
 
 class Categories:
@@ -224,6 +224,16 @@ def owned_category(db: Read, user_id: int, category_id: int) -> Category:
     if category is None:
         raise unknown_category(category_id)
     return category
+
+
+def feeds_only_in(db: Read, user_id: int, category_ids: Collection[int]) -> dict[int, str]:
+    """Return the titles of the feeds that are in no other category than these, by id: they are deleted with them."""
+    further = further_categories.of_user(db, user_id)
+    return {
+        feed.id: feed.title
+        for feed in sidebar.list_feeds_of(db, user_id, category_ids)
+        if set(category_ids).issuperset((feed.category_id, *further.get(feed.id, ())))
+    }
 
 
 def unknown_category(category_id: int) -> NotFound:

@@ -13,7 +13,7 @@ from tidings.domain.feeds.categories import SEPARATOR
 from tidings.http.binding import Form, parse_id
 from tidings.http.endpoints import Routes
 from tidings.services import Services
-from tidings.services.feeds.categories import owned_category, unknown_category
+from tidings.services.feeds.categories import feeds_only_in, owned_category, unknown_category
 from tidings.storage.entries import entry_lists
 from tidings.web import security
 from tidings.web.context import PageResponse, Redirect, RequestContext
@@ -178,13 +178,8 @@ def delete_category(
 
 def _only_in(context: RequestContext, category_ids: Collection[int]) -> dict[int, str]:
     """Return the titles of the feeds that are in no other category than these, by id."""
-    further = context.sidebar.further
-    return {
-        feed.id: feed.title
-        for listed in context.sidebar.feeds_of(category_ids).values()
-        for feed in listed
-        if set(category_ids).issuperset((feed.category_id, *further.get(feed.id, ())))
-    }
+    with context.services.reading() as db:
+        return feeds_only_in(db, context.caller.id, category_ids)
 
 
 def _parent(text: str) -> int | UnsetType | None:
