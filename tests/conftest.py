@@ -12,6 +12,7 @@ import re
 import shutil
 import signal
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -155,8 +156,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def _is_not_about_the_engine(test: pytest.Item) -> bool:
-    is_in_folder = test.path.relative_to(FOLDER).parts[0] in ONE_ENGINE
-    return is_in_folder or _is_about_pages(test.path) or test.get_closest_marker("one_engine") is not None
+    return _is_on_one_engine(test.path) or test.get_closest_marker("one_engine") is not None
+
+
+@cache
+def _is_on_one_engine(file: Path) -> bool:
+    return file.relative_to(FOLDER).parts[0] in ONE_ENGINE or _is_about_pages(file)
 
 
 @pytest.fixture(scope="session")
