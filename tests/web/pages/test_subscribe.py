@@ -33,15 +33,17 @@ def test_found_feeds_are_shown_with_title_format_and_newest_entries(reader: Visi
 
 
 def test_the_selected_feed_is_subscribed_to_with_its_options(reader: Visitor, alice: Person, site: Publisher) -> None:
-    category, other = alice.has_category("Reading"), alice.has_category("Later")
+    category, *others = (alice.has_category(title)["id"] for title in ("Reading", "Later", "News"))
     reader.get("/feeds/add")
-    assert 'name="also_in"' in reader.post("/feeds/find", url=a_site(site)).body.decode()
+    page = reader.post("/feeds/find", url=a_site(site)).body.decode()
+    assert page.count('name="also_in"') == 4
+    assert reader.post("/feeds/add", feed_url=site.url("/notes.xml"), category_id=category, also_in="x").status == 400
 
     answer = reader.post(
         "/feeds/add",
         feed_url=site.url("/notes.xml"),
-        category_id=category["id"],
-        also_in=other["id"],
+        category_id=category,
+        also_in=[*others, category],
         hide_globally="1",
         url=site.url("/"),
     )
@@ -49,7 +51,7 @@ def test_the_selected_feed_is_subscribed_to_with_its_options(reader: Visitor, al
     (feed,) = alice.get("/v1/feeds")
     assert answer.headers["location"] == f"/feeds/{feed['id']}"
     assert (feed["title"], feed["category"]["title"], feed["hide_globally"]) == ("All notes", "Reading", True)
-    assert feed["category_ids"] == [category["id"], other["id"]]
+    assert feed["category_ids"] == [category, *others]
     # What was just shown was not fetched again.
     assert len(site.requests_for("/notes.xml")) == 1
 

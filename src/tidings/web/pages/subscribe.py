@@ -12,7 +12,7 @@ from msgspec import Struct
 from tidings.base.errors import InvalidInput, NotFound, TidingsError
 from tidings.content.errors import FeedError
 from tidings.domain.accounts.users import User
-from tidings.http.binding import Form, Query
+from tidings.http.binding import Form, Query, parse_id
 from tidings.http.endpoints import Routes
 from tidings.net.errors import FetchError, HttpError, TlsError
 from tidings.services import Services
@@ -64,8 +64,8 @@ class AddFeedForm(SubscribeForm, frozen=True):
     feed_url: str = ""
     """URL of the chosen feed."""
     category_id: int | None = None
-    also_in: int | None = None
-    """Another category for it."""
+    also_in: tuple[str, ...] = ()
+    """Ids of more categories for it."""
     crawler: bool | None = None
     hide_globally: bool | None = None
 
@@ -132,9 +132,10 @@ async def add_feed(
     fields = options | {"feed_url": feed_url}
     chosen = {"category_id": form.category_id, "crawler": form.crawler, "hide_globally": form.hide_globally}
     fields |= {name: value for name, value in chosen.items() if value}
-    if form.category_id and form.also_in:
-        fields["category_ids"] = list(dict.fromkeys((form.category_id, form.also_in)))
     try:
+        if form.category_id and form.also_in:
+            also_in = (parse_id("category_ids", one) for one in form.also_in)
+            fields["category_ids"] = list(dict.fromkeys((form.category_id, *also_in)))
         feed_id = await services.feeds.subscriptions.create(caller, fields)
     except (InvalidInput, FetchError, FeedError) as error:
         known = await asyncio.to_thread(_known, services, caller.id, [fields["feed_url"]])
