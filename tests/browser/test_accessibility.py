@@ -93,6 +93,7 @@ def ids_of(service: DemoService) -> dict[str, object]:
         "label_id": label.id,
         "rule_id": service.owner.get("/v1/rules")[0]["id"],
         "view_id": service.owner.get("/v1/views")[0]["id"],
+        "webhook_id": a_webhook(service, feed),
         "category_id": feed["category"]["id"],
         "user_id": service.owner.id,
         "integration": "webhook",
@@ -102,6 +103,16 @@ def ids_of(service: DemoService) -> dict[str, object]:
         "token": invitation(service),
         "/sign-in/link": service.service.services.sign_in.links.make_sign_in(service.owner.user.username),
     }
+
+
+def a_webhook(service: DemoService, feed: Mapping[str, Any]) -> int:
+    """Add one that is limited to a feed and a category with long names."""
+    places = {"feed_ids": [feed["id"]], "category_ids": [feed["category"]["id"]]}
+    return int(
+        service.owner.post("/v1/webhooks", {"name": _LONG[:100], "url": f"https://hooks.example/{_LONG}", **places})[
+            "id"
+        ]
+    )
 
 
 def address(route: Endpoint, known: Mapping[str, object]) -> str:

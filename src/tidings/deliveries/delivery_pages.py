@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 
 from starlette.responses import PlainTextResponse
 
@@ -11,11 +12,12 @@ from tidings.base.text import sort_key
 from tidings.base.times import MINUTE, Instant
 from tidings.deliveries.events import EVENTS, DeliveryState
 from tidings.deliveries.redelivery import delivery_not_found
-from tidings.deliveries.registry import REGISTRY
+from tidings.deliveries.registry import provider_of
 from tidings.deliveries.services import DeliveryServices
-from tidings.deliveries.store import outbox
+from tidings.deliveries.store import outbox, webhooks
 from tidings.deliveries.store.outbox import ListedDelivery
 from tidings.domain.accounts.users import User
+from tidings.engine.database import Read
 from tidings.http.binding import Query
 from tidings.http.endpoints import Routes
 from tidings.services import Services
@@ -59,6 +61,7 @@ def show_deliveries(
     """List deliveries, the newest first."""
     with services.reading() as db:
         names = outbox.integrations_of(db, caller.id)
+        hooks = _names_of_webhooks(db, caller.id)
         service = query.service if query.service in names else ""
         addresses = outbox.receivers_of(db, caller.id, service) if service else []
         receivers = {_digest(address): address for address in addresses} if len(addresses) > 1 else {}
@@ -81,11 +84,11 @@ def show_deliveries(
     shown = deliveries[:PER_PAGE]
     known = {
         "title": _("Deliveries"),
-        "deliveries": [_line(delivery) for delivery in shown],
+        "deliveries": [_line(delivery, hooks) for delivery in shown],
         "chosen": chosen,
         "states": STATES,
-        "services": {name: _names(name, "")[0] for name in names},
-        "receivers": {digest: _names(service, address)[1] for digest, address in receivers.items()},
+        "services": {name: _names(name, "", hooks)[0] for name in names},
+        "receivers": {digest: _names(service, address, hooks)[1] for digest, address in receivers.items()},
         "events": _titles(),
         "is_first": query.before is None,
         "soon": lambda instant: _soon(instant, context.now),
@@ -97,7 +100,8 @@ def show_deliveries(
 @routes.get(PATH + "/{delivery_id}")
 def show_delivery(caller: User, services: Services, delivery_id: int) -> PageResponse:
     delivery, body = _get(caller, services, delivery_id)
-    shown, service, receiver = _line(delivery)
+    with services.reading() as db:
+        shown, service, receiver = _line(delivery, _names_of_webhooks(db, caller.id))
     known = {
         "title": _("Delivery %(number)s", number=delivery_id),
         "shown": shown,
@@ -145,8 +149,14 @@ def _get(caller: User, services: Services, delivery_id: int) -> tuple[ListedDeli
         return shown, outbox.body(db, caller.id, delivery_id)
 
 
-def _line(shown: ListedDelivery) -> tuple[ListedDelivery, str, str]:
-    return (shown, *_names(shown.delivery.integration, shown.delivery.receiver))
+def _line(shown: ListedDelivery, hooks: Mapping[str, str]) -> tuple[ListedDelivery, str, str]:
+    """hooks: names of webhooks by key."""
+    return (shown, *_names(shown.delivery.integration, shown.delivery.receiver, hooks))
+
+
+def _names_of_webhooks(db: Read, user_id: int) -> dict[str, str]:
+    """Return the names that the user gave to webhooks, by key."""
+    return {hook.key: hook.name for hook in webhooks.list_all(db, user_id)}
 
 
 def _titles() -> dict[str, str]:
@@ -155,11 +165,11 @@ def _titles() -> dict[str, str]:
     return dict(sorted(titles.items(), key=lambda event: sort_key(event[1])))
 
 
-def _names(integration: str, receiver: str) -> tuple[str, str]:
-    """Return the name of the service, and the receiver without secrets."""
-    provider = REGISTRY.get(integration)
+def _names(integration: str, receiver: str, hooks: Mapping[str, str]) -> tuple[str, str]:
+    """Return the name of the service, and the receiver without secrets. hooks: names of webhooks by key."""
+    provider = provider_of(integration)
     return (
-        (translated(provider.title), translated(provider.describe_receiver(receiver)))
+        (hooks.get(integration) or translated(provider.title), translated(provider.describe_receiver(receiver)))
         if provider
         else (integration, "")
     )

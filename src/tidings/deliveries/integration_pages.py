@@ -51,7 +51,13 @@ def show_integrations(caller: User, deliveries: DeliveryServices) -> PageRespons
         group = "webhook" if provider.name == WEBHOOK else "saves" if SAVE_ENTRY in provider.events else "notifies"
         name = provider.name
         groups[group].append(_line(provider, shown[name], problems.get(name, DeliveryProblems())))
-    return PageResponse("deliveries/integrations.html", {"title": _("Integrations"), "groups": groups})
+    values = {
+        "title": _("Integrations"),
+        "groups": groups,
+        "hooks": deliveries.webhooks.list_all(caller.id),
+        "problems": problems,
+    }
+    return PageResponse("deliveries/integrations.html", values)
 
 
 @routes.get(PATH + "/{integration}")

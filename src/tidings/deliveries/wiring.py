@@ -79,7 +79,7 @@ def loops(services: DeliveryServices, worker: str) -> tuple[Deliverer]:
 SLICE = Slice(
     build=build,
     endpoints=("integration_endpoints", "webhook_endpoints", "delivery_endpoints"),
-    pages=("integration_pages", "delivery_pages"),
+    pages=("webhook_pages", "integration_pages", "delivery_pages"),
     settings_menu=(
         MenuItem("/settings/integrations", msg("Integrations"), after="/settings/api-passwords"),
         MenuItem("/settings/deliveries", msg("Deliveries"), after="/settings/integrations"),

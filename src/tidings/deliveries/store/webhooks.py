@@ -14,6 +14,7 @@ from tidings.deliveries.tables import webhooks
 from tidings.deliveries.webhooks import MAIN_NAME, Webhook, WebhookFields, encode, id_in
 from tidings.engine.database import Read, Write, columns
 from tidings.engine.statements import in_list
+from tidings.storage.schema import feeds
 
 _is_users = webhooks.c.user_id == bindparam("user")
 _is_owned = (_is_users, webhooks.c.id == bindparam("hook"))
@@ -26,6 +27,12 @@ _select_enabled = _select.where(in_list(webhooks.c.user_id, "users"), webhooks.c
     webhooks.c.user_id, webhooks.c.is_main.desc(), webhooks.c.id
 )
 select_users_with_any = select(webhooks.c.user_id).where(in_list(webhooks.c.user_id, "users"), webhooks.c.enabled)
+_select_some_feeds = (
+    select(feeds.c.id, feeds.c.title)
+    .where(feeds.c.user_id == bindparam("user"))
+    .order_by(feeds.c.title_key, feeds.c.id)
+    .limit(bindparam("limit"))
+)
 _delete = delete(webhooks).where(*_is_owned)
 
 
@@ -106,3 +113,8 @@ def _columns(fields: WebhookFields) -> dict[str, Any]:
         "category_ids": encode(fields.category_ids),
         "query": fields.query,
     }
+
+
+def feeds_to_choose(db: Read, user_id: int, *, limit: int) -> list[tuple[int, str]]:
+    """Return ids and titles of the first feeds by title."""
+    return [(id_, title) for id_, title in db.tuples(_select_some_feeds, user=user_id, limit=limit)]
