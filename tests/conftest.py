@@ -62,6 +62,8 @@ ENGINES = ("sqlite", "postgresql")
 FOLDER = Path(__file__).parent
 # Their questions are not about the engine. With --long they run on both.
 ONE_ENGINE = frozenset({"browser", "cli", "client_libraries", "clients", "tools", "web"})
+# APIs that other programs have defined. What they show and change has tests with the native API, too.
+READER_APPS = frozenset({"fever", "greader"})
 SLOW_FILE = re.compile(r"^pytestmark = .*\bpytest\.mark\.slow\b", re.MULTILINE)
 
 
@@ -116,7 +118,11 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     """Leave out files of --fast before they are imported: their imports take longer than many fast tests."""
     if not config.getoption("--fast") or not collection_path.name.startswith("test_"):
         return None
-    is_left_out = _is_about_pages(collection_path) or SLOW_FILE.search(collection_path.read_text(encoding="utf-8"))
+    is_left_out = (
+        collection_path.relative_to(FOLDER).parts[0] in READER_APPS
+        or _is_about_pages(collection_path)
+        or SLOW_FILE.search(collection_path.read_text(encoding="utf-8"))
+    )
     return True if is_left_out else None
 
 

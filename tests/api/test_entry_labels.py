@@ -9,6 +9,8 @@ import pytest
 from support.people import Person
 from support.publisher import Publisher
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def ids(alice: Person, site: Publisher) -> dict[str, int]:

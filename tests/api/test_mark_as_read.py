@@ -9,6 +9,8 @@ import pytest
 from support.people import Person
 from support.publisher import Publisher
 
+pytestmark = pytest.mark.slow
+
 # Published one day after the other, the first one last.
 TITLES = ("Five", "Four", "Three", "Two", "One")
 

@@ -14,6 +14,8 @@ from support.people import Person
 from support.publisher import Publisher
 from support.visitors import Visitor
 
+pytestmark = pytest.mark.slow
+
 Star = Callable[[Person, Sequence[int]], Any]
 TITLES = ["Rain", "Sun", "Snow"]
 

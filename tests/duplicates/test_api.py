@@ -14,6 +14,8 @@ from support.people import Person, rss
 from support.publisher import Publisher
 from tidings.duplicates.services import DuplicateServices
 
+pytestmark = pytest.mark.slow
+
 
 def subscribe_twice(person: Person, site: Publisher, titles: tuple[str, ...] = ("Rain", "Snow")) -> Iterator[int]:
     """Yield the ids of two feeds with the same entries."""

@@ -24,6 +24,8 @@ from tidings.sign_in import limits_store
 from tidings.sign_in.limits_model import Limits, Usage, room_for_entries, too_many_feeds
 from tidings.storage.feeds import feeds
 
+pytestmark = pytest.mark.slow
+
 
 def limit(charlie: Person, person: Person, **limits: int | None) -> None:
     charlie.put(f"/v1/users/{person.id}/limits", limits, status=200)

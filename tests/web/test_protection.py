@@ -15,6 +15,8 @@ from support.visitors import Visitor
 from tidings.http.endpoints import Endpoint
 from tidings.wiring.routes import PAGE_ROUTES
 
+pytestmark = pytest.mark.slow
+
 CLOSED = [route for route in PAGE_ROUTES if not route.is_public]
 POSTS = [route for route in PAGE_ROUTES if route.method == "POST"]
 ADMINS = [route for route in PAGE_ROUTES if route.admin]

@@ -21,6 +21,8 @@ from tidings.wiring.services import AllServices
 from web.pages.test_opml import opml, upload
 from web.pages.test_settings import sent
 
+pytestmark = pytest.mark.slow
+
 GONE = "Check the address, or look for a new one on the site."
 
 
