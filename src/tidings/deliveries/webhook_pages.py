@@ -169,7 +169,7 @@ def _page(
         places |= {f"f{feed.id}": feed.title for feed in feeds.get_many(db, user_id, named)}
         recent = outbox.list_deliveries(db, user_id, integration=shown.hook.key, limit=RECENT) if shown else []
     values = {
-        "title": shown.hook.name if shown else _("New webhook"),
+        "title": _("Change a webhook") if shown else _("New webhook"),
         "form": form,
         "shown": shown,
         "path": f"{PATH}/{shown.hook.id}" if shown else f"{PATH}/new",
