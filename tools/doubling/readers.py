@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from starlette.datastructures import Headers
 
+from tidings.agents import fences
 from tidings.archives.formats import miniflux, newsblur, saved_lists
 from tidings.archives.formats.json_items import JsonItems
 from tidings.archives.formats.reader_streams import ReaderStreams
@@ -37,6 +38,7 @@ from tidings.content.formats.extensions import join_names, parse_play_time
 from tidings.content.formats.parse import detect_format
 from tidings.content.formats.text import excerpt, html_title_to_text, html_to_text, title_to_text
 from tidings.content.icons import declared_icons, decode_data_url, sanitize_svg
+from tidings.content.markdown import to_markdown
 from tidings.content.model import ParsedEntry
 from tidings.content.rules.evaluation import RuleErrors
 from tidings.content.rules.filters import parse_entry_list, parse_filters
@@ -304,6 +306,8 @@ READERS: Final = (
     Reader("stream", lambda text: (streams.parse(text), streams.label_name(text), streams.moment(text)), ("%s", "user/%s", "user/-/label/%s")),
     Reader("hosts of fonts", lambda text: user_changes.validate_hosts(text, field="a"), ("%s", "a.%s")),
     Reader("stored message", lambda text: decode_message(text, text)),
+    Reader("Markdown", to_markdown, ("%s", "<p>%s", '<a href="%s', "<ul><li>%s", "<pre>%s", "<td>%s")),
+    Reader("text for agents", lambda text: (fences.readable(text), fences.one_line(text, 300)), ("http://%s", "http://a/?%s", "http://a/?token=%s", "http://a@%s")),
     Reader("log line", without_secrets, ("http://%s", "http://a/?token%s", "http://a@%s", "http://a/?%s")),
     # Rules and integrations.
     Reader("calls in rewrite rules", lambda text: read_calls(text, field="a", errors=RuleErrors()), ("%s", 'replace("%s', 'replace("a"|"b"), %s'), 10_000),

@@ -13,7 +13,10 @@ from typing import Final
 from tidings.base.url_schemes import safe_href
 from tidings.content.cleaning.text import unescape_text
 
-_TOKEN: Final = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)([^>]*)>|([^<]+|<)")
+# Attributes of clean HTML have no angle brackets: what is not closed is not searched to the end of the text.
+_TOKEN: Final = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*+)([^<>]*+)>|([^<]+|<)")
+# Deeper quotations and lists have no further prefix, which each of their lines would have.
+_MAX_PREFIXES: Final = 40
 _ATTRIBUTE: Final = re.compile(r'([a-z-]+)="([^"]*)"')
 _BLANKS: Final = re.compile(r"[ \t\r\n\f]+")
 _BACKTICKS: Final = re.compile(r"`+")
@@ -109,14 +112,13 @@ class _Writer:
                 self._line.append("---")
                 self._new_block()
             case "a":
-                self._links.append((_link(attributes), len(self._line)))
-                self._line.append("[")
+                self._start_link(attributes)
             case "img":
                 alt = _BLANKS.sub(" ", _attributes(attributes).get("alt", "")).strip()
                 self._line.append(f"(Image: {alt})" if alt else "(Image)")
             case "blockquote":
                 self._new_block()
-                self._prefixes.append("> ")
+                self._add_prefix("> ")
             case "ul" | "ol":
                 self._start_list(_attributes(attributes).get("start", "1") if name == "ol" else "")
             case "li":
@@ -135,6 +137,12 @@ class _Writer:
         self._line.append(" | " if self._cells else "| ")
         self._cells += 1
         self._is_in_cell = True
+
+    def _start_link(self, attributes: str) -> None:
+        # Links are not in each other.
+        if not self._links:
+            self._links.append((_link(attributes), len(self._line)))
+            self._line.append("[")
 
     def _start_list(self, first: str) -> None:
         """first: the number of its first item; "" if it is not numbered."""
@@ -187,7 +195,10 @@ class _Writer:
         else:
             self._mark = f"{number}. "
             self._lists[-1] = number + 1
-        self._prefixes.append(" " * len(self._mark))
+        self._add_prefix(" " * len(self._mark))
+
+    def _add_prefix(self, prefix: str) -> None:
+        self._prefixes.append(prefix if len(self._prefixes) < _MAX_PREFIXES else "")
 
     def _medium(self, name: str, attributes: str) -> None:
         address = _attributes(attributes).get("src", "")
