@@ -10,7 +10,7 @@ import pytest
 from agents.agent import Agent, agent_of, within_marks
 from support.people import Person
 from support.publisher import Publisher
-from tidings.deliveries.tables import integrations
+from tidings.deliveries.store.integrations import lock_all, save
 from tidings.wiring.services import AllServices
 
 FOUR = {"url": "https://a.example/4", "title": "Four", "status": "unread"}
@@ -72,7 +72,14 @@ def test_categories_views_and_labels_are_listed(alice: Person, agent: Agent, sit
     }  # fmt: skip
     assert (categories["News"]["parent_id"], categories["News"]["unread"]) == (None, 2)
     assert agent.use("list_views")["views"] == [
-        {"id": str(view["id"]), "name": "Ones", "query": "title:one", "unread": 1, "search_query": f"S:{view['id']}"}
+        {
+            "id": str(view["id"]),
+            "name": "Ones",
+            "query": "title:one",
+            "unread": 1,
+            "has_more_unread": False,
+            "search_query": f"S:{view['id']}",
+        }
     ]
     assert agent.use("list_labels")["labels"] == [{"id": str(label["id"]), "name": "Later"}]
     assert titles(agent.use("search", query=f"S:{view['id']}")) == ["One"]
@@ -167,9 +174,10 @@ def test_saving_needs_a_service(alice: Person, agent: Agent, site: Publisher, se
     entry_id = str(alice.entries()[0]["id"])
 
     assert "set up a service to save entries to" in agent.fail("save_entry", entry_id=entry_id)
-    row = {"name": "webhook", "enabled": True, "settings": '{"url": "https://hook.example.com/"}'}
     with services.database.writing() as db:
-        db.run(integrations.insert().values(user_id=alice.id, **row, changed_at=services.clock()))
+        settings = json.dumps({"url": "https://links.example.com/", "token": "x"})
+        lock_all(db, alice.id)
+        save(db, alice.id, "betula", enabled=True, settings=settings, now=services.clock())
     assert agent.use("save_entry", entry_id=entry_id) == {"is_queued": True}
 
 

@@ -76,9 +76,8 @@ class ListedView(Struct, frozen=True):
     id: str
     name: str
     query: str
-    unread: Annotated[
-        int | None, Meta(description="At least so many: counting stops at 1000. null if the query cannot be answered.")
-    ]
+    unread: Annotated[int | None, Meta(description="null if the query cannot be answered.")]
+    has_more_unread: Annotated[bool, Meta(description="Whether there are more than the number says.")]
     search_query: Annotated[str, Meta(description="What to give to search for the entries of this view.")]
 
 
@@ -166,12 +165,16 @@ def list_categories(call: ToolCall, arguments: NoArguments) -> Categories:  # no
 @tools.add("list_views", title="List saved views", scope=KeyScope.READ)
 def list_views(call: ToolCall, arguments: NoArguments) -> Views:  # noqa: ARG001
     """List the user's saved views, which are queries with a name, with their numbers of unread entries."""
-    counted = call.services.entries.view_counter.count(call.user).views
     shown = [
         ListedView(
-            str(view.id), one_line(view.name, MAX_TITLE), view.query, unread.number if unread else None, f"S:{view.id}"
+            str(view.id),
+            one_line(view.name, MAX_TITLE),
+            view.query,
+            count.number if count else None,
+            count is not None and not count.is_exact,
+            f"S:{view.id}",
         )
-        for view, unread in counted
+        for view, count in call.services.entries.view_counter.count(call.user).views
     ]
     return Views(views=page_of(shown))
 
