@@ -64,6 +64,17 @@ def test_a_client_has_everything_and_then_what_changes(alice: Person, site: Publ
     assert phone.times_begun == 0
 
 
+def test_a_client_that_reads_all_pages_is_in_step_at_the_end(alice: Person, site: Publisher) -> None:
+    alice.has_feed(site, ["One", "Two"])
+    phone = device(alice, limit=1)
+    assert phone.read_page()
+
+    alice.has_category("New")
+    phone.sync()
+
+    assert [one["title"] for one in phone.small["categories"]] == ["All", "New"]
+
+
 def test_a_response_without_news_is_small_and_keeps_the_cursor(alice: Person, site: Publisher) -> None:
     alice.has_feed(site)
     phone = device(alice)

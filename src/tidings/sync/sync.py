@@ -144,8 +144,8 @@ class Sync:
             page.entry_ids = page.entry_ids[:left]
             return _unfinished(page, replace(cursor, after=page.entry_ids[-1] if page.entry_ids else cursor.after))
         page.following = Cursor(cursor.until, cursor.until)
-        # Numbers have no gaps.
-        page.has_more = page.is_of_changes and cursor.until.number - cursor.since.number == MAX_ROWS
+        # Something may have changed since the first of several pages.
+        page.has_more = cursor.until != change_log.last_point(db, run.user.id)
         return page
 
 
