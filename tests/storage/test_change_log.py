@@ -21,6 +21,7 @@ from support.entry_fixtures import NOW, FeedFixture, ready
 from tidings.base.times import Instant
 from tidings.engine.columns import metadata
 from tidings.engine.database import Database
+from tidings.services.polling import store as polling_store
 from tidings.storage.accounts import change_log
 from tidings.storage.entries import entries
 from tidings.storage.feeds import categories, feeds
@@ -49,6 +50,13 @@ WITHOUT_NOTE = {
     "duplicates.store.set_compared": "no list shows it",
     "media.store": "no list shows the queue",
     "websub.store": "lists of feeds may show an earlier next check",
+}
+
+# Functions that note a user without what has changed: lists show it, and clients that sync do not.
+WITHOUT_IDS = {
+    "services.polling.store._show": "when feeds were checked",
+    "storage.feeds.bulk.forget_documents": "the headers of the last check",
+    "storage.polling.sources.make_due": "when feeds will be checked",
 }
 
 
@@ -228,3 +236,16 @@ def test_every_function_that_changes_what_lists_show_notes_it() -> None:
     assert silent - excused == set()
     used = {known for known in WITHOUT_NOTE if any(name == known or name.startswith(f"{known}.") for name in silent)}
     assert WITHOUT_NOTE.keys() - used == set()
+
+
+def test_what_clients_sync_is_noted_with_its_ids() -> None:
+    without = set()
+    for module in (polling_store, *modules_with_sql()):
+        tree = ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8"))
+        for function in ast.walk(tree):
+            calls = [node for node in ast.walk(function) if isinstance(node, ast.Call) and len(node.args) < 4]
+            if isinstance(function, ast.FunctionDef) and any(
+                ast.unparse(one.func) == "change_log.note" for one in calls
+            ):
+                without.add(f"{module.__name__.removeprefix('tidings.')}.{function.name}")
+    assert without == WITHOUT_IDS.keys()

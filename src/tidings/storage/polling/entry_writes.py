@@ -340,7 +340,7 @@ def rename(db: Write, user_id: int, feed_id: int, hashes: Mapping[int, bytes]) -
     rows = [{"user": user_id, "feed": feed_id, "entry": id_, "new": hash_} for id_, hash_ in hashes.items()]
     db.run_many(_rename, rows)
     if rows:
-        change_log.note(db, user_id)
+        change_log.note(db, user_id, Kind.ENTRY, hashes)
 
 
 def rename_deleted(db: Write, feed_id: int, hashes: Sequence[tuple[bytes, bytes]]) -> None:
