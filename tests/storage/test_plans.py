@@ -384,6 +384,10 @@ WRITES: dict[str, Callable[[Write, Archive], object]] = {
         read_state.undo_mark_read(db, a.user_id, Instant(NOW + 7), now=Instant(NOW + 8)),
         read_state.undo_mark_read(db, a.user_id, Instant(NOW + 9), now=Instant(NOW + 10)),
     ),
+    "telling what was marked": lambda db, a: (
+        entries.mark_read(db, a.user_id, feed_id=a.feed_id, now=Instant(NOW + 7)),
+        read_state.marked_at(db, a.user_id, Instant(NOW + 7), after=0, limit=10),
+    ),
     "taking the marks of an app back": lambda db, a: (
         entries.mark_read(db, a.user_id, feed_id=a.feed_id, created_before=NOW, now=Instant(NOW + 7)),
         read_state.undo_mark_read(

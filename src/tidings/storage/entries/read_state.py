@@ -8,6 +8,7 @@ from sqlalchemy import bindparam, func, select, update
 
 from tidings.base.times import Instant
 from tidings.domain.entries.entries import EntryStatus
+from tidings.engine import full_text
 from tidings.engine.database import Read, Write
 from tidings.engine.statements import joined, split_ids
 from tidings.storage.accounts import change_log
@@ -42,10 +43,16 @@ _count_marked = (
     .where(*_is_marked_in_feeds)
     .group_by(entries.c.feed_id, entries.c.starred)
 )
+# By the time of the change: an index on the status would lead through all entries that are read.
 _select_marked = (
     select(entries.c.id, entries.c.feed_id)
-    .where(*_is_marked, entries.c.id > bindparam("after"))
-    .order_by(entries.c.id)
+    .where(
+        _is_owned,
+        entries.c.changed_at == bindparam("moment"),
+        full_text.without_index(entries.c.status) == int(EntryStatus.READ),
+        entries.c.id > bindparam("after"),
+    )
+    .order_by(entries.c.changed_at, entries.c.id)
     .limit(bindparam("limit"))
 )
 _mark_unread = (
@@ -76,7 +83,7 @@ def marked_at(db: Read, user_id: int, moment: Instant, *, after: int, limit: int
 
     after: only higher ids.
     """
-    rows = db.tuples(_select_marked, user=user_id, moment=moment, since=moment, after=after, limit=limit)
+    rows = db.tuples(_select_marked, user=user_id, moment=moment, after=after, limit=limit)
     return [(id_, feed_id) for id_, feed_id in rows]
 
 
