@@ -481,8 +481,14 @@ def _integration(attacked: _AttackedService, name: str, field: str, url: str) ->
 def _integration_schemas(attacked: _AttackedService) -> dict[str, Any]:
     document = attacked.user.made("GET", "/v1/openapi.json")
     schema = document["paths"]["/v1/integrations"]["put"]["requestBody"]["content"]["application/json"]["schema"]
-    properties: dict[str, Any] = schema["properties"]
-    return properties
+    return {name: _resolved(document, one) for name, one in _resolved(document, schema)["properties"].items()}
+
+
+def _resolved(document: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema that another one refers to (OpenAPI 3.1, "Reference Object"), or the schema itself."""
+    name = schema.get("$ref", "").rpartition("/")[2]
+    resolved: dict[str, Any] = document["components"]["schemas"][name] if name else schema
+    return resolved
 
 
 def _immediate(
