@@ -28,8 +28,8 @@ def test_every_script_in_the_documentation_runs(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     alice.has_feed(site, ["Rain tomorrow", "Sun today"])
-    monkeypatch.setenv("TIDINGS_URL", alice.service.url)
-    monkeypatch.setenv("TIDINGS_TOKEN", alice.token)
+    monkeypatch.setenv("READER_URL", alice.service.url)
+    monkeypatch.setenv("READER_TOKEN", alice.token)
     monkeypatch.chdir(tmp_path)
     printed = []
     for script in (script for page in PAGES for script in scripts(page)):

@@ -119,7 +119,7 @@ def test_the_client_of_the_handbook_stays_in_step(alice: Person, site: Publisher
     kept = tmp_path / "copy.json"
 
     def run() -> dict[str, Any]:
-        environment = {"TIDINGS_URL": alice.service.url, "TIDINGS_KEY": alice.token}
+        environment = {"READER_URL": alice.service.url, "READER_KEY": alice.token}
         subprocess.run([sys.executable, "-c", script], cwd=tmp_path, env=environment, check=True, timeout=60)
         copy: dict[str, Any] = json.loads(kept.read_text())
         return copy
