@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+import signal
 import tomllib
 from collections.abc import Iterator
 from dataclasses import fields
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import cast
 
 import pytest
+from granian import _signals
 from granian.constants import Interfaces
 from granian.http import HTTP1Settings
 from granian.log import LOGGING_CONFIG
@@ -65,6 +67,14 @@ def test_a_worker_is_described_by_a_process_with_the_arguments_that_we_replace()
     assert callable(worker.inner.run), WHAT_TO_DO
     assert worker.inner._args[2] is print, WHAT_TO_DO
     assert address is None or address.build().get_fd() > 0, WHAT_TO_DO
+
+
+def test_granian_waits_for_the_signals_that_we_handle() -> None:
+    found = _signals.set_loop_signals
+
+    assert [*inspect.signature(found).parameters] == ["loop"], WHAT_TO_DO
+    assert {*_signals._get_signals()} == {signal.SIGINT, signal.SIGTERM}, WHAT_TO_DO  # type: ignore[no-untyped-call]
+    assert "import set_loop_signals" in inspect.getsource(granian_internals.Server._spawn_asgi_lifespan_worker)
 
 
 def test_the_configured_loggers_are_those_of_granian() -> None:

@@ -20,6 +20,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from tidings.base.errors import ImportRunning, InsufficientStorage, LocalShortage, StoreUnavailable, TidingsError
+from tidings.http.event_stream import TooManyStreams
 from tidings.http.requests import RequestTooSlow
 
 JSON = "application/json"
@@ -32,6 +33,7 @@ RETRY_AFTER_S = 10
 COMMON_STATUSES: tuple[tuple[type[TidingsError], int], ...] = (
     (RequestTooSlow, 408),
     (ImportRunning, 409),
+    (TooManyStreams, 429),
     (InsufficientStorage, 507),
     (StoreUnavailable, 503),
     (LocalShortage, 503),

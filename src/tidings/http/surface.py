@@ -33,6 +33,7 @@ from tidings.http import uploads
 from tidings.http.binding import ArgumentSources, Call, Source, argument_sources, arguments
 from tidings.http.content_coding import UnsupportedCoding
 from tidings.http.endpoints import Endpoint
+from tidings.http.event_stream import EventStream
 from tidings.http.requests import BODY_PACE, BodyPace, Request
 from tidings.http.responses import (
     CONDITIONAL,
@@ -213,9 +214,13 @@ class Surface(Generic[C]):
         response = self.refuse(request) if self._queue(request).is_full else await self._answer(request, target)
         if request.upload is not None:
             uploads.remove(request.upload)
-        await send_response(response, scope, receive, send, self.headers)
+        if not isinstance(response, EventStream):
+            await send_response(response, scope, receive, send, self.headers)
         route = "none" if isinstance(target, HTTPException) else target[0].declared.path
         metrics.record_request(route, request.method, response.status_code, time.perf_counter() - started)
+        if isinstance(response, EventStream):
+            # It lasts for hours: what is measured is the time until it begins.
+            await send_response(response, scope, receive, send, self.headers)
 
     def _find(self, scope: Scope) -> tuple[BoundEndpoint[C], dict[str, str]] | HTTPException:
         allowed: set[str] = set()

@@ -8,9 +8,12 @@ worker. Neither is public. `pyproject.toml` therefore allows only the minor vers
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
+from granian import _signals
 from granian.server.mp import MPServer as Server
 
 from tidings.settings import LogLevel
@@ -38,11 +41,15 @@ def bind(server: Server) -> None:
     server._init_shared_socket()  # type: ignore[no-untyped-call]
 
 
-def run_worker(server: Server, load: Callable[[], Any], prepare: Callable[[int], None]) -> None:
+def run_worker(
+    server: Server, load: Callable[[], Any], prepare: Callable[[int], None], on_stop: Callable[[], None]
+) -> None:
     """Serve in the calling process until SIGTERM or SIGINT.
 
     load: returns the application; called before connections are accepted.
     prepare: called with the descriptor of the listening socket, if this worker has one of its own.
+    on_stop: called in the event loop when the signal arrives. Granian tells the application only when all responses
+    have ended.
     """
 
     def serve(worker_id: int, name: str, load: Any, sockets: Any, *rest: Any) -> None:
@@ -56,6 +63,20 @@ def run_worker(server: Server, load: Callable[[], Any], prepare: Callable[[int],
         # `_spawn_worker` knows, passed on unread.
         Server._spawn_asgi_lifespan_worker(worker_id, name, load, ((None, listener), shared), *rest)
 
+    _signals.set_loop_signals = partial(_set_loop_signals, _signals.set_loop_signals, on_stop)
     # A worker is described as a process object of `multiprocessing` (`inner`), whose `run` does in this process what
     # `start` would do in a new one.
     server._spawn_worker(0, serve, load).inner.run()
+
+
+def _set_loop_signals(set_own: Callable[[Any], Any], on_stop: Callable[[], None], loop: Any) -> Any:
+    """Let signals call `on_stop`, and then do what Granian does at a signal."""
+    stop = set_own(loop)
+
+    def handle() -> None:
+        on_stop()
+        stop.set()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, handle)
+    return stop

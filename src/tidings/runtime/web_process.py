@@ -10,6 +10,7 @@ from granian.constants import HTTPModes, Interfaces, RuntimeModes, SSLProtocols
 from granian.http import HTTP1Settings
 from granian.log import LogLevels
 
+from tidings.http.event_stream import open_streams
 from tidings.runtime import granian_internals
 from tidings.settings import LogLevel, Settings
 
@@ -54,7 +55,7 @@ class WebServer:
 
     def run(self, load: Callable[[], Any]) -> None:
         """Serve until a signal. load: returns the application; called in this process before it accepts connections."""
-        granian_internals.run_worker(self._server, load, _end_slow_readers)
+        granian_internals.run_worker(self._server, load, _end_slow_readers, open_streams.end_all)
 
 
 def _end_slow_readers(descriptor: int) -> None:
