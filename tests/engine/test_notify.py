@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from contextlib import suppress
 
 import pytest
 
@@ -41,6 +42,31 @@ def test_a_listener_notices_a_write_of_another_connection(database_url: str, dat
         assert not listener.wait()
     finally:
         writer.join()
+        listener.close()
+        listener.disconnect()
+        other.close()
+
+
+@pytest.mark.slow
+def test_what_is_notified_afterwards_arrives_after_the_commit(database_url: str, database: Database) -> None:
+    listener, other = Listener(database, notify.CHANGES), Database(database_url)
+    while listener.wait():
+        pass
+    try:
+        with other.writing() as db:
+            users.add(db, username="alice", password_hash="x", is_admin=False, now=Instant(0))
+            notify.notify_afterwards(db, notify.CHANGES)
+        assert notified_within(listener, 30)
+        with database.reading() as db:
+            assert users.count(db) == 1
+
+        # The connection is as it was before.
+        with suppress(RuntimeError), other.writing() as db:
+            users.add(db, username="bob", password_hash="x", is_admin=False, now=Instant(0))
+            raise RuntimeError
+        with database.reading() as db:
+            assert users.count(db) == 1
+    finally:
         listener.close()
         listener.disconnect()
         other.close()

@@ -358,6 +358,8 @@ class Write(Read):
 
     def __init__(self, connection: Connection) -> None:
         super().__init__(connection)
+        self.channels: set[str] = set()
+        """Channels of PostgreSQL that are notified after the commit."""
         self._at_end: dict[Callable[[Write, Any], None], Any] = {}
 
     def collect(self, at_end: Callable[[Write, T], None], make: Callable[[], T]) -> T:
@@ -486,11 +488,14 @@ class Database:
         if self._replica is not None and (request := replica.current_request()):
             request.has_written = True
         try:
-            with self._write_lock(), _translated_errors(), self._engines.writer.begin() as connection:
-                begun = time.perf_counter()
-                db = Write(connection)
-                yield db
-                db.finish()
+            with self._write_lock(), _translated_errors(), self._engines.writer.connect() as connection:
+                with connection.begin():
+                    begun = time.perf_counter()
+                    db = Write(connection)
+                    yield db
+                    db.finish()
+                if db.channels:
+                    postgresql.notify(connection, db.channels)
         finally:
             metrics.record_database_write(time.perf_counter() - begun, waited=begun - requested)
 

@@ -18,6 +18,7 @@ from sqlalchemy import text
 from tidings.engine.database import Database, Write, is_sqlite
 
 FEEDS = "tidings_feeds"
+CHANGES = "tidings_changes"
 
 # How often the commit counter of SQLite is read.
 POLL_INTERVAL_S = 0.05
@@ -33,6 +34,16 @@ def notify(db: Write, channel: str) -> None:
     """Notify the listeners of a channel when the transaction commits."""
     if not is_sqlite(db.connection):
         db.run(_notify[channel])
+
+
+def notify_afterwards(db: Write, channel: str) -> None:
+    """Notify the listeners of a channel right after the transaction has committed.
+
+    PostgreSQL lets transactions that notify commit one after the other, each with its write to the disk. That is too
+    slow for what every transaction notifies of. A process that is killed at that moment notifies nobody.
+    """
+    if not is_sqlite(db.connection):
+        db.channels.add(channel)
 
 
 class Listener:
@@ -59,9 +70,18 @@ class Listener:
             self._closed.wait(RECONNECT_DELAY_S)
             return False
 
+    def pause(self, seconds: float) -> None:
+        """Wait, whatever arrives, until the listener is closed."""
+        self._closed.wait(seconds)
+
     def close(self) -> None:
         """End a running `wait`, which returns within a second."""
         self._closed.set()
+
+    @property
+    def is_deaf(self) -> bool:
+        """Whether notifications do not arrive, since a pooler stands between."""
+        return self._is_unheard
 
     @property
     def is_closed(self) -> bool:
@@ -70,11 +90,13 @@ class Listener:
     def _wait_for_notification(self) -> bool:
         """Wait for a notification on PostgreSQL.
 
-        Through a pooler none arrives: workers then notice a refresh when they look for due sources.
+        Through a pooler none arrives: workers then notice a refresh when they look for due sources. After a connection
+        was made, there may have been some before.
         """
         if self._connection is None and not self._is_unheard:
             self._connection = self._database.listen(self._channel)
             self._is_unheard = self._connection is None
+            return not self._is_unheard
         if self._connection is None:
             self._closed.wait(MAX_WAIT_S)
             return False
