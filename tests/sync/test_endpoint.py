@@ -19,12 +19,12 @@ from sync.device import Device
 from tidings.base.times import DAY, MINUTE, Instant
 from tidings.engine.database import Database
 from tidings.services import Services
+from tidings.services.sync_cursor import NOTHING, Cursor, Stage, read_cursor
 from tidings.storage.accounts import change_log
 from tidings.storage.accounts.change_log import Point
 from tidings.storage.feeds import categories
 from tidings.storage.schema import changes, list_versions
 from tidings.sync import store
-from tidings.sync.cursor import NOTHING, Cursor, Stage, read_cursor
 from tidings.sync.sync import KEPT, MAX_ROWS, remove_old
 
 PAGE = Path(__file__).parents[2] / "docs" / "sync.md"

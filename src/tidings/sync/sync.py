@@ -21,11 +21,11 @@ from tidings.base.times import Instant
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.entries import Entry, EntryStatus, Folded
 from tidings.engine.database import Database, Read, Write
+from tidings.services.sync_cursor import NOTHING, Cursor, Stage, read_cursor
 from tidings.storage.accounts import change_log
 from tidings.storage.accounts.change_log import ANY, Changed, Kind
 from tidings.storage.entries import entries, folded
 from tidings.sync import store
-from tidings.sync.cursor import NOTHING, Cursor, Stage, read_cursor
 
 # How long a client may be away and still learn what has changed.
 KEPT: Final = timedelta(days=30)
