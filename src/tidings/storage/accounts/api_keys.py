@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from msgspec import Struct
-from sqlalchemy import bindparam, delete, insert, select, update
+from sqlalchemy import bindparam, delete, insert, or_, select, update
 
 from tidings.base.text import sort_key
 from tidings.base.times import Instant
@@ -11,6 +13,7 @@ from tidings.domain.accounts.api_keys import token_hash
 from tidings.domain.accounts.rights import ALL_RIGHTS, KeyScope, Rights
 from tidings.domain.accounts.users import User
 from tidings.engine.database import Read, Write, columns
+from tidings.engine.statements import in_list
 from tidings.storage.schema import api_keys, users
 
 
@@ -47,6 +50,11 @@ _select_caller = (
     .where(api_keys.c.token_hash == bindparam("token_hash"))
 )
 _select_by_user = _select_all.where(api_keys.c.user_id == bindparam("user"))
+_select_valid = select(api_keys.c.id).where(
+    in_list(api_keys.c.user_id, "users"),
+    in_list(api_keys.c.id, "keys"),
+    or_(api_keys.c.expires_at.is_(None), api_keys.c.expires_at > bindparam("now")),
+)
 _delete = (
     delete(api_keys)
     .where(api_keys.c.user_id == bindparam("user"), api_keys.c.id == bindparam("key"))
@@ -79,6 +87,11 @@ def caller(db: Read, token: str) -> ApiKeyCaller | None:
     scope, expires_at = KeyScope(key.scope), key.expires_at
     rights = ALL_RIGHTS if scope is KeyScope.ADMIN and expires_at is None else Rights(scope, expires_at)
     return ApiKeyCaller(user, key.key_id, key.key_last_used_at, rights, bool(key.needs_icon_object))
+
+
+def valid_ids(db: Read, user_ids: Collection[int], key_ids: Collection[int], now: Instant) -> set[int]:
+    """Return which of these keys of these users exist and have not expired."""
+    return set(db.scalars(_select_valid, users=user_ids, keys=sorted(set(key_ids)), now=now))
 
 
 def list_all(db: Read, user_id: int) -> list[ApiKey]:

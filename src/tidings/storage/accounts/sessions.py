@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from sqlalchemy import bindparam, delete, insert, select, update
 
 from tidings.base.times import Instant
 from tidings.domain.accounts.sessions import Session
 from tidings.engine.database import Read, Write, columns
+from tidings.engine.statements import in_list
 from tidings.storage.schema import sessions
 
 _select_all = select(*columns(sessions, Session))
@@ -16,6 +19,9 @@ _select_by_hash = _select_all.where(
 _is_owned = sessions.c.user_id == bindparam("user")
 _select_valid = _select_all.where(_is_owned, sessions.c.expires_at > bindparam("now")).order_by(
     sessions.c.last_seen_at.desc(), sessions.c.id.desc()
+)
+_select_valid_ids = select(sessions.c.id).where(
+    in_list(sessions.c.user_id, "users"), in_list(sessions.c.id, "ids"), sessions.c.expires_at > bindparam("now")
 )
 _set_last_seen = (
     update(sessions)
@@ -47,6 +53,11 @@ def by_hash(db: Read, digest: bytes, now: Instant) -> Session | None:
 def list_all(db: Read, user_id: int, now: Instant) -> list[Session]:
     """Return the valid sessions of the user, the most recently used first."""
     return db.all(Session, _select_valid, user=user_id, now=now)
+
+
+def valid_ids(db: Read, user_ids: Collection[int], session_ids: Collection[int], now: Instant) -> set[int]:
+    """Return which of these sessions of these users have not ended."""
+    return set(db.scalars(_select_valid_ids, users=user_ids, ids=sorted(set(session_ids)), now=now))
 
 
 def add(db: Write, user_id: int, session: Session, *, digest: bytes) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any, cast
 
 from sqlalchemy import bindparam, delete, func, insert, select, update
@@ -24,6 +24,7 @@ _select_by_id = _select_all.where(users.c.id == bindparam("id"))
 _select_by_ids = _select_all.where(in_list(users.c.id, "ids"))
 _select_by_name = _select_all.where(users.c.username == bindparam("name"))
 _select_password_hash = select(users.c.password_hash).where(users.c.id == bindparam("id"))
+_select_password_hashes = select(users.c.id, users.c.password_hash).where(in_list(users.c.id, "ids"))
 # FOR NO KEY UPDATE: administrators can still add rows of their own.
 _lock_admins = select(users.c.id).where(users.c.is_admin).order_by(users.c.id).with_for_update(key_share=True)
 _lock = select(users.c.id).where(users.c.id == bindparam("id")).with_for_update(key_share=True)
@@ -54,6 +55,11 @@ def list_all(db: Read) -> list[User]:
 
 def password_hash(db: Read, user_id: int) -> str:
     return cast("str", db.scalar(_select_password_hash, id=user_id))
+
+
+def password_hashes(db: Read, user_ids: Collection[int]) -> dict[int, str]:
+    """Return the hashes of the passwords of users who exist, by id."""
+    return dict(db.tuples(_select_password_hashes, ids=user_ids))
 
 
 def id_by_foreign_id(db: Read, name: str, value: str) -> int | None:
