@@ -10,6 +10,8 @@ from tidings.archives.tables import account_imports
 from tidings.base.times import Instant
 from tidings.engine.database import Read, Write, columns
 from tidings.engine.statements import upsert
+from tidings.storage.accounts import change_log
+from tidings.storage.accounts.change_log import ANY, Kind
 
 _is_owned = account_imports.c.user_id == bindparam("user")
 _is_unfinished = account_imports.c.state.in_([str(state) for state in UNFINISHED])
@@ -87,6 +89,7 @@ def open_token(db: Read, user_id: int, *, abandoned: Instant, forgotten: Instant
 
 def ask(db: Write, user_id: int, token: str, *, review: str, now: Instant) -> bool:
     """Record that the import waits for an answer. Returns False if it was replaced by another one, or has ended."""
+    _note(db, user_id)
     return db.run(_ask, user=user_id, run=token, new_report=review, now=now) > 0
 
 
@@ -97,11 +100,13 @@ def asked(db: Read, user_id: int, started_at: Instant, *, forgotten: Instant) ->
 
 def resume(db: Write, user_id: int, token: str, started_at: Instant, *, now: Instant, forgotten: Instant) -> bool:
     """Let an import that asks continue. Returns False if another answer came first."""
+    _note(db, user_id)
     return db.run(_resume, user=user_id, run=token, started=started_at, now=now, forgotten=forgotten) > 0
 
 
 def drop(db: Write, user_id: int, started_at: Instant, *, forgotten: Instant) -> bool:
     """Delete an import that asks. Returns False if none began then."""
+    _note(db, user_id)
     return db.run(_delete_asked, user=user_id, started=started_at, forgotten=forgotten) > 0
 
 
@@ -110,6 +115,7 @@ def begin(db: Write, user_id: int, token: str, *, source: str, origin: str, now:
 
     abandoned: an unfinished import that was not renewed since then does not count.
     """
+    _note(db, user_id)
     db.run(_delete_finished, user=user_id, abandoned=abandoned)
     row = {
         "user_id": user_id, "token": token, "source": source, "origin": origin,
@@ -124,6 +130,7 @@ def renew(
     db: Write, user_id: int, token: str, *, state: ImportState, steps_done: int, steps_total: int, now: Instant
 ) -> bool:
     """Record the progress of an import. Returns False if it was replaced by another one, or has ended."""
+    _note(db, user_id)
     return db.run(
         _renew, user=user_id, run=token, new_state=str(state), done=steps_done, total=steps_total, now=now
     ) > 0  # fmt: skip
@@ -141,8 +148,14 @@ def finish(
     error_form: str = "",
 ) -> None:
     """Record the end of an import, unless another one replaced it."""
+    _note(db, user_id)
     db.run(
         _finish,
         user=user_id, run=token, new_state=str(state), now=now,
         new_report=report, new_error=error, new_form=error_form,
     )  # fmt: skip
+
+
+def _note(db: Write, user_id: int) -> None:
+    """Tell clients that listen how far the import is."""
+    change_log.note(db, user_id, Kind.IMPORT, [ANY])

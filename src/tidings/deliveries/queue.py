@@ -45,6 +45,8 @@ from tidings.deliveries.store.outbox import AttemptRecord
 from tidings.engine.database import Database, Write
 from tidings.services.batching import Batcher, write_batch
 from tidings.services.clock import Clock
+from tidings.storage.accounts import change_log
+from tidings.storage.accounts.change_log import Kind
 
 # Results
 
@@ -145,6 +147,9 @@ class ResultWriter:
             self._give_up(db, attempt.outcome, records[attempt.job.queue.id].queue, now)
         for attempt in sorted(ours, key=lambda attempt: (attempt.job.queue.user_id, attempt.job.queue.integration)):
             _record_error(db, attempt)
+        for attempt in ours:
+            if not attempt.outcome.is_delivered or attempt.job.queue.failures or attempt.job.delivery.failed_tries:
+                change_log.note(db, attempt.job.queue.user_id, Kind.DELIVERY, [attempt.job.delivery.id])
         next_job: dict[int, DeliveryJob | None] = {}
         for attempt in ours:
             record = records[attempt.job.queue.id]

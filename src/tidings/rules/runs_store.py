@@ -15,6 +15,8 @@ from tidings.engine.database import Read, Write, columns
 from tidings.engine.statements import in_list
 from tidings.rules.model import RuleFields, encode_actions
 from tidings.rules.tables import rule_run_entries, rule_runs
+from tidings.storage.accounts import change_log
+from tidings.storage.accounts.change_log import Kind
 
 
 class RunState(StrEnum):
@@ -166,10 +168,12 @@ def begin(
         "state": RunState.RUNNING.value, "total": total, "started_at": now,
     }  # fmt: skip
     db.insert(insert(rule_runs).values(**values))
+    change_log.note(db, user_id, Kind.RULE_RUN, [rule_id])
 
 
 def set_state(db: Write, run: RuleRun, state: RunState, *, finished_at: Instant | None) -> bool:
     """Write the next state of a run and release it. Returns False if it has another state by now."""
+    change_log.note(db, run.user_id, Kind.RULE_RUN, [run.rule_id])
     parameters = {"user": run.user_id, "run": run.id, "old": run.state, "new": state.value, "finished": finished_at}
     return db.run(_set_state, **parameters) > 0
 
@@ -199,6 +203,7 @@ def release_all(db: Write, worker: str) -> int:
 
 def advance(db: Write, run: RuleRun, *, before: int | None, changed: int) -> None:
     """Record how far a run is. before: entries with lower ids are left. changed: added to the number."""
+    change_log.note(db, run.user_id, Kind.RULE_RUN, [run.rule_id])
     db.run(_advance, user=run.user_id, run=run.id, before=before, more=changed)
 
 

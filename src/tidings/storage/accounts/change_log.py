@@ -24,6 +24,7 @@ from sqlalchemy import bindparam, delete, insert, select, update
 
 from tidings.base.times import Instant
 from tidings.domain.entries.entries import EntryStatus
+from tidings.engine import notify
 from tidings.engine.database import Read, Write
 from tidings.engine.statements import in_list, lock_rows
 from tidings.storage.schema import changes, duplicates, entries, list_versions
@@ -48,6 +49,15 @@ class Kind(StrEnum):
     RULE = "rules"
     FEED = "feeds"
     ENTRY = "entries"
+    # For live events alone.
+    NEW_ENTRY = "new_entries"
+    """In addition to ENTRY."""
+    DELIVERY = "deliveries"
+    """One that failed, or that succeeded after it had failed."""
+    IMPORT = "imports"
+    """Of which a user has one."""
+    RULE_RUN = "rule_runs"
+    """With the id of the rule."""
 
 
 # Stands for any object of a kind of which clients get all when one has changed.
@@ -89,6 +99,9 @@ _select_from = (
     .order_by(changes.c.number)
     .limit(bindparam("limit"))
 )
+_select_numbers = select(list_versions.c.user_id, list_versions.c.number).where(
+    in_list(list_versions.c.user_id, "users")
+)
 _is_listed = in_list(list_versions.c.user_id, "users")
 _lock = select(list_versions.c.user_id).where(_is_listed).order_by(list_versions.c.user_id).with_for_update()
 _renew = (
@@ -129,6 +142,11 @@ def last_point(db: Read, user_id: int) -> Point | None:
     """Return the last row of a user's log; None for a user who does not exist."""
     row = db.row(_select_last, user=user_id)
     return None if row is None else Point(row["number"], row["version"])
+
+
+def last_numbers(db: Read, user_ids: Collection[int]) -> dict[int, int]:
+    """Return the number of the last row of the log of each of these users who exist."""
+    return dict(db.tuples(_select_numbers, users=sorted(user_ids))) if user_ids else {}
 
 
 def rows(db: Read, user_id: int, first: int, last: int = MAX_NUMBER, *, limit: int) -> list[LoggedChange]:
@@ -175,6 +193,7 @@ def restart_all(db: Write) -> None:
     db.run(_advance_all, new_version=_new_version())
     db.run(_delete_all)
     db.run(_restart_all, now=_time(), nothing=_encoded({}))
+    notify.notify_afterwards(db, notify.CHANGES)
 
 
 def _make() -> defaultdict[int, defaultdict[Kind, set[int]]]:
@@ -193,6 +212,8 @@ def _write(db: Write, noted: Mapping[int, Mapping[Kind, set[int]]]) -> None:
         elif (number := db.scalar(_advance, user=user_id, new_version=new)) is not None:
             added.append(_row(user_id, number, new, changed))
     db.run_many(_add_changes, added)
+    if added:
+        notify.notify_afterwards(db, notify.CHANGES)
 
 
 def _row(user_id: int, number: int, version: int, changed: Mapping[Kind, Collection[int]]) -> dict[str, Any]:

@@ -123,6 +123,7 @@ def _add(db: Write, owned: Sequence[tuple[int, int, int, Instant, ReadyEntry]]) 
     delta.write(db)
     for (user_id, *_), id_ in zip(owned, ids, strict=True):
         change_log.note(db, user_id, Kind.ENTRY, [id_])
+        change_log.note(db, user_id, Kind.NEW_ENTRY, [id_])
     return ids
 
 
