@@ -88,7 +88,19 @@ def _answer_to(connection: http.client.HTTPConnection) -> HttpResponse:
     answer = connection.getresponse()
     headers = {name.lower(): value for name, value in answer.getheaders()}
     cookies = tuple(value for name, value in answer.getheaders() if name.lower() == "set-cookie")
+    if headers.get("content-type", "").startswith("text/event-stream") and answer.status == 200:
+        return HttpResponse(answer.status, headers, b"".join(_until_ready(answer)), cookies)
     return HttpResponse(answer.status, headers, answer.read(), cookies)
+
+
+def _until_ready(stream: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the lines of a stream of events, which does not end, until the event that says what came before."""
+    is_ready = False
+    for line in stream:
+        yield line
+        is_ready |= line == b"event: ready\n"
+        if is_ready and line == b"\n":
+            return
 
 
 def basic(username: str, password: str = PASSWORD, scheme: str = "Basic") -> dict[str, str]:

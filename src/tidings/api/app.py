@@ -42,13 +42,22 @@ from tidings.http.responses import raw
 from tidings.http.surface import BUSY, BUSY_RETRY_AFTER_S, SAFE, Surface
 from tidings.services import Services
 from tidings.services.accounts.authentication import WRONG_PASSWORD, Credentials, Recognised
+from tidings.services.accounts.grants import Grant
 from tidings.services.accounts.key_quotas import HEADERS, KeyQuotas, Quota
 
 log = structlog.get_logger()
 
 PREFIX = "/v1"
 # What pages of other origins may send.
-ALLOWED_HEADERS = ("X-Auth-Token", "Authorization", "Content-Type", "Content-Encoding", "Accept", "If-None-Match")
+ALLOWED_HEADERS = (
+    "X-Auth-Token",
+    "Authorization",
+    "Content-Type",
+    "Content-Encoding",
+    "Accept",
+    "If-None-Match",
+    "Last-Event-ID",
+)
 
 
 class Caller(Struct):
@@ -63,6 +72,14 @@ class Caller(Struct):
     """What is left to the API key, where the operator limits requests."""
     fields: Fields = ALL_FIELDS
     """Read once, when the request is checked."""
+    key_id: int = 0
+    """The id of the API key; 0 for a password."""
+
+    @property
+    def grant(self) -> Grant:
+        """What let the request in."""
+        assert self.user is not None
+        return Grant(self.user.id, key_id=self.key_id)
 
 
 class Api(Surface[Caller]):
@@ -106,6 +123,7 @@ class Api(Surface[Caller]):
             FeedStyle: lambda call: call.context.style,
             Rights: lambda call: call.context.rights,
             Fields: lambda call: call.context.fields,
+            Grant: lambda call: call.context.grant,
             Services: lambda _call: services,
             ApiDocument: lambda _call: document,
             PublicAddress: lambda _call: address,
@@ -131,7 +149,7 @@ class Api(Surface[Caller]):
         origin = credentials.origin(Method.API_KEY if credentials.token else Method.PASSWORD)
         quota = self._quotas.take(found.key_id) if self._quotas and found.key_id else None
         style = self._style(request, found)
-        return Caller(_limited(found.user, found.rights), origin, style, found.rights, quota)
+        return Caller(_limited(found.user, found.rights), origin, style, found.rights, quota, key_id=found.key_id)
 
     async def identify_slowly(self, request: Request) -> Caller:
         credentials = credentials_of(request, self._trusted)

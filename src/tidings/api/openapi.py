@@ -57,7 +57,7 @@ ERRORS = {
     415: ("UnsupportedCoding", "The Content-Encoding of the body is neither gzip nor zstd."),
     429: (
         "Throttled",
-        "Too many wrong passwords for this name or network, or requests with this API key. Retry-After is in seconds.",
+        "Too many wrong passwords for this name or network, requests with this key, or streams. Retry-After: seconds.",
     ),
     500: ("OutsideFailed", "The request to another site failed. The message says why."),
     503: ("Unavailable", "The database does not respond. Repeat the request later."),
@@ -275,7 +275,10 @@ def _body(hint: Any) -> Any:
 def _answer(status: int, hint: Any, schemas: Schemas, example: Any) -> dict[str, Any]:
     created: dict[str, Any] = {"description": DONE[status]}
     if isinstance(hint, Media):
-        created["content"] = {hint.type: _content(hint.schema, example)}
+        about: Schema = {}
+        if hint.data is not None:
+            about = {"contentMediaType": JSON, "contentSchema": schemas.of(hint.data)}
+        created["content"] = {hint.type: _content({**hint.schema, **about}, example)}
     elif hint is not None:
         created["content"] = {JSON: _content(schemas.of(hint), example)}
     return created
@@ -302,7 +305,10 @@ def _content(schema: Schema, example: Any) -> dict[str, Any]:
 
 def _hints(route: Endpoint) -> Iterable[Any]:
     """Yield the types of all JSON bodies."""
-    yield from (hint for hint in successes(route).values() if hint is not None and not isinstance(hint, Media))
+    for hint in successes(route).values():
+        shape = hint.data if isinstance(hint, Media) else hint
+        if shape is not None:
+            yield shape
     yield from (shape for hint in _signature(route.handler).values() if (shape := _body(hint)) is not None)
 
 

@@ -42,6 +42,7 @@ TITLES: Final = {
     "import-running": "Another import of the user is running",
     "sign-in-throttled": "There were too many wrong passwords",
     "too-many-requests": "The API key has made too many requests",
+    "too-many-streams": "The user has too many streams of events",
     "unreachable": "The other site cannot be reached",
     "network-error": "The connection to the other site failed",
     "connect-timeout": "The other site did not accept the connection in time",

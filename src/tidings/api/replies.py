@@ -10,6 +10,7 @@ from tidings.base.errors import CursorExpired, Forbidden, InvalidInput, NotFound
 from tidings.domain.errors import SignInThrottled, UnknownApiKey
 from tidings.domain.feeds.categories import CategoryExists
 from tidings.http.content_coding import ACCEPTED, UnpackedTooLarge, UnsupportedCoding
+from tidings.http.event_stream import TooManyStreams
 from tidings.http.requests import RequestTooLarge
 from tidings.http.responses import COMMON_STATUSES, json
 from tidings.http.uploads import UploadTooLarge
@@ -104,6 +105,8 @@ def _headers_of(error: TidingsError) -> dict[str, str]:
             return {"Retry-After": str(error.retry_after_s)}
         case KeyThrottled():
             return {"Retry-After": str(error.quota.reset_s), **error.quota.headers}
+        case TooManyStreams():
+            return {"Retry-After": "60"}
         case UnsupportedCoding():
             return {"Accept-Encoding": ACCEPTED}
         case Unauthorized() if not isinstance(error, UnknownApiKey):

@@ -27,6 +27,8 @@ class Media(Struct, frozen=True):
     """Its JSON Schema in the OpenAPI document."""
     components: dict[str, dict[str, Any]] = {}
     """Schemas by name, to which `schema` refers."""
+    data: Any = None
+    """The type of the JSON in the data of its events."""
 
 
 class Conditional(Enum):

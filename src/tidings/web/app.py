@@ -31,6 +31,7 @@ from tidings.http.surface import BUSY, BUSY_RETRY_AFTER_S, Surface
 from tidings.media.policy import MediaKind
 from tidings.media.proxy import MediaProxy
 from tidings.services import Services
+from tidings.services.accounts.grants import Grant
 from tidings.services.accounts.sessions import SignedIn
 from tidings.sign_in.proxy import ProxySignIn, is_of_proxy
 from tidings.web import cookies, security
@@ -84,6 +85,7 @@ class Pages(Surface[RequestContext]):
             RequestContext: lambda call: call.context,
             User: lambda call: call.context.caller,
             Origin: lambda call: call.context.origin,
+            Grant: lambda call: call.context.grant,
             Services: lambda _call: services,
             Assets: lambda _call: assets,
             PasswordGate: lambda _call: gate,

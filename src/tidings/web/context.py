@@ -17,6 +17,7 @@ from tidings.http.requests import Request
 from tidings.media.policy import MediaKind, MediaPolicy
 from tidings.media.proxy import MediaProxy
 from tidings.services import Services
+from tidings.services.accounts.grants import Grant
 from tidings.services.accounts.sessions import SignedIn
 from tidings.web import cookies, security
 from tidings.web.cookies import Cookie
@@ -111,6 +112,12 @@ class RequestContext:
         """The signed-in user. Only for pages that require a session."""
         assert self.user is not None
         return self.user
+
+    @property
+    def grant(self) -> Grant:
+        """What let the request in."""
+        assert self.signed_in is not None
+        return Grant(self.signed_in.user.id, session_id=self.signed_in.session.id)
 
     @cached_property
     def origin(self) -> Origin:

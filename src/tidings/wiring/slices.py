@@ -22,6 +22,7 @@ NAMES = (
     "websub",
     "media",
     "sync",
+    "live",
     "maintenance",
 )
 

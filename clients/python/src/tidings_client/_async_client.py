@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from typing import IO, Any, Literal, Unpack
 
+from httpx2 import ServerSentEvent
+
 from tidings_client import models
 from tidings_client._async_connection import AsyncConnection
 from tidings_client._exchange import Call, segment
@@ -1012,6 +1014,20 @@ class AsyncClient(AsyncConnection):
         """
         answer: models.PageSaved = await self._json(Call("POST", "/v1/saved-pages", body=body))
         return answer
+
+    # Live events
+
+    def stream_events(self, *, since: str | None = None) -> AsyncIterator[ServerSentEvent]:
+        """Get what changes, as it happens: server-sent events.
+
+        The response stays open. `changes` has an object as its data; `ready` says that everything since the id that
+        the client sent was sent; after `reset` the client has to get everything again. The id of an event is a
+        cursor of /v1/sync. Without an id, events begin with what happens from now on. Yields events until the
+        connection ends.
+
+        since: what the client has, next_cursor of /v1/sync or the id of an event.
+        """
+        return self._events(Call("GET", "/v1/events", query={"since": since}))
 
     # Sync
 

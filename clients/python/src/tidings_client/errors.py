@@ -74,6 +74,7 @@ ErrorCode = Literal[
     "tls-error",
     "too-many-redirects",
     "too-many-requests",
+    "too-many-streams",
     "unauthorized",
     "undecodable-body",
     "unknown-key",
@@ -117,7 +118,7 @@ class UnsupportedCoding(ApiError):
 
 
 class Throttled(ApiError):
-    """Too many wrong passwords for this name or network, or requests with this API key. Retry-After is in
+    """Too many wrong passwords for this name or network, requests with this key, or streams. Retry-After:
     seconds.
     """
 

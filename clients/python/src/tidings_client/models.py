@@ -599,6 +599,21 @@ class ChangedFeeds(TypedDict):
     """How many feeds were changed."""
 
 
+class Changes(TypedDict):
+    """What has changed since the event before. Members without a change are left out."""
+
+    counts: NotRequired[list[FeedCounts]]
+    """Of the feeds of the entries, left out for more than 100 feeds."""
+    deliveries: NotRequired[Ids | None]
+    """Those that failed, or that succeeded after they had failed."""
+    entries: NotRequired[EntryStates | None]
+    feeds: NotRequired[FeedStates | None]
+    lists: NotRequired[list[str]]
+    """Names of what to get again: settings, categories, labels, views, rules, imports."""
+    rule_runs: NotRequired[Ids | None]
+    """Ids of rules that are applied to stored entries, or are undone there."""
+
+
 class Chapter(TypedDict):
     start_s: float
     """Seconds from the beginning."""
@@ -895,6 +910,26 @@ class EntryList(TypedDict):
     """Only in lists of a query or a view, and false where there are more, since counting stops at 10000."""
 
 
+class EntryState(TypedDict):
+    """An entry that was added or changed."""
+
+    id: int
+    status: str
+    """Unread, read, or removed, after which nothing else is sent of it."""
+    feed_id: NotRequired[int | None]
+    new: NotRequired[bool]
+    starred: NotRequired[bool]
+
+
+class EntryStates(TypedDict):
+    count: int
+    """How many entries."""
+    new: int
+    """How many of them are new."""
+    listed: list[EntryState]
+    """The newest of them, at most 100."""
+
+
 class EntryUpdate(TypedDict):
     """It is sanitized."""
 
@@ -1008,6 +1043,14 @@ class Feed(TypedDict):
     """All categories that it is in, the one in category first."""
 
 
+class FeedCounts(TypedDict):
+    """The number of unread and read entries of a feed."""
+
+    id: int
+    unread: int
+    read: int
+
+
 class FeedCreate(TypedDict):
     feed_url: str
     allow_self_signed_certificates: NotRequired[bool | None]
@@ -1119,6 +1162,24 @@ class FeedRulesPreview(TypedDict):
     """The newest stored ones, at most 50."""
 
 
+class FeedState(TypedDict):
+    """A feed that was added or changed."""
+
+    id: int
+    disabled: NotRequired[bool]
+    parsing_error_count: NotRequired[int]
+    parsing_error_message: NotRequired[str]
+    removed: NotRequired[bool]
+    """It is gone, and nothing else is sent of it."""
+
+
+class FeedStates(TypedDict):
+    count: int
+    """How many feeds."""
+    listed: list[FeedState]
+    """At most 100 of them."""
+
+
 class FeedUpdate(TypedDict):
     """Category_id takes precedence."""
 
@@ -1182,6 +1243,13 @@ class Icon(TypedDict):
     data: str
     """The picture as a data URL without its scheme."""
     mime_type: str
+
+
+class Ids(TypedDict):
+    count: int
+    """How many."""
+    ids: list[int]
+    """The newest of them, at most 100."""
 
 
 class Import(TypedDict):
