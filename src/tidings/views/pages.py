@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from msgspec import structs
+from starlette.responses import Response
 
 from tidings.base.errors import InvalidInput
 from tidings.domain.accounts.users import User
@@ -102,7 +103,7 @@ def add_view(context: RequestContext, views: ViewServices, form: ViewForm) -> Pa
 
 
 @routes.get("/views/{view_id}")
-def show_view(context: RequestContext, views: ViewServices, view_id: int, query: ListQuery) -> PageResponse:
+def show_view(context: RequestContext, views: ViewServices, view_id: int, query: ListQuery) -> PageResponse | Response:
     """Show the entries of a view, or its form if its query cannot be answered."""
     view = views.views.get(context.caller.id, view_id)
     try:

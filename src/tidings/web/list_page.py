@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tidings.domain.entries.entries import Entry, Shown
+from msgspec import structs
+from starlette.responses import Response
+
+from tidings.domain.entries.entries import Direction, Entry, EntryStatus, Shown
 from tidings.engine.database import Read
+from tidings.engine.statements import split_ids
 from tidings.http.binding import Form, parse_id
+from tidings.http.responses import json
 from tidings.services.entries.entries import owned_entry
 from tidings.services.entries.listing import needs_index
 from tidings.services.entries.read_state import MarkReadResult
@@ -46,8 +51,25 @@ class MarkReadForm(ShownForm, frozen=True):
     back: str = ""
 
 
-def show(context: RequestContext, listing: ListPage, query: ListQuery, *, max_rows: int | None = None) -> PageResponse:
+# With the newest entry that a page has shown: how many unread ones came later is all that its script wants to know.
+NEWER = "Tidings-Newer"
+MAX_NEWER = 99
+
+
+def show(
+    context: RequestContext, listing: ListPage, query: ListQuery, *, max_rows: int | None = None
+) -> PageResponse | Response:
     """Return a page of a list. max_rows: maximum number of rows, if less than the user's setting."""
+    if NEWER in context.request.headers:
+        newest = context.request.headers[NEWER]
+        return _count_newer(context, listing, 0 if newest == "0" else parse_id(NEWER, newest))
+    return list_page(context, listing, query, max_rows=max_rows)
+
+
+def list_page(
+    context: RequestContext, listing: ListPage, query: ListQuery, *, max_rows: int | None = None
+) -> PageResponse:
+    """Return a page of a list, whatever asks for it."""
     user, after = context.caller, entry_list_pages.parse_cursor(query.after)
     limit = min(user.entries_per_page, max_rows or user.entries_per_page)
     with context.services.entries.listing.of(user.id, listing.entry_filter) as lists:
@@ -79,6 +101,15 @@ def show(context: RequestContext, listing: ListPage, query: ListQuery, *, max_ro
             "found_text": found_text(len(found), limit) if counts_results and after is None else "",
         },
     )
+
+
+def _count_newer(context: RequestContext, listing: ListPage, newest_id: int) -> Response:
+    """Return in words how many unread entries of a list were stored after an entry, "" for none."""
+    newer = structs.replace(listing.entry_filter, after_entry_id=newest_id, statuses=(EntryStatus.UNREAD,))
+    with context.services.entries.listing.of(context.caller.id, newer) as lists:
+        count = len(split_ids(lists.ids(newer, direction=Direction.DESC, limit=MAX_NEWER + 1)))
+    words = _("%(count)s new", count=f"{MAX_NEWER}+" if count > MAX_NEWER else count) if count else ""
+    return json({"text": words}, headers={"Cache-Control": "no-store", **security.SANDBOX_HEADERS})
 
 
 def next_page(context: RequestContext, listing: ListPage, after: str, newest: int | None) -> str:

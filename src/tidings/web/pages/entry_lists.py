@@ -22,6 +22,7 @@ from tidings.web.list_page import (
     MarkReadForm,
     ShownForm,
     found_text,
+    list_page,
     mark_list_read,
     mark_read_redirect,
     show,
@@ -33,31 +34,31 @@ routes = Routes()
 
 
 @routes.get("/unread")
-def show_unread(context: RequestContext, query: ListQuery) -> PageResponse:
+def show_unread(context: RequestContext, query: ListQuery) -> PageResponse | Response:
     """Unread entries, without those hidden from the global lists."""
     return show(context, entry_list_pages.unread(context, query), query)
 
 
 @routes.get("/starred")
-def show_starred(context: RequestContext, query: ListQuery) -> PageResponse:
+def show_starred(context: RequestContext, query: ListQuery) -> PageResponse | Response:
     """Starred entries, the newest first."""
     return show(context, entry_list_pages.starred(context, query), query)
 
 
 @routes.get("/history")
-def show_history(context: RequestContext, query: ListQuery) -> PageResponse:
+def show_history(context: RequestContext, query: ListQuery) -> PageResponse | Response:
     """Read entries, the last one read first."""
     return show(context, entry_list_pages.history(context, query), query)
 
 
 @routes.get("/shared")
-def show_shared(context: RequestContext, query: ListQuery) -> PageResponse:
+def show_shared(context: RequestContext, query: ListQuery) -> PageResponse | Response:
     """Entries with a public link, the newest first."""
     return show(context, entry_list_pages.shared(context, query), query)
 
 
 @routes.get("/tagged")
-def show_tagged(context: RequestContext, query: ListQuery) -> PageResponse:
+def show_tagged(context: RequestContext, query: ListQuery) -> PageResponse | Response:
     """Entries with a tag, from all feeds."""
     return show(context, entry_list_pages.tagged(context, query), query)
 
@@ -75,18 +76,18 @@ def flush_history(caller: User, services: Services) -> Redirect:
 
 
 @routes.get("/categories/{category_id}")
-def show_category(context: RequestContext, query: ListQuery, category_id: int) -> PageResponse:
+def show_category(context: RequestContext, query: ListQuery, category_id: int) -> PageResponse | Response:
     return show(context, entry_list_pages.category(context, query, category_id), query)
 
 
 @routes.get("/labels/{label_id}")
-def show_label(context: RequestContext, query: ListQuery, label_id: int) -> PageResponse:
+def show_label(context: RequestContext, query: ListQuery, label_id: int) -> PageResponse | Response:
     """Entries with a label, read and unread."""
     return show(context, entry_list_pages.label(context, query, label_id), query)
 
 
 @routes.get("/feeds/{feed_id}")
-def show_feed(context: RequestContext, query: ListQuery, feed_id: int) -> PageResponse:
+def show_feed(context: RequestContext, query: ListQuery, feed_id: int) -> PageResponse | Response:
     return show(context, entry_list_pages.feed(context, query, feed_id), query)
 
 
@@ -102,14 +103,14 @@ def show_total(context: RequestContext, query: ListQuery) -> Response:
 
 
 @routes.get("/search")
-def show_search(context: RequestContext, query: ListQuery) -> PageResponse:
+def show_search(context: RequestContext, query: ListQuery) -> PageResponse | Response:
     """Search with the query language. Without a query, show only the form; with a wrong one, where it is wrong."""
     try:
         return show(context, entry_list_pages.search(context, query), query)
     except InvalidInput as error:
         if error.field != "query":
             raise
-        page = show(context, entry_list_pages.empty_search(context, query), query)
+        page = list_page(context, entry_list_pages.empty_search(context, query), query)
         values = page.values | {"place": WrongPlace.of(query.query.strip(), error)}
         return structs.replace(page, status=400, values=values, problem=field_error(error))
 

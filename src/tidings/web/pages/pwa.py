@@ -22,7 +22,7 @@ from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.devices import Device
 from tidings.web.entry_list_pages import ListQuery
 from tidings.web.language import _
-from tidings.web.list_page import show
+from tidings.web.list_page import list_page
 from tidings.web.security import COMMON_HEADERS, SANDBOX_HEADERS
 
 routes = Routes()
@@ -153,7 +153,7 @@ def copy_unread(context: RequestContext) -> PageResponse | Redirect | Response:
     if refusal := _refusal(context, "/unread"):
         return refusal
     context.prepare_copy()
-    page = show(context, entry_list_pages.unread(context, ListQuery()), ListQuery(), max_rows=MAX_ROWS)
+    page = list_page(context, entry_list_pages.unread(context, ListQuery()), ListQuery(), max_rows=MAX_ROWS)
     return _copy(context, page, "/unread", next_url="")
 
 

@@ -1,7 +1,8 @@
-// Unread counts: fetched once a minute while the page is visible, and after each change.
+// Unread counts: fetched after each change, and once a minute while the page is visible; less often where live.js
+// tells when something has changed.
 import { base, find, findAll, getJson } from "./page.js";
 
-const INTERVAL_MS = 60_000;
+let interval = 60_000;
 const icon = find("link[rel=icon]");
 const plain = icon.href;
 let timer = 0;
@@ -17,13 +18,18 @@ async function ask() {
   try {
     const counts = await getJson(`${base}/counts`);
     if (request === latest) show(counts);
+    document.dispatchEvent(new CustomEvent("tidings:counted", { detail: counts }));
   } catch {
     // Offline: the next request will do.
   }
-  refresh(INTERVAL_MS);
+  refresh(interval);
 }
 
-function show(counts) {
+export function setInterval(ms) {
+  interval = ms;
+}
+
+export function show(counts) {
   if (!("unread" in counts)) return;
   for (const shown of findAll("[data-count]")) {
     const count = counts[shown.dataset.count] ?? 0;
@@ -59,5 +65,5 @@ const first = find("#sidebar [data-count=unread]");
 if (first) {
   paint(Number(first.textContent.replace(/\D/g, "")));
   // Slow counts of saved views on the page are from before the last change.
-  refresh(find("[data-old]") ? 0 : INTERVAL_MS);
+  refresh(find("[data-old]") ? 0 : interval);
 }

@@ -1,5 +1,5 @@
 // The scripts of all pages with a session. Each part works alone, and every page works without them.
-import "./parts.js";
+import { addPart } from "./parts.js";
 import "./marks.js";
 import "./lists.js";
 import "./split_view.js";
@@ -14,6 +14,9 @@ import "./settings.js";
 import "./forms.js";
 
 import { base } from "./page.js";
+
+// Who leaves the page soon needs no connection.
+addEventListener("load", () => setTimeout(() => addPart("live", ({ join }) => join()), 1_000));
 
 // Keeps copies for reading offline, which it brings up to date when it gets a message.
 const workers = navigator.serviceWorker;
