@@ -15,6 +15,7 @@ def main() -> int:
         capacity,
         connections,
         deliveries,
+        events,
         first_sync,
         growth,
         imports,
@@ -40,6 +41,7 @@ def main() -> int:
         "latency": latency.run,
         "deliveries": deliveries.run,
         "connections": connections.run,
+        "events": events.run,
         "growth": growth.run,
         "capacity": capacity.run,
     }
