@@ -22,7 +22,7 @@ from tidings.wiring.routes import PAGE_ROUTES
 pytestmark = pytest.mark.slow
 
 # URLs that are no pages: files, feeds, and what leads on to a page.
-_NO_PAGES: Final = re.compile(r"/icons/|/export|/live|/lists/|/body$|/options$|\.\w+$")
+_NO_PAGES: Final = re.compile(r"/events$|/icons/|/export|/live|/lists/|/body$|/options$|\.\w+$")
 _CODE: Final = "Four thousand lines, replaced by a table"
 _EPISODE: Final = "Episode 84: The woman who repairs pianos"
 _PHONE: Final[ViewportSize] = {"width": 390, "height": 844}
