@@ -169,11 +169,11 @@ def test_refreshing_an_unknown_category_is_404(alice: Person) -> None:
     assert alice.call("PUT", f"/v1/categories/{alice.has_category()['id']}/refresh").status == 204
 
 
-def test_a_single_category_cannot_be_read(alice: Person) -> None:
-    answer = alice.call("GET", f"/v1/categories/{alice.has_category()['id']}")
+def test_a_category_cannot_be_posted_to(alice: Person) -> None:
+    answer = alice.call("POST", f"/v1/categories/{alice.has_category()['id']}")
 
     assert answer.status == 405
-    assert answer.headers["allow"] == "DELETE, PUT"
+    assert answer.headers["allow"] == "DELETE, GET, HEAD, PUT"
 
 
 @pytest.mark.parametrize("title", ["n" * 500, "".join(map(chr, range(0x4E00, 0x4E00 + 500)))])
