@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import closing
 from pathlib import Path
 
 import psycopg
@@ -23,7 +24,8 @@ def test_every_route_is_503_while_the_database_is_unavailable(request: pytest.Fi
         pytest.skip("an embedded database cannot be taken away from processes that have it open")
     server = request.getfixturevalue("postgres_url")
     with (
-        PostgresDatabases(server).migrated() as url,
+        closing(PostgresDatabases(server)) as databases,
+        databases.migrated() as url,
         running_service(url, tmp_path) as service,
         psycopg.connect(server, autocommit=True) as routes_above,
     ):
