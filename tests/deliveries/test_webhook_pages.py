@@ -26,7 +26,7 @@ def test_a_webhook_is_made_changed_tested_and_deleted(alice: Person, reader: Vis
     assert "New webhook" in reader.page(LIST)
     reader.page(NEW)
 
-    made = reader.post(NEW, **fields, more=f"f{feed['id']}", query="title:storm").body.decode()
+    made = reader.post(NEW, fields, more=f"f{feed['id']}", query="title:storm").body.decode()
 
     (hook,) = alice.get("/v1/webhooks")
     path = f"{LIST}/webhooks/{hook['id']}"
@@ -42,12 +42,12 @@ def test_a_webhook_is_made_changed_tested_and_deleted(alice: Person, reader: Vis
     assert "Storms" in reader.page(LIST)
     assert secret_on(reader.post(f"{path}/renew").body.decode()) != first
     category = feed["category"]["id"]
-    assert reader.post(path, **fields, place=[f"f{feed['id']}"], more=f"c{category}").status == 303
+    assert reader.post(path, fields, place=[f"f{feed['id']}"], more=f"c{category}").status == 303
     assert (
         alice.get("/v1/webhooks")[0].items()
         >= {"feed_ids": [feed["id"]], "category_ids": [category], "query": ""}.items()
     )
-    assert "thanks a lot" in reader.post(f"{path}/test", **fields).body.decode()
+    assert "thanks a lot" in reader.post(f"{path}/test", fields).body.decode()
     assert site.requests_for("/hook")[-1].json()["event_type"] == "entry_read"
     assert alice.get("/v1/webhooks")[0]["feed_ids"] == [], "the test saves the form"
     assert "Storms" in reader.page(f"{path}/delete")
@@ -79,7 +79,7 @@ def test_what_is_wrong_is_said_at_its_field(reader: Visitor, field: str, value: 
     fields = {"name": "Kept", "url": "https://hooks.example/", "event": "save_entry"} | {field: value}
     reader.page(NEW)
 
-    answer = reader.post(NEW, **fields)
+    answer = reader.post(NEW, fields)
 
     assert answer.status == 400
     assert says in answer.body.decode()
