@@ -86,6 +86,10 @@ EXCEPTIONS = {
     ("entries", r"entries\.share_code ="): "the link is the permission to read this entry",
     ("feeds", r"feeds\.icon_id = icons\.id"): "an icon is shared; it goes when no feed of any user has it",
     ("duplicates", r"duplicates\.compared = false AND duplicates\.user_id >"): "the worker compares for all users",
+    (
+        "search_vectors",
+        r"^SELECT \(SELECT count\(\*\) FROM \(SELECT 1 FROM search_vectors WHERE words @@ CAST\(\? AS tsquery\) LIMIT",
+    ): "the index is counted alone: a search matches only terms marked with the user's id",
     ("feed_counters", r"^UPDATE feed_counters .* WHERE feed_counters\.feed_id ="): (
         "the transaction holds the counters' rows, which were locked with the user"
     ),
