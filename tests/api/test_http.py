@@ -28,7 +28,7 @@ def test_every_response_below_v1_allows_other_origins(alice: Person) -> None:
     ):
         assert answer.headers["access-control-allow-origin"] == "*"
         assert answer.headers["access-control-allow-methods"] == "GET, POST, PUT, DELETE, OPTIONS"
-        allowed = "X-Auth-Token, Authorization, Content-Type, Content-Encoding, Accept, If-None-Match"
+        allowed = "X-Auth-Token, Authorization, Content-Type, Content-Encoding, Accept, If-None-Match, Last-Event-ID"
         assert answer.headers["access-control-allow-headers"] == allowed
         assert answer.headers["x-content-type-options"] == "nosniff"
         assert answer.headers["x-frame-options"] == "DENY"
