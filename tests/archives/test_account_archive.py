@@ -281,6 +281,89 @@ def test_rules_of_the_archive_come_in_switched_off_unless_they_are_asked_for(
     assert [rule["enabled"] for rule in bob.get("/v1/rules") if rule["name"] == "title:rain"] == [False]
 
 
+def test_webhooks_of_the_archive_come_in_switched_off_unless_integrations_are_asked_for(
+    reader: Person, bob: Person, services: AllServices
+) -> None:
+    feed = reader.get("/v1/feeds")[0]
+    gone = reader.post("/v1/categories", {"title": "Gone"})
+    (weather,) = (one["id"] for one in reader.get("/v1/categories") if one["title"] == "Weather & more")
+    reader.post("/v1/views", {"name": "Wet", "query": "rain"})
+    reader.put("/v1/integrations", {"webhook": {"enabled": True, "url": "https://hooks.example/main"}}, status=201)
+    (main,) = reader.get("/v1/webhooks")
+    reader.put(
+        f"/v1/webhooks/{main['id']}", {"name": "First", "events": ["feed_failed"], "query": "is:starred"}, status=201
+    )
+    hooks_of_reader: dict[str, dict[str, Any]] = {
+        "Storms": {"feed_ids": [feed["id"]], "category_ids": [weather, gone["id"]], "query": "S:wet -is:starred"},
+        "All": {"events": ["import_finished", "entry_read"]},
+        "Off": {"enabled": False},
+        "Odd": {"query": "odd"},
+        "Nowhere": {"category_ids": [gone["id"]]},
+    }
+    for name, more in hooks_of_reader.items():
+        reader.post("/v1/webhooks", {"name": name, "url": f"https://hooks.example/{name.lower()}", **more})
+    reader.delete(f"/v1/categories/{gone['id']}")
+    archive = _changed(
+        _export(services, reader), records.WEBHOOKS, lambda lines: lines.replace(b'"query":"odd"', b'"query":"rain ("')
+    )
+
+    def hooks() -> dict[str, dict[str, Any]]:
+        return {one["name"]: one for one in bob.get("/v1/webhooks")}
+
+    def secrets() -> list[str]:
+        with services.reading() as db:
+            return list(db.scalars(text("SELECT settings FROM webhooks ORDER BY id")))
+
+    def planned() -> list[str]:
+        user = services.accounts.users.find(bob.user.username)
+        changes = services.archives.account_import.review(user, io.BytesIO(archive)).changes
+        return [one.after for one in changes if one.name == "webhooks"]
+
+    assert not any("secret" in msgspec.json.decode(line) for line in _lines(archive, records.WEBHOOKS))
+    assert planned()[:2] == ["Storms: https://hooks.example/storms", "All: https://hooks.example/all"]
+
+    report = _import(services, bob, archive, ())
+
+    (feed_of_bob,) = (one["id"] for one in bob.get("/v1/feeds") if one["feed_url"] == feed["feed_url"])
+    (weather_of_bob,) = (one["id"] for one in bob.get("/v1/categories") if one["title"] == "Weather & more")
+    added = hooks()
+    assert [(name, one["enabled"], one["url"]) for name, one in added.items()] == [
+        ("First", False, "https://hooks.example/main"),
+        ("Storms", False, "https://hooks.example/storms"),
+        ("All", False, "https://hooks.example/all"),
+        ("Off", False, "https://hooks.example/off"),
+    ]
+    storms, everything = added["Storms"], added["All"]
+    assert (storms["feed_ids"], storms["category_ids"], storms["query"]) == (
+        [feed_of_bob],
+        [weather_of_bob],
+        "S:wet -is:starred",
+    )
+    assert everything["events"] == ["entry_read", "import_finished"]
+    assert (added["First"]["events"], added["First"]["query"]) == (["feed_failed"], "is:starred")
+    odd, nowhere = (problem for problem in report.problems if problem.startswith("webhook "))
+    assert odd.startswith("webhook Odd: query: cannot be read")
+    assert nowhere == "webhook Nowhere: none of its feeds and categories is in the archive."
+    assert [one.name for one in report.left_off if one.name == "webhooks"] == ["webhooks"]
+    assert len(set(secrets())) == len(secrets()) == 10
+
+    # Asked for, they are switched on; nothing is added twice. What the user chose for the main one stays otherwise.
+    mine = {"events": ["save_entry"], "query": "mine"}
+    bob.put(f"/v1/webhooks/{added['First']['id']}", mine, status=201)
+    _import(services, bob, archive, ())
+    assert hooks()["First"].items() >= mine.items()
+    _import(services, bob, archive)
+    assert [(name, one["enabled"]) for name, one in hooks().items()] == [
+        ("First", True),
+        ("Storms", True),
+        ("All", True),
+        ("Off", False),
+    ]
+    assert hooks()["First"]["query"] == "is:starred"
+    assert len(secrets()) == 10
+    assert not {"All: https://hooks.example/all", "Storms: https://hooks.example/storms"} & set(planned())
+
+
 def test_saved_views_of_the_archive_are_added_to_those_of_the_account(
     reader: Person, bob: Person, services: AllServices
 ) -> None:

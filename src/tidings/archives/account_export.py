@@ -13,6 +13,7 @@ from tidings.archives import records, store
 from tidings.archives.archive_file import ArchiveWriter
 from tidings.archives.archived_rules import RuleArchiver, archived_rules
 from tidings.archives.archived_views import ViewArchiver, archived
+from tidings.archives.archived_webhooks import WebhookArchiver, archived_webhooks
 from tidings.archives.integration_settings import IntegrationArchiver
 from tidings.archives.records import (
     ArchivedCategory,
@@ -81,6 +82,7 @@ class AccountExport:
         integrations: IntegrationArchiver,
         views: ViewArchiver,
         rules: RuleArchiver,
+        webhooks: WebhookArchiver,
         *,
         application: str,
     ) -> None:
@@ -90,6 +92,7 @@ class AccountExport:
         self._integrations = integrations
         self._views = views
         self._rules = rules
+        self._webhooks = webhooks
         self._application = application
 
     def write(self, user: User, file: IO[bytes], *, with_secrets: bool, progress: Progress) -> Manifest:
@@ -137,6 +140,7 @@ class AccountExport:
             further = further_categories.of_user(db, user.id)
             titles = {folder.id: folder.title for folder in folders}
             own_rules = list(archived_rules(self._rules, db, user.id, titles))
+            own_webhooks = list(archived_webhooks(self._webhooks, db, user.id, titles))
             total = store.count_entries(db, user.id)
         archive.write_document(records.SETTINGS, _settings(user))
         archive.write_document(records.INTEGRATIONS, self._integrations.for_archive(user.id, with_secrets=with_secrets))
@@ -162,6 +166,7 @@ class AccountExport:
         archive.write_lines(records.LABELS, map(_label, enumerate(own_labels, 1)))
         archive.write_lines(records.VIEWS, archived(own_views))
         archive.write_lines(records.RULES, own_rules)
+        archive.write_lines(records.WEBHOOKS, own_webhooks)
         known = {feed.id for feed in owned}
         yield from archive.each_line(records.ENTRIES, self._entries(user.id, known, total, progress))
         yield from archive.each_line(records.DELETED_ENTRIES, self._deleted(user.id, sorted(known)))

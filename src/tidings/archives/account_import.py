@@ -21,6 +21,7 @@ from tidings.archives.archive_file import ArchiveReader
 from tidings.archives.archived_integrations import planned_integrations, store_integrations
 from tidings.archives.archived_rules import RuleArchiver, planned_rules, store_rules
 from tidings.archives.archived_views import ViewArchiver, store_views
+from tidings.archives.archived_webhooks import WebhookArchiver, has_main, planned_webhooks, store_webhooks
 from tidings.archives.entry_cleaner import BATCH, ArchivedBatch, EntryCleaner, entry_batches
 from tidings.archives.import_runs import AccountImportReport
 from tidings.archives.integration_settings import IntegrationArchiver
@@ -77,6 +78,7 @@ class AccountImport:
         integrations: IntegrationArchiver,
         views: ViewArchiver,
         rules: RuleArchiver,
+        webhooks: WebhookArchiver,
         listeners: Listeners,
         *,
         instance: InstanceSettings = DEFAULT_INSTANCE,
@@ -86,6 +88,7 @@ class AccountImport:
         self._integrations = integrations
         self._views = views
         self._rules = rules
+        self._webhooks = webhooks
         self._listeners = listeners
         self._policy = instance.policy
 
@@ -117,6 +120,7 @@ class AccountImport:
             category_ids = _store_categories(db, user.id, content)
             targets = self._store_feeds(db, user.id, content, category_ids, parts, report)
             _store_labels(db, user.id, content.labels())
+            feed_ids = {number: target.id for number, target in targets.items()}
             report.problems += store_views(self._views, db, user.id, content.views())
             report.problems += store_rules(
                 self._rules,
@@ -124,15 +128,28 @@ class AccountImport:
                 user.id,
                 content.rules(),
                 parts,
-                feed_ids={number: target.id for number, target in targets.items()},
+                feed_ids=feed_ids,
                 category_ids=category_ids,
             )
+            keeps_main = has_main(self._webhooks, db, user.id)
             notify.notify(db, notify.FEEDS)
         user = msgspec.structs.replace(user, **settings)
         self._store_entries(user, content, targets, report, progress)
         for deletions in _batches(content.deletions()):
             self._store_deletions(user.id, deletions, targets)
         store_integrations(self._integrations, user.id, content.integrations, parts, report)
+        with self._database.writing() as db:
+            store_webhooks(
+                self._webhooks,
+                db,
+                user.id,
+                content.webhooks(),
+                parts,
+                report,
+                feed_ids=feed_ids,
+                category_ids=category_ids,
+                keeps_main=keeps_main,
+            )
         return report
 
     def review(self, user: User, file: IO[bytes]) -> ImportReview:
@@ -145,18 +162,16 @@ class AccountImport:
         content.check(with_entries=False)
         with self._database.reading() as db:
             known = {feed.feed_url: feed.id for feed in feeds.list_all(db, user.id)}
-            rules = planned_rules(
-                self._rules,
-                db,
-                user.id,
-                content.rules(),
-                feed_ids={
+            places: dict[str, dict[Any, int]] = {
+                "feed_ids": {
                     number: known[url]
                     for number, (_, values) in content.feeds.items()
                     if (url := values["feed_url"]) in known
                 },
-                category_ids={normalize_for_search(one.title): one.id for one in categories.list_all(db, user.id)},
-            )
+                "category_ids": {normalize_for_search(one.title): one.id for one in categories.list_all(db, user.id)},
+            }
+            rules = planned_rules(self._rules, db, user.id, content.rules(), **places)
+            hooks = planned_webhooks(self._webhooks, db, user.id, content.webhooks(), **places)
         current = msgspec.structs.asdict(user)
         _, left = split_settings(content.settings, current, ())
         changes = [
@@ -166,6 +181,7 @@ class AccountImport:
         ]
         changes += rules
         changes += planned_integrations(self._integrations, user.id, content.integrations)
+        changes += hooks
         for _, values in content.feeds.values():
             if (url := values["feed_url"]) not in known:
                 changes += [

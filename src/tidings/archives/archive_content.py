@@ -20,6 +20,7 @@ from tidings.archives.records import (
     ArchivedLabel,
     ArchivedRule,
     ArchivedView,
+    ArchivedWebhook,
 )
 from tidings.archives.salvage import Note
 from tidings.base.errors import InvalidInput
@@ -36,6 +37,7 @@ _KINDS: Final[dict[str, type[Struct]]] = {
     records.LABELS: ArchivedLabel,
     records.VIEWS: ArchivedView,
     records.RULES: ArchivedRule,
+    records.WEBHOOKS: ArchivedWebhook,
     records.ENTRIES: ArchivedEntry,
 }
 # Maximum number of characters of a name in a report.
@@ -88,8 +90,8 @@ class ArchiveContent:
         _check_lines(self._archive, records.DELETED_ENTRIES, ArchivedDeletion, self._check_deletion)
         if self._has_labels:
             self._check_labels()
-        # Each line has to be read; what a view or a rule says is checked when it is stored.
-        for _ in (*self.views(), *self.rules()):
+        # Each line has to be read; what a view, a rule or a webhook says is checked when it is stored.
+        for _ in (*self.views(), *self.rules(), *self.webhooks()):
             pass
         self._check_integrations()
 
@@ -117,6 +119,11 @@ class ArchiveContent:
         """Yield the rules of an archive; nothing for an archive from before rules existed."""
         if records.RULES in self._archive.manifest.counts:
             yield from self._archive.lines(records.RULES, ArchivedRule)
+
+    def webhooks(self) -> Iterator[ArchivedWebhook]:
+        """Yield the webhooks of an archive; nothing for an archive from before a user could have several."""
+        if records.WEBHOOKS in self._archive.manifest.counts:
+            yield from self._archive.lines(records.WEBHOOKS, ArchivedWebhook)
 
     def entries(self) -> Iterator[ArchivedEntry]:
         """Yield the usable entries of usable feeds."""

@@ -8,6 +8,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from tidings.archives.archived_rules import RULE
+from tidings.archives.archived_webhooks import WEBHOOKS
 from tidings.archives.integration_settings import IntegrationKind
 from tidings.archives.parts import SECURITY, ArchivePart, ImportReview, LeftOff, PlannedChange
 from tidings.http.binding import Form
@@ -139,12 +140,16 @@ def _label(name: str, kinds: Mapping[str, IntegrationKind]) -> str:
         return translated(kinds[name].title)
     if name == RULE:
         return _("Rule")
+    if name == WEBHOOKS:
+        return _("Webhooks")
     return _(_FIELDS[name][0].label) if name in _FIELDS else name
 
 
 def _path(left: LeftOff, kinds: Mapping[str, IntegrationKind]) -> str:
     if left.feed_count:
         return "/feeds"
+    if left.name == WEBHOOKS:
+        return "/settings/integrations"
     if left.name in kinds:
         return f"/settings/integrations/{left.name}"
     return _FIELDS[left.name][1] if left.name in _FIELDS else "/settings"

@@ -26,9 +26,10 @@ ENTRIES: Final = "entries.jsonl"
 LABELS: Final = "labels.jsonl"
 VIEWS: Final = "views.jsonl"
 RULES: Final = "rules.jsonl"
+WEBHOOKS: Final = "webhooks.jsonl"
 DELETED_ENTRIES: Final = "deleted_entries.jsonl"
 MEMBERS: Final = frozenset(
-    {MANIFEST, SETTINGS, INTEGRATIONS, CATEGORIES, FEEDS, ENTRIES, LABELS, VIEWS, RULES, DELETED_ENTRIES}
+    {MANIFEST, SETTINGS, INTEGRATIONS, CATEGORIES, FEEDS, ENTRIES, LABELS, VIEWS, RULES, WEBHOOKS, DELETED_ENTRIES}
 )
 
 # Fields of a feed that its user chose, by which it is stored again.
@@ -110,6 +111,21 @@ class ArchivedRule(Struct, frozen=True, kw_only=True):
     actions: list[ArchivedAction] = []
     stop: bool = False
     for_changed: bool = False
+
+
+class ArchivedWebhook(Struct, frozen=True, kw_only=True):
+    """A webhook of the user, without its secret. The address of the main one is among the integrations."""
+
+    name: str = ""
+    is_main: bool = False
+    enabled: bool = False
+    url: str = ""
+    events: list[str] = []
+    feeds: list[int] = []
+    """Numbers of the feeds that it is told of; empty, as the categories: all."""
+    categories: list[str] = []
+    """Titles; empty for one that was deleted."""
+    query: str = ""
 
 
 class ArchivedFeed(Struct, frozen=True, kw_only=True):

@@ -16,18 +16,17 @@ from tidings.wiring.slice import Parts, Slice
 def build(parts: Parts) -> ArchiveServices:
     """Return exports and imports of accounts."""
     settings, database, clock = parts.settings, parts.database, parts.clock
-    integrations, views, rules = parts.joins.integrations, parts.joins.views, parts.joins.rules
-    account_import = AccountImport(
-        database, clock, integrations, views, rules, parts.listeners, instance=instance_settings(settings)
-    )
+    joins = parts.joins
+    archivers = (joins.integrations, joins.views, joins.rules, joins.webhooks)
+    account_import = AccountImport(database, clock, *archivers, parts.listeners, instance=instance_settings(settings))
     return ArchiveServices(
-        account_export=AccountExport(database, clock, integrations, views, rules, application=f"Tidings {__version__}"),
+        account_export=AccountExport(database, clock, *archivers, application=f"Tidings {__version__}"),
         account_import=account_import,
         foreign_import=ForeignImport(account_import, clock),
         background_imports=BackgroundImports(
             database, clock, ProcessImportRunner(settings), import_folder(settings), parts.listeners
         ),
-        integrations=integrations,
+        integrations=joins.integrations,
     )
 
 

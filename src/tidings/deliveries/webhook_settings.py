@@ -87,17 +87,21 @@ class Webhooks:
         Raises NotFound, and InvalidInput as `create`.
         """
         with self._database.writing() as db:
-            integrations.lock_all(db, user_id)
-            known = owned_webhook(db, user_id, hook_id)
-            fields = self._checked(db, user_id, WebhookFields.of(known), values)
-            merged = self._merged(_settings_of(known), values)
-            if not merged.settings.url and not known.is_main:
-                raise InvalidField("url", msg("a webhook needs an address."))
-            webhooks.change(
-                db, user_id, hook_id, fields, enabled=merged.enabled, settings=_encoded(merged), now=self._clock()
-            )
-            log.info("webhook changed", user=user_id, webhook=hook_id, enabled=merged.enabled)
+            self.change(db, user_id, hook_id, values)
             return self._shown(db, owned_webhook(db, user_id, hook_id))
+
+    def change(self, db: Write, user_id: int, hook_id: int, values: Mapping[str, Any]) -> None:
+        """Change a webhook as `update` does."""
+        integrations.lock_all(db, user_id)
+        known = owned_webhook(db, user_id, hook_id)
+        fields = self._checked(db, user_id, WebhookFields.of(known), values)
+        merged = self._merged(_settings_of(known), values)
+        if not merged.settings.url and not known.is_main:
+            raise InvalidField("url", msg("a webhook needs an address."))
+        webhooks.change(
+            db, user_id, hook_id, fields, enabled=merged.enabled, settings=_encoded(merged), now=self._clock()
+        )
+        log.info("webhook changed", user=user_id, webhook=hook_id, enabled=merged.enabled)
 
     def renew_secret(self, user_id: int, hook_id: int) -> ShownWebhook:
         """Give a webhook another secret, which is used from the next attempt on, and return it. Raises NotFound."""

@@ -14,6 +14,7 @@ from tidings.deliveries.queue import RECEIVER_LEASE, DeliveryQueue, remove_finis
 from tidings.deliveries.redelivery import Deliveries
 from tidings.deliveries.retries import RetryPolicy
 from tidings.deliveries.services import DeliveryServices
+from tidings.deliveries.webhook_archiver import OwnWebhookArchiver
 from tidings.deliveries.webhook_settings import Webhooks
 from tidings.deliveries.worker import Deliverer
 from tidings.net.guard import AddressGuard
@@ -50,12 +51,14 @@ def build(parts: Parts) -> DeliveryServices:
     parts.listeners.imports_finished.append(outbox.post_import)
     parts.listeners.kept_queries.append(webhook_settings.kept_queries)
     parts.listeners.cleanup_tasks.extend(CLEANUP_TASKS)
+    webhooks = Webhooks(database, clock, parts.listeners, integrations.url_refusal)
     parts.joins.integrations = integrations
+    parts.joins.webhooks = OwnWebhookArchiver(webhooks)
     parts.joins.receiver_lease = RECEIVER_LEASE
     parts.joins.delivery_retry = RetryPolicy().give_up_after
     return DeliveryServices(
         integrations=integrations,
-        webhooks=Webhooks(database, clock, parts.listeners, integrations.url_refusal),
+        webhooks=webhooks,
         redelivery=Deliveries(database, event_sender, clock),
         queue=DeliveryQueue(database, event_sender, clock),
         apprise_sender=apprise_sender,

@@ -9,6 +9,7 @@ from typing import Generic, TypeVar
 
 from tidings.archives.archived_rules import RuleArchiver
 from tidings.archives.archived_views import ViewArchiver
+from tidings.archives.archived_webhooks import WebhookArchiver
 from tidings.archives.integration_settings import IntegrationArchiver
 from tidings.engine.database import Database
 from tidings.services import SliceServices
@@ -33,6 +34,8 @@ class Joins:
     """From views, for archives."""
     rules: RuleArchiver = field(init=False)
     """From rules, for archives."""
+    webhooks: WebhookArchiver = field(init=False)
+    """From deliveries, for archives."""
     receiver_lease: timedelta = field(init=False)
     """From deliveries, for maintenance: how long a worker holds the queue of a receiver."""
     delivery_retry: timedelta = field(init=False)
