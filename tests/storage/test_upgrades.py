@@ -15,6 +15,8 @@ from sqlalchemy import delete, func, select, text, update
 from support.every_table import described_tables, fill_described
 from tidings import __version__
 from tidings.base.times import Instant
+from tidings.deliveries.store import webhooks
+from tidings.deliveries.webhooks import WebhookFields
 from tidings.domain.accounts.rights import ALL_RIGHTS
 from tidings.domain.entries.entries import EntryStatus
 from tidings.engine.database import Database
@@ -154,6 +156,34 @@ def test_api_keys_keep_their_tokens_and_all_rights_after_the_upgrade(empty: Data
         # The rows of this test have ids that PostgreSQL's sequence does not know.
         if empty.is_sqlite:
             assert api_keys.add(db, 1, description="new", description_key="new", token="t", now=Instant(1)).id == 4
+
+
+@pytest.mark.filterwarnings("ignore:Skipped unsupported reflection of expression-based index")
+def test_the_webhook_of_each_user_becomes_the_first_of_several_after_the_upgrade(empty: Database) -> None:
+    migrate.upgrade(empty, "0071")
+    fill(empty)
+    kept = '{"url":"https://hooks.example/","secret":"abc"}'
+    names = "enabled, changed_at, last_error, last_error_form"
+    with empty.writing() as db:
+        db.run(text("UPDATE integrations SET name = 'webhook', enabled = :on"), on=True)
+        db.run(text("UPDATE integrations SET name = 'linkding' WHERE user_id = 2"))
+        db.run(text("UPDATE integrations SET settings = :kept WHERE user_id = 3"), kept=kept)
+        db.run(text("UPDATE feeds SET parsing_error_count = 2, failed_checks = 1 WHERE id = 1"))
+        db.run(text("UPDATE feeds SET parsing_error_count = 0, failed_checks = 1 WHERE id = 2"))
+        db.run(text("UPDATE feeds SET parsing_error_count = 2, failed_checks = 0 WHERE id = 3"))
+        before = db.tuples(text(f"SELECT {names} FROM integrations WHERE user_id IN (1, 3) ORDER BY user_id"))
+
+    migrate.upgrade(empty)
+
+    with empty.reading() as db:
+        hooks = webhooks.list_all(db, 1) + webhooks.list_all(db, 2) + webhooks.list_all(db, 3)
+        assert [(one.user_id, one.name, one.is_main) for one in hooks] == [(1, "Webhook", True), (3, "Webhook", True)]
+        assert db.tuples(text(f"SELECT {names} FROM webhooks ORDER BY user_id")) == before
+        assert (hooks[1].own.url, hooks[1].own.secret) == ("https://hooks.example/", "abc")
+        assert WebhookFields.of(hooks[1]) == WebhookFields(name="Webhook")
+        assert db.scalars(text("SELECT name FROM integrations ORDER BY user_id")) == ["linkding"]
+        failing = db.scalars(select(feeds.c.id).where(feeds.c.is_failing).order_by(feeds.c.id))
+        assert failing == [1]
 
 
 def test_every_version_in_the_changelog_names_a_schema_that_is_upgraded() -> None:
