@@ -97,6 +97,22 @@ def test_an_exported_archive_is_imported_and_its_file_is_removed(alice: Person, 
     assert _folder(bob) == []
 
 
+def test_webhooks_are_told_when_an_import_in_the_background_has_ended(alice: Person) -> None:
+    alice.post("/v1/webhooks", {"url": "https://hooks.example/", "events": ["import_finished"]})
+    for content in (POCKET.encode(), b"nothing of that kind"):
+        assert _send(alice, *_form(content), f"{PATH}?source=pocket")[0] == 202
+        finished(alice)
+
+    sent = alice.get("/v1/webhooks/deliveries")["deliveries"]
+    failed, done = (json.loads(alice.get(f"/v1/webhooks/deliveries/{one['id']}")["body"])["import"] for one in sent)
+    assert done.items() >= {
+        "source": "pocket", "succeeded": True, "error_message": "", "new_feeds": 1, "new_entries": 1, "problems": 0
+    }.items()  # fmt: skip
+    assert failed["origin"] == done["origin"] == "stars.csv"
+    assert (failed["succeeded"], failed["new_feeds"]) == (False, 0)
+    assert failed["error_message"] == alice.get(PATH)["error_message"] != ""
+
+
 def test_an_archive_of_a_stranger_takes_over_nothing(alice: Person) -> None:
     before = alice.get("/v1/me")
 

@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
+from fever.apps import sign_in
+from greader.apps import READ, STARRED, with_password
 from support.outbox import deliver, delivery_queue
 from support.people import Person, rss
 from support.publisher import Answer, Publisher
@@ -392,6 +394,32 @@ def test_every_way_of_marking_lists_is_told(alice: Person, site: Publisher) -> N
     sent = [titles(body) for _, _, body in told(alice)]
     assert [len(one) for one in sent] == [2, 4, 1, 1]
     assert sent[2:] == [["Three"], ["Four"]]
+
+
+def test_marks_of_apps_are_told(alice: Person, site: Publisher) -> None:
+    alice.has_feed(site, ["Two", "One"])
+    other = alice.has_feed(site, ["Three"])
+    one, two, _three = (entry["id"] for entry in sorted(alice.entries(), key=lambda entry: entry["id"]))
+    has_webhook(alice, "https://hooks.example/", events=["entry_read", "entry_starred"])
+    fever = sign_in(alice, "Fever")
+    greader = with_password(alice)
+
+    fever.mark(mark="item", id=one, **{"as": "read"})
+    fever.mark(mark="item", id=one, **{"as": "saved"})
+    fever.mark(mark="item", id=one, **{"as": "read"})
+    greader.post("edit-tag", [("i", two), ("a", READ), ("a", STARRED)])
+    fever.mark(mark="feed", id=other["id"], before=2**40, **{"as": "read"})
+    publish(alice, site, other, "Four", "Three")
+    greader.post("mark-all-as-read", {"s": f"feed/{other['id']}"})
+
+    assert [(event, titles(body)) for _, event, body in told(alice)] == [
+        ("entry_read", ["One"]),
+        ("entry_starred", ["One"]),
+        ("entry_read", ["Two"]),
+        ("entry_starred", ["Two"]),
+        ("entry_read", ["Three"]),
+        ("entry_read", ["Four"]),
+    ]
 
 
 def test_many_entries_are_told_in_few_small_events(alice: Person, site: Publisher) -> None:
