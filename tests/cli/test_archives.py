@@ -7,11 +7,13 @@ import stat
 import zipfile
 
 import pytest
+from sqlalchemy import select
 
 from cli.commands import Tidings, error_line
 from support.archives import HOSTILE_SETTINGS, hostile_archive
 from support.people import PASSWORD
 from support.publisher import Answer, Publisher
+from tidings.deliveries.tables import delivery_bodies
 from tidings.wiring.services import AllServices
 
 pytestmark = pytest.mark.slow
@@ -19,7 +21,8 @@ pytestmark = pytest.mark.slow
 
 def test_an_account_is_exported_and_imported(tidings: Tidings, services: AllServices) -> None:
     alice = services.accounts.users.create("alice", PASSWORD)
-    services.accounts.users.create("bob", PASSWORD)
+    bob = services.accounts.users.create("bob", PASSWORD)
+    services.deliveries.webhooks.create(bob.id, {"url": "https://hooks.example/", "events": ("import_finished",)})
     services.feeds.opml.import_(
         alice.id, b'<opml version="2.0"><body><outline text="x" xmlUrl="https://example.org/feed"/></body></opml>'
     )
@@ -34,6 +37,20 @@ def test_an_account_is_exported_and_imported(tidings: Tidings, services: AllServ
     assert zipfile.ZipFile(target).testzip() is None
     assert (imported.returncode, imported.stderr) == (0, "")
     assert imported.stdout.startswith("Feeds: 1 new, 0 already there\n")
+
+    # Webhooks are told, also of what cannot be read; not of a file that is missing.
+    (tidings.folder / "odd.zip").write_bytes(b"no archive")
+    error_line(tidings("import", "bob", str(tidings.folder / "odd.zip")), 1)
+    error_line(tidings("import", "bob", str(tidings.folder / "missing.zip")), 1)
+    with services.reading() as db:
+        told = [
+            json.loads(one)
+            for one in db.scalars(select(delivery_bodies.c.body).order_by(delivery_bodies.c.delivery_id))
+        ]
+    assert [(one["import"]["origin"], one["import"]["succeeded"], one["import"]["new_feeds"]) for one in told] == [
+        ("alice.zip", True, 1),
+        ("odd.zip", False, 0),
+    ]
 
 
 def test_an_archive_of_a_stranger_takes_over_nothing_unless_that_is_asked_for(

@@ -52,7 +52,7 @@ from tidings.services.clock import Clock
 from tidings.services.entries.saved_pages import SAVED_PAGES_URL
 from tidings.services.feeds.categories import ensure_paths
 from tidings.services.feeds.feeds import MAX_CATEGORIES
-from tidings.services.listeners import Listeners
+from tidings.services.listeners import FinishedImport, Listeners
 from tidings.storage.accounts import users
 from tidings.storage.entries import counters, entries, labels
 from tidings.storage.entries.contents import ContentExtras
@@ -151,6 +151,11 @@ class AccountImport:
                 keeps_main=keeps_main,
             )
         return report
+
+    def tell_finished(self, result: FinishedImport) -> None:
+        """Tell that an import has ended which does not run in the background."""
+        with self._database.writing() as db:
+            self._listeners.tell_import_finished(db, result)
 
     def review(self, user: User, file: IO[bytes]) -> ImportReview:
         """Return what an archive would change, apart from adding feeds and entries. Raises InvalidInput if damaged.

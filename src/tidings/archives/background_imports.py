@@ -313,16 +313,7 @@ class _Run:
 
     def complete(self, task: ImportTask, report: AccountImportReport) -> None:
         """Record what the import did, and tell that it has ended."""
-        result = FinishedImport(
-            user_id=self.user.id,
-            source=task.source,
-            origin=task.origin,
-            new_feeds=report.new_feeds,
-            known_feeds=report.known_feeds,
-            new_entries=report.new_entries,
-            known_entries=report.known_entries,
-            problems=len(report.problems),
-        )
+        result = report.finished(self.user.id, task.source, task.origin)
         self.finish(ImportState.DONE, result, report=msgspec.json.encode(report).decode())
 
     def fail(self, task: ImportTask, problem: Message) -> None:

@@ -12,6 +12,7 @@ from msgspec import Struct
 from tidings.archives.parts import DEFAULT_PARTS, ArchivePart, ImportReview, LeftOff
 from tidings.base.messages import Message, decode_message
 from tidings.base.times import Instant
+from tidings.services.listeners import FinishedImport
 
 # A run whose process has not renewed it for this long has ended without saying so.
 IMPORT_LEASE: Final = timedelta(seconds=60)
@@ -49,6 +50,19 @@ class AccountImportReport(Struct):
     """What could not be stored, in words."""
     left_off: list[LeftOff] = []
     """What was not asked for."""
+
+    def finished(self, user_id: int, source: str, origin: str) -> FinishedImport:
+        """Return what is told when the import has ended."""
+        return FinishedImport(
+            user_id=user_id,
+            source=source,
+            origin=origin,
+            new_feeds=self.new_feeds,
+            known_feeds=self.known_feeds,
+            new_entries=self.new_entries,
+            known_entries=self.known_entries,
+            problems=len(self.problems),
+        )
 
 
 class ImportTask(Struct, frozen=True):

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
+from urllib.parse import urlsplit
 
 from cyclopts import Parameter
 
 from tidings.archives import records
 from tidings.archives.parts import DEFAULT_PARTS, SECURITY, ArchivePart, chosen_parts
 from tidings.archives.source import ImportSource
-from tidings.base.errors import StartError
+from tidings.base.errors import StartError, TidingsError
 from tidings.commands.application import LoadedSettings, open_application, prepare
 from tidings.commands.terminal import confirm, progress_bar, read_secret, say
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator
     from contextlib import AbstractContextManager
 
     from tidings.archives.import_runs import AccountImportReport
@@ -122,15 +124,17 @@ def import_account(
     with open_application(loaded.settings) as application:
         application.check()
         user = application.services.accounts.users.find(username)
-        if path.startswith(_DATABASES):
-            report = _import_database(application, user, path, source, from_user, parts)
-        elif source is ImportSource.MINIFLUX:
-            report = _import_from_miniflux(application, user, url, api_key_file, parts)
-        elif source is ImportSource.TINY_TINY_RSS:
-            report = _import_from_ttrss(application, user, url, from_user, password_file)
-        else:
-            asks = not apply and sys.stdin.isatty()
-            report = _import_file(application, user, Path(path) if path else None, source, parts, asks=asks)
+        with _told(application, user, source, path, url) as tell:
+            if path.startswith(_DATABASES):
+                report = _import_database(application, user, path, source, from_user, parts)
+            elif source is ImportSource.MINIFLUX:
+                report = _import_from_miniflux(application, user, url, api_key_file, parts)
+            elif source is ImportSource.TINY_TINY_RSS:
+                report = _import_from_ttrss(application, user, url, from_user, password_file)
+            else:
+                asks = not apply and sys.stdin.isatty()
+                report = _import_file(application, user, Path(path) if path else None, source, parts, asks=asks)
+            tell(report)
     say(f"Feeds: {report.new_feeds} new, {report.known_feeds} already there")
     say(
         f"Entries: {report.new_entries} new, {report.known_entries} already there, "
@@ -141,6 +145,28 @@ def import_account(
     for line in _left_off(report):
         say(line)
     return 1 if report.problems else 0
+
+
+@contextmanager
+def _told(
+    application: Application, user: User, source: ImportSource, path: str, url: str
+) -> Iterator[Callable[[AccountImportReport], None]]:
+    """Tell that an import has ended: with what is given to the function, or why it failed."""
+    from tidings.services.listeners import FinishedImport
+
+    is_database = path.startswith(_DATABASES)
+    reader = ImportSource.MINIFLUX if is_database and source is ImportSource.TIDINGS else source
+    # The address of a database or a server may have a password in it.
+    origin = (urlsplit(path or url).hostname or "") if is_database or not path else Path(path).name
+    tell = application.services.archives.account_import.tell_finished
+    try:
+        yield lambda report: tell(report.finished(user.id, reader, origin))
+    except StartError:
+        # It has not begun.
+        raise
+    except TidingsError as error:
+        tell(FinishedImport(user_id=user.id, source=reader, origin=origin, error=error.message))
+        raise
 
 
 # What the command asks about each part.
