@@ -488,6 +488,8 @@ class _TsQuery(_Fts5):
 
 def index(db: Write, documents: Sequence[Document]) -> None:
     """Index documents, replacing what is indexed of their entries. The entries exist, and belong to the users named."""
+    if not documents:
+        return
     documents = sorted(documents, key=lambda document: document.entry_id)
     if is_sqlite(db.connection):
         _remove(db, _select_by_id, ids=[document.entry_id for document in documents])
