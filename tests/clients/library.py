@@ -15,8 +15,7 @@ from xml.sax.saxutils import escape
 
 from support.people import Person
 from support.publisher import Publisher
-from tidings.deliveries.registry import WEBHOOK
-from tidings.deliveries.tables import integrations
+from tidings.deliveries.store import webhooks
 
 _numbers = itertools.count(1)
 _NEWEST = datetime(2026, 9, 28, 10, tzinfo=UTC)
@@ -128,8 +127,9 @@ def create_library(person: Person, site: Publisher) -> Library:
 
 
 def saves_somewhere(person: Person) -> None:
-    """Switches on a service to save entries to; the API itself has no way to."""
+    """Switches on a service to save entries to."""
     services = person.service.services
-    row = {"user_id": person.id, "name": WEBHOOK, "enabled": True, "settings": '{"url": "http://saved.example/"}'}
     with services.database.writing() as db:
-        db.run(integrations.insert().values(**row, changed_at=services.clock()))
+        webhooks.save_main(
+            db, person.id, enabled=True, settings='{"url": "http://saved.example/"}', now=services.clock()
+        )
