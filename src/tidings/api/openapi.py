@@ -29,6 +29,7 @@ from tidings.domain.accounts.users import User
 from tidings.domain.errors import SignInThrottled
 from tidings.http.binding import LazyBody, Query
 from tidings.http.endpoints import Endpoint, Media, Routes
+from tidings.http.event_stream import MEDIA_TYPE as EVENT_STREAM
 from tidings.http.openapi_schemas import PATH_ID, Schema, Schemas, is_nothing, parameters
 from tidings.http.requests import Request
 from tidings.http.responses import JSON
@@ -278,10 +279,17 @@ def _answer(status: int, hint: Any, schemas: Schemas, example: Any) -> dict[str,
         about: Schema = {}
         if hint.data is not None:
             about = {"contentMediaType": JSON, "contentSchema": schemas.of(hint.data)}
-        created["content"] = {hint.type: _content({**hint.schema, **about}, example)}
+        schema = {**hint.schema, **about}
+        created["content"] = {hint.type: _content(_event(schema) if hint.type == EVENT_STREAM else schema, example)}
     elif hint is not None:
         created["content"] = {JSON: _content(schemas.of(hint), example)}
     return created
+
+
+def _event(data: Schema) -> Schema:
+    """Return the schema of each event of a stream (HTML, section 9.2), which is what readers of OpenAPI 3.1 expect."""
+    members = {"event": {"type": "string"}, "id": {"type": "string"}, "data": data}
+    return {"type": "object", "properties": members, "required": ["data"]}
 
 
 def _error(status: int, schemas: Schemas, examples: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
