@@ -23,6 +23,10 @@ DELAY_S = 1.5
 NO_WORKER = "delete Navigator.prototype.serviceWorker"
 
 
+# A second after the page: on a busy machine before its network is idle.
+LATER = ("/live.js", "/events")
+
+
 @pytest.mark.parametrize("path", ["/unread", "/feeds", "/settings"])
 def test_the_first_page_needs_at_most_six_requests(
     browser: Browser, service: RunningService, alice: Person, site: Publisher, path: str
@@ -35,8 +39,9 @@ def test_the_first_page_needs_at_most_six_requests(
         created.page.on("request", lambda request: requests.append(urlsplit(request.url).path))
         created.go(path).wait_for_load_state("networkidle")
 
-    assert len(requests) <= MAX_REQUESTS, requests
-    assert sum(one.endswith(".js") for one in requests) == 1
+    needed = [one for one in requests if not one.endswith(LATER)]
+    assert len(needed) <= MAX_REQUESTS, requests
+    assert sum(one.endswith(".js") for one in needed) == 1
 
 
 def delay(route: Route) -> None:
