@@ -29,7 +29,7 @@ from tidings.domain.accounts.users import User
 from tidings.domain.errors import SignInThrottled
 from tidings.http.binding import LazyBody, Query
 from tidings.http.endpoints import Endpoint, Media, Routes
-from tidings.http.event_stream import MEDIA_TYPE as EVENT_STREAM
+from tidings.http.event_stream import EVENT_STREAM
 from tidings.http.openapi_schemas import PATH_ID, Schema, Schemas, is_nothing, parameters
 from tidings.http.requests import Request
 from tidings.http.responses import JSON

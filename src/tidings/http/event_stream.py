@@ -18,7 +18,7 @@ from starlette.types import Message, Receive, Scope, Send
 from tidings.base.errors import TidingsError
 from tidings.http.requests import Request
 
-MEDIA_TYPE: Final = "text/event-stream"
+EVENT_STREAM: Final = "text/event-stream"
 # Proxies commonly end a response that has sent nothing for 60 s, and some for 30 s.
 COMMENT_INTERVAL_S: Final = 15.0
 _COMMENT: Final = b":\n\n"
@@ -120,7 +120,7 @@ class EventStream(StreamingResponse):
     ) -> None:
         # X-Accel-Buffering is for nginx, which would keep events until it has some kilobytes of them.
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-        super().__init__((), headers=headers, media_type=MEDIA_TYPE)
+        super().__init__((), headers=headers, media_type=EVENT_STREAM)
         self._source = source
         self._comment_after_s = comment_after_s
 

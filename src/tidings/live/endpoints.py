@@ -7,7 +7,7 @@ from starlette.responses import Response
 from tidings.base.errors import InvalidInput
 from tidings.http.binding import Query
 from tidings.http.endpoints import Media, Routes
-from tidings.http.event_stream import MEDIA_TYPE, TooManyStreams, last_event_id
+from tidings.http.event_stream import EVENT_STREAM, TooManyStreams, last_event_id
 from tidings.http.requests import Request
 from tidings.live.changes import Changes
 from tidings.live.services import LiveServices
@@ -25,7 +25,7 @@ class EventsQuery(Query, frozen=True):
 @routes.get(
     "/v1/events",
     raises=(InvalidInput, TooManyStreams),
-    responses={200: Media(MEDIA_TYPE, {"type": "string"}, data=Changes)},
+    responses={200: Media(EVENT_STREAM, {"type": "string"}, data=Changes)},
 )
 def stream_events(grant: Grant, live: LiveServices, request: Request, query: EventsQuery) -> Response:
     """Get what changes, as it happens: server-sent events.
