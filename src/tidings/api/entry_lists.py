@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 import msgspec
@@ -40,7 +41,7 @@ from tidings.services import Services
 from tidings.services.clock import TimeZone, time_zone
 from tidings.services.entries.entries import unknown_entry
 from tidings.services.entries.labels import check_owned
-from tidings.services.entries.listing import COUNTED
+from tidings.services.entries.listing import COUNTED, EntryLists
 from tidings.services.entries.queries import both, in_categories
 from tidings.storage.entries import duplicates, entries, entry_lists, labels
 from tidings.storage.entries.duplicates import Other
@@ -238,18 +239,8 @@ def filtered_list(
     category_ids = {id_ for id_ in (category_id, query.category_id or 0) if id_}
     asked = both(services.entries.queries.dated(caller, query.query), within)
     is_bounded = not query.wants_exact_total and asked is not None
-    with services.entries.listing.open(
-        caller.id,
-        search=query.search,
-        query=asked,
-        feed_ids=feed_ids,
-        category_ids=category_ids,
-        label_ids=query.label_ids(),
-    ) as lists:
-        entry_filter, page = (
-            filter_of_list(lists.db, caller, query, feed_ids, category_ids, asked),
-            page or query.page(),
-        )
+    with opened_list(caller, services, query, feed_ids, category_ids, asked) as (lists, entry_filter):
+        page = page or query.page()
         if entry_filter is None:
             return json(EntryList(**_members(Total(0), asked), entries=[]))
         asked_page = _with_one_more(page, count_up_to=COUNTED if is_bounded else None)
@@ -265,7 +256,31 @@ def filtered_list(
     return ChunkedJson(_chunks(caller, services, style, fields, ids, _members(total, asked)), headers)
 
 
-def filter_of_list(
+@contextmanager
+def opened_list(
+    caller: User,
+    services: Services,
+    query: EntriesQuery,
+    feed_ids: Collection[int],
+    category_ids: Collection[int],
+    asked: DatedQuery | None,
+) -> Iterator[tuple[EntryLists, EntryFilter | None]]:
+    """Yield lists of the caller, and the conditions of this one with those of its path; None if nothing can match.
+
+    feed_ids, category_ids: all of them must match. asked: the query of the list.
+    """
+    with services.entries.listing.open(
+        caller.id,
+        search=query.search,
+        query=asked,
+        feed_ids=feed_ids,
+        category_ids=category_ids,
+        label_ids=query.label_ids(),
+    ) as lists:
+        yield lists, _filter_of_list(lists.db, caller, query, feed_ids, category_ids, asked)
+
+
+def _filter_of_list(
     db: Read,
     caller: User,
     query: EntriesQuery,
@@ -273,10 +288,6 @@ def filter_of_list(
     category_ids: Collection[int],
     asked: DatedQuery | None,
 ) -> EntryFilter | None:
-    """Return the conditions of a list, with those of its path; None if nothing can match.
-
-    feed_ids, category_ids: all of them must match. asked: the query of the list.
-    """
     entry_filter, place = query.filter(), in_categories(db, caller.id, category_ids, asked)
     if len(feed_ids) > 1 or place is None:
         return None

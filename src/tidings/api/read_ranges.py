@@ -7,7 +7,7 @@ from typing import Annotated
 from msgspec import Struct
 
 from tidings.api.entry_filters import EntriesQuery
-from tidings.api.entry_lists import filter_of_list
+from tidings.api.entry_lists import opened_list
 from tidings.api.schema_annotations import Required, one_of
 from tidings.base.errors import InvalidInput
 from tidings.base.messages import verbatim
@@ -57,17 +57,9 @@ def marked_list(
     feed_ids = {query.feed_id} if query.feed_id else set()
     category_ids = {query.category_id} if query.category_id else set()
     asked = both(services.entries.queries.dated(caller, query.query), within)
-    with services.entries.listing.open(
-        caller.id,
-        search=query.search,
-        query=asked,
-        feed_ids=feed_ids,
-        category_ids=category_ids,
-        label_ids=query.label_ids(),
-    ) as lists:
-        entry_filter = filter_of_list(lists.db, caller, query, feed_ids, category_ids, asked)
-    if entry_filter is None:
-        return MarkedRead(0, None)
+    with opened_list(caller, services, query, feed_ids, category_ids, asked) as (_, entry_filter):
+        if entry_filter is None:
+            return MarkedRead(0, None)
     marked = services.entries.read_marker.mark_list_read(caller.id, entry_filter, page, shown)
     return MarkedRead(marked.count, str(marked.moment) if marked.count else None)
 
