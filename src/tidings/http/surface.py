@@ -319,19 +319,14 @@ class Surface(Generic[C]):
 
     def _serve(self, call: Call[C], bound: BoundEndpoint[C]) -> Response:
         try:
-            with self._reading(call):
+            try:
+                with self._reading(call):
+                    return self._handled(call, bound)
+            except NotFound:
+                # A replica may lack what was stored a moment ago, and clients take 404 for "deleted for ever".
+                if not self._may_read_replica(call):
+                    raise
                 return self._handled(call, bound)
-        except NotFound as error:
-            # A replica may lack what was stored a moment ago, and clients take 404 for "deleted for ever".
-            if self._may_read_replica(call):
-                return self._serve_from_main(call, bound)
-            return self._failed(error, call.request, call.context)
-        except Exception as error:  # noqa: BLE001 - every error becomes a response
-            return self._failed(error, call.request, call.context)
-
-    def _serve_from_main(self, call: Call[C], bound: BoundEndpoint[C]) -> Response:
-        try:
-            return self._handled(call, bound)
         except Exception as error:  # noqa: BLE001 - every error becomes a response
             return self._failed(error, call.request, call.context)
 
