@@ -312,7 +312,12 @@ def test_webhooks_of_the_archive_come_in_switched_off_unless_integrations_are_as
 
     def secrets() -> list[str]:
         with services.reading() as db:
-            return list(db.scalars(text("SELECT settings FROM webhooks ORDER BY id")))
+            return list(
+                db.scalars(
+                    text("SELECT settings FROM webhooks WHERE user_id IN (:reader, :bob) ORDER BY id"),
+                    {"reader": reader.user.id, "bob": bob.user.id},
+                )
+            )
 
     def planned() -> list[str]:
         user = services.accounts.users.find(bob.user.username)
