@@ -15,6 +15,7 @@ from sqlalchemy import (
     ColumnElement,
     Executable,
     Integer,
+    Join,
     Table,
     Text,
     TextualSelect,
@@ -242,7 +243,7 @@ def _counted_up_to_on_postgresql(element: counted_up_to, compiler: Any, **option
 class each_match(FunctionElement[int]):  # noqa: N801
     """The entries that match, one after the other: `each_match(expression).table_valued("entry_id", name="found")`.
 
-    Joined with the entries and with a LIMIT, only as many matches are looked up as it takes, and none are collected.
+    With `LookedUp` and a LIMIT, only as many matches are looked up as it takes, and none are collected.
     """
 
     inherit_cache = True
@@ -259,6 +260,25 @@ def _each_match_on_postgresql(element: each_match, compiler: Any, **options: Any
     expression = compiler.process(element.clauses, **options)
     # OFFSET 0: as in `matches`.
     return f"(SELECT entry_id FROM search_vectors WHERE words @@ CAST({expression} AS tsquery) OFFSET 0)"  # noqa: S608
+
+
+class LookedUp(Join):
+    """A join that reads its left side first, and looks up the right one for each row: `LookedUp(found, entries, …)`.
+
+    Left to itself, SQLite begins with the entries of a feed, and evaluates the search for each of them. PostgreSQL
+    decides by its statistics.
+    """
+
+    inherit_cache = True
+
+
+@compiles(LookedUp, "sqlite")
+def _looked_up_on_sqlite(element: LookedUp, compiler: Any, **options: Any) -> str:
+    # SQLite keeps the order of a CROSS JOIN (https://www.sqlite.org/optoverview.html#crossjoin).
+    left, right, condition = (
+        compiler.process(part, **options) for part in (element.left, element.right, element.onclause)
+    )
+    return f"{left} CROSS JOIN {right} ON {condition}"
 
 
 def select_matches(db: Read, expression: str) -> TextualSelect:

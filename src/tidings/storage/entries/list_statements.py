@@ -490,10 +490,10 @@ def _counted_rows(query: EntryListQuery) -> Select[Any]:
         return select(row).select_from(entries).where(*counted, *([FROM_THE_FIRST] if query.tests_everything else ()))
     # From the matches on, one after the other. Each is looked up by its id.
     expression = bindparam("match_expression", type_=Text)
-    found = full_text.each_match(expression).table_valued("entry_id", name="found", joins_implicitly=True)
-    owner = full_text.without_index(entries.c.user_id) == bindparam("user")
-    others = _conditions(query._replace(search=""), owner)
-    return select(row).select_from(found, entries).where(entries.c.id == found.c.entry_id, *others)
+    found = full_text.each_match(expression).table_valued("entry_id", name="found")
+    others = _conditions(query._replace(search=""), entries.c.user_id == bindparam("user"))
+    looked_up = full_text.LookedUp(found, entries, entries.c.id == found.c.entry_id)
+    return select(row).select_from(looked_up).where(*others)
 
 
 @lru_cache(maxsize=128)
