@@ -52,7 +52,7 @@ format: $(VENV)/.dev ## fix lint and format the code
 	-$(VENV)/bin/oxlint --quiet --fix $(STATIC)/js
 	$(VENV)/bin/oxfmt $(STATIC)
 
-bench: $(VENV)/.dev ## measure performance (ARGS="lists" for one of ingest, lists, apps, first-sync, imports, pages, queries, rules, schedule, latency, deliveries, connections, growth, capacity)
+bench: $(VENV)/.dev ## measure performance (ARGS="lists" for one of ingest, lists, apps, first-sync, imports, pages, queries, rules, schedule, sync, latency, deliveries, connections, events, growth, capacity)
 	@exec $(IN_VENV) -m benchmarks $(ARGS)
 
 bench-api: $(VENV)/.dev ## measure the native API with eight connections, compared with the reference server if it is installed

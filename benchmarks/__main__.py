@@ -26,6 +26,7 @@ def main() -> int:
         queries,
         rules,
         schedule,
+        sync,
     )
 
     known = {
@@ -38,6 +39,7 @@ def main() -> int:
         "queries": queries.run,
         "rules": rules.run,
         "schedule": schedule.run,
+        "sync": sync.run,
         "latency": latency.run,
         "deliveries": deliveries.run,
         "connections": connections.run,

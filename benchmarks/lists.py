@@ -118,14 +118,14 @@ def entry(number: int, now: Instant) -> ReadyEntry:
 def _measure(engine: str, person: Person) -> None:
     connection = http.client.HTTPConnection(urlsplit(person.service.url).netloc)
     sys.stdout.write(f"lists on {engine}:                  median      p95     bytes\n")
-    ways = [({"X-Auth-Token": person.token}, CALLS), (_reader_header(person), READER_CALLS)]
+    ways = [({"X-Auth-Token": person.token}, CALLS), (reader_header(person), READER_CALLS)]
     for headers, calls in ways:
         for name, path in calls.items():
             measure_call(connection, name, path, headers)
     connection.close()
 
 
-def _reader_header(person: Person) -> dict[str, str]:
+def reader_header(person: Person) -> dict[str, str]:
     password = person.post("/v1/api-passwords", {"name": "benchmark"})["password"]
     query = urlencode({"Email": person.user.username, "Passwd": password})
     answer = call(person.service.url, "GET", f"/accounts/ClientLogin?{query}").body.decode()

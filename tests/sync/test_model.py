@@ -1,4 +1,7 @@
-"""Devices that sync at random moments have what the lists of the server have, whatever happens in between."""
+"""Whatever happens in between, clients have what the lists of the server have.
+
+Three devices sync at random moments, a listener hears events, and an agent reads and changes through its tools.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +24,8 @@ from support.entry_fixtures import NOW, ready
 from support.postgres import create_database, drop_database
 from support.random_examples import examples, in_long_run
 from sync.device import SMALL, Device
+from sync.listener import OF_CHECK, STATE, Listener, members_of
+from sync.reading_agent import ReadingAgent
 from tidings.api.endpoints.entries import list_entries
 from tidings.api.endpoints.feeds import list_feeds
 from tidings.api.endpoints.labels import listed
@@ -35,6 +40,8 @@ from tidings.duplicates import store as duplicate_store
 from tidings.duplicates.store import Found
 from tidings.engine.database import Database
 from tidings.http.requests import Request
+from tidings.live import positions
+from tidings.live.services import LiveServices
 from tidings.maintenance.store import backup, restore
 from tidings.rules import store as rule_store
 from tidings.rules.model import Action, ActionType, RuleFields
@@ -42,7 +49,7 @@ from tidings.rules.services import RuleServices
 from tidings.settings import load
 from tidings.storage import migrate
 from tidings.storage.accounts import change_log, users
-from tidings.storage.entries import counters, entries, tombstones
+from tidings.storage.entries import counters, entries, folded, tombstones
 from tidings.storage.entries.tombstones import DeletedEntry
 from tidings.storage.feeds import categories, feeds
 from tidings.storage.polling import entry_writes
@@ -82,6 +89,10 @@ class House:
         self.database = Database(self.url)
         self.services: AllServices = build_services(self.database, load({"DATA_DIR": str(self.folder)}))
 
+    def close(self) -> None:
+        self.services.of(LiveServices).hub.close()
+        self.database.close()
+
     def name(self) -> str:
         return f"name-{next(self._numbers)}"
 
@@ -93,7 +104,7 @@ class House:
 
     def replace(self, name: str) -> None:
         """Let a copy take the place of what there is."""
-        self.database.close()
+        self.close()
         if not self.database.is_sqlite:
             drop_database(self._server, self._name)
         self._copy(name, self._name)
@@ -103,7 +114,7 @@ class House:
             drop_database(self._server, name)
 
     def _copy(self, source: str, target: str) -> None:
-        self.database.close()
+        self.close()
         if self.database.is_sqlite:
             # The last connection has written the log into the file.
             shutil.copyfile(source, target)
@@ -120,7 +131,9 @@ class Model(RuleBasedStateMachine):
         self.copy = ""
         self.user_id = self.house.services.accounts.users.create(self.house.name(), "correct horse").id
         self.devices = [Device(partial(self.ask, limit=limit)) for limit in (1, 7, 500)]
+        self.agent = ReadingAgent()
         self.add_feed(0)
+        self.listener = Listener(partial(self.ask, limit=500), self.list_for_listeners, self.user_id)
 
     # The server
 
@@ -173,6 +186,13 @@ class Model(RuleBasedStateMachine):
             "settings": (user.username, user.duplicates_in_apps, user.entries_per_page),
         }
 
+    def list_for_listeners(self, name: str) -> Any:
+        """Return one of the lists that an event names, or the numbers of unread and read entries by feed."""
+        if name == "counters":
+            with self.services.reading() as db:
+                return {one.feed_id: (one.unread, one.read) for one in folded.counters_for_apps(db, self.user)}
+        return self.truth()[name]
+
     def rule_ids(self) -> list[int]:
         with self.services.reading() as db:
             return [one.id for one in rule_store.list_all(db, self.user_id)]
@@ -199,6 +219,11 @@ class Model(RuleBasedStateMachine):
             ids = db.scalars(of_user)
         return [ids[(pick + step * 7) % len(ids)] for step in range(most)] if ids else []
 
+    def stored_ids(self, *statuses: EntryStatus) -> set[int]:
+        with self.services.reading() as db:
+            of_user = select(entry_table.c.id).where(entry_table.c.user_id == self.user_id)
+            return set(db.scalars(of_user.where(entry_table.c.status.in_(list(map(int, statuses))))))
+
     def feed_ids(self) -> list[int]:
         with self.services.reading() as db:
             return sorted(feed.id for feed in feeds.list_all(db, self.user_id))
@@ -221,6 +246,71 @@ class Model(RuleBasedStateMachine):
         received, cursor = device.received, device.cursor
         device.sync()
         assert (device.received, device.cursor) == (received, cursor), "nothing is repeated"
+
+    # A client of live events
+
+    @rule()
+    def a_listener_hears_what_happened(self) -> None:
+        with self.services.reading() as db:
+            last = change_log.last_point(db, self.user_id)
+        assert last is not None
+        self.listener.hear(self.services.of(LiveServices).hub, positions.encode(last, self.user_id))
+        truth = self.truth()
+        assert self.listener.entries == {id_: members_of(entry, STATE) for id_, entry in truth["entries"].items()}
+        assert self.listener.feeds == {id_: members_of(feed, OF_CHECK) for id_, feed in truth["feeds"].items()}
+        assert self.listener.counts == self.list_for_listeners("counters")
+        assert self.listener.lists == {name: truth[name] for name in (*SMALL, "settings")}
+
+    @rule()
+    def the_connection_of_the_listener_is_lost(self) -> None:
+        self.listener.leave()
+
+    # An agent
+
+    @rule(limit=st.sampled_from([1, 3, 50]))
+    def an_agent_reads_what_is_unread_since(self, limit: int) -> None:
+        listed = self.agent.read_unread(self.services, self.user, limit)
+        unread, known = self.stored_ids(EntryStatus.UNREAD), self.stored_ids(*EntryStatus)
+        assert len(set(listed)) == len(listed), "nothing is repeated"
+        assert not set(listed) & self.agent.seen, "nothing is repeated"
+        assert set(listed) <= unread
+        assert unread - self.agent.known <= set(listed), "nothing is missed"
+        self.agent.seen |= set(listed)
+        self.agent.known = known
+
+    @rule(limit=st.sampled_from([7, 50]))
+    def an_agent_lists_everything(self, limit: int) -> None:
+        use = partial(self.agent.use, self.services, self.user)
+        with self.services.reading() as db:
+            shown = entries.get_many(db, self.user_id, sorted(self.stored_ids(EntryStatus.UNREAD, EntryStatus.READ)))
+            unread = {one.feed_id: one.unread for one in counters.list_all(db, self.user_id)}
+        found = self.agent.search(self.services, self.user, limit)
+        assert sorted((int(one["id"]), one["status"], one["starred"]) for one in found) == [
+            (one.id, EntryStatus(one.status).api_name, bool(one.starred)) for one in shown
+        ]
+        assert {int(one["id"]): one["unread"] for one in use("list_feeds")["feeds"]} == unread
+        truth = self.truth()
+        for kind, of_truth in (("categories", "title"), ("labels", "title"), ("views", "name")):
+            listed = {int(one["id"]) for one in use(f"list_{kind}")[kind]}
+            assert listed == {one["id"] for one in truth[kind]}, of_truth
+
+    @rule(pick=PICK, what=st.integers(0, 3), value=st.booleans())
+    def an_agent_changes_entries(self, pick: int, what: int, value: bool) -> None:
+        use = partial(self.agent.use, self.services, self.user)
+        shown = sorted(self.stored_ids(EntryStatus.UNREAD, EntryStatus.READ))
+        ids = [str(shown[(pick + step * 7) % len(shown)]) for step in range(3)] if shown else []
+        known = [str(label["id"]) for label in self.truth()["labels"]]
+        if what == 0 and ids:
+            use("mark_entries", entry_ids=ids, status="read" if value else "unread")
+        elif what == 1 and ids:
+            use("star_entries", entry_ids=ids, starred=value)
+        elif what == 2 and ids and known:
+            use("label_entries", entry_ids=ids, **{"add" if value else "remove": known[pick % len(known) :][:1]})
+        elif what == 3:
+            feed = {"feed_id": str(self.feed_ids()[0])}
+            told = use("mark_all_read", **feed)
+            if told["count"]:
+                use("mark_all_read", **feed, confirmation=told["confirmation"])
 
     # Pollers
 
@@ -415,6 +505,7 @@ class Model(RuleBasedStateMachine):
     @precondition(lambda self: not self.copy)
     @rule()
     def a_backup_is_written(self) -> None:
+        self.listener.leave()
         self.copy = self.house.copy()
 
     @precondition(lambda self: self.copy)
@@ -423,7 +514,10 @@ class Model(RuleBasedStateMachine):
         """Sometimes with `tidings restore`, which lets all clients begin again, and sometimes without."""
         if pick % 3:
             return
+        self.listener.leave()
         self.house.replace(self.copy)
+        # Ids of entries are given again: agents ask from a time on.
+        self.agent = ReadingAgent()
         self.house.remove(self.copy)
         self.copy = ""
         if pick % 2:
@@ -431,9 +525,17 @@ class Model(RuleBasedStateMachine):
                 change_log.restart_all(db)
 
     def teardown(self) -> None:
-        for device in getattr(self, "devices", ()):
-            device.sync()
-            assert self.has(device) == self.truth()
+        if not hasattr(self, "listener"):
+            return
+        try:
+            for device in self.devices:
+                device.sync()
+                assert self.has(device) == self.truth()
+            self.a_listener_hears_what_happened()
+            self.an_agent_reads_what_is_unread_since(50)
+            self.an_agent_lists_everything(50)
+        finally:
+            self.listener.leave()
         if self.copy:
             self.house.remove(self.copy)
 
@@ -455,7 +557,7 @@ def test_devices_have_what_the_server_has(databases: Databases, tmp_path: Path) 
                 ),
             )
         finally:
-            house.database.close()
+            house.close()
 
 
 def test_all_clients_begin_again_after_a_backup_was_restored(databases: Databases, tmp_path: Path) -> None:
