@@ -140,6 +140,24 @@ def test_an_imported_feed_can_be_refreshed_and_keeps_its_title(alice: Person, si
     assert by_url(alice)[imported["feed_url"]]["title"] == "My name for it"
 
 
+def test_a_plain_list_of_addresses_is_imported_into_the_first_category(alice: Person, site: Publisher) -> None:
+    known = alice.has_feed(site)
+    alice.delete(f"/v1/feeds/{known['id']}")
+    url = known["feed_url"]
+
+    answer = send(alice, f"# Mine\n{url}\n\nnowhere\n{url}\n".encode(), "text/plain")
+
+    assert answer.status == 201
+    assert answer.json()["message"].splitlines() == [
+        "Feeds imported: 1. Already there: 1. Not usable: 1.",
+        "Line 4 (nowhere): give a complete address that begins with http:// or https://.",
+    ]
+    (stored,) = alice.get("/v1/feeds")
+    assert (stored["feed_url"], stored["title"], stored["category"]["title"]) == (url, url, "All")
+    alice.put(f"/v1/feeds/{stored['id']}/refresh")
+    assert by_url(alice)[url]["title"] == "A feed"
+
+
 def test_nested_folders_become_a_path(alice: Person) -> None:
     import_outlines(alice, folder("Tech", folder("Python", feed("http://a.example/")), feed("http://b.example/")))
 

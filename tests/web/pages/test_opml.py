@@ -58,6 +58,17 @@ def test_an_import_reports_every_invalid_line(reader: Visitor, alice: Person) ->
     assert {feed["category"]["title"] for feed in alice.get("/v1/feeds")} == {"All", "News"}
 
 
+def test_a_list_of_addresses_is_imported_with_a_report(reader: Visitor, alice: Person) -> None:
+    reader.get("/feeds/import")
+
+    page = html.unescape(upload(reader, b"https://example.org/good\nnowhere\n").body.decode())
+
+    assert "1 feed imported." in page
+    assert "1 could not be used." in page
+    assert "<td>2</td>" in page
+    assert [feed["feed_url"] for feed in alice.get("/v1/feeds")] == ["https://example.org/good"]
+
+
 def test_a_document_is_imported_from_a_url(reader: Visitor, alice: Person, site: Publisher) -> None:
     url = site.serve("/blogroll.opml", opml('<outline text="Good" xmlUrl="https://example.org/good"/>'))
     reader.get("/feeds/import")
@@ -108,7 +119,7 @@ def test_five_hundred_feeds_are_imported_at_once(reader: Visitor, alice: Person)
     ("body", "message"),
     [
         (b"", "Choose a file first."),
-        (b"hello", "Line 1: this is not an OPML document"),
+        (b"hello", "Line 1: this is neither an OPML document nor a list of addresses"),
         (b"<opml><body>", "breaks off before its end"),
     ],
 )

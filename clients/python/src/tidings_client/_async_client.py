@@ -1448,10 +1448,12 @@ class AsyncClient(AsyncConnection):
         return await self._text(Call("GET", "/v1/export", is_conditional=True))
 
     async def import_feeds(self, file: bytes | IO[bytes], /) -> models.Imported:
-        """Subscribe to the feeds of an OPML document: the body itself, or the field `file` of a form.
+        """Subscribe to the feeds of an OPML document, or of a plain list of addresses.
 
-        All usable feeds are added, or none if the request fails. No feed is fetched before the response. file: it
-        is sent as it is; one that is open is read from where it stands.
+        It is the body itself, or the field `file` of a form. A list has one address on each line; blank lines and
+        what follows a # at the beginning of a line or after a blank are skipped. Its feeds go to the user's first
+        category. All usable feeds are added, or none if the request fails. No feed is fetched before the response.
+        file: it is sent as it is; one that is open is read from where it stands.
 
         An API key needs the scope manage.
         """

@@ -35,11 +35,13 @@ def export_feeds(caller: User, services: Services) -> Response:
     scope=KeyScope.MANAGE,
     status=201,
     raises=(InvalidInput,),
-    request_bodies=(Media("application/xml"), FILE_FORM),
+    request_bodies=(Media("application/xml"), Media("text/plain"), FILE_FORM),
 )
 def import_feeds(caller: User, services: Services, request: Request) -> ImportedOut:
-    """Subscribe to the feeds of an OPML document: the body itself, or the field `file` of a form.
+    """Subscribe to the feeds of an OPML document, or of a plain list of addresses.
 
+    It is the body itself, or the field `file` of a form. A list has one address on each line; blank lines and what
+    follows a # at the beginning of a line or after a blank are skipped. Its feeds go to the user's first category.
     All usable feeds are added, or none if the request fails. No feed is fetched before the response.
     """
     return ImportedOut(services.feeds.opml.import_(caller.id, document(request)).message)

@@ -1,4 +1,4 @@
-"""Imports and exports subscriptions as OPML."""
+"""Imports and exports subscriptions as OPML, and imports plain lists of addresses."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from tidings.base.errors import InvalidInput
 from tidings.base.messages import msg
-from tidings.domain.feeds import opml
+from tidings.domain.feeds import feed_lists, opml
 from tidings.domain.feeds.categories import CategoryTree
 from tidings.engine import notify
 from tidings.engine.database import Database, Write
@@ -26,7 +26,7 @@ from tidings.storage.feeds import categories, feeds, further_categories
 # A longer report would not be read.
 MAX_REMARKS = 100
 
-_ACCEPT = "text/x-opml, application/xml, text/xml, */*;q=0.1"
+_ACCEPT = "text/x-opml, application/xml, text/xml, text/plain;q=0.5, */*;q=0.1"
 
 
 class OpmlImportResult(Struct, frozen=True):
@@ -72,12 +72,14 @@ class Opml:
         return opml.write(((path, by_category.get(number, [])) for number, path in paths), created_at=self._clock())
 
     def import_(self, user_id: int, body: bytes, origin: str = "") -> OpmlImportResult:
-        """Subscribe to all usable feeds of a document. Nothing is fetched; the new feeds are due immediately.
+        """Subscribe to all usable feeds of an OPML document or of a list of addresses, one on each line.
+
+        Nothing is fetched; the new feeds are due immediately.
 
         origin: name of the file, or host of the server; "" if it is not known.
         Raises InvalidInput, and stores nothing, if the document cannot be read or a feed has no category.
         """
-        document = opml.read(body)
+        document = feed_lists.read(body)
         added = repeat_if_concurrent(lambda: self._store(user_id, document, origin))
         known = len(document.subscriptions) - sum(map(len, added))
         return OpmlImportResult(len(added), known, tuple(document.unusable), tuple(document.ignored_settings))
