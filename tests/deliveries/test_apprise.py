@@ -1,4 +1,4 @@
-"""Messages about new entries: ntfy, Pushover, and Apprise in its sandboxed process."""
+"""Messages about new entries: Gotify, ntfy, Pushover, and Apprise in its sandboxed process."""
 
 from __future__ import annotations
 
@@ -39,7 +39,31 @@ def receiver(name: str, settings: Mapping[str, object], **fields: object) -> str
     return leaf.receiver(leaf.read_settings(msgspec.json.encode(settings)), a_feed(**fields))
 
 
-# ntfy and Pushover
+# Gotify, ntfy and Pushover
+
+
+def test_gotify_gets_a_message_that_opens_the_entry(site: Publisher) -> None:
+    site.script("/push/message", says({"id": 25}), says({"error": "Unauthorized"}, 401))
+    settings = {"url": f"{site.origin}/push/", "token": "A-1", "priority": "8"}
+    event = news("Rain tomorrow", receiver=receiver("gotify", settings))
+
+    outcome, (request,) = hand_over(site, "gotify", settings, event)
+
+    assert outcome.is_delivered
+    assert (request.method, request.path, request.headers["x-gotify-key"]) == ("POST", "/push/message", "A-1")
+    assert request.body == {
+        "title": "Weather notes",
+        "message": "Rain tomorrow",
+        "priority": 8,
+        "extras": {"client::notification": {"click": {"url": "https://weather.example/1"}}},
+    }
+    outcome, _ = hand_over(site, "gotify", settings, event)
+    assert "Gotify does not accept the credentials (401)" in outcome.error_text
+
+
+def test_gotify_announces_all_feeds_unless_only_rules_notify() -> None:
+    assert receiver("gotify", {}) != ""
+    assert receiver("gotify", {"all_feeds": False}) == ""
 
 
 def test_ntfy_gets_json_with_the_priority_and_topic_of_the_feed(site: Publisher) -> None:

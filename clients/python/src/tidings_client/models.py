@@ -51,6 +51,8 @@ FeedHealthHealth = Literal["dead", "failing", "moved", "silent", "slow", "rare",
 
 FeedsChangeAction = Literal["refresh", "enable", "disable", "set_interval", "move", "add_to_category", "delete"]
 
+GotifyIntegrationPriority = Literal["0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10"]
+
 ImportSource = Literal[
     "tidings",
     "miniflux",
@@ -1238,6 +1240,32 @@ class FeedsChange(TypedDict):
     """The category that feeds leave, only with move."""
 
 
+class GotifyIntegration(TypedDict):
+    enabled: bool
+    url: str
+    """Address. Your Gotify server, such as https://push.example.org."""
+    has_token: bool
+    """Whether token is set: it is not shown."""
+    priority: GotifyIntegrationPriority
+    """Priority. From 4 on it makes a sound, from 8 on it also pops up."""
+    all_feeds: bool
+    """For all feeds. Otherwise only for entries of which a rule notifies."""
+    last_error: str
+    """What the service last complained about."""
+
+
+class GotifyIntegrationUpdate(TypedDict):
+    all_feeds: NotRequired[bool]
+    """For all feeds. Otherwise only for entries of which a rule notifies."""
+    enabled: NotRequired[bool]
+    priority: NotRequired[GotifyIntegrationPriority]
+    """Priority. From 4 on it makes a sound, from 8 on it also pops up."""
+    token: NotRequired[str]
+    """Application token. In Gotify: Apps, Create application."""
+    url: NotRequired[str]
+    """Address. Your Gotify server, such as https://push.example.org."""
+
+
 class Icon(TypedDict):
     id: int
     data: str
@@ -1370,6 +1398,7 @@ class Integrations(TypedDict):
     cubox: CuboxIntegration
     custom: CustomIntegration
     espial: EspialIntegration
+    gotify: GotifyIntegration
     instapaper: InstapaperIntegration
     karakeep: KarakeepIntegration
     linkace: LinkaceIntegration
@@ -1401,6 +1430,7 @@ class IntegrationsUpdate(TypedDict):
     cubox: NotRequired[CuboxIntegrationUpdate]
     custom: NotRequired[CustomIntegrationUpdate]
     espial: NotRequired[EspialIntegrationUpdate]
+    gotify: NotRequired[GotifyIntegrationUpdate]
     instapaper: NotRequired[InstapaperIntegrationUpdate]
     karakeep: NotRequired[KarakeepIntegrationUpdate]
     linkace: NotRequired[LinkaceIntegrationUpdate]
