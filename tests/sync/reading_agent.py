@@ -46,7 +46,7 @@ class ReadingAgent:
     def search(self, services: AllServices, user: User, limit: int) -> list[dict[str, Any]]:
         """Return all entries, newest first."""
         found: list[dict[str, Any]] = []
-        cursor = ""
+        cursor: str | None = ""
         while cursor is not None:
             page = self.use(services, user, "search", query="", limit=limit, cursor=cursor)
             found += page["entries"]

@@ -132,7 +132,11 @@ class Model(RuleBasedStateMachine):
         self.user_id = self.house.services.accounts.users.create(self.house.name(), "correct horse").id
         self.devices = [Device(partial(self.ask, limit=limit)) for limit in (1, 7, 500)]
         self.agent = ReadingAgent()
-        self.add_feed(0)
+        # Most rules need something to begin with.
+        for number in range(2):
+            self.add_feed(number)
+            self.entries_arrive(number, 5)
+            self.labels_change(0, 0)
         self.listener = Listener(partial(self.ask, limit=500), self.list_for_listeners, self.user_id)
 
     # The server
