@@ -17,10 +17,11 @@ from sqlalchemy import text
 
 from support import debian
 from support.databases import PostgresDatabases
+from support.event_reader import reading_events
 from support.people import PASSWORD, Cast, rss
 from support.postgres import ordinary_user
 from support.publisher import Publisher
-from support.running import environment_for, running
+from support.running import environment_for, running, running_service
 from tidings.base.times import Instant
 from tidings.engine import notify
 from tidings.engine.database import Database
@@ -161,6 +162,20 @@ def test_a_service_polls_and_answers(url: str, tmp_path: Path, site: Publisher) 
 
     assert "database unavailable" not in service.log
     assert "prepared statement" not in service.log
+
+
+def test_live_events_tell_what_another_process_wrote(url: str, tmp_path: Path) -> None:
+    folders = [tmp_path / name for name in ("one", "two")]
+    for folder in folders:
+        folder.mkdir()
+    with running_service(url, folders[0]) as one, running_service(url, folders[1]) as two:
+        alice = Cast(one).person("alice")
+        with reading_events(two.url, {"X-Auth-Token": alice.token}) as events:
+            events.until("ready")
+
+            alice.has_category("Weather")
+
+            assert events.changes() == {"lists": ["categories"]}
 
 
 def _make_due(database: Database) -> None:
