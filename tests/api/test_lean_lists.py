@@ -155,7 +155,7 @@ def followed(person: Person, path: str, meanwhile: Callable[[], object] = lambda
     while path:
         answer = person.call("GET", path)
         assert answer.status == 200, answer.body
-        pages.append([entry["id"] for entry in answer.json()["entries"]])
+        pages.append([item["id"] for item in items_of(answer.json())])
         path = next_of(answer)
         meanwhile()
     return pages
@@ -204,6 +204,19 @@ def test_a_link_keeps_the_parameters_and_works_for_feeds_categories_and_views(al
         assert [len(page) for page in pages] == {"offset": [2], "1001": [3]}.get(
             next((word for word in ("offset", "1001") if word in path), ""), [2, 1]
         ), path
+
+
+def test_links_lead_through_the_account_log_and_deliveries(alice: Person, site: Publisher) -> None:
+    alice.has_feed(site, ["Rain", "Snow", "Hail"])
+    alice.post("/v1/webhooks", {"url": site.url("/hook"), "events": ["save_entry"]})
+    for entry in alice.entries():
+        alice.post(f"/v1/entries/{entry['id']}/save", status=202)
+        alice.post("/v1/api-passwords", {"name": entry["title"]})
+
+    for path in ("/v1/me/audit?kind=api_password_created&fields=id", "/v1/webhooks/deliveries?state=pending"):
+        pages = followed(alice, f"{path}&limit=2")
+        assert [len(page) for page in pages] == [2, 1], path
+        assert [id_ for page in pages for id_ in page] == followed(alice, path)[0]
 
 
 @pytest.mark.slow

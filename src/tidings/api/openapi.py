@@ -76,6 +76,8 @@ NEXT = {
     "description": 'The address of the next page, as <…>; rel="next" (RFC 8288). The last page has none.',
     "schema": {"type": "string"},
 }
+# Parameters that say where a page begins.
+PLACES_OF_PAGES = ("cursor", "before", "before_id")
 ABOUT = (
     "For reader apps and scripts. Clients of Miniflux work unchanged.",
     "Sign in with username and password (Basic), or an API key as X-Auth-Token; if both are sent, the key is used.",
@@ -254,7 +256,8 @@ def _fields_parameter(route: Endpoint) -> Iterable[Schema]:
 def _links_pages(route: Endpoint, given: Iterable[Schema]) -> bool:
     """Return whether a header of the response links to the next page. Other lists have its cursor in their body."""
     has_cursor_in_body = "next_cursor" in getattr(successes(route).get(200), "__struct_fields__", ())
-    return route.lists is not None and not has_cursor_in_body and any(one["name"] == "cursor" for one in given)
+    has_place = any(one["name"] in PLACES_OF_PAGES for one in given)
+    return route.lists is not None and not has_cursor_in_body and has_place
 
 
 def _request_body(route: Endpoint, schemas: Schemas, example: Any) -> dict[str, Any] | None:

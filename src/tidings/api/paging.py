@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
+from collections.abc import Mapping
 from typing import Final
 from urllib.parse import quote, urlencode
 
@@ -42,7 +43,11 @@ def read_cursor(text: str, order: Order) -> EntryCursor:
 
 def next_link(request: Request, page: PageRequest, last: Entry) -> dict[str, str]:
     """Return the header with the link to the page that follows. last: the last entry of this page."""
-    changed = _position_after(page, last)
+    return link_to(request, _position_after(page, last))
+
+
+def link_to(request: Request, changed: Mapping[str, str]) -> dict[str, str]:
+    """Return the header with the link to the page that has these parameters, which say where it begins."""
     kept = [(name, value) for name, value in request.query if name not in ("cursor", "offset", *changed)]
     # Relative to the host: a proxy may have another name for it.
     address = f"{quote(request.scope['path'])}?{urlencode([*kept, *changed.items()])}"

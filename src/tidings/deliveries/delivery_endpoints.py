@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import Annotated
 
 from msgspec import Struct, structs
+from starlette.responses import Response
 
+from tidings.api.fields import Fields, lean
+from tidings.api.paging import link_to
 from tidings.api.schema_annotations import Timestamp, one_of, up_to
 from tidings.base.errors import InvalidInput, NotFound
 from tidings.base.messages import verbatim
@@ -21,6 +24,8 @@ from tidings.domain.accounts.rights import KeyScope
 from tidings.domain.accounts.users import User
 from tidings.http.binding import Query
 from tidings.http.endpoints import Routes
+from tidings.http.requests import Request
+from tidings.http.responses import json
 from tidings.services import Services
 from tidings.services.clock import TimeZone, time_zone
 
@@ -80,27 +85,37 @@ class DeliveriesQuery(Query, frozen=True):
     webhook_id: int | None = None
 
 
-@routes.get("/v1/webhooks/deliveries", scope=KeyScope.MANAGE, lists=DeliveryOut, raises=(InvalidInput, NotFound))
-def list_deliveries(caller: User, services: Services, query: DeliveriesQuery) -> DeliveryList:
+@routes.get(
+    "/v1/webhooks/deliveries",
+    scope=KeyScope.MANAGE,
+    lists=DeliveryOut,
+    raises=(InvalidInput, NotFound),
+    responses={200: DeliveryList},
+)
+def list_deliveries(
+    caller: User, services: Services, request: Request, fields: Fields, query: DeliveriesQuery
+) -> Response:
     """List deliveries to other services, sent or waiting, the newest first."""
     if query.state not in ("", *DeliveryState):
         raise InvalidInput(verbatim(f"state: {query.state[:40]!r} is not pending, delivered or failed."), field="state")
     if (query.limit or 0) > MAX_LIMIT:
         raise InvalidInput(verbatim(f"limit: {MAX_LIMIT} at most."), field="limit")
-    clock = time_zone(caller.timezone)
+    limit, clock = query.limit or DEFAULT_LIMIT, time_zone(caller.timezone)
     with services.reading() as db:
         hook = None if query.webhook_id is None else owned_webhook(db, caller.id, query.webhook_id)
-        deliveries = outbox.list_deliveries(
+        found = outbox.list_deliveries(
             db,
             caller.id,
             state=DeliveryState(query.state) if query.state else None,
             integration=None if hook is None else hook.key,
             before_id=query.before_id,
-            limit=query.limit or DEFAULT_LIMIT,
+            limit=limit + 1,
             offset=query.offset or 0,
         )
         main = webhooks.of_key(db, caller.id, WEBHOOK)
-    return DeliveryList([delivery_out(shown, clock, main) for shown in deliveries])
+    listed = DeliveryList([delivery_out(shown, clock, main) for shown in found[:limit]])
+    headers = link_to(request, {"before_id": str(listed.deliveries[-1].id)}) if len(found) > limit else None
+    return json(lean(listed, fields), headers=headers)
 
 
 @routes.get("/v1/webhooks/deliveries/{delivery_id}", scope=KeyScope.MANAGE, raises=(InvalidInput, NotFound))

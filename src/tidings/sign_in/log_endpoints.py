@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import Annotated, Final
 
 from msgspec import Struct
+from starlette.responses import Response
 
+from tidings.api.fields import Fields, lean
+from tidings.api.paging import link_to
 from tidings.api.schema_annotations import Timestamp, one_of
 from tidings.base.errors import Forbidden, InvalidInput
 from tidings.base.messages import verbatim
@@ -14,6 +17,8 @@ from tidings.domain.accounts.rights import KeyScope
 from tidings.domain.accounts.users import User
 from tidings.http.binding import Query
 from tidings.http.endpoints import Routes
+from tidings.http.requests import Request
+from tidings.http.responses import json
 from tidings.services.clock import time_zone
 from tidings.sign_in.account_log_store import LogFilter, LogPlace
 from tidings.sign_in.services import SignInServices
@@ -72,16 +77,31 @@ class AuditOut(Struct, frozen=True):
     next: str | None
 
 
-@routes.get("/v1/audit", admin=True, lists=AuditEntryOut, raises=(Forbidden, InvalidInput))
-def list_account_events(caller: User, sign_in: SignInServices, query: AuditQuery) -> AuditOut:
+@routes.get("/v1/audit", admin=True, lists=AuditEntryOut, raises=(Forbidden, InvalidInput), responses={200: AuditOut})
+def list_account_events(
+    caller: User, sign_in: SignInServices, request: Request, fields: Fields, query: AuditQuery
+) -> Response:
     """List what happened to all accounts in the last 90 days: sign-ins, refused ones, changes."""
-    return _page(caller, sign_in, query, query.user_id)
+    return _answer(request, fields, _page(caller, sign_in, query, query.user_id))
 
 
-@routes.get("/v1/me/audit", scope=KeyScope.MANAGE, lists=AuditEntryOut, raises=(InvalidInput,))
-def list_own_events(caller: User, sign_in: SignInServices, query: OwnAuditQuery) -> AuditOut:
+@routes.get(
+    "/v1/me/audit",
+    scope=KeyScope.MANAGE,
+    lists=AuditEntryOut,
+    raises=(InvalidInput,),
+    responses={200: AuditOut},
+)
+def list_own_events(
+    caller: User, sign_in: SignInServices, request: Request, fields: Fields, query: OwnAuditQuery
+) -> Response:
     """List what happened to your account in the last 90 days: sign-ins, refused ones, changes."""
-    return _page(caller, sign_in, query, caller.id)
+    return _answer(request, fields, _page(caller, sign_in, query, caller.id))
+
+
+def _answer(request: Request, fields: Fields, page: AuditOut) -> Response:
+    headers = link_to(request, {"before": page.next}) if page.next else None
+    return json(lean(page, fields), headers=headers)
 
 
 def _page(caller: User, sign_in: SignInServices, query: OwnAuditQuery, user_id: int | None) -> AuditOut:

@@ -148,6 +148,36 @@ class Client(Connection):
         )
         return answer
 
+    def iter_account_events(
+        self,
+        *,
+        kind: str | None = None,
+        method: str | None = None,
+        address: str | None = None,
+        limit: int | None = None,
+        before: str | None = None,
+        user_id: int | None = None,
+        fields: models.AuditEntryField | Sequence[models.AuditEntryField] | None = None,
+    ) -> Iterator[models.AuditEntry]:
+        """Yield what `account_events` lists, page after page: `limit` is the size of a page."""
+        return self._items(
+            Call(
+                "GET",
+                "/v1/audit",
+                query={
+                    "kind": kind,
+                    "method": method,
+                    "address": address,
+                    "limit": limit,
+                    "before": before,
+                    "user_id": user_id,
+                    "fields": fields,
+                },
+                commas=("fields",),
+            ),
+            "entries",
+        )
+
     def own_events(
         self,
         *,
@@ -181,6 +211,34 @@ class Client(Connection):
             )
         )
         return answer
+
+    def iter_own_events(
+        self,
+        *,
+        kind: str | None = None,
+        method: str | None = None,
+        address: str | None = None,
+        limit: int | None = None,
+        before: str | None = None,
+        fields: models.AuditEntryField | Sequence[models.AuditEntryField] | None = None,
+    ) -> Iterator[models.AuditEntry]:
+        """Yield what `own_events` lists, page after page: `limit` is the size of a page."""
+        return self._items(
+            Call(
+                "GET",
+                "/v1/me/audit",
+                query={
+                    "kind": kind,
+                    "method": method,
+                    "address": address,
+                    "limit": limit,
+                    "before": before,
+                    "fields": fields,
+                },
+                commas=("fields",),
+            ),
+            "entries",
+        )
 
     def limits(self, user_id: int, /) -> models.AccountLimits:
         """Get the limits of an account and what it has: administrators of any, other users of their own.
@@ -338,6 +396,34 @@ class Client(Connection):
             )
         )
         return answer
+
+    def iter_deliveries(
+        self,
+        *,
+        state: Literal["pending", "delivered", "failed"] | None = None,
+        limit: int | None = None,
+        offset: int | None = None,
+        before_id: int | None = None,
+        webhook_id: int | None = None,
+        fields: models.DeliveryField | Sequence[models.DeliveryField] | None = None,
+    ) -> Iterator[models.Delivery]:
+        """Yield what `deliveries` lists, page after page: `limit` is the size of a page."""
+        return self._items(
+            Call(
+                "GET",
+                "/v1/webhooks/deliveries",
+                query={
+                    "state": state,
+                    "limit": limit,
+                    "offset": offset,
+                    "before_id": before_id,
+                    "webhook_id": webhook_id,
+                    "fields": fields,
+                },
+                commas=("fields",),
+            ),
+            "deliveries",
+        )
 
     def delivery(self, delivery_id: int, /) -> models.DeliveryDetails:
         """Get a delivery, with its body and the beginning of the last response.
