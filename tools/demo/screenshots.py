@@ -49,6 +49,7 @@ PAGES: Final[dict[str, Callable[[DemoService], str]]] = {
     "add": lambda _: "/feeds/add",
     "settings": lambda _: "/settings",
     "webhook": lambda _: "/settings/integrations/webhook",
+    "webhooks": lambda _: "/settings/integrations/webhooks/new",
     "statistics": lambda _: "/statistics",
     "welcome": lambda _: "/welcome",
     "categories": lambda _: "/categories",
