@@ -509,6 +509,42 @@ TABLE list_versions
     pk_list_versions PRIMARY KEY (user_id)
     CREATE UNIQUE INDEX pk_list_versions ON public.list_versions USING btree (user_id)
 
+TABLE opml_feeds
+    subscription_id integer NOT NULL
+    url text COLLATE "C" NOT NULL -- As the list names it; the feed may have moved.
+    user_id integer NOT NULL
+    feed_id integer -- The feed that was added for it; NULL if the user had it before, or has deleted it.
+    missing_since bigint -- The list does not name it any more: its user is asked.
+    fk_opml_feeds_feed_id_feeds FOREIGN KEY (feed_id) REFERENCES feeds(id) ON DELETE SET NULL
+    fk_opml_feeds_subscription_id_opml_subscriptions FOREIGN KEY (subscription_id) REFERENCES opml_subscriptions(id) ON DELETE CASCADE
+    pk_opml_feeds PRIMARY KEY (subscription_id, url)
+    CREATE INDEX ix_opml_feeds_feed ON public.opml_feeds USING btree (feed_id) WHERE (feed_id IS NOT NULL)
+    CREATE UNIQUE INDEX pk_opml_feeds ON public.opml_feeds USING btree (subscription_id, url)
+
+TABLE opml_subscriptions
+    id integer NOT NULL DEFAULT nextval('opml_subscriptions_id_seq'::regclass)
+    user_id integer NOT NULL
+    url text COLLATE "C" NOT NULL -- Address of the OPML document or list.
+    category_id integer NOT NULL -- The category of its feeds. Whoever deletes it ends the subscription.
+    etag text COLLATE "C" NOT NULL DEFAULT ''::text -- Of the document that was read last, as last_modified.
+    last_modified text COLLATE "C" NOT NULL DEFAULT ''::text
+    created_at bigint NOT NULL
+    checked_at bigint NOT NULL -- When it was fetched last, with or without success.
+    next_check_at bigint NOT NULL
+    failures integer NOT NULL DEFAULT 0 -- Checks that failed since the last success.
+    error text COLLATE "C" NOT NULL DEFAULT ''::text -- Why the last check failed, in English; empty if it did not.
+    error_form text COLLATE "C" NOT NULL DEFAULT ''::text -- The same as a JSON message; empty if it cannot be restored from it.
+    claimed_until bigint -- A worker holds it until then; who dies loses it.
+    claimed_by text COLLATE "C" NOT NULL DEFAULT ''::text
+    fk_opml_subscriptions_category_id_categories FOREIGN KEY (category_id) REFERENCES categories(id) ON DELETE CASCADE
+    fk_opml_subscriptions_user_id_users FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+    pk_opml_subscriptions PRIMARY KEY (id)
+    uq_opml_subscriptions_user_id_url UNIQUE (user_id, url)
+    CREATE INDEX ix_opml_subscriptions_category ON public.opml_subscriptions USING btree (category_id)
+    CREATE INDEX ix_opml_subscriptions_due ON public.opml_subscriptions USING btree (next_check_at, id)
+    CREATE UNIQUE INDEX pk_opml_subscriptions ON public.opml_subscriptions USING btree (id)
+    CREATE UNIQUE INDEX uq_opml_subscriptions_user_id_url ON public.opml_subscriptions USING btree (user_id, url)
+
 TABLE page_addresses
     entry_id bigint NOT NULL
     user_id integer NOT NULL -- The entry's.

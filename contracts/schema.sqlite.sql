@@ -538,6 +538,44 @@ CREATE TABLE list_versions (
     CONSTRAINT pk_list_versions PRIMARY KEY (user_id)
 );
 
+CREATE TABLE opml_feeds (
+    subscription_id INTEGER NOT NULL,
+    url TEXT NOT NULL,
+    user_id INTEGER NOT NULL,
+    feed_id INTEGER,
+    missing_since BIGINT,
+    CONSTRAINT fk_opml_feeds_feed_id_feeds FOREIGN KEY(feed_id) REFERENCES feeds (id) ON DELETE SET NULL,
+    CONSTRAINT fk_opml_feeds_subscription_id_opml_subscriptions FOREIGN KEY(subscription_id) REFERENCES opml_subscriptions (id) ON DELETE CASCADE,
+    CONSTRAINT pk_opml_feeds PRIMARY KEY (subscription_id, url)
+)
+ WITHOUT ROWID;
+
+CREATE INDEX ix_opml_feeds_feed ON opml_feeds (feed_id) WHERE feed_id IS NOT NULL;
+
+CREATE TABLE opml_subscriptions (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    user_id INTEGER NOT NULL,
+    url TEXT NOT NULL,
+    category_id INTEGER NOT NULL,
+    etag TEXT DEFAULT '' NOT NULL,
+    last_modified TEXT DEFAULT '' NOT NULL,
+    created_at BIGINT NOT NULL,
+    checked_at BIGINT NOT NULL,
+    next_check_at BIGINT NOT NULL,
+    failures INTEGER DEFAULT 0 NOT NULL,
+    error TEXT DEFAULT '' NOT NULL,
+    error_form TEXT DEFAULT '' NOT NULL,
+    claimed_until BIGINT,
+    claimed_by TEXT DEFAULT '' NOT NULL,
+    CONSTRAINT fk_opml_subscriptions_category_id_categories FOREIGN KEY(category_id) REFERENCES categories (id) ON DELETE CASCADE,
+    CONSTRAINT fk_opml_subscriptions_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+    CONSTRAINT uq_opml_subscriptions_user_id_url UNIQUE (user_id, url)
+);
+
+CREATE INDEX ix_opml_subscriptions_category ON opml_subscriptions (category_id);
+
+CREATE INDEX ix_opml_subscriptions_due ON opml_subscriptions (next_check_at, id);
+
 CREATE TABLE page_addresses (
     entry_id INTEGER NOT NULL,
     user_id INTEGER NOT NULL,

@@ -54,6 +54,11 @@ def test_every_list_takes_members_of_its_items_and_names_unknown_ones(charlie: P
     charlie.post(f"/v1/entries/{charlie.entries()[0]['id']}/share")
     charlie.post("/v1/invitations", {})
     charlie.post("/v1/webhooks", {"url": site.url("/hook")})
+    listed = (
+        '<opml><head><title>Zoo</title></head><body><outline xmlUrl="https://buoys.example/feed.xml"/></body></opml>'
+    )
+    followed = site.serve("/zoo.opml", listed)
+    charlie.post("/v1/opml-subscriptions", {"url": followed}, status=201)
     Visitor(charlie.service, charlie).sign_in()
     empty = {"/v1/webhooks/deliveries", "/v1/queue"}
     for route in LISTS:

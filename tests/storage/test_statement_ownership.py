@@ -55,6 +55,7 @@ OF_ALL_USERS = {
     "websub.store": "one subscription at a hub serves all users; a push is stored feed by feed",
     "deliveries.store.outbox": "the worker serves the queues of all users; a queue holds deliveries of one user",
     "rules.runs_store": "the worker applies rules of all users; a run names the user in each change of entries",
+    "live_opml.claims_store": "the worker checks lists of all users; a claim touches nothing else of the row",
     "storage.entries.search_index": "the worker indexes waiting entries of all users",
     "storage.entries.tombstones": "cleanup goes through the tombstones of all feeds",
     "engine.full_text": "the index is written for all users; a search matches only terms marked with the user's id",

@@ -65,6 +65,7 @@ MAKERS: Mapping[str, Callable[[ResourceFactory], int]] = {
     "webhook_id": lambda resources: int(
         resources.person.post("/v1/webhooks", {"name": "Storms", "url": resources.site.serve("/hook")})["id"]
     ),
+    "subscription_id": lambda resources: resources.a_followed_list(),
     "delivery_id": lambda resources: resources.a_delivery(),
     "session_id": lambda resources: resources.a_session(),
     "invitation_id": lambda resources: resources.an_invitation(),
@@ -112,6 +113,8 @@ BODIES: Mapping[str, Any] = {
     "update_view": {"direction": "asc", "position": 1, "in_apps": True},
     "update_enclosure": {"media_progression": 45},
     "import_feeds": OPML,
+    "create_opml_subscription": {"url": "{site}/blogroll.opml"},
+    "decide_removals": {"remove": [], "keep": []},
     "import_account": "title,url,time_added,tags,status\nStorm,https://weather.example/storm,1600000000,sea,unread\n",
     "import_from_miniflux": {"url": "{site}", "api_key": "8c1f"},
     "import_from_ttrss": {"url": "{site}", "username": "ann", "password": "8c1f"},
@@ -148,6 +151,8 @@ class ResourceFactory:
             "/favicon.ico", ICON.replace("{color}", f"#{person.id:06x}"), headers={"Content-Type": "image/svg+xml"}
         )
         site.serve("/rain.mp3", EPISODE_PARTS)
+        site.serve("/blogroll.opml", OPML)
+        site.serve("/followed.opml", OPML)
         site.serve("/rain", ARTICLE.replace("{paragraphs}", PARAGRAPH * 4))
         created = person.post("/v1/feeds", {"feed_url": site.url("/feed.xml")})
         self.feed = person.get(f"/v1/feeds/{created['feed_id']}")
@@ -188,6 +193,11 @@ class ResourceFactory:
         with services.reading() as db:
             found = account_links_store.invitations(db, services.clock())
         return next(link.id for link in found if link.note == note)
+
+    def a_followed_list(self) -> int:
+        """Follow a list of feeds."""
+        url = self.site.url("/followed.opml")
+        return int(self.person.post("/v1/opml-subscriptions", {"url": url}, status=201)["id"])
 
     def an_applied_rule(self) -> int:
         """Add a rule, and apply it to the stored entries."""

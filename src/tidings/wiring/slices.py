@@ -19,6 +19,7 @@ NAMES = (
     # After rules: what they star or label is not folded.
     "duplicates",
     "archives",
+    "live_opml",
     "websub",
     "media",
     "sync",

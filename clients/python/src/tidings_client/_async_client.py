@@ -1546,6 +1546,67 @@ class AsyncClient(AsyncConnection):
         answer: models.Imported = await self._json(Call("POST", "/v1/import", file=file, file_type="application/xml"))
         return answer
 
+    # Live OPML
+
+    async def opml_subscriptions(
+        self, *, fields: models.OpmlSubscriptionField | Sequence[models.OpmlSubscriptionField] | None = None
+    ) -> list[models.OpmlSubscription]:
+        """List the OPML documents that you follow, the oldest first.
+
+        fields: Members of the items; the others are left out. Default: all.
+        """
+        answer: list[models.OpmlSubscription] = await self._json(
+            Call("GET", "/v1/opml-subscriptions", query={"fields": fields}, commas=("fields",))
+        )
+        return answer
+
+    async def create_opml_subscription(self, **body: Unpack[models.OpmlSubscriptionCreate]) -> models.OpmlSubscription:
+        """Follow an OPML document: its feeds are added to a new category, and follow the document from then on.
+
+        New feeds of the document are added every few hours; feeds that it drops wait for your decision.
+
+        An API key needs the scope manage.
+        """
+        answer: models.OpmlSubscription = await self._json(Call("POST", "/v1/opml-subscriptions", body=body))
+        return answer
+
+    async def delete_opml_subscription(self, subscription_id: int, /) -> None:
+        """Stop following an OPML document.
+
+        Its category and its feeds stay.
+
+        An API key needs the scope manage.
+        """
+        await self._nothing(Call("DELETE", f"/v1/opml-subscriptions/{subscription_id}"))
+
+    async def opml_subscription(self, subscription_id: int, /) -> models.OpmlSubscription:
+        """Get an OPML document that you follow."""
+        answer: models.OpmlSubscription = await self._json(Call("GET", f"/v1/opml-subscriptions/{subscription_id}"))
+        return answer
+
+    async def refresh_opml_subscription(self, subscription_id: int, /) -> None:
+        """Check an OPML document as soon as a worker can.
+
+        Returns immediately.
+
+        An API key needs the scope write.
+        """
+        await self._nothing(Call("PUT", f"/v1/opml-subscriptions/{subscription_id}/refresh"))
+
+    async def decide_removals(
+        self, subscription_id: int, /, **body: Unpack[models.RemovalsDecided]
+    ) -> models.OpmlSubscription:
+        """Remove or keep feeds that the document has dropped.
+
+        Feeds that you keep are ordinary feeds from then on.
+
+        An API key needs the scope manage.
+        """
+        answer: models.OpmlSubscription = await self._json(
+            Call("POST", f"/v1/opml-subscriptions/{subscription_id}/removals", body=body)
+        )
+        return answer
+
     # Archives
 
     async def export_account(self, file: IO[bytes], /) -> None:

@@ -387,6 +387,20 @@ ShareLinkField = Literal["entry_id", "feed_id", "title", "url", "share_code", "s
 
 ApiPasswordField = Literal["id", "user_id", "name", "last_used_at", "created_at"]
 
+OpmlSubscriptionField = Literal[
+    "id",
+    "user_id",
+    "url",
+    "title",
+    "category_id",
+    "feed_count",
+    "created_at",
+    "checked_at",
+    "next_check_at",
+    "error_message",
+    "removals",
+]
+
 
 class AccountLimits(TypedDict):
     """Null while there is no limit."""
@@ -1778,6 +1792,31 @@ class OmnivoreIntegrationUpdate(TypedDict):
     """GraphQL address. Such as https://omnivore.example.org/api/graphql."""
 
 
+class OpmlSubscription(TypedDict):
+    """A list that is followed. "" otherwise."""
+
+    id: int
+    user_id: int
+    url: str
+    title: str
+    """Of the category of its feeds."""
+    category_id: int
+    feed_count: int
+    """Feeds that were added for it."""
+    created_at: str
+    checked_at: str
+    next_check_at: str
+    error_message: str
+    """Why the last check failed, or what of the list is left out."""
+    removals: list[Removal]
+    """Feeds that wait for your decision, see `POST /v1/opml-subscriptions/{subscription_id}/removals`."""
+
+
+class OpmlSubscriptionCreate(TypedDict):
+    url: str
+    """The address of an OPML document, or of a text with one address on each line."""
+
+
 class PageSaved(TypedDict):
     id: int
     """Of the entry."""
@@ -2002,6 +2041,26 @@ class ReadwiseIntegrationUpdate(TypedDict):
     """Tags. Added to everything that is saved; separated by commas. The labels of the entry are added as well."""
     token: NotRequired[str]
     """Access token. From https://readwise.io/access_token."""
+
+
+class Removal(TypedDict):
+    """A feed that the list does not name any more."""
+
+    feed_id: int
+    title: str
+    feed_url: str
+    missing_since: str
+    starred: int
+    """Starred entries that would be deleted with it."""
+
+
+class RemovalsDecided(TypedDict):
+    keep: NotRequired[list[int] | None]
+    """Ids of feeds among `removals`."""
+    remove: NotRequired[list[int] | None]
+    """Ids of feeds among `removals`."""
+    with_starred: NotRequired[bool]
+    """Remove feeds with starred entries, too."""
 
 
 class Removed(TypedDict):

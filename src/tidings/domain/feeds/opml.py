@@ -114,6 +114,8 @@ class OpmlDocument(Struct, frozen=True):
     """Feeds without a usable URL."""
     ignored_settings: list[OpmlProblem]
     """Invalid settings."""
+    title: str = ""
+    """The document's own, "" without one."""
 
 
 def read(body: bytes) -> OpmlDocument:
@@ -132,7 +134,7 @@ def read(body: bytes) -> OpmlDocument:
     start = _root_at(text)
     lines_before = text.count("\n", 0, start)
     tree = _tree(References({}).resolve(text[start:]), lines_before=lines_before)
-    document = OpmlDocument([], [], [])
+    document = OpmlDocument([], [], [], _document_title(tree))
     reader = _OutlineReader(document, lines_before=lines_before)
     reader.walk(_top_outlines(tree), ())
     reader.put_into_folders()
@@ -254,6 +256,12 @@ def _top_outlines(root: _Element) -> Iterator[_Element]:
             yield from _outlines(child)
         elif _local(child.tag).lower() == "outline":
             yield child
+
+
+def _document_title(root: _Element) -> str:
+    titles = (child for head in root if _local(head.tag).lower() == "head" for child in head)
+    found = next((one.text for one in titles if _local(one.tag).lower() == "title"), "") or ""
+    return " ".join(found.split())[: feed_changes.MAX_TEXT]
 
 
 def _outlines(element: _Element) -> Iterator[_Element]:

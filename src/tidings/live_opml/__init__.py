@@ -1,0 +1,1 @@
+"""Live OPML: lists of feeds at an address, whose feeds come and go with the list."""
