@@ -68,7 +68,8 @@ def test_a_successful_attack_is_reported_and_fails_the_run() -> None:
     assert done.returncode == 1, done.stdout + done.stderr
     output = [line for line in done.stdout.splitlines() if line.endswith("SUCCEEDED")]
     ways = {line.partition("/")[2].partition(":")[0] for line in output}
-    assert {"subscribe", "discover", "proxy", "redirect", "opml", "crawler", "icon", "hub"} <= ways
+    expected = {"subscribe", "discover", "page", "linked feed", "proxy", "redirect", "opml", "crawler", "icon", "hub"}
+    assert expected <= ways
 
 
 def test_an_unknown_theme_is_an_error() -> None:

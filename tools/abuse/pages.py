@@ -32,17 +32,20 @@ class _Page(HTMLParser):
         self.url = url
         self.forms: list[Form] = []
         self.links: list[str] = []
+        self._select = ""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = {name: value or "" for name, value in attrs}
         if tag == "form":
             action = given.get("action") or self.url
             self.forms.append(Form(action, given.get("method", "get").lower(), given.get("enctype", URLENCODED)))
-        elif tag in ("input", "button", "textarea", "select") and self.forms and given.get("name"):
+        if tag == "select":
+            self._select = given.get("name", "")
+        if tag in ("input", "button", "textarea", "select") and self.forms and given.get("name"):
             if given.get("type") not in ("checkbox", "radio") or "checked" in given:
                 self.forms[-1].values.setdefault(given["name"], given.get("value", ""))
-        elif tag == "option" and self.forms and "selected" in given and self.forms[-1].values:
-            self.forms[-1].values[list(self.forms[-1].values)[-1]] = given.get("value", "")
+        elif tag == "option" and self.forms and "selected" in given and self._select:
+            self.forms[-1].values[self._select] = given.get("value", "")
         elif tag in ("a", "link") and given.get("href"):
             self.links.append(given["href"])
 
