@@ -316,6 +316,17 @@ TABLE entry_tags
     CREATE INDEX ix_entry_tags_entry_id ON public.entry_tags USING btree (entry_id)
     CREATE UNIQUE INDEX pk_entry_tags ON public.entry_tags USING btree (user_id, tag, entry_id)
 
+TABLE entry_versions
+    entry_id bigint NOT NULL
+    version integer NOT NULL -- Counted from 1 for each entry.
+    user_id integer NOT NULL -- The entry's.
+    title text COLLATE "C" NOT NULL
+    content bytea NOT NULL -- Cleaned HTML of the feed.
+    replaced_at bigint NOT NULL -- When the next version was stored.
+    fk_entry_versions_entry_id_entries FOREIGN KEY (entry_id) REFERENCES entries(id) ON DELETE CASCADE
+    pk_entry_versions PRIMARY KEY (entry_id, version)
+    CREATE UNIQUE INDEX pk_entry_versions ON public.entry_versions USING btree (entry_id, version)
+
 TABLE feed_categories
     feed_id integer NOT NULL
     category_id integer NOT NULL
@@ -409,6 +420,7 @@ TABLE feeds
     disabled_reason text COLLATE "C" NOT NULL DEFAULT ''::text -- Why a check disabled it: gone (410) or failed; empty: its user did, or it is not.
     keep_duplicates boolean NOT NULL DEFAULT false -- No entry of it counts as a duplicate of another feed's, nor the reverse.
     is_failing boolean NOT NULL DEFAULT false -- An error was counted, and no check has succeeded since. Edits, which clear the errors, leave it.
+    discard_versions boolean NOT NULL DEFAULT false -- Earlier versions of entries that the publisher changes are not kept.
     fk_feeds_category_id_categories FOREIGN KEY (category_id) REFERENCES categories(id) ON DELETE CASCADE
     fk_feeds_icon_id_icons FOREIGN KEY (icon_id) REFERENCES icons(id) ON DELETE SET NULL
     fk_feeds_source_id_sources FOREIGN KEY (source_id) REFERENCES sources(id)

@@ -339,6 +339,17 @@ CREATE TABLE entry_tags (
 
 CREATE INDEX ix_entry_tags_entry_id ON entry_tags (entry_id);
 
+CREATE TABLE entry_versions (
+    entry_id INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    user_id INTEGER NOT NULL,
+    title TEXT NOT NULL,
+    content BLOB NOT NULL,
+    replaced_at BIGINT NOT NULL,
+    CONSTRAINT fk_entry_versions_entry_id_entries FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE,
+    CONSTRAINT pk_entry_versions PRIMARY KEY (entry_id, version)
+);
+
 CREATE VIRTUAL TABLE entry_words USING fts5(title, body, content='', tokenize = "ascii tokenchars '/'");
 
 CREATE TABLE 'entry_words_config'(k PRIMARY KEY, v) WITHOUT ROWID;
@@ -443,7 +454,7 @@ CREATE TABLE feeds (
     took_ms INTEGER DEFAULT 0 NOT NULL,
     parsing_error_form TEXT DEFAULT '' NOT NULL,
     limits_reached TEXT DEFAULT '' NOT NULL,
-    disabled_reason TEXT DEFAULT '' NOT NULL, keep_duplicates BOOLEAN DEFAULT 0 NOT NULL, is_failing BOOLEAN DEFAULT 0 NOT NULL,
+    disabled_reason TEXT DEFAULT '' NOT NULL, keep_duplicates BOOLEAN DEFAULT 0 NOT NULL, is_failing BOOLEAN DEFAULT 0 NOT NULL, discard_versions BOOLEAN DEFAULT 0 NOT NULL,
     CONSTRAINT fk_feeds_category_id_categories FOREIGN KEY(category_id) REFERENCES categories (id) ON DELETE CASCADE,
     CONSTRAINT fk_feeds_icon_id_icons FOREIGN KEY(icon_id) REFERENCES icons (id) ON DELETE SET NULL,
     CONSTRAINT fk_feeds_source_id_sources FOREIGN KEY(source_id) REFERENCES sources (id),

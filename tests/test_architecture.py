@@ -95,7 +95,7 @@ USERS: dict[str, frozenset[str]] = {
     "snowballstemmer": frozenset({"content"}),
     "PIL": frozenset({"content", "media"}),
     "jinja2": frozenset({"web"}),
-    "markupsafe": frozenset({"web", "archives", "deliveries", "media"}),
+    "markupsafe": frozenset({"web", "archives", "deliveries", "history", "media"}),
     "babel": frozenset({"web"}),
     "segno": frozenset({"web", "sign_in"}),
     "joserfc": frozenset({"sign_in"}),

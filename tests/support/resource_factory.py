@@ -68,6 +68,7 @@ MAKERS: Mapping[str, Callable[[ResourceFactory], int]] = {
     "subscription_id": lambda resources: resources.a_followed_list(),
     "delivery_id": lambda resources: resources.a_delivery(),
     "session_id": lambda resources: resources.a_session(),
+    "version": lambda resources: resources.an_earlier_version(),
     "invitation_id": lambda resources: resources.an_invitation(),
 }
 
@@ -206,6 +207,14 @@ class ResourceFactory:
         while self.person.service.services.of(RuleServices).runs.work("tests"):
             pass
         return rule_id
+
+    def an_earlier_version(self) -> int:
+        """Have the publisher change the entry, and return the number of the version that it had."""
+        entry_id = self.id_of("entry_id")
+        text = FEED.replace("{site}", self.site.url("")).replace("Take an", "Take boots and an")
+        self.site.serve("/feed.xml", text)
+        self.person.put(f"/v1/feeds/{self.id_of('feed_id')}/refresh")
+        return int(self.person.get(f"/v1/entries/{entry_id}/versions")[0]["version"])
 
     def body(self, operation: str) -> Any:
         assert operation in BODIES, f"resource_factory.py has no body for {operation}"

@@ -11,6 +11,7 @@ from tidings.deliveries.events import SAVE_ENTRY
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.entries import Entry, EntryStatus, stored_chapters
 from tidings.domain.entries.reading_time import reading_minutes
+from tidings.history.store import earlier_versions
 from tidings.services.entries.entries import owned_entry
 from tidings.services.entries.listing import EntryLists
 from tidings.storage.entries import contents, duplicates, entry_lists, labels
@@ -103,6 +104,7 @@ def _page(lists: EntryLists, context: RequestContext, listing: ListPage, entry: 
             "labels": labels.of_entries(db, user.id, [entry.id]).get(entry.id, []),
             "others": others_of(db, context, [entry]).get(entry.id, []),
             "extras": extras,
+            "versions": earlier_versions(db, user.id, entry.id),
             "chapters": stored_chapters(extras.chapters),
             "tags": msgspec.json.decode(entry.tags.encode(), type=list[str]),
             "rows": rows(db, context, listing, around),

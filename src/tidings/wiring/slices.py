@@ -18,6 +18,7 @@ NAMES = (
     "rules",
     # After rules: what they star or label is not folded.
     "duplicates",
+    "history",
     "archives",
     "live_opml",
     "websub",

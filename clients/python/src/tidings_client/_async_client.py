@@ -1044,6 +1044,29 @@ class AsyncClient(AsyncConnection):
         """
         await self._nothing(Call("PUT", f"/v1/entries/{entry_id}/switch-content"))
 
+    async def entry_versions(
+        self,
+        entry_id: int,
+        /,
+        *,
+        fields: Literal["version", "title", "replaced_at"]
+        | Sequence[Literal["version", "title", "replaced_at"]]
+        | None = None,
+    ) -> list[models.EntryVersion]:
+        """List the earlier versions of an entry that its publisher changed, the newest first: at most five.
+
+        fields: Members of the items; the others are left out. Default: all.
+        """
+        answer: list[models.EntryVersion] = await self._json(
+            Call("GET", f"/v1/entries/{entry_id}/versions", query={"fields": fields}, commas=("fields",))
+        )
+        return answer
+
+    async def entry_version(self, entry_id: int, version: int, /) -> models.ComparedVersion:
+        """Get an earlier version of an entry, and the differences by word to the present one."""
+        answer: models.ComparedVersion = await self._json(Call("GET", f"/v1/entries/{entry_id}/versions/{version}"))
+        return answer
+
     async def feed_entries(self, feed_id: int, /, **query: Unpack[models.EntriesQuery]) -> models.EntryList:
         """List entries of a feed."""
         answer: models.EntryList = await self._json(

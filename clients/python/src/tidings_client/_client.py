@@ -1038,6 +1038,29 @@ class Client(Connection):
         """
         self._nothing(Call("PUT", f"/v1/entries/{entry_id}/switch-content"))
 
+    def entry_versions(
+        self,
+        entry_id: int,
+        /,
+        *,
+        fields: Literal["version", "title", "replaced_at"]
+        | Sequence[Literal["version", "title", "replaced_at"]]
+        | None = None,
+    ) -> list[models.EntryVersion]:
+        """List the earlier versions of an entry that its publisher changed, the newest first: at most five.
+
+        fields: Members of the items; the others are left out. Default: all.
+        """
+        answer: list[models.EntryVersion] = self._json(
+            Call("GET", f"/v1/entries/{entry_id}/versions", query={"fields": fields}, commas=("fields",))
+        )
+        return answer
+
+    def entry_version(self, entry_id: int, version: int, /) -> models.ComparedVersion:
+        """Get an earlier version of an entry, and the differences by word to the present one."""
+        answer: models.ComparedVersion = self._json(Call("GET", f"/v1/entries/{entry_id}/versions/{version}"))
+        return answer
+
     def feed_entries(self, feed_id: int, /, **query: Unpack[models.EntriesQuery]) -> models.EntryList:
         """List entries of a feed."""
         answer: models.EntryList = self._json(

@@ -202,6 +202,7 @@ FeedField = Literal[
     "keep_read_days",
     "keep_unread_days",
     "keep_duplicates",
+    "discard_versions",
     "checked_at",
     "next_check_at",
     "category",
@@ -642,6 +643,24 @@ class ChapterList(TypedDict):
     chapters: list[Chapter]
 
 
+class ComparedVersion(TypedDict):
+    """An earlier version of an entry."""
+
+    version: int
+    title: str
+    replaced_at: str
+    content: str
+    """Cleaned HTML."""
+    title_differences: str
+    """HTML of the present title and content, in which <del> has the words that were removed since this version,
+    and <ins> those that were added.
+    """
+    content_differences: str
+    """HTML of the present title and content, in which <del> has the words that were removed since this version,
+    and <ins> those that were added.
+    """
+
+
 class CountedCategory(TypedDict):
     id: int
     title: str
@@ -957,6 +976,16 @@ class EntryUpdate(TypedDict):
     """Plain text."""
 
 
+class EntryVersion(TypedDict):
+    """An earlier version of an entry."""
+
+    version: int
+    """Counted from 1."""
+    title: str
+    replaced_at: str
+    """When the next one was stored."""
+
+
 class ErrorBody(TypedDict):
     """An error. Its stable code is in X-Error-Code."""
 
@@ -1050,6 +1079,7 @@ class Feed(TypedDict):
     keep_unread_days: int | None
     """After how many days its entries are deleted, -1 for never."""
     keep_duplicates: bool
+    discard_versions: bool
     checked_at: str
     next_check_at: str
     category: Category
@@ -1081,6 +1111,7 @@ class FeedCreate(TypedDict):
     crawler: NotRequired[bool | None]
     disable_http2: NotRequired[bool | None]
     disabled: NotRequired[bool | None]
+    discard_versions: NotRequired[bool | None]
     fetch_via_proxy: NotRequired[bool | None]
     hide_globally: NotRequired[bool | None]
     ignore_entry_updates: NotRequired[bool | None]
@@ -1214,6 +1245,7 @@ class FeedUpdate(TypedDict):
     description: NotRequired[str | None]
     disable_http2: NotRequired[bool | None]
     disabled: NotRequired[bool | None]
+    discard_versions: NotRequired[bool | None]
     feed_url: NotRequired[str | None]
     fetch_via_proxy: NotRequired[bool | None]
     hide_globally: NotRequired[bool | None]

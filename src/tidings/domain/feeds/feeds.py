@@ -151,6 +151,14 @@ class Feed(Struct, frozen=True):
             comment="No entry of it counts as a duplicate of another feed's, nor the reverse.",
         ),
     ] = False
+    discard_versions: Annotated[
+        bool,
+        FeedSetting(
+            opml="discardVersions",
+            is_own=True,
+            comment="Earlier versions of entries that the publisher changes are not kept.",
+        ),
+    ] = False
 
     def __repr__(self) -> str:
         """Leaves out credentials: feeds appear in logs and tracebacks."""

@@ -48,6 +48,11 @@ SWITCH_LABELS: dict[str, tuple[tuple[str, str, str], ...]] = {
             N_("Entries stay as they first arrived, whatever the publisher changes later."),
         ),
         (
+            "discard_versions",
+            N_("Do not keep earlier versions of entries"),
+            N_("When the publisher changes an entry, what it said before is not kept."),
+        ),
+        (
             "match_entries_by_url",
             N_("Tell entries apart by their address"),
             N_("For feeds whose old entries keep coming back as new."),
