@@ -443,12 +443,22 @@ def test_an_error_status_has_a_message(site: Publisher, status: int) -> None:
     assert error.is_retryable is (status != 410)
 
 
-def test_a_browser_challenge_has_its_own_message(site: Publisher) -> None:
-    plain = fetch_error(HttpError, site.serve("/", "no", status=403))
-    challenge = fetch_error(HttpError, site.serve("/", "no", status=403, headers={"CF-Mitigated": "challenge"}))
-
+@pytest.mark.parametrize(
+    ("status", "name", "value"),
+    [
+        (403, "CF-Mitigated", "challenge"),
+        (503, "CF-Mitigated", "challenge"),
+        (202, "x-amzn-waf-action", "challenge"),
+        (405, "x-amzn-waf-action", "captcha"),
+    ],
+)
+def test_a_browser_challenge_has_its_own_message(site: Publisher, status: int, name: str, value: str) -> None:
+    challenge = fetch_error(HttpError, site.serve("/", "<html></html>", status=status, headers={name: value}))
     assert "human" in challenge.message
-    assert "human" not in plain.message
+
+
+def test_a_refusal_without_a_challenge_is_not_called_one(site: Publisher) -> None:
+    assert "human" not in fetch_error(HttpError, site.serve("/", "no", status=403)).message
 
 
 def fetch_error(kind: type[FetchError], url: str, **options: Any) -> FetchError:

@@ -11,7 +11,7 @@ FetchError              a resource could not be fetched
 ├── BodyTooLarge
 ├── EmptyBody
 ├── UndecodableBody     the body is not in the format that Content-Encoding declares
-└── HttpError           a status of 400 or above
+└── HttpError           a status of 400 or above, or a challenge for browsers
     └── FeedGone        410
 """
 

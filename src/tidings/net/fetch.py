@@ -217,11 +217,24 @@ def is_unchanged(request: FetchRequest, status: int, etag: str, last_modified: s
     return bool(last_modified) and last_modified == request.last_modified
 
 
+# Headers by which services in front of sites say that a response is a challenge for browsers, with their values.
+_CHALLENGE_HEADERS: Final = (("cf-mitigated", {"challenge"}), ("x-amzn-waf-action", {"challenge", "captcha"}))
+
+
+def is_challenge(response: aiohttp.ClientResponse) -> bool:
+    """Return whether a response is a challenge that only browsers pass, with whatever status.
+
+    Sources: https://developers.cloudflare.com/cloudflare-challenges/challenge-types/challenge-pages/detect-response/,
+    https://docs.aws.amazon.com/waf/latest/developerguide/waf-captcha-and-challenge-actions.html (202 or 405).
+    """
+    return any(header(response, name).strip().lower() in values for name, values in _CHALLENGE_HEADERS)
+
+
 def http_error(target: Target, response: aiohttp.ClientResponse) -> HttpError:
-    """Return the error for a response with a status of 400 or above."""
+    """Return the error for a response with a status of 400 or above, or with a challenge."""
     status = response.status
     message = _STATUS_MESSAGES.get(status, msg("{host} responds with status {status} instead of a document."))
-    if status == 403 and header(response, "cf-mitigated").strip().lower() == "challenge":
+    if is_challenge(response):
         message = _CHALLENGE
     kind = FeedGone if status == 410 else HttpError
     now = from_datetime(datetime.now(UTC))
@@ -369,7 +382,7 @@ class Fetcher:
         permanent_url: str | None,
         began: float,
     ) -> FetchResponse:
-        if response.status >= 400:
+        if response.status >= 400 or is_challenge(response):
             await drain(response)
             raise http_error(target, response)
 
