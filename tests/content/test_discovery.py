@@ -310,6 +310,22 @@ def test_the_channel_of_a_handle_is_found_in_its_page(page: str) -> None:
     assert shapes("https://www.youtube.com/@handle", page)[0] == f"{YOUTUBE}?channel_id={CHANNEL}"
 
 
+@pytest.mark.parametrize(
+    ("page", "expected"),
+    [
+        ('{"name":"Rain","feedUrl":"https://feeds.example/rain?a=1","id":"1"}', ["https://feeds.example/rain?a=1"]),
+        (r'{"feedUrl" : "https:\/\/feeds.example\/rain?a=1\u0026b=2"}', ["https://feeds.example/rain?a=1&b=2"]),
+        ('{"feedUrl":"https://a.example/1"},{"feedUrl":"https://b.example/2"}', ["https://a.example/1"]),
+        ('{"feedUrl":"javascript:1"}', []),
+        ('{"feedUrl":null}', []),
+    ],
+)
+def test_the_feed_of_a_podcast_at_apple_is_found_in_its_page(page: str, expected: list[str]) -> None:
+    script = f'<script type="application/json" id="serialized-server-data">[{page}]</script>'
+    assert shapes("https://podcasts.apple.com/us/podcast/rain/id1000000001", script) == expected
+    assert shapes("https://podcasts.example/us/podcast/rain/id1000000001", script) == []
+
+
 def test_feeds_of_a_channel_have_titles() -> None:
     titles = [one.title for one in known_site_feeds(f"https://www.youtube.com/channel/{CHANNEL}")]
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import Final
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
+import msgspec
 from msgspec import Struct
 
 from tidings.base.text import name_set
@@ -42,15 +43,21 @@ _NOT_GITHUB_USERS: Final = name_set("""
     marketplace new notifications orgs organizations pricing pulls readme search security sessions settings signup
     site sponsors stars team topics trending
 """)
+_APPLE_PODCASTS: Final = frozenset({"podcasts.apple.com", "itunes.apple.com"})
 _YOUTUBE_FEED: Final = "https://www.youtube.com/feeds/videos.xml"
 _YOUTUBE_CHANNEL: Final = re.compile(r"UC[\w-]{22}")
 _YOUTUBE_CHANNEL_ON_PAGE: Final = re.compile(
     r"""itemprop="(?:identifier|channelId)"\s+content="(UC[\w-]{22})"|"(?:externalId|channelId)"\s*:\s*"(UC[\w-]{22})\""""
 )
+# The page of a podcast at Apple has its data as JSON, in which slashes may be escaped.
+_APPLE_FEED_ON_PAGE: Final = re.compile(r'"feedUrl"\s*:\s*"(https?:[^"<>\s]{1,2000})"')
 
 
 def known_site_feeds(url: str, page: str = "") -> list[FeedCandidate]:
-    """Return the feeds of a page on a well-known site. page: its source, from which YouTube's channel id is read."""
+    """Return the feeds of a page on a well-known site.
+
+    page: its source, from which YouTube's channel id and the feed of a podcast at Apple are read.
+    """
     site = _parse_url(url)
     if site is None:
         return []
@@ -59,9 +66,20 @@ def known_site_feeds(url: str, page: str = "") -> list[FeedCandidate]:
         for channel in _YOUTUBE_CHANNEL_ON_PAGE.finditer(page):
             _add(candidates, _youtube_channel(channel[1] or channel[2]))
             break
+    if site.host in _APPLE_PODCASTS and (feed := _APPLE_FEED_ON_PAGE.search(page)):
+        # Other podcasts that the page recommends come after its own.
+        _add(candidates, [(_unescaped(feed[1]), "Podcast")])
     site_rule = _BY_HOST.get(site.host) or _BY_HOST.get(_wildcard_host(site.host)) or _by_software
     _add(candidates, site_rule(site))
     return list(candidates.values())
+
+
+def _unescaped(text: str) -> str:
+    """Return the text of a JSON string, without its quotes; as it is if it cannot be read."""
+    try:
+        return msgspec.json.decode(f'"{text}"', type=str)
+    except msgspec.DecodeError:
+        return text
 
 
 def _add(candidates: dict[str, FeedCandidate], suggested: Iterable[tuple[str, str]]) -> None:
