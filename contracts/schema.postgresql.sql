@@ -521,6 +521,66 @@ TABLE list_versions
     pk_list_versions PRIMARY KEY (user_id)
     CREATE UNIQUE INDEX pk_list_versions ON public.list_versions USING btree (user_id)
 
+TABLE newsletter_addresses
+    id integer NOT NULL DEFAULT nextval('newsletter_addresses_id_seq'::regclass)
+    user_id integer NOT NULL
+    name text COLLATE "C" NOT NULL
+    secret text COLLATE "C" NOT NULL -- Whoever knows it may deliver.
+    is_one_feed boolean NOT NULL DEFAULT false -- New senders share one feed, instead of one for each.
+    category_id integer -- Of new feeds.
+    created_at bigint NOT NULL
+    last_letter_at bigint
+    letters integer NOT NULL DEFAULT 0 -- How many have arrived, without repeated ones.
+    hour integer NOT NULL DEFAULT 0 -- The hour since 1970 that hour_letters is about.
+    hour_letters integer NOT NULL DEFAULT 0 -- How many were delivered in it, to limit them.
+    fk_newsletter_addresses_category_id_categories FOREIGN KEY (category_id) REFERENCES categories(id) ON DELETE SET NULL
+    fk_newsletter_addresses_user_id_users FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+    pk_newsletter_addresses PRIMARY KEY (id)
+    uq_newsletter_addresses_secret UNIQUE (secret)
+    CREATE INDEX ix_newsletter_addresses_category ON public.newsletter_addresses USING btree (category_id) WHERE (category_id IS NOT NULL)
+    CREATE INDEX ix_newsletter_addresses_user ON public.newsletter_addresses USING btree (user_id, id)
+    CREATE UNIQUE INDEX pk_newsletter_addresses ON public.newsletter_addresses USING btree (id)
+    CREATE UNIQUE INDEX uq_newsletter_addresses_secret ON public.newsletter_addresses USING btree (secret)
+
+TABLE newsletter_letters
+    id bigint NOT NULL DEFAULT nextval('newsletter_letters_id_seq'::regclass)
+    user_id integer NOT NULL
+    digest bytea NOT NULL -- SHA-256 of the Message-ID.
+    received_at bigint NOT NULL
+    fk_newsletter_letters_user_id_users FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+    pk_newsletter_letters PRIMARY KEY (id)
+    uq_newsletter_letters_user_id_digest UNIQUE (user_id, digest)
+    CREATE INDEX ix_newsletter_letters_received ON public.newsletter_letters USING btree (received_at)
+    CREATE UNIQUE INDEX pk_newsletter_letters ON public.newsletter_letters USING btree (id)
+    CREATE UNIQUE INDEX uq_newsletter_letters_user_id_digest ON public.newsletter_letters USING btree (user_id, digest)
+
+TABLE newsletter_senders
+    id integer NOT NULL DEFAULT nextval('newsletter_senders_id_seq'::regclass)
+    user_id integer NOT NULL
+    sender_key text COLLATE "C" NOT NULL -- list: and its List-Id, or from: and the address.
+    name text COLLATE "C" NOT NULL -- As its user wrote it, or as the first letter had it.
+    address text COLLATE "C" NOT NULL DEFAULT ''::text
+    feed_id integer -- Where its letters go; null: the next one makes a feed.
+    is_blocked boolean NOT NULL DEFAULT false -- Its letters are discarded.
+    letters integer NOT NULL DEFAULT 0 -- How many have arrived.
+    discarded integer NOT NULL DEFAULT 0 -- How many were discarded since it is blocked.
+    last_letter_at bigint
+    unsubscribe_url text COLLATE "C" NOT NULL DEFAULT ''::text -- Of the newest letter that has one, as what follows.
+    unsubscribe_mail text COLLATE "C" NOT NULL DEFAULT ''::text
+    is_one_click boolean NOT NULL DEFAULT false -- A POST to unsubscribe_url unsubscribes (RFC 8058).
+    unsubscribed_at bigint
+    authentication text COLLATE "C" NOT NULL DEFAULT ''::text -- Of the newest letter: method=result, separated by blanks (RFC 8601).
+    is_spam boolean NOT NULL DEFAULT false -- A filter said so of the newest letter.
+    confirmation_url text COLLATE "C" NOT NULL DEFAULT ''::text -- Where the subscription has to be confirmed; empty: nothing to do.
+    confirmation_subject text COLLATE "C" NOT NULL DEFAULT ''::text
+    fk_newsletter_senders_feed_id_feeds FOREIGN KEY (feed_id) REFERENCES feeds(id) ON DELETE SET NULL
+    fk_newsletter_senders_user_id_users FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+    pk_newsletter_senders PRIMARY KEY (id)
+    uq_newsletter_senders_user_id_sender_key UNIQUE (user_id, sender_key)
+    CREATE INDEX ix_newsletter_senders_feed ON public.newsletter_senders USING btree (feed_id) WHERE (feed_id IS NOT NULL)
+    CREATE UNIQUE INDEX pk_newsletter_senders ON public.newsletter_senders USING btree (id)
+    CREATE UNIQUE INDEX uq_newsletter_senders_user_id_sender_key ON public.newsletter_senders USING btree (user_id, sender_key)
+
 TABLE opml_feeds
     subscription_id integer NOT NULL
     url text COLLATE "C" NOT NULL -- As the list names it; the feed may have moved.

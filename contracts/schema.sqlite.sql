@@ -549,6 +549,64 @@ CREATE TABLE list_versions (
     CONSTRAINT pk_list_versions PRIMARY KEY (user_id)
 );
 
+CREATE TABLE newsletter_addresses (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    user_id INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    secret TEXT NOT NULL,
+    is_one_feed BOOLEAN DEFAULT 0 NOT NULL,
+    category_id INTEGER,
+    created_at BIGINT NOT NULL,
+    last_letter_at BIGINT,
+    letters INTEGER DEFAULT 0 NOT NULL,
+    hour INTEGER DEFAULT 0 NOT NULL,
+    hour_letters INTEGER DEFAULT 0 NOT NULL,
+    CONSTRAINT fk_newsletter_addresses_category_id_categories FOREIGN KEY(category_id) REFERENCES categories (id) ON DELETE SET NULL,
+    CONSTRAINT fk_newsletter_addresses_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+    CONSTRAINT uq_newsletter_addresses_secret UNIQUE (secret)
+);
+
+CREATE INDEX ix_newsletter_addresses_category ON newsletter_addresses (category_id) WHERE category_id IS NOT NULL;
+
+CREATE INDEX ix_newsletter_addresses_user ON newsletter_addresses (user_id, id);
+
+CREATE TABLE newsletter_letters (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    user_id INTEGER NOT NULL,
+    digest BLOB NOT NULL,
+    received_at BIGINT NOT NULL,
+    CONSTRAINT fk_newsletter_letters_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+    CONSTRAINT uq_newsletter_letters_user_id_digest UNIQUE (user_id, digest)
+);
+
+CREATE INDEX ix_newsletter_letters_received ON newsletter_letters (received_at);
+
+CREATE TABLE newsletter_senders (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    user_id INTEGER NOT NULL,
+    sender_key TEXT NOT NULL,
+    name TEXT NOT NULL,
+    address TEXT DEFAULT '' NOT NULL,
+    feed_id INTEGER,
+    is_blocked BOOLEAN DEFAULT 0 NOT NULL,
+    letters INTEGER DEFAULT 0 NOT NULL,
+    discarded INTEGER DEFAULT 0 NOT NULL,
+    last_letter_at BIGINT,
+    unsubscribe_url TEXT DEFAULT '' NOT NULL,
+    unsubscribe_mail TEXT DEFAULT '' NOT NULL,
+    is_one_click BOOLEAN DEFAULT 0 NOT NULL,
+    unsubscribed_at BIGINT,
+    authentication TEXT DEFAULT '' NOT NULL,
+    is_spam BOOLEAN DEFAULT 0 NOT NULL,
+    confirmation_url TEXT DEFAULT '' NOT NULL,
+    confirmation_subject TEXT DEFAULT '' NOT NULL,
+    CONSTRAINT fk_newsletter_senders_feed_id_feeds FOREIGN KEY(feed_id) REFERENCES feeds (id) ON DELETE SET NULL,
+    CONSTRAINT fk_newsletter_senders_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+    CONSTRAINT uq_newsletter_senders_user_id_sender_key UNIQUE (user_id, sender_key)
+);
+
+CREATE INDEX ix_newsletter_senders_feed ON newsletter_senders (feed_id) WHERE feed_id IS NOT NULL;
+
 CREATE TABLE opml_feeds (
     subscription_id INTEGER NOT NULL,
     url TEXT NOT NULL,

@@ -9,6 +9,7 @@ from typing import Any, get_args
 import pytest
 from sqlalchemy import event
 
+from newsletters.letters import deliver, has_address, message
 from support.handbook import check_examples
 from support.people import HttpResponse, Person, rss
 from support.publisher import Publisher
@@ -61,6 +62,7 @@ def test_every_list_takes_members_of_its_items_and_names_unknown_ones(charlie: P
     )
     followed = site.serve("/zoo.opml", listed)
     charlie.post("/v1/opml-subscriptions", {"url": followed}, status=201)
+    deliver(charlie, has_address(charlie), message())
     Visitor(charlie.service, charlie).sign_in()
     empty = {"/v1/webhooks/deliveries", "/v1/queue", with_ids(VERSIONS, charlie)}
     for route in LISTS:

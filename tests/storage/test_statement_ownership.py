@@ -84,6 +84,8 @@ EXCEPTIONS = {
     ("list_links", r"list_links\.token ="): "the link is the permission, and identifies the user",
     ("list_versions", r"^UPDATE list_versions SET version=\S+, number=[^=]+$"): "a repair may change the lists of all",
     ("changes", r"^DELETE FROM changes$"): "after a repair, clients of all users begin again",
+    ("newsletter_addresses", r"newsletter_addresses\.secret ="): "the secret is the permission to deliver",
+    ("newsletter_letters", r"^DELETE .* newsletter_letters\.received_at <"): "cleanup of what is too old",
     ("entries", r"entries\.share_code ="): "the link is the permission to read this entry",
     ("feeds", r"feeds\.icon_id = icons\.id"): "an icon is shared; it goes when no feed of any user has it",
     ("duplicates", r"duplicates\.compared = false AND duplicates\.user_id >"): "the worker compares for all users",

@@ -42,6 +42,8 @@ def taken(service: RunningService, site: Publisher) -> Examples:
     """Return examples by operation. service: it has no user yet."""
     resources = ResourceFactory(Cast(service).person("ada", is_admin=True, username="ada"), site)
     _imported_before(resources.person)
+    # No other example makes one.
+    resources.id_of("sender_id")
     routes = operations_of(DOCUMENTED_ROUTES)
     created: Examples = {}
     # Reads come before changes. Deletions have no example.

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from support.people import Person
+from support.people import Person, call
 from support.publisher import Publisher
 from tidings.domain.accounts.events import Method, Origin
+from tidings.newsletters import store as newsletters_store
 from tidings.rules.services import RuleServices
 from tidings.sign_in import account_links_store
 from tidings.sign_in.limits_model import Limits
@@ -42,6 +43,14 @@ ICON = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><circle r="4" 
 EPISODE_PARTS = """{"version": "1.2.0",
 "chapters": [{"startTime": 0, "title": "Hello"}, {"startTime": 61, "title": "Rain"}],
 "segments": [{"startTime": 1.5, "speaker": "Ada", "body": "Take an umbrella."}]}"""
+LETTER = b"""From: Tides <post@tides.example>
+Message-ID: <1@tides.example>
+Subject: High water
+List-Id: <tides.lists.example>
+List-Unsubscribe: <https://tides.example/leave>
+
+High water at noon.
+"""
 OPML = """<?xml version="1.0" encoding="UTF-8"?>
 <opml version="2.0"><body><outline text="Sea"><outline text="Buoys" xmlUrl="https://buoys.example/feed.xml"/></outline>
 </body></opml>
@@ -66,6 +75,8 @@ MAKERS: Mapping[str, Callable[[ResourceFactory], int]] = {
         resources.person.post("/v1/webhooks", {"name": "Storms", "url": resources.site.serve("/hook")})["id"]
     ),
     "subscription_id": lambda resources: resources.a_followed_list(),
+    "newsletter_id": lambda resources: int(resources.person.post("/v1/newsletters", {"name": "Letters"})["id"]),
+    "sender_id": lambda resources: resources.a_sender(),
     "delivery_id": lambda resources: resources.a_delivery(),
     "session_id": lambda resources: resources.a_session(),
     "version": lambda resources: resources.an_earlier_version(),
@@ -125,6 +136,8 @@ BODIES: Mapping[str, Any] = {
         "events": ["new_entries", "feed_failed"],
         "query": "title:rain",
     },
+    "create_newsletter": {"name": "Letters about the sea", "one_feed": False},
+    "update_newsletter_sender": {"name": "Tide tables", "blocked": False},
     "update_webhook": {"events": ["entry_starred"], "enabled": False},
     "update_integrations": {
         "webhook": {"enabled": True, "url": "{site}/hook"},
@@ -177,6 +190,17 @@ class ResourceFactory:
         self.person.put("/v1/integrations", webhook, status=201)
         self.person.post(f"/v1/entries/{self.entry['id']}/save", status=202)
         return int(self.person.get("/v1/webhooks/deliveries")["deliveries"][0]["id"])
+
+    def a_sender(self) -> int:
+        """Have a newsletter delivered, which is left by one request; over http, as the publisher has no certificate."""
+        path = self.person.post("/v1/newsletters", {"name": "Letters"})["post_path"]
+        answer = call(self.person.service.url, "POST", path, LETTER)
+        assert answer.status == 200, answer.body
+        sender_id = int(self.person.get("/v1/newsletters/senders")[0]["id"])
+        values = {"unsubscribe_url": self.site.serve("/leave"), "is_one_click": True}
+        with self.person.service.services.database.writing() as db:
+            newsletters_store.change_sender(db, self.person.id, sender_id, **values)
+        return sender_id
 
     def a_session(self) -> int:
         """Sign the user in."""

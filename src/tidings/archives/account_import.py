@@ -45,11 +45,11 @@ from tidings.domain.accounts.user_changes import CHOSEN
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.entries import STATUS_BY_NAME, Enclosure, EntryStatus, chapters_text
 from tidings.domain.entries.labels import validate_color, validate_name
+from tidings.domain.feeds.feeds import SAVED_PAGES_URL
 from tidings.domain.polling.entry_policy import DEFAULT_INSTANCE, InstanceSettings
 from tidings.engine import notify
 from tidings.engine.database import Database, Write
 from tidings.services.clock import Clock
-from tidings.services.entries.saved_pages import SAVED_PAGES_URL
 from tidings.services.feeds.categories import ensure_paths
 from tidings.services.feeds.feeds import MAX_CATEGORIES
 from tidings.services.listeners import FinishedImport, Listeners

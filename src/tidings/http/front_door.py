@@ -24,7 +24,7 @@ log = structlog.get_logger()
 
 # RFC 3986, section 3.2: a name or IPv4 address, or an IPv6 address in brackets; then a port.
 _HOST: Final = re.compile(r"(?:[A-Za-z0-9._~%!$&'()*+,;=-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]*)?")
-# Tokens in the paths of public links, secret feed links and callbacks of hubs.
+# Tokens in the paths of public links, secret feed links, callbacks of hubs and addresses for mail.
 _TOKEN: Final = re.compile(r"(?<=/)[A-Za-z0-9_-]{20,}")
 # HTTP/1.0 in the spelling of ASGI, and of Granian.
 _WITHOUT_HOST: Final = ("1.0", "1")

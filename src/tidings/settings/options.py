@@ -375,6 +375,12 @@ class Settings:
         allowed="auto, on or off",
         default="auto",
     )
+    newsletters_address: str | None = option(
+        values.mail_template,
+        "The mail address at which newsletters arrive, with {secret} in place of the secret of each address. Your mail"
+        " server has to deliver such mail to POST /mail/{secret}; see docs/newsletters.md.",
+        allowed="a mail address with {secret} in front of the @, such as letters+{secret}@example.org",
+    )
     fetcher_allow_private_networks: bool = option(
         values.boolean,
         "Whether feeds and pages may be fetched from this machine and its private networks. Leave it off if people you"

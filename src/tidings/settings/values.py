@@ -164,6 +164,13 @@ def web_page(text: str) -> str:
     return text
 
 
+def mail_template(text: str) -> str:
+    """Return a mail address with {secret} in front of the @."""
+    if not re.fullmatch(r"[^\s@{}<>,;:\"]*\{secret\}[^\s@{}<>,;:\"]*@[^\s@{}<>,;:\"]+", text):
+        raise InvalidValue
+    return text
+
+
 def password(text: str) -> str:
     try:
         return validate_password(text)

@@ -8,9 +8,9 @@ from msgspec import Struct
 from sqlalchemy import and_, bindparam, func, or_, select, update
 
 from tidings.base.times import Instant
+from tidings.domain.feeds.feeds import SAVED_PAGES_URL
 from tidings.engine.database import Read, Write
 from tidings.engine.statements import in_list, upsert
-from tidings.services.entries.saved_pages import SAVED_PAGES_URL
 from tidings.sign_in.limits_model import MEGABYTE, Limits, Usage
 from tidings.sign_in.tables import account_limits
 from tidings.storage.schema import entries, entry_contents, feed_counters, feeds, users

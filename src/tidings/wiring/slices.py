@@ -22,6 +22,7 @@ NAMES = (
     "archives",
     "live_opml",
     "websub",
+    "newsletters",
     "media",
     "sync",
     "live",

@@ -20,6 +20,8 @@ from tidings.http.front_door import FrontDoor
 from tidings.http.password_gate import PasswordGate
 from tidings.http.uploads import UploadFolder
 from tidings.maintenance.metrics_endpoint import Metrics
+from tidings.newsletters.mail_endpoint import MailEndpoint
+from tidings.newsletters.services import NewsletterServices
 from tidings.rules.services import RuleServices
 from tidings.runtime import allocator
 from tidings.services.accounts.key_quotas import KeyQuotas
@@ -35,6 +37,9 @@ from tidings.wiring.arguments import import_folder, metrics_access, site_config
 from tidings.wiring.routes import API_DOCUMENT, API_ROUTES, PAGE_ROUTES, SETTINGS_MENU
 from tidings.wiring.services import AllServices, start_metrics
 from tidings.wiring.slices import TEMPLATES
+
+# For a message to arrive and to be stored: mail servers wait minutes.
+MAIL_TIMEOUT_S = 120.0
 
 
 def build_pages(services: AllServices, settings: Settings, assets: Assets, gate: PasswordGate) -> Pages:
@@ -119,6 +124,7 @@ def asgi_app(settings: Settings) -> ASGIApp:
         gate=gate,
         static=StaticFiles(assets, pages),
         websub=Callbacks(services.websub.pushes, limits),
+        mail=MailEndpoint(services.of(NewsletterServices).newsletters, time_s=MAIL_TIMEOUT_S),
         back_channel=BackChannelLogout(
             services.sign_in.openid, services, trusted=settings.trusted_reverse_proxy_networks
         ),

@@ -1683,6 +1683,71 @@ class Client(Connection):
         answer: models.Import = self._json(Call("POST", "/v1/import/tiny-tiny-rss", body=body))
         return answer
 
+    # Newsletters
+
+    def newsletters(
+        self, *, fields: models.NewsletterField | Sequence[models.NewsletterField] | None = None
+    ) -> list[models.Newsletter]:
+        """List your secret addresses for newsletters.
+
+        fields: Members of the items; the others are left out. Default: all.
+
+        An API key needs the scope manage.
+        """
+        answer: list[models.Newsletter] = self._json(
+            Call("GET", "/v1/newsletters", query={"fields": fields}, commas=("fields",))
+        )
+        return answer
+
+    def create_newsletter(self, **body: Unpack[models.NewsletterCreate]) -> models.Newsletter:
+        """Make a secret address at which newsletters arrive and become feeds.
+
+        An API key needs the scope manage.
+        """
+        answer: models.Newsletter = self._json(Call("POST", "/v1/newsletters", body=body))
+        return answer
+
+    def newsletter_senders(
+        self, *, fields: models.NewsletterSenderField | Sequence[models.NewsletterSenderField] | None = None
+    ) -> list[models.NewsletterSender]:
+        """List the senders of newsletters that have arrived, by name.
+
+        fields: Members of the items; the others are left out. Default: all.
+
+        An API key needs the scope manage.
+        """
+        answer: list[models.NewsletterSender] = self._json(
+            Call("GET", "/v1/newsletters/senders", query={"fields": fields}, commas=("fields",))
+        )
+        return answer
+
+    def update_newsletter_sender(
+        self, sender_id: int, /, **body: Unpack[models.NewsletterSenderUpdate]
+    ) -> models.NewsletterSender:
+        """Rename a sender, block it, or send its letters to the feed of another one.
+
+        An API key needs the scope manage.
+        """
+        answer: models.NewsletterSender = self._json(Call("PUT", f"/v1/newsletters/senders/{sender_id}", body=body))
+        return answer
+
+    def unsubscribe_from_newsletter(self, sender_id: int, /) -> models.NewsletterSender:
+        """Ask a sender for no more letters, by the one-click request of RFC 8058.
+
+        An API key needs the scope manage.
+        """
+        answer: models.NewsletterSender = self._json(Call("POST", f"/v1/newsletters/senders/{sender_id}/unsubscribe"))
+        return answer
+
+    def delete_newsletter(self, newsletter_id: int, /) -> None:
+        """Delete a secret address: nothing more arrives there.
+
+        Its feeds stay.
+
+        An API key needs the scope manage.
+        """
+        self._nothing(Call("DELETE", f"/v1/newsletters/{newsletter_id}"))
+
     # Version
 
     def openapi(self) -> dict[str, Any]:

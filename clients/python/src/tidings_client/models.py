@@ -384,9 +384,33 @@ InvitationField = Literal[
     "id", "note", "invited_by", "is_admin", "max_feeds", "max_entries", "max_megabytes", "created_at", "expires_at"
 ]
 
+NewsletterField = Literal[
+    "id", "name", "post_path", "addresses", "one_feed", "category_id", "letters", "created_at", "last_letter_at"
+]
+
 ShareLinkField = Literal["entry_id", "feed_id", "title", "url", "share_code", "share_url"]
 
 ApiPasswordField = Literal["id", "user_id", "name", "last_used_at", "created_at"]
+
+NewsletterSenderField = Literal[
+    "id",
+    "name",
+    "address",
+    "list_id",
+    "feed_id",
+    "blocked",
+    "letters",
+    "discarded",
+    "last_letter_at",
+    "unsubscribe_url",
+    "unsubscribe_mail",
+    "one_click",
+    "unsubscribed_at",
+    "authentication",
+    "spam",
+    "confirmation_url",
+    "confirmation_subject",
+]
 
 OpmlSubscriptionField = Literal[
     "id",
@@ -1744,6 +1768,74 @@ class NewInvitation(TypedDict):
 
     url: str
     """Where an account can be created, once, within a day."""
+
+
+class Newsletter(TypedDict):
+    """A secret address. null for the first category."""
+
+    id: int
+    name: str
+    post_path: str
+    """Send messages there, as they are (RFC 5322)."""
+    addresses: list[str]
+    """Mail addresses that lead there, if the operator has named one."""
+    one_feed: bool
+    """New senders share one feed."""
+    category_id: int | None
+    """Of new feeds."""
+    letters: int
+    created_at: str
+    last_letter_at: str | None
+
+
+class NewsletterCreate(TypedDict):
+    """Default false."""
+
+    name: str
+    category_id: NotRequired[int | None]
+    """Default the first category."""
+    one_feed: NotRequired[bool | None]
+    """Whether new senders share one feed."""
+
+
+class NewsletterSender(TypedDict):
+    """A newsletter. else it is known by its address. null until the next one makes a feed. "" if there is
+    nothing to do.
+    """
+
+    id: int
+    name: str
+    address: str
+    list_id: str
+    """Its List-Id."""
+    feed_id: int | None
+    """Where its letters go."""
+    blocked: bool
+    letters: int
+    discarded: int
+    """Letters since it is blocked."""
+    last_letter_at: str | None
+    unsubscribe_url: str
+    unsubscribe_mail: str
+    one_click: bool
+    """The API can unsubscribe from it."""
+    unsubscribed_at: str | None
+    authentication: str
+    """Of its newest letter, as in "spf=pass dkim=pass"."""
+    spam: bool
+    """A filter said so of its newest letter."""
+    confirmation_url: str
+    """Open it to confirm the subscription."""
+    confirmation_subject: str
+
+
+class NewsletterSenderUpdate(TypedDict):
+    blocked: NotRequired[bool | None]
+    confirmed: NotRequired[bool | None]
+    """True if there is nothing more to confirm."""
+    feed_id: NotRequired[int | None]
+    """One of your feeds of newsletters, to which the letters go from now on."""
+    name: NotRequired[str | None]
 
 
 class NotionIntegration(TypedDict):

@@ -15,6 +15,18 @@ from tidings.domain.setting_declarations import Risk, Setting
 WORSE_PAGES = "pages"
 
 
+# Feeds at these addresses are never fetched: their entries come another way. They are disabled, so that nothing looks
+# for them, and no host can have such a name (RFC 6761, section 6.4).
+SAVED_PAGES_URL = "https://saved-pages.invalid/"
+NEWSLETTERS_URL = "https://newsletters.invalid/"
+"""The address of each feed of letters begins with it."""
+
+
+def is_fetched(feed_url: str) -> bool:
+    """Return whether a feed is a document at its address."""
+    return not feed_url.startswith((SAVED_PAGES_URL, NEWSLETTERS_URL))
+
+
 # Limits on the interval that a user may set. The lower one protects publishers from needless load.
 MIN_USER_INTERVAL_MINUTES = 5
 MAX_USER_INTERVAL_MINUTES = 43_200

@@ -17,7 +17,7 @@ from tidings.content.articles.next_page import with_absolute_urls
 from tidings.domain.accounts.users import User
 from tidings.domain.errors import NotAPage
 from tidings.domain.feeds import feed_changes
-from tidings.domain.feeds.feeds import Feed
+from tidings.domain.feeds.feeds import SAVED_PAGES_URL, Feed
 from tidings.domain.polling.entry_policy import is_worth_reading
 from tidings.engine.database import Database
 from tidings.net.guard import parse_target
@@ -26,8 +26,6 @@ from tidings.services.entries.entries import Entries
 from tidings.services.entries.fetch_content import ArticleFetcher
 from tidings.storage.feeds import categories, feeds
 
-# No host can have this name (RFC 6761, section 6.4). The feed is disabled, so that nothing looks for it.
-SAVED_PAGES_URL = "https://saved-pages.invalid/"
 FEED_TITLE = "Saved pages"
 
 

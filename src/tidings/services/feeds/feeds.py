@@ -16,7 +16,7 @@ from tidings.content.icons import usable_icon_url
 from tidings.content.model import ParsedEntry, ParsedFeed
 from tidings.domain.accounts.users import User
 from tidings.domain.feeds import feed_changes
-from tidings.domain.feeds.feeds import Feed
+from tidings.domain.feeds.feeds import Feed, is_fetched
 from tidings.domain.polling.changes import FeedUpdate, identify_entries, raw_hash, rehash_by_url
 from tidings.domain.polling.check_times import Schedule
 from tidings.domain.polling.entry_policy import DEFAULT_INSTANCE, InstanceSettings
@@ -153,6 +153,7 @@ class Feeds:
             further = _take_further(values)
             if "category_id" in values:
                 _ensure_categories(db, user_id, [values["category_id"], *(further or ())])
+            _ensure_fetched(feed, values)
             values = options_after_move(feed, values)
             if values.get("feed_url", feed.feed_url) != feed.feed_url:
                 _ensure_new(db, user_id, values["feed_url"])
@@ -289,6 +290,12 @@ def _identified_by(db: Write, feed: Feed, *, by_url: bool) -> dict[str, Any]:
     hashes = rehash_by_url(entry_writes.stored(db, feed.user_id, feed.id))
     entry_writes.rename(db, feed.user_id, feed.id, hashes)
     return dict(NO_VALIDATORS)
+
+
+def _ensure_fetched(feed: Feed, values: Mapping[str, Any]) -> None:
+    """Raise InvalidField if a feed is to be enabled that is never fetched."""
+    if not (is_fetched(feed.feed_url) or values.get("disabled", True)):
+        raise InvalidField("disabled", msg("this feed is never fetched, so that it cannot be switched on."))
 
 
 def _is_fetched_differently(feed: Feed, values: Mapping[str, Any]) -> bool:

@@ -30,7 +30,7 @@ from msgspec.structs import replace
 
 from tidings.base.errors import TidingsError
 from tidings.base.times import DAY, SECOND, Instant
-from tidings.domain.feeds.feeds import Feed
+from tidings.domain.feeds.feeds import Feed, is_fetched
 from tidings.domain.polling import check_times
 from tidings.domain.polling.shared_sources import SourceLease, feed_fetch_key, host_with_port
 from tidings.engine.database import Database
@@ -38,7 +38,6 @@ from tidings.engine.notify import FEEDS, Listener, notify
 from tidings.net.errors import FetchError
 from tidings.services.accounts.users import by_name
 from tidings.services.clock import Clock
-from tidings.services.entries.saved_pages import SAVED_PAGES_URL
 from tidings.services.feeds.categories import owned_category
 from tidings.services.feeds.feeds import owned_feed
 from tidings.services.listeners import Listeners
@@ -150,7 +149,7 @@ class SourceClaims:
         Raises NotFound for a feed that is not the user's, and RefreshFailed if the check failed.
         """
         feed = await asyncio.to_thread(self._owned_feed, user_id, feed_id)
-        if feed.feed_url == SAVED_PAGES_URL:
+        if not is_fetched(feed.feed_url):
             return
         results = await self._checker.check(SourceLease(0, [feed], requested_by=user_id))
         if (error := results[feed.id].error) is not None:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from sqlalchemy import bindparam, delete, false, select, true, update
 
 from tidings.base.times import Instant
+from tidings.domain.feeds.feeds import NEWSLETTERS_URL, SAVED_PAGES_URL
 from tidings.domain.polling.shared_sources import NO_VALIDATORS
 from tidings.engine.database import Write
 from tidings.storage.accounts import change_log
@@ -22,7 +23,9 @@ _is_listed = (feeds.c.user_id == bindparam("user"), feeds.c.id.in_(bindparam("id
 # In the order of ids, as every transaction locks feeds, or two would wait for each other.
 _lock = select(feeds.c.id).where(*_is_listed).order_by(feeds.c.id).with_for_update()
 _lock_in_other_category = _lock.where(feeds.c.category_id != bindparam("category"))
-_lock_disabled = _lock.where(feeds.c.disabled == true())
+_lock_disabled = _lock.where(
+    feeds.c.disabled == true(), *(~feeds.c.feed_url.startswith(url) for url in (SAVED_PAGES_URL, NEWSLETTERS_URL))
+)
 _lock_enabled = _lock.where(feeds.c.disabled == false())
 _move = update(feeds).where(*_is_listed).values(category_id=bindparam("category"))
 _move_entries = (
@@ -65,7 +68,10 @@ def move(db: Write, user_id: int, feed_ids: Sequence[int], category_id: int) -> 
 
 
 def enable(db: Write, user_id: int, feed_ids: Sequence[int], now: Instant) -> int:
-    """Enable feeds: they are due immediately, and their errors are cleared. Returns how many were disabled."""
+    """Enable feeds: they are due immediately, and their errors are cleared. Returns how many were disabled.
+
+    Feeds that are never fetched stay disabled.
+    """
     return _set_enabled(db, user_id, db.scalars(_lock_disabled, user=user_id, ids=list(feed_ids)), now=now)
 
 

@@ -11,7 +11,7 @@ from sqlalchemy import and_, bindparam, delete, func, insert, select, update
 
 from tidings.base.text import sort_key
 from tidings.base.times import Instant
-from tidings.domain.feeds.feeds import Feed
+from tidings.domain.feeds.feeds import NEWSLETTERS_URL, Feed
 from tidings.domain.feeds.opml import OpmlFeed
 from tidings.domain.feeds.opml_settings import WRITTEN
 from tidings.domain.polling.shared_sources import SHARED_OPTIONS
@@ -56,7 +56,7 @@ _select_for_opml = (
         *(feeds.c[name] for name in ("id", "category_id", "title", "feed_url", "site_url", "description")),
         *(feeds.c[name] for name in WRITTEN),
     )
-    .where(feeds.c.user_id == bindparam("user"))
+    .where(feeds.c.user_id == bindparam("user"), ~feeds.c.feed_url.startswith(NEWSLETTERS_URL))
     .order_by(feeds.c.title_key, feeds.c.id)
 )
 _below = select_with_below("categories")
@@ -141,7 +141,7 @@ def list_all(db: Read, user_id: int) -> list[Feed]:
 def for_opml(db: Read, user_id: int) -> dict[int, list[OpmlFeed]]:
     """Return what OPML contains of the user's feeds, by id of the category, ordered by title without case.
 
-    A feed in several categories is in each.
+    A feed in several categories is in each. Feeds of letters, which no other reader can fetch, are left out.
     """
     by_category: dict[int, list[OpmlFeed]] = {}
     further = further_categories.of_user(db, user_id)

@@ -8,6 +8,7 @@ from operator import attrgetter
 from sqlalchemy import BigInteger, ColumnElement, and_, bindparam, case, func, literal, select
 
 from tidings.base.times import DAY, Instant
+from tidings.domain.feeds.feeds import NEWSLETTERS_URL
 from tidings.domain.feeds.health import (
     DEAD_AFTER_FAILURES,
     HEALTH_STATES,
@@ -46,8 +47,15 @@ _last_entry = (
     .correlate(feeds)
     .scalar_subquery()
 )
+_is_of_letters = feeds.c.feed_url.startswith(NEWSLETTERS_URL)
 # The first that applies.
 _health_rank = case(
+    # They are never fetched, and so disabled.
+    (
+        and_(_is_of_letters, func.coalesce(_last_entry, feeds.c.created_at) < _now - SILENT_AFTER),
+        _RANKS[FeedHealth.SILENT],
+    ),
+    (_is_of_letters, _RANKS[FeedHealth.FINE]),
     # A feed that was disabled because of errors shows as dead, with its error.
     (and_(feeds.c.disabled, feeds.c.parsing_error_count > 0), _RANKS[FeedHealth.DEAD]),
     (feeds.c.disabled, _RANKS[FeedHealth.OFF]),

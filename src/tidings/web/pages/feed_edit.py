@@ -14,13 +14,12 @@ from tidings.content.rules.pipeline import RuleTexts, compile_rules
 from tidings.domain.accounts.users import User
 from tidings.domain.entries import retention
 from tidings.domain.feeds.feed_settings import DAYS, NUMBERS, RULES, SWITCHES, TEXTS
-from tidings.domain.feeds.feeds import Feed
+from tidings.domain.feeds.feeds import Feed, is_fetched
 from tidings.http.binding import Form
 from tidings.http.endpoints import Routes
 from tidings.http.requests import run_while_connected
 from tidings.net.errors import FetchError
 from tidings.services import Services
-from tidings.services.entries.saved_pages import SAVED_PAGES_URL
 from tidings.services.feeds.feeds import owned_feed
 from tidings.services.feeds.rule_preview import RulePreview
 from tidings.services.polling.lease import RefreshFailed
@@ -232,7 +231,7 @@ def _page(
         "place": "",
         "feed": feed,
         "row": row,
-        "is_fetched": feed.feed_url != SAVED_PAGES_URL,
+        "is_fetched": is_fetched(feed.feed_url),
         "form": shown,
         "also": [(one, named.get(one, "")) for one in further.get(feed_id, ())],
         "is_typed": form is not None,

@@ -1,0 +1,156 @@
+"""Addresses and senders of newsletters, and what is decided about a letter. Everything here is pure."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from base64 import b32encode
+from enum import StrEnum
+from hashlib import sha256
+from typing import Any, Final
+
+from msgspec import Struct
+
+from tidings.base.errors import InvalidField
+from tidings.base.messages import msg
+from tidings.base.text import normalize_for_search
+from tidings.base.times import Instant
+from tidings.content.formats.text import html_to_text
+from tidings.content.letters import Letter
+from tidings.content.model import FeedFormat, ParsedEntry, ParsedFeed
+from tidings.domain.feeds.feeds import NEWSLETTERS_URL
+
+MAX_ADDRESSES: Final = 100
+MAX_SENDERS: Final = 5_000
+MAX_NAME_CHARS: Final = 200
+# In an hour at one address: a limit on what someone can do who has learned it.
+MAX_LETTERS_PER_HOUR: Final = 300
+UNKNOWN_SENDER: Final = "Unknown sender"
+
+_SECRET_BYTES: Final = 20
+# Letters and digits of one case, since mail servers may change the case of an address.
+SECRET: Final = re.compile(r"[a-z2-7]{32}")
+_TITLE_CHARS: Final = 100
+
+
+class Delivery(StrEnum):
+    """What became of a letter."""
+
+    STORED = "stored"
+    REPEATED = "repeated"
+    """It has arrived before."""
+    BLOCKED = "blocked"
+    """Its sender is blocked: it was discarded."""
+    FILTERED = "filtered"
+    """A filter of the user or the feed removed it."""
+
+
+class NewsletterAddress(Struct, frozen=True):
+    """A secret address of a user."""
+
+    id: int
+    user_id: int
+    name: str
+    secret: str
+    is_one_feed: bool
+    category_id: int | None
+    created_at: Instant
+    last_letter_at: Instant | None
+    letters: int
+    hour: int
+    hour_letters: int
+
+    def __repr__(self) -> str:
+        """Leaves out the secret: addresses may appear in logs and tracebacks."""
+        return f"NewsletterAddress({self.id})"
+
+
+class NewsletterSender(Struct, frozen=True):
+    """A newsletter that has arrived."""
+
+    id: int
+    user_id: int
+    sender_key: str
+    name: str
+    address: str
+    feed_id: int | None
+    is_blocked: bool
+    letters: int
+    discarded: int
+    last_letter_at: Instant | None
+    unsubscribe_url: str
+    unsubscribe_mail: str
+    is_one_click: bool
+    unsubscribed_at: Instant | None
+    authentication: str
+    is_spam: bool
+    confirmation_url: str
+    confirmation_subject: str
+
+
+def new_secret() -> str:
+    return b32encode(secrets.token_bytes(_SECRET_BYTES)).decode("ascii").lower()
+
+
+def validate_name(name: str) -> str:
+    """Return a name on one line. Raises InvalidField."""
+    name = " ".join(name.split())
+    if not name:
+        raise InvalidField("name", msg("give it a name."))
+    if len(name) > MAX_NAME_CHARS:
+        raise InvalidField("name", msg("the name is too long: at most {max} characters.", max=MAX_NAME_CHARS))
+    return name
+
+
+def sender_key(letter: Letter) -> str:
+    """Return what identifies the sender of a letter; that of letters without one is the same for all."""
+    return letter.sender.key or "from:"
+
+
+def sender_name(letter: Letter) -> str:
+    return letter.sender.name or UNKNOWN_SENDER
+
+
+def feed_url_of_sender(key: str) -> str:
+    """Return the address of a sender's feed: the same on every instance, so that an archive brings the feed back."""
+    return f"{NEWSLETTERS_URL}{sha256(key.encode()).hexdigest()[:32]}"
+
+
+def feed_url_of_address(name: str) -> str:
+    """Return the address of the feed that senders at one address share."""
+    return f"{NEWSLETTERS_URL}all/{sha256(normalize_for_search(name).encode()).hexdigest()[:32]}"
+
+
+def letter_digest(letter: Letter) -> bytes:
+    return sha256(f"letter\n{letter.identity}".encode("utf-8", "replace")).digest()
+
+
+def as_document(letter: Letter) -> ParsedFeed:
+    """Return a letter as a feed document with one entry."""
+    tags = [name for name, is_set in (("spam", letter.is_spam), ("auto-reply", letter.is_automatic_reply)) if is_set]
+    entry = ParsedEntry(
+        hash=letter_digest(letter).hex(),
+        url=letter.url,
+        title=letter.subject or html_to_text(letter.html[:20_000])[:_TITLE_CHARS] or sender_name(letter),
+        content=letter.html,
+        author=sender_name(letter),
+        published_at=letter.published_at,
+        tags=tuple(tags),
+    )
+    return ParsedFeed(format=FeedFormat.RSS, entries=(entry,))
+
+
+def newest_columns(letter: Letter, now: Instant) -> dict[str, Any]:
+    """Return the columns of a sender that its newest letter sets."""
+    columns: dict[str, Any] = {
+        "last_letter_at": now,
+        "address": letter.sender.address,
+        "authentication": " ".join(f"{method}={result}" for method, result in letter.authentication),
+        "is_spam": letter.is_spam,
+    }
+    way = letter.unsubscription
+    if way.url or way.mail:
+        columns |= {"unsubscribe_url": way.url, "unsubscribe_mail": way.mail, "is_one_click": way.is_one_click}
+    if letter.confirmation_url:
+        columns |= {"confirmation_url": letter.confirmation_url, "confirmation_subject": letter.subject}
+    return columns
