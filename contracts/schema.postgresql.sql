@@ -681,6 +681,21 @@ TABLE provider_sessions
     CREATE INDEX ix_provider_sessions_user ON public.provider_sessions USING btree (user_id)
     CREATE UNIQUE INDEX pk_provider_sessions ON public.provider_sessions USING btree (session_id)
 
+TABLE read_after
+    id integer NOT NULL DEFAULT nextval('read_after_id_seq'::regclass)
+    user_id integer NOT NULL
+    category_id integer
+    feed_id integer
+    days integer NOT NULL DEFAULT 0 -- 0: never. Without category and feed it holds for all feeds; a feed comes before its category.
+    fk_read_after_category_id_categories FOREIGN KEY (category_id) REFERENCES categories(id) ON DELETE CASCADE
+    fk_read_after_feed_id_feeds FOREIGN KEY (feed_id) REFERENCES feeds(id) ON DELETE CASCADE
+    fk_read_after_user_id_users FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+    pk_read_after PRIMARY KEY (id)
+    CREATE INDEX ix_read_after_category ON public.read_after USING btree (category_id) WHERE (category_id IS NOT NULL)
+    CREATE INDEX ix_read_after_feed ON public.read_after USING btree (feed_id) WHERE (feed_id IS NOT NULL)
+    CREATE INDEX ix_read_after_user ON public.read_after USING btree (user_id, id)
+    CREATE UNIQUE INDEX pk_read_after ON public.read_after USING btree (id)
+
 TABLE receivers
     id integer NOT NULL DEFAULT nextval('receivers_id_seq'::regclass)
     user_id integer NOT NULL

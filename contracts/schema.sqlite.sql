@@ -712,6 +712,23 @@ CREATE INDEX ix_provider_sessions_subject ON provider_sessions (issuer, subject)
 
 CREATE INDEX ix_provider_sessions_user ON provider_sessions (user_id);
 
+CREATE TABLE read_after (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    user_id INTEGER NOT NULL,
+    category_id INTEGER,
+    feed_id INTEGER,
+    days INTEGER DEFAULT 0 NOT NULL,
+    CONSTRAINT fk_read_after_category_id_categories FOREIGN KEY(category_id) REFERENCES categories (id) ON DELETE CASCADE,
+    CONSTRAINT fk_read_after_feed_id_feeds FOREIGN KEY(feed_id) REFERENCES feeds (id) ON DELETE CASCADE,
+    CONSTRAINT fk_read_after_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_read_after_category ON read_after (category_id) WHERE category_id IS NOT NULL;
+
+CREATE INDEX ix_read_after_feed ON read_after (feed_id) WHERE feed_id IS NOT NULL;
+
+CREATE INDEX ix_read_after_user ON read_after (user_id, id);
+
 CREATE TABLE receivers (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     user_id INTEGER NOT NULL,

@@ -122,6 +122,7 @@ BODIES: Mapping[str, Any] = {
     "preview_rule": {"query": "title:rain", "actions": [{"type": "mark_read"}]},
     "explain_query": {"query": "title:rain (is:starred OR published:7d)"},
     "create_view": {"name": "Fresh", "query": "is:unread published:7d", "icon": "star"},
+    "update_read_after": {"days": 90, "categories": {}, "feeds": {}},
     "update_view": {"direction": "asc", "position": 1, "in_apps": True},
     "update_enclosure": {"media_progression": 45},
     "import_feeds": OPML,

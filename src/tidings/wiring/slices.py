@@ -21,6 +21,7 @@ NAMES = (
     "history",
     "archives",
     "live_opml",
+    "old_unread",
     "websub",
     "newsletters",
     "media",

@@ -1173,6 +1173,23 @@ class AsyncClient(AsyncConnection):
             Call("GET", "/v1/sync", query={"cursor": cursor, "limit": limit, "fields": fields}, commas=("fields",))
         )
 
+    # Old unread entries
+
+    async def read_after(self) -> models.ReadAfter:
+        """Get after how many days old unread entries become read."""
+        answer: models.ReadAfter = await self._json(Call("GET", "/v1/read-after"))
+        return answer
+
+    async def update_read_after(self, **body: Unpack[models.ReadAfterUpdate]) -> models.ReadAfter:
+        """Set after how many days old unread entries become read.
+
+        Starred entries never do; a worker does it once a day.
+
+        An API key needs the scope manage.
+        """
+        answer: models.ReadAfter = await self._json(Call("PUT", "/v1/read-after", body=body))
+        return answer
+
     # Share links
 
     async def unshare_entry(self, entry_id: int, /) -> None:

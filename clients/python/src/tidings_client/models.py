@@ -2110,6 +2110,28 @@ class RaindropIntegrationUpdate(TypedDict):
     """Test token. From an app that you create at https://app.raindrop.io/settings/integrations."""
 
 
+class ReadAfter(TypedDict):
+    """After how many days without a change unread entries become read; 0: never. The nearest setting wins."""
+
+    days: int
+    """Of all feeds."""
+    categories: dict[str, int]
+    """Those with days of their own, by id."""
+    feeds: dict[str, int]
+    """Those with days of their own, by id."""
+
+
+class ReadAfterUpdate(TypedDict):
+    """0: never. null removes them. Others keep theirs."""
+
+    categories: NotRequired[dict[str, int | None] | None]
+    """Days by id."""
+    days: NotRequired[int | None]
+    """Of all feeds."""
+    feeds: NotRequired[dict[str, int | None] | None]
+    """Days by id."""
+
+
 class ReadFeed(TypedDict):
     """A feed with its read entries that are still stored."""
 

@@ -1,0 +1,1 @@
+"""Old unread entries: those that become read after some days, as their user says."""
