@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from tidings.base.messages import msg
 from tidings.newsletters.newsletters import Newsletters, forget_letters
 from tidings.newsletters.services import NewsletterServices
 from tidings.newsletters.unsubscribing import Unsubscriber
 from tidings.services.listeners import CleanupTask
+from tidings.web.settings_menu import MenuItem
 from tidings.wiring.arguments import fetch_settings, instance_settings
 from tidings.wiring.slice import Parts, Slice
 
@@ -20,4 +22,9 @@ def build(parts: Parts) -> NewsletterServices:
     return NewsletterServices(newsletters, unsubscriber, base_url, settings.newsletters_address or "")
 
 
-SLICE = Slice(build=build, endpoints=("endpoints",))
+SLICE = Slice(
+    build=build,
+    endpoints=("endpoints",),
+    pages=("pages",),
+    settings_menu=(MenuItem("/newsletters", msg("Newsletters"), after="/list-links"),),
+)

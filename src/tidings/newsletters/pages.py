@@ -1,0 +1,106 @@
+"""The page of newsletters: what is to be confirmed, the secret addresses, and the senders of what has arrived.
+
+/newsletters   /newsletters/7/delete   /newsletters/senders/3   …/3/unsubscribe
+"""
+
+from __future__ import annotations
+
+from tidings.base.errors import InvalidInput
+from tidings.domain.accounts.users import User
+from tidings.http.binding import Form
+from tidings.http.endpoints import Routes
+from tidings.net.errors import FetchError
+from tidings.newsletters.services import NewsletterServices
+from tidings.web.context import PageResponse, Redirect, RequestContext
+from tidings.web.field_errors import field_error
+from tidings.web.language import _
+from tidings.web.message_translation import translated
+
+routes = Routes()
+
+PATH = "/newsletters"
+
+
+class AddressForm(Form, frozen=True):
+    """The form that makes an address."""
+
+    name: str = ""
+    one_feed: bool | None = None
+
+
+class SenderForm(Form, frozen=True):
+    """The form of a sender."""
+
+    action: str = ""
+    """block, unblock or confirmed."""
+
+
+@routes.get(PATH)
+def show_newsletters(context: RequestContext, newsletters: NewsletterServices) -> PageResponse:
+    return _page(context, newsletters, AddressForm())
+
+
+@routes.post(PATH)
+def create_address(
+    context: RequestContext, newsletters: NewsletterServices, form: AddressForm
+) -> PageResponse | Redirect:
+    try:
+        made = newsletters.newsletters.create_address(context.caller.id, form.name, is_one_feed=bool(form.one_feed))
+    except InvalidInput as error:
+        return _page(context, newsletters, form, field_error(error, field="name"))
+    return Redirect(f"{PATH}#a{made.id}", notice=_("%(title)s created.", title=made.name))
+
+
+@routes.get(PATH + "/{newsletter_id}/delete")
+def confirm_deletion(caller: User, newsletters: NewsletterServices, newsletter_id: int) -> PageResponse:
+    """Ask first: a secret does not come back."""
+    address = newsletters.newsletters.get_address(caller.id, newsletter_id)
+    values = {"title": _("Delete an address"), "place": "newsletters", "address": address}
+    return PageResponse("newsletters/newsletter_delete.html", values)
+
+
+@routes.post(PATH + "/{newsletter_id}/delete")
+def delete_address(caller: User, newsletters: NewsletterServices, newsletter_id: int) -> Redirect:
+    address = newsletters.newsletters.get_address(caller.id, newsletter_id)
+    newsletters.newsletters.delete_address(caller.id, newsletter_id)
+    return Redirect(PATH, notice=_("%(title)s deleted.", title=address.name))
+
+
+@routes.post(PATH + "/senders/{sender_id}")
+def change_sender(caller: User, newsletters: NewsletterServices, sender_id: int, form: SenderForm) -> Redirect:
+    newsletters.newsletters.update_sender(
+        caller.id,
+        sender_id,
+        is_blocked={"block": True, "unblock": False}.get(form.action),
+        is_confirmed=form.action == "confirmed",
+    )
+    return Redirect(f"{PATH}#s{sender_id}", notice=_("Saved."))
+
+
+@routes.post(PATH + "/senders/{sender_id}/unsubscribe")
+async def unsubscribe(caller: User, newsletters: NewsletterServices, sender_id: int) -> Redirect:
+    try:
+        await newsletters.unsubscriber.unsubscribe(caller.id, sender_id)
+    except (InvalidInput, FetchError) as error:
+        return Redirect(f"{PATH}#s{sender_id}", notice=translated(error.text))
+    return Redirect(f"{PATH}#s{sender_id}", notice=_("You are unsubscribed."))
+
+
+def _page(
+    context: RequestContext, newsletters: NewsletterServices, form: AddressForm, problem: InvalidInput | None = None
+) -> PageResponse:
+    user_id = context.caller.id
+    values = {
+        "title": _("Newsletters"),
+        "place": "newsletters",
+        "addresses": [
+            (one, newsletters.mail_addresses(one.secret), f"{newsletters.base_url}/mail/{one.secret}")
+            for one in newsletters.newsletters.list_addresses(user_id)
+        ],
+        "senders": newsletters.newsletters.list_senders(user_id),
+        "name_typed": form.name,
+        "is_one_feed": bool(form.one_feed),
+    }
+    return PageResponse(
+        "newsletters/newsletters.html", values, status=400 if problem else 200, problem=problem, has_secret=True
+    )
