@@ -191,6 +191,15 @@ def test_a_users_proxy_may_not_be_in_a_private_network(site: Publisher) -> None:
     assert not proxy.asked
 
 
+def test_a_users_proxy_may_be_in_a_private_network_if_the_operator_allows_it(site: Publisher) -> None:
+    site.serve("/", FEED)
+    settings = {"allow_private_networks": False, "allow_private_proxies": True}
+
+    body = fetch(Proxy(site.port), "http://feeds.example/", through="socks5://127.0.0.1", settings=settings)
+
+    assert body == FEED.encode()
+
+
 def test_the_operators_proxy_may_be_in_a_private_network(site: Publisher) -> None:
     site.serve("/", FEED)
     settings = {"allow_private_networks": False, "proxy_url": "socks5://127.0.0.1"}

@@ -174,6 +174,19 @@ def test_only_a_proxy_of_the_operator_may_be_in_a_private_network(site: Publishe
     assert fetch("http://feeds.example/", proxy_url=proxy, settings=settings).body == FEED.encode()
 
 
+def test_the_operator_may_allow_proxies_of_users_in_private_networks(site: Publisher) -> None:
+    site.serve("http://feeds.example/", FEED)
+    settings = {"allow_private_networks": False, "allow_private_proxies": True}
+
+    assert fetch("http://feeds.example/", proxy_url=site.url("/"), settings=settings).body == FEED.encode()
+
+    for url in (site.url("/feed.xml"), "http://10.0.0.1/"):
+        with pytest.raises(AddressRefused):
+            fetch(url, settings=settings)
+        with pytest.raises(AddressRefused):
+            fetch(url, proxy_url=site.url("/"), settings=settings)
+
+
 @pytest.mark.parametrize("host", ["127.0.0.1", "10.0.0.1", "[::1]", "localhost"])
 def test_a_proxy_gets_no_request_for_a_refused_url(site: Publisher, host: str) -> None:
     settings = {"allow_private_networks": False, "proxy_url": site.url("/")}

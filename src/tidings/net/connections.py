@@ -291,6 +291,7 @@ class Connections:
 
     trusted_proxies: proxies that the operator configured, which may be in a private network. Every other proxy must
     pass the guard, since a user who may choose a proxy could reach the private network through it.
+    trusts_all_proxies: the operator allows users to choose proxies in private networks.
     lookup: resolves names; by default as the operating system does. remember_names_s: how long results are cached.
     keep_alive: whether a connection serves more than one request.
     """
@@ -301,12 +302,14 @@ class Connections:
         *,
         connect_timeout_s: float = 10,
         trusted_proxies: frozenset[str] = frozenset(),
+        trusts_all_proxies: bool = False,
         lookup: Lookup | None = None,
         remember_names_s: int = 10,
         keep_alive: bool = True,
     ) -> None:
         self._guard = guard
         self._trusted_proxies = trusted_proxies
+        self._trusts_all_proxies = trusts_all_proxies
         self._timeout = aiohttp.ClientTimeout(total=None, connect=connect_timeout_s)
         self._system_lookup = SystemLookup()
         self._lookup = lookup or self._system_lookup
@@ -374,7 +377,7 @@ class Connections:
         Each request through a SOCKS proxy has a session of its own: connections to it are rare, and a pool for each
         proxy that a user ever named would grow without end.
         """
-        guarded = not proxy_url or proxy_url not in self._trusted_proxies
+        guarded = not proxy_url or not (self._trusts_all_proxies or proxy_url in self._trusted_proxies)
         if not _is_socks(proxy_url):
             yield self._session(guarded=guarded)
             return

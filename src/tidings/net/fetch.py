@@ -84,6 +84,8 @@ class FetchSettings(Struct, frozen=True, kw_only=True):
     user_agent: str
     """The default."""
     allow_private_networks: bool = False
+    allow_private_proxies: bool = False
+    """Whether the proxy of a request may be in a private network, though what is fetched may not."""
     max_body_size: int = 15 * 1024 * 1024
     """In bytes."""
     timeout_s: float = 20
@@ -284,6 +286,7 @@ class Fetcher:
             guard or AddressGuard(allow_private_networks=settings.allow_private_networks),
             connect_timeout_s=settings.connect_timeout_s,
             trusted_proxies=frozenset({settings.proxy_url} - {""}),
+            trusts_all_proxies=settings.allow_private_proxies,
             lookup=lookup,
             remember_names_s=settings.remember_names_s,
         )

@@ -388,6 +388,14 @@ class Settings:
         allowed="1, true, yes, on or 0, false, no, off",
         default="0",
     )
+    fetcher_allow_private_feed_proxy: bool = option(
+        values.boolean,
+        "Whether the proxy that a user sets for a feed may be on this machine and its private networks. Leave it off if"
+        " people you do not trust have accounts: it lets them connect to addresses that only your network can reach."
+        " TIDINGS_HTTP_CLIENT_PROXY may be there in any case.",
+        allowed="1, true, yes, on or 0, false, no, off",
+        default="0",
+    )
     integration_allow_private_networks: bool = option(
         values.boolean,
         "Whether webhooks and other integrations may connect to this machine and its private networks.",

@@ -35,6 +35,7 @@ def fetch_settings(settings: Settings) -> FetchSettings:
     return FetchSettings(
         user_agent=settings.http_client_user_agent,
         allow_private_networks=settings.fetcher_allow_private_networks,
+        allow_private_proxies=settings.fetcher_allow_private_feed_proxy,
         max_body_size=settings.http_client_max_body_size,
         timeout_s=settings.http_client_timeout.total_seconds(),
         proxy_url=settings.http_client_proxy or "",
