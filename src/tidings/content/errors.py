@@ -5,7 +5,9 @@ InvalidInput
     └── UnmatchableRule     a rule that matches nothing
 FeedError                   the body holds no usable feed
 ├── NotAFeed
-└── FeedUnreadable
+├── FeedUnreadable
+├── NoItems                 the selectors of a feed made from a page find nothing
+└── PageUnreadable          the page is not of the feed's kind, or needs more than the limits to read
 """
 
 from __future__ import annotations
@@ -42,3 +44,11 @@ class NotAFeed(FeedError):
 
 class FeedUnreadable(FeedError):
     code = "feed-unreadable"
+
+
+class NoItems(FeedError):
+    code = "no-items"
+
+
+class PageUnreadable(FeedError):
+    code = "page-unreadable"

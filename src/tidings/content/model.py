@@ -21,6 +21,19 @@ class FeedFormat(StrEnum):
     JSON = "json"
 
 
+class PageKind(StrEnum):
+    """How a document that is not a feed is read. The values are those of a feed's `kind` in the API."""
+
+    CSS = "html+css"
+    XPATH = "html+xpath"
+    JSON = "json"
+    JSON_IN_HTML = "json in html"
+
+    @property
+    def is_json(self) -> bool:
+        return self in (PageKind.JSON, PageKind.JSON_IN_HTML)
+
+
 class ParsedEnclosure(Struct, frozen=True):
     """A file attached to an entry, as the publisher declares it."""
 
@@ -108,7 +121,8 @@ class DocumentLimit(StrEnum):
 class ParsedFeed(Struct, frozen=True, kw_only=True):
     """A feed document with its entries: the same for all formats."""
 
-    format: FeedFormat
+    format: FeedFormat | None
+    """None for a page that is read by selectors."""
     title: str = ""
     site_url: str = ""
     """An absolute URL; the document's own URL if it names no other."""
