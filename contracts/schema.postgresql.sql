@@ -421,6 +421,9 @@ TABLE feeds
     keep_duplicates boolean NOT NULL DEFAULT false -- No entry of it counts as a duplicate of another feed's, nor the reverse.
     is_failing boolean NOT NULL DEFAULT false -- An error was counted, and no check has succeeded since. Edits, which clear the errors, leave it.
     discard_versions boolean NOT NULL DEFAULT false -- Earlier versions of entries that the publisher changes are not kept.
+    page_items integer NOT NULL DEFAULT 0 -- Of a feed made from a page: number of entries at the last check that read it.
+    kind text COLLATE "C" NOT NULL DEFAULT ''::text -- How a page or JSON is read by the selectors; empty: it is a feed.
+    selectors text COLLATE "C" NOT NULL DEFAULT ''::text -- JSON: where a page has items and their fields.
     fk_feeds_category_id_categories FOREIGN KEY (category_id) REFERENCES categories(id) ON DELETE CASCADE
     fk_feeds_icon_id_icons FOREIGN KEY (icon_id) REFERENCES icons(id) ON DELETE SET NULL
     fk_feeds_source_id_sources FOREIGN KEY (source_id) REFERENCES sources(id)

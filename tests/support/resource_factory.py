@@ -100,6 +100,11 @@ BODIES: Mapping[str, Any] = {
     "discover": {"url": "{site}/rain"},
     "change_feeds": {"feed_ids": ["{feed_id}"], "action": "set_interval", "check_interval_minutes": 60},
     "preview_feed_rules": {"block_filter_entry_rules": "EntryTitle=(?i)rain"},
+    "preview_page": {
+        "url": "{site}/rain",
+        "kind": "html+css",
+        "selectors": {"item": "article p", "title": "."},
+    },
     "create_invitation": {"note": "Grace", "max_feeds": 200},
     "add_to_queue": {"enclosure_id": "{enclosure_id}"},
     "move_in_queue": {"position": 1},

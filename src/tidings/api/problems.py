@@ -25,6 +25,8 @@ TITLES: Final = {
     "invalid-query": "A query cannot be read",
     "not-a-feed": "The document is not a feed",
     "feed-unreadable": "The document is too damaged to be read",
+    "no-items": "The selectors of a feed made from a page find nothing",
+    "page-unreadable": "The page cannot be read by the selectors of its feed",
     "feed-error": "The document cannot be used as a feed",
     "request-too-large": "The request is too large",
     "request-too-slow": "The request arrived too slowly",

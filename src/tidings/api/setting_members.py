@@ -6,7 +6,7 @@ by name, so that nothing here needs their types.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Annotated, Any, TypeVar, cast, get_args
 
 import msgspec
@@ -18,10 +18,17 @@ from tidings.http.json_body import Int64
 
 T = TypeVar("T", bound=Struct)
 
+_NO_TYPES: Mapping[str, Any] = {}
 
-def shows(settings: Iterable[Declared[Any]], *, before: str) -> Callable[[type[T]], type[T]]:
-    """Return a decorator that adds the settings to a response. before: the member that they precede."""
-    members = [(one.name, one.type) for one in settings]
+
+def shows(
+    settings: Iterable[Declared[Any]], *, before: str, types: Mapping[str, Any] = _NO_TYPES
+) -> Callable[[type[T]], type[T]]:
+    """Return a decorator that adds the settings to a response. before: the member that they precede.
+
+    types: of members by name, where the API has another type than the column.
+    """
+    members = [(one.name, types.get(one.name, one.type)) for one in settings]
 
     def extend(shape: type[T]) -> type[T]:
         own = msgspec.structs.fields(shape)
@@ -32,12 +39,15 @@ def shows(settings: Iterable[Declared[Any]], *, before: str) -> Callable[[type[T
     return extend
 
 
-def accepts(settings: Iterable[Declared[Any]], *, nullable: Collection[str] = ()) -> Callable[[type[T]], type[T]]:
+def accepts(
+    settings: Iterable[Declared[Any]], *, nullable: Collection[str] = (), types: Mapping[str, Any] = _NO_TYPES
+) -> Callable[[type[T]], type[T]]:
     """Return a decorator that adds the settings to a body, each optional.
 
     nullable: settings for which null is a value. They are UNSET if they are not sent; the others are None.
+    types: as in `shows`.
     """
-    members = [_optional(one, is_nullable=one.name in nullable) for one in settings]
+    members = [_optional(one, types.get(one.name), is_nullable=one.name in nullable) for one in settings]
 
     def extend(shape: type[T]) -> type[T]:
         own = [(field.name, field.type, field.default) for field in msgspec.structs.fields(shape)]
@@ -46,8 +56,9 @@ def accepts(settings: Iterable[Declared[Any]], *, nullable: Collection[str] = ()
     return extend
 
 
-def _optional(declared: Declared[Any], *, is_nullable: bool) -> tuple[str, Any, Any]:
-    value_type: Any = Int64 if int in (declared.type, *get_args(declared.type)) else declared.type
+def _optional(declared: Declared[Any], wire_type: Any, *, is_nullable: bool) -> tuple[str, Any, Any]:
+    value_type: Any = wire_type or declared.type
+    value_type = Int64 if int in (declared.type, *get_args(declared.type)) else value_type
     hint: Any = value_type | UnsetType | None if is_nullable else value_type | None
     setting = declared.setting
     if setting.choices:

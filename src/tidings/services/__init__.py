@@ -35,10 +35,12 @@ from tidings.services.feeds.categories import Categories
 from tidings.services.feeds.discovery import Discovery
 from tidings.services.feeds.feeds import Feeds
 from tidings.services.feeds.opml import Opml
+from tidings.services.feeds.page_previews import PagePreviews
 from tidings.services.feeds.rule_preview import RulePreviewer
 from tidings.services.list_tags import ListTags
 from tidings.services.pictures import PictureDecoder
 from tidings.services.polling.lease import SourceClaims
+from tidings.services.polling.page_reader import PageReader
 from tidings.services.publisher_requests import PoliteFetcher
 
 
@@ -66,6 +68,7 @@ class FeedServices:
     rule_previewer: RulePreviewer
     opml: Opml
     discovery: Discovery
+    page_previews: PagePreviews
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +94,13 @@ class EntryServices:
 
 @dataclass(frozen=True, slots=True)
 class PollingServices:
-    """Claims of due feeds, their checks, and the client that fetches documents within the limits of each host."""
+    """Claims of due feeds, their checks, the client that fetches documents within the limits of each host, and the
+    processes that read pages by selectors.
+    """
 
     claims: SourceClaims
     fetcher: PoliteFetcher
+    pages: PageReader
 
 
 class SliceServices:
@@ -133,6 +139,7 @@ class Services:
         """Close connections and child processes. Call it inside the event loop that used them."""
         await self.polling.fetcher.close()
         self.entries.articles.close()
+        self.polling.pages.close()
         self.pictures.close()
 
 

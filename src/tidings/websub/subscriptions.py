@@ -81,9 +81,13 @@ def find_offer(feed: Feed, links: Iterable[Link], document: ParsedFeed | None) -
 
 
 def can_be_pushed(feed: Feed) -> bool:
-    """Return False for a feed with credentials or a proxy: the hub fetches without them, and may get another one."""
+    """Return whether a hub may push the feed.
+
+    Not one with credentials or a proxy: the hub fetches without them, and may get another one. Nor one that is made
+    from a page: it is read by selectors.
+    """
     own = (feed.username, feed.password, feed.cookie, feed.proxy_url)
-    return not any(own) and not feed.fetch_via_proxy and "@" not in urlsplit(feed.feed_url).netloc
+    return not any(own) and not feed.kind and not feed.fetch_via_proxy and "@" not in urlsplit(feed.feed_url).netloc
 
 
 def _is_usable(url: str) -> bool:

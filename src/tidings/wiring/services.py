@@ -51,6 +51,7 @@ from tidings.services.feeds.discovery import Discovery
 from tidings.services.feeds.feeds import Feeds
 from tidings.services.feeds.icons import Icons
 from tidings.services.feeds.opml import Opml
+from tidings.services.feeds.page_previews import PagePreviews
 from tidings.services.feeds.recent_documents import RecentDocuments
 from tidings.services.feeds.rule_preview import RulePreviewer
 from tidings.services.list_tags import ListTags
@@ -59,6 +60,7 @@ from tidings.services.pictures import PictureDecoder
 from tidings.services.polling.check import FeedChecker
 from tidings.services.polling.full_content import FullContent
 from tidings.services.polling.lease import SourceClaims
+from tidings.services.polling.page_reader import PageReader
 from tidings.services.publisher_requests import PoliteFetcher
 from tidings.settings import Settings
 from tidings.sign_in.services import SignInServices
@@ -139,6 +141,7 @@ def build_services(database: Database, settings: Settings, *, clock: Clock = sys
     icons = Icons(database, fetcher, pictures, clock)
     articles = ArticleFetcher(database, fetcher, ArticleExtractor(), instance=instance)
     full_content = FullContent(database, articles, clock, instance=instance)
+    pages = PageReader()
     schedule = check_schedule(settings)
     checker = FeedChecker(
         database,
@@ -146,6 +149,7 @@ def build_services(database: Database, settings: Settings, *, clock: Clock = sys
         clock,
         icons=icons,
         full_content=full_content,
+        pages=pages,
         listeners=listeners,
         schedule=schedule,
         instance=instance,
@@ -177,6 +181,7 @@ def build_services(database: Database, settings: Settings, *, clock: Clock = sys
                 recent=recent,
                 icons=icons,
                 full_content=full_content,
+                pages=pages,
                 listeners=listeners,
                 schedule=schedule,
                 instance=instance,
@@ -186,6 +191,7 @@ def build_services(database: Database, settings: Settings, *, clock: Clock = sys
             rule_previewer=RulePreviewer(database, clock, instance=instance),
             opml=Opml(database, clock, fetcher, listeners),
             discovery=Discovery(fetcher, recent),
+            page_previews=PagePreviews(fetcher, recent, pages, clock),
         ),
         entries=EntryServices(
             changes=entries,
@@ -215,6 +221,7 @@ def build_services(database: Database, settings: Settings, *, clock: Clock = sys
                 lease=source_lease(settings),
             ),
             fetcher=fetcher,
+            pages=pages,
         ),
         pictures=pictures,
         list_tags=ListTags(database, clock, queries),

@@ -763,6 +763,16 @@ class AsyncClient(AsyncConnection):
         )
         return answer
 
+    async def preview_page(self, **body: Unpack[models.PagePreviewRequest]) -> models.PagePreview:
+        """Try selectors on a page that is not a feed, and suggest some.
+
+        Nothing is stored.
+
+        An API key needs the scope manage.
+        """
+        answer: models.PagePreview = await self._json(Call("POST", "/v1/feeds/preview-page", body=body))
+        return answer
+
     async def refresh_all(self) -> None:
         """Schedule a check of all enabled feeds.
 

@@ -47,6 +47,8 @@ CustomIntegrationMethod = Literal["POST", "PUT", "PATCH", "GET"]
 
 DiscoveredType = Literal["atom", "rss", "rdf", "json"]
 
+FeedCreateKind = Literal["", "html+css", "html+xpath", "json", "json in html"]
+
 FeedHealthHealth = Literal["dead", "failing", "moved", "silent", "slow", "rare", "waiting", "off", "fine"]
 
 FeedsChangeAction = Literal["refresh", "enable", "disable", "set_interval", "move", "add_to_category", "delete"]
@@ -72,6 +74,8 @@ ImportState = Literal["waiting", "running", "asking", "expired", "done", "failed
 LeftOffPart = Literal["settings", "rules", "scripts", "integrations", "security"]
 
 NtfyIntegrationPriority = Literal["1", "2", "3", "4", "5"]
+
+PagePreviewRequestKind = Literal["html+css", "html+xpath", "json", "json in html"]
 
 PushoverIntegrationPriority = Literal["-2", "-1", "0", "1", "2"]
 
@@ -203,6 +207,8 @@ FeedField = Literal[
     "keep_unread_days",
     "keep_duplicates",
     "discard_versions",
+    "kind",
+    "selectors",
     "checked_at",
     "next_check_at",
     "category",
@@ -1048,7 +1054,7 @@ class EspialIntegrationUpdate(TypedDict):
 
 
 class Feed(TypedDict):
-    """Times are in the time zone of the user. null for the setting of all feeds."""
+    """Times are in the time zone of the user. null for the setting of all feeds. both empty for others."""
 
     id: int
     user_id: int
@@ -1104,6 +1110,10 @@ class Feed(TypedDict):
     """After how many days its entries are deleted, -1 for never."""
     keep_duplicates: bool
     discard_versions: bool
+    kind: str
+    """Of a feed that is made from a page or JSON."""
+    selectors: dict[str, str | FieldSelector]
+    """Of a feed that is made from a page or JSON."""
     checked_at: str
     next_check_at: str
     category: Category
@@ -1145,12 +1155,14 @@ class FeedCreate(TypedDict):
     keep_read_days: NotRequired[int | None]
     keep_unread_days: NotRequired[int | None]
     keeplist_rules: NotRequired[str | None]
+    kind: NotRequired[FeedCreateKind | None]
     match_entries_by_url: NotRequired[bool | None]
     no_media_player: NotRequired[bool | None]
     password: NotRequired[str | None]
     proxy_url: NotRequired[str | None]
     rewrite_rules: NotRequired[str | None]
     scraper_rules: NotRequired[str | None]
+    selectors: NotRequired[dict[str, str | FieldSelector] | None]
     urlrewrite_rules: NotRequired[str | None]
     user_agent: NotRequired[str | None]
     username: NotRequired[str | None]
@@ -1280,12 +1292,14 @@ class FeedUpdate(TypedDict):
     keep_read_days: NotRequired[int | None]
     keep_unread_days: NotRequired[int | None]
     keeplist_rules: NotRequired[str | None]
+    kind: NotRequired[FeedCreateKind | None]
     match_entries_by_url: NotRequired[bool | None]
     no_media_player: NotRequired[bool | None]
     password: NotRequired[str | None]
     proxy_url: NotRequired[str | None]
     rewrite_rules: NotRequired[str | None]
     scraper_rules: NotRequired[str | None]
+    selectors: NotRequired[dict[str, str | FieldSelector] | None]
     site_url: NotRequired[str | None]
     title: NotRequired[str | None]
     urlrewrite_rules: NotRequired[str | None]
@@ -1308,6 +1322,17 @@ class FeedsChange(TypedDict):
     """Only with set_interval."""
     from_category_id: NotRequired[int | None]
     """The category that feeds leave, only with move."""
+
+
+class FieldSelector(TypedDict):
+    """Where a field is in an item, and what becomes of its text."""
+
+    attribute: NotRequired[str]
+    capture: NotRequired[str]
+    format: NotRequired[str]
+    selector: NotRequired[str]
+    template: NotRequired[str]
+    zone: NotRequired[str]
 
 
 class GotifyIntegration(TypedDict):
@@ -1941,9 +1966,78 @@ class OpmlSubscriptionCreate(TypedDict):
     """The address of an OPML document, or of a text with one address on each line."""
 
 
+class PageField(TypedDict):
+    field: str
+    hits: int
+    """Numbers of items with and without a value."""
+    misses: int
+    """Numbers of items with and without a value."""
+    example: str
+    """The first value."""
+    instead: list[str]
+    """If no item has one, what the first item has."""
+
+
+class PageItem(TypedDict):
+    """An entry that the feed would have."""
+
+    title: str
+    url: str
+    author: str
+    published_at: str | None
+    """Null if there is no date, and then it will be the time when the entry is first seen."""
+    content: str
+    """The beginning of its HTML, not cleaned."""
+    tags: list[str]
+    enclosures: list[str]
+
+
+class PagePreview(TypedDict):
+    url: str
+    title: str
+    item_count: int
+    """What the selector of items finds."""
+    items: list[PageItem]
+    """The first 50 entries."""
+    fields: list[PageField]
+    problem: str
+    """Why there are none, and what the page has instead."""
+    suggestions: list[PageSuggestion]
+    """The likeliest first."""
+
+
+class PagePreviewRequest(TypedDict):
+    """Without them the response has suggestions only. The other members are sent to the host of the page only."""
+
+    url: str
+    """Of a page or of JSON."""
+    allow_self_signed_certificates: NotRequired[bool | None]
+    cookie: NotRequired[str | None]
+    disable_http2: NotRequired[bool | None]
+    fetch_via_proxy: NotRequired[bool | None]
+    kind: NotRequired[PagePreviewRequestKind | None]
+    """As of a feed."""
+    password: NotRequired[str | None]
+    proxy_url: NotRequired[str | None]
+    selectors: NotRequired[dict[str, str | FieldSelector] | None]
+    """As of a feed."""
+    user_agent: NotRequired[str | None]
+    username: NotRequired[str | None]
+
+
 class PageSaved(TypedDict):
     id: int
     """Of the entry."""
+
+
+class PageSuggestion(TypedDict):
+    """Selectors for something that the page repeats."""
+
+    kind: PagePreviewRequestKind
+    selectors: dict[str, str]
+    items: int
+    examples: list[str]
+    """Titles of the first items."""
 
 
 class PageToSave(TypedDict):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Collection, Iterable
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import msgspec
 from msgspec import Struct
@@ -17,6 +17,7 @@ from tidings.api.schema_annotations import Required, Timestamp
 from tidings.api.setting_members import accepts, shows
 from tidings.api.struct_copy import StructCopy
 from tidings.base.errors import InvalidInput, NotFound
+from tidings.content.pages import FieldSelector
 from tidings.domain.accounts.rights import KeyScope
 from tidings.domain.accounts.users import User
 from tidings.domain.feeds.feed_settings import ALL_FEED_SETTINGS, FEED_SETTINGS, NUMBERS
@@ -45,14 +46,18 @@ class FeedIconOut(Struct, frozen=True):
     external_icon_id: str
 
 
-@shows(ALL_FEED_SETTINGS, before="checked_at")
+Selectors: TypeAlias = dict[str, str | FieldSelector]
+
+
+@shows(ALL_FEED_SETTINGS, before="checked_at", types={"selectors": Selectors})
 class FeedOut(Struct, frozen=True):
     """Times are in the time zone of the user. icon: null while none is known, or icon_id 0 for apps
     that fail at null. category_ids: all categories that it is in, the one in category first.
 
     check_interval_minutes: 0 if it follows how often the feed publishes. keep_read_days, keep_unread_days: after
     how many days its entries are deleted, -1 for never; null for the setting of all feeds. username, password, cookie,
-    proxy_url, webhook_url, apprise_service_urls: empty for API keys without the scope manage.
+    proxy_url, webhook_url, apprise_service_urls: empty for API keys without the scope manage. kind, selectors: of a
+    feed that is made from a page or JSON; both empty for others.
     """
 
     id: int
@@ -114,7 +119,7 @@ def _size(key: Key, encoded: bytes) -> int:
     return len(key[2]) + len(encoded)
 
 
-_copy = StructCopy(FeedOut, "checked_at", "next_check_at", "category", "icon", "category_ids")
+_copy = StructCopy(FeedOut, "checked_at", "next_check_at", "category", "icon", "category_ids", "selectors")
 # The columns from which it is built, in addition to categories and icon.
 _BUILT = ("category", "icon", "category_ids")
 SHOWN = (*(name for name in FeedOut.__struct_fields__ if name not in _BUILT), "icon_id")
@@ -165,6 +170,7 @@ def _show(record: FeedRecord, icon: FeedIconOut | None, zone: TimeZone) -> FeedO
         category=category_out(record.category),
         icon=icon,
         category_ids=[feed.category_id, *record.further_ids],
+        selectors=msgspec.json.decode(feed.selectors, type=Selectors) if feed.selectors else {},
     )
 
 
@@ -176,14 +182,16 @@ def encoded_feed(db: Read, user: User, feed_id: int, style: FeedStyle) -> msgspe
     return found[feed_id]
 
 
-@accepts(FEED_SETTINGS, nullable=NUMBERS)
+@accepts(FEED_SETTINGS, nullable=NUMBERS, types={"selectors": Selectors})
 class FeedFields(Struct, frozen=True):
     """Settings of new and existing feeds.
 
     category_ids: all categories that the feed is in; the first of them is category_id, unless that is sent too.
     check_interval_minutes: 5 to 43,200, or 0 or null: as often as the feed publishes. keep_read_days,
     keep_unread_days: 1 to 36,500, -1 for ever, or null: as for all feeds. webhook_url, apprise_service_urls: receivers
-    of its new entries instead of the integrations' own receivers; "" to use these.
+    of its new entries instead of the integrations' own receivers; "" to use these. kind, selectors: to make a feed from
+    a page or JSON that is none (docs/page-feeds.md). selectors has a selector for item and for each field, or an object
+    with selector, attribute, capture, template and, for the date, format and zone; all of them are replaced together.
     """
 
     feed_url: str | None = None
@@ -216,6 +224,8 @@ class FeedUpdate(FeedFields, frozen=True):
 def _sent_values(body: FeedFields) -> dict[str, Any]:
     """Return the members that were sent. For intervals and retention, null is a value: the default of feeds."""
     values = sent(body)
+    if "selectors" in values:
+        values["selectors"] = msgspec.to_builtins(values["selectors"])
     values |= {name: empty for name, empty in NUMBERS.items() if getattr(body, name) is None}
     return values
 

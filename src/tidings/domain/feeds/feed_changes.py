@@ -11,6 +11,8 @@ from tidings.base.errors import InvalidField, InvalidInput
 from tidings.base.messages import msg
 from tidings.base.text import reject_invisible
 from tidings.base.url_schemes import strip_ignored
+from tidings.content.model import PageKind
+from tidings.content.pages import parse_selectors, selectors_text, written_selectors
 from tidings.content.rules.pipeline import validate_feed_rules
 from tidings.domain.entries import retention
 from tidings.domain.feeds.feed_settings import DAYS, RULES
@@ -59,12 +61,23 @@ def validate(fields: Mapping[str, Any]) -> dict[str, Any]:
     if "title" in values and not values["title"].strip():
         raise InvalidField("title", msg("a feed needs one."))
     _check_numbers(values)
+    _check_page(values)
     if values.get("proxy_url"):
         _check_proxy(values["proxy_url"])
     validate_feed_rules(**{name: values[name] for name in RULES if name in values})
     if values.get("description") == "":
         del values["description"]
     return values
+
+
+def check_page(kind: str, selectors: str) -> None:
+    """Raise InvalidField unless the selectors go with the kind of the feed, "" for an ordinary one."""
+    if kind:
+        parse_selectors(kind, selectors)
+    elif selectors:
+        raise InvalidField(
+            "kind", msg("selectors need a kind: send one of {kinds} with them.", kinds=", ".join(PageKind))
+        )
 
 
 def edited_fields(feed: Feed, values: Mapping[str, Any]) -> EditedFeedField:
@@ -146,6 +159,19 @@ def _check_text(name: str, value: Any) -> None:
         raise InvalidInput(msg("{name} holds a NUL character: remove it.", name=name), field=name)
     if len(value) > MAX_TEXT:
         raise InvalidField(name, msg("too long, {max} characters at most.", max=MAX_TEXT))
+
+
+def _check_page(values: dict[str, Any]) -> None:
+    """Check kind and selectors as far as they are given; a text of selectors gets the form in which it is stored."""
+    if values.get("selectors") is not None:
+        values["selectors"] = selectors_text(written_selectors(values["selectors"]))
+    kind = values.get("kind")
+    if kind == "":
+        values["selectors"] = ""
+    elif kind is not None and kind not in set(PageKind):
+        raise InvalidField("kind", msg("send one of {kinds}, or nothing for a feed.", kinds=", ".join(PageKind)))
+    elif kind and values.get("selectors"):
+        check_page(kind, values["selectors"])
 
 
 def _check_numbers(values: Mapping[str, Any]) -> None:

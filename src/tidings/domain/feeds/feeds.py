@@ -8,6 +8,7 @@ from typing import Annotated
 from msgspec import Struct
 
 from tidings.base.times import Instant
+from tidings.content.model import PageKind
 from tidings.domain.entries.retention import MAX_DAYS, NEVER
 from tidings.domain.setting_declarations import Risk, Setting
 
@@ -94,6 +95,8 @@ class Feed(Struct, frozen=True):
     moved_times: int = 0
     disabled_reason: str = ""
     once_matched_by_url: bool = False
+    page_items: int = 0
+    """Of a feed made from a page: number of entries at the last check that read it."""
     scraper_rules: Annotated[str, FeedSetting(opml="scraperRules", is_rule=True)] = ""
     rewrite_rules: Annotated[str, FeedSetting(opml="rewriteRules", is_rule=True)] = ""
     blocklist_rules: Annotated[str, FeedSetting(opml="blocklistRules", is_rule=True)] = ""
@@ -171,6 +174,18 @@ class Feed(Struct, frozen=True):
             comment="Earlier versions of entries that the publisher changes are not kept.",
         ),
     ] = False
+    kind: Annotated[
+        str,
+        FeedSetting(
+            opml="kind",
+            is_own=True,
+            choices=("", *PageKind),
+            comment="How a page or JSON is read by the selectors; empty: it is a feed.",
+        ),
+    ] = ""
+    selectors: Annotated[
+        str, FeedSetting(opml="selectors", is_own=True, comment="JSON: where a page has items and their fields.")
+    ] = ""
 
     def __repr__(self) -> str:
         """Leaves out credentials: feeds appear in logs and tracebacks."""

@@ -15,7 +15,8 @@ from msgspec import Struct
 
 from tidings.domain.feeds.feeds import Feed
 
-# The columns of a feed that determine its request. Feeds that differ in one of these are fetched separately.
+# The columns of a feed that determine its request and how its document is read. Feeds that differ in one of these are
+# fetched separately.
 SHARED_OPTIONS = (
     "feed_url",
     "user_agent",
@@ -26,7 +27,11 @@ SHARED_OPTIONS = (
     "fetch_via_proxy",
     "ignore_http_cache",
     "allow_self_signed_certificates",
+    "kind",
+    "selectors",
 )
+# Left out of the key of an ordinary feed: stored keys are older than they.
+_OF_PAGES = ("kind", "selectors")
 _DEFAULTS = {field.name: field.default for field in msgspec.structs.fields(Feed)}
 
 
@@ -61,7 +66,8 @@ def fetch_key(values: Mapping[str, Any]) -> bytes:
 
     values: columns of a feed; those left out have the defaults of a new feed. The digest reveals no credentials.
     """
-    parts = [values.get(name, _DEFAULTS.get(name)) for name in SHARED_OPTIONS]
+    names = [name for name in SHARED_OPTIONS if values.get("kind") or name not in _OF_PAGES]
+    parts = [values.get(name, _DEFAULTS.get(name)) for name in names]
     return hashlib.sha256(msgspec.json.encode(parts)).digest()
 
 

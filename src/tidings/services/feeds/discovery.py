@@ -92,7 +92,7 @@ class Discovery:
         fields: fields of the API, at least `url`. Raises InvalidInput for invalid fields, FetchError if the page cannot
         be fetched, and NotFound without feeds.
         """
-        search = _Search(self._fetcher, self._recent, user_id, _page_request(fields))
+        search = _Search(self._fetcher, self._recent, user_id, page_request(fields))
         candidates = await search.run()
         if not candidates:
             raise NotFound(
@@ -239,7 +239,8 @@ class _Search:
         return ProbeResult(kind, title, response.digest, response.permanent_url, entries)
 
 
-def _page_request(sent: Mapping[str, Any]) -> FetchRequest:
+def page_request(sent: Mapping[str, Any]) -> FetchRequest:
+    """Return the request for a page. sent: fields of the API, at least `url`. Raises InvalidInput."""
     if not sent.get("url"):
         raise InvalidField("url", msg("give the address of a page."))
     fields = {name: value for name, value in sent.items() if name in FetchRequest.__struct_fields__ and name != "url"}

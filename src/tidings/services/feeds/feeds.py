@@ -31,6 +31,7 @@ from tidings.services.feeds.recent_documents import RecentDocuments
 from tidings.services.listeners import ArrivingEntries, CheckedDocument, Listeners
 from tidings.services.polling.decide import after_interval_change, document_columns, first_columns
 from tidings.services.polling.full_content import USER_TIMEOUT_S, FullContent
+from tidings.services.polling.page_reader import PageReader
 from tidings.services.polling.run import EntryPreparer, parse
 from tidings.services.polling.store import add_arriving, left_out_columns
 from tidings.services.publisher_requests import PoliteFetcher, may_move, options_after_move
@@ -95,6 +96,7 @@ class Feeds:
         recent: RecentDocuments,
         icons: Icons,
         full_content: FullContent,
+        pages: PageReader,
         listeners: Listeners,
         schedule: Schedule,
         instance: InstanceSettings = DEFAULT_INSTANCE,
@@ -106,6 +108,7 @@ class Feeds:
         self._recent = recent
         self._icons = icons
         self._full_content = full_content
+        self._pages = pages
         self._listeners = listeners
         self._schedule = schedule
 
@@ -123,7 +126,10 @@ class Feeds:
             response = response or await self._fetcher.get(request, [user.id], requested_by=user.id)
         except EmptyBody as error:
             raise InvalidInput(error.text, field="feed_url") from error
-        new = await asyncio.to_thread(self._read, user, values, further, response)
+        page = None
+        if values.get("kind"):
+            page = (await self._pages.read(values["kind"], values["selectors"], response, self._clock())).feed
+        new = await asyncio.to_thread(self._read, user, values, further, response, page)
         articles: Mapping[bytes, Article] = {}
         if new.feed.crawler:
             articles = await self._full_content.articles(user, new.feed, new.entries, timeout_s=USER_TIMEOUT_S)
@@ -167,6 +173,7 @@ class Feeds:
                     self._clock(),
                     random_fraction=random.random(),  # noqa: S311 - nothing secret about it
                 )
+            values |= self._page_columns(feed, values)
             if _is_fetched_differently(feed, values):
                 # The validators belong to another document; without them the next check reads the document, and its
                 # hubs too.
@@ -192,6 +199,14 @@ class Feeds:
             if further is not None:
                 further_categories.set_all(db, user_id, {feed_id: further})
 
+    def _page_columns(self, feed: Feed, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what changes with the kind or the selectors of a feed. Raises InvalidField if they do not agree."""
+        kind, selectors = values.get("kind", feed.kind), values.get("selectors", feed.selectors)
+        if (kind, selectors) == (feed.kind, feed.selectors):
+            return {}
+        feed_changes.check_page(kind, selectors)
+        return {"page_items": 0, "next_check_at": self._clock()}
+
     def delete(self, user_id: int, feed_id: int) -> None:
         """Delete a feed and its entries. Raises NotFound."""
         with self._database.writing() as db:
@@ -215,6 +230,7 @@ class Feeds:
         if not fields.get("feed_url"):
             raise InvalidField("feed_url", msg("give the address of the feed."))
         values = self.validate(fields)
+        feed_changes.check_page(values.get("kind", ""), values.get("selectors", ""))
         further = _take_further(values) or ()
         with self._database.reading() as db:
             values["category_id"] = _category_or_first(db, user_id, values.get("category_id") or 0)
@@ -222,13 +238,23 @@ class Feeds:
             _ensure_new(db, user_id, values["feed_url"])
         return values, further
 
-    def _read(self, user: User, values: dict[str, Any], further: tuple[int, ...], response: FetchResponse) -> _NewFeed:
+    def _read(
+        self,
+        user: User,
+        values: dict[str, Any],
+        further: tuple[int, ...],
+        response: FetchResponse,
+        page: ParsedFeed | None,
+    ) -> _NewFeed:
+        """page: the document of a feed that is made from a page."""
         now = self._clock()
-        document = parse(response, now)
+        document = page or parse(response, now)
         # Only a permanent redirect replaces the URL that the user typed; a temporary one may change.
         if response.permanent_url and may_move(values, response.permanent_url):
             values = values | {"feed_url": response.permanent_url}
         values |= _from_publisher(document, response, values["feed_url"])
+        if page is not None:
+            values |= {"page_items": len(page.entries)}
         values |= first_columns(
             response,
             document,

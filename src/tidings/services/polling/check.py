@@ -22,6 +22,7 @@ from typing import Any
 import structlog
 
 from tidings.base.errors import LocalShortage, StoreUnavailable, TidingsError
+from tidings.content.errors import FeedError, NoItems
 from tidings.content.model import ParsedEntry, ParsedFeed
 from tidings.domain.entries.entries import ReadyEntry
 from tidings.domain.feeds.feeds import Feed
@@ -38,6 +39,7 @@ from tidings.services.listeners import CheckedDocument, Listeners
 from tidings.services.polling import decide
 from tidings.services.polling.full_content import USER_TIMEOUT_S, WORKER_TIMEOUT_S, FullContent
 from tidings.services.polling.lease import Outages
+from tidings.services.polling.page_reader import PageReader, items_gone
 from tidings.services.polling.run import CheckRun, EntryPreparer, Member, batches, failing
 from tidings.services.polling.store import (
     CheckResult,
@@ -72,6 +74,7 @@ class FeedChecker:
         *,
         icons: Icons,
         full_content: FullContent,
+        pages: PageReader,
         listeners: Listeners,
         schedule: Schedule,
         instance: InstanceSettings = DEFAULT_INSTANCE,
@@ -81,6 +84,7 @@ class FeedChecker:
         self._clock = clock
         self._icons = icons
         self._full_content = full_content
+        self._pages = pages
         self._listeners = listeners
         self._schedule = schedule
         self._instance = instance
@@ -138,6 +142,8 @@ class FeedChecker:
                 run.columns.append((feed, columns))
             else:
                 run.changed.append(feed)
+        if run.changed and run.lease.lead.kind:
+            await self._read_page(run)
         if any(feed.crawler for feed in run.changed):
             timeout_s = WORKER_TIMEOUT_S if run.lease.worker else USER_TIMEOUT_S
             run.articles = await self._full_content.of_document(run, timeout_s=timeout_s)
@@ -146,6 +152,20 @@ class FeedChecker:
         elif feeds and response.links:
             unread = CheckedDocument(run.lease.lead, response)
             await asyncio.to_thread(self._listeners.tell_documents_checked, [unread])
+
+    async def _read_page(self, run: CheckRun) -> None:
+        """Read the page of a feed that is made from one: the later steps find it parsed."""
+        feed = run.lease.lead
+        try:
+            reading = await self._pages.read(feed.kind, feed.selectors, run.response, self._clock())
+            run.document = reading.feed
+        except NoItems as error:
+            run.document = items_gone(error, max(feed.page_items for feed in run.lease.feeds))
+        except FeedError as error:
+            run.document = error
+        except Exception as error:  # noqa: BLE001 - `CheckRun.fail` logs unexpected errors
+            run.fail(run.changed, error)
+            run.changed = []
 
     async def _accepted(self, run: CheckRun) -> Sequence[Feed]:
         """Return the feeds of the source, except those redirected to another feed of the same user."""

@@ -143,6 +143,7 @@ def after_document(
         **_rate_columns(rate),
         "publisher_hints": check_times.hints_to_text(document.hints),
         **_followed(feed, document, response.url),
+        **({"page_items": len(document.entries)} if feed.kind else {}),
     }
     # Columns of the preparation go last: they may clear the validators.
     columns = update.with_page_note(columns) | dict(update.columns)

@@ -152,7 +152,7 @@ class CheckRun(Struct, eq=False):
     response: FetchResponse = FetchResponse(status=0, url="", body=b"")
     """With status 0 until there is one."""
     document: ParsedFeed | FeedError | None = None
-    """The parsed document, or why it cannot be parsed; None until `parsed` is called."""
+    """The parsed document, or why it cannot be parsed; None until `parsed` is called. A page is read before."""
     changed: list[Feed] = []
     """The feeds for which the document has changed."""
     articles: Mapping[int, Mapping[bytes, Article]] = {}

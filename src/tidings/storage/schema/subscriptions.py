@@ -143,6 +143,7 @@ feeds = Table(
         "disabled_reason",
         comment="Why a check disabled it: gone (410) or failed; empty: its user did, or it is not.",
     ),
+    number("page_items", 0, "Of a feed made from a page: number of entries at the last check that read it."),
     flag("once_matched_by_url", comment="They were, before: some may still be stored under its hash."),
     *setting_columns(ALL_FEED_SETTINGS),
     UniqueConstraint("user_id", "feed_url"),

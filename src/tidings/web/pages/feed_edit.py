@@ -6,10 +6,12 @@ import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 from msgspec import defstruct
 
 from tidings.base.errors import InvalidField, InvalidInput, NotFound
 from tidings.base.messages import msg, verbatim
+from tidings.content.pages import selectors_text, written_selectors
 from tidings.content.rules.pipeline import RuleTexts, compile_rules
 from tidings.domain.accounts.users import User
 from tidings.domain.entries import retention
@@ -165,6 +167,7 @@ def _categories(feed: Feed, form: FeedForm, further: Sequence[int]) -> tuple[int
 def _changes(feed: Feed, form: FeedForm) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the changed settings, and errors by field."""
     fields: dict[str, Any] = {name: getattr(form, name) for name in TEXTS}
+    fields["selectors"] = _stored_selectors(fields["selectors"])
     fields |= {name: bool(getattr(form, name)) for name in SWITCHES}
     fields["category_id"] = form.category_id or feed.category_id
     # The page does not show the stored password, so an empty field keeps it.
@@ -180,6 +183,19 @@ def _changes(feed: Feed, form: FeedForm) -> tuple[dict[str, Any], dict[str, str]
         if name in DAYS and fields[name] is not None and not retention.is_allowed(fields[name]):
             problems[name] = _("Type 1 to %(max)d days, -1 for ever, or nothing.", max=retention.MAX_DAYS)
     return {name: value for name, value in fields.items() if value != getattr(feed, name)}, problems
+
+
+def _stored_selectors(typed: str) -> str:
+    """Return typed selectors as they are stored, or as they are if they cannot be read: validation says why."""
+    try:
+        return selectors_text(written_selectors(typed))
+    except InvalidInput:
+        return typed
+
+
+def _shown_selectors(stored: str) -> str:
+    """Return stored selectors with a line for each part."""
+    return msgspec.json.format(stored, indent=2) if stored else ""
 
 
 def _with_shown(feed: Feed, form: FeedForm, fields: dict[str, Any]) -> dict[str, Any]:
@@ -250,4 +266,5 @@ def _form_of(feed: Feed) -> FeedForm:
     for name, empty in NUMBERS.items():
         value = getattr(feed, name)
         values[name] = "" if value == empty else str(value)
+    values["selectors"] = _shown_selectors(feed.selectors)
     return FeedForm(**values)
