@@ -21,15 +21,18 @@ from tidings.base.times import Instant, to_datetime
 from tidings.content.formats.charset import decode
 from tidings.content.xml.elements import xml_parser
 from tidings.content.xml.repair import References
-from tidings.domain.feeds import feed_changes
+from tidings.domain.feeds import feed_changes, freshrss_pages
 from tidings.domain.feeds.categories import SEPARATOR, validate_title
 from tidings.domain.feeds.feeds import EditedFeedField
 from tidings.domain.feeds.opml_settings import (
     FIRST_CATEGORY,
     MINIFLUX_NAMESPACE,
     OWN_NAMESPACE,
+    PAGE_SETTINGS,
     SETTINGS,
+    WRITTEN,
     is_true,
+    read_page_settings,
     read_setting,
     setting_attributes,
 )
@@ -58,6 +61,7 @@ _QUOTABLE: Final = re.compile(r"[&<>\"\x00-\x1f\ufffe\uffff\ud800-\udfff]")
 _REFERENCES: Final = str.maketrans(
     {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\t": "&#9;", "\n": "&#10;", "\r": "&#13;"}
 )
+_KIND, _SELECTORS = (list(WRITTEN).index(name) for name in PAGE_SETTINGS)
 _FORBIDDEN: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
 
 
@@ -163,6 +167,8 @@ def write(categories: Iterable[tuple[Sequence[str], Sequence[OpmlFeed]]], *, cre
         folder.feeds.extend(feeds)
     folders = _outlines_of(top, "    ")
     namespaces = f'xmlns:miniflux="{MINIFLUX_NAMESPACE}" xmlns:tidings="{OWN_NAMESPACE}"'
+    if " frss:" in folders:
+        namespaces += f' xmlns:frss="{freshrss_pages.NAMESPACE}"'
     head = f"  <head>\n    <title>Tidings</title>\n    <dateCreated>{created}</dateCreated>\n  </head>\n"
     body = f"  <body>\n{folders}  </body>\n" if folders else "  <body/>\n"
     declaration = "<?xml version='1.0' encoding='UTF-8'?>"
@@ -182,9 +188,11 @@ def _attributes(feed: OpmlFeed) -> str:
     title = _quoted(feed.title)
     urls = f'xmlUrl="{_quoted(feed.feed_url)}" htmlUrl="{_quoted(feed.site_url)}"'
     description = f' description="{_quoted(feed.description)}"' if feed.description else ""
+    kind, page = freshrss_pages.page_attributes(feed.settings[_KIND], feed.settings[_SELECTORS])
+    freshrss = "".join(f' frss:{name}="{_quoted(value)}"' for name, value in page.items())
     settings = "".join(f' {name}="{_quoted(value)}"' for name, value in setting_attributes(feed.settings).items())
     first = f' tidings:{FIRST_CATEGORY}="true"' if feed.is_in_first else ""
-    return f' title="{title}" text="{title}" {urls}{description} type="rss"{settings}{first}'
+    return f' title="{title}" text="{title}" {urls}{description} type="{kind}"{settings}{freshrss}{first}'
 
 
 def _quoted(text: str) -> str:
@@ -335,7 +343,7 @@ class _OutlineReader:
         values["edited"] = int(EditedFeedField.TITLE if values["title"] else 0)
         values["title"] = values["title"] or _text(outline, "htmlUrl") or feed_url
         values["description"] = _text(outline, "description")[: feed_changes.MAX_TEXT]
-        values |= self._settings(outline)
+        values |= self._settings(outline) | self._page(outline)
         if not folders:
             self._outside.append(len(self._document.subscriptions))
             folders = self._category(outline)
@@ -368,7 +376,7 @@ class _OutlineReader:
         settings: dict[str, str | int] = {}
         for name, text in outline.items():
             field = SETTINGS.get(_local(name))
-            if field is None:
+            if field is None or field in PAGE_SETTINGS:
                 continue
             try:
                 settings[field] = read_setting(field, str(text))
@@ -377,6 +385,19 @@ class _OutlineReader:
                     self._problem(outline, msg("{name} was left out: {reason}", name=_local(name), reason=error.text))
                 )
         return settings
+
+    def _page(self, outline: _Element) -> dict[str, str]:
+        """Return kind and selectors of a feed that is made from a page: ours, or else FreshRSS's."""
+        attributes = {_local(name): str(text) for name, text in outline.items()}
+        ours = {_local(name): str(text) for name, text in outline.items() if _is_ours(str(name))}
+        try:
+            if ours.get("kind"):
+                return read_page_settings(ours["kind"], ours.get("selectors", ""))
+            return freshrss_pages.read_page(_text(outline, "type"), attributes)
+        except InvalidInput as error:
+            reason = msg("{name} was left out: {reason}", name="selectors", reason=error.text)
+            self._document.ignored_settings.append(self._problem(outline, reason))
+            return {}
 
     def _problem(self, outline: _Element, reason: Message) -> OpmlProblem:
         return OpmlProblem(self._line(outline), _first(outline, "title", "text", "xmlUrl"), reason)
@@ -396,6 +417,11 @@ def _text(outline: _Element, name: str) -> str:
 
 def _is_in_first(outline: _Element) -> bool:
     return any(_local(name) == FIRST_CATEGORY and is_true(str(text)) for name, text in outline.items())
+
+
+def _is_ours(name: str) -> bool:
+    """Return whether an attribute is in our namespace: other readers may have one with the same name."""
+    return name.startswith((f"{{{OWN_NAMESPACE}}}", "tidings:"))
 
 
 def _first(outline: _Element, *names: str) -> str:

@@ -31,6 +31,8 @@ SETTINGS: Final = {one.setting.opml: one.name for one in IN_OPML}
 WRITTEN: Final = {one.name: f"{'tidings' if one.setting.is_own else 'miniflux'}:{one.setting.opml}" for one in IN_OPML}
 # Ours, of a feed in several folders: the outline in the folder that is its first category.
 FIRST_CATEGORY: Final = "firstCategory"
+# Of a feed that is made from a page: they go together, and only in our namespace.
+PAGE_SETTINGS: Final = ("kind", "selectors")
 _BOOLEANS: Final = dict.fromkeys(("true", "1", "t", "yes"), True) | dict.fromkeys(("false", "0", "f", "no", ""), False)
 
 
@@ -59,6 +61,13 @@ def read_setting(field: str, text: str) -> str | int:
     if value is None:
         raise InvalidInput(msg("{text} is neither true nor false.", text=repr(text[:40])))
     return value
+
+
+def read_page_settings(kind: str, selectors: str) -> dict[str, str]:
+    """Return kind and selectors as they are stored. Raises InvalidInput."""
+    values = feed_changes.validate({"kind": kind, "selectors": selectors})
+    feed_changes.check_page(values["kind"], values["selectors"])
+    return values
 
 
 def is_true(text: str) -> bool:
