@@ -97,7 +97,8 @@ async def find_feeds(caller: User, services: Services, form: SubscribeForm) -> P
         try:
             return _page(found, await _offers(caller, services, found))
         except NotFound as error:
-            return _page(found, error=error)
+            page = _page(found, error=error)
+            return msgspec.structs.replace(page, values=page.values | {"has_no_feed": True})
 
     try:
         return await reach(form.url, at, has_secrets=form.has_secrets)
@@ -111,7 +112,7 @@ async def save_page(caller: User, services: Services, form: SubscribeForm) -> Pa
 
     async def at(url: str) -> int:
         entry_id, _is_new = await services.entries.saved_pages.save(
-            caller, url, _fetch_options(form), feed_title=_("Saved pages")
+            caller, url, fetch_options(form), feed_title=_("Saved pages")
         )
         return entry_id
 
@@ -128,7 +129,7 @@ async def add_feed(
 ) -> PageResponse | Redirect:
     feed_url = complete_url(form.feed_url or form.url)
     # What the user typed for the searched page is not sent to the host of a feed that the page links to.
-    options = options_elsewhere(_fetch_options(form), complete_url(form.url or feed_url), feed_url)
+    options = options_elsewhere(fetch_options(form), complete_url(form.url or feed_url), feed_url)
     fields = options | {"feed_url": feed_url}
     chosen = {"category_id": form.category_id, "crawler": form.crawler, "hide_globally": form.hide_globally}
     fields |= {name: value for name, value in chosen.items() if value}
@@ -161,7 +162,7 @@ async def _page_after_error(context: RequestContext, form: AddFeedForm, error: T
 
 
 async def _offers(caller: User, services: Services, form: SubscribeForm) -> list[FeedOffer]:
-    found = await services.feeds.discovery.find(caller.id, _fetch_options(form) | {"url": complete_url(form.url)})
+    found = await services.feeds.discovery.find(caller.id, fetch_options(form) | {"url": complete_url(form.url)})
     known = await asyncio.to_thread(_known, services, caller.id, [feed.url for feed in found])
     return [_offer(feed, known.get(feed.url)) for feed in found]
 
@@ -175,7 +176,7 @@ def _known(services: Services, user_id: int, urls: list[str]) -> dict[str, int]:
         return {url: known for url in urls if (known := feeds.id_by_url(db, user_id, url)) is not None}
 
 
-def _fetch_options(form: SubscribeForm) -> dict[str, Any]:
+def fetch_options(form: SubscribeForm) -> dict[str, Any]:
     """Return the options for fetching that are set in the form."""
     values = ((name, getattr(form, name)) for name in SubscribeForm.__struct_fields__ if name != "url")
     return {name: value for name, value in values if value}
@@ -187,7 +188,7 @@ def _may_need_options(error: TidingsError | None) -> bool:
 
 
 def _page(form: SubscribeForm, found: list[FeedOffer] | None = None, error: TidingsError | None = None) -> PageResponse:
-    sent = _fetch_options(form)
+    sent = fetch_options(form)
     problem = field_error(error, field="url", renamed={"feed_url": "url"}) if error else None
     wanted = form if isinstance(form, AddFeedForm) else msgspec.convert(msgspec.structs.asdict(form), AddFeedForm)
     values = {
