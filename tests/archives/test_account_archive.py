@@ -315,7 +315,8 @@ def test_webhooks_of_the_archive_come_in_switched_off_unless_integrations_are_as
             return list(
                 db.scalars(
                     text("SELECT settings FROM webhooks WHERE user_id IN (:reader, :bob) ORDER BY id"),
-                    {"reader": reader.user.id, "bob": bob.user.id},
+                    reader=reader.user.id,
+                    bob=bob.user.id,
                 )
             )
 

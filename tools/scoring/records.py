@@ -110,7 +110,7 @@ def record(feed: ParsedFeed) -> dict[str, Any]:
     description = Plain(feed.description)
     picture = Named(href=feed.icon_url, url=feed.icon_url)
     return {
-        "version": Version(feed.format.value),
+        "version": Version(feed.format.value if feed.format else ""),
         "feed": Named(
             title=Plain(feed.title),
             title_detail=Named(value=Plain(feed.title)),
