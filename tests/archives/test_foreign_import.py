@@ -61,6 +61,19 @@ def _entry(**values: Any) -> dict[str, Any]:
 FEED = {"id": 1, "feed_url": "https://example.org/feed", "title": "Rain", "category": {"title": "Weather"}}
 
 
+def test_a_feed_from_a_page_moves_with_its_selectors(
+    alice: Person, bob: Person, site: Publisher, services: AllServices
+) -> None:
+    page = site.serve("/notices", '<ul><li><a href="/1">Rain</a></li></ul>', headers=[("Content-Type", "text/html")])
+    made = {"kind": "html+css", "selectors": {"item": "li", "title": "a", "link": "a@href"}}
+    alice.post("/v1/feeds", {"feed_url": page, **made})
+
+    report = _import(services, bob, alice.service.url, alice.token)
+
+    (moved,) = bob.get("/v1/feeds")
+    assert (report.problems, {name: moved[name] for name in made}) == ([], made)
+
+
 def test_an_account_moves_between_two_servers(
     alice: Person, bob: Person, site: Publisher, services: AllServices
 ) -> None:

@@ -19,6 +19,7 @@ from tidings.archives import records
 from tidings.archives.records import ArchivedCategory, ArchivedEnclosure, ArchivedEntry, ArchivedFeed
 from tidings.base.errors import InvalidInput
 from tidings.base.messages import verbatim
+from tidings.content.pages import selectors_text
 from tidings.domain.entries.entries import STATUS_BY_NAME
 from tidings.domain.feeds.feeds import EditedFeedField, Feed
 
@@ -152,6 +153,9 @@ def _converted(values: dict[str, Any], kind: type[T], table: str) -> T:
 
 
 def _feed(feed: _Feed, values: Mapping[str, Any]) -> ArchivedFeed:
+    if isinstance(selectors := values.get("selectors"), dict):
+        # Of another Tidings: its API has an object where archives have text.
+        values = {**values, "selectors": selectors_text(selectors)}
     return ArchivedFeed(
         number=feed.id,
         category=feed.category.title,

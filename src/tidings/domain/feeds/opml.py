@@ -188,7 +188,9 @@ def _attributes(feed: OpmlFeed) -> str:
     title = _quoted(feed.title)
     urls = f'xmlUrl="{_quoted(feed.feed_url)}" htmlUrl="{_quoted(feed.site_url)}"'
     description = f' description="{_quoted(feed.description)}"' if feed.description else ""
-    kind, page = freshrss_pages.page_attributes(feed.settings[_KIND], feed.settings[_SELECTORS])
+    kind, page = "rss", dict[str, str]()
+    if feed.settings:
+        kind, page = freshrss_pages.page_attributes(feed.settings[_KIND], feed.settings[_SELECTORS])
     freshrss = "".join(f' frss:{name}="{_quoted(value)}"' for name, value in page.items())
     settings = "".join(f' {name}="{_quoted(value)}"' for name, value in setting_attributes(feed.settings).items())
     first = f' tidings:{FIRST_CATEGORY}="true"' if feed.is_in_first else ""
