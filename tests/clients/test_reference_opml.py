@@ -72,8 +72,14 @@ def test_subscriptions_go_to_the_reference_and_back_with_every_setting(
 
 def test_settings_that_only_we_have_come_back_from_our_own_export(alice: Person, bob: Person, site: Publisher) -> None:
     feed = alice.has_feed(site)
-    numbers = {"check_interval_minutes": 30, "keep_read_days": 9, "keep_unread_days": -1}
-    values = {one.name: True if one.name in SWITCHES else numbers[one.name] for one in OWN}
+    others: dict[str, Any] = {
+        "check_interval_minutes": 30,
+        "keep_read_days": 9,
+        "keep_unread_days": -1,
+        "kind": "html+css",
+        "selectors": {"item": "li", "title": "a", "link": "a@href"},
+    }
+    values = {one.name: True if one.name in SWITCHES else others[one.name] for one in OWN}
     alice.put(f"/v1/feeds/{feed['id']}", values, status=201)
 
     assert bob.call("POST", "/v1/import", raw=alice.call("GET", "/v1/export").body).status == 201

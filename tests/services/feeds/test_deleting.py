@@ -43,7 +43,7 @@ def test_deleting_waits_for_a_poll_that_is_being_stored(
         when = {"created_at": NOW, "checked_at": NOW, "next_check_at": NOW}
         feed_id = feeds.add(db, alice.id, category_id=category.id, feed_url="https://a.example/", title="a", **when)
     # Nothing is fetched here.
-    poller_database: Any = dict.fromkeys(("fetcher", "recent", "icons", "full_content", "schedule"))
+    poller_database: Any = dict.fromkeys(("fetcher", "recent", "icons", "full_content", "pages", "schedule"))
     subscriptions = Feeds(database, clock=lambda: NOW, listeners=Listeners(), **poller_database)
     deletions: dict[str, Callable[[], None]] = {
         "feed": lambda: subscriptions.delete(alice.id, feed_id),

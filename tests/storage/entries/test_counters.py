@@ -84,7 +84,7 @@ class RandomActions:
         self.services = Entries(database, lambda: NOW, Listeners())
         self.categories = Categories(database, lambda: NOW, Listeners())
         # Nothing is fetched here.
-        others: Any = dict.fromkeys(("fetcher", "recent", "icons", "full_content", "schedule"))
+        others: Any = dict.fromkeys(("fetcher", "recent", "icons", "full_content", "pages", "schedule"))
         self.subscriptions = Feeds(database, clock=lambda: NOW, listeners=Listeners(), **others)
         self.steps: list[Callable[[], object]] = [
             *[self.poll] * 4,
