@@ -40,7 +40,10 @@ def test_names_of_readers_are_unique() -> None:
 def test_squared_work_is_found_and_linear_work_is_not() -> None:
     squared = Reader("squared", lambda text: sum(text.count("<", at) for at in range(0, len(text), 8)))
     linear = Reader("linear", lambda text: sum(one == "<" for one in text))
+    # From some size on, each character costs thirty times as much.
+    step = Reader("step", lambda text: sum(one == "<" for one in text * (30 if len(text) > linear.size else 1)))
     pieces = {"angle brackets": PIECES["angle brackets"]}
 
     assert all(what for _, what in findings(squared, pieces))
     assert not any(what for _, what in findings(linear, pieces))
+    assert not any(what for _, what in findings(step, pieces))
