@@ -220,11 +220,12 @@ def ask_everything(service: RunningService, site: Publisher) -> None:
                 for person in (alice, bob) if _names_a_resource(route.path, BODIES.get(name)) else (alice,):
                     raw = {"raw": body.encode()} if isinstance(body, str) else {"body": body}
                     person.call(method, path, **raw)
+    # All of them now: a page ends the API key with which resources are made.
+    paths = [re.sub(r"\{(\w+)\}", lambda match: _in_path(resources, match[1]), route.path) for route in PAGE_ROUTES]
     for person in (alice, bob):
         visitor = Visitor(service, person)
         visitor.sign_in()
-        for route in PAGE_ROUTES:
-            path = re.sub(r"\{(\w+)\}", lambda match: _in_path(resources, match[1]), route.path)
+        for route, path in zip(PAGE_ROUTES, paths, strict=True):
             if person is bob and not _names_a_resource(route.path):
                 continue
             if route.method == "GET":
