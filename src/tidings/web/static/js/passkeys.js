@@ -34,7 +34,8 @@ const written = ({ id, rawId, type, response }, results) => {
 class OtherPage extends Error {}
 
 const ask = async (form, more = {}) => {
-  const reply = await fetch(form.dataset.options, { headers: { Accept: "application/json" } });
+  // Ended as well: a challenge that arrives late would take the place of the one that is answered.
+  const reply = await fetch(form.dataset.options, { headers: { Accept: "application/json" }, signal: more.signal });
   if (!reply.headers.get("Content-Type").startsWith("application/json")) throw new OtherPage();
   const options = await reply.json();
   if (location.hostname !== (options.rpId ?? options.rp.id)) throw new DOMException("", "SecurityError");
