@@ -10,9 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections import defaultdict
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import Final
 
@@ -25,6 +22,7 @@ from tidings.api import replies
 from tidings.base.errors import InvalidInput, StoreUnavailable, TidingsError
 from tidings.content.letters import MAX_LETTER_BYTES
 from tidings.domain.errors import AccountFull
+from tidings.http.body_slots import BodySlots
 from tidings.http.requests import Request, RequestTooLarge
 from tidings.http.responses import json, raw, send_response
 from tidings.newsletters.model import NewsletterAddress
@@ -32,11 +30,9 @@ from tidings.newsletters.newsletters import Newsletters, Received, TooManyLetter
 
 log = structlog.get_logger()
 
-# Messages that are received and read at the same time, at one address and in total: limits the memory they occupy.
+# Messages that are received and read at the same time, at one address and in total.
 SLOTS_PER_ADDRESS: Final = 2
 SLOTS: Final = 4
-# Of a message that is too large, this many times the limit is read and discarded.
-DROPPED_BODIES: Final = 4
 
 _PATH: Final = re.compile(r"/([A-Za-z0-9]{16,128})", re.ASCII)
 _HEADERS: Final = raw({"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"})
@@ -59,9 +55,7 @@ class MailEndpoint:
 
     def __init__(self, newsletters: Newsletters, *, time_s: float) -> None:
         self._newsletters = newsletters
-        self._time_s = time_s
-        self._slots = asyncio.Semaphore(SLOTS)
-        self._addresses: defaultdict[int, asyncio.Semaphore] = defaultdict(lambda: asyncio.Semaphore(SLOTS_PER_ADDRESS))
+        self._slots = BodySlots(limit_bytes=MAX_LETTER_BYTES, time_s=time_s, total=SLOTS, per_sender=SLOTS_PER_ADDRESS)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
@@ -81,33 +75,16 @@ class MailEndpoint:
         if address is None:
             return _not_found()
         try:
-            async with self._slot(address):
+            async with self._slots.slot(str(address.id)):
                 await request.read(MAX_LETTER_BYTES)
                 return _answered(await asyncio.to_thread(self._newsletters.receive, address, request.content))
         except RequestTooLarge:
-            await self._drop_rest(request.receive)
+            await self._slots.drop_rest(request.receive)
             return _too_large(address)
         except TimeoutError:
             return _busy()
         except TidingsError as error:
             return _refusal(error)
-
-    async def _drop_rest(self, receive: Receive) -> None:
-        """Read and discard the rest of a body: a client that is still sending may not read the response."""
-        left = DROPPED_BODIES * MAX_LETTER_BYTES
-        with suppress(TimeoutError):
-            async with asyncio.timeout(self._time_s):
-                while left > 0:
-                    message = await receive()
-                    if not message.get("more_body"):
-                        return
-                    left -= len(message.get("body", b""))
-
-    @asynccontextmanager
-    async def _slot(self, address: NewsletterAddress) -> AsyncIterator[None]:
-        """Wait for a slot. Raises TimeoutError if the body takes too long, or no slot becomes free."""
-        async with asyncio.timeout(self._time_s), self._addresses[address.id], self._slots:
-            yield
 
 
 def _answered(received: Received) -> Response:

@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections import defaultdict
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import suppress
 from functools import partial
 from urllib.parse import urlsplit
 
@@ -24,6 +22,7 @@ from starlette.types import Receive, Scope, Send
 from tidings.api import replies
 from tidings.base.errors import InvalidInput, StoreUnavailable
 from tidings.base.messages import verbatim
+from tidings.http.body_slots import BodySlots
 from tidings.http.requests import Request, RequestTooLarge, RequestTooSlow
 from tidings.http.responses import empty, raw, send_response
 from tidings.websub.model import HubSubscription, SubscriptionState
@@ -31,11 +30,9 @@ from tidings.websub.pushes import Pushes
 
 log = structlog.get_logger()
 
-# Maximum number of bodies read at the same time, per hub and in total: limits the memory that hubs can occupy.
+# Maximum number of bodies read at the same time, per hub and in total.
 SLOTS_PER_HUB = 2
 SLOTS = 8
-# Of a push that is too large, this many times the limit is read and discarded.
-DROPPED_BODIES = 4
 
 _PATH = re.compile(r"/([A-Za-z0-9_-]{16,128})", re.ASCII)
 _CHARSET = re.compile(r";\s*charset\s*=\s*\"?([\w.:-]{1,40})", re.ASCII | re.IGNORECASE)
@@ -61,8 +58,7 @@ class Callbacks:
     def __init__(self, pushes: Pushes, limits: CallbackLimits) -> None:
         self._pushes = pushes
         self._limits = limits
-        self._slots = asyncio.Semaphore(SLOTS)
-        self._hubs: defaultdict[str, asyncio.Semaphore] = defaultdict(lambda: asyncio.Semaphore(SLOTS_PER_HUB))
+        self._slots = BodySlots(limit_bytes=limits.body, time_s=limits.time_s, total=SLOTS, per_sender=SLOTS_PER_HUB)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         response = await self._answer(Request(scope, receive))
@@ -98,11 +94,11 @@ class Callbacks:
         if not self._pushes.accepts(subscription):
             return _gone() if subscription.state == SubscriptionState.ENDED else _not_found()
         try:
-            async with self._slot(subscription):
+            async with self._slots.slot(urlsplit(subscription.hub).netloc):
                 return await self._keep(subscription, request)
         except RequestTooLarge as error:
             log.warning("push too large", subscription=subscription.id)
-            await self._drop_rest(request.receive)
+            await self._slots.drop_rest(request.receive)
             await asyncio.to_thread(self._pushes.poll_instead, subscription)
             return replies.failure(413, error.message)
         except TimeoutError:
@@ -125,21 +121,3 @@ class Callbacks:
         )
         # The same for a wrong signature (WebSub, section 7.2), so that signatures cannot be guessed.
         return empty(202)
-
-    async def _drop_rest(self, receive: Receive) -> None:
-        """Read and discard the rest of a body: a client that is still sending may not read the response."""
-        left = DROPPED_BODIES * self._limits.body
-        with suppress(TimeoutError):
-            async with asyncio.timeout(self._limits.time_s):
-                while left > 0:
-                    message = await receive()
-                    if not message.get("more_body"):
-                        return
-                    left -= len(message.get("body", b""))
-
-    @asynccontextmanager
-    async def _slot(self, subscription: HubSubscription) -> AsyncIterator[None]:
-        """Wait for a slot. Raises TimeoutError if the body takes too long, or no slot becomes free."""
-        host = urlsplit(subscription.hub).netloc
-        async with asyncio.timeout(self._limits.time_s), self._hubs[host], self._slots:
-            yield
