@@ -17,6 +17,7 @@ queries, forms    query strings and forms ─► structs
 json_body         JSON ─► structs; errors name the field
 requests          Request: a body within limits of size and pace
 content_coding    bodies in gzip and zstd
+body_slots        BodySlots: how many bodies of strangers are read at the same time
 uploads           bodies that are too large for memory
 responses         JSON, downloads, responses in pieces
 compression       zstd, br, gzip, deflate

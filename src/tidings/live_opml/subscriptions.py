@@ -39,7 +39,7 @@ from tidings.services.concurrent_changes import repeat_if_concurrent
 from tidings.services.feeds.categories import ensure_paths
 from tidings.services.listeners import Listeners
 from tidings.services.publisher_requests import PoliteFetcher
-from tidings.storage.entries import counters, duplicates, labels
+from tidings.storage.entries import duplicates, labels
 from tidings.storage.feeds import bulk, categories, feeds
 
 log = structlog.get_logger()
@@ -240,8 +240,7 @@ class LiveOpml:
     def _remove(self, user_id: int, subscription_id: int, feed_id: int, *, with_starred: bool) -> None:
         """Delete a feed, unless the list has named it again or an entry was starred since."""
         with self._database.writing() as db:
-            # Polls lock counters first too: in another order, the two transactions would deadlock.
-            counters.lock(db, user_id, {feed_id, *duplicates.feeds_of_heirs(db, user_id, [feed_id])})
+            duplicates.lock_for_deletion(db, user_id, [feed_id])
             waiting = next((one for one in store.removals(db, user_id) if one.feed_id == feed_id), None)
             if waiting is None or waiting.subscription_id != subscription_id:
                 return

@@ -113,8 +113,7 @@ class BulkFeedChanges:
         count = 0
         for ids in _batches(feed_ids, DELETE_BATCH_SIZE):
             with self._database.writing() as db:
-                locked = counters.lock(db, user_id, {*ids, *duplicates.feeds_of_heirs(db, user_id, ids)})
-                owned = [feed_id for feed_id in locked if feed_id in ids]
+                owned = duplicates.lock_for_deletion(db, user_id, ids)
                 duplicates.keep_folded(db, user_id, owned)
                 count += bulk.remove(db, user_id, owned)
         return count

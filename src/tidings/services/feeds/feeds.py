@@ -210,8 +210,7 @@ class Feeds:
     def delete(self, user_id: int, feed_id: int) -> None:
         """Delete a feed and its entries. Raises NotFound."""
         with self._database.writing() as db:
-            # Polls lock counters first too: in another order, the two transactions would deadlock.
-            counters.lock(db, user_id, {feed_id, *duplicates.feeds_of_heirs(db, user_id, [feed_id])})
+            duplicates.lock_for_deletion(db, user_id, [feed_id])
             duplicates.keep_folded(db, user_id, [feed_id])
             if not feeds.remove(db, user_id, feed_id):
                 raise unknown_feed(feed_id)

@@ -215,15 +215,19 @@ def set_originals(db: Write, user_id: int, originals: Mapping[int, int]) -> None
     change_log.note(db, user_id, Kind.ENTRY, originals.values())
 
 
-def feeds_of_heirs(db: Read, user_id: int, feed_ids: Collection[int]) -> set[int]:
-    """Return the feeds whose counters `keep_folded` changes."""
-    return {row["feed_id"] for row in db.rows(_select_heirs, user=user_id, feeds=sorted(feed_ids))}
+def lock_for_deletion(db: Write, user_id: int, feed_ids: Collection[int]) -> list[int]:
+    """Lock the counters of feeds that are to be deleted, and of those that `keep_folded` changes. Returns the former.
+
+    Polls lock counters first, too: in another order, the two transactions would deadlock.
+    """
+    of_heirs = {row["feed_id"] for row in db.rows(_select_heirs, user=user_id, feeds=sorted(feed_ids))}
+    return [feed_id for feed_id in counters.lock(db, user_id, {*feed_ids, *of_heirs}) if feed_id in feed_ids]
 
 
 def keep_folded(db: Write, user_id: int, feed_ids: Collection[int]) -> None:
     """Let the oldest entry folded under each entry of feeds that are deleted take its place, with its star and labels.
 
-    The caller has locked the counters of these feeds and of `feeds_of_heirs`.
+    The caller has called `lock_for_deletion`.
     """
     heirs = {row["original_id"]: row for row in reversed(db.rows(_select_heirs, user=user_id, feeds=sorted(feed_ids)))}
     if not heirs:
