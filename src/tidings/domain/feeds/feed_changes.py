@@ -12,7 +12,7 @@ from tidings.base.messages import msg
 from tidings.base.text import reject_invisible
 from tidings.base.url_schemes import strip_ignored
 from tidings.content.model import PageKind
-from tidings.content.pages import parse_selectors, selectors_text, written_selectors
+from tidings.content.pages import PageSelectors, parse_selectors, selectors_text, written_selectors
 from tidings.content.rules.pipeline import validate_feed_rules
 from tidings.domain.entries import retention
 from tidings.domain.feeds.feed_settings import DAYS, RULES
@@ -70,14 +70,18 @@ def validate(fields: Mapping[str, Any]) -> dict[str, Any]:
     return values
 
 
-def check_page(kind: str, selectors: str) -> None:
-    """Raise InvalidField unless the selectors go with the kind of the feed, "" for an ordinary one."""
+def check_page(kind: str, selectors: str) -> PageSelectors | None:
+    """Return the selectors of a feed from a page, and None for an ordinary one, whose kind is "".
+
+    Raises InvalidField unless the selectors go with the kind.
+    """
     if kind:
-        parse_selectors(kind, selectors)
-    elif selectors:
+        return parse_selectors(kind, selectors)
+    if selectors:
         raise InvalidField(
             "kind", msg("selectors need a kind: send one of {kinds} with them.", kinds=", ".join(PageKind))
         )
+    return None
 
 
 def edited_fields(feed: Feed, values: Mapping[str, Any]) -> EditedFeedField:

@@ -12,7 +12,7 @@ from tidings.base.messages import Message
 from tidings.base.times import Instant
 from tidings.content.errors import PageUnreadable
 from tidings.content.model import ParsedEntry
-from tidings.content.pages import FieldReport, PageSelectors, Suggestion, parse_selectors, written_selectors
+from tidings.content.pages import FieldReport, PageSelectors, Suggestion, selectors_text, written_selectors
 from tidings.domain.feeds import feed_changes
 from tidings.services.clock import Clock
 from tidings.services.feeds.discovery import page_request
@@ -81,8 +81,5 @@ class PagePreviews:
 
 
 def _selectors(fields: Mapping[str, Any]) -> PageSelectors | None:
-    kind, selectors = fields.get("kind") or "", written_selectors(fields.get("selectors") or {})
-    if not selectors:
-        return None
-    feed_changes.check_page(kind, msgspec.json.encode(selectors).decode())
-    return parse_selectors(kind, selectors)
+    selectors = selectors_text(written_selectors(fields.get("selectors") or {}))
+    return feed_changes.check_page(fields.get("kind") or "", selectors) if selectors else None
