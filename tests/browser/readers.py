@@ -87,6 +87,11 @@ def reading(browser: Browser, service: RunningService, **settings: Any) -> Itera
     context.on("request", lambda request: _note_request(reader, request))
     try:
         yield reader
+    except BaseException as error:
+        # What the test waited for in vain is often explained by them.
+        for complaint in reader.complaints:
+            error.add_note(complaint)
+        raise
     finally:
         context.close()
     assert not reader.complaints, "\n".join(reader.complaints)
