@@ -145,6 +145,7 @@ EXCEPTIONS = {
     ("tidings.content.pictures.scaling", "io"): "a picture in memory, in the form that Pillow takes and gives",
     ("tidings.media.transcripts", "time"): "the processor time that a transcript may take, not a clock",
     ("tidings.deliveries.registry", "importlib"): "providers are found by looking into their folder",
+    ("tidings.runtime.certificates", "ssl"): "a handshake in memory checks our own certificate, without a connection",
     ("tidings.services.worker_pool", "subprocess"): "child processes do what must not be done here",
 }
 ENVIRONMENT = frozenset({"environ", "environb", "getenv", "putenv", "unsetenv"})

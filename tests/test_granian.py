@@ -69,6 +69,18 @@ def test_a_worker_is_described_by_a_process_with_the_arguments_that_we_replace()
     assert address is None or address.build().get_fd() > 0, WHAT_TO_DO
 
 
+def test_the_certificate_is_in_the_settings_that_workers_get() -> None:
+    server = granian_internals.Server("", address="127.0.0.1", port=0, interface=Interfaces.ASGI)
+    is_tls, certificate, key, *rest = server.ssl_ctx
+
+    granian_internals.set_certificate(server, Path("/certificate"), Path("/key"))
+
+    assert (is_tls, certificate, key) == (False, None, None), WHAT_TO_DO
+    assert server.ssl_ctx == (True, "/certificate", "/key", *rest), WHAT_TO_DO
+    granian_internals.bind(server)
+    assert server.ssl_ctx in server._spawn_worker(0, print, print).inner._args, WHAT_TO_DO
+
+
 def test_granian_waits_for_the_signals_that_we_handle() -> None:
     found = _signals.set_loop_signals
 

@@ -86,8 +86,11 @@ class Service:
         self.pids |= {int(self.get("/pid"))}
         return self
 
+    def connect(self) -> http.client.HTTPConnection:
+        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+
     def get(self, path: str) -> str:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection = self.connect()
         try:
             connection.request("GET", path)
             return connection.getresponse().read().decode()

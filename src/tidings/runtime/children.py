@@ -125,21 +125,28 @@ class Child:
 
     def stop(self) -> None:
         """Return when the process has ended; it is killed if it does not stop in time."""
-        if self._process is None:
-            return
-        self._process.join(max(0.0, self._stop_at - time.monotonic()))
-        if self._process.is_alive():
-            log.warning("process did not stop in time and is killed", role=self._role, pid=self._process.pid)
-            self._process.kill()
-        _kill_session(self._process)
-        self._process.join(1)
+        if self._process:
+            self._await_end(self._process)
 
-    def _start(self, now: float) -> None:
+    def _await_end(self, process: BaseProcess) -> None:
+        process.join(max(0.0, self._stop_at - time.monotonic()))
+        if process.is_alive():
+            log.warning("process did not stop in time and is killed", role=self._role, pid=process.pid)
+            process.kill()
+        kill_session(process)
+        process.join(1)
+
+    def _forked(self) -> BaseProcess:
+        """Return a new process that runs the body. Raises OSError."""
         self._name = f"{socket.gethostname()}:{secrets.token_hex(6)}"
         body = partial(_run, self._role, partial(self._body, self._name), os.getpid(), self.time_to_stop_s)
         process = FORK.Process(target=body)
+        _fork(process)
+        return process
+
+    def _start(self, now: float) -> None:
         try:
-            _fork(process)
+            process = self._forked()
         except OSError as error:
             wait_s = self._wait.after(0)
             log.error("process cannot be started", role=self._role, reason=str(error), wait_s=wait_s)  # noqa: TRY400
@@ -150,7 +157,7 @@ class Child:
         self._starts += 1
 
     def _ended(self, process: BaseProcess, now: float) -> None:
-        _kill_session(process)  # in case it left children behind
+        kill_session(process)  # in case it left children behind
         self._process = None
         if process.exitcode == CANNOT_START and self._starts == 1:
             self.cannot_start = True
@@ -209,7 +216,8 @@ def _without_handlers(body: Callable[[], None]) -> None:
     body()
 
 
-def _kill_session(process: BaseProcess) -> None:
+def kill_session(process: BaseProcess) -> None:
+    """Kill a process that ended or has to, and what it started."""
     if process.pid is not None:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)

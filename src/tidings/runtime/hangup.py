@@ -1,8 +1,8 @@
 """Decides what SIGHUP means: the terminal was closed, or a service manager signalled the service.
 
 The kernel sends it to the processes of a terminal that is closed: Ctrl-C is no longer possible, so the process ends.
-Service managers and log rotation send it to have files reopened or settings reread: Tidings does neither, and must not
-end because of it. `nohup` asks for the signal to be ignored.
+Service managers and log rotation send it to have files reopened or reread: Tidings reads its certificate again, and
+must not end because of it. `nohup` asks for the signal to be ignored.
 """
 
 from __future__ import annotations

@@ -79,23 +79,13 @@ def wait_for_database(ping: Callable[[], None], limit_s: float, stop: threading.
 
 
 def check_listening(settings: Settings) -> str:
-    """Return the numeric address to bind. Raises StartError if this process cannot listen there, or not with TLS."""
+    """Return the numeric address to bind. Raises StartError if this process cannot listen there."""
     if (settings.tls_certificate is None) != (settings.tls_key is None):
         raise StartError("TIDINGS_TLS_CERTIFICATE and TIDINGS_TLS_KEY need each other: set both, or none")
-    for file in (settings.tls_certificate, settings.tls_key):
-        _check_readable(file)
     if settings.listen_socket is None:
         return check_address(settings.listen_addr)
     _check_socket(settings.listen_socket)
     return "127.0.0.1"
-
-
-def _check_readable(file: Path | None) -> None:
-    try:
-        if file is not None:
-            file.read_bytes()
-    except OSError as error:
-        raise StartError(f"the file {file} of TIDINGS_TLS_… cannot be read: {error.strerror}") from error
 
 
 def _check_socket(path: Path) -> None:

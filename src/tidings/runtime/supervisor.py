@@ -3,10 +3,11 @@
     tidings serve ─┬─ web worker 1 … n   share the port
                    └─ worker 1 … n       all but the first on demand, unless their number was chosen
 
-This process has imported everything and opened nothing: no database, no thread. A child process shares its memory until
-one of them writes to it, and starts in milliseconds. Ctrl-C, SIGTERM and a closed terminal reach this process only; it
-then stops all others at the same time. SIGHUP without a terminal is ignored (`hangup`). If this process is killed, the
-others stop by themselves (`parent_watch`).
+This process has imported everything and opened nothing but the listening sockets: no database, no thread. A child
+process shares its memory until one of them writes to it, and starts in milliseconds. Ctrl-C, SIGTERM and a closed
+terminal reach this process only; it then stops all others at the same time. SIGHUP without a terminal (`hangup`) has
+the certificate read again, and replaces the web workers one by one (`web_child`); without a certificate it is ignored.
+If this process is killed, the others stop by themselves (`parent_watch`).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import signal
 import socket
 import sys
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from functools import partial
@@ -24,25 +26,22 @@ from typing import Any
 
 import structlog
 
-from tidings.base.errors import TidingsError
+from tidings.base.errors import StartError, TidingsError
 from tidings.runtime import children, file_limit, hangup, preflight
 from tidings.runtime.children import Child, RestartWait
 from tidings.runtime.demand import Demand, WorkerLifetime
 from tidings.runtime.notify import ServiceManager
+from tidings.runtime.web_child import WebChild
 from tidings.runtime.web_process import WebServer
 from tidings.settings import Settings
 
 log = structlog.get_logger()
 
-# Time to stop after a signal: all processes end in less than 5 s, even while clients or publishers hang.
-WEB_STOP_S = 3.0
+# Time to stop after a signal: all processes end in less than 5 s, even while publishers hang.
 WORKER_STOP_S = 4.0
 
 # Open connections of one web worker; each is a file descriptor and about 10 kB. Further ones wait to be accepted.
 MAX_CONNECTIONS = 10_000
-
-# Between two attempts to connect to the port, until the first web worker accepts.
-READY_POLL_S = 0.05
 
 
 def _ignore(_worker: str) -> None:
@@ -68,27 +67,21 @@ def serve(
     """
     host = preflight.check_listening(settings)
     server = WebServer(settings, host, file_limit.raise_for(MAX_CONNECTIONS))
-    web = partial(_run_web, server, application, settings)
-    started = [Child("web worker", web, time_to_stop_s=WEB_STOP_S) for _ in range(settings.web_workers)]
+    load = partial(_load, application, settings)
+    web = [WebChild(number, server, load) for number in range(settings.web_workers)]
     demand = Demand()
-    if worker:
-        started += [
-            _worker_child(worker, on_crash, demand, on_demand=workers_on_demand and number > 0)
-            for number in range(settings.worker_processes)
-        ]
+    workers = [
+        _worker_child(worker, on_crash, server, demand, on_demand=workers_on_demand and number > 0)
+        for number in range(settings.worker_processes if worker else 0)
+        if worker
+    ]
     # The collector would write to the memory that the children share.
     gc.collect()
     gc.freeze()
-    address = str(settings.listen_socket) if settings.listen_socket else (host, settings.listen_addr.port)
-    supervisor = Supervisor(started, address, on_ready, ServiceManager.of_this_process(), demand)
+    supervisor = Supervisor(server, web, workers, on_ready, ServiceManager.of_this_process(), demand)
     exit_code = supervisor.run()
     log.info("stopped")
     return exit_code
-
-
-def _run_web(server: WebServer, application: Callable[[Settings], Any], settings: Settings, _name: str) -> int:
-    server.run(partial(_load, application, settings))
-    return 0
 
 
 def _load(application: Callable[[Settings], Any], settings: Settings) -> Any:
@@ -102,18 +95,25 @@ def _load(application: Callable[[Settings], Any], settings: Settings) -> Any:
 
 
 def _worker_child(
-    worker: Callable[[str, WorkerLifetime], int], on_crash: Callable[[str], None], demand: Demand, *, on_demand: bool
+    worker: Callable[[str, WorkerLifetime], int],
+    on_crash: Callable[[str], None],
+    server: WebServer,
+    demand: Demand,
+    *,
+    on_demand: bool,
 ) -> Child:
     wait = RestartWait(first_s=children.FIRST_RESTART_WAIT_S, long_run_s=children.MAX_RESTART_WAIT_S)
     lifetime = WorkerLifetime(demand.ask, ends_when_idle=on_demand)
-    return Child(
-        "worker",
-        lambda name: worker(name, lifetime),
-        time_to_stop_s=WORKER_STOP_S,
-        wait=wait,
-        on_crash=on_crash,
-        on_demand=on_demand,
-    )
+
+    def run(name: str) -> int:
+        server.close_listeners()
+        return worker(name, lifetime)
+
+    def follow_up(name: str) -> None:
+        server.close_listeners()
+        on_crash(name)
+
+    return Child("worker", run, time_to_stop_s=WORKER_STOP_S, wait=wait, on_crash=follow_up, on_demand=on_demand)
 
 
 class Supervisor:
@@ -121,17 +121,20 @@ class Supervisor:
 
     def __init__(
         self,
-        started: Sequence[Child],
-        address: tuple[str, int] | str,
+        server: WebServer,
+        web: Sequence[WebChild],
+        workers: Sequence[Child],
         on_ready: Callable[[], None],
         manager: ServiceManager,
         demand: Demand,
     ) -> None:
-        """Prepare to supervise. address: a numeric host and a port, or the path of a Unix socket."""
+        """Prepare to supervise; nothing runs yet."""
         self._manager = manager
         self._demand = demand
-        self._children = started
-        self._address = address
+        self._server = server
+        self._web = web
+        self._children = [*web, *workers]
+        self._to_replace = deque[WebChild]()
         self._on_ready = on_ready
         self._is_ready = False
         self._stops_on_hangup = hangup.stops_process()
@@ -155,22 +158,37 @@ class Supervisor:
                 child.update(time.monotonic())
                 if child.cannot_start:
                     return 1
-            if not self._is_ready and _is_open(self._address):
+            if not self._is_ready and any(child.has_started for child in self._web):
                 self._is_ready = True
                 self._on_ready()
                 self._manager.ready("Serving")
             if self._is_ready:
                 self._manager.ping()
-            self._wait(wakeup)
             if self._got_hangup:
                 self._got_hangup = False
-                log.info("SIGHUP ignored", hint="settings are read at the start; restart to change them")
+                self._reload()
+            if self._to_replace and not any(child.is_being_replaced for child in self._web):
+                self._to_replace.popleft().replace()
+            self._wait(wakeup)
         return 0
+
+    def _reload(self) -> None:
+        """Read the certificate again, and have the web workers replaced if it can be used."""
+        if not self._server.has_certificate:
+            log.info("SIGHUP ignored", hint="settings are read at the start; restart to change them")
+            return
+        try:
+            expires_at = self._server.reload_certificate()
+        except StartError as error:
+            log.error("certificate not reloaded, the old one stays", reason=error.message)  # noqa: TRY400
+            return
+        log.info("certificate reloaded", expires_at=expires_at)
+        self._to_replace = deque(self._web)
 
     def _wait(self, wakeup: socket.socket) -> None:
         """Return when a child ends, is due to be restarted, or asks for more, or when a signal arrives."""
         waits = [child.wait_s(time.monotonic()) for child in self._children]
-        waits += [self._manager.ping_s] if self._is_ready else [READY_POLL_S]
+        waits += [self._manager.ping_s] if self._is_ready else []
         ends = [sentinel for child in self._children for sentinel in child.sentinels()]
         connection.wait(
             [wakeup, self._demand.fileno(), *ends], min((wait for wait in waits if wait is not None), default=None)
@@ -183,6 +201,7 @@ class Supervisor:
         self._manager.stopping()
         for child in self._children:
             child.request_stop()
+        self._server.close_listeners()
         for child in sorted(self._children, key=lambda child: child.time_to_stop_s):
             child.stop()
 
@@ -212,17 +231,3 @@ class Supervisor:
 
     def _note_hangup(self, *_: object) -> None:
         self._got_hangup = True
-
-
-def _is_open(address: tuple[str, int] | str) -> bool:
-    with suppress(OSError):
-        if isinstance(address, str):
-            with socket.socket(socket.AF_UNIX) as probe:
-                probe.settimeout(1)
-                probe.connect(address)
-                return True
-        host, port = address
-        reachable = {"::": "::1", "0.0.0.0": "127.0.0.1"}.get(host, host)  # noqa: S104
-        with socket.create_connection((reachable, port), timeout=1):
-            return True
-    return False

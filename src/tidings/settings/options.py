@@ -110,7 +110,7 @@ class Settings:
     tls_certificate: Path | None = option(
         values.folder,
         "File with the certificate (PEM, followed by its issuers' certificates) for serving https without a reverse"
-        " proxy. Restart Tidings after it is renewed.",
+        " proxy. SIGHUP has it read again after it is renewed.",
         allowed="a path; ~ is your home folder",
     )
     tls_key: Path | None = option(
