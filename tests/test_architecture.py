@@ -76,6 +76,7 @@ SQL_IN_SLICES = re.compile(r"tidings\.\w+\.((\w+\.)?(\w+_)?store(\.\w+)?|tables)
 USERS: dict[str, frozenset[str]] = {
     "aiohttp": frozenset({"net"}),
     "aiohttp_socks": frozenset({"net"}),
+    "aiosmtpd": frozenset({"newsletters"}),
     "python_socks": frozenset({"net"}),
     "yarl": frozenset({"net"}),
     "ssl": frozenset({"net"}),

@@ -9,9 +9,22 @@ import pytest
 
 pytestmark = pytest.mark.slow
 
-# Migrations, push services, icons, QR codes, ways to sign in; the SDK for agents takes 56 MB.
+# Migrations, push services, icons, QR codes, ways to sign in, LMTP; the SDK for agents takes 56 MB.
 LOADED_WHEN_NEEDED = frozenset(
-    {"alembic", "mako", "apprise", "PIL", "segno", "joserfc", "webauthn", "cryptography", "pyotp", "mcp", "pydantic"}
+    {
+        "alembic",
+        "mako",
+        "apprise",
+        "PIL",
+        "segno",
+        "joserfc",
+        "webauthn",
+        "cryptography",
+        "pyotp",
+        "mcp",
+        "pydantic",
+        "aiosmtpd",
+    }
 )
 
 # What the supervisor imports, and what each kind of process does before it waits for work.

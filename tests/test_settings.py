@@ -112,6 +112,31 @@ def test_listen_addresses(written: str, host: str, port: int) -> None:
 
 
 @pytest.mark.parametrize(
+    ("written", "place"),
+    [
+        ("127.0.0.1:2424", ("127.0.0.1", 2424)),
+        ("localhost:2424", ("127.0.0.1", 2424)),
+        ("[::1]:2424", ("::1", 2424)),
+        ("unix:/run/tidings/lmtp.sock", Path("/run/tidings/lmtp.sock")),
+    ],
+)
+def test_letters_arrive_at_a_place_on_this_machine(written: str, place: object) -> None:
+    assert load(NEWSLETTERS_LMTP=written).newsletters_lmtp == place
+
+
+@pytest.mark.parametrize("written", ["0.0.0.0:2424", "10.0.0.1:2424", ":2424", "[::]:2424", "mx.example.org:24"])
+def test_letters_arrive_nowhere_else(written: str) -> None:
+    with pytest.raises(StartError, match=r"TIDINGS_NEWSLETTERS_LMTP .* other machines could connect"):
+        load(NEWSLETTERS_LMTP=written)
+
+
+@pytest.mark.parametrize("written", ["unix:", "/run/lmtp.sock", "127.0.0.1", "127.0.0.1:0"])
+def test_a_place_for_letters_has_a_form(written: str) -> None:
+    with pytest.raises(StartError, match=r"TIDINGS_NEWSLETTERS_LMTP .* cannot be used: .*allowed: unix:/path"):
+        load(NEWSLETTERS_LMTP=written)
+
+
+@pytest.mark.parametrize(
     ("listen", "base"),
     [
         (":9000", "http://localhost:9000"),

@@ -40,6 +40,7 @@ def serve(*, loaded: LoadedSettings) -> int:
     settings = loaded.settings
     prepare(settings)
     preflight.check_listening(settings)
+    preflight.check_lmtp(settings)
     on_demand = loaded.is_default("worker_processes")
     return _serve(settings, prepare_database=_upgrade_database, with_worker=True, workers_on_demand=on_demand)
 

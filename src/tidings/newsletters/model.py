@@ -30,6 +30,7 @@ UNKNOWN_SENDER: Final = "Unknown sender"
 _SECRET_BYTES: Final = 20
 # Letters and digits of one case, since mail servers may change the case of an address.
 SECRET: Final = re.compile(r"[a-z2-7]{32}")
+_SECRET_PART: Final = re.compile(r"(?<![a-z0-9])[a-z2-7]{32}(?![a-z0-9])")
 _TITLE_CHARS: Final = 100
 
 
@@ -100,6 +101,25 @@ def validate_name(name: str) -> str:
     if len(name) > MAX_NAME_CHARS:
         raise InvalidField("name", msg("the name is too long: at most {max} characters.", max=MAX_NAME_CHARS))
     return name
+
+
+def secret_of(recipient: str, template: str) -> str:
+    """Return the secret in a mail address, such as letters+SECRET@example.org; "" if it has none.
+
+    template: the mail address of the operator with {secret} in it, or "". Others lead to the secret as well if it is a
+    part of its own: a mail server may have rewritten the address.
+    """
+    local = _local_part(recipient)
+    before, _, after = _local_part(template).partition("{secret}")
+    if SECRET.fullmatch(local.removeprefix(before).removesuffix(after)):
+        return local.removeprefix(before).removesuffix(after)
+    found = _SECRET_PART.search(local)
+    return found[0] if found else ""
+
+
+def _local_part(address: str) -> str:
+    """Return what stands in front of the @, in lower case and without quotes."""
+    return (address.rpartition("@")[0] or address).lower().strip('"')
 
 
 def sender_key(letter: Letter) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from tidings.newsletters.lmtp_listener import Place
 from tidings.newsletters.newsletters import Newsletters
 from tidings.newsletters.unsubscribing import Unsubscriber
 from tidings.services import SliceServices
@@ -20,6 +21,8 @@ class NewsletterServices(SliceServices):
     """Where the service is, without a slash at the end."""
     mail_address: str
     """The mail address at which letters arrive, with {secret} where the secret stands; "" if there is none."""
+    lmtp: Place | None
+    """Where a worker listens for LMTP; None for nowhere."""
 
     def post_path(self, secret: str) -> str:
         """Return the path at which messages are delivered, with the base path."""

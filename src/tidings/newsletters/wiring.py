@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tidings.base.messages import msg
+from tidings.newsletters.lmtp_listener import LmtpListener
 from tidings.newsletters.newsletters import Newsletters, forget_letters
 from tidings.newsletters.services import NewsletterServices
 from tidings.newsletters.unsubscribing import Unsubscriber
@@ -19,12 +20,19 @@ def build(parts: Parts) -> NewsletterServices:
     unsubscriber = Unsubscriber(newsletters, fetch_settings(parts.settings))
     settings = parts.settings
     base_url = settings.base_url.rstrip("/")
-    return NewsletterServices(newsletters, unsubscriber, base_url, settings.newsletters_address or "")
+    return NewsletterServices(
+        newsletters, unsubscriber, base_url, settings.newsletters_address or "", settings.newsletters_lmtp
+    )
+
+
+def loops(services: NewsletterServices, _worker: str) -> tuple[LmtpListener]:
+    return (LmtpListener(services.newsletters, services.lmtp, services.mail_address),)
 
 
 SLICE = Slice(
     build=build,
     endpoints=("endpoints",),
     pages=("pages",),
+    loops=loops,
     settings_menu=(MenuItem("/newsletters", msg("Newsletters"), after="/list-links"),),
 )

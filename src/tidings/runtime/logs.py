@@ -33,8 +33,9 @@ MAX_DEPTH = 5
 
 # Libraries that log each step on info; below debug only their warnings are logged.
 VERBOSE_LOGGERS = ("_granian", "alembic", "aiohttp", "asyncio", "urllib3", "httpx", "PIL")
-# On debug SQLAlchemy logs every row, with password hashes and cookies: only its warnings are ever logged.
-SECRET_LOGGERS = ("sqlalchemy",)
+# On debug SQLAlchemy logs every row, with password hashes and cookies, and aiosmtpd each command, with the secrets of
+# addresses: only their warnings are ever logged.
+SECRET_LOGGERS = ("sqlalchemy", "mail.log")
 
 
 class LossyStream(io.TextIOBase):

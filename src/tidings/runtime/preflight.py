@@ -23,9 +23,9 @@ FIRST_PAUSE_S = 0.5
 MAX_PAUSE_S = 5.0
 
 LISTEN_ERRORS = {
-    errno.EADDRINUSE: "something is listening there already; stop it, or choose another TIDINGS_LISTEN_ADDR",
-    errno.EADDRNOTAVAIL: "this machine has no such address; choose another TIDINGS_LISTEN_ADDR",
-    errno.EACCES: "not permitted; ports below 1024 need a privilege, choose another TIDINGS_LISTEN_ADDR",
+    errno.EADDRINUSE: "something is listening there already; stop it, or choose another",
+    errno.EADDRNOTAVAIL: "this machine has no such address; choose another",
+    errno.EACCES: "not permitted; ports below 1024 need a privilege, choose another",
 }
 
 
@@ -84,11 +84,20 @@ def check_listening(settings: Settings) -> str:
         raise StartError("TIDINGS_TLS_CERTIFICATE and TIDINGS_TLS_KEY need each other: set both, or none")
     if settings.listen_socket is None:
         return check_address(settings.listen_addr)
-    _check_socket(settings.listen_socket)
+    _check_socket(settings.listen_socket, "TIDINGS_LISTEN_SOCKET")
     return "127.0.0.1"
 
 
-def _check_socket(path: Path) -> None:
+def check_lmtp(settings: Settings) -> None:
+    """Raise StartError if no worker could listen for LMTP."""
+    place = settings.newsletters_lmtp
+    if isinstance(place, ListenAddress):
+        check_address(place, "TIDINGS_NEWSLETTERS_LMTP")
+    elif place is not None:
+        _check_socket(place, "TIDINGS_NEWSLETTERS_LMTP")
+
+
+def _check_socket(path: Path, setting: str) -> None:
     """Remove the socket of a service that ended. Raises StartError if another one listens, or if none can be made."""
     with socket.socket(socket.AF_UNIX) as probe:
         try:
@@ -100,13 +109,13 @@ def _check_socket(path: Path) -> None:
         except OSError as error:
             reason = error.strerror or str(error)
         else:
-            reason = "something is listening there already; stop it, or choose another TIDINGS_LISTEN_SOCKET"
+            reason = f"something is listening there already; stop it, or choose another {setting}"
     if reason:
         raise StartError(f"cannot listen on {path}: {reason}")
     path.unlink(missing_ok=True)
 
 
-def check_address(listen: ListenAddress) -> str:
+def check_address(listen: ListenAddress, setting: str = "TIDINGS_LISTEN_ADDR") -> str:
     """Return the numeric address to bind. Raises StartError if this process cannot listen there now."""
     host = _resolve(listen)
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -118,7 +127,8 @@ def check_address(listen: ListenAddress) -> str:
             probe.bind((host, listen.port))
             probe.listen(1)
         except OSError as error:
-            reason = LISTEN_ERRORS.get(error.errno or 0, os.strerror(error.errno or 0))
+            known = LISTEN_ERRORS.get(error.errno or 0)
+            reason = f"{known} {setting}" if known else os.strerror(error.errno or 0)
             raise StartError(f"cannot listen on {listen}: {reason}") from error
     return host
 

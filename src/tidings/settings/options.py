@@ -381,6 +381,12 @@ class Settings:
         " server has to deliver such mail to POST /mail/{secret}; see docs/newsletters.md.",
         allowed="a mail address with {secret} in front of the @, such as letters+{secret}@example.org",
     )
+    newsletters_lmtp: Path | ListenAddress | None = option(
+        values.local_place,
+        "Where a mail server on this machine delivers newsletters by LMTP; see docs/newsletters.md. Whoever can connect"
+        " there needs only the secret of an address, as with POST /mail/{secret}.",
+        allowed="unix:/path/of/a/socket, or a loopback address and a port such as 127.0.0.1:2424",
+    )
     fetcher_allow_private_networks: bool = option(
         values.boolean,
         "Whether feeds and pages may be fetched from this machine and its private networks. Leave it off if people you"

@@ -289,6 +289,18 @@ def listen_address(text: str) -> ListenAddress:
     return ListenAddress(host, int(port))
 
 
+def local_place(text: str) -> Path | ListenAddress:
+    """Accept unix: and the path of a Unix socket, or a loopback address with a port."""
+    if text.startswith("unix:"):
+        if len(text) == len("unix:"):
+            raise InvalidValue("the path is missing")
+        return folder(text.removeprefix("unix:"))
+    place = listen_address(text)
+    if not _is_this_machine(place.host):
+        raise InvalidValue("other machines could connect to that address, and nothing would be encrypted")
+    return place._replace(host="127.0.0.1") if place.host.endswith("localhost") else place
+
+
 def _ipv6(text: str) -> str:
     try:
         return str(IPv6Address(text))
