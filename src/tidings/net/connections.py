@@ -343,8 +343,11 @@ class Connections:
         body: bytes | None = None,
         proxy_url: str = "",
         allow_self_signed_certificates: bool = False,
+        is_trusted: bool = False,
     ) -> AsyncIterator[aiohttp.ClientResponse]:
         """Sends one request and yields its response; redirects are not followed.
+
+        is_trusted: the operator configured the host of the target, which may be in a private network.
 
         Raises FetchError, including for errors while the caller reads the body. Only connecting has a time limit here;
         the caller limits the whole exchange. A connection whose body was read to its end is kept for the next request.
@@ -356,7 +359,7 @@ class Connections:
             if proxy is not None and not self._guard.allows_through_proxy(target.host):
                 raise self._guard.refusal(target.host)
             async with (
-                self._session_for(proxy_url) as session,
+                self._session_for(proxy_url, is_trusted=is_trusted) as session,
                 session.request(
                     method,
                     target.url,
@@ -371,13 +374,16 @@ class Connections:
                 yield response
 
     @asynccontextmanager
-    async def _session_for(self, proxy_url: str) -> AsyncIterator[aiohttp.ClientSession]:
+    async def _session_for(self, proxy_url: str, *, is_trusted: bool) -> AsyncIterator[aiohttp.ClientSession]:
         """Yield the session for requests through this proxy, or for direct ones.
+
+        is_trusted: a direct request may connect to any address.
 
         Each request through a SOCKS proxy has a session of its own: connections to it are rare, and a pool for each
         proxy that a user ever named would grow without end.
         """
-        guarded = not proxy_url or not (self._trusts_all_proxies or proxy_url in self._trusted_proxies)
+        trusts_proxy = self._trusts_all_proxies or proxy_url in self._trusted_proxies
+        guarded = not (trusts_proxy if proxy_url else is_trusted)
         if not _is_socks(proxy_url):
             yield self._session(guarded=guarded)
             return

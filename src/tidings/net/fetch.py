@@ -302,9 +302,11 @@ class Fetcher:
     async def close(self) -> None:
         await self._connections.close()
 
-    async def get(self, request: FetchRequest) -> FetchResponse:
+    async def get(self, request: FetchRequest, *, trusts_host: bool = False) -> FetchResponse:
         """Return the document at `request.url`.
 
+        trusts_host: the operator configured the host of `request.url`, which may be in a private network. Redirects
+        are guarded as always.
         Raises InvalidInput for a request that cannot be sent, and FetchError, which names the URL that failed.
         HttpError says when the publisher wants the next request.
         """
@@ -313,7 +315,7 @@ class Fetcher:
         timeout_s = self._settings.timeout_s if request.timeout_s is None else request.timeout_s
         try:
             async with timeout_excluding_suspend(timeout_s):
-                return await self._follow(request, start)
+                return await self._follow(request, start, trusts_host=trusts_host)
         except TimeoutError as error:
             raise FetchTimeout(
                 msg(
@@ -324,7 +326,7 @@ class Fetcher:
                 url=str(start),
             ) from error
 
-    async def _follow(self, request: FetchRequest, start: Target) -> FetchResponse:
+    async def _follow(self, request: FetchRequest, start: Target, *, trusts_host: bool) -> FetchResponse:
         began = time.monotonic()
         target, is_permanent = start, True
         cookies, visited = ChainCookies(), {(start.url, request.cookie)}
@@ -335,6 +337,7 @@ class Fetcher:
                 headers=self._headers(request, start, target, cookies),
                 proxy_url=request.proxy_url or (self._settings.proxy_url if request.fetch_via_proxy else ""),
                 allow_self_signed_certificates=request.allow_self_signed_certificates,
+                is_trusted=trusts_host and target is start,
             ) as response:
                 if response.status not in REDIRECTS:
                     permanent_url = str(target) if is_permanent and target is not start else None

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Mapping
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import structlog
 from msgspec.structs import replace
@@ -106,10 +106,25 @@ class HostClosed(HttpError):
         super().__init__(message, url=url, status=TOO_MANY_REQUESTS, retry_after_s=wait_s)
 
 
+class Detour(Protocol):
+    """Another way to a document than asking its address directly. A slice adds one to a `PoliteFetcher`."""
+
+    def takes(self, request: FetchRequest) -> bool:
+        """Return whether the request goes this way."""
+
+    def asked_url(self, request: FetchRequest) -> str:
+        """Return the URL whose host limits the requests. Raises TidingsError if the way is closed."""
+
+    async def get(self, request: FetchRequest, fetcher: Fetcher) -> FetchResponse:
+        """Return the document. Raises as `Fetcher.get` does."""
+
+
 class PoliteFetcher:
     """A `Fetcher` that honours the rate limits of hosts. Belongs to one event loop, as that does."""
 
     def __init__(self, fetcher: Fetcher, database: Database, clock: Clock) -> None:
+        self.detours: list[Detour] = []
+        """The first one that takes a request fetches it."""
         self._fetcher = fetcher
         self._database = database
         self._clock = clock
@@ -125,10 +140,11 @@ class PoliteFetcher:
         hand, and may do so once a minute although the host is paused; 0: a worker fetches it, or it belongs to another
         document. is_cleared: the caller has just checked the host in the database.
         """
-        host = host_with_port(request.url)
+        detour = next((one for one in self.detours if one.takes(request)), None)
+        host = host_with_port(request.url if detour is None else detour.asked_url(request))
         was_paused = await self._ensure_open(host, request.url, requested_by, look=not is_cleared)
         try:
-            return await self._fetcher.get(request)
+            return await (self._fetcher.get(request) if detour is None else detour.get(request, self._fetcher))
         except HttpError as error:
             if error.status == TOO_MANY_REQUESTS:
                 limiting = host_with_port(error.url) or host
