@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from tidings.base.messages import Message
 from tidings.base.times import Instant
-from tidings.content.model import ParsedFeed
+from tidings.content.model import FeedFormat, ParsedFeed
 from tidings.domain.accounts.events import AccountEvent, Method
 from tidings.domain.accounts.sessions import Session
 from tidings.domain.accounts.users import User
@@ -154,6 +154,14 @@ class KeptQuery(Struct, frozen=True):
     """The feed to whose entries the owner is limited."""
     category_id: int | None = None
     """The category to whose entries the owner is limited."""
+
+
+class OfferedFeed(Struct, frozen=True):
+    """A feed that a slice knows for a page which has none itself."""
+
+    url: str
+    title: str
+    type: FeedFormat
 
 
 class EntrySaver(Protocol):
@@ -310,6 +318,9 @@ class Listeners:
     """Return, for sources that offer a hub, whether its pushes can be relied on."""
     feed_checks: list[Callable[[Mapping[str, Any]], None]] = field(default_factory=list)
     """Called before columns of a feed are set, outside any transaction. Raise InvalidInput to refuse one of them."""
+    feed_finders: list[Callable[[str], Awaitable[Sequence[OfferedFeed]]]] = field(default_factory=list)
+    """Return feeds for the URL of a page on which none was found. Called in the event loop, outside any transaction.
+    Raise FetchError if the slice cannot find out now."""
     saved_views: list[Callable[[Read, int], Sequence[SavedView]]] = field(default_factory=list)
     """Return the saved views of a user, in the order of the sidebar."""
     kept_queries: list[Callable[[Read, int], Sequence[KeptQuery]]] = field(default_factory=list)

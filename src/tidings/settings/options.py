@@ -441,6 +441,20 @@ class Settings:
         allowed="a URL like http://proxy.example.org:3128, https://user:password@proxy.example.org or socks5://127.0.0.1:9050",
         mask=values.mask_password,
     )
+    rssbridge_url: str | None = option(
+        values.bridge_url,
+        "RSS-Bridge that makes feeds of pages without one. Discovery asks it when it has found nothing itself. It may"
+        " be in a private network.",
+        allowed="a URL like http://rss-bridge:80 or https://user:password@bridge.example.org/rss",
+        mask=values.mask_password,
+    )
+    rsshub_url: str | None = option(
+        values.bridge_url,
+        "RSSHub from which feeds with addresses like rsshub://github/issue/DIYgod/RSSHub are fetched. It may be in a"
+        " private network.",
+        allowed="a URL like http://rsshub:1200 or https://user:password@rsshub.example.org",
+        mask=values.mask_password,
+    )
     invidious_instance: str = option(
         values.host,
         "Invidious server whose players entries may show and which the rule add_youtube_video_using_invidious_player"

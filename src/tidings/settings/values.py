@@ -320,6 +320,14 @@ def base_url(text: str) -> str:
     return f"{url.scheme}://{url.netloc}{url.path.rstrip('/')}"
 
 
+def bridge_url(text: str) -> str:
+    """Accept the address of a service, with or without a user and a password, and return it without a final slash."""
+    url = _split(text)
+    userinfo, at, host = url.netloc.rpartition("@")
+    base_url(text.replace(f"{userinfo}{at}", "", 1))
+    return f"{url.scheme}://{userinfo}{at}{host}{url.path.rstrip('/')}"
+
+
 def proxy_url(text: str) -> str:
     url = _split(line(text))
     if url.scheme not in {"http", "https", "socks5", "socks5h"} or not url.hostname:

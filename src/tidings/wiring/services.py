@@ -190,7 +190,7 @@ def build_services(database: Database, settings: Settings, *, clock: Clock = sys
             bulk=BulkFeedChanges(database, clock, schedule=schedule),
             rule_previewer=RulePreviewer(database, clock, instance=instance),
             opml=Opml(database, clock, fetcher, listeners),
-            discovery=Discovery(fetcher, recent),
+            discovery=Discovery(fetcher, recent, listeners),
             page_previews=PagePreviews(fetcher, recent, pages, clock),
         ),
         entries=EntryServices(

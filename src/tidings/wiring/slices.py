@@ -23,6 +23,7 @@ NAMES = (
     "live_opml",
     "old_unread",
     "websub",
+    "bridges",
     "newsletters",
     "media",
     "sync",

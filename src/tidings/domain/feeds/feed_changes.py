@@ -16,7 +16,13 @@ from tidings.content.pages import PageSelectors, parse_selectors, selectors_text
 from tidings.content.rules.pipeline import validate_feed_rules
 from tidings.domain.entries import retention
 from tidings.domain.feeds.feed_settings import DAYS, RULES
-from tidings.domain.feeds.feeds import MAX_USER_INTERVAL_MINUTES, MIN_USER_INTERVAL_MINUTES, EditedFeedField, Feed
+from tidings.domain.feeds.feeds import (
+    MAX_USER_INTERVAL_MINUTES,
+    MIN_USER_INTERVAL_MINUTES,
+    RSSHUB_SCHEME,
+    EditedFeedField,
+    Feed,
+)
 
 PROXY_SCHEMES = ("http", "https", "socks5", "socks5h")
 
@@ -25,7 +31,8 @@ MAX_URL = 2_000
 MAX_TEXT = 100_000
 
 _FEED_SCHEME = re.compile(r"feed:(?://)?(?=https?:)|feed:(?=//)", re.IGNORECASE)
-_WEB_SCHEME = re.compile(r"https?:", re.IGNORECASE)
+_WEB_SCHEME = re.compile(r"(?:https?|rsshub):", re.IGNORECASE)
+_RSSHUB_ROUTE = re.compile(rf"{RSSHUB_SCHEME}[A-Za-z0-9][\w.-]*(?:[/?][^\s#]*)?", re.ASCII)
 _ANY_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 # Host, and what follows it.
 _PARTS = re.compile(r"([^/?#]*//[^/?#]*)(.*)", re.DOTALL)
@@ -55,7 +62,8 @@ def validate(fields: Mapping[str, Any]) -> dict[str, Any]:
     for name in ("feed_url", "site_url"):
         if name in values:
             url = values[name]
-            values[name] = validate_web_url(normalize_scheme(url) if isinstance(url, str) else url, field=name)
+            validate_url = _validate_feed_url if name == "feed_url" else validate_web_url
+            values[name] = validate_url(normalize_scheme(url) if isinstance(url, str) else url, field=name)
     if "feed_url" in values:
         values |= _without_credentials(values["feed_url"])
     if "title" in values and not values["title"].strip():
@@ -100,7 +108,7 @@ def normalize_scheme(url: str) -> str:
     """Return the URL that a browser would ask for: phones capitalize, and pasted addresses have blanks.
 
     Blanks and invisible characters around it and line breaks in it are removed, blanks behind the host are encoded, and
-    http or https is in lower case.
+    http, https or rsshub is in lower case.
     `feed:`, which some sites put before the URL of a feed, is removed; `feed://host/path` becomes `https://host/path`.
     """
     unwrapped = _unwrap(url)
@@ -136,6 +144,15 @@ def validate_web_url(url: str, *, field: str) -> str:
         raise InvalidField(field, msg("give a complete address that begins with http:// or https://."))
     if len(url.encode()) > MAX_URL:
         raise InvalidField(field, msg("this address is too long, {max} bytes at most.", max=MAX_URL))
+    return url
+
+
+def _validate_feed_url(url: Any, *, field: str) -> str:
+    """Return the URL of a feed, as `validate_web_url` does, or the address of a route of RSSHub."""
+    if not isinstance(url, str) or not url.startswith(RSSHUB_SCHEME):
+        return validate_web_url(url, field=field)
+    if not _RSSHUB_ROUTE.fullmatch(url) or len(url.encode()) > MAX_URL:
+        raise InvalidField(field, msg("give a route of RSSHub, like rsshub://github/issue/DIYgod/RSSHub."))
     return url
 
 

@@ -22,6 +22,9 @@ SAVED_PAGES_URL = "https://saved-pages.invalid/"
 NEWSLETTERS_URL = "https://newsletters.invalid/"
 """The address of each feed of letters begins with it."""
 
+# Addresses of this kind are routes of the RSSHub that the operator has set up, wherever it is at the moment.
+RSSHUB_SCHEME = "rsshub://"
+
 
 def is_fetched(feed_url: str) -> bool:
     """Return whether a feed is a document at its address."""

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import Struct
 
-from tidings.domain.feeds.feeds import Feed
+from tidings.domain.feeds.feeds import RSSHUB_SCHEME, Feed
 
 # The columns of a feed that determine its request and how its document is read. Feeds that differ in one of these are
 # fetched separately.
@@ -79,8 +79,10 @@ def feed_fetch_key(feed: Feed) -> bytes:
 def host_with_port(feed_url: str) -> str:
     """Return the host by which requests are limited, in lower case, with its port unless that is the default one.
 
-    Return "" if the URL is not valid.
+    All routes of RSSHub have the same one. Return "" if the URL is not valid.
     """
+    if feed_url.startswith(RSSHUB_SCHEME):
+        return RSSHUB_SCHEME.partition(":")[0]
     try:
         parts = urlsplit(feed_url)
         port = parts.port

@@ -2,6 +2,7 @@
 
 fetch the page ─► is it a feed? ─► probe candidates: declared, of known sites, linked ─► common locations ─► results
                     a page that leads browsers to another one: the same there, before the common locations
+                    nothing found: what slices know for the page, such as a bridge
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import msgspec
 from msgspec import Struct
 
 from tidings.base.errors import InvalidField, InvalidInput, NotFound
-from tidings.base.messages import msg
+from tidings.base.messages import Message, join_sentences, msg
 from tidings.base.times import Instant
 from tidings.content import discovery
 from tidings.content.discovery import FeedCandidate, page_links
@@ -27,6 +28,7 @@ from tidings.domain.feeds import feed_changes
 from tidings.net.errors import FetchError, HttpError
 from tidings.net.fetch import FetchRequest, FetchResponse
 from tidings.services.feeds.recent_documents import RecentDocuments
+from tidings.services.listeners import Listeners
 from tidings.services.publisher_requests import PoliteFetcher, request_elsewhere
 
 # A page may declare a feed for each of its tags: the first ones are fetched, the others are listed as declared.
@@ -82,9 +84,10 @@ class ProbeResult(Struct, frozen=True):
 
 
 class Discovery:
-    def __init__(self, fetcher: PoliteFetcher, recent: RecentDocuments) -> None:
+    def __init__(self, fetcher: PoliteFetcher, recent: RecentDocuments, listeners: Listeners) -> None:
         self._fetcher = fetcher
         self._recent = recent
+        self._listeners = listeners
 
     async def find(self, user_id: int, fields: Mapping[str, Any]) -> list[DiscoveredFeed]:
         """Return the feeds of a page, the declared ones first. Nothing is stored.
@@ -92,16 +95,42 @@ class Discovery:
         fields: fields of the API, at least `url`. Raises InvalidInput for invalid fields, FetchError if the page cannot
         be fetched, and NotFound without feeds.
         """
-        search = _Search(self._fetcher, self._recent, user_id, page_request(fields))
-        candidates = await search.run()
-        if not candidates:
-            raise NotFound(
+        request = page_request(fields)
+        candidates: list[DiscoveredFeed] = []
+        refusal: HttpError | None = None
+        try:
+            candidates = await _Search(self._fetcher, self._recent, user_id, request).run()
+        except HttpError as error:
+            # Some sites block their pages for feed readers, but not for a bridge.
+            refusal = error
+        problems: list[Message] = []
+        if not _has_alive(candidates):
+            offered, problems = await self._offered(request.url)
+            candidates = [*offered, *candidates]
+        if candidates:
+            return candidates[:MAX_RESULTS]
+        if refusal is not None:
+            raise refusal
+        raise NotFound(
+            join_sentences(
                 msg(
                     "No feed was found on this page. If you know that there is one, enter the address of the feed "
                     "itself."
-                )
+                ),
+                *problems,
             )
-        return candidates[:MAX_RESULTS]
+        )
+
+    async def _offered(self, url: str) -> tuple[list[DiscoveredFeed], list[Message]]:
+        """Return the feeds that slices know for a page, and why some could not answer."""
+        offered: list[DiscoveredFeed] = []
+        problems: list[Message] = []
+        for find in self._listeners.feed_finders:
+            try:
+                offered += [DiscoveredFeed(one.url, one.title, one.type) for one in await find(url)]
+            except FetchError as error:
+                problems.append(error.text)
+        return offered, problems
 
     async def find_main(self, user_id: int, url: str) -> DiscoveredFeed:
         """Return the feed of a page for a user who is not asked. Raises as `find` does.

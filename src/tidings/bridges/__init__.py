@@ -1,0 +1,7 @@
+"""Services that the operator runs next to Tidings, and that fetch what Tidings itself cannot.
+
+rss_bridge    RSS-Bridge: discovery asks it for pages without a feed
+rsshub        RSSHub: feeds at rsshub://…
+named_hosts   what such a service must not be asked for: hosts that the address guard refuses
+bridge        the address of a service, and its failures as errors that name it
+"""

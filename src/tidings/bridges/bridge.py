@@ -1,0 +1,116 @@
+"""One service that fetches for Tidings: its address, which may be private, and its failures as errors that name it.
+
+The operator's setting says where it is. Only what begins with that address is trusted, and only for the first request:
+a redirect is guarded as always. The user and the password of the setting are added when a request is sent, so that
+nothing that is stored or shown has them.
+"""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit, urlunsplit
+
+import structlog
+from msgspec import Struct
+from msgspec.structs import replace
+
+from tidings.base.messages import Message, msg
+from tidings.net.errors import AddressRefused, FetchError, FetchTimeout, HttpError, NetworkError, TlsError
+from tidings.net.fetch import Fetcher, FetchRequest, FetchResponse
+
+log = structlog.get_logger()
+
+
+class BridgeDown(NetworkError):
+    """A bridge does not answer, which says nothing about the site behind it."""
+
+    code = "bridge-down"
+
+    def __init__(self, bridge: str, problem: Message, *, url: str) -> None:
+        super().__init__(
+            msg(
+                "{bridge}, which this server uses for this, does not answer: the site was not asked. {problem}",
+                bridge=bridge,
+                problem=problem,
+            ),
+            url=url,
+        )
+
+
+class Bridge(Struct, frozen=True):
+    """A service at an address that the operator has set."""
+
+    name: str
+    """As its makers write it."""
+    address: str
+    """The setting: without a final slash, possibly with a user and a password."""
+
+    def __repr__(self) -> str:
+        """Leaves out the password."""
+        return f"Bridge({self.name})"
+
+    @property
+    def prefix(self) -> str:
+        """What the URLs of the bridge begin with; it ends with a slash and has no password."""
+        parts = urlsplit(self.address)
+        return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2])) + "/"
+
+    async def get(self, request: FetchRequest, fetcher: Fetcher, rest: str) -> FetchResponse:
+        """Return what the bridge has at its own address followed by `rest`, for a request that names it otherwise.
+
+        Only what makes the request conditional and its limits are passed on: the cookie, the password and the proxy of
+        a feed are meant for publishers. The URL of the response is the request's, unless the bridge redirects.
+        Raises BridgeDown, an HttpError that names the bridge, and FetchError.
+        """
+        own = self.prefix + rest
+        sent = FetchRequest(
+            url=f"{self.address}/{rest}",
+            etag=request.etag,
+            last_modified=request.last_modified,
+            ignore_cache=request.ignore_cache,
+            accept=request.accept,
+            max_body_size=request.max_body_size,
+            timeout_s=request.timeout_s,
+        )
+        try:
+            response = await fetcher.get(sent, trusts_host=True)
+        except FetchError as error:
+            raise self._named(error, own) from error
+        is_here = response.url.startswith(self.prefix)
+        # The operator moves a bridge; a redirect of it does not.
+        return replace(response, url=request.url if is_here else response.url, permanent_url=None)
+
+    async def get_directly(self, request: FetchRequest, fetcher: Fetcher, hint: Message) -> FetchResponse:
+        """Return what is at an address of the bridge, as of any other host, which a private bridge is not.
+
+        hint: what to do instead, for the error of a private one.
+        """
+        try:
+            return await fetcher.get(request)
+        except AddressRefused as error:
+            if not error.url.startswith(self.prefix):
+                raise
+            raise AddressRefused(
+                msg("{bridge} is in a private network. {hint}", bridge=self.name, hint=hint), url=error.url
+            ) from error
+
+    def _named(self, error: FetchError, own: str) -> FetchError:
+        """Return the error of a request to the bridge with its name; an error of another host as it is."""
+        if not error.url.startswith(self.prefix) or isinstance(error, AddressRefused):
+            return error
+        if isinstance(error, NetworkError | FetchTimeout | TlsError):
+            log.warning("bridge does not answer", bridge=self.name, reason=error.message)
+            return BridgeDown(self.name, error.text, url=own)
+        if isinstance(error, HttpError):
+            return HttpError(
+                msg(
+                    "{bridge} answers with status {status} instead of a feed: it cannot read the site, or does not "
+                    "know this address.",
+                    bridge=self.name,
+                    status=error.status,
+                ),
+                url=error.url,
+                status=error.status,
+                retry_after_s=error.retry_after_s,
+                fresh_s=error.fresh_s,
+            )
+        return error
