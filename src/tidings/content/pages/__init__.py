@@ -1,4 +1,4 @@
-"""Reads a page or JSON as a feed by selectors, and suggests selectors for what a page repeats.
+"""Reads a page or JSON as a feed by selectors, and suggests selectors for what a page repeats, or for what is picked.
 
     kind, selectors ─► parse_selectors ─► PageSelectors ┐
                                         body, address ──┴► read_page ─► ParsedFeed, hits and misses of each field
@@ -8,6 +8,7 @@ in a process with limits (`runtime.page_process`); `parse_selectors` is safe any
 """
 
 from tidings.content.model import PageKind
+from tidings.content.pages.picking import PARTS, Pick, Picked
 from tidings.content.pages.process import PageResult, read_document
 from tidings.content.pages.reader import FieldReport, PageDocument, PageReading, read_page
 from tidings.content.pages.selectors import (
@@ -22,6 +23,7 @@ from tidings.content.pages.suggestions import Suggestion, suggest
 
 __all__ = [
     "FIELDS",
+    "PARTS",
     "FieldReport",
     "FieldSelector",
     "PageDocument",
@@ -29,6 +31,8 @@ __all__ = [
     "PageReading",
     "PageResult",
     "PageSelectors",
+    "Pick",
+    "Picked",
     "Suggestion",
     "parse_selectors",
     "read_document",

@@ -21,6 +21,7 @@ from tidings.content.formats import text
 from tidings.content.formats.entry_builder import EntryIdentity, UnhashedEntry, build_entries, unique_sorted
 from tidings.content.formats.extensions import main_url, unique_by_url
 from tidings.content.model import DocumentLimit, PageKind, ParsedEnclosure, ParsedEntry, ParsedFeed
+from tidings.content.pages.picking import Pick
 from tidings.content.pages.selectors import FieldSelector, PageSelectors, compile_capture
 from tidings.content.pages.suggestions import repeated
 from tidings.content.pages.trees import CssTree, PageTree, Value, XPathTree, json_in_page, json_tree, plain
@@ -47,6 +48,11 @@ class PageDocument(Struct, frozen=True):
     selectors: PageSelectors | None = None
     """None: only suggestions are wanted."""
     wants_suggestions: bool = False
+    wants_marks: bool = False
+    """Whether the elements that the selectors find are numbered, as an outline of the page has them."""
+    wants_outline: bool = False
+    pick: Pick | None = None
+    """An element for which selectors are wanted."""
     now: Instant | None = None
     """The time of fetching; later dates become `now`."""
 

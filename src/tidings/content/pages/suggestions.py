@@ -35,7 +35,7 @@ _SAMPLE: Final = 10
 _MAX_EXAMPLES: Final = 5
 _MAX_EXAMPLE_CHARS: Final = 120
 
-_ITEM_TAGS: Final = frozenset({"li", "article", "div", "section", "tr", "a", "dt", "figure", "p", "h2", "h3", "h4"})
+ITEM_TAGS: Final = frozenset({"li", "article", "div", "section", "tr", "a", "dt", "figure", "p", "h2", "h3", "h4"})
 _NOT_CONTENT: Final = frozenset({"nav", "header", "footer", "aside", "form", "script", "style", "svg", "select"})
 _NAMED_NAVIGATION: Final = re.compile(
     r"(?:^|[\s_-])(?:nav|menu|footer|header|sidebar|breadcrumbs?|pagination|pager|social|tags?|cookie)(?:$|[\s_-])",
@@ -126,18 +126,18 @@ def _groups(tree: LexborHTMLParser) -> Iterator[_Group]:
     by_parent: dict[tuple[int, str], list[LexborNode]] = defaultdict(list)
     for node in islice(tree.css("*"), _MAX_ELEMENTS):
         parent = node.parent
-        if node.tag in _ITEM_TAGS and parent is not None:
+        if node.tag in ITEM_TAGS and parent is not None:
             by_parent[parent.mem_id, node.tag].append(node)
     selectors: dict[str, int] = {}
     for nodes in by_parent.values():
-        if len(nodes) >= _MIN_ALIKE and (selector := _selector_of(nodes)):
+        if len(nodes) >= _MIN_ALIKE and (selector := selector_of(nodes)):
             selectors[selector] = max(selectors.get(selector, 0), len(nodes))
     # The same cards may be in several lists, such as one for each day.
     for each in _alone(by_parent.values()):
         selectors.setdefault(each, 0)
     for selector in sorted(selectors, key=lambda one: -selectors[one])[:_MAX_SCORED]:
         group = _Group(selector, tree.css(selector))
-        if len(group.nodes) >= _MIN_ALIKE and (score := _score(group.nodes)):
+        if len(group.nodes) >= _MIN_ALIKE and (score := likelihood(group.nodes)):
             group.score = score
             yield group
 
@@ -148,15 +148,15 @@ def _alone(groups: Iterable[Sequence[LexborNode]]) -> Iterator[str]:
     for nodes in groups:
         if len(nodes) < _MIN_ALIKE:
             for node in nodes:
-                counts.update({f"{node.tag}.{each}" for each in _classes(node)} or {node.tag or ""})
+                counts.update({f"{node.tag}.{each}" for each in usable_classes(node)} or {node.tag or ""})
     for selector, count in counts.items():
         if count >= _MIN_ALIKE and ("." in selector or selector == "article"):
             yield selector
 
 
-def _selector_of(nodes: Sequence[LexborNode]) -> str:
+def selector_of(nodes: Sequence[LexborNode]) -> str:
     tag, parent = nodes[0].tag or "", nodes[0].parent
-    counts = Counter(each for node in nodes for each in _classes(node))
+    counts = Counter(each for node in nodes for each in usable_classes(node))
     for each, count in counts.most_common(1):
         if count >= max(_MIN_ALIKE, len(nodes) / 2):
             return f"{tag}.{each}"
@@ -164,7 +164,7 @@ def _selector_of(nodes: Sequence[LexborNode]) -> str:
         name = parent.attributes.get("id") or ""
         if _USABLE_CLASS.fullmatch(name):
             return f"#{name} > {tag}" if parent.mem_id == _parent_id(nodes[0]) else f"#{name} {tag}"
-        for each in _classes(parent):
+        for each in usable_classes(parent):
             direct = parent.mem_id == _parent_id(nodes[0])
             return f"{parent.tag}.{each} > {tag}" if direct else f"{parent.tag}.{each} {tag}"
         parent = parent.parent
@@ -176,15 +176,15 @@ def _parent_id(node: LexborNode) -> int:
     return node.parent.mem_id if node.parent is not None else 0
 
 
-def _classes(node: LexborNode) -> list[str]:
+def usable_classes(node: LexborNode) -> list[str]:
     names = (node.attributes.get("class") or "").split()
     return [name for name in names[:20] if _USABLE_CLASS.fullmatch(name)]
 
 
-def _score(nodes: Sequence[LexborNode]) -> float:
+def likelihood(nodes: Sequence[LexborNode]) -> float:
     """Return how likely the elements are items: linked, with different texts of some length, not navigation."""
     sample = nodes[:_SAMPLE]
-    links = [link for node in sample if (link := _main_link(node))]
+    links = [link for node in sample if (link := main_link(node))]
     if len(links) < len(sample) / 2:
         return 0
     texts = [_text(node) for node in sample]
@@ -220,10 +220,10 @@ def _text(node: LexborNode) -> str:
 
 def _title_node(item: LexborNode) -> LexborNode | None:
     """Return the element that has the title: the first heading, or else the link with the longest text."""
-    return item.css_first("h1, h2, h3, h4, h5, h6") or _main_link(item)
+    return item.css_first("h1, h2, h3, h4, h5, h6") or main_link(item)
 
 
-def _main_link(item: LexborNode) -> LexborNode | None:
+def main_link(item: LexborNode) -> LexborNode | None:
     if item.tag == "a":
         return item
     links = item.css("a[href]")[:20]
@@ -232,13 +232,13 @@ def _main_link(item: LexborNode) -> LexborNode | None:
 
 def _of_group(group: _Group) -> Suggestion:
     sample = group.nodes[:_SAMPLE]
-    selectors = {"item": group.selector, **_common_fields(sample)}
+    selectors = {"item": group.selector, **common_fields(sample)}
     titles = (_text(_title_node(node) or node)[:_MAX_EXAMPLE_CHARS] for node in group.nodes)
     examples = tuple(islice((title for title in titles if title), _MAX_EXAMPLES))
     return Suggestion(PageKind.CSS, selectors, len(group.nodes), examples)
 
 
-def _common_fields(sample: Sequence[LexborNode]) -> dict[str, str]:
+def common_fields(sample: Sequence[LexborNode]) -> dict[str, str]:
     """Return for each field the selector that suits most items, if it suits half of them."""
     votes: dict[str, Counter[str]] = defaultdict(Counter)
     for item in sample:
@@ -268,7 +268,7 @@ def _fields_of(item: LexborNode) -> dict[str, str]:
 def _title_and_link(item: LexborNode) -> dict[str, str]:
     found: dict[str, str] = {}
     heading = item.css_first("h1, h2, h3, h4, h5, h6")
-    link = _main_link(item)
+    link = main_link(item)
     if heading is not None:
         found["title"] = heading.tag or ""
     elif link is not None:
@@ -291,7 +291,7 @@ def _part(node: LexborNode) -> tuple[str, str] | None:
     if node.tag == "img":
         source = next((each for each in ("src", "data-src") if node.attributes.get(each)), "")
         return ("image", f"img@{source}") if source else None
-    classes = " ".join(_classes(node))
+    classes = " ".join(usable_classes(node))
     name, pattern = next((each for each in _CLASSES if each[1].search(classes)), ("", None))
     if pattern is None or (name == "content" and node.css_first("h1, h2, h3, h4, time") is not None):
         return None
@@ -300,7 +300,7 @@ def _part(node: LexborNode) -> tuple[str, str] | None:
 
 def _name(node: LexborNode, wanted: re.Pattern[str] | None = None) -> str:
     """Return a selector of an element in its item: its class, if it says something, or its tag."""
-    classes = _classes(node)
+    classes = usable_classes(node)
     named = [each for each in classes if wanted is None or wanted.search(each)]
     return f".{named[0]}" if named and wanted is not None else f"{node.tag}.{named[0]}" if named else node.tag or "a"
 

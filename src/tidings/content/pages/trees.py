@@ -110,7 +110,7 @@ class CssTree:
         return [value for node in nodes[:MAX_VALUES] if (value := _css_value(node, "", field.attribute))]
 
     def values(self, item: LexborNode, name: str, field: FieldSelector) -> list[Value]:
-        nodes = _css_below(item, field.selector)
+        nodes = css_below(item, field.selector)
         return [value for node in nodes[:MAX_VALUES] if (value := _css_value(node, name, field.attribute))]
 
     def instead(self, item: LexborNode) -> tuple[str, ...]:
@@ -126,7 +126,7 @@ def css_title(tree: LexborHTMLParser) -> str:
     return collapse_whitespace(node.text()) if node else ""
 
 
-def _css_below(item: LexborNode, selector: str) -> list[LexborNode]:
+def css_below(item: LexborNode, selector: str) -> list[LexborNode]:
     """Return what the selector finds in an item, or the item itself if it is what the selector means."""
     if not selector:
         return [item]

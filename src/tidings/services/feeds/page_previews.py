@@ -12,8 +12,17 @@ from tidings.base.messages import Message
 from tidings.base.times import Instant
 from tidings.content.errors import PageUnreadable
 from tidings.content.model import ParsedEntry
-from tidings.content.pages import FieldReport, PageSelectors, Suggestion, selectors_text, written_selectors
+from tidings.content.pages import (
+    FieldReport,
+    PageSelectors,
+    Pick,
+    Picked,
+    Suggestion,
+    selectors_text,
+    written_selectors,
+)
 from tidings.domain.feeds import feed_changes
+from tidings.net.fetch import FetchResponse
 from tidings.services.clock import Clock
 from tidings.services.feeds.discovery import page_request
 from tidings.services.feeds.recent_documents import RecentDocuments
@@ -38,6 +47,8 @@ class PagePreview(Struct, frozen=True):
     problem: Message | None = None
     """Why there are no entries, None if there are some or none were asked for."""
     suggestions: tuple[Suggestion, ...] = ()
+    marks: dict[str, list[int]] = {}
+    """If asked for: numbers of the items and of their fields' elements, by part, as the page's outline has them."""
     now: Instant | None = None
 
 
@@ -52,20 +63,17 @@ class PagePreviews:
         self._pages = pages
         self._clock = clock
 
-    async def preview(self, user_id: int, fields: Mapping[str, Any]) -> PagePreview:
+    async def preview(self, user_id: int, fields: Mapping[str, Any], *, wants_marks: bool = False) -> PagePreview:
         """Return what selectors find on a page, and suggestions.
 
         fields: fields of the API: `url`, `kind` and `selectors`, and options for fetching. Without selectors there are
         suggestions only. Raises InvalidInput for invalid fields, and FetchError if the page cannot be fetched.
         """
         selectors = _selectors(fields)
-        request = page_request({name: value for name, value in fields.items() if name not in ("kind", "selectors")})
-        response = self._recent.take(user_id, request)
-        response = response or await self._fetcher.get(request, [user_id], requested_by=user_id)
-        self._recent.add(user_id, request, response)
+        response = await self._page(user_id, fields)
         now = self._clock()
         try:
-            result = await self._pages.look(response, now, selectors, wants_suggestions=True)
+            result = await self._pages.look(response, now, selectors, wants_suggestions=True, wants_marks=wants_marks)
         except PageUnreadable as error:
             return PagePreview(response.url, problem=error.text, now=now)
         preview = PagePreview(response.url, problem=result.problem, suggestions=result.suggestions, now=now)
@@ -77,7 +85,26 @@ class PagePreviews:
             items=result.reading.items,
             entries=result.reading.feed.entries[:MAX_ITEMS],
             fields=result.reading.fields,
+            marks=result.marks,
         )
+
+    async def outline(self, user_id: int, fields: Mapping[str, Any]) -> str:
+        """Return a page as harmless HTML with numbered elements, for picking; "" if it has no text.
+
+        fields: `url`, and options for fetching. Raises InvalidInput, FetchError, and PageUnreadable.
+        """
+        return await self._pages.outline(await self._page(user_id, fields))
+
+    async def pick(self, user_id: int, fields: Mapping[str, Any], wanted: Pick) -> Picked:
+        """Return the selectors with a picked element, or why there are none. fields, errors: as of `outline`."""
+        return await self._pages.pick(await self._page(user_id, fields), wanted)
+
+    async def _page(self, user_id: int, fields: Mapping[str, Any]) -> FetchResponse:
+        request = page_request({name: value for name, value in fields.items() if name not in ("kind", "selectors")})
+        response = self._recent.take(user_id, request)
+        response = response or await self._fetcher.get(request, [user_id], requested_by=user_id)
+        self._recent.add(user_id, request, response)
+        return response
 
 
 def _selectors(fields: Mapping[str, Any]) -> PageSelectors | None:

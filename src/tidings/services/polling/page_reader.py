@@ -16,7 +16,15 @@ from tidings.base.messages import msg
 from tidings.base.shortages import is_shortage
 from tidings.base.times import Instant
 from tidings.content.errors import FeedError, NoItems, PageUnreadable
-from tidings.content.pages import PageDocument, PageReading, PageResult, PageSelectors, parse_selectors
+from tidings.content.pages import (
+    PageDocument,
+    PageReading,
+    PageResult,
+    PageSelectors,
+    Pick,
+    Picked,
+    parse_selectors,
+)
 from tidings.net.fetch import FetchResponse
 from tidings.services.worker_pool import LimitedWorkers, ProcessLimits, WorkerDied
 
@@ -73,13 +81,37 @@ class PageReader:
         selectors: PageSelectors | None = None,
         *,
         wants_suggestions: bool = False,
+        wants_marks: bool = False,
     ) -> PageResult:
         """Return what the selectors find in a document, and suggestions; errors of reading are in the result.
 
         Raises PageUnreadable if the document needs more than the limits, and LocalShortage.
         """
+        document = PageDocument(
+            response.body,
+            response.url,
+            response.charset,
+            selectors,
+            wants_suggestions=wants_suggestions,
+            wants_marks=wants_marks,
+            now=now,
+        )
+        return await self._request(document)
+
+    async def outline(self, response: FetchResponse) -> str:
+        """Return a page as harmless HTML with numbered elements, "" if it has no text. Raises as `look`."""
+        document = PageDocument(response.body, response.url, response.charset, wants_outline=True)
+        return (await self._request(document)).outline
+
+    async def pick(self, response: FetchResponse, wanted: Pick) -> Picked:
+        """Return the selectors with the picked element, or why there are none. Raises as `look`."""
+        document = PageDocument(response.body, response.url, response.charset, pick=wanted)
+        picked = (await self._request(document)).picked
+        assert picked is not None
+        return picked
+
+    async def _request(self, document: PageDocument) -> PageResult:
         started = time.monotonic()
-        document = PageDocument(response.body, response.url, response.charset, selectors, wants_suggestions, now)
         try:
             result = await self._workers.request(document, PageResult, keeps_worker=_is_sound)
         except WorkerDied as error:
