@@ -210,7 +210,9 @@ class Pages(Surface[RequestContext]):
         own = policy.covers_all(MediaKind.IMAGE)
         sounds = policy.covers_all(MediaKind.AUDIO) and policy.covers_all(MediaKind.VIDEO)
         headers = {
-            **security.page_headers(hosts, self._site.player_hosts, own_pictures=own, own_sounds=sounds),
+            **security.page_headers(
+                hosts, self._site.player_hosts, own_pictures=own, own_sounds=sounds, own_frames=page.frames_own
+            ),
             **(_NOT_STORED if page.has_secret or context.cookie(cookies.SHARED) else _PRIVATE),
             HEADER: copies_name(context, self._release),
             **page.headers,

@@ -37,6 +37,8 @@ class PageResponse(Struct, frozen=True):
     problem: InvalidInput | None = None
     """The error of a form; the field macros show it next to the field that it names."""
     headers: dict[str, str] = {}
+    frames_own: bool = False
+    """Whether the page shows another page of ours in a frame."""
     has_secret: bool = False
     """Browsers do not store the page, so their Back button does not show it either."""
 

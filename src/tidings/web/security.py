@@ -59,6 +59,7 @@ def page_headers(
     *,
     own_pictures: bool = False,
     own_sounds: bool = False,
+    own_frames: bool = False,
 ) -> Mapping[str, str]:
     """Return the security headers of a page.
 
@@ -68,8 +69,11 @@ def page_headers(
 
     own_pictures: all pictures of articles come through the media proxy, so that other sources are not allowed;
     own_sounds: the same for audio and video.
+
+    own_frames: the page shows another page of ours in a frame, whose headers must allow it (OUTLINE_HEADERS).
     """
     players = "".join(f" {host}:* www.{host}:*" for host in sorted(player_hosts))
+    own = " 'self'" if own_frames else ""
     pictures = "'self'" if own_pictures else "*"
     sounds = "'self'" if own_sounds else "*"
     fonts = "".join(f" https://{host}" for host in font_hosts.split())
@@ -81,7 +85,7 @@ def page_headers(
         # Pictures and sounds of articles come from any host, unless the media proxy fetches them.
         f"img-src {pictures} data:",
         f"media-src {sounds}",
-        f"frame-src {_PLAYERS}{players}",
+        f"frame-src {_PLAYERS}{players}{own}",
         "connect-src 'self'",
         "form-action 'self'",
         "base-uri 'none'",
@@ -100,6 +104,16 @@ COMMON_HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
     "Referrer-Policy": "no-referrer",
+}
+# For the outline of a publisher's page, in a frame of one of our pages. Its origin is ours so that the script of our
+# page can see what is clicked. Nothing in it runs, loads, is sent or leads elsewhere: by the cleaning, by this policy,
+# and by the sandbox of the frame.
+OUTLINE_HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; "
+        "sandbox allow-same-origin"
+    ),
+    "X-Frame-Options": "SAMEORIGIN",
 }
 # For responses that are not pages: images, files, JSON. Nothing in them runs.
 SANDBOX_HEADERS = {

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 from typing import Any
 
-from support.people import Person
+from support.people import HttpResponse, Person
 from support.publisher import Publisher
 from support.visitors import Visitor
 
@@ -77,3 +78,97 @@ def test_selectors_of_a_feed_can_be_edited(reader: Visitor, alice: Person, site:
     assert answer.status == 303
     assert alice.get(f"/v1/feeds/{feed_id}")["selectors"] == {"item": "div.teaser", "title": "a"}
     assert refused.status == 400
+
+
+def outline_of(reader: Visitor, url: str) -> HttpResponse:
+    reader.get("/feeds/add")
+    return reader.post("/feeds/from-page/outline", url=url)
+
+
+def test_the_page_is_shown_for_picking_with_a_policy_that_allows_nothing(reader: Visitor, site: Publisher) -> None:
+    answer = outline_of(reader, site.serve("/news", f"<script>steal()</script>{CARDS}"))
+
+    page = answer.body.decode()
+    assert "What happened in week 3" in page
+    assert "steal" not in page
+    assert answer.headers["content-security-policy"] == (
+        "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; "
+        "sandbox allow-same-origin"
+    )
+    assert answer.headers["x-frame-options"] == "SAMEORIGIN"
+    assert not re.search(r"<(?:script|form|input|button|img)|csrf", page)
+
+
+def test_only_the_page_that_makes_a_feed_may_show_pages_of_ours_in_a_frame(reader: Visitor, site: Publisher) -> None:
+    reader.get("/feeds/add")
+    making = reader.post("/feeds/from-page", url=site.serve("/news", CARDS))
+
+    assert re.search(r"frame-src [^;]*'self'", making.headers["content-security-policy"])
+    assert not re.search(r"frame-src [^;]*'self'", reader.get("/feeds/add").headers["content-security-policy"])
+
+
+def test_a_page_that_cannot_be_shown_says_why_in_its_frame(reader: Visitor, site: Publisher) -> None:
+    assert "There is no text on this page" in outline_of(reader, site.serve("/empty", "<div></div>")).body.decode()
+    missing = outline_of(reader, site.url("/missing"))
+    assert (missing.status, "404" in missing.body.decode()) == (200, True)
+    assert outline_of(reader, "").status == 200
+
+
+def test_a_pick_replaces_the_selectors(reader: Visitor, site: Publisher) -> None:
+    table = "".join(f"<tr><td><a href=/n/{one}>Notice {one}!</a><td>{one + 1}.3.2026</tr>" for one in range(3))
+    url = site.serve("/news", f"{CARDS}<table>{table}</table>")
+    numbers = dict(re.findall(r'href="#e(\d+)">([^<]+)', outline_of(reader, url).body.decode()))
+    number = {text: number for number, text in numbers.items()}
+
+    page = reader.post(
+        "/feeds/from-page", url=url, item="div.teaser", title="h3", pick=number["Notice 1!"], part="item"
+    )
+    typed = re.findall(r'<input id="field-(\w+)"[^>]* value="([^"]*)"', page.body.decode())
+    fields: dict[str, Any] = {name: unescape(value) for name, value in typed}
+    assert (fields["item"], fields["title"], fields["link"]) == ("tbody > tr", "a", "a@href")
+    assert '<input type="radio" name="part" value="title" checked>' in page.body.decode()
+    fields |= {"pick": number["2.3.2026"], "part": "date", "kind": "html+css"}
+    dated = reader.post("/feeds/from-page", **fields).body.decode()
+
+    assert "Date: 3 of 3" in dated
+    assert f"&#34;date&#34;: [{number['1.3.2026']}, {number['2.3.2026']}" in dated
+
+
+def test_a_pick_that_cannot_be_used_changes_nothing(reader: Visitor, site: Publisher) -> None:
+    url = site.serve("/news", f"{CARDS}<footer>Imprint</footer>")
+    numbers = re.findall(r'href="#e(\d+)"', outline_of(reader, url).body.decode())
+
+    for pick, part in ((numbers[-1], "title"), ("999999", "item"), (numbers[0], "none")):
+        page = reader.post("/feeds/from-page", url=url, item="div.teaser", title="h3", pick=pick, part=part)
+        assert page.status == 200
+        assert '<span class="error">' in page.body.decode()
+        assert re.search(r'name="item"[^>]* value="div.teaser"', page.body.decode())
+
+
+def test_what_becomes_of_a_value_can_be_typed(reader: Visitor, alice: Person, site: Publisher) -> None:
+    items = "".join(
+        f'<li><a href="/{one}">Nr {one}: Walk</a><i>on 0{one}.03.2026 18:00</i></li>' for one in range(1, 4)
+    )
+    url = site.serve("/walks", f"<title>Walks</title><ul>{items}</ul>")
+    fields: dict[str, Any] = {
+        "url": url, "kind": "html+css", "item": "li", "title": "a", "link": "a@href", "date": "i",
+        # Of the title, the link, the date, the content and so on.
+        "capture": [r"Nr (\d+): (\w+)", "", r"on (.*)", "", "", "", "", ""],
+        "template": ["{2} no. {1}", "", "", "", "", "", "", ""],
+        "format": "%d.%m.%Y %H:%M", "zone": "Europe/Berlin",
+    }  # fmt: skip
+    reader.get("/feeds/add")
+
+    shown = reader.post("/feeds/from-page", **fields).body.decode()
+    assert "Walk no. 3" in shown
+    assert 'name="capture" value="on (.*)"' in shown
+    refused = reader.post("/feeds/from-page", **fields | {"zone": "Nowhere"})
+    assert (refused.status, "is not a time zone" in refused.body.decode()) == (400, True)
+    reader.post("/feeds/from-page/add", **fields)
+
+    (feed,) = alice.get("/v1/feeds")
+    assert feed["selectors"]["title"] == {"selector": "a", "capture": r"Nr (\d+): (\w+)", "template": "{2} no. {1}"}
+    assert feed["selectors"]["date"] == {
+        "selector": "i", "capture": "on (.*)", "format": "%d.%m.%Y %H:%M", "zone": "Europe/Berlin",
+    }  # fmt: skip
+    assert min(entry["published_at"] for entry in alice.entries()).startswith("2026-03-01T17:00")

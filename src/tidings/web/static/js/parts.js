@@ -9,6 +9,7 @@ const ELEMENTS = {
   refresh: "[data-total]",
   query: "[data-wrong]",
   feeds: "[data-waiting], #bulk input:checked",
+  picking: ".picker",
 };
 const TOUCHES = ["touchstart", "touchmove", "touchend", "touchcancel"];
 const loaded = {};
