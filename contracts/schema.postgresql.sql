@@ -869,6 +869,16 @@ TABLE sign_in_failures
     CREATE INDEX ix_sign_in_failures_last_at ON public.sign_in_failures USING btree (last_at)
     CREATE UNIQUE INDEX pk_sign_in_failures ON public.sign_in_failures USING btree (lane)
 
+TABLE snoozed_entries
+    entry_id bigint NOT NULL
+    user_id integer NOT NULL -- The entry's.
+    until bigint NOT NULL -- When it becomes unread again.
+    fk_snoozed_entries_entry_id_entries FOREIGN KEY (entry_id) REFERENCES entries(id) ON DELETE CASCADE
+    pk_snoozed_entries PRIMARY KEY (entry_id)
+    CREATE INDEX ix_snoozed_entries_until ON public.snoozed_entries USING btree (until, user_id)
+    CREATE INDEX ix_snoozed_entries_user ON public.snoozed_entries USING btree (user_id, until, entry_id)
+    CREATE UNIQUE INDEX pk_snoozed_entries ON public.snoozed_entries USING btree (entry_id)
+
 TABLE sources
     id integer NOT NULL DEFAULT nextval('sources_id_seq'::regclass)
     fetch_key bytea NOT NULL -- Of address and fetch options: the same for all that share.

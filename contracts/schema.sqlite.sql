@@ -907,6 +907,18 @@ CREATE TABLE sign_in_failures (
 
 CREATE INDEX ix_sign_in_failures_last_at ON sign_in_failures (last_at);
 
+CREATE TABLE snoozed_entries (
+    entry_id INTEGER NOT NULL,
+    user_id INTEGER NOT NULL,
+    until BIGINT NOT NULL,
+    CONSTRAINT fk_snoozed_entries_entry_id_entries FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE,
+    CONSTRAINT pk_snoozed_entries PRIMARY KEY (entry_id)
+);
+
+CREATE INDEX ix_snoozed_entries_until ON snoozed_entries (until, user_id);
+
+CREATE INDEX ix_snoozed_entries_user ON snoozed_entries (user_id, until, entry_id);
+
 CREATE TABLE sources (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     fetch_key BLOB NOT NULL,

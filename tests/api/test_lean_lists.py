@@ -13,6 +13,7 @@ from newsletters.letters import deliver, has_address, message
 from support.handbook import check_examples
 from support.people import HttpResponse, Person, rss
 from support.publisher import Publisher
+from support.resource_factory import A_DAY
 from support.visitors import Visitor
 from tidings.api.openapi import successes
 from tidings.domain.entries.entries import EntryFilter, Order, PageRequest
@@ -55,6 +56,7 @@ def test_every_list_takes_members_of_its_items_and_names_unknown_ones(charlie: P
     charlie.post("/v1/api-passwords", {"name": "App"})
     charlie.post("/v1/categories", {"title": "News / Europe"})
     charlie.post(f"/v1/entries/{charlie.entries()[0]['id']}/share")
+    charlie.put(f"/v1/entries/{charlie.entries()[0]['id']}/snooze", {"until": A_DAY}, status=201)
     charlie.post("/v1/invitations", {})
     charlie.post("/v1/webhooks", {"url": site.url("/hook")})
     listed = (

@@ -16,6 +16,7 @@ from sqlalchemy import text
 
 from support.people import Cast, Person
 from support.publisher import Publisher
+from support.resource_factory import A_DAY
 from tidings.archives import archive_file, records
 from tidings.archives.archive_file import ArchiveReader
 from tidings.archives.parts import ALL_PARTS, ArchivePart
@@ -89,6 +90,7 @@ def reader(cast: Cast, site: Publisher, services: AllServices) -> Person:
     alice.put(f"/v1/feeds/{feed_id}", rules, status=201)
     alice.put("/v1/entries", {"entry_ids": ids[:2], "status": "read"})
     alice.put(f"/v1/entries/{ids[1]}/bookmark")
+    alice.put(f"/v1/entries/{ids[0]}/snooze", {"until": A_DAY}, status=201)
     edited = {"title": "Wind, edited", "content": '<p id="a">New <a href="#a">words</a></p>'}
     alice.put(f"/v1/entries/{ids[2]}", edited, status=201)
     settings = {"theme": "dark_serif", "entries_per_page": 50, "open_external_links_in_new_tab": False}
@@ -133,6 +135,7 @@ def test_an_account_in_another_one_is_equal(reader: Person, bob: Person, service
     names = {one["id"]: one["title"] for one in bob.get("/v1/categories")}
     assert [names[id_] for id_ in bob.get("/v1/feeds")[0]["category_ids"]] == ["News", "Weather & more"]
     assert [one.url for one in services.media.queue.list_all(bob.id)] == ["https://example.org/1.mp3"]
+    assert [one["until"][:10] for one in bob.get("/v1/entries/snooze")] == [A_DAY]
 
 
 def test_an_import_repeated_changes_nothing(reader: Person, bob: Person, services: AllServices) -> None:
@@ -442,6 +445,27 @@ def test_what_was_read_since_stays_read(reader: Person, services: AllServices) -
     _import(services, reader, archive)
 
     assert reader.entries(status="unread") == []
+
+
+def test_an_entry_that_is_unread_here_is_not_snoozed(reader: Person, services: AllServices) -> None:
+    (one,) = reader.get("/v1/entries/snooze")
+    archive = _changed(_export(services, reader), records.ENTRIES, lambda lines: lines.replace(b'"read"', b'"unread"'))
+    reader.delete(f"/v1/entries/{one['entry_id']}/snooze")
+
+    _import(services, reader, archive)
+
+    assert reader.get("/v1/entries/snooze") == []
+
+
+def test_a_snooze_of_an_archive_ends_within_a_year(reader: Person, bob: Person, services: AllServices) -> None:
+    archive = _changed(
+        _export(services, reader), records.ENTRIES, lambda lines: lines.replace(A_DAY.encode(), b"9000-01-01")
+    )
+
+    _import(services, bob, archive)
+
+    (one,) = bob.get("/v1/entries/snooze")
+    assert one["until"] < "2200"
 
 
 def test_a_stored_entry_is_hidden_if_it_is_so_in_the_archive(reader: Person, services: AllServices) -> None:

@@ -30,7 +30,7 @@ from tidings.services.entries.labels import Labels
 from tidings.services.entries.search_index import SearchIndexer
 from tidings.services.listeners import Listeners
 from tidings.storage import migrate
-from tidings.storage.entries import entries, labels
+from tidings.storage.entries import entries, labels, snoozed
 from tidings.storage.feeds import feeds, icons
 from tidings.storage.polling import entry_writes
 from tidings.storage.schema import entries as entry_table
@@ -126,6 +126,17 @@ def test_starred_and_shared_entries_are_kept(feed_fixture: FeedFixture, clock: M
     clock.pass_days(4000)
     assert clean_up(feed_fixture, clock)["entries"] == 1
     assert feed_fixture.titles() == ["Starred", "Shared"]
+
+
+def test_snoozed_entries_are_kept(feed_fixture: FeedFixture, clock: MovableClock) -> None:
+    _plain, put_off = ids = feed_fixture.add(ready("Plain"), ready("Snoozed"))
+    set_state(feed_fixture, ids, NOW, status=EntryStatus.READ)
+    with feed_fixture.database.writing() as db:
+        snoozed.put(db, feed_fixture.user_id, {put_off: Instant(NOW + 300 * DAY)})
+
+    clock.pass_days(200)
+    assert clean_up(feed_fixture, clock)["entries"] == 1
+    assert feed_fixture.titles() == ["Snoozed"]
 
 
 def test_labelled_entries_are_kept_until_their_last_label_is_taken(

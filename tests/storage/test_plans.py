@@ -53,6 +53,7 @@ LARGE = {
     "search_vectors",
     "search_pending",
     "search_documents",
+    "snoozed_entries",
     "websub_subscriptions",
     "websub_topics",
 }

@@ -6,6 +6,7 @@ Add the parameters and bodies of new routes here: the tests of all routes and th
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from support.people import Person, call
@@ -18,6 +19,7 @@ from tidings.sign_in.limits_model import Limits
 from tidings.sign_in.services import SignInServices
 
 UNKNOWN = 2147483000
+A_DAY = (datetime.now(UTC).date() + timedelta(days=30)).isoformat()
 
 FEED = """<?xml version="1.0" encoding="utf-8"?>
 <rss version="2.0"><channel>
@@ -128,6 +130,8 @@ BODIES: Mapping[str, Any] = {
     "explain_query": {"query": "title:rain (is:starred OR published:7d)"},
     "create_view": {"name": "Fresh", "query": "is:unread published:7d", "icon": "star"},
     "update_read_after": {"days": 90, "categories": {}, "feeds": {}},
+    "snooze_entries": {"entry_ids": ["{entry_id}"], "until": A_DAY},
+    "snooze_entry": {"until": A_DAY},
     "update_view": {"direction": "asc", "position": 1, "in_apps": True},
     "update_enclosure": {"media_progression": 45},
     "import_feeds": OPML,

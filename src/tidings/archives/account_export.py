@@ -222,6 +222,7 @@ def _entry(stored: StoredEntry) -> ArchivedEntry:
         published_at=to_datetime(row.published_at),
         created_at=to_datetime(row.created_at),
         changed_at=to_datetime(row.changed_at),
+        snoozed_until=None if stored.snoozed_until is None else to_datetime(stored.snoozed_until),
         title=row.title,
         url=row.url,
         author=row.author,

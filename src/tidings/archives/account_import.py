@@ -40,7 +40,7 @@ from tidings.archives.parts import (
 from tidings.archives.records import ArchivedDeletion, ArchivedEntry, ArchivedLabel
 from tidings.archives.store import EntryRow, NewEntry
 from tidings.base.text import normalize_for_search
-from tidings.base.times import Instant, from_datetime
+from tidings.base.times import DAY, Instant, from_datetime
 from tidings.domain.accounts.user_changes import CHOSEN
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.entries import STATUS_BY_NAME, Enclosure, EntryStatus, chapters_text
@@ -54,7 +54,7 @@ from tidings.services.feeds.categories import ensure_paths
 from tidings.services.feeds.feeds import MAX_CATEGORIES
 from tidings.services.listeners import FinishedImport, Listeners
 from tidings.storage.accounts import users
-from tidings.storage.entries import counters, entries, labels
+from tidings.storage.entries import counters, entries, labels, snoozed
 from tidings.storage.entries.contents import ContentExtras
 from tidings.storage.feeds import categories, feeds, further_categories
 from tidings.storage.polling import entry_writes
@@ -319,7 +319,9 @@ class AccountImport:
             new_ids = store.add_entries(db, user_id, rows)
             self._listeners.tell_imported(db, user_id, sum(len(entry.content) for entry in new))
             self._merge_state(db, user_id, stored)
-            _add_labels(db, user_id, stored | dict(zip(new_ids, new, strict=True)))
+            archived = stored | dict(zip(new_ids, new, strict=True))
+            _add_labels(db, user_id, archived)
+            _snooze(db, user_id, archived, self._clock())
         report.new_entries += len(new)
         report.known_entries += len(stored)
         return left_out
@@ -404,6 +406,17 @@ def _add_labels(db: Write, user_id: int, archived: dict[int, ArchivedEntry]) -> 
             entry_ids[key].append(entry_id)
     for key, label_id in labels.ensure(db, user_id, names).items():
         labels.attach(db, user_id, [label_id], entry_ids[key])
+
+
+def _snooze(db: Write, user_id: int, archived: dict[int, ArchivedEntry], now: Instant) -> None:
+    """Snooze entries that are so in the archive and read here; what is snoozed already stays so. archived: by id."""
+    times = {id_: from_datetime(one.snoozed_until) for id_, one in archived.items() if one.snoozed_until is not None}
+    if not times:
+        return
+    read = [one.id for one in entries.get_many(db, user_id, list(times)) if one.status == EntryStatus.READ]
+    known = snoozed.until(db, user_id, read)
+    latest = Instant(now + snoozed.MAX_DAYS * DAY)
+    snoozed.put(db, user_id, {id_: min(times[id_], latest) for id_ in read if id_ not in known})
 
 
 def _row(entry: ArchivedEntry, target: _Target, user_id: int) -> NewEntry:

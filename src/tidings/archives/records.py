@@ -178,6 +178,8 @@ class ArchivedEntry(Struct, frozen=True, kw_only=True):
     published_at: datetime
     created_at: datetime | None = None
     changed_at: datetime | None = None
+    snoozed_until: datetime | None = None
+    """When it becomes unread again."""
     title: str = ""
     url: str = ""
     author: str = ""

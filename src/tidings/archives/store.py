@@ -15,7 +15,7 @@ from tidings.engine.database import Database, Read, Write, columns
 from tidings.engine.statements import in_list
 from tidings.storage.accounts import change_log
 from tidings.storage.accounts.change_log import Kind
-from tidings.storage.entries import counters, duplicates, labels, public_links, search_index
+from tidings.storage.entries import counters, duplicates, labels, public_links, search_index, snoozed
 from tidings.storage.entries.contents import ContentExtras
 from tidings.storage.polling import entry_writes
 from tidings.storage.schema import enclosures, entries, entry_contents, entry_tags, feeds, tombstones
@@ -39,6 +39,7 @@ class StoredEntry(Struct, frozen=True):
     labels: list[str]
     """Names of the entry's labels."""
     extras: ContentExtras
+    snoozed_until: Instant | None = None
 
 
 class NewEntry(Struct, frozen=True):
@@ -100,6 +101,7 @@ def each_entry(database: Database, user_id: int) -> Iterator[StoredEntry]:
             for enclosure in db.all(Enclosure, _select_enclosures, user=user_id, ids=ids) if ids else ():
                 attached.setdefault(enclosure.entry_id, []).append(enclosure)
             given = labels.of_entries(db, user_id, ids) if ids else {}
+            snoozes = snoozed.until(db, user_id, ids) if ids else {}
             folded = [row.id for row in rows if row.status == EntryStatus.FOLDED]
             alone = duplicates.statuses_alone(db, user_id, folded)
         if not rows:
@@ -107,7 +109,7 @@ def each_entry(database: Database, user_id: int) -> Iterator[StoredEntry]:
         for row in (msgspec.structs.replace(one, status=alone.get(one.id, one.status)) for one in rows):
             names = [label.name for label in given.get(row.id, ())]
             content, extras = contents.get(row.id, ("", ContentExtras()))
-            yield StoredEntry(row, content, attached.get(row.id, []), names, extras)
+            yield StoredEntry(row, content, attached.get(row.id, []), names, extras, snoozes.get(row.id))
         after = rows[-1].id
 
 

@@ -22,6 +22,7 @@ NAMES = (
     "archives",
     "live_opml",
     "old_unread",
+    "snooze",
     "websub",
     "bridges",
     "newsletters",

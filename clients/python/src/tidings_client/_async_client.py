@@ -1106,7 +1106,7 @@ class AsyncClient(AsyncConnection):
         return answer
 
     async def flush_history(self) -> None:
-        """Delete read entries, except starred, shared and labelled ones.
+        """Delete read entries, except starred, shared, labelled and snoozed ones.
 
         They are not added again.
 
@@ -1115,7 +1115,7 @@ class AsyncClient(AsyncConnection):
         await self._nothing(Call("DELETE", "/v1/flush-history"))
 
     async def flush_history_put(self) -> None:
-        """Delete read entries, except starred, shared and labelled ones.
+        """Delete read entries, except starred, shared, labelled and snoozed ones.
 
         They are not added again.
 
@@ -1182,6 +1182,49 @@ class AsyncClient(AsyncConnection):
         return self._pages(
             Call("GET", "/v1/sync", query={"cursor": cursor, "limit": limit, "fields": fields}, commas=("fields",))
         )
+
+    # Snoozed entries
+
+    async def snoozed_entries(
+        self, *, fields: Literal["entry_id", "until"] | Sequence[Literal["entry_id", "until"]] | None = None
+    ) -> list[models.SnoozedEntry]:
+        """List the snoozed entries, in the order in which they become unread again.
+
+        fields: Members of the items; the others are left out. Default: all.
+        """
+        answer: list[models.SnoozedEntry] = await self._json(
+            Call("GET", "/v1/entries/snooze", query={"fields": fields}, commas=("fields",))
+        )
+        return answer
+
+    async def snooze_entries(self, **body: Unpack[models.EntriesSnooze]) -> list[models.SnoozedEntry]:
+        """Mark entries as read until a day, when they become unread again.
+
+        Ids of others and removed ones are ignored.
+
+        An API key needs the scope write.
+        """
+        answer: list[models.SnoozedEntry] = await self._json(Call("PUT", "/v1/entries/snooze", body=body))
+        return answer
+
+    async def end_snooze(self, entry_id: int, /) -> None:
+        """Mark a snoozed entry as unread now.
+
+        One that is not snoozed stays as it is.
+
+        An API key needs the scope write.
+        """
+        await self._nothing(Call("DELETE", f"/v1/entries/{entry_id}/snooze"))
+
+    async def snooze_entry(self, entry_id: int, /, **body: Unpack[models.SnoozeUpdate]) -> models.SnoozedEntry:
+        """Mark an entry as read until a day, when it becomes unread again.
+
+        Marking it unread ends this as well.
+
+        An API key needs the scope write.
+        """
+        answer: models.SnoozedEntry = await self._json(Call("PUT", f"/v1/entries/{entry_id}/snooze", body=body))
+        return answer
 
     # Old unread entries
 

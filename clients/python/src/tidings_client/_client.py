@@ -1100,7 +1100,7 @@ class Client(Connection):
         return answer
 
     def flush_history(self) -> None:
-        """Delete read entries, except starred, shared and labelled ones.
+        """Delete read entries, except starred, shared, labelled and snoozed ones.
 
         They are not added again.
 
@@ -1109,7 +1109,7 @@ class Client(Connection):
         self._nothing(Call("DELETE", "/v1/flush-history"))
 
     def flush_history_put(self) -> None:
-        """Delete read entries, except starred, shared and labelled ones.
+        """Delete read entries, except starred, shared, labelled and snoozed ones.
 
         They are not added again.
 
@@ -1176,6 +1176,49 @@ class Client(Connection):
         return self._pages(
             Call("GET", "/v1/sync", query={"cursor": cursor, "limit": limit, "fields": fields}, commas=("fields",))
         )
+
+    # Snoozed entries
+
+    def snoozed_entries(
+        self, *, fields: Literal["entry_id", "until"] | Sequence[Literal["entry_id", "until"]] | None = None
+    ) -> list[models.SnoozedEntry]:
+        """List the snoozed entries, in the order in which they become unread again.
+
+        fields: Members of the items; the others are left out. Default: all.
+        """
+        answer: list[models.SnoozedEntry] = self._json(
+            Call("GET", "/v1/entries/snooze", query={"fields": fields}, commas=("fields",))
+        )
+        return answer
+
+    def snooze_entries(self, **body: Unpack[models.EntriesSnooze]) -> list[models.SnoozedEntry]:
+        """Mark entries as read until a day, when they become unread again.
+
+        Ids of others and removed ones are ignored.
+
+        An API key needs the scope write.
+        """
+        answer: list[models.SnoozedEntry] = self._json(Call("PUT", "/v1/entries/snooze", body=body))
+        return answer
+
+    def end_snooze(self, entry_id: int, /) -> None:
+        """Mark a snoozed entry as unread now.
+
+        One that is not snoozed stays as it is.
+
+        An API key needs the scope write.
+        """
+        self._nothing(Call("DELETE", f"/v1/entries/{entry_id}/snooze"))
+
+    def snooze_entry(self, entry_id: int, /, **body: Unpack[models.SnoozeUpdate]) -> models.SnoozedEntry:
+        """Mark an entry as read until a day, when it becomes unread again.
+
+        Marking it unread ends this as well.
+
+        An API key needs the scope write.
+        """
+        answer: models.SnoozedEntry = self._json(Call("PUT", f"/v1/entries/{entry_id}/snooze", body=body))
+        return answer
 
     # Old unread entries
 

@@ -882,6 +882,13 @@ class EnclosureUpdate(TypedDict):
     """Seconds."""
 
 
+class EntriesSnooze(TypedDict):
+    entry_ids: list[int]
+    """At most 1,000."""
+    until: str
+    """A day (2026-12-01), at 06:00 in your time zone, or an RFC 3339 time."""
+
+
 class EntriesUpdate(TypedDict):
     """At least one of status, starred, hidden, add_labels and remove_labels is sent."""
 
@@ -2497,6 +2504,21 @@ class ShioriIntegrationUpdate(TypedDict):
     """Address. Your Shiori server, such as https://shiori.example.org."""
     username: NotRequired[str]
     """Username."""
+
+
+class SnoozeUpdate(TypedDict):
+    """Within a year."""
+
+    until: str
+    """A day (2026-12-01), which begins at 06:00 in your time zone, or an RFC 3339 time."""
+
+
+class SnoozedEntry(TypedDict):
+    """A snoozed entry."""
+
+    entry_id: int
+    until: str
+    """When it becomes unread again."""
 
 
 class SplitName(TypedDict):

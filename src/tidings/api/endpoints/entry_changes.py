@@ -103,5 +103,5 @@ def save_entry(caller: User, services: Services, entry_id: int) -> None:
 @routes.put("/v1/flush-history", scope=KeyScope.WRITE, status=202)
 @routes.delete("/v1/flush-history", scope=KeyScope.WRITE, status=202)
 def flush_history(caller: User, services: Services) -> None:
-    """Delete read entries, except starred, shared and labelled ones. They are not added again."""
+    """Delete read entries, except starred, shared, labelled and snoozed ones. They are not added again."""
     services.entries.changes.flush_history(caller.id)

@@ -15,7 +15,7 @@ from tidings.base.times import Instant
 from tidings.domain.entries.entries import EntryStatus
 from tidings.engine.database import Read, Write
 from tidings.engine.full_text import without_index
-from tidings.storage.entries import counters, labels, tombstones
+from tidings.storage.entries import counters, labels, snoozed, tombstones
 from tidings.storage.entries.tombstones import DeletedEntry
 from tidings.storage.schema import entries, feeds, users
 
@@ -44,6 +44,7 @@ _is_removable = (
     without_index(entries.c.share_code) == "",
     without_index(entries.c.status) == bindparam("status"),
     labels.is_unlabelled,
+    snoozed.is_not_snoozed,
 )
 _unchanged_since = entries.c.changed_at < bindparam("before")
 _select_expired = (
@@ -76,6 +77,7 @@ _select_still_expired = select(entries.c.id, entries.c.feed_id, entries.c.status
     entries.c.starred == false(),
     entries.c.share_code == "",
     labels.is_unlabelled,
+    snoozed.is_not_snoozed,
     entries.c.status == bindparam("status"),
     _unchanged_since,
 )
@@ -107,7 +109,7 @@ def find_expired(
 ) -> list[ExpiredEntry]:
     """Return entries not changed since `before`, oldest change first, except entries of `overridden` feeds.
 
-    from_position: `at` of the last entry found. Starred, shared and labelled entries are left out.
+    from_position: `at` of the last entry found. Starred, shared, labelled and snoozed entries are left out.
     """
     parameters = {"user": user_id, "status": int(status), "before": before, "reached": from_position, "limit": limit}
     return db.all(ExpiredEntry, _select_expired, overridden=sorted(overridden), **parameters)

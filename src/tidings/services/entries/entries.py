@@ -188,7 +188,7 @@ class Entries:
             self._listeners.save(db, user, owned_entry(db, user.id, entry_id), self._clock())
 
     def flush_history(self, user_id: int) -> None:
-        """Delete read entries, except starred, shared and labelled ones. Checks do not store them again."""
+        """Delete read entries, except starred, shared, labelled and snoozed ones. Checks do not store them again."""
         now, reached = self._clock(), 0
         while True:
             # Several short transactions, so that others can write in between.

@@ -20,7 +20,7 @@ from tidings.engine.database import Read, Write, columns
 from tidings.engine.statements import in_list, joined, split_ids
 from tidings.storage.accounts import change_log
 from tidings.storage.accounts.change_log import Kind
-from tidings.storage.entries import counters, duplicates, folded, labels, list_statements, search_index
+from tidings.storage.entries import counters, duplicates, folded, labels, list_statements, search_index, snoozed
 from tidings.storage.entries.contents import set_content, set_contents
 from tidings.storage.feeds import categories, further_categories
 from tidings.storage.schema import entries, feed_counters
@@ -121,11 +121,14 @@ def change_states(db: Write, changes: Sequence[StateChange], *, now: Instant) ->
     by_state: dict[EntryState, list[int]] = {}
     read_now: dict[int, list[int]] = {}
     starred_now: dict[int, list[int]] = {}
+    no_longer_read: list[int] = []
     for key, new in new_states.items():
         by_state.setdefault(new, []).append(key[1])
         if (old := states[key]) != new:
             if old.status == EntryStatus.UNREAD and new.status == EntryStatus.READ:
                 read_now.setdefault(key[0], []).append(key[1])
+            if old.status == EntryStatus.READ and new.status != EntryStatus.READ:
+                no_longer_read.append(key[1])
             if new.starred and not old.starred:
                 starred_now.setdefault(key[0], []).append(key[1])
             delta.add(feeds[key], old.status, starred=old.starred, times=-1)
@@ -137,6 +140,7 @@ def change_states(db: Write, changes: Sequence[StateChange], *, now: Instant) ->
             for new, listed in by_state.items()
         ],
     )
+    snoozed.end(db, users, no_longer_read)
     delta.write(db)
     for user_id, entry_id in new_states:
         change_log.note(db, user_id, Kind.ENTRY, [entry_id])

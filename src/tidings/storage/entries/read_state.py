@@ -13,7 +13,7 @@ from tidings.engine.database import Read, Write
 from tidings.engine.statements import joined, split_ids
 from tidings.storage.accounts import change_log
 from tidings.storage.accounts.change_log import Kind
-from tidings.storage.entries import counters
+from tidings.storage.entries import counters, snoozed
 from tidings.storage.schema import entries
 
 # Ids that one call looks at.
@@ -101,7 +101,9 @@ def undo_mark_read(db: Write, user_id: int, moment: Instant, *, since: Instant |
         delta.add(feed, EntryStatus.READ, starred=starred, times=-times)
         delta.add(feed, EntryStatus.UNREAD, starred=starred, times=times)
         count += times
-        change_log.note(db, user_id, Kind.ENTRY, split_ids(row["ids"]))
+        ids = split_ids(row["ids"])
+        snoozed.end(db, [user_id], ids)
+        change_log.note(db, user_id, Kind.ENTRY, ids)
     if count:
         db.run(_mark_unread, **parameters, now=now)
         delta.write(db)

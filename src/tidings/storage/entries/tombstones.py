@@ -47,7 +47,7 @@ _forget = delete(tombstones).where(_of_feed, tombstones.c.hash == bindparam("old
 
 
 class DeletedEntry(Struct, frozen=True):
-    """An entry to delete; it is neither starred, shared nor labelled."""
+    """An entry to delete; it is neither starred, shared, labelled nor snoozed."""
 
     id: int
     feed_id: int

@@ -16,6 +16,7 @@ from tidings.storage.schema.archive import (
     feed_counters,
     labels,
     page_addresses,
+    snoozed_entries,
     tombstones,
 )
 from tidings.storage.schema.people import (
@@ -70,6 +71,7 @@ __all__ = [
     "server_secrets",
     "sessions",
     "sign_in_failures",
+    "snoozed_entries",
     "sources",
     "tombstones",
     "user_writes",

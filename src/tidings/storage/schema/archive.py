@@ -148,6 +148,23 @@ duplicates = Table(
 )
 partial_index("ix_duplicates_compared", duplicates.c.user_id, duplicates.c.compared, where="compared = false")
 
+snoozed_entries = Table(
+    "snoozed_entries",
+    metadata,
+    Column(
+        "entry_id",
+        LongId,
+        ForeignKey("entries.id", ondelete="CASCADE"),
+        primary_key=True,
+        autoincrement=False,
+    ),
+    Column("user_id", Integer, nullable=False, comment="The entry's."),
+    instant("until", comment="When it becomes unread again."),
+    Index("ix_snoozed_entries_user", "user_id", "until", "entry_id"),
+    Index("ix_snoozed_entries_until", "until", "user_id"),
+    comment="Read entries that become unread again at a time which their user has chosen.",
+)
+
 page_addresses = Table(
     "page_addresses",
     metadata,
