@@ -48,6 +48,64 @@ def test_a_sender_is_blocked_and_unblocked(reader: Visitor, alice: Person) -> No
     assert not senders(alice)["Tides"]["blocked"]
 
 
+def test_a_sender_is_renamed_with_its_feed(reader: Visitor, alice: Person) -> None:
+    feed = delivered(alice, has_address(alice), message(1))["feed_id"]
+    path = f"{PAGE}/senders/{senders(alice)['Tides']['id']}/edit"
+    assert path in reader.page(PAGE)
+    assert f'<option value="{feed}" selected>Tides</option>' in reader.page(path)
+
+    reader.post(path, name="Tide <b> tables", feed=feed)
+
+    assert alice.get(f"/v1/feeds/{feed}")["title"] == "Tide <b> tables"
+    assert "Tide &lt;b&gt; tables" in reader.page(PAGE)
+
+
+def test_senders_are_merged(reader: Visitor, alice: Person) -> None:
+    address = has_address(alice)
+    tides, winds = (
+        delivered(alice, address, message(number, f"{name} <post@{name}.example>"))["feed_id"]
+        for number, name in enumerate(("Tides", "Winds"))
+    )
+    path = f"{PAGE}/senders/{senders(alice)['Winds']['id']}/edit"
+    assert f'<option value="{tides}">Tides</option>' in reader.page(path)
+
+    reader.post(path, name="Winds", feed=tides)
+
+    assert delivered(alice, address, message(3, "Winds <post@Winds.example>"))["feed_id"] == tides
+    assert len(alice.entries(feed_id=winds)) == 1
+    # And apart again.
+    reader.post(path, name="Winds", feed=winds)
+    assert senders(alice)["Winds"]["feed_id"] == winds
+
+
+def test_a_sender_without_a_feed_gets_one_with_the_next_letter(reader: Visitor, alice: Person) -> None:
+    address = has_address(alice)
+    alice.delete(f"/v1/feeds/{delivered(alice, address, message(1))['feed_id']}")
+    path = f"{PAGE}/senders/{senders(alice)['Tides']['id']}/edit"
+    assert '<option value="" selected>A new feed</option>' in reader.page(path)
+
+    reader.post(path, name="Sea", feed="")
+
+    feed = delivered(alice, address, message(2))["feed_id"]
+    assert alice.get(f"/v1/feeds/{feed}")["title"] == "Sea"
+
+
+def test_what_is_wrong_with_a_sender_is_said_and_nothing_changes(reader: Visitor, alice: Person, bob: Person) -> None:
+    feed = delivered(alice, has_address(alice), message(1))["feed_id"]
+    his = delivered(bob, has_address(bob), message(1))["feed_id"]
+    path = f"{PAGE}/senders/{senders(alice)['Tides']['id']}/edit"
+    reader.get(path)
+
+    for fields, problem in (
+        ({"name": " ", "feed": feed}, "Give it a name."),
+        ({"name": "Sea", "feed": his}, "not one of your feeds of newsletters"),
+        ({"name": "Sea", "feed": "x"}, "x"),
+    ):
+        answer = reader.post(path, **fields)
+        assert (answer.status, problem in answer.body.decode()) == (400, True)
+    assert senders(alice)["Tides"]["feed_id"] == feed
+
+
 def test_a_confirmation_stands_on_top_until_it_is_done(reader: Visitor, alice: Person) -> None:
     body = '<p>Welcome to the newsletter.</p><a href="https://tides.example/c?t=1">Confirm</a>'
     raw = message(1, "Tides <post@tides.example>", "Subject: Confirm your subscription", body=body)
@@ -81,6 +139,8 @@ def test_a_stranger_sees_and_changes_nothing(reader: Visitor, bob: Person) -> No
     page = reader.page(PAGE)
     assert "Private" not in page
     assert reader.get(f"{PAGE}/{address['id']}/delete").status == 404
+    assert reader.get(f"{PAGE}/senders/{sender['id']}/edit").status == 404
+    assert reader.post(f"{PAGE}/senders/{sender['id']}/edit", name="Mine").status == 404
     for path in (f"{address['id']}/delete", f"senders/{sender['id']}", f"senders/{sender['id']}/unsubscribe"):
         assert reader.post(f"{PAGE}/{path}", action="block").status == 404
     assert not senders(bob)["Tides"]["blocked"]

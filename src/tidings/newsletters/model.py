@@ -89,6 +89,13 @@ class NewsletterSender(Struct, frozen=True):
     confirmation_subject: str
 
 
+class NewsletterFeed(Struct, frozen=True):
+    """A feed of letters, to which senders can be merged."""
+
+    id: int
+    title: str
+
+
 def new_secret() -> str:
     return b32encode(secrets.token_bytes(_SECRET_BYTES)).decode("ascii").lower()
 

@@ -22,7 +22,7 @@ from tidings.domain.polling.changes import FeedUpdate
 from tidings.domain.polling.entry_policy import InstanceSettings
 from tidings.engine.database import Database, Read, Write
 from tidings.newsletters import model, store
-from tidings.newsletters.model import Delivery, NewsletterAddress, NewsletterSender
+from tidings.newsletters.model import Delivery, NewsletterAddress, NewsletterFeed, NewsletterSender
 from tidings.services.clock import Clock
 from tidings.services.concurrent_changes import repeat_if_concurrent
 from tidings.services.feeds.categories import owned_category
@@ -132,6 +132,11 @@ class Newsletters:
         """Return the senders of a user by name."""
         with self._database.reading() as db:
             return store.list_senders(db, user_id)
+
+    def list_feeds(self, user_id: int) -> list[NewsletterFeed]:
+        """Return the feeds of letters of a user by title."""
+        with self._database.reading() as db:
+            return store.list_feeds(db, user_id)
 
     def get_sender(self, user_id: int, sender_id: int) -> NewsletterSender:
         """Return a sender of the user. Raises NotFound."""

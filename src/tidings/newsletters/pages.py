@@ -1,15 +1,16 @@
 """The page of newsletters: what is to be confirmed, the secret addresses, and the senders of what has arrived.
 
-/newsletters   /newsletters/7/delete   /newsletters/senders/3   …/3/unsubscribe
+/newsletters   /newsletters/7/delete   /newsletters/senders/3   …/3/unsubscribe   …/3/edit
 """
 
 from __future__ import annotations
 
 from tidings.base.errors import InvalidInput
 from tidings.domain.accounts.users import User
-from tidings.http.binding import Form
+from tidings.http.binding import Form, parse_id
 from tidings.http.endpoints import Routes
 from tidings.net.errors import FetchError
+from tidings.newsletters.model import NewsletterSender
 from tidings.newsletters.services import NewsletterServices
 from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.field_errors import field_error
@@ -33,6 +34,14 @@ class SenderForm(Form, frozen=True):
 
     action: str = ""
     """block, unblock or confirmed."""
+
+
+class SenderEditForm(Form, frozen=True):
+    """The form that renames a sender, and sends its letters to the feed of another one."""
+
+    name: str = ""
+    feed: str = ""
+    """The id of a feed of newsletters; empty if the next letter makes one."""
 
 
 @routes.get(PATH)
@@ -77,6 +86,27 @@ def change_sender(caller: User, newsletters: NewsletterServices, sender_id: int,
     return Redirect(f"{PATH}#s{sender_id}", notice=_("Saved."))
 
 
+@routes.get(PATH + "/senders/{sender_id}/edit")
+def show_sender(caller: User, newsletters: NewsletterServices, sender_id: int) -> PageResponse:
+    sender = newsletters.newsletters.get_sender(caller.id, sender_id)
+    feed = "" if sender.feed_id is None else str(sender.feed_id)
+    return _sender_page(caller, newsletters, sender, SenderEditForm(name=sender.name, feed=feed))
+
+
+@routes.post(PATH + "/senders/{sender_id}/edit")
+def edit_sender(
+    caller: User, newsletters: NewsletterServices, sender_id: int, form: SenderEditForm
+) -> PageResponse | Redirect:
+    sender = newsletters.newsletters.get_sender(caller.id, sender_id)
+    try:
+        feed_id = parse_id("feed", form.feed) if form.feed else None
+        newsletters.newsletters.update_sender(caller.id, sender_id, name=form.name, feed_id=feed_id)
+    except InvalidInput as error:
+        problem = field_error(error, field="name", renamed={"feed_id": "feed"})
+        return _sender_page(caller, newsletters, sender, form, problem)
+    return Redirect(f"{PATH}#s{sender_id}", notice=_("Saved."))
+
+
 @routes.post(PATH + "/senders/{sender_id}/unsubscribe")
 async def unsubscribe(caller: User, newsletters: NewsletterServices, sender_id: int) -> Redirect:
     try:
@@ -84,6 +114,24 @@ async def unsubscribe(caller: User, newsletters: NewsletterServices, sender_id: 
     except (InvalidInput, FetchError) as error:
         return Redirect(f"{PATH}#s{sender_id}", notice=translated(error.text))
     return Redirect(f"{PATH}#s{sender_id}", notice=_("You are unsubscribed."))
+
+
+def _sender_page(
+    caller: User,
+    newsletters: NewsletterServices,
+    sender: NewsletterSender,
+    form: SenderEditForm,
+    problem: InvalidInput | None = None,
+) -> PageResponse:
+    feeds = {str(one.id): one.title for one in newsletters.newsletters.list_feeds(caller.id)}
+    values = {
+        "title": sender.name,
+        "place": "newsletters",
+        "sender": sender,
+        "form": form,
+        "feeds": feeds if form.feed else {"": _("A new feed")} | feeds,
+    }
+    return PageResponse("newsletters/newsletter_sender.html", values, status=400 if problem else 200, problem=problem)
 
 
 def _page(

@@ -8,10 +8,12 @@ from typing import Any
 from sqlalchemy import bindparam, delete, func, insert, select, update
 
 from tidings.base.times import Instant
+from tidings.domain.feeds.feeds import NEWSLETTERS_URL
 from tidings.engine.database import Read, Write, columns
 from tidings.engine.statements import upsert
-from tidings.newsletters.model import NewsletterAddress, NewsletterSender
+from tidings.newsletters.model import NewsletterAddress, NewsletterFeed, NewsletterSender
 from tidings.newsletters.tables import newsletter_addresses, newsletter_letters, newsletter_senders
+from tidings.storage.schema import feeds
 
 _addresses, _senders, _letters = newsletter_addresses, newsletter_senders, newsletter_letters
 
@@ -37,6 +39,11 @@ _select_senders = (
     .order_by(func.lower(_senders.c.name), _senders.c.id)
 )
 _select_sender = _select_senders.where(_senders.c.id == bindparam("id"))
+_select_feeds = (
+    select(*columns(feeds, NewsletterFeed))
+    .where(feeds.c.user_id == bindparam("user"), feeds.c.feed_url.startswith(NEWSLETTERS_URL))
+    .order_by(func.lower(feeds.c.title), feeds.c.id)
+)
 _count_senders = select(func.count()).select_from(_senders).where(_senders.c.user_id == bindparam("user"))
 _sender_is_owned = (_senders.c.user_id == bindparam("user"), _senders.c.id == bindparam("sender"))
 _count_of_sender = update(_senders).where(*_sender_is_owned).values(letters=_senders.c.letters + 1)
@@ -96,6 +103,11 @@ def list_senders(db: Read, user_id: int) -> list[NewsletterSender]:
 
 def get_sender(db: Read, user_id: int, sender_id: int) -> NewsletterSender | None:
     return db.one(NewsletterSender, _select_sender, user=user_id, id=sender_id)
+
+
+def list_feeds(db: Read, user_id: int) -> list[NewsletterFeed]:
+    """Return the feeds of letters of a user by title."""
+    return db.all(NewsletterFeed, _select_feeds, user=user_id)
 
 
 def count_senders(db: Read, user_id: int) -> int:
