@@ -11,6 +11,7 @@ import msgspec
 
 from tidings.archives import records, store
 from tidings.archives.archive_file import ArchiveWriter
+from tidings.archives.archived_newsletters import NewsletterArchiver, archived_addresses, archived_newsletters
 from tidings.archives.archived_rules import RuleArchiver, archived_rules
 from tidings.archives.archived_views import ViewArchiver, archived
 from tidings.archives.archived_webhooks import WebhookArchiver, archived_webhooks
@@ -83,6 +84,7 @@ class AccountExport:
         views: ViewArchiver,
         rules: RuleArchiver,
         webhooks: WebhookArchiver,
+        newsletters: NewsletterArchiver,
         *,
         application: str,
     ) -> None:
@@ -93,13 +95,14 @@ class AccountExport:
         self._views = views
         self._rules = rules
         self._webhooks = webhooks
+        self._newsletters = newsletters
         self._application = application
 
     def write(self, user: User, file: IO[bytes], *, with_secrets: bool, progress: Progress) -> Manifest:
         """Write an archive of the user's account to a file, which need not be seekable. Returns its manifest.
 
-        with_secrets: write passwords of feeds and secrets of integrations too. progress: called with the entries
-        written and their total. Others can write in the meantime; entries that arrive later are not part of it.
+        with_secrets: write passwords of feeds, secrets of integrations and secret addresses too. progress: called with
+        the entries written and their total. Others can write in the meantime; entries that arrive later are not in it.
         """
         with closing(ArchiveWriter(file)) as archive:
             for _ in self._steps(user, archive, with_secrets=with_secrets, progress=progress):
@@ -141,6 +144,8 @@ class AccountExport:
             titles = {folder.id: folder.title for folder in folders}
             own_rules = list(archived_rules(self._rules, db, user.id, titles))
             own_webhooks = list(archived_webhooks(self._webhooks, db, user.id, titles))
+            senders = list(archived_newsletters(self._newsletters, db, user.id))
+            addresses = list(archived_addresses(self._newsletters, db, user.id, titles)) if with_secrets else []
             total = store.count_entries(db, user.id)
         archive.write_document(records.SETTINGS, _settings(user))
         archive.write_document(records.INTEGRATIONS, self._integrations.for_archive(user.id, with_secrets=with_secrets))
@@ -167,6 +172,9 @@ class AccountExport:
         archive.write_lines(records.VIEWS, archived(own_views))
         archive.write_lines(records.RULES, own_rules)
         archive.write_lines(records.WEBHOOKS, own_webhooks)
+        archive.write_lines(records.NEWSLETTERS, senders)
+        if with_secrets:
+            archive.write_lines(records.NEWSLETTER_ADDRESSES, addresses)
         known = {feed.id for feed in owned}
         yield from archive.each_line(records.ENTRIES, self._entries(user.id, known, total, progress))
         yield from archive.each_line(records.DELETED_ENTRIES, self._deleted(user.id, sorted(known)))

@@ -19,6 +19,7 @@ from tidings.archives import records, store
 from tidings.archives.archive_content import ArchiveContent
 from tidings.archives.archive_file import ArchiveReader
 from tidings.archives.archived_integrations import planned_integrations, store_integrations
+from tidings.archives.archived_newsletters import NewsletterArchiver, planned_newsletters, store_newsletters
 from tidings.archives.archived_rules import RuleArchiver, planned_rules, store_rules
 from tidings.archives.archived_views import ViewArchiver, store_views
 from tidings.archives.archived_webhooks import WebhookArchiver, has_main, planned_webhooks, store_webhooks
@@ -79,6 +80,7 @@ class AccountImport:
         views: ViewArchiver,
         rules: RuleArchiver,
         webhooks: WebhookArchiver,
+        newsletters: NewsletterArchiver,
         listeners: Listeners,
         *,
         instance: InstanceSettings = DEFAULT_INSTANCE,
@@ -89,6 +91,7 @@ class AccountImport:
         self._views = views
         self._rules = rules
         self._webhooks = webhooks
+        self._newsletters = newsletters
         self._listeners = listeners
         self._policy = instance.policy
 
@@ -127,6 +130,16 @@ class AccountImport:
                 db,
                 user.id,
                 content.rules(),
+                parts,
+                feed_ids=feed_ids,
+                category_ids=category_ids,
+            )
+            report.problems += store_newsletters(
+                self._newsletters,
+                db,
+                user.id,
+                content.newsletters(),
+                content.newsletter_addresses(),
                 parts,
                 feed_ids=feed_ids,
                 category_ids=category_ids,
@@ -177,6 +190,9 @@ class AccountImport:
             }
             rules = planned_rules(self._rules, db, user.id, content.rules(), **places)
             hooks = planned_webhooks(self._webhooks, db, user.id, content.webhooks(), **places)
+            letters = planned_newsletters(
+                self._newsletters, db, user.id, content.newsletters(), content.newsletter_addresses()
+            )
         current = msgspec.structs.asdict(user)
         _, left = split_settings(content.settings, current, ())
         changes = [
@@ -187,6 +203,7 @@ class AccountImport:
         changes += rules
         changes += planned_integrations(self._integrations, user.id, content.integrations)
         changes += hooks
+        changes += letters
         for _, values in content.feeds.values():
             if (url := values["feed_url"]) not in known:
                 changes += [

@@ -18,6 +18,8 @@ from tidings.archives.records import (
     ArchivedEntry,
     ArchivedFeed,
     ArchivedLabel,
+    ArchivedNewsletter,
+    ArchivedNewsletterAddress,
     ArchivedRule,
     ArchivedView,
     ArchivedWebhook,
@@ -38,6 +40,8 @@ _KINDS: Final[dict[str, type[Struct]]] = {
     records.VIEWS: ArchivedView,
     records.RULES: ArchivedRule,
     records.WEBHOOKS: ArchivedWebhook,
+    records.NEWSLETTERS: ArchivedNewsletter,
+    records.NEWSLETTER_ADDRESSES: ArchivedNewsletterAddress,
     records.ENTRIES: ArchivedEntry,
 }
 # Maximum number of characters of a name in a report.
@@ -91,7 +95,13 @@ class ArchiveContent:
         if self._has_labels:
             self._check_labels()
         # Each line has to be read; what a view, a rule or a webhook says is checked when it is stored.
-        for _ in (*self.views(), *self.rules(), *self.webhooks()):
+        for _ in (
+            *self.views(),
+            *self.rules(),
+            *self.webhooks(),
+            *self.newsletters(),
+            *self.newsletter_addresses(),
+        ):
             pass
         self._check_integrations()
 
@@ -124,6 +134,16 @@ class ArchiveContent:
         """Yield the webhooks of an archive; nothing for an archive from before a user could have several."""
         if records.WEBHOOKS in self._archive.manifest.counts:
             yield from self._archive.lines(records.WEBHOOKS, ArchivedWebhook)
+
+    def newsletters(self) -> Iterator[ArchivedNewsletter]:
+        """Yield the senders of newsletters; nothing for an archive from before it had them."""
+        if records.NEWSLETTERS in self._archive.manifest.counts:
+            yield from self._archive.lines(records.NEWSLETTERS, ArchivedNewsletter)
+
+    def newsletter_addresses(self) -> Iterator[ArchivedNewsletterAddress]:
+        """Yield the secret addresses for newsletters; nothing for an archive without secrets."""
+        if records.NEWSLETTER_ADDRESSES in self._archive.manifest.counts:
+            yield from self._archive.lines(records.NEWSLETTER_ADDRESSES, ArchivedNewsletterAddress)
 
     def entries(self) -> Iterator[ArchivedEntry]:
         """Yield the usable entries of usable feeds."""

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from tidings.archives.archived_newsletters import NEWSLETTER
 from tidings.archives.archived_rules import RULE
 from tidings.archives.archived_webhooks import WEBHOOKS
 from tidings.archives.integration_settings import IntegrationKind
@@ -142,6 +143,8 @@ def _label(name: str, kinds: Mapping[str, IntegrationKind]) -> str:
         return _("Rule")
     if name == WEBHOOKS:
         return _("Webhooks")
+    if name == NEWSLETTER:
+        return _("Newsletter")
     return _(_FIELDS[name][0].label) if name in _FIELDS else name
 
 

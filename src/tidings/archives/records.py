@@ -27,9 +27,25 @@ LABELS: Final = "labels.jsonl"
 VIEWS: Final = "views.jsonl"
 RULES: Final = "rules.jsonl"
 WEBHOOKS: Final = "webhooks.jsonl"
+NEWSLETTERS: Final = "newsletters.jsonl"
+NEWSLETTER_ADDRESSES: Final = "newsletter_addresses.jsonl"
 DELETED_ENTRIES: Final = "deleted_entries.jsonl"
 MEMBERS: Final = frozenset(
-    {MANIFEST, SETTINGS, INTEGRATIONS, CATEGORIES, FEEDS, ENTRIES, LABELS, VIEWS, RULES, WEBHOOKS, DELETED_ENTRIES}
+    {
+        MANIFEST,
+        SETTINGS,
+        INTEGRATIONS,
+        CATEGORIES,
+        FEEDS,
+        ENTRIES,
+        LABELS,
+        VIEWS,
+        RULES,
+        WEBHOOKS,
+        NEWSLETTERS,
+        NEWSLETTER_ADDRESSES,
+        DELETED_ENTRIES,
+    }
 )
 
 # Fields of a feed that its user chose, by which it is stored again.
@@ -126,6 +142,28 @@ class ArchivedWebhook(Struct, frozen=True, kw_only=True):
     categories: list[str] = []
     """Titles; empty for one that was deleted."""
     query: str = ""
+
+
+class ArchivedNewsletter(Struct, frozen=True, kw_only=True):
+    """A sender of newsletters."""
+
+    key: str
+    """list: and its List-Id, or from: and its address."""
+    name: str = ""
+    address: str = ""
+    feed: int = 0
+    """Number of the feed where its letters go; 0 for none."""
+    blocked: bool = False
+
+
+class ArchivedNewsletterAddress(Struct, frozen=True, kw_only=True):
+    """A secret address for newsletters. Only an archive with secrets has them."""
+
+    name: str
+    secret: str
+    one_feed: bool = False
+    category: str = ""
+    """Title of the category for new feeds; empty for the first one."""
 
 
 class ArchivedFeed(Struct, frozen=True, kw_only=True):

@@ -22,6 +22,6 @@ SLICE = Slice(
     build=build,
     endpoints=("endpoints",),
     pages=("pages",),
-    settings_menu=(MenuItem("/opml-subscriptions", msg("Live OPML"), after="/list-links"),),
+    settings_menu=(MenuItem("/opml-subscriptions", msg("Live OPML"), after="/newsletters"),),
     loops=loops,
 )

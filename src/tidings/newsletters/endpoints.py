@@ -18,7 +18,7 @@ from tidings.newsletters.model import MAX_NAME_CHARS, NewsletterAddress, Newslet
 from tidings.newsletters.services import NewsletterServices
 from tidings.services.clock import time_zone
 
-routes = Routes("Newsletters", after="Archives")
+routes = Routes("Newsletters", after="OPML")
 
 Name = Annotated[str | None, Meta(extra_json_schema={"maxLength": MAX_NAME_CHARS})]
 

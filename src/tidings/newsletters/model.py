@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from tidings.base.errors import InvalidField
+from tidings.base.errors import InvalidField, InvalidInput
 from tidings.base.messages import msg
 from tidings.base.text import normalize_for_search
 from tidings.base.times import Instant
@@ -30,6 +30,9 @@ UNKNOWN_SENDER: Final = "Unknown sender"
 _SECRET_BYTES: Final = 20
 # Letters and digits of one case, since mail servers may change the case of an address.
 SECRET: Final = re.compile(r"[a-z2-7]{32}")
+# What `sender_key` returns: that of letters without a sender is "from:".
+_MAX_KEY_CHARS: Final = 400
+_KEY: Final = re.compile(rf"(?:list|from):[^\s\x00-\x1f\x7f]{{0,{_MAX_KEY_CHARS}}}")
 _SECRET_PART: Final = re.compile(r"(?<![a-z0-9])[a-z2-7]{32}(?![a-z0-9])")
 _TITLE_CHARS: Final = 100
 
@@ -87,6 +90,18 @@ class NewsletterSender(Struct, frozen=True):
     is_spam: bool
     confirmation_url: str
     confirmation_subject: str
+
+
+def validate_key(key: str) -> str:
+    """Return the key of a sender in an archive. Raises InvalidInput."""
+    if not _KEY.fullmatch(key):
+        raise InvalidInput(msg("it is not known by a List-Id or an address."))
+    return key
+
+
+def is_mail_address(text: str) -> bool:
+    """Tell whether a text may stand as the address of a sender; it may be empty."""
+    return len(text) <= _MAX_KEY_CHARS and text.isprintable()
 
 
 class NewsletterFeed(Struct, frozen=True):

@@ -168,7 +168,7 @@ class Newsletters:
         with self._database.writing() as db:
             known = _owned_sender(db, user_id, sender_id)
             if feed_id is not None:
-                values["feed_id"] = _feed_of_letters(db, user_id, feed_id).id
+                values["feed_id"] = feed_of_letters(db, user_id, feed_id).id
             store.change_sender(db, user_id, sender_id, **values)
             own = feeds.id_by_url(db, user_id, model.feed_url_of_sender(known.sender_key))
             if name is not None and own is not None:
@@ -272,7 +272,7 @@ class Newsletters:
             category_id = address.category_id or _first_category(db, user_id)
             times = {"created_at": now, "checked_at": now, "next_check_at": now, "icon_checked_at": now}
             feed_id = feeds.add(db, user_id, category_id=category_id, feed_url=url, title=title, disabled=True, **times)
-        return _feed_of_letters(db, user_id, feed_id)
+        return feed_of_letters(db, user_id, feed_id)
 
 
 def forget_letters(db: Write, now: Instant, limit: int) -> int:
@@ -293,7 +293,7 @@ def _first_category(db: Read, user_id: int) -> int:
     return category.id
 
 
-def _feed_of_letters(db: Read, user_id: int, feed_id: int) -> Feed:
+def feed_of_letters(db: Read, user_id: int, feed_id: int) -> Feed:
     """Return a feed of letters of the user. Raises InvalidField for any other feed."""
     feed = feeds.get(db, user_id, feed_id)
     if feed is None or not feed.feed_url.startswith(NEWSLETTERS_URL):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tidings.base.messages import msg
+from tidings.newsletters.archiving import SenderArchiver
 from tidings.newsletters.lmtp_listener import LmtpListener
 from tidings.newsletters.newsletters import Newsletters, forget_letters
 from tidings.newsletters.services import NewsletterServices
@@ -20,6 +21,7 @@ def build(parts: Parts) -> NewsletterServices:
     unsubscriber = Unsubscriber(newsletters, fetch_settings(parts.settings))
     settings = parts.settings
     base_url = settings.base_url.rstrip("/")
+    parts.joins.newsletters = SenderArchiver(parts.clock)
     return NewsletterServices(
         newsletters, unsubscriber, base_url, settings.newsletters_address or "", settings.newsletters_lmtp
     )

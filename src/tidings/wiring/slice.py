@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Generic, TypeVar
 
+from tidings.archives.archived_newsletters import NewsletterArchiver
 from tidings.archives.archived_rules import RuleArchiver
 from tidings.archives.archived_views import ViewArchiver
 from tidings.archives.archived_webhooks import WebhookArchiver
@@ -36,6 +37,8 @@ class Joins:
     """From rules, for archives."""
     webhooks: WebhookArchiver = field(init=False)
     """From deliveries, for archives."""
+    newsletters: NewsletterArchiver = field(init=False)
+    """From newsletters, for archives."""
     receiver_lease: timedelta = field(init=False)
     """From deliveries, for maintenance: how long a worker holds the queue of a receiver."""
     delivery_retry: timedelta = field(init=False)
