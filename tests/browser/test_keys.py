@@ -134,6 +134,54 @@ def test_keys_open_what_belongs_to_an_entry(reader: Reader, alice: Person, talks
     assert set(statuses(alice).values()) == {"read"}
 
 
+def test_undo_takes_back_one_change_after_the_other(reader: Reader, alice: Person, talks: str) -> None:
+    page = reader.go(talks)
+    rows = page.locator(".row")
+    expect(rows).to_have_count(3)
+
+    def changes_to(*, unread: int, starred: int, key: str) -> None:
+        reader.press(key)
+        expect(page.locator(".row.unread")).to_have_count(unread)
+        expect(page.locator(".row.starred")).to_have_count(starred)
+
+    rows.nth(1).locator(".row-title a").focus()
+    changes_to(unread=2, starred=0, key="m")
+    changes_to(unread=3, starred=0, key="m")
+    changes_to(unread=3, starred=1, key="f")
+    changes_to(unread=3, starred=0, key="z")
+    reader.wait_for_text("Undone.")
+    changes_to(unread=2, starred=0, key="z")
+    changes_to(unread=3, starred=0, key="z")
+    reader.press("z")
+    reader.wait_for_text("There was nothing to undo.")
+
+    assert set(statuses(alice).values()) == {"unread"}
+    assert not alice.entries(starred="1")
+
+
+def test_undo_after_a_star_takes_back_what_a_list_has_marked(reader: Reader, alice: Person, talks: str) -> None:
+    page = reader.go(talks)
+    rows = page.locator(".row")
+    expect(rows).to_have_count(3)
+    first, second = (rows.nth(at).get_attribute("id") for at in (0, 1))
+
+    rows.nth(2).hover()
+    rows.nth(2).get_by_title("Mark above as read").click()
+    reader.wait_for_text("2 marked read")
+    expect(page.locator(".row.unread")).to_have_count(1)
+    for key in ("f", "z"):
+        page.locator(f"#{first} .row-title a").focus()
+        reader.press(key)
+        expect(page.locator(".row.starred")).to_have_count(1 if key == "f" else 0)
+    alice.put("/v1/entries", {"entry_ids": [int((second or "")[1:])], "starred": True})
+    reader.press("z")
+
+    # Another device has changed the second one.
+    reader.wait_for_text("1 unread again")
+    expect(page.locator(".row.unread")).to_have_count(2)
+    expect(page.locator(f"#{second}.unread")).to_have_count(0)
+
+
 def test_keys_refresh_mark_read_and_undo(reader: Reader, alice: Person, talks: str, site: Publisher) -> None:
     page = reader.go(talks)
     rows = page.locator(".row")

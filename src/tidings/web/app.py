@@ -222,7 +222,12 @@ class Pages(Surface[RequestContext]):
 
 def _redirected(context: RequestContext, redirect: Redirect) -> Response:
     if context.wants_json:
-        fields = {"to": context.url(redirect.path), "notice": redirect.notice, "undo": str(redirect.undo or "")}
+        fields = {
+            "to": context.url(redirect.path),
+            "notice": redirect.notice,
+            "undo": str(redirect.undo or ""),
+            "entries": redirect.entries,
+        }
         return json(fields, headers={**_PRIVATE, **redirect.headers})
     if redirect.notice and redirect.undo:
         context.set_cookie(cookies.UNDO, str(redirect.undo), lasts_s=60)

@@ -52,6 +52,8 @@ class Redirect(Struct, frozen=True):
     """A message that the next page shows."""
     undo: int = 0
     """The moment to give to `services.entries.read_marker.undo`, for the undo button next to the notice; 0 for none."""
+    entries: tuple[int, ...] = ()
+    """Which of the entries that a script has named have changed."""
     headers: dict[str, str] = {}
 
 

@@ -71,6 +71,33 @@ def test_an_undo_skips_entries_that_were_changed_since(reader: Visitor, alice: P
     assert unread(alice) == {"Two", "Three", "Four", "Five"}
 
 
+def test_an_undo_includes_what_the_same_page_has_starred_since(
+    reader: Visitor, alice: Person, bob: Person, site: Publisher, ids: list[int]
+) -> None:
+    bob.has_feed(site, ["Theirs"])
+    theirs = bob.entries()[0]["id"]
+    bob.put("/v1/entries", {"entry_ids": [theirs], "status": "read"})
+    notice = reader.post("/unread/mark-read", headers=JSON).json()
+    alice.put("/v1/entries", {"entry_ids": [ids[1]], "status": "read"})
+    reader.post("/entries/marks", headers=JSON, star=ids[0])
+
+    undone = reader.post(
+        "/entries/undo", headers=JSON, moment=notice["undo"], later=[ids[0], theirs], shown=[*ids, theirs]
+    ).json()
+
+    assert undone["notice"] == "4 unread again"
+    assert sorted(undone["entries"]) == sorted(set(ids) - {ids[1]})
+    assert unread(alice) == {"One", "Three", "Four", "Five"}
+    assert unread(bob) == set()
+
+
+def test_an_undone_mark_says_so(reader: Visitor, alice: Person, ids: list[int]) -> None:
+    undone = reader.post("/entries/marks", headers=JSON, read=ids[:2], undone="1").json()
+
+    assert undone["notice"] == "Undone."
+    assert unread(alice) == {"Three", "Four", "Five"}
+
+
 def test_an_undo_does_not_change_entries_of_other_users(
     reader: Visitor, bob: Person, service: RunningService, ids: list[int]
 ) -> None:

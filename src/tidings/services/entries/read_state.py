@@ -140,10 +140,26 @@ class ReadMarker:
         self._listeners.tell_marked_read(db, user_id, count, now)
         return MarkReadResult(count, now)
 
-    def undo(self, user_id: int, moment: Instant) -> int:
-        """Mark the entries of an earlier call unread again. Returns their number."""
+    def unread_of(self, user_id: int, entry_ids: Sequence[int]) -> list[int]:
+        """Return which of the first 5,000 ids are unread entries of the user."""
+        with self._database.reading() as db:
+            return read_state.unread_of(db, user_id, entry_ids)
+
+    def undo(self, user_id: int, moment: Instant, *, later: Sequence[int] = ()) -> int:
+        """Mark the entries of an earlier call unread again. Returns their number.
+
+        later: ids of entries that have changed since, and become unread all the same. Those of others are ignored.
+        """
+        now, count = self._clock(), 0
+        if later:
+            with self._database.writing() as db:
+                read = read_state.differing_from(db, user_id, later, status=EntryStatus.UNREAD)
+                count = len(read)
+                self._listeners.tell_states(
+                    db, entries.set_state(db, user_id, read, status=EntryStatus.UNREAD, now=now), now
+                )
         with self._database.writing() as db:
-            return read_state.undo_mark_read(db, user_id, moment, now=self._clock())
+            return count + read_state.undo_mark_read(db, user_id, moment, now=now)
 
 
 def _is_marked_in_one_statement(entry_filter: EntryFilter) -> bool:

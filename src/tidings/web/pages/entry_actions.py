@@ -33,6 +33,8 @@ class EntryActionForm(Form, frozen=True):
     unread: tuple[str, ...] = ()
     save: tuple[str, ...] = ()
     show: tuple[str, ...] = ()
+    undone: str = ""
+    """Anything if this takes back an earlier change, which a notice says."""
     back: str = ""
     """The page to return to."""
 
@@ -42,12 +44,19 @@ class UndoForm(Form, frozen=True):
 
     moment: int | None = None
     """The value that came with the notice."""
+    later: tuple[str, ...] = ()
+    """Entries of that change that the same page has changed since, for example starred."""
+    shown: tuple[str, ...] = ()
+    """Entries of that change that the page shows."""
     back: str = ""
 
 
 @routes.post("/entries/marks")
 def mark(caller: User, services: Services, form: EntryActionForm) -> Redirect:
-    back, entries, notice = security.local_path(form.back) or "/", services.entries.changes, ""
+    back, entries = security.local_path(form.back) or "/", services.entries.changes
+    notice = ""
+    if form.undone:
+        notice = _unread_again(len(form.unread)) if form.unread else _("Undone.")
     for sent, change in (
         (form.star, {"starred": True}),
         (form.unstar, {"starred": False}),
@@ -65,18 +74,21 @@ def mark(caller: User, services: Services, form: EntryActionForm) -> Redirect:
     # A single entry shows the change itself, next to the button that reverts it, so it needs no notice.
     return (
         mark_read_redirect(back, marked)
-        if len(form.read) > 1
+        if len(form.read) > 1 and not form.undone
         else Redirect(back, notice, marked.moment if marked.count else 0)
     )
 
 
 @routes.post("/entries/undo")
 def undo(caller: User, services: Services, form: UndoForm) -> Redirect:
-    count = services.entries.read_marker.undo(caller.id, Instant(form.moment or 0))
-    back = security.local_path(form.back) or "/"
-    if not count:
-        return Redirect(back, _("There was nothing to undo."))
-    return Redirect(back, ngettext("%(count)d unread again", "%(count)d unread again", count, count=count))
+    marker, shown = services.entries.read_marker, _ids(form.shown)
+    count = marker.undo(caller.id, Instant(form.moment or 0), later=_ids(form.later))
+    notice = _unread_again(count) if count else _("There was nothing to undo.")
+    return Redirect(security.local_path(form.back) or "/", notice, entries=tuple(marker.unread_of(caller.id, shown)))
+
+
+def _unread_again(count: int) -> str:
+    return ngettext("%(count)d unread again", "%(count)d unread again", count, count=count)
 
 
 def _ids(sent: Sequence[str]) -> list[int]:

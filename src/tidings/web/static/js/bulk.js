@@ -2,7 +2,7 @@
 import { base, byId, find, findAll, words } from "./page.js";
 import { announce, offer, swap } from "./tidings.js";
 import { refresh } from "./counts.js";
-import { OTHER, isUnread, last, pane, post, row, show } from "./marks.js";
+import { OTHER, changes, isUnread, mark, pane, post, row, show } from "./marks.js";
 
 const BUSY_MS = 700;
 
@@ -28,25 +28,28 @@ export async function markList(url, part, form) {
   if (!result) return;
   if (!part.above && !part.below && !pane()) await swap(result.to, ["list"]);
   if (result.undo) {
-    last.change = { moment: result.undo, ids };
+    changes.push({ moment: result.undo, ids, later: [] });
     offer(result.notice, words.undo, undo);
   } else announce(result.notice);
   refresh();
 }
 
+// Take back the last change that was made in this page, or the one that the notice of this page offers to take back.
 export async function undo() {
-  const { change } = last;
-  if (!change) return;
-  const { moment, ids } = change;
-  last.change = null;
-  const result = await postWithNotice(
-    ids,
-    "unread",
-    `${base}/entries/undo`,
-    { moment },
-    () => ((last.change = change), undo()),
-  );
+  const change = changes.pop();
+  if (change?.name) return mark(OTHER[change.name], change.ids, true);
+  const offered = find("#notice [name=moment]");
+  if (!change && offered) return offered.click();
+  const { moment, ids, later } = change ?? { moment: 0, ids: [], later: [] };
+  const fields = [
+    ["moment", moment],
+    ...ids.map((id) => ["shown", id]),
+    ...ids.filter((id) => later.includes(id)).map((id) => ["later", id]),
+  ];
+  const result = await postWithNotice(ids, "unread", `${base}/entries/undo`, fields, () => (changes.push(change), undo()));
   if (!result) return;
+  // What was changed elsewhere since has stayed as it is.
+  for (const id of ids) if (!result.entries?.includes(+id)) show(id, "read");
   if (!pane() && byId("column") && !ids.every(row)) await swap(location.href, ["list"]);
   if (!find("#list .row")) await swap(location.href, ["list"]);
   announce(result.notice);

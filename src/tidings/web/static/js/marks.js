@@ -8,14 +8,15 @@ import { withPart } from "./parts.js";
 export const OTHER = { star: "unstar", unstar: "star", read: "unread", unread: "read" };
 const ICONS = { unstar: "starred" };
 const token = () => find("input[name=csrf]").value;
-// change: what `z` undoes, the moment to send and the ids of the entries.
-export const last = { change: null };
+// What `z` undoes, the last one first: { name, ids }, or of a whole list { moment, ids, later }, where `later` are the
+// entries that have been marked or starred since.
+export const changes = [];
 
 export const row = (id) => byId(`e${id}`);
 export const pane = () => find("#pane[data-entry]");
 export const isUnread = (one) => one.classList.contains("unread");
 
-// Returns the server's { to, notice, undo }, or null when the change failed, after saying so.
+// Returns the server's { to, notice, undo, entries }, or null when the change failed, after saying so.
 // kept: marks, as [name, id], that are kept until they can be sent. Without them Retry calls `again`, which sends the
 // fields anew; null: there is nothing to retry, and a lost connection is not mentioned.
 export async function post(url, fields, kept, again = () => post(url, fields).then(refresh)) {
@@ -81,14 +82,19 @@ export function show(id, name) {
   }
 }
 
-// name: star, unstar, read or unread.
-export async function mark(name, ids) {
+// name: star, unstar, read or unread. isUndo: this takes back an earlier mark.
+export async function mark(name, ids, isUndo) {
   if (!ids.length) return;
   for (const id of ids) show(id, name);
+  for (const { later } of changes) later?.push(...ids);
+  const change = { name, ids };
+  if (!isUndo) changes.push(change);
   const marks = ids.map((id) => [name, id]);
-  const result = await post(`${base}/entries/marks`, marks, marks);
-  if (!result) for (const id of ids) show(id, OTHER[name]);
-  else if (result.undo) last.change = { moment: result.undo, ids };
+  const result = await post(`${base}/entries/marks`, isUndo ? [...marks, ["undone", "1"]] : marks, marks);
+  if (!result) {
+    for (const id of ids) show(id, OTHER[name]);
+    if (changes.includes(change)) changes.splice(changes.indexOf(change), 1);
+  } else if (isUndo) announce(result.notice);
   refresh();
 }
 
