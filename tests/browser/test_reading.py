@@ -212,6 +212,42 @@ def test_a_list_loads_more_and_restores_its_scroll_position(phone: Reader) -> No
 
 
 @pytest.mark.usefixtures("long_list")
+def test_back_restores_the_position_of_every_list(browser: Browser, service: RunningService, alice: Person) -> None:
+    feed = alice.entries()[0]["feed"]["id"]
+    with reading(browser, service, viewport={"width": 1280, "height": 700}) as created:
+        created.set_session(alice)
+        page = created.go("/unread")
+        for path, top in (("/unread", 900), (f"/feeds/{feed}", 500)):
+            created.go(path)
+            page.locator("#column").evaluate("(column, top) => column.scrollTo(0, top)", top)
+            page.wait_for_function("top => document.querySelector('#column').scrollTop === top", arg=top)
+        created.go("/settings")
+
+        for path, top in ((f"/feeds/{feed}", 500), ("/unread", 900)):
+            page.go_back()
+            page.wait_for_url(f"**{path}")
+            page.wait_for_function("top => Math.abs(document.querySelector('#column').scrollTop - top) < 3", arg=top)
+
+
+@pytest.mark.usefixtures("long_list")
+def test_a_reload_beside_the_list_brings_the_open_row_into_view(
+    browser: Browser, service: RunningService, alice: Person
+) -> None:
+    with reading(browser, service, viewport={"width": 1280, "height": 700}) as created:
+        created.set_session(alice)
+        page = created.go("/unread")
+        row = page.locator(".row").nth(25)
+        row.get_by_role("link").first.click()
+        expect(page.locator("#pane h1")).to_be_visible()
+        title = page.locator("#pane h1").inner_text()
+
+        page.reload()
+
+        expect(page.locator("#pane h1")).to_have_text(title)
+        expect(page.locator(".row[aria-current]")).to_be_in_viewport()
+
+
+@pytest.mark.usefixtures("long_list")
 def test_entries_scrolled_past_are_marked_read_if_the_device_says_so(phone: Reader, alice: Person) -> None:
     page = phone.go("/view")
     page.get_by_text("When opened or scrolled past").click()

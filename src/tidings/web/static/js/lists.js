@@ -4,7 +4,11 @@ import { announce, beforeLeaving, isExpired, load, offer } from "./tidings.js";
 import { isUnread, mark, row } from "./marks.js";
 
 const PASSING_MS = 800;
-const STORAGE_KEY = "tidings:place";
+const STORAGE_KEY = "tidings:places";
+const MAX_PLACES = 10;
+const path = () => location.pathname + location.search;
+// By path, the one that was left last at the end.
+const places = () => JSON.parse(sessionStorage.getItem(STORAGE_KEY) ?? "{}");
 let loading = null;
 
 // Append the next page of the list. Returns false at the end, null when the page could not be read, after saying so.
@@ -82,21 +86,22 @@ function savePosition() {
   const top = rows.findIndex((one) => one.getBoundingClientRect().bottom > 60);
   if (top < 0) return;
   const place = {
-    path: location.pathname + location.search,
     ids: rows.slice(top).map((one) => one.id),
     offset: rows[top].getBoundingClientRect().top,
     count: rows.length,
     current: column.querySelector(".row[aria-current]")?.id,
   };
-  sessionStorage.setItem(STORAGE_KEY, JSON.stringify(place));
+  const { [path()]: _before, ...others } = places();
+  const kept = [...Object.entries(others).slice(1 - MAX_PLACES), [path(), place]];
+  sessionStorage.setItem(STORAGE_KEY, JSON.stringify(Object.fromEntries(kept)));
 }
 
 async function restorePosition() {
-  const place = JSON.parse(sessionStorage.getItem(STORAGE_KEY) ?? "null");
+  const place = places()[path()];
   const arrival = performance.getEntriesByType("navigation")[0]?.type;
   const isBack = arrival === "back_forward" || sessionStorage.getItem(`${STORAGE_KEY}:back`);
   sessionStorage.removeItem(`${STORAGE_KEY}:back`);
-  if (!isBack || place?.path !== location.pathname + location.search) return;
+  if (!isBack || !place) return row(find("#pane")?.dataset.entry)?.scrollIntoView({ block: "center" });
   const found = () => place.ids.map(byId).find(Boolean);
   while (!found() && findAll("#list .row").length < place.count && (await more()));
   const current = byId(place.current);
