@@ -252,6 +252,12 @@ YOUTUBE = "https://www.youtube.com/feeds/videos.xml"
             [f"https://github.com/torvalds/linux/{one}.atom" for one in ("releases", "commits", "tags")],
         ),
         ("https://github.com/a/b/tree/my/branch", ["https://github.com/a/b/commits/my/branch.atom"]),
+        ("https://github.com/a/b/commits/my/branch/", ["https://github.com/a/b/commits/my/branch.atom"]),
+        ("https://github.com/a/b.git", ["https://github.com/a/b/releases.atom"]),
+        ("https://github.com/orgs/python/repositories", ["https://github.com/python.atom"]),
+        ("https://codeberg.org/a/b/src/branch/main", ["https://codeberg.org/a/b/rss/branch/main"]),
+        ("https://code.example/a/b/commits/branch/main", ["https://code.example/a/b/rss/branch/main"]),
+        ("https://code.example/a/b/tags", ["https://code.example/a/b/releases.rss"]),
         ("https://gist.github.com/somebody", ["https://gist.github.com/somebody.atom"]),
         ("https://gitlab.com/group/sub/project", ["https://gitlab.com/group/sub/project/-/tags?format=atom"]),
         ("https://gitlab.gnome.org/GNOME/gtk/-/issues", ["https://gitlab.gnome.org/GNOME/gtk.atom"]),
@@ -282,6 +288,20 @@ YOUTUBE = "https://www.youtube.com/feeds/videos.xml"
 )
 def test_feeds_of_well_known_sites_are_recognized_by_the_url(url: str, expected: list[str]) -> None:
     assert [one for one in expected if one not in shapes(url)] == []
+
+
+@pytest.mark.parametrize(
+    ("page", "first"),
+    [
+        ("", "Releases of a/b"),
+        ("/tags", "Tags of a/b"),
+        ("/commits", "Commits of a/b"),
+        ("/commits/main", "Commits of a/b: main"),
+        ("/releases/tag/v1", "Releases of a/b"),
+    ],
+)
+def test_the_feed_of_the_page_itself_comes_first(page: str, first: str) -> None:
+    assert known_site_feeds(f"https://github.com/a/b{page}")[0].title == first
 
 
 @pytest.mark.parametrize(

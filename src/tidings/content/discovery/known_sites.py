@@ -139,7 +139,7 @@ def _reddit(site: SiteUrl) -> Iterable[tuple[str, str]]:
 def _github(site: SiteUrl) -> Iterable[tuple[str, str]]:
     home = "https://github.com"
     match site.segments:
-        case [user] if user.lower() not in _NOT_GITHUB_USERS:
+        case [user] | ["orgs", user, *_] if user.lower() not in _NOT_GITHUB_USERS:
             yield f"{home}/{user}.atom", f"Activity of {user}"
         case [owner, repository, *rest] if owner.lower() not in _NOT_GITHUB_USERS:
             name = repository.removesuffix(".git")
@@ -149,9 +149,9 @@ def _github(site: SiteUrl) -> Iterable[tuple[str, str]]:
                 yield f"{base}/commits/{branch}.atom", f"Commits of {owner}/{name}: {branch}"
             if rest[:1] in (["discussions"], ["wiki"]):
                 yield f"{base}/{rest[0]}.atom", f"{rest[0].capitalize()} of {owner}/{name}"
-            yield f"{base}/releases.atom", f"Releases of {owner}/{name}"
-            yield f"{base}/commits.atom", f"Commits of {owner}/{name}"
-            yield f"{base}/tags.atom", f"Tags of {owner}/{name}"
+            # The page's own feed first; sorting keeps the order of the others.
+            for kind in sorted(("releases", "commits", "tags"), key=lambda kind: rest[:1] != [kind]):
+                yield f"{base}/{kind}.atom", f"{kind.capitalize()} of {owner}/{name}"
 
 
 def _gitlab(site: SiteUrl) -> Iterable[tuple[str, str]]:
@@ -169,8 +169,10 @@ def _forgejo(site: SiteUrl) -> Iterable[tuple[str, str]]:
     match site.segments:
         case [user]:
             yield f"{site.origin}/{user}.rss", f"Activity of {user}"
-        case [owner, repository, *_]:
+        case [owner, repository, *rest]:
             base = f"{site.origin}/{owner}/{repository}"
+            if rest[:2] in (["src", "branch"], ["commits", "branch"]) and len(rest) > 2:
+                yield f"{base}/rss/branch/{'/'.join(rest[2:])}", f"Commits of {owner}/{repository}: {unquote(rest[2])}"
             yield f"{base}/releases.rss", f"Releases of {owner}/{repository}"
             yield f"{base}/tags.rss", f"Tags of {owner}/{repository}"
             yield f"{base}.rss", f"Activity of {owner}/{repository}"
@@ -271,6 +273,8 @@ _SOFTWARE: Final = tuple(
         (r"/([cu])/([^/]+)$", r"/feeds/\1/\2.xml", r"\2"),  # Lemmy
         (r"/([ct]/[^/]+/\d+)", r"/\1.rss", ""),  # Discourse
         (r"/(latest|top|new|hot)$", r"/\1.rss", ""),
+        (r"/([^/]+/[^/]+)/(?:releases|tags)$", r"/\1/releases.rss", r"Releases of \1"),  # Forgejo and Gitea
+        (r"/([^/]+/[^/]+)/(?:src|commits)/branch/([^/]+)", r"/\1/rss/branch/\2", r"Commits of \1: \2"),
         (r"/(~[^/]+/[^/]+)", r"/\1/refs/rss.xml", "Releases"),  # sourcehut
         (r"/(~[^/]+/[^/]+)", r"/\1/log/rss.xml", "Commits"),
     )
