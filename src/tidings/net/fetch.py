@@ -100,7 +100,7 @@ class FetchSettings(Struct, frozen=True, kw_only=True):
 class FetchRequest(Struct, frozen=True, kw_only=True):
     """What to fetch, and how.
 
-    cookie, user_agent, username and password are sent to the host of `url` only.
+    cookie, user_agent, username, password and headers are sent to the host of `url` only.
     """
 
     url: str
@@ -115,6 +115,10 @@ class FetchRequest(Struct, frozen=True, kw_only=True):
     username: str = ""
     """Used only together with `password`."""
     password: str = ""
+    headers: tuple[tuple[str, str], ...] = ()
+    """Names and values of headers that authorize the request, in place of a user name and a password."""
+    body: bytes | None = None
+    """What to send with POST, for the APIs of sites: then a redirect is an error. None for GET."""
     accept: str = FEED_ACCEPT
     ignore_cache: bool = False
     """Whether to leave out `etag` and `last_modified`."""
@@ -169,6 +173,8 @@ def check_headers(request: FetchRequest) -> None:
     """Raise InvalidInput for a header that cannot be sent."""
     for field in ("user_agent", "cookie", "accept", "etag", "last_modified"):
         reject_invisible(getattr(request, field), field=field)
+    for _, value in request.headers:
+        reject_invisible(value, field="password")
 
 
 def _without_credentials(url: str) -> str:
@@ -332,14 +338,15 @@ class Fetcher:
         cookies, visited = ChainCookies(), {(start.url, request.cookie)}
         for _ in range(self._settings.max_redirects + 1):
             async with self._connections.exchange(
-                "GET",
+                "GET" if request.body is None else "POST",
                 target,
                 headers=self._headers(request, start, target, cookies),
+                body=request.body,
                 proxy_url=request.proxy_url or (self._settings.proxy_url if request.fetch_via_proxy else ""),
                 allow_self_signed_certificates=request.allow_self_signed_certificates,
                 is_trusted=trusts_host and target is start,
             ) as response:
-                if response.status not in REDIRECTS:
+                if response.status not in REDIRECTS or request.body is not None:
                     permanent_url = str(target) if is_permanent and target is not start else None
                     return await self._response(request, target, response, permanent_url, began)
                 cookies.receive(target, response)
@@ -376,7 +383,9 @@ class Fetcher:
                 headers["If-Modified-Since"] = request.last_modified
         if cookie := _cookie(request, start, target, cookies):
             headers["Cookie"] = cookie
-        if credentials := _credentials(request, start, target):
+        if request.headers:
+            headers |= dict(request.headers) if is_trusted else {}
+        elif credentials := _credentials(request, start, target):
             headers["Authorization"] = "Basic " + base64.b64encode(":".join(credentials).encode()).decode()
         return headers
 
@@ -388,7 +397,7 @@ class Fetcher:
         permanent_url: str | None,
         began: float,
     ) -> FetchResponse:
-        if response.status >= 400 or is_challenge(response):
+        if response.status >= 400 or response.status in REDIRECTS or is_challenge(response):
             await drain(response)
             raise http_error(target, response)
 

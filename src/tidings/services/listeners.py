@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from tidings.base.messages import Message
 from tidings.base.times import Instant
+from tidings.content.discovery import FeedCandidate
 from tidings.content.model import FeedFormat, ParsedFeed
 from tidings.domain.accounts.events import AccountEvent, Method
 from tidings.domain.accounts.sessions import Session
@@ -27,7 +28,7 @@ from tidings.domain.entries.state_changes import AppliedChanges
 from tidings.domain.errors import AccountFull
 from tidings.domain.feeds.feeds import Feed
 from tidings.engine.database import Read, Write
-from tidings.net.fetch import FetchResponse
+from tidings.net.fetch import FetchRequest, FetchResponse
 from tidings.storage.accounts import users
 
 
@@ -318,6 +319,9 @@ class Listeners:
     """Return, for sources that offer a hub, whether its pushes can be relied on."""
     feed_checks: list[Callable[[Mapping[str, Any]], None]] = field(default_factory=list)
     """Called before columns of a feed are set, outside any transaction. Raise InvalidInput to refuse one of them."""
+    page_feeds: list[Callable[[int, FetchRequest], Awaitable[Sequence[FeedCandidate]]]] = field(default_factory=list)
+    """Called with a user and the request for a page, in the event loop, outside any transaction. Return its feeds if
+    they are known without the page, which is then not fetched; else nothing. Raise FetchError."""
     feed_finders: list[Callable[[str], Awaitable[Sequence[OfferedFeed]]]] = field(default_factory=list)
     """Return feeds for the URL of a page on which none was found. Called in the event loop, outside any transaction.
     Raise FetchError if the slice cannot find out now."""
@@ -424,6 +428,13 @@ class Listeners:
         """Tell that documents were checked and what they led to is stored."""
         for listener in self.documents_checked:
             listener(documents)
+
+    async def known_feeds(self, user_id: int, request: FetchRequest) -> Sequence[FeedCandidate]:
+        """Return the feeds of a page that are known without it. Raises FetchError."""
+        for look_up in self.page_feeds:
+            if found := await look_up(user_id, request):
+                return found
+        return []
 
     def check_feed(self, values: Mapping[str, Any]) -> None:
         """Raise InvalidInput if a slice refuses columns of a feed."""

@@ -468,6 +468,19 @@ class Settings:
         allowed="a URL that ends with a slash",
         default="https://www.youtube-nocookie.com/embed/",
     )
+    reddit_client_id: str | None = option(
+        values.header,
+        "Id of a client that you have registered at Reddit. Feeds of Reddit are then read through its API, whose limits"
+        " are higher than those of anonymous requests.",
+        allowed="ASCII text without line breaks",
+        has_file_variant=True,
+    )
+    reddit_client_secret: str | None = option(
+        values.header,
+        "The secret that belongs to TIDINGS_REDDIT_CLIENT_ID; none for the client of an installed app.",
+        allowed="ASCII text without line breaks",
+        mask=values.mask_all,
+    )
     media_proxy_mode: MediaProxyMode = option(
         values.enum_value(MediaProxyMode),
         "Which pictures of articles this service fetches for readers, so that publishers do not learn the readers'"

@@ -26,6 +26,7 @@ NAMES = (
     "snooze",
     "websub",
     "bridges",
+    "sites",
     "media",
     "sync",
     "live",

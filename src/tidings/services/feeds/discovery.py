@@ -99,7 +99,7 @@ class Discovery:
         candidates: list[DiscoveredFeed] = []
         refusal: HttpError | None = None
         try:
-            candidates = await _Search(self._fetcher, self._recent, user_id, request).run()
+            candidates = await _Search(self._fetcher, self._recent, self._listeners, user_id, request).run()
         except HttpError as error:
             # Some sites block their pages for feed readers, but not for a bridge.
             refusal = error
@@ -148,15 +148,25 @@ class Discovery:
 class _Search:
     """Searches one page for feeds. request: the request for the page, with the options that the user sent."""
 
-    def __init__(self, fetcher: PoliteFetcher, recent: RecentDocuments, user_id: int, request: FetchRequest) -> None:
+    def __init__(
+        self,
+        fetcher: PoliteFetcher,
+        recent: RecentDocuments,
+        listeners: Listeners,
+        user_id: int,
+        request: FetchRequest,
+    ) -> None:
         self._fetcher = fetcher
         self._recent = recent
+        self._listeners = listeners
         self._user_id = user_id
         self._request = request
         self._slots = asyncio.Semaphore(MAX_CONCURRENT_PROBES)
         self._results: dict[str, ProbeResult] = {}
 
     async def run(self) -> list[DiscoveredFeed]:
+        if confirmed := await self._confirmed(await self._listeners.known_feeds(self._user_id, self._request)):
+            return confirmed
         try:
             response = await self._fetcher.get(self._request, [self._user_id], requested_by=self._user_id)
         except FetchError:
@@ -178,7 +188,8 @@ class _Search:
         page, text = await asyncio.to_thread(_read_page, response)
         known = [
             candidate
-            for url in (page.canonical, response.url)
+            # A page that asks visitors to sign in may be at another address.
+            for url in dict.fromkeys((page.canonical, response.url, self._request.url))
             if url
             for candidate in discovery.known_site_feeds(url, text)
         ]

@@ -1,0 +1,19 @@
+"""How the sites are joined to the rest: their readers are detours of the fetcher, and some know the feeds of pages."""
+
+from __future__ import annotations
+
+from tidings.sites.reddit import Reddit
+from tidings.wiring.slice import Parts, Slice
+
+
+def build(parts: Parts) -> None:
+    settings, clock, fetcher = parts.settings, parts.clock, parts.fetcher
+    timeout_s = settings.http_client_timeout.total_seconds()
+    if settings.reddit_client_id:
+        client = {"client_id": settings.reddit_client_id, "secret": settings.reddit_client_secret or ""}
+        reddit = Reddit(clock, **client, timeout_s=timeout_s)
+        fetcher.detours.append(reddit)
+        parts.listeners.page_feeds.append(reddit.feeds)
+
+
+SLICE = Slice(build=build)
