@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from tidings.sites.bluesky import Bluesky
+from tidings.sites.mastodon import Mastodon
 from tidings.sites.reddit import Reddit
 from tidings.wiring.slice import Parts, Slice
 
@@ -9,6 +11,8 @@ from tidings.wiring.slice import Parts, Slice
 def build(parts: Parts) -> None:
     settings, clock, fetcher = parts.settings, parts.clock, parts.fetcher
     timeout_s = settings.http_client_timeout.total_seconds()
+    fetcher.detours.append(Mastodon(timeout_s=timeout_s))
+    fetcher.detours.append(Bluesky(clock, timeout_s=timeout_s))
     if settings.reddit_client_id:
         client = {"client_id": settings.reddit_client_id, "secret": settings.reddit_client_secret or ""}
         reddit = Reddit(clock, **client, timeout_s=timeout_s)
