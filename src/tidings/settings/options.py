@@ -481,6 +481,18 @@ class Settings:
         allowed="ASCII text without line breaks",
         mask=values.mask_all,
     )
+    podcastindex_key: str | None = option(
+        values.header,
+        "Key of the API of Podcast Index, by which the feed of a podcast is found from its address there.",
+        allowed="ASCII text without line breaks",
+        has_file_variant=True,
+    )
+    podcastindex_secret: str | None = option(
+        values.header,
+        "The secret that belongs to TIDINGS_PODCASTINDEX_KEY.",
+        allowed="ASCII text without line breaks",
+        mask=values.mask_all,
+    )
     media_proxy_mode: MediaProxyMode = option(
         values.enum_value(MediaProxyMode),
         "Which pictures of articles this service fetches for readers, so that publishers do not learn the readers'"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tidings.sites.bluesky import Bluesky
 from tidings.sites.mastodon import Mastodon
+from tidings.sites.podcast_index import PodcastIndex
 from tidings.sites.reddit import Reddit
 from tidings.wiring.slice import Parts, Slice
 
@@ -18,6 +19,9 @@ def build(parts: Parts) -> None:
         reddit = Reddit(clock, **client, timeout_s=timeout_s)
         fetcher.detours.append(reddit)
         parts.listeners.page_feeds.append(reddit.feeds)
+    if settings.podcastindex_key and settings.podcastindex_secret:
+        keys = {"key": settings.podcastindex_key, "secret": settings.podcastindex_secret}
+        parts.listeners.page_feeds.append(PodcastIndex(fetcher, clock, **keys).feeds)
 
 
 SLICE = Slice(build=build)
