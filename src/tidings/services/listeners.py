@@ -227,6 +227,19 @@ class FeedState(Struct, frozen=True):
     now: Instant
 
 
+class DurationSource(Protocol):
+    """Knows how long films and recordings last whose feeds do not say so."""
+
+    def is_in(self, body: bytes) -> bool:
+        """Return whether a document may have entries that it knows. Called for every document: a quick look."""
+
+    async def minutes(self, feed: Feed, urls: Sequence[str], *, timeout_s: float) -> Mapping[str, int]:
+        """Return whole minutes by the URL of an entry, without those that it does not find out in time.
+
+        Called in the event loop, outside any transaction. Handles its own errors.
+        """
+
+
 class FinishedImport(Struct, frozen=True, kw_only=True):
     """An import of subscriptions or of an account that has ended."""
 
@@ -315,6 +328,8 @@ class Listeners:
     """Called after the transaction of a check. A listener opens its own transactions and handles its own errors."""
     savers: list[EntrySaver] = field(default_factory=list)
     announcers: list[EntryAnnouncer] = field(default_factory=list)
+    duration_sources: list[DurationSource] = field(default_factory=list)
+    """Asked for new and changed entries before they are prepared; what they know becomes the reading time."""
     hub_lookups: list[Callable[[Read, Collection[int], Instant], Mapping[int, bool]]] = field(default_factory=list)
     """Return, for sources that offer a hub, whether its pushes can be relied on."""
     feed_checks: list[Callable[[Mapping[str, Any]], None]] = field(default_factory=list)
@@ -435,6 +450,17 @@ class Listeners:
             if found := await look_up(user_id, request):
                 return found
         return []
+
+    def wants_durations(self, body: bytes) -> bool:
+        """Return whether a document may have entries whose durations have to be looked up."""
+        return any(source.is_in(body) for source in self.duration_sources)
+
+    async def durations(self, feed: Feed, urls: Sequence[str], *, timeout_s: float) -> dict[str, int]:
+        """Return the minutes that films and recordings last, by the URL of their entry, as far as they are known."""
+        found: dict[str, int] = {}
+        for source in self.duration_sources if urls else ():
+            found |= await source.minutes(feed, urls, timeout_s=timeout_s)
+        return found
 
     def check_feed(self, values: Mapping[str, Any]) -> None:
         """Raise InvalidInput if a slice refuses columns of a feed."""

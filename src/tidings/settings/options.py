@@ -468,6 +468,19 @@ class Settings:
         allowed="a URL that ends with a slash",
         default="https://www.youtube-nocookie.com/embed/",
     )
+    fetch_youtube_watch_time: bool = option(
+        values.boolean,
+        "Whether the reading time of an entry with a video of YouTube is how long the video lasts. Without"
+        " TIDINGS_YOUTUBE_API_KEY, the page of each new video is read for that.",
+        allowed="1, true, yes, on or 0, false, no, off",
+        default="0",
+    )
+    youtube_api_key: str | None = option(
+        values.header,
+        "Key of the YouTube Data API, which tells the durations of 50 videos at once.",
+        allowed="ASCII text without line breaks",
+        mask=values.mask_all,
+    )
     reddit_client_id: str | None = option(
         values.header,
         "Id of a client that you have registered at Reddit. Feeds of Reddit are then read through its API, whose limits"

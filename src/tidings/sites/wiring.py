@@ -6,6 +6,7 @@ from tidings.sites.bluesky import Bluesky
 from tidings.sites.mastodon import Mastodon
 from tidings.sites.podcast_index import PodcastIndex
 from tidings.sites.reddit import Reddit
+from tidings.sites.watch_times import WatchTimes
 from tidings.wiring.slice import Parts, Slice
 
 
@@ -22,6 +23,9 @@ def build(parts: Parts) -> None:
     if settings.podcastindex_key and settings.podcastindex_secret:
         keys = {"key": settings.podcastindex_key, "secret": settings.podcastindex_secret}
         parts.listeners.page_feeds.append(PodcastIndex(fetcher, clock, **keys).feeds)
+    if settings.fetch_youtube_watch_time:
+        watch_times = WatchTimes(fetcher, api_key=settings.youtube_api_key or "")
+        parts.listeners.duration_sources.append(watch_times)
 
 
 SLICE = Slice(build=build)

@@ -177,6 +177,9 @@ class Pushes:
                 self._make_due(feeds)
                 return False
             preparer = EntryPreparer(self._instance)
+            if self._listeners.wants_durations(push.body):
+                failed += same_url  # the poller looks them up
+                continue
             failed += [feed for feed in same_url if not self._store_for(feed, document, preparer)]
         self._make_due(failed)
         return bool(feeds)

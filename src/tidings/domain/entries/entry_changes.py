@@ -41,7 +41,9 @@ class EntryEdit(Struct, frozen=True):
 
 def minutes_after_switch(entry: Entry, user: User, content: str, attached: Sequence[Enclosure]) -> int:
     """Return the reading time with another content; an episode keeps the time that it plays. content: clean HTML."""
-    return entry.reading_time if may_be_duration(entry.reading_time, attached) else _reading_time(content, user)
+    return (
+        entry.reading_time if may_be_duration(entry.reading_time, attached, entry.url) else _reading_time(content, user)
+    )
 
 
 def prepare_edit(

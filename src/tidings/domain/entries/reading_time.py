@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 
 from tidings.content.cleaning.text import count_words, strip_tags
+from tidings.content.videos import youtube_id
 from tidings.domain.entries.entries import Enclosure, is_playable
 
 # Han with its extensions, kana, bopomofo, hangul, yi and their punctuation: scripts that are read by the character.
@@ -23,9 +24,13 @@ def reading_minutes(text_or_html: str, *, words_per_minute: int = 265, cjk_per_m
     return minutes_of(strip_tags(text_or_html), words_per_minute=words_per_minute, cjk_per_minute=cjk_per_minute)
 
 
-def may_be_duration(reading_time: int, enclosures: Iterable[Enclosure]) -> bool:
-    """Return whether a reading time may be the duration of an episode, which does not depend on its text."""
-    return reading_time > 0 and any(is_playable(enclosure.mime_type) for enclosure in enclosures)
+def may_be_duration(reading_time: int, enclosures: Iterable[Enclosure], url: str) -> bool:
+    """Return whether a reading time may be the duration of an episode or a video, which does not depend on its text.
+
+    url: the entry's. The duration of a video is known only if its site was asked.
+    """
+    is_film = any(is_playable(enclosure.mime_type) for enclosure in enclosures) or bool(youtube_id(url))
+    return reading_time > 0 and is_film
 
 
 def minutes_of(text: str, *, words_per_minute: int, cjk_per_minute: int) -> int:

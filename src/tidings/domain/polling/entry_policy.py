@@ -222,7 +222,7 @@ def prepare_article(
     clean = cleaning.clean_with_text(
         rewritten.entry.content, base_url=article.base_url, page_url=entry.url, policy=policy.cleaning_policy
     )
-    is_episode = may_be_duration(entry.reading_time, attached)
+    is_episode = may_be_duration(entry.reading_time, attached, entry.url)
     minutes = entry.reading_time if is_episode else _reading_time(parsed, clean, policy)
     return PreparedArticle(clean.html, minutes, _english(*article.warnings, *rewritten.warnings))
 

@@ -46,5 +46,5 @@ def _recomputed(page: EntryPage, user: User) -> dict[int, int]:
     return {
         entry.id: reading_minutes(page.contents.get(entry.id, ""), **speeds)
         for entry in page.entries
-        if not may_be_duration(entry.reading_time, page.enclosures.get(entry.id, []))
+        if not may_be_duration(entry.reading_time, page.enclosures.get(entry.id, []), entry.url)
     }

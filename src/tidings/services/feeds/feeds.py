@@ -133,7 +133,13 @@ class Feeds:
         articles: Mapping[bytes, Article] = {}
         if new.feed.crawler:
             articles = await self._full_content.articles(user, new.feed, new.entries, timeout_s=USER_TIMEOUT_S)
-        feed_id = await asyncio.to_thread(repeat_if_concurrent, lambda: self._store_new(user, new, response, articles))
+        preparer = EntryPreparer(self._instance)
+        if self._listeners.wants_durations(response.body):
+            urls = list(dict.fromkeys(entry.url for entry in new.entries.values()))
+            preparer.durations = await self._listeners.durations(new.feed, urls, timeout_s=USER_TIMEOUT_S)
+        feed_id = await asyncio.to_thread(
+            repeat_if_concurrent, lambda: self._store_new(user, new, response, articles, preparer)
+        )
         await self._icons.update_new(user.id, feed_id)
         return feed_id
 
@@ -272,10 +278,17 @@ class Feeds:
             further,
         )
 
-    def _store_new(self, user: User, new: _NewFeed, response: FetchResponse, articles: Mapping[bytes, Article]) -> int:
+    def _store_new(
+        self,
+        user: User,
+        new: _NewFeed,
+        response: FetchResponse,
+        articles: Mapping[bytes, Article],
+        preparer: EntryPreparer,
+    ) -> int:
         now, feed = self._clock(), new.feed
         decided = FeedUpdate(user=user, feed=feed, now=now, new=new.entries)
-        update = EntryPreparer(self._instance).prepare(decided, articles=articles)
+        update = preparer.prepare(decided, articles=articles)
         with self._database.writing() as db:
             _ensure_categories(db, user.id, [feed.category_id, *new.further])
             self._listeners.ensure_feeds(db, user.id, 1)

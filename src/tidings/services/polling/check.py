@@ -147,6 +147,9 @@ class FeedChecker:
         if any(feed.crawler for feed in run.changed):
             timeout_s = WORKER_TIMEOUT_S if run.lease.worker else USER_TIMEOUT_S
             run.articles = await self._full_content.of_document(run, timeout_s=timeout_s)
+        if run.changed and self._listeners.wants_durations(run.response.body):
+            timeout_s = WORKER_TIMEOUT_S if run.lease.worker else USER_TIMEOUT_S
+            run.preparer.durations = await self._full_content.durations(run, self._listeners, timeout_s=timeout_s)
         if run.changed:
             await self._documents.add(run)
         elif feeds and response.links:

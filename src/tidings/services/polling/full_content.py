@@ -19,10 +19,12 @@ from tidings.content.articles import Article
 from tidings.content.model import ParsedEntry
 from tidings.domain.accounts.users import User
 from tidings.domain.feeds.feeds import Feed
+from tidings.domain.polling.changes import FeedUpdate
 from tidings.domain.polling.entry_policy import DEFAULT_INSTANCE, EntryPolicy, InstanceSettings, pages_to_fetch
 from tidings.engine.database import Database
 from tidings.services.clock import Clock
 from tidings.services.entries.fetch_content import ArticleFetcher
+from tidings.services.listeners import Listeners
 from tidings.services.polling.run import CheckRun
 from tidings.services.polling.store import find_changes
 from tidings.storage.accounts import users
@@ -59,6 +61,11 @@ class FullContent:
         fetches = [self.articles(user, feed, entries, timeout_s=timeout_s) for user, feed, entries in new_entries]
         articles = await asyncio.gather(*fetches)
         return {feed.id: one for (_, feed, _), one in zip(new_entries, articles, strict=True)}
+
+    async def durations(self, run: CheckRun, listeners: Listeners, *, timeout_s: float) -> dict[str, int]:
+        """Return the minutes that films and recordings last, by the URL of a new or changed entry."""
+        urls = await asyncio.to_thread(self._changed_urls, run)
+        return await listeners.durations(run.lease.lead, urls, timeout_s=timeout_s)
 
     async def articles(
         self, user: User, feed: Feed, entries: Mapping[bytes, ParsedEntry], *, timeout_s: float
@@ -109,7 +116,16 @@ class FullContent:
         self, run: CheckRun, feeds: Iterable[Feed]
     ) -> list[tuple[User, Feed, Mapping[bytes, ParsedEntry]]]:
         """Return users, feeds and new entries by hash; without feeds for which that fails."""
-        new_entries = []
+        return [(user, feed, update.new) for user, feed, update in self._changes(run, feeds)]
+
+    def _changed_urls(self, run: CheckRun) -> list[str]:
+        """Return the URLs of new and changed entries of all feeds of the document, each once."""
+        updates = [update for _, _, update in self._changes(run, run.changed)]
+        return list(dict.fromkeys(entry.url for one in updates for entry in (*one.new.values(), *one.changed.values())))
+
+    def _changes(self, run: CheckRun, feeds: Iterable[Feed]) -> list[tuple[User, Feed, FeedUpdate[ParsedEntry]]]:
+        """Return users, feeds and what the document changes in them; without feeds for which that fails."""
+        changes = []
         for feed in feeds:
             try:
                 now = self._clock()
@@ -117,10 +133,10 @@ class FullContent:
                 with self._database.reading() as db:
                     user = users.get(db, feed.user_id)
                     if user is not None:
-                        new_entries.append((user, feed, find_changes(db, user, feed, parsed, now=now).new))
+                        changes.append((user, feed, find_changes(db, user, feed, parsed, now=now)))
             except Exception as error:  # noqa: BLE001 - ingesting fails in the same way, and stores the error
-                log.debug("articles not fetched", feed=feed.id, reason=str(error))
-        return new_entries
+                log.debug("new entries not looked up", feed=feed.id, reason=str(error))
+        return changes
 
     def _pages(self, user: User, feed: Feed, entries: Mapping[bytes, ParsedEntry]) -> dict[bytes, str]:
         policy, now = EntryPolicy.for_feed(feed, user, self._instance), self._clock()

@@ -55,6 +55,8 @@ class EntryPreparer:
     """Prepares the entries of one document, and reuses prepared entries for feeds with the same rules and settings."""
 
     def __init__(self, instance: InstanceSettings = DEFAULT_INSTANCE) -> None:
+        self.durations: Mapping[str, int] = {}
+        """Minutes that films and recordings last, by the URL of their entry, where the document does not say it."""
         self._instance = instance
         self._prepared: dict[tuple[Hashable, str], PreparationResult] = {}
         self._size = 0
@@ -126,15 +128,23 @@ class EntryPreparer:
     ) -> PreparationResult:
         feed, now = update.feed, update.now
         if article is not None:
-            return prepare(entry, policy, feed=feed, now=now, article=article, budget=budget.for_entry())
+            prepared = prepare(entry, policy, feed=feed, now=now, article=article, budget=budget.for_entry())
+            return self._with_duration(prepared, entry)
         key = policy.key, entry.hash
         result = self._prepared.get(key)
         if result is None:
             result = prepare(entry, policy, feed=feed, now=now, budget=budget.for_entry())
+            result = self._with_duration(result, entry)
             self._size += sys.getsizeof(result.entry.content) if result.entry else 0
             if self._size <= MAX_CONTENT_BYTES:
                 self._prepared[key] = result
         return result
+
+    def _with_duration(self, result: PreparationResult, entry: ParsedEntry) -> PreparationResult:
+        minutes = 0 if entry.duration_minutes else self.durations.get(entry.url, 0)
+        if result.entry is None or not minutes:
+            return result
+        return replace(result, entry=replace(result.entry, reading_time=minutes))
 
 
 def _kept(results: Mapping[Key, PreparationResult]) -> dict[Key, ReadyEntry]:
