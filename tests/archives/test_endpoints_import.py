@@ -97,6 +97,24 @@ def test_an_exported_archive_is_imported_and_its_file_is_removed(alice: Person, 
     assert _folder(bob) == []
 
 
+def test_a_feed_from_a_page_survives_the_way_through_an_archive(alice: Person, bob: Person, site: Publisher) -> None:
+    date = {"selector": "i", "capture": "on (.*)", "format": "%d.%m.%Y", "zone": "Europe/Berlin"}
+    made = {"kind": "html+css", "selectors": {"item": "li", "title": "a", "link": "a@href", "date": date}}
+    page = site.serve("/walks", '<ul><li><a href="/1">Walk</a> <i>on 01.03.2026</i></li></ul>')
+    alice.post("/v1/feeds", {"feed_url": page, **made})
+    archive = alice.call("GET", "/v1/export/archive").body
+
+    assert bob.call("POST", PATH, raw=archive).status == 202
+    state = finished(bob)
+
+    assert (state["state"], state["report"]["new_feeds"], state["report"]["problems"]) == ("done", 1, [])
+    (moved,) = bob.get("/v1/feeds")
+    assert (moved["feed_url"], {name: moved[name] for name in made}) == (page, made)
+    bob.call("PUT", f"/v1/feeds/{moved['id']}/refresh")
+    assert bob.get(f"/v1/feeds/{moved['id']}")["parsing_error_message"] == ""
+    assert [entry["title"] for entry in bob.entries()] == ["Walk"]
+
+
 def test_webhooks_are_told_when_an_import_in_the_background_has_ended(alice: Person) -> None:
     alice.post("/v1/webhooks", {"url": "https://hooks.example/", "events": ["import_finished"]})
     for content in (POCKET.encode(), b"nothing of that kind"):
