@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, FrameLocator, Locator, Page, expect
 
+from browser.page_checks import findings, sticking_out
 from browser.readers import SCREENS, Reader, reading
 from support.people import Person
 from support.publisher import Publisher
@@ -17,7 +18,7 @@ pytestmark = pytest.mark.slow
 
 # What a suggestion takes for the items, above what the reader wants.
 TEASERS = "".join(
-    f'<div class="teaser"><h3><a href="/story/{one}">A long story about life in quarter number {one}</a></h3></div>'
+    f'<div class="teaser"><h2><a href="/story/{one}">A long story about life in quarter number {one}</a></h2></div>'
     for one in range(5)
 )
 NOTICES = "".join(
@@ -25,7 +26,7 @@ NOTICES = "".join(
     for one in range(4)
 )
 TOWN = f"<title>Town</title><nav><a href='/'>Home</a></nav>{TEASERS}<table id=notices>{NOTICES}</table>"
-SAFE = frozenset({"html", "head", "meta", "title", "link", "body", "main", "div", "span", "p", "a", "h3", "table",
+SAFE = frozenset({"html", "head", "meta", "title", "link", "body", "main", "div", "span", "p", "a", "h1", "h2", "table",
     "tbody", "tr", "td"})  # fmt: skip
 HOSTILE = """
 <meta http-equiv="refresh" content="0;url=http://other.example/refreshed">
@@ -179,3 +180,38 @@ def test_a_pick_outside_of_the_items_is_explained(reader: Reader, site: Publishe
 
     expect(page.get_by_text("That is outside of the items.")).to_be_visible()
     expect(page.locator("#result .preview li")).to_have_count(5)
+
+
+def test_the_page_for_picking_is_accessible(reader: Reader, site: Publisher) -> None:
+    _hand, frame = opened(reader, site.serve("/news", TOWN))
+    page = reader.page
+    expect(frame.locator(".is-item")).to_have_count(5)
+    page.locator("#selectors > summary").click()
+
+    assert findings(page, in_the_dark=True) == []
+    assert sticking_out(page) == []
+    inside = page.frames[1].evaluate("document.documentElement.innerHTML")
+    wide, window = page.frames[1].evaluate("[document.documentElement.scrollWidth, innerWidth]")
+    assert wide <= window
+
+    # In the frame nothing runs, so axe looks at the same elements elsewhere.
+    page = reader.go("/about")
+    page.evaluate("(inside) => { document.documentElement.innerHTML = inside }", inside)
+    page.locator(".outline .is-item").first.wait_for()
+    page.wait_for_load_state("networkidle")
+    assert findings(page) == []
+
+
+def test_a_selector_that_is_wrong_is_told_after_a_pick(reader: Reader, site: Publisher) -> None:
+    hand, frame = opened(reader, site.serve("/news", TOWN))
+    page = reader.page
+    page.locator("#selectors > summary").click()
+    page.get_by_label("Author", exact=True).last.fill("b[")
+
+    hand.click(page.locator("#parts label", has_text="Title"))
+    hand.click(frame.get_by_role("link", name="A long story about life in quarter number 2"))
+
+    expect(page.get_by_text("author: The selector ends before a closing ].")).to_be_visible()
+    expect(page.locator("#field-author")).to_have_value("b[")
+    frame.locator(".outline").wait_for()
+    reader.complaints = [one for one in reader.complaints if "400 (Bad Request)" not in one]

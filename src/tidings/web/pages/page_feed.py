@@ -198,7 +198,7 @@ def _page(
         "part": form.part if form.part in PARTS else PARTS[0],
         "counts": {one.name: one for one in found.fields} if found else {},
         # There is nothing to pick in JSON.
-        "picks": found is not None and form.kind == PageKind.CSS,
+        "picks": form.kind == PageKind.CSS and (found is not None or bool(form.selectors)),
         "pick_problem": pick_problem,
     }
     return PageResponse(

@@ -1,10 +1,10 @@
 // Picking the parts of a feed on a page that has none: the page is in a frame whose own scripts never run. What is picked
 // goes to the server with the form, and comes back as the result, the selectors and the marks on the page.
 import { byId, find, words } from "./page.js";
-import { offer, swap } from "./tidings.js";
+import { offer, setBusy, swap } from "./tidings.js";
 
 const LOOK_MS = 250;
-const SWAPPED = ["parts", "result", "selectors"];
+const SWAPPED = ["parts", "picked", "result", "selectors"];
 const frame = find(".picker iframe");
 const form = frame.closest("form");
 
@@ -48,14 +48,16 @@ let isBusy = false;
 async function pick(number) {
   if (isBusy) return;
   isBusy = true;
-  form.ariaBusy = "true";
+  setBusy(form, true);
   const isOpen = byId("selectors").open;
   const body = new URLSearchParams(new FormData(form));
   body.set("pick", number);
   const done = await swap(form.action, SWAPPED, { method: "POST", body });
-  form.ariaBusy = null;
+  setBusy(form, false);
   isBusy = false;
   if (done === null) return offer(words.offline, words.retry, () => pick(number));
+  // A selector that was typed is wrong: the page says which.
+  if (!done) return form.submit();
   byId("selectors").open = isOpen;
   mark();
 }
