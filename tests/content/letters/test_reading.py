@@ -313,6 +313,16 @@ def test_pixels_and_comments_for_outlook_are_left_out() -> None:
     assert shown(one) == "<p>All</p>"
 
 
+@pytest.mark.parametrize("size", ["width=0", 'height="1"', "width='1px'", 'width="600" height="1"', "HEIGHT=00"])
+def test_a_picture_with_a_side_of_a_pixel_is_left_out(size: str) -> None:
+    assert shown(html_letter(f'<p>All</p><img src="https://t.example/open.gif" {size}>')) == "<p>All</p>"
+
+
+@pytest.mark.parametrize("size", ["width=10", 'width="1" style="width:100%"', 'height="100%"', "data-width=1", ""])
+def test_a_picture_that_is_seen_stays(size: str) -> None:
+    assert "chart.png" in shown(html_letter(f'<p>All</p><img src="https://t.example/chart.png" {size}>'))
+
+
 def test_scripts_of_a_letter_do_not_survive() -> None:
     one = html_letter('<p onclick="x()">Hi</p><script>alert(1)</script><a href="javascript:x()">y</a>')
 

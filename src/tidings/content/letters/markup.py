@@ -3,7 +3,7 @@
 Mail is laid out with tables, hides the text that lists of messages show (the preheader), has comments for Outlook, and
 names its pictures by `cid:`. Nothing here makes HTML safe: `cleaning` does that afterwards.
 
-comments | hidden texts | layout tables | pictures
+comments | hidden texts | pixels | layout tables | pictures
 """
 
 from __future__ import annotations
@@ -32,6 +32,9 @@ _HIDING: Final = re.compile(
 )
 _TABLE_TAG: Final = re.compile(r"<(/?)(table|tbody|thead|tfoot|tr|td|th|caption)\b([^<>]{0,3000})>", re.IGNORECASE)
 _KEPT: Final = re.compile(r"\s(?:hidden\b|(?:style|dir|lang)\s*=\s*(?:\"[^\"]*\"|'[^']*'))", re.IGNORECASE)
+_IMAGE: Final = re.compile(r"<img\b[^<>]{0,3000}>", re.IGNORECASE)
+_PIXEL_SIDE: Final = re.compile(r"\s(?:width|height)\s*=\s*[\"']?0{0,9}[01](?:px)?[\"'\s/>]", re.IGNORECASE)
+_SIZED_BY_STYLE: Final = re.compile(r"\sstyle\s*=[^<>]*(?:width|height)", re.IGNORECASE)
 _CID: Final = re.compile(r"""(\b(?:src|background)\s*=\s*["']?)cid:([^"'\s<>]{1,500})""", re.IGNORECASE)
 
 
@@ -39,6 +42,7 @@ def to_article(html: str, pictures: Mapping[str, Picture]) -> str:
     """Return the HTML without layout tables and hidden texts. pictures: by Content-ID."""
     html = _without_comments(html[:_MAX_CHARS])
     html = _STYLED.sub(_marked_hidden, html)
+    html = _IMAGE.sub(_without_pixel, html)
     html = _without_layout(html)
     return _with_pictures(html, pictures) if pictures else html
 
@@ -59,6 +63,15 @@ def _marked_hidden(tag: re.Match[str]) -> str:
     style = _STYLE.search(tag[0])
     value = (style[1] or style[2] or "")[:_MAX_STYLE_CHARS] if style else ""
     return f"{tag[0][:-1].rstrip('/')} hidden>" if value and _HIDING.search(unescape(value)) else tag[0]
+
+
+def _without_pixel(tag: re.Match[str]) -> str:
+    """Return an image, or "" for one with a side of at most one pixel.
+
+    Cleaning removes those with two such sides: on a page a script may give an image its size later, in a letter not.
+    """
+    is_pixel = _PIXEL_SIDE.search(tag[0]) and not _SIZED_BY_STYLE.search(tag[0])
+    return "" if is_pixel else tag[0]
 
 
 def _without_layout(html: str) -> str:
