@@ -265,6 +265,8 @@ YOUTUBE = "https://www.youtube.com/feeds/videos.xml"
         ("https://mastodon.social/@Gargron", ["https://mastodon.social/@Gargron.rss"]),
         ("https://mastodon.social/@Gargron/12345", ["https://mastodon.social/@Gargron.rss"]),
         ("https://mastodon.social/tags/rss", ["https://mastodon.social/tags/rss.rss"]),
+        ("https://mastodon.social/home", ["https://mastodon.social/api/v1/timelines/home"]),
+        ("https://mastodon.social/lists/12", ["https://mastodon.social/api/v1/timelines/list/12"]),
         ("https://bsky.app/profile/a.bsky.social", ["https://bsky.app/profile/a.bsky.social/rss"]),
         (
             "https://en.wikipedia.org/wiki/RSS",

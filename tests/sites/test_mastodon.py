@@ -10,7 +10,8 @@ import msgspec
 import pytest
 
 from support.polling_fixtures import PollingFixture
-from support.publisher import Publisher
+from support.publisher import Answer, Publisher
+from tidings.base.errors import NotFound
 from tidings.engine.database import Database
 from tidings.net.fetch import FetchRequest
 from tidings.sites.mastodon import Mastodon, item_of
@@ -95,6 +96,29 @@ def test_a_user_subscribes_with_a_token(polling: PollingFixture, site: Publisher
             await services.disconnect()
 
     assert polling.titles(asyncio.run(create())) == ["It rains."]
+
+
+@pytest.mark.one_engine
+@pytest.mark.parametrize(("password", "expected"), [(TOKEN, ["Home"]), ("", [])])
+def test_the_page_of_a_timeline_offers_it_to_whoever_has_a_token(
+    polling: PollingFixture, site: Publisher, password: str, expected: list[str]
+) -> None:
+    refused = Answer('{"error": "This method requires an authenticated user"}', status=422)
+    timeline = Answer(msgspec.json.encode([status(1, "It rains.")]), headers={"Content-Type": "application/json"})
+    site.script(HOME, lambda seen: timeline if "authorization" in seen.headers else refused)
+    page = site.serve("/home", "<html><title>Mastodon</title></html>")
+    services, user = polling.services, polling.user("alice")
+
+    async def find() -> list[str]:
+        try:
+            found = await services.feeds.discovery.find(user.id, {"url": page, "password": password})
+            return [feed.title for feed in found]
+        except NotFound:
+            return []
+        finally:
+            await services.disconnect()
+
+    assert asyncio.run(find()) == expected
 
 
 @pytest.mark.one_engine

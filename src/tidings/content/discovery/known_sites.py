@@ -268,6 +268,8 @@ _SOFTWARE: Final = tuple(
         (r"/(@[^/]+)", r"/\1.rss", r"Posts of \1"),  # Mastodon and compatible software
         (r"/users/([^/]+)", r"/users/\1.rss", r"Posts of \1"),
         (r"/tags/([^/]+)$", r"/tags/\1.rss", r"Posts tagged \1"),
+        (r"/home$", "/api/v1/timelines/home", "Home"),  # only with the token of an account
+        (r"/lists/(\d+)$", r"/api/v1/timelines/list/\1", "List"),
         (r"/c/([^/]+)/videos", r"/feeds/videos.xml?videoChannelName=\1", r"Videos of \1"),  # PeerTube
         (r"/a/([^/]+)", r"/feeds/videos.xml?accountName=\1", r"Videos of \1"),
         (r"/([cu])/([^/]+)$", r"/feeds/\1/\2.xml", r"\2"),  # Lemmy
