@@ -69,6 +69,9 @@ class WatchTimes:
                 await (self._ask_api(feed, missing) if self._api_key else self._read_pages(feed, missing))
         except TimeoutError:
             log.info("durations not found in time", feed=feed.id or None)
+        except Exception:
+            # The entries are worth more than their reading times.
+            log.exception("looking up durations crashed", feed=feed.id or None)
         found = {url: self._known[video] for url, video in videos.items() if self._known.get(video)}
         while len(self._known) > _MAX_KEPT:
             self._known.popitem(last=False)
