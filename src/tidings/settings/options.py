@@ -536,14 +536,14 @@ class Settings:
     cleanup_archive_read_days: timedelta | None = option(
         values.days_or_never,
         "Days after which read entries are deleted, counted from their last change; -1 for never. Starred,"
-        " shared and labelled entries are kept, and a feed may have its own limit.",
+        " shared, labelled and snoozed entries are kept, and a feed may have its own limit.",
         allowed=f"a whole number from 1 to {MAX_DAYS}, or {NEVER}",
         default="60",
     )
     cleanup_archive_unread_days: timedelta | None = option(
         values.days_or_never,
         "Days after which unread entries are deleted, counted from their last change; -1 for never. Starred,"
-        " shared and labelled entries are kept, and a feed may have its own limit.",
+        " shared, labelled and snoozed entries are kept, and a feed may have its own limit.",
         allowed=f"a whole number from 1 to {MAX_DAYS}, or {NEVER}",
         default="180",
     )
