@@ -960,6 +960,7 @@ TABLE users
     category_titles text COLLATE "C" NOT NULL DEFAULT 'path'::text -- How apps that know no tree see a category: path or name.
     duplicates text COLLATE "C" NOT NULL DEFAULT 'off'::text -- What happens to entries that repeat one of another feed.
     duplicates_in_apps text COLLATE "C" NOT NULL DEFAULT 'hide'::text -- What apps see of folded entries.
+    hides_unread_counts boolean NOT NULL DEFAULT false -- Pages show no counts next to lists.
     pk_users PRIMARY KEY (id)
     uq_users_username UNIQUE (username)
     CREATE UNIQUE INDEX pk_users ON public.users USING btree (id)

@@ -993,7 +993,7 @@ CREATE TABLE users (
     has_chosen_theme BOOLEAN DEFAULT 0 NOT NULL,
     has_chosen_direction BOOLEAN DEFAULT 0 NOT NULL,
     proxies_pictures BOOLEAN DEFAULT 0 NOT NULL,
-    saves_starred BOOLEAN DEFAULT 0 NOT NULL, category_titles TEXT DEFAULT 'path' NOT NULL, duplicates TEXT DEFAULT 'off' NOT NULL, duplicates_in_apps TEXT DEFAULT 'hide' NOT NULL,
+    saves_starred BOOLEAN DEFAULT 0 NOT NULL, category_titles TEXT DEFAULT 'path' NOT NULL, duplicates TEXT DEFAULT 'off' NOT NULL, duplicates_in_apps TEXT DEFAULT 'hide' NOT NULL, hides_unread_counts BOOLEAN DEFAULT 0 NOT NULL,
     CONSTRAINT uq_users_username UNIQUE (username)
 );
 

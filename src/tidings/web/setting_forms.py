@@ -189,6 +189,12 @@ READING = AccountForm(
                     N_("Apps that show each feed on its own may need them."),
                     choices=choices_of("duplicates_in_apps"),
                 ),
+                Field(
+                    "check",
+                    "hides_unread_counts",
+                    N_("Hide unread counts"),
+                    N_("In the sidebar, in titles and on the icon of the tab. Apps have theirs."),
+                ),
                 Field("check", "show_reading_time", N_("Show the reading time")),
                 _number("default_reading_speed", N_("Reading speed"), N_("Words per minute.")),
                 _number("cjk_reading_speed", N_("In Chinese, Japanese and Korean"), N_("Characters per minute.")),

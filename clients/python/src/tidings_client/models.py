@@ -274,6 +274,7 @@ UserField = Literal[
     "category_titles",
     "duplicates",
     "duplicates_in_apps",
+    "hides_unread_counts",
     "last_login_at",
 ]
 
@@ -2709,6 +2710,7 @@ class User(TypedDict):
     category_titles: str
     duplicates: str
     duplicates_in_apps: str
+    hides_unread_counts: bool
     last_login_at: str | None
 
 
@@ -2744,6 +2746,7 @@ class UserUpdate(TypedDict):
     external_font_hosts: NotRequired[str | None]
     gesture_nav: NotRequired[Literal["none", "tap", "swipe"] | None]
     google_id: NotRequired[str | None]
+    hides_unread_counts: NotRequired[bool | None]
     is_admin: NotRequired[bool | None]
     keep_filter_entry_rules: NotRequired[str | None]
     keyboard_shortcuts: NotRequired[bool | None]

@@ -123,6 +123,7 @@ class User(Struct, frozen=True):
         str,
         Setting(Risk.NONE, choices=DUPLICATES_IN_APPS, comment="What apps see of folded entries."),
     ] = "hide"
+    hides_unread_counts: Annotated[bool, Setting(Risk.NONE, comment="Pages show no counts next to lists.")] = False
     has_chosen_theme: bool = False
     has_chosen_direction: bool = False
 

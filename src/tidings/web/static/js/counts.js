@@ -46,7 +46,7 @@ export function show(counts) {
 
 // Show the count of the list in the title of the page.
 export function showTitle() {
-  const own = find(".columns:not(:has(#pane[data-entry])) .list-title .count");
+  const own = find(".columns:not(:has(#pane[data-entry])) .list-title .count:not([hidden])");
   const title = document.title.replace(/^\(\d[^)]*\) /, "");
   document.title = own?.textContent ? `(${own.textContent}) ${title}` : title;
 }
@@ -55,7 +55,7 @@ function paint(count) {
   showTitle();
   const shown = count > 99 ? "99+" : count;
   const badge = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64"><rect width="64" height="64" rx="14" fill="#b4441f"/><text x="32" y="45" font-family="system-ui,sans-serif" font-size="${count > 99 ? 28 : 36}" font-weight="700" text-anchor="middle" fill="#fbfaf7">${shown}</text></svg>`;
-  icon.href = count ? `data:image/svg+xml,${encodeURIComponent(badge)}` : plain;
+  icon.href = count && !first?.hidden ? `data:image/svg+xml,${encodeURIComponent(badge)}` : plain;
 }
 
 document.addEventListener("visibilitychange", () => (document.hidden ? clearTimeout(timer) : refresh(0)));
