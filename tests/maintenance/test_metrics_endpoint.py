@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from newsletters.letters import delivered, has_address, message
 from support.databases import Databases, SqliteDatabases
 from support.people import Cast, call, rss
 from support.publisher import Publisher
@@ -95,6 +96,22 @@ def test_metrics_of_a_worker_are_included_and_remain_after_it_ends(
     assert seen[POLLED] == 1
     assert seen["tidings_entries_stored_total"] == 3
     assert seen["tidings_poll_seconds_count"] >= 1
+
+
+def test_letters_are_counted_by_what_became_of_them(databases: Databases, folder: Path) -> None:
+    with counting(databases, folder) as service:
+        alice = Cast(service).person("alice")
+        path = has_address(alice)
+        for number in (1, 1, 2):
+            delivered(alice, path, message(number))
+        wait_until(lambda: 'tidings_letters_total{outcome="repeated"}' in read(service))
+        seen = read(service)
+
+    counted = {name: value for name, value in seen.items() if name.startswith("tidings_letters_total")}
+    assert counted == {
+        'tidings_letters_total{outcome="stored"}': 2,
+        'tidings_letters_total{outcome="repeated"}': 1,
+    }
 
 
 def wait_until(claim: Callable[[], bool], within_s: float = 60) -> None:

@@ -101,6 +101,12 @@ def record_backup(outcome: str) -> None:
         _process_metrics.record_backup(outcome)
 
 
+def record_letter(outcome: str) -> None:
+    """Counts a letter. outcome: one of a small fixed set: stored, repeated, blocked, filtered, put_off, refused."""
+    if _process_metrics is not None:
+        _process_metrics.record_letter(outcome)
+
+
 def record_cleanup(what: str, count: int) -> None:
     """Counts deleted rows. what: one of a small fixed set: entries, tombstones …"""
     if _process_metrics is not None and count:
@@ -125,6 +131,7 @@ __all__ = [
     "record_database_write",
     "record_deliveries_given_up",
     "record_delivery",
+    "record_letter",
     "record_poll",
     "record_request",
     "start",

@@ -55,6 +55,7 @@ class ProcessMetrics:
         self._deleted = self._counters(
             "tidings_cleanup_deleted", "Rows deleted because they were old or unused.", "what"
         )
+        self._letters = self._counters("tidings_letters", "Letters of newsletters, by outcome.", "outcome")
         self._backups = self._counters("tidings_backups", "Scheduled backups, by outcome.", "outcome")
         for counters, values in ((self._given_up, GIVEN_UP_REASONS), (self._backups, BACKUP_OUTCOMES)):
             for value in values:
@@ -98,6 +99,9 @@ class ProcessMetrics:
 
     def record_cleanup(self, what: str, count: int) -> None:
         self._deleted[what,].add(count)
+
+    def record_letter(self, outcome: str) -> None:
+        self._letters[outcome,].add()
 
     def record_backup(self, outcome: str) -> None:
         self._backups[outcome,].add()

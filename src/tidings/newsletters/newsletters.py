@@ -12,11 +12,13 @@ import structlog
 from msgspec import Struct
 from msgspec.structs import replace
 
+from tidings import metrics
 from tidings.base.errors import InvalidField, InvalidInput, NotFound, TidingsError
 from tidings.base.messages import msg
 from tidings.base.times import DAY, HOUR, Instant
 from tidings.content.letters import Letter, LetterUnreadable, raw_letter, read_letter
 from tidings.domain.accounts.users import User
+from tidings.domain.errors import AccountFull
 from tidings.domain.feeds.feeds import NEWSLETTERS_URL, Feed
 from tidings.domain.polling.changes import FeedUpdate
 from tidings.domain.polling.entry_policy import InstanceSettings
@@ -189,6 +191,18 @@ class Newsletters:
         One that cannot be read is stored as it came, with what is wrong. Raises AccountFull, TooManyLetters, and
         InvalidInput if the user has no category for a new feed; nothing is stored then.
         """
+        try:
+            received = self._receive(address, raw)
+        except TidingsError as error:
+            # A full account may have room later.
+            is_final = isinstance(error, InvalidInput | NotFound) and not isinstance(error, AccountFull)
+            metrics.record_letter("refused" if is_final else "put_off")
+            raise
+        metrics.record_letter(received.delivery.value)
+        log.info("letter received", address=address.id, delivery=received.delivery.value, feed=received.feed_id)
+        return received
+
+    def _receive(self, address: NewsletterAddress, raw: bytes) -> Received:
         now = self._clock()
         repeat_if_concurrent(lambda: self._count(address, now))
         try:
@@ -196,9 +210,7 @@ class Newsletters:
         except LetterUnreadable as error:
             log.warning("letter not readable", address=address.id, reason=error.message)
             letter = raw_letter(raw, error.message, now=now)
-        received = repeat_if_concurrent(lambda: self._deliver(address, letter, now))
-        log.info("letter received", address=address.id, delivery=received.delivery.value, feed=received.feed_id)
-        return received
+        return repeat_if_concurrent(lambda: self._deliver(address, letter, now))
 
     def _count(self, address: NewsletterAddress, now: Instant) -> None:
         """Count a letter of this hour. Raises TooManyLetters."""
