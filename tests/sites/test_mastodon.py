@@ -61,6 +61,15 @@ def test_a_home_timeline_is_a_feed(polling: PollingFixture, site: Publisher) -> 
     assert site.last.headers["authorization"] == f"Bearer {TOKEN}"
 
 
+def test_the_title_of_a_boost_is_what_was_boosted(polling: PollingFixture, site: Publisher) -> None:
+    url = serve(site, status(9, "", account=account("wind"), reblog=status(1, "Rain &lt;3 &amp; wind.")))
+    feed_id = polling.subscribe(polling.user("alice"), url, password=TOKEN)
+
+    polling.poll()
+
+    assert polling.titles(feed_id) == ["Rain <3 & wind."]
+
+
 def test_new_numbers_of_a_status_are_no_change(polling: PollingFixture, site: Publisher) -> None:
     url = serve(site, status(1, "It rains."))
     feed_id = polling.subscribe(polling.user("alice"), url, password=TOKEN)

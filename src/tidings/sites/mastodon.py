@@ -16,6 +16,7 @@ from urllib.parse import unquote, urlsplit
 from msgspec.structs import replace
 
 from tidings.base.messages import msg
+from tidings.content.formats import text
 from tidings.content.formats.json_feed import as_objects, as_text
 from tidings.net.errors import HttpError
 from tidings.net.fetch import Fetcher, FetchRequest, FetchResponse
@@ -117,13 +118,14 @@ def item_of(status: dict[str, Any]) -> dict[str, Any] | None:
     item = {
         "id": id_,
         "url": as_text(shown.get("url")) or as_text(shown.get("uri")),
+        # The beginning of what the author wrote becomes the title, without whose boost it is.
+        "summary": text.excerpt(as_text(shown.get("content"))),
         "content_html": content,
         "authors": [{"name": _name(account), "url": as_text(account.get("url"))}],
         "date_published": as_text(status.get("created_at")),
         "language": as_text(shown.get("language")),
         "tags": [as_text(tag.get("name")) for tag in as_objects(shown.get("tags"))],
     }
-    # Without a title, a feed has the beginning of the content in its place: of a boost, that is what was boosted.
     return item | {"title": warning} if warning else item
 
 
