@@ -272,7 +272,7 @@ Response = aiohttp.ClientResponse
 _MAX_HEADER = 32 * 1024
 _MAX_HEADERS = 128
 
-_REASONS: dict[int, Message] = {
+REASONS: dict[int, Message] = {
     errno.ECONNREFUSED: msg("{host} refuses the connection"),
     errno.ECONNRESET: msg("{host} broke off the connection"),
     errno.EHOSTUNREACH: msg("{host} cannot be reached"),
@@ -524,9 +524,9 @@ def _problem(error: Exception, target: Target, proxy: Target | None) -> Message:
 def _socks_problem(error: SocksFailure, host: str, proxy: Message) -> Message:
     """Return why a connection through a SOCKS proxy failed. Other replies than those are refusals of the proxy."""
     if error.reply in _SOCKS_REPLIES:
-        return _REASONS[_SOCKS_REPLIES[error.reply]].with_values(host=host)
+        return REASONS[_SOCKS_REPLIES[error.reply]].with_values(host=host)
     number = error.cause.errno if isinstance(error.cause, OSError) else errno.ECONNREFUSED
-    return _REASONS.get(number or 0, _REASONS[errno.EHOSTUNREACH]).with_values(host=proxy)
+    return REASONS.get(number or 0, REASONS[errno.EHOSTUNREACH]).with_values(host=proxy)
 
 
 def _proxy_name(proxy: Target) -> Message:
@@ -536,14 +536,14 @@ def _proxy_name(proxy: Target) -> Message:
 def _reason(error: aiohttp.ClientConnectorError, host: str | Message) -> Message:
     # A connection that ends during the TLS handshake has no error number.
     number = errno.ECONNRESET if isinstance(error.os_error, ConnectionResetError) else error.os_error.errno
-    return _REASONS.get(number or 0, _REASONS[errno.EHOSTUNREACH]).with_values(host=host)
+    return REASONS.get(number or 0, REASONS[errno.EHOSTUNREACH]).with_values(host=host)
 
 
 def _tls_failure(target: Target, error: Exception) -> Message:
-    return msg("The secure connection to {host} failed: {reason}.", host=target.host, reason=_tls_reason(error))
+    return msg("The secure connection to {host} failed: {reason}.", host=target.host, reason=tls_reason(error))
 
 
-def _tls_reason(error: Exception) -> str | Message:
+def tls_reason(error: Exception) -> str | Message:
     """Return the reason that OpenSSL gives, without file names and numbers."""
     cause: object = getattr(error, "certificate_error", None) or getattr(error, "os_error", None) or error
     if isinstance(cause, ssl.SSLCertVerificationError):
