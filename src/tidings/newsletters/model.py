@@ -49,6 +49,18 @@ class Delivery(StrEnum):
     """A filter of the user or the feed removed it."""
 
 
+class LetterTarget(Struct, frozen=True):
+    """To whom a letter is delivered, and where new feeds go."""
+
+    user_id: int
+    address_id: int | None = None
+    """The secret address at which it arrived, if it did."""
+    name: str = ""
+    """The title of the feed that all senders share."""
+    is_one_feed: bool = False
+    category_id: int | None = None
+
+
 class NewsletterAddress(Struct, frozen=True):
     """A secret address of a user."""
 
@@ -63,6 +75,10 @@ class NewsletterAddress(Struct, frozen=True):
     letters: int
     hour: int
     hour_letters: int
+
+    @property
+    def target(self) -> LetterTarget:
+        return LetterTarget(self.user_id, self.id, self.name, self.is_one_feed, self.category_id)
 
     def __repr__(self) -> str:
         """Leaves out the secret: addresses may appear in logs and tracebacks."""

@@ -6,6 +6,7 @@ message ─► address by its secret ─► read (`content.letters`) ─► know
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 import structlog
@@ -14,7 +15,7 @@ from msgspec.structs import replace
 
 from tidings import metrics
 from tidings.base.errors import InvalidField, InvalidInput, NotFound, TidingsError
-from tidings.base.messages import msg
+from tidings.base.messages import Message, msg
 from tidings.base.times import DAY, HOUR, Instant
 from tidings.content.letters import Letter, LetterUnreadable, raw_letter, read_letter
 from tidings.domain.accounts.users import User
@@ -24,7 +25,7 @@ from tidings.domain.polling.changes import FeedUpdate
 from tidings.domain.polling.entry_policy import InstanceSettings
 from tidings.engine.database import Database, Read, Write
 from tidings.newsletters import model, store
-from tidings.newsletters.model import Delivery, NewsletterAddress, NewsletterFeed, NewsletterSender
+from tidings.newsletters.model import Delivery, LetterTarget, NewsletterAddress, NewsletterFeed, NewsletterSender
 from tidings.services.clock import Clock
 from tidings.services.concurrent_changes import repeat_if_concurrent
 from tidings.services.feeds.categories import owned_category
@@ -40,6 +41,14 @@ log = structlog.get_logger()
 
 # How long a letter is remembered, so that a copy of it is recognised.
 REMEMBERED_FOR: Final = 400 * DAY
+
+
+# Writes what belongs to the transaction that stores a letter.
+Record = Callable[[Write], None]
+
+
+def no_record(_db: Write) -> None:
+    """Does nothing."""
 
 
 class TooManyLetters(TidingsError):
@@ -185,32 +194,45 @@ class Newsletters:
 
     # Letters
 
-    def receive(self, address: NewsletterAddress, raw: bytes) -> Received:
-        """Store a message as an entry of its sender's feed.
+    def receive(
+        self, address: NewsletterAddress, raw: bytes, *, problem: Message | None = None, record: Record = no_record
+    ) -> Received:
+        """Store a message that was delivered at an address as an entry of its sender's feed.
 
-        One that cannot be read is stored as it came, with what is wrong. Raises AccountFull, TooManyLetters, and
-        InvalidInput if the user has no category for a new feed; nothing is stored then.
+        Raises TooManyLetters, and otherwise does as `store_letter`.
         """
-        try:
-            received = self._receive(address, raw)
-        except TidingsError as error:
-            # A full account may have room later.
-            is_final = isinstance(error, InvalidInput | NotFound) and not isinstance(error, AccountFull)
-            metrics.record_letter("refused" if is_final else "put_off")
-            raise
-        metrics.record_letter(received.delivery.value)
-        log.info("letter received", address=address.id, delivery=received.delivery.value, feed=received.feed_id)
-        return received
 
-    def _receive(self, address: NewsletterAddress, raw: bytes) -> Received:
+        def count_and_store() -> Received:
+            now = self._clock()
+            repeat_if_concurrent(lambda: self._count(address, now))
+            return self._store(address.target, raw, problem, record)
+
+        return _measured(count_and_store)
+
+    def store_letter(
+        self, target: LetterTarget, raw: bytes, *, problem: Message | None = None, record: Record = no_record
+    ) -> Received:
+        """Store a message as an entry of its sender's feed, once for each Message-ID.
+
+        One that cannot be read is stored as it came, with what is wrong. problem: what is known to be wrong; the
+        message is not read then. record: writes what belongs to the same transaction, for repeated and blocked letters,
+        too.
+        Raises AccountFull, and InvalidInput if the user has no category for a new feed; nothing is stored then.
+        """
+        return _measured(lambda: self._store(target, raw, problem, record))
+
+    def _store(self, target: LetterTarget, raw: bytes, problem: Message | None, record: Record) -> Received:
         now = self._clock()
-        repeat_if_concurrent(lambda: self._count(address, now))
-        try:
-            letter = read_letter(raw, now=now)
-        except LetterUnreadable as error:
-            log.warning("letter not readable", address=address.id, reason=error.message)
-            letter = raw_letter(raw, error.message, now=now)
-        return repeat_if_concurrent(lambda: self._deliver(address, letter, now))
+        letter = _read(target, raw, problem, now)
+        received = repeat_if_concurrent(lambda: self._deliver(target, letter, now, record))
+        log.info(
+            "letter received",
+            address=target.address_id,
+            user_id=target.user_id,
+            delivery=received.delivery.value,
+            feed=received.feed_id,
+        )
+        return received
 
     def _count(self, address: NewsletterAddress, now: Instant) -> None:
         """Count a letter of this hour. Raises TooManyLetters."""
@@ -224,12 +246,15 @@ class Newsletters:
                 raise TooManyLetters
             store.set_hour(db, known, hour, count)
 
-    def _deliver(self, address: NewsletterAddress, letter: Letter, now: Instant) -> Received:
+    def _deliver(self, target: LetterTarget, letter: Letter, now: Instant, record: Record) -> Received:
         digest = model.letter_digest(letter)
         with self._database.writing() as db:
-            if store.has_letter(db, address.user_id, digest):
+            if store.has_letter(db, target.user_id, digest):
+                record(db)
                 return Received(Delivery.REPEATED)
-            destination = self._destination(db, address, letter, now)
+            destination = self._destination(db, target, letter, now)
+            if destination.feed is None:
+                record(db)
         if destination.feed is None:
             return Received(Delivery.BLOCKED)
         user, feed = destination.user, destination.feed
@@ -242,17 +267,19 @@ class Newsletters:
         with self._database.writing() as db:
             store.add_letter(db, user.id, digest, now)
             (result,) = store_updates(db, [ready], listeners=self._listeners)
-            store.count_letter(db, address, now)
+            if target.address_id is not None:
+                store.count_letter(db, user.id, target.address_id, now)
             store.count_of_sender(db, user.id, destination.sender_id)
             store.change_sender(db, user.id, destination.sender_id, **model.newest_columns(letter, now))
+            record(db)
         log_rule_errors(feed.id, ready.rule_errors)
         return _received(decided, feed, result.new_ids)
 
-    def _destination(self, db: Write, address: NewsletterAddress, letter: Letter, now: Instant) -> _Destination:
+    def _destination(self, db: Write, target: LetterTarget, letter: Letter, now: Instant) -> _Destination:
         """Return the sender and the feed of a letter, each made on first use."""
-        user = users.get(db, address.user_id)
+        user = users.get(db, target.user_id)
         if user is None:
-            raise _unknown_address(address.id)
+            raise NotFound(msg("The user of this letter does not exist any more."))
         sender = self._sender(db, user.id, letter)
         if sender.is_blocked:
             store.count_discarded(db, user.id, sender.id, now)
@@ -260,7 +287,7 @@ class Newsletters:
         self._listeners.ensure_room(db, user.id)
         feed = feeds.get(db, user.id, sender.feed_id) if sender.feed_id is not None else None
         if feed is None:
-            feed = self._ensure_feed(db, user.id, address, sender, now)
+            feed = self._ensure_feed(db, user.id, target, sender, now)
             store.change_sender(db, user.id, sender.id, feed_id=feed.id)
         return _Destination(user, sender.id, feed)
 
@@ -272,19 +299,42 @@ class Newsletters:
         return _owned_sender(db, user_id, store.ensure_sender(db, user_id, key, name))
 
     def _ensure_feed(
-        self, db: Write, user_id: int, address: NewsletterAddress, sender: NewsletterSender, now: Instant
+        self, db: Write, user_id: int, target: LetterTarget, sender: NewsletterSender, now: Instant
     ) -> Feed:
         """Return the feed for a sender's letters. It is disabled, since nothing can be fetched from its address."""
         url, title = model.feed_url_of_sender(sender.sender_key), sender.name
-        if address.is_one_feed:
-            url, title = model.feed_url_of_address(address.name), address.name
+        if target.is_one_feed:
+            url, title = model.feed_url_of_address(target.name), target.name
         feed_id = feeds.id_by_url(db, user_id, url)
         if feed_id is None:
             self._listeners.ensure_feeds(db, user_id, 1)
-            category_id = address.category_id or _first_category(db, user_id)
+            category_id = target.category_id or _first_category(db, user_id)
             times = {"created_at": now, "checked_at": now, "next_check_at": now, "icon_checked_at": now}
             feed_id = feeds.add(db, user_id, category_id=category_id, feed_url=url, title=title, disabled=True, **times)
         return feed_of_letters(db, user_id, feed_id)
+
+
+def _measured(store_it: Callable[[], Received]) -> Received:
+    """Count what became of a letter in the metrics."""
+    try:
+        received = store_it()
+    except TidingsError as error:
+        # A full account may have room later.
+        is_final = isinstance(error, InvalidInput | NotFound) and not isinstance(error, AccountFull)
+        metrics.record_letter("refused" if is_final else "put_off")
+        raise
+    metrics.record_letter(received.delivery.value)
+    return received
+
+
+def _read(target: LetterTarget, raw: bytes, problem: Message | None, now: Instant) -> Letter:
+    if problem is None:
+        try:
+            return read_letter(raw, now=now)
+        except LetterUnreadable as error:
+            problem = error.text
+    log.warning("letter not readable", address=target.address_id, user_id=target.user_id, reason=problem.english())
+    return raw_letter(raw, problem.english(), now=now)
 
 
 def forget_letters(db: Write, now: Instant, limit: int) -> int:

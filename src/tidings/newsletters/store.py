@@ -87,8 +87,8 @@ def remove_address(db: Write, user_id: int, address_id: int) -> bool:
     return db.run(_delete_address, user=user_id, address=address_id) > 0
 
 
-def count_letter(db: Write, address: NewsletterAddress, now: Instant) -> None:
-    db.run(_count_letter, user=address.user_id, address=address.id, moment=now)
+def count_letter(db: Write, user_id: int, address_id: int, now: Instant) -> None:
+    db.run(_count_letter, user=user_id, address=address_id, moment=now)
 
 
 def set_hour(db: Write, address: NewsletterAddress, hour: int, count: int) -> None:
