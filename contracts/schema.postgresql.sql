@@ -557,6 +557,38 @@ TABLE newsletter_letters
     CREATE UNIQUE INDEX pk_newsletter_letters ON public.newsletter_letters USING btree (id)
     CREATE UNIQUE INDEX uq_newsletter_letters_user_id_digest ON public.newsletter_letters USING btree (user_id, digest)
 
+TABLE newsletter_mailboxes
+    id integer NOT NULL DEFAULT nextval('newsletter_mailboxes_id_seq'::regclass)
+    user_id integer -- NULL for the mailbox of this installation, whose password is in the settings.
+    is_shared boolean NOT NULL DEFAULT false -- It is the mailbox of this installation.
+    host text COLLATE "C" NOT NULL
+    port integer NOT NULL DEFAULT 993
+    has_tls boolean NOT NULL DEFAULT true -- Without it, only connections to this machine are made.
+    username text COLLATE "C" NOT NULL
+    password text COLLATE "C" NOT NULL DEFAULT ''::text
+    folder text COLLATE "C" NOT NULL
+    marks_seen boolean NOT NULL DEFAULT false -- Letters that were stored are marked as seen.
+    uid_validity bigint NOT NULL DEFAULT 0 -- Of the folder when it was read last; the UIDs are worth nothing with another one. 0: never read.
+    last_uid bigint NOT NULL DEFAULT 0 -- Messages up to this one are done.
+    horizon_uid bigint NOT NULL DEFAULT 0 -- The newest message at the first round: up to it, only those since letters_since count.
+    letters_since bigint NOT NULL
+    deferred text COLLATE "C" NOT NULL DEFAULT ''::text -- UIDs up to last_uid that are tried again, separated by blanks.
+    polled_at bigint -- When it was read last, with or without success.
+    next_poll_at bigint NOT NULL
+    failures integer NOT NULL DEFAULT 0 -- Rounds that failed since the last success.
+    error text COLLATE "C" NOT NULL DEFAULT ''::text -- Why the last round failed, in English; empty if it did not.
+    error_form text COLLATE "C" NOT NULL DEFAULT ''::text -- The same as a JSON message; empty if it cannot be restored from it.
+    letters integer NOT NULL DEFAULT 0 -- How many have become entries.
+    claimed_until bigint -- A worker reads it until then; who dies loses it.
+    claimed_by text COLLATE "C" NOT NULL DEFAULT ''::text
+    fk_newsletter_mailboxes_user_id_users FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+    pk_newsletter_mailboxes PRIMARY KEY (id)
+    uq_newsletter_mailboxes_user_id UNIQUE (user_id)
+    CREATE INDEX ix_newsletter_mailboxes_due ON public.newsletter_mailboxes USING btree (next_poll_at, id)
+    CREATE UNIQUE INDEX pk_newsletter_mailboxes ON public.newsletter_mailboxes USING btree (id)
+    CREATE UNIQUE INDEX uq_newsletter_mailboxes_shared ON public.newsletter_mailboxes USING btree (is_shared) WHERE is_shared
+    CREATE UNIQUE INDEX uq_newsletter_mailboxes_user_id ON public.newsletter_mailboxes USING btree (user_id)
+
 TABLE newsletter_senders
     id integer NOT NULL DEFAULT nextval('newsletter_senders_id_seq'::regclass)
     user_id integer NOT NULL

@@ -581,6 +581,38 @@ CREATE TABLE newsletter_letters (
 
 CREATE INDEX ix_newsletter_letters_received ON newsletter_letters (received_at);
 
+CREATE TABLE newsletter_mailboxes (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    user_id INTEGER,
+    is_shared BOOLEAN DEFAULT 0 NOT NULL,
+    host TEXT NOT NULL,
+    port INTEGER DEFAULT 993 NOT NULL,
+    has_tls BOOLEAN DEFAULT 1 NOT NULL,
+    username TEXT NOT NULL,
+    password TEXT DEFAULT '' NOT NULL,
+    folder TEXT NOT NULL,
+    marks_seen BOOLEAN DEFAULT 0 NOT NULL,
+    uid_validity BIGINT DEFAULT 0 NOT NULL,
+    last_uid BIGINT DEFAULT 0 NOT NULL,
+    horizon_uid BIGINT DEFAULT 0 NOT NULL,
+    letters_since BIGINT NOT NULL,
+    "deferred" TEXT DEFAULT '' NOT NULL,
+    polled_at BIGINT,
+    next_poll_at BIGINT NOT NULL,
+    failures INTEGER DEFAULT 0 NOT NULL,
+    error TEXT DEFAULT '' NOT NULL,
+    error_form TEXT DEFAULT '' NOT NULL,
+    letters INTEGER DEFAULT 0 NOT NULL,
+    claimed_until BIGINT,
+    claimed_by TEXT DEFAULT '' NOT NULL,
+    CONSTRAINT fk_newsletter_mailboxes_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+    CONSTRAINT uq_newsletter_mailboxes_user_id UNIQUE (user_id)
+);
+
+CREATE INDEX ix_newsletter_mailboxes_due ON newsletter_mailboxes (next_poll_at, id);
+
+CREATE UNIQUE INDEX uq_newsletter_mailboxes_shared ON newsletter_mailboxes (is_shared) WHERE is_shared;
+
 CREATE TABLE newsletter_senders (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     user_id INTEGER NOT NULL,

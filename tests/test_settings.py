@@ -243,6 +243,30 @@ def test_a_secret_is_not_in_the_printed_form_of_the_settings() -> None:
     assert "horse" not in shown
 
 
+def test_a_mailbox_of_newsletters_is_written_as_a_url() -> None:
+    needed = {"NEWSLETTERS_IMAP_PASSWORD": "hunter2", "NEWSLETTERS_ADDRESS": "news+{secret}@example.org"}
+
+    def read(url: str) -> object:
+        return load(NEWSLETTERS_IMAP_URL=url, **needed).newsletters_imap_url
+
+    assert read("imaps://news@mail.example.org") == ("mail.example.org", 993, True, "news", "INBOX")
+    assert read("imaps://a%40b.org@[::1]:99/Gro%C3%9Fe%20See/A") == ("::1", 99, True, "a@b.org", "Große See/A")
+    assert read("imap://news@localhost/x") == ("localhost", 143, False, "news", "x")
+    for url in ("https://news@mail.example.org", "imaps://mail.example.org", "imaps://news@", "imaps://news@x/y?z"):
+        assert "TIDINGS_NEWSLETTERS_IMAP_URL" in refusal(NEWSLETTERS_IMAP_URL=url, **needed)
+    message = refusal(NEWSLETTERS_IMAP_URL="imaps://news:hunter2@mail.example.org", **needed)
+    assert "the password belongs into TIDINGS_NEWSLETTERS_IMAP_PASSWORD" in message
+    assert "hunter2" not in message
+
+
+def test_half_a_mailbox_of_newsletters_is_refused() -> None:
+    url = "imaps://news@mail.example.org"
+    assert "needs TIDINGS_NEWSLETTERS_IMAP_PASSWORD and TIDINGS_NEWSLETTERS_ADDRESS" in refusal(
+        NEWSLETTERS_IMAP_URL=url
+    )
+    assert "no effect without TIDINGS_NEWSLETTERS_IMAP_URL" in refusal(NEWSLETTERS_IMAP_PASSWORD="hunter2")
+
+
 def test_an_unknown_setting_stops_the_start_and_hints_at_the_nearest() -> None:
     assert "did you mean TIDINGS_LISTEN_ADDR?" in refusal(LISTEN_ADDRESS="127.0.0.1:80")
     assert "did you mean" not in refusal(ZZZ="1")

@@ -15,10 +15,11 @@ from tidings.services.entries.entries import NoSaver
 
 HANDBOOK = (Path(__file__).parents[2] / "docs" / "api.md").read_text()
 CODE = "x-error-code"
-# Of the start of a process, of attempts to deliver, of letters, which are stored as they came, and of sign-ins at a
-# provider, which end on a page: no response of the API has them. And what only has subclasses.
+# Of the start of a process, of attempts to deliver, of letters, which are stored as they came, of mailboxes, which keep
+# what went wrong, and of sign-ins at a provider, which end on a page: no response of the API has them. And what only
+# has subclasses.
 NOT_IN_RESPONSES = {
-    "cannot-start", "refused", "unsendable", "letter-unreadable", "error",
+    "cannot-start", "refused", "unsendable", "letter-unreadable", "mailbox-failed", "error",
     "openid-error", "openid-provider-unavailable", "openid-broken-token",
 }  # fmt: skip
 

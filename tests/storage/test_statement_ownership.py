@@ -56,6 +56,7 @@ OF_ALL_USERS = {
     "deliveries.store.outbox": "the worker serves the queues of all users; a queue holds deliveries of one user",
     "rules.runs_store": "the worker applies rules of all users; a run names the user in each change of entries",
     "live_opml.claims_store": "the worker checks lists of all users; a claim touches nothing else of the row",
+    "newsletters.imap.claims_store": "the worker reads mailboxes of all users; what it writes names the worker",
     "storage.entries.search_index": "the worker indexes waiting entries of all users",
     "storage.entries.tombstones": "cleanup goes through the tombstones of all feeds",
     "engine.full_text": "the index is written for all users; a search matches only terms marked with the user's id",

@@ -42,8 +42,9 @@ def taken(service: RunningService, site: Publisher) -> Examples:
     """Return examples by operation. service: it has no user yet."""
     resources = ResourceFactory(Cast(service).person("ada", is_admin=True, username="ada"), site)
     _imported_before(resources.person)
-    # No other example makes one.
+    # No other example makes one, or it is read first.
     resources.id_of("sender_id")
+    resources.person.put("/v1/newsletters/mailbox", BODIES["set_newsletter_mailbox"], status=201)
     routes = operations_of(DOCUMENTED_ROUTES)
     created: Examples = {}
     # Reads come before changes. Deletions have no example.

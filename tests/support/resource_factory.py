@@ -148,6 +148,7 @@ BODIES: Mapping[str, Any] = {
     },
     "create_newsletter": {"name": "Letters about the sea", "one_feed": False},
     "update_newsletter_sender": {"name": "Tide tables", "blocked": False},
+    "set_newsletter_mailbox": {"host": "imap.example.org", "username": "ann", "password": "8c1f", "folder": "Letters"},
     "update_webhook": {"events": ["entry_starred"], "enabled": False},
     "update_integrations": {
         "webhook": {"enabled": True, "url": "{site}/hook"},

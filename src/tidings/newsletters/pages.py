@@ -146,6 +146,7 @@ def _page(
             for one in newsletters.newsletters.list_addresses(user_id)
         ],
         "senders": newsletters.newsletters.list_senders(user_id),
+        "mailbox": newsletters.mailboxes.find(user_id),
         "name_typed": form.name,
         "is_one_feed": bool(form.one_feed),
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from tidings.newsletters.imap.mailboxes import Mailboxes
 from tidings.newsletters.lmtp_listener import Place
 from tidings.newsletters.newsletters import Newsletters
 from tidings.newsletters.unsubscribing import Unsubscriber
@@ -17,6 +18,7 @@ class NewsletterServices(SliceServices):
 
     newsletters: Newsletters
     unsubscriber: Unsubscriber
+    mailboxes: Mailboxes
     base_url: str
     """Where the service is, without a slash at the end."""
     mail_address: str
@@ -28,8 +30,13 @@ class NewsletterServices(SliceServices):
         """Return the path at which messages are delivered, with the base path."""
         return f"{urlsplit(self.base_url).path}/mail/{secret}"
 
+    def release_leases(self, worker: str) -> int:
+        """Release the mailboxes that a worker was about to read."""
+        return self.mailboxes.release_all(worker)
+
     async def close(self) -> None:
-        """Close connections to senders. Call it inside the event loop that used them."""
+        """Close connections to senders and mailboxes. Call it inside the event loop that used them."""
+        self.mailboxes.close()
         await self.unsubscriber.close()
 
     def mail_addresses(self, secret: str) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Column, ForeignKey, Index, Integer, LargeBinary, Table, UniqueConstraint
 
-from tidings.engine.columns import flag, instant, key, long_key, metadata, number, owner, partial_index, words
+from tidings.engine.columns import big, flag, instant, key, long_key, metadata, number, owner, partial_index, words
 
 newsletter_addresses = Table(
     "newsletter_addresses",
@@ -71,3 +71,44 @@ newsletter_letters = Table(
     sqlite_autoincrement=True,
     comment="Letters that have arrived, so that a copy is not stored again.",
 )
+
+newsletter_mailboxes = Table(
+    "newsletter_mailboxes",
+    metadata,
+    key(),
+    Column(
+        "user_id",
+        Integer,
+        ForeignKey("users.id", ondelete="CASCADE"),
+        comment="NULL for the mailbox of this installation, whose password is in the settings.",
+    ),
+    flag("is_shared", comment="It is the mailbox of this installation."),
+    words("host", None),
+    number("port", 993),
+    flag("has_tls", default=True, comment="Without it, only connections to this machine are made."),
+    words("username", None),
+    words("password"),
+    words("folder", None),
+    flag("marks_seen", comment="Letters that were stored are marked as seen."),
+    big(
+        "uid_validity",
+        "Of the folder when it was read last; the UIDs are worth nothing with another one. 0: never read.",
+    ),
+    big("last_uid", "Messages up to this one are done."),
+    big("horizon_uid", "The newest message at the first round: up to it, only those since letters_since count."),
+    instant("letters_since"),
+    words("deferred", comment="UIDs up to last_uid that are tried again, separated by blanks."),
+    instant("polled_at", nullable=True, comment="When it was read last, with or without success."),
+    instant("next_poll_at"),
+    number("failures", 0, "Rounds that failed since the last success."),
+    words("error", comment="Why the last round failed, in English; empty if it did not."),
+    words("error_form", comment="The same as a JSON message; empty if it cannot be restored from it."),
+    number("letters", 0, "How many have become entries."),
+    instant("claimed_until", nullable=True, comment="A worker reads it until then; who dies loses it."),
+    words("claimed_by"),
+    UniqueConstraint("user_id"),
+    Index("ix_newsletter_mailboxes_due", "next_poll_at", "id"),
+    sqlite_autoincrement=True,
+    comment="Folders on IMAP servers, which are polled for letters.",
+)
+partial_index("uq_newsletter_mailboxes_shared", newsletter_mailboxes.c.is_shared, where="is_shared", unique=True)

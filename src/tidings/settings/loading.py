@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tidings.base.errors import StartError
+from tidings.settings.newsletter_mailbox import check_newsletter_mailbox
 from tidings.settings.option import PREFIX, Option
 from tidings.settings.options import OPTIONS, Settings
 from tidings.settings.values import InvalidValue, LogFormat
@@ -77,7 +78,8 @@ def load_with_origins(environ: Mapping[str, str], config_path: Path | None = Non
         origins[option.field] = raw.origin if raw else DEFAULT
         shown[option.field] = _shown(option, raw) if raw else None
     loaded = Loaded(Settings(**values), origins, shown)
-    check_ways_to_sign_in(loaded.settings, is_set=lambda field: not loaded.is_default(field))
+    for check in (check_ways_to_sign_in, check_newsletter_mailbox):
+        check(loaded.settings, is_set=lambda field: not loaded.is_default(field))
     return loaded
 
 

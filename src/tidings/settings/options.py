@@ -19,6 +19,7 @@ from tidings.settings.option import PREFIX, Option, option
 from tidings.settings.values import (
     ByteCount,
     DatabaseEngine,
+    ImapUrl,
     ListenAddress,
     LogFormat,
     LogLevel,
@@ -386,6 +387,33 @@ class Settings:
         "Where a mail server on this machine delivers newsletters by LMTP; see docs/newsletters.md. Whoever can connect"
         " there needs only the secret of an address, as with POST /mail/{secret}.",
         allowed="unix:/path/of/a/socket, or a loopback address and a port such as 127.0.0.1:2424",
+    )
+    newsletters_imap_url: ImapUrl | None = option(
+        values.imap_url,
+        "A folder on an IMAP server that is read for the newsletters of all users. The addresses in the headers of each"
+        " message say whose it is; other messages are left alone. Needs TIDINGS_NEWSLETTERS_IMAP_PASSWORD and"
+        " TIDINGS_NEWSLETTERS_ADDRESS. Without TLS (imap://), only connections to this machine are made.",
+        allowed="a URL like imaps://user@mail.example.org/Folder; write @ in the user as %40",
+        mask=values.mask_password,
+    )
+    newsletters_imap_password: str | None = option(
+        values.line,
+        "Password of the user in TIDINGS_NEWSLETTERS_IMAP_URL.",
+        allowed="text without line breaks",
+        mask=values.mask_all,
+    )
+    newsletters_imap_mark_seen: bool = option(
+        values.boolean,
+        "Whether newsletters that were taken from TIDINGS_NEWSLETTERS_IMAP_URL are marked as seen there. Otherwise"
+        " nothing is changed in the mailbox.",
+        allowed="1, true, yes, on or 0, false, no, off",
+        default="0",
+    )
+    newsletters_imap_interval: timedelta = option(
+        values.minutes(1, 1440),
+        "Minutes between two looks into a mailbox, those of users included.",
+        allowed="a whole number from 1 to 1440",
+        default="5",
     )
     fetcher_allow_private_networks: bool = option(
         values.boolean,

@@ -13,7 +13,7 @@ from enum import StrEnum
 from ipaddress import AddressValueError, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from pathlib import Path
 from typing import NamedTuple, NewType, TypeVar
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
 from tidings.base.errors import InvalidInput
 from tidings.domain.accounts.users import validate_password, validate_username
@@ -89,6 +89,16 @@ class ListenAddress(NamedTuple):
     def reachable_locally(self) -> ListenAddress:
         """Return the address that a browser on this machine can open: localhost instead of "every address"."""
         return self._replace(host="localhost") if self.host in WILDCARD_HOSTS else self
+
+
+class ImapUrl(NamedTuple):
+    """A folder on an IMAP server."""
+
+    host: str
+    port: int
+    has_tls: bool
+    username: str
+    folder: str
 
 
 Kind = TypeVar("Kind", bound=StrEnum)
@@ -169,6 +179,21 @@ def mail_template(text: str) -> str:
     if not re.fullmatch(r"[^\s@{}<>,;:\"]*\{secret\}[^\s@{}<>,;:\"]*@[^\s@{}<>,;:\"]+", text):
         raise InvalidValue
     return text
+
+
+def imap_url(text: str) -> ImapUrl:
+    """Return the parts of imaps://user@host:port/Folder; those of its user and folder may be percent-encoded.
+
+    Source: RFC 5092, without its parameters.
+    """
+    url = _split(line(text))
+    if url.scheme not in {"imaps", "imap"} or not url.hostname or not url.username or url.query or url.fragment:
+        raise InvalidValue
+    if url.password is not None:
+        raise InvalidValue("the password belongs into TIDINGS_NEWSLETTERS_IMAP_PASSWORD")
+    has_tls = url.scheme == "imaps"
+    port = url.port or (993 if has_tls else 143)
+    return ImapUrl(url.hostname, port, has_tls, unquote(url.username), unquote(url.path[1:]) or "INBOX")
 
 
 def password(text: str) -> str:

@@ -1789,6 +1789,33 @@ class AsyncClient(AsyncConnection):
         answer: models.Newsletter = await self._json(Call("POST", "/v1/newsletters", body=body))
         return answer
 
+    async def delete_newsletter_mailbox(self) -> None:
+        """Stop reading your mailbox, and forget its password.
+
+        Letters stay, here and there.
+
+        An API key needs the scope manage.
+        """
+        await self._nothing(Call("DELETE", "/v1/newsletters/mailbox"))
+
+    async def newsletter_mailbox(self) -> models.NewsletterMailbox:
+        """Return the mailbox that is read for your letters, without its password.
+
+        An API key needs the scope manage.
+        """
+        answer: models.NewsletterMailbox = await self._json(Call("GET", "/v1/newsletters/mailbox"))
+        return answer
+
+    async def set_newsletter_mailbox(self, **body: Unpack[models.NewsletterMailboxUpdate]) -> models.NewsletterMailbox:
+        """Set the mailbox whose letters become entries of your feeds.
+
+        It is read within seconds, and every few minutes.
+
+        An API key needs the scope manage.
+        """
+        answer: models.NewsletterMailbox = await self._json(Call("PUT", "/v1/newsletters/mailbox", body=body))
+        return answer
+
     async def newsletter_senders(
         self, *, fields: models.NewsletterSenderField | Sequence[models.NewsletterSenderField] | None = None
     ) -> list[models.NewsletterSender]:

@@ -1831,6 +1831,40 @@ class NewsletterCreate(TypedDict):
     """Whether new senders share one feed."""
 
 
+class NewsletterMailbox(TypedDict):
+    """A folder on an IMAP server. "" if it could."""
+
+    host: str
+    port: int
+    tls: bool
+    username: str
+    folder: str
+    mark_seen: bool
+    """Letters that became entries are marked as seen there."""
+    letters: int
+    """How many have become entries."""
+    polled_at: str | None
+    next_poll_at: str
+    failures: int
+    error: str
+    """Why it could not be read the last time."""
+
+
+class NewsletterMailboxUpdate(TypedDict):
+    host: str
+    username: str
+    folder: NotRequired[str | None]
+    """Default INBOX."""
+    mark_seen: NotRequired[bool | None]
+    """Default false."""
+    password: NotRequired[str | None]
+    """Leave it out to keep the stored one, for the same account."""
+    port: NotRequired[int | None]
+    """Default 993."""
+    tls: NotRequired[bool | None]
+    """Default true."""
+
+
 class NewsletterSender(TypedDict):
     """A newsletter. else it is known by its address. null until the next one makes a feed. "" if there is
     nothing to do.

@@ -1,0 +1,1 @@
+"""Mailboxes on IMAP servers, which are polled for letters."""
