@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -16,6 +18,7 @@ from tidings.services.clock import system_clock
 from tidings.services.listeners import Listeners
 from tidings.snooze.snooze import Snooze
 from tidings.snooze.times import parse_until
+from tidings.snooze.worker import SnoozeWorker
 from tidings.storage.schema import snoozed_entries
 
 NOW = from_datetime(datetime(2026, 11, 27, 15, 0, tzinfo=UTC))
@@ -43,6 +46,12 @@ def wake(person: Person) -> None:
 
 def unread(person: Person) -> list[str]:
     return sorted(entry["title"] for entry in person.entries(status="unread"))
+
+
+def wait_until_unread(person: Person, title: str) -> None:
+    end = time.monotonic() + 60
+    while title not in unread(person) and time.monotonic() < end:
+        time.sleep(0.05)
 
 
 def listed(person: Person) -> list[int]:
@@ -75,6 +84,25 @@ def test_a_snoozed_entry_is_read_until_its_day_and_then_unread(alice: Person, bo
     assert [(one["title"], one["status"]) for one in changed["entries"]] == [("Rain", "unread")]
     assert listed(alice) == []
     assert len(unread(bob)) == 2
+
+
+def test_a_worker_brings_due_entries_back(alice: Person, site: Publisher) -> None:
+    alice.has_feed(site, ["Rain"])
+    alice.put(f"/v1/entries/{id_of(alice, 'Rain')}/snooze", {"until": day(3)}, status=201)
+    make_due(alice)
+
+    async def work_until_back() -> None:
+        stop = asyncio.Event()
+        worker = SnoozeWorker(Snooze(alice.service.services.database, system_clock, Listeners()))
+        running = asyncio.create_task(worker.run(stop))
+        await asyncio.to_thread(wait_until_unread, alice, "Rain")
+        stop.set()
+        await running
+
+    asyncio.run(work_until_back())
+
+    assert unread(alice) == ["Rain"]
+    assert listed(alice) == []
 
 
 def test_several_entries_are_snoozed_until_a_time(alice: Person, bob: Person, site: Publisher) -> None:
