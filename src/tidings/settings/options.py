@@ -379,7 +379,7 @@ class Settings:
     newsletters_address: str | None = option(
         values.mail_template,
         "The mail address at which newsletters arrive, with {secret} in place of the secret of each address. Your mail"
-        " server has to deliver such mail to POST /mail/{secret}; see docs/newsletters.md.",
+        " server has to deliver such mail to POST /mail/{secret} or by LMTP; see docs/newsletters.md.",
         allowed="a mail address with {secret} in front of the @, such as letters+{secret}@example.org",
     )
     newsletters_lmtp: Path | ListenAddress | None = option(
