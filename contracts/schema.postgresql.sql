@@ -107,6 +107,13 @@ TABLE api_passwords
     CREATE UNIQUE INDEX uq_api_passwords_fever_key_digest ON public.api_passwords USING btree (fever_key_digest)
     CREATE UNIQUE INDEX uq_api_passwords_user_id_name_key ON public.api_passwords USING btree (user_id, name_key)
 
+TABLE bridge_turns
+    name text COLLATE "C" NOT NULL -- Of the service.
+    taken_until bigint -- It works until then; whoever dies loses the turn.
+    taken_by text COLLATE "C" NOT NULL DEFAULT ''::text
+    pk_bridge_turns PRIMARY KEY (name)
+    CREATE UNIQUE INDEX pk_bridge_turns ON public.bridge_turns USING btree (name)
+
 TABLE categories
     id integer NOT NULL DEFAULT nextval('categories_id_seq'::regclass)
     user_id integer NOT NULL
@@ -424,6 +431,7 @@ TABLE feeds
     page_items integer NOT NULL DEFAULT 0 -- Of a feed made from a page: number of entries at the last check that read it.
     kind text COLLATE "C" NOT NULL DEFAULT ''::text -- How a page or JSON is read by the selectors; empty: it is a feed.
     selectors text COLLATE "C" NOT NULL DEFAULT ''::text -- JSON: where a page has items and their fields.
+    fetch_via_flaresolverr boolean NOT NULL DEFAULT false -- A browser that the operator has set up fetches it, not with fetch_via_proxy.
     fk_feeds_category_id_categories FOREIGN KEY (category_id) REFERENCES categories(id) ON DELETE CASCADE
     fk_feeds_icon_id_icons FOREIGN KEY (icon_id) REFERENCES icons(id) ON DELETE SET NULL
     fk_feeds_source_id_sources FOREIGN KEY (source_id) REFERENCES sources(id)

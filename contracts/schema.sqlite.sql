@@ -102,6 +102,14 @@ CREATE TABLE api_passwords (
     CONSTRAINT uq_api_passwords_user_id_name_key UNIQUE (user_id, name_key)
 );
 
+CREATE TABLE bridge_turns (
+    name TEXT NOT NULL,
+    taken_until BIGINT,
+    taken_by TEXT DEFAULT '' NOT NULL,
+    CONSTRAINT pk_bridge_turns PRIMARY KEY (name)
+)
+ WITHOUT ROWID;
+
 CREATE TABLE categories (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     user_id INTEGER NOT NULL,
@@ -454,7 +462,7 @@ CREATE TABLE feeds (
     took_ms INTEGER DEFAULT 0 NOT NULL,
     parsing_error_form TEXT DEFAULT '' NOT NULL,
     limits_reached TEXT DEFAULT '' NOT NULL,
-    disabled_reason TEXT DEFAULT '' NOT NULL, keep_duplicates BOOLEAN DEFAULT 0 NOT NULL, is_failing BOOLEAN DEFAULT 0 NOT NULL, discard_versions BOOLEAN DEFAULT 0 NOT NULL, page_items INTEGER DEFAULT 0 NOT NULL, kind TEXT DEFAULT '' NOT NULL, selectors TEXT DEFAULT '' NOT NULL,
+    disabled_reason TEXT DEFAULT '' NOT NULL, keep_duplicates BOOLEAN DEFAULT 0 NOT NULL, is_failing BOOLEAN DEFAULT 0 NOT NULL, discard_versions BOOLEAN DEFAULT 0 NOT NULL, page_items INTEGER DEFAULT 0 NOT NULL, kind TEXT DEFAULT '' NOT NULL, selectors TEXT DEFAULT '' NOT NULL, fetch_via_flaresolverr BOOLEAN DEFAULT 0 NOT NULL,
     CONSTRAINT fk_feeds_category_id_categories FOREIGN KEY(category_id) REFERENCES categories (id) ON DELETE CASCADE,
     CONSTRAINT fk_feeds_icon_id_icons FOREIGN KEY(icon_id) REFERENCES icons (id) ON DELETE SET NULL,
     CONSTRAINT fk_feeds_source_id_sources FOREIGN KEY(source_id) REFERENCES sources (id),

@@ -14,15 +14,18 @@ from support.people import PASSWORD
 from support.publisher import Publisher
 from support.running import environment_for
 from tidings.domain.accounts.users import User
+from tidings.domain.entries.entries import EntryFilter, PageRequest
 from tidings.domain.feeds.feeds import Feed
 from tidings.engine.database import Database
 from tidings.services.polling.lease import RefreshFailed
 from tidings.settings import load
+from tidings.storage.entries import entry_lists
 from tidings.storage.feeds import feeds
 from tidings.wiring.services import AllServices, build_services
 
-# No name server knows it: its pages are fetched through the operator's proxy, which the publisher plays.
-SITE = "http://site.example"
+# Nothing is sent there: its pages are fetched through the operator's proxy, which the publisher plays. A number, so
+# that no test waits for a name server.
+SITE = "http://93.184.215.14"
 NO_FEED = "<html><body><p>Nothing to follow here.</p></body></html>"
 
 
@@ -85,6 +88,18 @@ class BridgedService:
             found = feeds.get(db, self.user.id, feed_id)
         assert found is not None
         return found
+
+    def update(self, feed_id: int, **fields: Any) -> None:
+        async def run(services: AllServices) -> None:
+            await asyncio.to_thread(services.feeds.subscriptions.update, self.user.id, feed_id, fields)
+
+        self.run(run)
+
+    def contents(self, feed_id: int) -> str:
+        """Return the contents of all entries of a feed."""
+        with self._database.reading() as db:
+            found = entry_lists.page(db, self.user.id, EntryFilter(feed_id=feed_id), PageRequest())
+        return "\n".join(found.contents.values())
 
     def feed_ids(self) -> list[int]:
         with self._database.reading() as db:

@@ -45,7 +45,7 @@ def test_a_page_without_feed_gets_what_the_bridge_makes_of_it(service: BridgedSe
     assert title == "Picture site (RSS-Bridge)"
     assert url.startswith(site.origin + BRIDGED + "#")
     asked = site.requests_for("/")[-1]
-    assert asked.path == "/?action=findfeed&format=Atom&url=http%3A%2F%2Fsite.example%2Falice%3Ftab%3D1"
+    assert asked.path == "/?action=findfeed&format=Atom&url=http%3A%2F%2F93.184.215.14%2Falice%3Ftab%3D1"
     assert asked.headers["authorization"] == "Basic cGF0OnMzY3JldA=="
 
 

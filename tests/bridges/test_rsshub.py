@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 from pathlib import Path
 
 import pytest
@@ -167,10 +166,3 @@ def test_addresses_that_are_no_routes_are_refused(url: str) -> None:
 
 def test_all_routes_share_a_limit_of_requests() -> None:
     assert host_with_port(ROUTE) == host_with_port("rsshub://hackernews/best") == "rsshub"
-
-
-def test_names_that_resolve_to_private_addresses_are_refused(service: BridgedService, site: Publisher) -> None:
-    """A name that this machine itself resolves to an address of its own."""
-    with pytest.raises(AddressRefused):
-        service.subscribe(f"rsshub://wordpress/{socket.gethostname()}")
-    assert site.requests == []

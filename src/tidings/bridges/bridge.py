@@ -36,6 +36,15 @@ class BridgeDown(NetworkError):
         )
 
 
+class BridgeBusy(NetworkError):
+    """A bridge that does one thing at a time is busy with other sites."""
+
+    code = "bridge-busy"
+
+    def __init__(self, bridge: str, *, url: str) -> None:
+        super().__init__(msg("{bridge} is busy with other sites. Try again later.", bridge=bridge), url=url)
+
+
 class Bridge(Struct, frozen=True):
     """A service at an address that the operator has set."""
 

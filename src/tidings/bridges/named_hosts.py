@@ -22,7 +22,7 @@ from tidings.net.guard import AddressGuard, Lookup
 # How often an address may be encoded, one encoding in the other.
 MAX_DECODINGS: Final = 6
 MAX_NAMES: Final = 60
-LOOKUP_TIMEOUT_S: Final = 5.0
+LOOKUP_TIMEOUT_S: Final = 10.0
 
 # What may stand around a host in an address, or around an address in a text.
 _BETWEEN: Final = re.compile(r"[\s/\\?#&=,;|\"'<>(){}+!*$^`~@]+")

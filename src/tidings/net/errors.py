@@ -12,7 +12,8 @@ FetchError              a resource could not be fetched
 ├── EmptyBody
 ├── UndecodableBody     the body is not in the format that Content-Encoding declares
 └── HttpError           a status of 400 or above, or a challenge for browsers
-    └── FeedGone        410
+    ├── FeedGone        410
+    └── ChallengePage   a challenge for browsers, with whatever status
 """
 
 from __future__ import annotations
@@ -128,6 +129,10 @@ class HttpError(FetchError):
     def is_temporary(self) -> bool:
         """True for 429 and 503, by which the server itself says that the error is temporary."""
         return self.status in (429, 503)
+
+
+class ChallengePage(HttpError):
+    """The response is a challenge that only browsers pass, with whatever status."""
 
 
 class FeedGone(HttpError):

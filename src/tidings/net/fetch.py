@@ -27,7 +27,15 @@ from tidings.base.text import reject_invisible
 from tidings.base.times import from_datetime
 from tidings.net import responses
 from tidings.net.connections import Connections
-from tidings.net.errors import EmptyBody, FeedGone, FetchTimeout, HttpError, NetworkError, TooManyRedirects
+from tidings.net.errors import (
+    ChallengePage,
+    EmptyBody,
+    FeedGone,
+    FetchTimeout,
+    HttpError,
+    NetworkError,
+    TooManyRedirects,
+)
 from tidings.net.guard import AddressGuard, Lookup, Target, parse_target
 from tidings.net.responses import ACCEPT_ENCODING, BodyReader, ChainCookies, Link, clean, header, joined_header
 
@@ -127,6 +135,8 @@ class FetchRequest(Struct, frozen=True, kw_only=True):
     """Takes precedence over `fetch_via_proxy`."""
     fetch_via_proxy: bool = False
     """Use the operator's proxy, if there is one."""
+    fetch_via_flaresolverr: bool = False
+    """Have a browser of the operator fetch it; a `Fetcher` itself has none, and fetches directly."""
     max_body_size: int | None = None
     """Overrides the settings."""
     timeout_s: float | None = None
@@ -242,9 +252,9 @@ def http_error(target: Target, response: aiohttp.ClientResponse) -> HttpError:
     """Return the error for a response with a status of 400 or above, or with a challenge."""
     status = response.status
     message = _STATUS_MESSAGES.get(status, msg("{host} responds with status {status} instead of a document."))
+    kind: type[HttpError] = FeedGone if status == 410 else HttpError
     if is_challenge(response):
-        message = _CHALLENGE
-    kind = FeedGone if status == 410 else HttpError
+        message, kind = _CHALLENGE, ChallengePage
     now = from_datetime(datetime.now(UTC))
     return kind(
         message.with_values(host=target.host, status=status),
@@ -323,14 +333,24 @@ class Fetcher:
             async with timeout_excluding_suspend(timeout_s):
                 return await self._follow(request, start, trusts_host=trusts_host)
         except TimeoutError as error:
-            raise FetchTimeout(
-                msg(
-                    "{host} did not finish its response within {seconds} seconds. Try again later.",
-                    host=start.host,
-                    seconds=timeout_s,
-                ),
-                url=str(start),
-            ) from error
+            raise _too_slow(start, timeout_s) from error
+
+    async def post(self, request: FetchRequest, body: bytes) -> tuple[int, bytes]:
+        """Send JSON to a host that the operator configured. Return the status and the body of the response, if any.
+
+        The host may be in a private network. Redirects are not followed. Raises as `get` does, except HttpError.
+        """
+        target = parse_target(request.url)
+        headers = {**self._headers(request, target, target, ChainCookies()), "Content-Type": "application/json"}
+        timeout_s = self._settings.timeout_s if request.timeout_s is None else request.timeout_s
+        try:
+            async with (
+                timeout_excluding_suspend(timeout_s),
+                self._connections.exchange("POST", target, headers=headers, body=body, is_trusted=True) as response,
+            ):
+                return response.status, await self._body(request, target, response)
+        except TimeoutError as error:
+            raise _too_slow(target, timeout_s) from error
 
     async def _follow(self, request: FetchRequest, start: Target, *, trusts_host: bool) -> FetchResponse:
         began = time.monotonic()
@@ -441,6 +461,17 @@ class Fetcher:
                 url=str(target),
             )
         return body
+
+
+def _too_slow(target: Target, timeout_s: float) -> FetchTimeout:
+    return FetchTimeout(
+        msg(
+            "{host} did not finish its response within {seconds} seconds. Try again later.",
+            host=target.host,
+            seconds=timeout_s,
+        ),
+        url=str(target),
+    )
 
 
 def _cookie(request: FetchRequest, start: Target, target: Target, cookies: ChainCookies) -> str:

@@ -16,12 +16,12 @@ from typing import Any, Final, Protocol
 import structlog
 from msgspec.structs import replace
 
-from tidings.base.messages import Message, msg
+from tidings.base.messages import Message, join_sentences, msg
 from tidings.base.times import DAY, HOUR, SECOND, Instant
 from tidings.domain.feeds.feeds import Feed
 from tidings.domain.polling.shared_sources import host_with_port
 from tidings.engine.database import Database
-from tidings.net.errors import HttpError
+from tidings.net.errors import ChallengePage, HttpError
 from tidings.net.fetch import Fetcher, FetchRequest, FetchResponse
 from tidings.net.guard import may_share
 from tidings.services.clock import Clock
@@ -52,6 +52,7 @@ def linked_request(
         allow_self_signed_certificates=feed.allow_self_signed_certificates,
         proxy_url=feed.proxy_url,
         fetch_via_proxy=feed.fetch_via_proxy,
+        fetch_via_flaresolverr=feed.fetch_via_flaresolverr,
         max_body_size=max_body_size,
         timeout_s=timeout_s,
     )
@@ -125,6 +126,8 @@ class PoliteFetcher:
     def __init__(self, fetcher: Fetcher, database: Database, clock: Clock) -> None:
         self.detours: list[Detour] = []
         """The first one that takes a request fetches it."""
+        self.challenge_hint: Message | None = None
+        """What users can do about a challenge for browsers, besides what the error says."""
         self._fetcher = fetcher
         self._database = database
         self._clock = clock
@@ -151,6 +154,8 @@ class PoliteFetcher:
                 # Otherwise a user who tries every minute would prolong the pause for all others.
                 is_prolonged = not (was_paused and limiting == host)
                 await self._pause(limiting, error.retry_after_s, user_ids, requested_by, is_prolonged=is_prolonged)
+            if isinstance(error, ChallengePage) and self.challenge_hint is not None:
+                error.text = join_sentences(error.text, self.challenge_hint)
             raise
 
     async def close(self) -> None:

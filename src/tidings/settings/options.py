@@ -483,6 +483,13 @@ class Settings:
         allowed="a URL like http://rsshub:1200 or https://user:password@rsshub.example.org",
         mask=values.mask_password,
     )
+    flaresolverr_url: str | None = option(
+        values.bridge_url,
+        "FlareSolverr whose browser fetches feeds with `fetch_via_flaresolverr`, and their articles and icons. It may"
+        " be in a private network.",
+        allowed="a URL like http://flaresolverr:8191",
+        mask=values.mask_password,
+    )
     invidious_instance: str = option(
         values.host,
         "Invidious server whose players entries may show and which the rule add_youtube_video_using_invidious_player"

@@ -87,7 +87,8 @@ def can_be_pushed(feed: Feed) -> bool:
     from a page: it is read by selectors.
     """
     own = (feed.username, feed.password, feed.cookie, feed.proxy_url)
-    return not any(own) and not feed.kind and not feed.fetch_via_proxy and "@" not in urlsplit(feed.feed_url).netloc
+    own_way = feed.fetch_via_proxy or feed.fetch_via_flaresolverr
+    return not any(own) and not feed.kind and not own_way and "@" not in urlsplit(feed.feed_url).netloc
 
 
 def _is_usable(url: str) -> bool:

@@ -12,6 +12,7 @@ import pytest
 from support.people import Person, rss
 from support.publisher import Publisher
 from support.visitors import Visitor
+from tidings.domain.feeds.feed_changes import WAYS
 from tidings.domain.feeds.feed_settings import SWITCHES
 from tidings.storage.feeds import feeds
 from tidings.wiring.services import AllServices
@@ -61,21 +62,24 @@ WHOLE: dict[str, Any] = {
 }
 
 
-def test_all_settings_are_stored_and_shown(reader: Visitor, alice: Person, site: Publisher) -> None:
+@pytest.mark.parametrize("other_way", WAYS)
+def test_all_settings_are_stored_and_shown(reader: Visitor, alice: Person, site: Publisher, other_way: str) -> None:
+    whole = {name: value for name, value in WHOLE.items() if name != other_way}
     feed = alice.has_feed(site)
     category = alice.has_category("Elsewhere")
     path = f"/feeds/{feed['id']}/edit"
-    given = fields(reader.page(path)) | {name: 1 if value is True else value for name, value in WHOLE.items()}
+    given = fields(reader.page(path)) | {name: 1 if value is True else value for name, value in whole.items()}
     given |= {"category_id": category["id"], "csrf": reader.token}
 
     message = reader.follow(reader.post(path, **given))
 
     assert "Saved." in message
     stored = alice.get(f"/v1/feeds/{feed['id']}")
-    assert {name: stored[name] for name in WHOLE} == WHOLE
+    assert {name: stored[name] for name in whole} == whole
+    assert not stored[other_way]
     assert stored["category"]["id"] == category["id"]
     reloaded = fields(message)
-    for name, value in (WHOLE | {"password": ""}).items():
+    for name, value in (whole | {"password": ""}).items():
         assert reloaded[name] == ("1" if value is True else str(value)), name
 
 

@@ -209,6 +209,7 @@ FeedField = Literal[
     "discard_versions",
     "kind",
     "selectors",
+    "fetch_via_flaresolverr",
     "checked_at",
     "next_check_at",
     "category",
@@ -857,6 +858,7 @@ class DiscoveryRequest(TypedDict):
     allow_self_signed_certificates: NotRequired[bool | None]
     cookie: NotRequired[str | None]
     disable_http2: NotRequired[bool | None]
+    fetch_via_flaresolverr: NotRequired[bool | None]
     fetch_via_proxy: NotRequired[bool | None]
     password: NotRequired[str | None]
     proxy_url: NotRequired[str | None]
@@ -1122,6 +1124,7 @@ class Feed(TypedDict):
     """Of a feed that is made from a page or JSON."""
     selectors: dict[str, str | FieldSelector]
     """Of a feed that is made from a page or JSON."""
+    fetch_via_flaresolverr: bool
     checked_at: str
     next_check_at: str
     category: Category
@@ -1154,6 +1157,7 @@ class FeedCreate(TypedDict):
     disable_http2: NotRequired[bool | None]
     disabled: NotRequired[bool | None]
     discard_versions: NotRequired[bool | None]
+    fetch_via_flaresolverr: NotRequired[bool | None]
     fetch_via_proxy: NotRequired[bool | None]
     hide_globally: NotRequired[bool | None]
     ignore_entry_updates: NotRequired[bool | None]
@@ -1291,6 +1295,7 @@ class FeedUpdate(TypedDict):
     disabled: NotRequired[bool | None]
     discard_versions: NotRequired[bool | None]
     feed_url: NotRequired[str | None]
+    fetch_via_flaresolverr: NotRequired[bool | None]
     fetch_via_proxy: NotRequired[bool | None]
     hide_globally: NotRequired[bool | None]
     ignore_entry_updates: NotRequired[bool | None]
@@ -2056,6 +2061,7 @@ class PagePreviewRequest(TypedDict):
     allow_self_signed_certificates: NotRequired[bool | None]
     cookie: NotRequired[str | None]
     disable_http2: NotRequired[bool | None]
+    fetch_via_flaresolverr: NotRequired[bool | None]
     fetch_via_proxy: NotRequired[bool | None]
     kind: NotRequired[PagePreviewRequestKind | None]
     """As of a feed."""

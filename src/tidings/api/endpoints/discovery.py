@@ -30,6 +30,7 @@ class DiscoveryRequest(Struct, frozen=True, kw_only=True):
     cookie: str | None = None
     proxy_url: str | None = None
     fetch_via_proxy: bool | None = None
+    fetch_via_flaresolverr: bool | None = None
     allow_self_signed_certificates: bool | None = None
     disable_http2: bool | None = None
 

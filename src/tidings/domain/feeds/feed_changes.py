@@ -26,6 +26,9 @@ from tidings.domain.feeds.feeds import (
 
 PROXY_SCHEMES = ("http", "https", "socks5", "socks5h")
 
+# Settings of which one at most says how a feed is fetched.
+WAYS = ("fetch_via_proxy", "fetch_via_flaresolverr")
+
 # Bytes. A URL is part of an index, which PostgreSQL limits to 2,704 bytes a row.
 MAX_URL = 2_000
 MAX_TEXT = 100_000
@@ -69,6 +72,7 @@ def validate(fields: Mapping[str, Any]) -> dict[str, Any]:
     if "title" in values and not values["title"].strip():
         raise InvalidField("title", msg("a feed needs one."))
     _check_numbers(values)
+    check_ways(values)
     _check_page(values)
     if values.get("proxy_url"):
         _check_proxy(values["proxy_url"])
@@ -90,6 +94,14 @@ def check_page(kind: str, selectors: str) -> PageSelectors | None:
             "kind", msg("selectors need a kind: send one of {kinds} with them.", kinds=", ".join(PageKind))
         )
     return None
+
+
+def check_ways(values: Mapping[str, Any]) -> None:
+    """Raise InvalidField for a feed that is to be fetched in two ways. values: columns, not necessarily all."""
+    if all(values.get(name) for name in WAYS):
+        raise InvalidField(
+            "fetch_via_flaresolverr", msg("a feed is fetched through the proxy or through FlareSolverr, not both.")
+        )
 
 
 def edited_fields(feed: Feed, values: Mapping[str, Any]) -> EditedFeedField:

@@ -190,6 +190,15 @@ class Feed(Struct, frozen=True):
         str, FeedSetting(opml="selectors", is_own=True, comment="JSON: where a page has items and their fields.")
     ] = ""
 
+    fetch_via_flaresolverr: Annotated[
+        bool,
+        FeedSetting(
+            opml="fetchViaFlareSolverr",
+            is_own=True,
+            comment="A browser that the operator has set up fetches it, not with fetch_via_proxy.",
+        ),
+    ] = False
+
     def __repr__(self) -> str:
         """Leaves out credentials: feeds appear in logs and tracebacks."""
         return f"Feed({self.id})"

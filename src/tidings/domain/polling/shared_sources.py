@@ -29,9 +29,10 @@ SHARED_OPTIONS = (
     "allow_self_signed_certificates",
     "kind",
     "selectors",
+    "fetch_via_flaresolverr",
 )
-# Left out of the key of an ordinary feed: stored keys are older than they.
-_OF_PAGES = ("kind", "selectors")
+# Left out of the key of an ordinary feed: stored keys are older than they. By the option without which they are.
+_LATER = {"kind": "kind", "selectors": "kind", "fetch_via_flaresolverr": "fetch_via_flaresolverr"}
 _DEFAULTS = {field.name: field.default for field in msgspec.structs.fields(Feed)}
 
 
@@ -66,7 +67,7 @@ def fetch_key(values: Mapping[str, Any]) -> bytes:
 
     values: columns of a feed; those left out have the defaults of a new feed. The digest reveals no credentials.
     """
-    names = [name for name in SHARED_OPTIONS if values.get("kind") or name not in _OF_PAGES]
+    names = [name for name in SHARED_OPTIONS if name not in _LATER or values.get(_LATER[name])]
     parts = [values.get(name, _DEFAULTS.get(name)) for name in names]
     return hashlib.sha256(msgspec.json.encode(parts)).digest()
 

@@ -51,6 +51,7 @@ _FETCH_FIELDS = (
     "allow_self_signed_certificates",
     "proxy_url",
     "fetch_via_proxy",
+    "fetch_via_flaresolverr",
 )
 _FILTERS = ("blocklist_rules", "keeplist_rules", "block_filter_entry_rules", "keep_filter_entry_rules")
 
@@ -166,6 +167,7 @@ class Feeds:
             if "category_id" in values:
                 _ensure_categories(db, user_id, [values["category_id"], *(further or ())])
             _ensure_fetched(feed, values)
+            _ensure_one_way(feed, values)
             values = options_after_move(feed, values)
             if values.get("feed_url", feed.feed_url) != feed.feed_url:
                 _ensure_new(db, user_id, values["feed_url"])
@@ -334,6 +336,12 @@ def _ensure_fetched(feed: Feed, values: Mapping[str, Any]) -> None:
     """Raise InvalidField if a feed is to be enabled that is never fetched."""
     if not (is_fetched(feed.feed_url) or values.get("disabled", True)):
         raise InvalidField("disabled", msg("this feed is never fetched, so that it cannot be switched on."))
+
+
+def _ensure_one_way(feed: Feed, values: Mapping[str, Any]) -> None:
+    """Raise InvalidField if a feed is to be fetched in two ways."""
+    if any(name in values for name in feed_changes.WAYS):
+        feed_changes.check_ways({name: values.get(name, getattr(feed, name)) for name in feed_changes.WAYS})
 
 
 def _is_fetched_differently(feed: Feed, values: Mapping[str, Any]) -> bool:

@@ -67,5 +67,6 @@ def _key(user_id: int, request: FetchRequest) -> tuple[object, ...]:
         request.cookie,
         request.proxy_url,
         request.fetch_via_proxy,
+        request.fetch_via_flaresolverr,
         request.allow_self_signed_certificates,
     )

@@ -82,6 +82,7 @@ def request_for(feeds: Sequence[Feed]) -> FetchRequest:
         allow_self_signed_certificates=feed.allow_self_signed_certificates,
         proxy_url=feed.proxy_url,
         fetch_via_proxy=feed.fetch_via_proxy,
+        fetch_via_flaresolverr=feed.fetch_via_flaresolverr,
     )
 
 

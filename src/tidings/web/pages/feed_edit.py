@@ -62,6 +62,11 @@ SWITCH_LABELS: dict[str, tuple[tuple[str, str, str], ...]] = {
     ),
     "fetching": (
         ("fetch_via_proxy", N_("Fetch through the proxy of this server"), ""),
+        (
+            "fetch_via_flaresolverr",
+            N_("Fetch through FlareSolverr"),
+            N_("A browser of this server, for sites that check that visitors are human."),
+        ),
         ("allow_self_signed_certificates", N_("Trust self-signed certificates"), ""),
         ("ignore_http_cache", N_("Always fetch the whole feed"), ""),
         ("disable_http2", N_("Do not use HTTP/2"), ""),

@@ -51,6 +51,7 @@ class SubscribeForm(Form, frozen=True):
     cookie: str = ""
     proxy_url: str = ""
     fetch_via_proxy: bool | None = None
+    fetch_via_flaresolverr: bool | None = None
     allow_self_signed_certificates: bool | None = None
 
     @property
