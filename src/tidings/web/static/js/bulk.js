@@ -46,7 +46,13 @@ export async function undo() {
     ...ids.map((id) => ["shown", id]),
     ...ids.filter((id) => later.includes(id)).map((id) => ["later", id]),
   ];
-  const result = await postWithNotice(ids, "unread", `${base}/entries/undo`, fields, () => (changes.push(change), undo()));
+  const result = await postWithNotice(
+    ids,
+    "unread",
+    `${base}/entries/undo`,
+    fields,
+    () => (changes.push(change), undo()),
+  );
   if (!result) return;
   // What was changed elsewhere since has stayed as it is.
   for (const id of ids) if (!result.entries?.includes(+id)) show(id, "read");
