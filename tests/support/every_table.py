@@ -77,7 +77,7 @@ def _plain_value(column: Column[Any], number: int) -> Any:
         case CompressedText():
             return f"<p>{TEXTS[number % len(TEXTS)]} {number}</p>" * (1 + 300 * (number % 2))
         case Boolean():
-            return number % 2 == 0
+            return number == 1 if _is_for_one_row(column) else number % 2 == 0
         case Float():
             return 1.1 + number / 3
         case SmallInteger():
@@ -90,3 +90,8 @@ def _plain_value(column: Column[Any], number: int) -> Any:
             return bytes([0, number % 256, number // 256, 255])
         case _:
             return f"{number} {TEXTS[number % len(TEXTS)]}"
+
+
+def _is_for_one_row(column: Column[Any]) -> bool:
+    """Return whether an index lets only one row have this flag."""
+    return any(index.unique and list(index.columns) == [column] for index in column.table.indexes)
