@@ -11,6 +11,7 @@ import os
 import re
 import shutil
 import signal
+import tempfile
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -223,6 +224,13 @@ def service(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> I
     """A real web process over a real database, shared by the tests of one engine: users are strangers to each other."""
     with databases.migrated() as url, running_service(url, tmp_path_factory.mktemp("service")) as running:
         yield running
+
+
+@pytest.fixture
+def socket_folder() -> Iterator[Path]:
+    """A folder with a short path: that of a Unix socket has at most 107 bytes."""
+    with tempfile.TemporaryDirectory(prefix="s") as folder:
+        yield Path(folder)
 
 
 @pytest.fixture

@@ -23,10 +23,10 @@ CERTIFICATE = Path(__file__).parents[1] / "support" / "localhost.pem"
 
 
 @pytest.fixture
-def manager(tmp_path: Path) -> Iterator[socket.socket]:
+def manager(socket_folder: Path) -> Iterator[socket.socket]:
     """The socket of a service manager, which gets the messages."""
     with closing(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)) as received:
-        received.bind(str(tmp_path / "notify"))
+        received.bind(str(socket_folder / "notify"))
         yield received
 
 
@@ -40,10 +40,10 @@ def settings_of(folder: Path, **more: str) -> Tidings:
 
 
 def test_a_service_manager_is_told_when_the_service_is_ready_alive_and_stopping(
-    tmp_path: Path, manager: socket.socket
+    tmp_path: Path, socket_folder: Path, manager: socket.socket
 ) -> None:
     tidings = settings_of(tmp_path, LISTEN_ADDR=f"127.0.0.1:{free_port()}")
-    environment = {"NOTIFY_SOCKET": str(tmp_path / "notify"), "WATCHDOG_USEC": "200000"}
+    environment = {"NOTIFY_SOCKET": str(socket_folder / "notify"), "WATCHDOG_USEC": "200000"}
     with tidings.started("serve", environment=environment) as service:
         assert message(manager) == "READY=1\nSTATUS=Serving"
         assert tidings("healthcheck").stdout == "OK\n"
@@ -68,8 +68,8 @@ def test_without_a_watchdog_only_changes_are_reported_also_to_an_abstract_socket
             assert service.wait(60) == 0
 
 
-def test_a_unix_socket_serves_requests_whose_proxy_is_trusted(tmp_path: Path) -> None:
-    place = tmp_path / "tidings.sock"
+def test_a_unix_socket_serves_requests_whose_proxy_is_trusted(tmp_path: Path, socket_folder: Path) -> None:
+    place = socket_folder / "tidings.sock"
     tidings = settings_of(tmp_path, LISTEN_SOCKET=str(place), ACCESS_LOG="1")
     with tidings.started("serve") as service:
         assert service.is_ready(), service.errors

@@ -14,10 +14,10 @@ from support.people import Person
 pytestmark = pytest.mark.slow
 
 
-def test_each_letter_becomes_the_entry_that_it_should(alice: Person, tmp_path: Path) -> None:
+def test_each_letter_becomes_the_entry_that_it_should(alice: Person, socket_folder: Path) -> None:
     cases = all_letters()
     assert len(cases) == 100
-    place = tmp_path / "lmtp.sock"
+    place = socket_folder / "lmtp.sock"
     first, second = mailbox(alice), mailbox(alice, "Another")
     with listening(alice, place), MailServer(place) as server:
         for case in cases:

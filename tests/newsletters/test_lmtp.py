@@ -130,8 +130,8 @@ def _accepts(place: Place) -> bool:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Path:
-    return tmp_path / "lmtp.sock"
+def place(socket_folder: Path) -> Path:
+    return socket_folder / "lmtp.sock"
 
 
 @pytest.fixture
@@ -335,8 +335,8 @@ def test_the_socket_of_another_program_stays(alice: Person, place: Path) -> None
 
 
 @pytest.mark.parametrize("is_unix", [True, False])
-def test_one_worker_listens_and_another_takes_its_place(is_unix: bool, alice: Person, tmp_path: Path) -> None:
-    where: Place = tmp_path / "lmtp.sock" if is_unix else ("127.0.0.1", free_port())
+def test_one_worker_listens_and_another_takes_its_place(is_unix: bool, alice: Person, socket_folder: Path) -> None:
+    where: Place = socket_folder / "lmtp.sock" if is_unix else ("127.0.0.1", free_port())
     hers = mailbox(alice)
     with ExitStack() as first:
         first.enter_context(listening(alice, where))

@@ -25,8 +25,8 @@ COMMANDS = (
 LINES = st.lists(st.one_of(st.sampled_from(COMMANDS), st.binary(max_size=80)), max_size=12)
 
 
-def test_no_client_ends_it(alice: Person, tmp_path: Path) -> None:
-    place = tmp_path / "lmtp.sock"
+def test_no_client_ends_it(alice: Person, socket_folder: Path) -> None:
+    place = socket_folder / "lmtp.sock"
     hers = mailbox(alice)
 
     with listening(alice, place), MailServer(place) as server:

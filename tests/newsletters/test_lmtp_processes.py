@@ -29,8 +29,10 @@ def listening_process(place: Path) -> int:
         return int(struct.unpack("3i", probe.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[0])
 
 
-def test_a_killed_worker_is_replaced_and_the_socket_goes_with_the_service(database_url: str, tmp_path: Path) -> None:
-    place = tmp_path / "lmtp.sock"
+def test_a_killed_worker_is_replaced_and_the_socket_goes_with_the_service(
+    database_url: str, tmp_path: Path, socket_folder: Path
+) -> None:
+    place = socket_folder / "lmtp.sock"
     environment = environment_for(
         database_url, tmp_path, newsletters_lmtp=f"unix:{place}", worker_processes="2", log_level="debug",
         admin_password="correct horse", newsletters_address="n{secret}n@reader.example",
@@ -59,14 +61,14 @@ def test_a_killed_worker_is_replaced_and_the_socket_goes_with_the_service(databa
 
 
 @pytest.mark.one_engine
-def test_it_does_not_start_where_something_else_listens(tmp_path: Path) -> None:
-    path = tmp_path / "lmtp.sock"
+def test_it_does_not_start_where_something_else_listens(socket_folder: Path) -> None:
+    path = socket_folder / "lmtp.sock"
     with socket.socket(socket.AF_UNIX) as unix, socket.socket() as tcp:
         unix.bind(str(path))
         unix.listen()
         tcp.bind(("127.0.0.1", 0))
         tcp.listen()
-        for written in (f"unix:{path}", f"127.0.0.1:{tcp.getsockname()[1]}", f"unix:{tmp_path}/missing/lmtp.sock"):
-            found = settings.load({"TIDINGS_DATA_DIR": str(tmp_path), "TIDINGS_NEWSLETTERS_LMTP": written})
+        for written in (f"unix:{path}", f"127.0.0.1:{tcp.getsockname()[1]}", f"unix:{socket_folder}/missing/lmtp.sock"):
+            found = settings.load({"TIDINGS_DATA_DIR": str(socket_folder), "TIDINGS_NEWSLETTERS_LMTP": written})
             with pytest.raises(StartError, match=r"another TIDINGS_NEWSLETTERS_LMTP|its folder does not exist"):
                 preflight.check_lmtp(found)
