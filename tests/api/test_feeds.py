@@ -122,6 +122,36 @@ def test_credentials_are_not_sent_without_tls_unless_asked_for(alice: Person, si
     assert site.requests == []
 
 
+@pytest.mark.parametrize(("path", "field"), [("/v1/feeds", "feed_url"), ("/v1/discover", "url")])
+@pytest.mark.parametrize(("status", "reason"), [(401, "username and password"), (404, "404")])
+def test_a_site_without_tls_fails_for_the_reason_that_it_gave(
+    alice: Person, site: Publisher, path: str, field: str, status: int, reason: str
+) -> None:
+    rest = site.serve("/feed.xml", "no", status=status).removeprefix("http://")
+
+    answer = alice.call("POST", path, {field: f"feed://{rest}"})
+
+    assert answer.status == 500
+    assert reason in answer.error
+
+
+def test_a_site_without_tls_whose_feed_is_known_is_400(alice: Person, site: Publisher) -> None:
+    url = alice.has_feed(site)["feed_url"]
+
+    answer = alice.call("POST", "/v1/feeds", {"feed_url": url.replace("http:", "feed:")})
+
+    assert answer.status == 400
+    assert "already" in answer.error
+
+
+def test_a_site_that_answers_neither_https_nor_http_fails_for_the_reason_of_https(alice: Person) -> None:
+    with Publisher(tls=True) as site:
+        answer = alice.call("POST", "/v1/feeds", {"feed_url": site.url("/feed.xml").replace("https:", "feed:")})
+
+    assert answer.status == 500
+    assert "certificate" in answer.error
+
+
 INVALID_REQUESTS: list[dict[str, Any]] = [
         {}, {"feed_url": ""}, {"feed_url": None}, {"feed_url": "example.org/feed"}, {"feed_url": "ftp://example.org"},
         {"feed_url": "/feed.xml"}, {"feed_url": "http://exam ple.org"}, {"feed_url": "http://"},

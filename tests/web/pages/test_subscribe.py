@@ -133,6 +133,19 @@ def test_a_site_without_tls_is_found_when_typed_without_a_scheme(reader: Visitor
     assert f'name="url" value="http://{address}"' in page
 
 
+@pytest.mark.parametrize(("status", "reason"), [(401, "username and password"), (404, "404")])
+@pytest.mark.parametrize("action", ["/feeds/find", "/save"])
+def test_an_address_without_a_scheme_fails_for_the_reason_that_the_site_gave(
+    reader: Visitor, site: Publisher, status: int, reason: str, action: str
+) -> None:
+    address = site.serve("/feed", "", status=status).removeprefix("http://")
+    reader.get("/feeds/add")
+    answer = reader.post(action, url=address)
+
+    assert answer.status == 400
+    assert re.search(rf'id="error-url">[^<]*{reason}', answer.body.decode())
+
+
 @pytest.mark.parametrize("secret", [{"username": "pat", "password": "secret"}, {"cookie": "id=1"}])
 def test_credentials_are_not_sent_without_tls_unasked(reader: Visitor, site: Publisher, secret: dict[str, Any]) -> None:
     address = a_site(site).removeprefix("http://")

@@ -6,9 +6,8 @@ import re
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from tidings.base.errors import InvalidInput
 from tidings.domain.feeds.feed_changes import has_credentials, names_scheme, normalize_scheme
-from tidings.net.errors import FetchError, FetchTimeout, NetworkError, TlsError
+from tidings.net.errors import AddressRefused, FetchTimeout, NetworkError, TlsError
 
 Result = TypeVar("Result")
 
@@ -33,7 +32,8 @@ async def reach(
 
     `feed://host` counts as without a scheme. completes: whether a URL may lack one altogether.
     has_secrets: credentials are sent in addition to those in the URL. Without TLS others on the way could read them, so
-    that only https is tried, and the user has to type http://. Raises what `fetch` raises for https if http fails too.
+    that only https is tried, and the user has to type http://. Raises what `fetch` raises for https if http gets no
+    answer either, and otherwise what it raises for http.
     """
     url = complete_url(typed) if completes else normalize_scheme(typed)
     try:
@@ -43,5 +43,5 @@ async def reach(
             raise
         try:
             return await fetch(f"http{url.removeprefix('https')}")
-        except (InvalidInput, FetchError):
+        except (*_NO_TLS, AddressRefused):
             raise error from None
