@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
-from browser.readers import Reader, reading
+from browser.readers import SCREENS, Reader, reading
 from cli.commands import eventually
 from support.people import Person
 from support.publisher import Publisher
@@ -292,6 +292,57 @@ def test_scrolling_a_column_beside_the_article_marks_entries_read(
 
     assert left < 46
     assert {entry["status"] for entry in alice.entries(limit=100)} == {"read"}
+
+
+SCROLL_TO_END = """() => {
+    for (const one of [document.querySelector('#column'), document.scrollingElement]) one.scrollTo(0, one.scrollHeight);
+}"""
+
+
+@pytest.mark.usefixtures("long_list")
+@pytest.mark.parametrize("screen", SCREENS)
+def test_the_last_entries_of_a_list_can_be_scrolled_past_too(
+    browser: Browser, service: RunningService, alice: Person, screen: str
+) -> None:
+    with reading(browser, service, **SCREENS[screen]) as created:
+        created.set_session(alice)
+        page = created.go("/unread")
+        last = page.locator(".row").nth(45)
+
+        def has_all() -> bool:
+            page.evaluate(SCROLL_TO_END)
+            return bool(last.count())
+
+        assert eventually(has_all, within_s=60)
+        page.evaluate(SCROLL_TO_END)
+        # Where entries are marked when they are opened, a list ends with its last entry.
+        expect(last).to_be_in_viewport()
+        cookie = {"name": "tidings_view", "value": "passing=mark", "url": service.url}
+        created.context.add_cookies([cookie])  # type: ignore[list-item]
+        created.go("/unread")
+        assert eventually(has_all, within_s=60)
+
+        with page.expect_response("**/entries/marks"):
+            last.evaluate("row => row.scrollIntoView({ block: 'end' })")
+        expect(page.locator(".row").first).to_have_class("row")
+        expect(last).to_have_class("row unread")
+        with page.expect_response("**/entries/marks"):
+            page.evaluate(SCROLL_TO_END)
+        expect(page.locator(".row.unread")).to_have_count(0)
+        assert {entry["status"] for entry in alice.entries(limit=100)} == {"read"}
+
+        # What is undone stays unread, although it is above the window.
+        created.press("z")
+        created.wait_for_text("unread again")
+        expect(last).to_have_class("row unread")
+        # Coming back shows the end of the list, not its beginning.
+        page.goto(f"{service.url}/starred")
+        page.go_back()
+        page.wait_for_url("**/unread")
+        expect(last).to_be_attached()
+        page.wait_for_function(
+            "() => [...document.querySelectorAll('.row')].at(-1).getBoundingClientRect().bottom < 60"
+        )
 
 
 def test_a_slow_action_shows_progress_at_once(

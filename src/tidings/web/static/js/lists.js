@@ -78,16 +78,16 @@ export const scroller = () => {
   return column && getComputedStyle(column).overflowY === "auto" ? column : document.scrollingElement;
 };
 
-// Before leaving: store the list, the entry at the top and the open entry.
+// Before leaving: store the list, the entry at the top, or the last one if all were scrolled past, and the open entry.
 function savePosition() {
   markPassed();
   const column = find("#column:not(.beside)");
   const rows = column ? [...column.querySelectorAll(".row")] : [];
   const top = rows.findIndex((one) => one.getBoundingClientRect().bottom > 60);
-  if (top < 0) return;
+  if (!rows.length) return;
   const place = {
     ids: rows.slice(top).map((one) => one.id),
-    offset: rows[top].getBoundingClientRect().top,
+    offset: rows.at(top).getBoundingClientRect().top,
     count: rows.length,
     current: column.querySelector(".row[aria-current]")?.id,
   };
