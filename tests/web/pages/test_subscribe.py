@@ -32,6 +32,18 @@ def test_found_feeds_are_shown_with_title_format_and_newest_entries(reader: Visi
         assert words in page
 
 
+@pytest.mark.parametrize("path", ["/", "/empty.xml"])
+def test_a_found_feed_without_entries_is_not_said_to_be_unfetched(reader: Visitor, site: Publisher, path: str) -> None:
+    site.serve("/", '<link rel="alternate" type="application/rss+xml" href="/empty.xml">')
+    site.serve("/empty.xml", rss([], site.url("/empty.xml"), title="Empty"))
+    reader.get("/feeds/add")
+    page = reader.post("/feeds/find", url=site.url(path)).body.decode()
+
+    assert "One feed found" in page
+    assert "has not been fetched" not in page
+    assert "Nothing here." in page
+
+
 def test_the_selected_feed_is_subscribed_to_with_its_options(reader: Visitor, alice: Person, site: Publisher) -> None:
     category, *others = (alice.has_category(title)["id"] for title in ("Reading", "Later", "News"))
     reader.get("/feeds/add")

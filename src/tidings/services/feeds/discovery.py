@@ -181,7 +181,7 @@ class _Search:
                 request_elsewhere(self._request, response.url),
                 msgspec.structs.replace(response, permanent_url=None),
             )
-            return [DiscoveredFeed(response.url, response.url, result.type, result.title, result.newest)]
+            return [DiscoveredFeed(response.url, response.url, result.type, result.title, result.newest, is_read=True)]
         return await self._on_page(response, refreshes_left=MAX_REFRESHES)
 
     async def _on_page(self, response: FetchResponse, *, refreshes_left: int) -> list[DiscoveredFeed]:

@@ -79,6 +79,8 @@ class FeedOffer(Struct, frozen=True):
     type: str
     name: str
     newest: tuple[EntryPreview, ...]
+    is_read: bool
+    """Whether its document was read."""
     known_id: int | None
     """Id of the user's feed with that URL; None if there is none."""
 
@@ -169,7 +171,7 @@ async def _offers(caller: User, services: Services, form: SubscribeForm) -> list
 
 
 def _offer(found: DiscoveredFeed, known_id: int | None) -> FeedOffer:
-    return FeedOffer(found.url, found.title, found.type.value, found.name, found.newest, known_id)
+    return FeedOffer(found.url, found.title, found.type.value, found.name, found.newest, found.is_read, known_id)
 
 
 def _known(services: Services, user_id: int, urls: list[str]) -> dict[str, int]:
