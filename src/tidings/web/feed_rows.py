@@ -93,7 +93,7 @@ def feed_rows(
             feed,
             ", ".join(categories.get(one, "") for one in (feed.category_id, *further.get(feed.id, ()))),
             trouble(feed),
-            _advice(feed.health),
+            advice(feed.health),
             rhythm(weekly[feed.id]),
             "" if feed.disabled else soon(feed.next_check_at, now),
             chart(weekly[feed.id]),
@@ -176,7 +176,8 @@ def trouble(feed: FeedHealthData) -> str:
     return ""
 
 
-def _advice(state: FeedHealth) -> str:
+def advice(state: FeedHealth) -> str:
+    """Return what to do about the state of a feed, or what it means; "" if the state says all."""
     if state is FeedHealth.DEAD:
         return _("Look for its new address, or unsubscribe.")
     if state is FeedHealth.SILENT:

@@ -8,6 +8,8 @@ from msgspec import structs
 from starlette.responses import Response
 
 from tidings.domain.entries.entries import Direction, Entry, EntryStatus, Shown
+from tidings.domain.feeds.feeds import is_fetched
+from tidings.domain.feeds.health import FeedHealth, FeedHealthData
 from tidings.engine.database import Read
 from tidings.engine.statements import split_ids
 from tidings.http.binding import Form, parse_id
@@ -15,14 +17,17 @@ from tidings.http.responses import json
 from tidings.services.entries.entries import owned_entry
 from tidings.services.entries.listing import needs_index
 from tidings.services.entries.read_state import MarkReadResult
+from tidings.services.polling.decide import SWITCHED_OFF
 from tidings.storage.entries import entry_lists, search_index
 from tidings.storage.feeds import health
+from tidings.storage.feeds.sidebar import SidebarFeed
 from tidings.web import entry_list_pages, security
 from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.entry_list_pages import ListPage, ListQuery
 from tidings.web.entry_rows import rows
-from tidings.web.feed_rows import trouble
+from tidings.web.feed_rows import advice, trouble
 from tidings.web.language import _, ngettext
+from tidings.web.message_translation import translated
 
 
 class ShownForm(Form, frozen=True):
@@ -79,7 +84,8 @@ def list_page(
         found = listing.rows(lists, limit + 1, after) if is_asked else []
         shown = rows(lists.db, context, listing, found[:limit])
         checked_at = listing.last_check(lists.db, user.id)
-        trouble = _trouble(lists.db, context, listing)
+        line = context.sidebar.feed(listing.feed_id) if listing.name == "feed" and listing.feed_id else None
+        feed = _if_troubled(lists.db, context, line)
         asks_index = needs_index(listing.entry_filter.search, listing.entry_filter.query)
         is_indexing = asks_index and search_index.is_behind(lists.db, user.id)
     counts_results = listing.name == "search" and listing.has_search
@@ -95,7 +101,10 @@ def list_page(
             "later_ids": later_ids(found[:limit], newest),
             "is_first": after is None,
             "checked_at": checked_at,
-            "trouble": trouble,
+            "trouble": trouble(feed) if feed else "",
+            "advice": _advice(feed) if feed else "",
+            "site_url": feed.site_url if feed and feed.health is FeedHealth.DEAD else "",
+            "is_without_entries": line is not None and not line.unread + line.read,
             "is_indexing": is_indexing,
             "place": None,
             "found_text": found_text(len(found), limit) if counts_results and after is None else "",
@@ -131,13 +140,20 @@ def _newest(db: Read, listing: ListPage, user_id: int, query: ListQuery) -> int 
     return query.newest if is_later_page else entry_lists.newest_id(db, user_id)
 
 
-def _trouble(db: Read, context: RequestContext, listing: ListPage) -> str:
-    """Return why the last checks of the list's feed failed; "" for lists of other kinds."""
-    line = context.sidebar.feed(listing.feed_id) if listing.feed_id else None
-    if listing.name != "feed" or line is None or not line.error_count:
-        return ""
+def _if_troubled(db: Read, context: RequestContext, line: SidebarFeed | None) -> FeedHealthData | None:
+    """Return the health of a list's feed if its last checks failed or it is switched off.
+
+    line: the feed, None for lists of other kinds.
+    """
+    if line is None or not (line.error_count or line.disabled):
+        return None
     feed = health.get(db, context.caller.id, line.id, context.now)
-    return trouble(feed) if feed else ""
+    # Newsletters and saved pages are disabled because they are never fetched: that is no trouble.
+    return feed if feed and is_fetched(feed.feed_url) else None
+
+
+def _advice(feed: FeedHealthData) -> str:
+    return translated(SWITCHED_OFF) if feed.health is FeedHealth.OFF else advice(feed.health)
 
 
 def found_text(count: int, limit: int) -> str:

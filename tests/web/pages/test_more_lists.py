@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
+from sqlalchemy import update
 
 from support.people import Person, rss
 from support.publisher import Publisher
 from support.visitors import Visitor
+from tidings.domain.feeds.feeds import NEWSLETTERS_URL, SAVED_PAGES_URL
+from tidings.domain.feeds.health import DEAD_AFTER_FAILURES
+from tidings.storage.schema import feeds
+from tidings.wiring.services import AllServices
+
+
+def empty_part(page: str) -> str:
+    """What the list shows in place of entries."""
+    found = re.search(r'<div id="list".*?<div class="empty">(.*?)</div>', page, re.DOTALL)
+    assert found
+    return found[1]
 
 
 def add_tagged(person: Person, site: Publisher, tag: str = "Deep sea & more") -> int:
@@ -84,6 +98,73 @@ def test_the_list_of_a_failing_feed_says_what_failed(reader: Visitor, alice: Per
 
     assert 'class="message error' in shown
     assert "403" in shown
+
+
+@pytest.mark.parametrize("switched_off", [False, True])
+def test_the_empty_list_of_a_dead_feed_says_what_failed_and_what_to_do(
+    reader: Visitor, alice: Person, site: Publisher, services: AllServices, switched_off: bool
+) -> None:
+    feed = alice.has_feed(site, [])
+    site.serve("/" + feed["feed_url"].rpartition("/")[2], status=404)
+    alice.call("PUT", f"/v1/feeds/{feed['id']}/refresh")
+    with services.database.writing() as db:
+        changed = {"disabled": switched_off, "failed_checks": DEAD_AFTER_FAILURES}
+        db.run(update(feeds).where(feeds.c.id == feed["id"]).values(**changed))
+
+    shown = reader.page(f"/feeds/{feed['id']}")
+
+    assert shown.count("(404)") == 1
+    assert "Look for its new address, or unsubscribe." in shown
+    assert "Nothing unread." not in shown
+    assert "show=all" not in empty_part(shown)
+    assert f'href="/feeds/{feed["id"]}/edit"' in empty_part(shown)
+
+
+def test_the_empty_list_of_a_failing_feed_leads_to_its_read_entries(
+    reader: Visitor, alice: Person, site: Publisher
+) -> None:
+    feed = alice.has_feed(site, ["One"])
+    alice.put(f"/v1/feeds/{feed['id']}/mark-all-as-read")
+    site.serve("/" + feed["feed_url"].rpartition("/")[2], status=404)
+    alice.call("PUT", f"/v1/feeds/{feed['id']}/refresh")
+
+    empty = empty_part(reader.page(f"/feeds/{feed['id']}"))
+
+    assert "(404)" in empty
+    assert f'href="/feeds/{feed["id"]}?show=all"' in empty
+
+
+def test_the_empty_list_of_a_feed_that_is_switched_off_says_so(reader: Visitor, alice: Person, site: Publisher) -> None:
+    feed = alice.has_feed(site, [])
+    alice.put(f"/v1/feeds/{feed['id']}", {"disabled": True}, status=201)
+
+    empty = empty_part(reader.page(f"/feeds/{feed['id']}"))
+
+    assert "The feed is not checked until you switch it on again." in empty
+    assert "#check" not in empty
+
+
+@pytest.mark.parametrize("url", [NEWSLETTERS_URL, SAVED_PAGES_URL])
+def test_the_empty_list_of_a_feed_that_is_never_fetched_names_no_trouble(
+    reader: Visitor, alice: Person, site: Publisher, services: AllServices, url: str
+) -> None:
+    feed = alice.has_feed(site, ["One"])
+    alice.put(f"/v1/feeds/{feed['id']}/mark-all-as-read")
+    with services.database.writing() as db:
+        db.run(update(feeds).where(feeds.c.id == feed["id"]).values(feed_url=f"{url}a", disabled=True))
+
+    assert "Nothing unread." in empty_part(reader.page(f"/feeds/{feed['id']}"))
+
+
+def test_the_list_of_a_feed_without_entries_says_that_none_are_stored(
+    reader: Visitor, alice: Person, site: Publisher
+) -> None:
+    feed = alice.has_feed(site, [])
+
+    empty = empty_part(reader.page(f"/feeds/{feed['id']}"))
+
+    assert "Nothing from this feed is stored yet." in empty
+    assert "#check" not in empty
 
 
 @pytest.mark.slow
