@@ -23,6 +23,8 @@ from support.people import PASSWORD, Cast, rss
 from support.ports import free_port
 from support.publisher import Publisher
 from support.running import RunningService, running_service
+from tidings.domain.accounts.events import Origin
+from tidings.sign_in.limits_model import Limits
 
 pytestmark = pytest.mark.slow
 
@@ -119,6 +121,24 @@ def test_who_is_invited_creates_an_account_without_scripts_and_keeps_to_its_limi
     look(visitor)
     visitor.page.goto(link)
     expect(visitor.page.get_by_text("This link was used")).to_be_visible()
+
+
+def test_a_new_account_begins_with_the_language_and_the_time_zone_of_the_browser(
+    browser: Browser, household: Household
+) -> None:
+    charlie = household.cast.person("charlie", is_admin=True)
+    links = household.service.services.sign_in.links
+    token = links.invite(charlie.user, Origin(""), note="", is_admin=False, limits=Limits())
+    name = f"dora-{secrets.token_hex(3)}"
+    with reading(browser, household.service, locale="de-DE", timezone_id="Asia/Tokyo", **NARROW) as guest:
+        page = guest.go(f"/invitation/{token}")
+        look(guest)
+        fill(guest, username=name, password=PASSWORD, repeated=PASSWORD)
+        with page.expect_navigation():
+            page.locator(".button.main").click()
+        expect(page.locator("html")).to_have_attribute("lang", "de")
+        guest.go("/settings")
+        expect(page.locator("[name=timezone]")).to_have_value("Asia/Tokyo")
 
 
 def subscribe(reader: Reader, site: Publisher, path: str) -> None:

@@ -63,6 +63,29 @@ def test_who_is_invited_chooses_a_name_and_is_signed_in(
     assert "This link was used" in used.body.decode()
 
 
+@pytest.mark.parametrize(
+    ("accepted", "zone", "expected"),
+    [
+        ("pt-BR,pt;q=0.9,en;q=0.5", "America/Sao_Paulo", ("pt_BR", "America/Sao_Paulo")),
+        ("zh-CN", "Asia/Calcutta", ("zh_CN", "Asia/Calcutta")),
+        ("de", "", ("de_DE", "UTC")),
+        ("en-GB,de;q=0.5", "Moon/Sea of Rains", ("en_US", "UTC")),
+    ],
+)
+def test_a_new_account_begins_with_the_language_and_the_time_zone_of_the_browser(
+    service: RunningService, admin: Visitor, alice: Person, accepted: str, zone: str, expected: tuple[str, str]
+) -> None:
+    path, name = invite(admin), f"{alice.user.username}-new"
+    guest = Visitor(service)
+    guest.page(path)
+    sent = {"username": name, "password": PASSWORD, "repeated": PASSWORD, "timezone": zone}
+
+    assert guest.post(path, sent, headers={"Accept-Language": accepted}).status == 303
+
+    created = service.services.accounts.users.find(name)
+    assert (created.language, created.timezone) == expected
+
+
 def test_an_invitation_can_be_withdrawn(service: RunningService, admin: Visitor) -> None:
     path = invite(admin, note="Someone else")
     found = re.search(r"/users/invitations/(\d+)/delete", admin.page("/users/invitations"))

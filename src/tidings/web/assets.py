@@ -40,7 +40,7 @@ STYLES = ("tokens", "base", "controls", "layout", "lists", "article", "reading",
 # The script of all pages with a session.
 SCRIPT = "reading"
 # Scripts of pages that work without a session. They import nothing.
-ALONE = frozenset({"passkeys"})
+ALONE = frozenset({"passkeys", "time_zone"})
 WORKER = "js/worker.js"
 PREFIX = "/static/"
 _TYPES = {

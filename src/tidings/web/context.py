@@ -161,6 +161,11 @@ class RequestContext:
     def language(self) -> Language:
         if self.user:
             return language_of_account(self.user.language)
+        return self.accepted_language
+
+    @property
+    def accepted_language(self) -> Language:
+        """The language that the browser asks for, whoever is signed in."""
         return language_of_header(self.request.headers.get("accept-language", ""))
 
     @cached_property

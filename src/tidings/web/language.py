@@ -54,10 +54,11 @@ _TRADITIONAL = frozenset({"hant", "tw", "hk", "mo"})
 class Language:
     """A language of the pages with its catalogue.
 
-    code: as in `<html lang>`. locale: for dates and numbers.
+    name: of the catalogue. code: as in `<html lang>`. locale: for dates and numbers.
     """
 
     def __init__(self, name: str) -> None:
+        self.name = name
         self.locale = Locale.parse(name)
         self.code = str(self.locale).replace("_", "-")
         self.translations: NullTranslations = NullTranslations()
@@ -73,6 +74,11 @@ def language(name: str) -> Language:
 def language_of_account(name: str) -> Language:
     """Return the language of an account. name: the value of the user's setting."""
     return language(CATALOGUES.get(name, SOURCE))
+
+
+def setting_of(chosen: Language) -> str:
+    """Return the setting of an account whose pages are in this language."""
+    return next((name for name, catalogue in CATALOGUES.items() if catalogue == chosen.name), OFFERED[0])
 
 
 def language_of_header(accepted: str) -> Language:

@@ -98,13 +98,13 @@ def selectable_zones(zones: Collection[str]) -> list[str]:
     return ["UTC", *sorted(name for name in zones if name.partition("/")[0] in _REGIONS and "/" in name)]
 
 
-def _is_zone(name: str, zones: Collection[str]) -> bool:
+def is_zone(name: str, zones: Collection[str]) -> bool:
     """Return whether an account may have the zone. Old names (`US/Eastern`, `GB`) come with imported accounts."""
     return name in ("UTC", "GMT") or (name in zones and name not in _NOT_ZONES)
 
 
 def _check_zone(name: str, zones: Collection[str]) -> None:
-    if _is_zone(name, zones):
+    if is_zone(name, zones):
         return
     raise InvalidField(
         "timezone",
