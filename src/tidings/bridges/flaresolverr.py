@@ -15,7 +15,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import OrderedDict
-from ipaddress import ip_address
 from typing import Final
 
 import msgspec
@@ -36,8 +35,8 @@ from tidings.net.errors import (
     NetworkError,
     TlsError,
 )
-from tidings.net.fetch import Fetcher, FetchRequest, FetchResponse
-from tidings.net.guard import AddressGuard, Lookup, Target, parse_target
+from tidings.net.fetch import Fetcher, FetchRequest, FetchResponse, empty
+from tidings.net.guard import AddressGuard, Lookup, Target, is_literal, parse_target
 
 MAX_SOLVING_S: Final = 60
 # Starting and ending its browser takes some seconds more.
@@ -197,7 +196,7 @@ class FlareSolverr:
             return
         if not self._guard.allows_through_proxy(target.host):
             raise self._guard.refusal(target.host)
-        if _is_literal(target.host):
+        if is_literal(target.host):
             return
         try:
             addresses = await self._lookup(target.host)
@@ -224,19 +223,8 @@ def _check(solution: _Solution, body: bytes, target: Target, limit: int) -> None
             msg("{host} sent more than {size} MiB.", host=target.host, size=max(1, limit // 2**20)), url=str(target)
         )
     if not body.strip():
-        raise EmptyBody(
-            msg("{host} sent an empty response. The publisher has to fix this; try again later.", host=target.host),
-            url=str(target),
-        )
+        raise empty(target)
 
 
 def _site(target: Target) -> str:
     return str(target.url.origin())
-
-
-def _is_literal(host: str) -> bool:
-    try:
-        ip_address(host)
-    except ValueError:
-        return False
-    return True

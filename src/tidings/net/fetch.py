@@ -333,7 +333,7 @@ class Fetcher:
             async with timeout_excluding_suspend(timeout_s):
                 return await self._follow(request, start, trusts_host=trusts_host)
         except TimeoutError as error:
-            raise _too_slow(start, timeout_s) from error
+            raise too_slow(start, timeout_s) from error
 
     async def post(self, request: FetchRequest, body: bytes) -> tuple[int, bytes]:
         """Send JSON to a host that the operator configured. Return the status and the body of the response, if any.
@@ -350,7 +350,7 @@ class Fetcher:
             ):
                 return response.status, await self._body(request, target, response)
         except TimeoutError as error:
-            raise _too_slow(target, timeout_s) from error
+            raise too_slow(target, timeout_s) from error
 
     async def _follow(self, request: FetchRequest, start: Target, *, trusts_host: bool) -> FetchResponse:
         began = time.monotonic()
@@ -456,14 +456,20 @@ class Fetcher:
             reader.feed(chunk)
         body = reader.finish()
         if not body or body.isspace():
-            raise EmptyBody(
-                msg("{host} sent an empty response. The publisher has to fix this; try again later.", host=target.host),
-                url=str(target),
-            )
+            raise empty(target)
         return body
 
 
-def _too_slow(target: Target, timeout_s: float) -> FetchTimeout:
+def empty(target: Target) -> EmptyBody:
+    """Return the error of a response without a body."""
+    return EmptyBody(
+        msg("{host} sent an empty response. The publisher has to fix this; try again later.", host=target.host),
+        url=str(target),
+    )
+
+
+def too_slow(target: Target, timeout_s: float) -> FetchTimeout:
+    """Return the error of a response that took longer than its limit, in seconds."""
     return FetchTimeout(
         msg(
             "{host} did not finish its response within {seconds} seconds. Try again later.",

@@ -251,7 +251,7 @@ class AddressGuard:
         name = host.lower().removesuffix(".")
         if name == "localhost" or name.endswith(".localhost"):
             return self.allow_private_networks
-        return self.allows(name) if _is_literal(name) else True
+        return self.allows(name) if is_literal(name) else True
 
     def refusal(self, host: str) -> AddressRefused:
         """Return the error. It names the host and not its address, which would reveal the operator's network."""
@@ -346,7 +346,7 @@ class GuardedResolver(AbstractResolver):
 
     async def addresses(self, host: str) -> Sequence[str]:
         """Return the allowed addresses of a name, or of a literal address. Raises as `resolve` does."""
-        return self._allowed(host, [host] if _is_literal(host) else await self._lookup(host))
+        return self._allowed(host, [host] if is_literal(host) else await self._lookup(host))
 
     def _allowed(self, host: str, found: Sequence[str]) -> Sequence[str]:
         allowed = [address for address in found if self._guard.allows(address)]
@@ -360,7 +360,8 @@ class GuardedResolver(AbstractResolver):
         """Does nothing: the owner of the lookup closes it."""
 
 
-def _is_literal(host: str) -> bool:
+def is_literal(host: str) -> bool:
+    """Return whether a host is an IP address, and not a name."""
     try:
         ip_address(host)
     except ValueError:

@@ -20,8 +20,8 @@ from msgspec.structs import replace
 
 from tidings.base.messages import Message, msg
 from tidings.base.times import SECOND, Instant
-from tidings.net.errors import FetchError, FetchTimeout, HttpError
-from tidings.net.fetch import Fetcher, FetchRequest, FetchResponse, timeout_excluding_suspend
+from tidings.net.errors import FetchError, HttpError
+from tidings.net.fetch import Fetcher, FetchRequest, FetchResponse, timeout_excluding_suspend, too_slow
 from tidings.net.guard import parse_target
 from tidings.services.clock import Clock
 
@@ -83,15 +83,7 @@ async def within(timeout_s: float, request: FetchRequest, work: Awaitable[FetchR
         async with timeout_excluding_suspend(timeout_s):
             return await work
     except TimeoutError as error:
-        target = parse_target(request.url)
-        raise FetchTimeout(
-            msg(
-                "{host} did not finish its response within {seconds} seconds. Try again later.",
-                host=target.host,
-                seconds=timeout_s,
-            ),
-            url=str(target),
-        ) from error
+        raise too_slow(parse_target(request.url), timeout_s) from error
 
 
 # Tokens
