@@ -18,7 +18,8 @@ from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 
 from support.certificates import Key, write_key, write_pair
-from test_supervisor import Service, eventually, is_running
+from support.processes import is_running
+from test_supervisor import Service, eventually
 from tidings.base.errors import StartError
 from tidings.runtime import certificates
 

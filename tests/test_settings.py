@@ -46,7 +46,7 @@ def test_the_defaults_are_loopback_and_an_embedded_database() -> None:
 
 
 @pytest.mark.parametrize(
-    ("cores", "web_workers", "on_sqlite", "on_postgresql"), [(1, 1, 1, 1), (2, 1, 2, 2), (3, 3, 2, 3), (16, 4, 2, 3)]
+    ("cores", "web_workers", "on_sqlite", "on_postgresql"), [(1, 1, 1, 1), (2, 2, 2, 2), (3, 3, 2, 3), (16, 4, 2, 3)]
 )
 def test_the_default_number_of_processes_follows_the_cores(
     monkeypatch: pytest.MonkeyPatch, cores: int, web_workers: int, on_sqlite: int, on_postgresql: int
@@ -249,9 +249,10 @@ def test_a_mailbox_of_newsletters_is_written_as_a_url() -> None:
     def read(url: str) -> object:
         return load(NEWSLETTERS_IMAP_URL=url, **needed).newsletters_imap_url
 
-    assert read("imaps://news@mail.example.org") == ("mail.example.org", 993, True, "news", "INBOX")
-    assert read("imaps://a%40b.org@[::1]:99/Gro%C3%9Fe%20See/A") == ("::1", 99, True, "a@b.org", "Große See/A")
-    assert read("imap://news@localhost/x") == ("localhost", 143, False, "news", "x")
+    assert read("imaps://news@mail.example.org") == ("mail.example.org", 993, True, False, "news", "INBOX")
+    assert read("imaps://a%40b.org@[::1]:99/Gro%C3%9Fe%20See/A") == ("::1", 99, True, False, "a@b.org", "Große See/A")
+    assert read("imap+starttls://news@mail.example.org") == ("mail.example.org", 143, True, True, "news", "INBOX")
+    assert read("imap://news@localhost/x") == ("localhost", 143, False, False, "news", "x")
     for url in ("https://news@mail.example.org", "imaps://mail.example.org", "imaps://news@", "imaps://news@x/y?z"):
         assert "TIDINGS_NEWSLETTERS_IMAP_URL" in refusal(NEWSLETTERS_IMAP_URL=url, **needed)
     message = refusal(NEWSLETTERS_IMAP_URL="imaps://news:hunter2@mail.example.org", **needed)

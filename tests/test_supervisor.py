@@ -17,6 +17,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from support.ports import free_port
+from support.processes import is_running
 from tidings import settings
 from tidings.base.errors import StartError
 from tidings.runtime import preflight
@@ -32,13 +33,6 @@ TIMEOUT_S = 60
 KILLED = "process did not stop in time and is killed"
 KILLED_WEB_WORKER = f'{KILLED} role="web worker"'
 KILLED_WORKER = f"{KILLED} role=worker"
-
-
-def is_running(pid: int) -> bool:
-    """Return whether a process runs. A zombie, which remains in a container without an init, has ended."""
-    with contextlib.suppress(FileNotFoundError):
-        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] != "Z"
-    return False
 
 
 def eventually(condition: Callable[[], bool], within_s: float = 60) -> bool:

@@ -41,8 +41,7 @@ def serve(*, loaded: LoadedSettings) -> int:
     prepare(settings)
     preflight.check_listening(settings)
     preflight.check_lmtp(settings)
-    on_demand = loaded.is_default("worker_processes")
-    return _serve(settings, prepare_database=_upgrade_database, with_worker=True, workers_on_demand=on_demand)
+    return _serve(loaded, prepare_database=_upgrade_database, with_worker=True)
 
 
 def web(*, loaded: LoadedSettings) -> int:
@@ -53,7 +52,7 @@ def web(*, loaded: LoadedSettings) -> int:
     settings = loaded.settings
     prepare(settings)
     preflight.check_listening(settings)
-    return _serve(settings, prepare_database=_check_database, with_worker=False)
+    return _serve(loaded, prepare_database=_check_database, with_worker=False)
 
 
 def worker(*, loaded: LoadedSettings) -> int:
@@ -125,26 +124,22 @@ def _lower_priority() -> None:
     gc.set_threshold(GC_THRESHOLD, 20, 50)
 
 
-def _serve(
-    settings: Settings,
-    *,
-    prepare_database: Callable[[Settings], int],
-    with_worker: bool,
-    workers_on_demand: bool = False,
-) -> int:
+def _serve(loaded: LoadedSettings, *, prepare_database: Callable[[Settings], int], with_worker: bool) -> int:
     # Everything that web workers and workers need is imported once, here, and shared by them.
     from tidings.runtime import children, supervisor
     from tidings.wiring import surfaces
 
+    settings = loaded.settings
     if exit_code := children.run_once(lambda: exit_code_of(partial(prepare_database, settings))):
         return exit_code
     return supervisor.serve(
         settings,
-        application=surfaces.asgi_app,
+        application=partial(surfaces.asgi_app, quotas=surfaces.build_quotas(settings)),
         worker=(lambda name, lifetime: exit_code_of(partial(_run_worker, settings, name, lifetime)))
         if with_worker
         else None,
-        workers_on_demand=workers_on_demand,
+        workers_on_demand=loaded.is_default("worker_processes"),
+        web_on_demand=loaded.is_default("web_workers"),
         on_crash=partial(_release_leases, settings),
         on_ready=partial(_announce, settings),
     )

@@ -24,6 +24,7 @@ compression       zstd, br, gzip, deflate
 origins           requests that another site made the browser send (CSRF)
 password_gate     PasswordGate: few threads for what verifies passwords
 thread_queue      threads for handlers, and how many requests may wait for one
+load              how busy this process is, and the others
 openapi_schemas   JSON Schemas of structs and queries
 front_door        the outermost application: Host header, access log
 

@@ -16,6 +16,8 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Final, TypeVar
 
+from tidings.http.load import process_load
+
 R = TypeVar("R")
 
 PATIENCE_S: Final = 0.02
@@ -57,6 +59,7 @@ class ThreadQueue:
         """Return the result of the function, called in a thread."""
         future: Future[R] = Future()
         self._count += 1
+        process_load.begin()
         try:
             with self._lock:
                 self._waiting.append((future, function, arguments))
@@ -66,6 +69,7 @@ class ThreadQueue:
             return await asyncio.wrap_future(future)
         finally:
             self._count -= 1
+            process_load.end()
 
     def close(self) -> None:
         if self._watch is not None:

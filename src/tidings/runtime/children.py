@@ -88,7 +88,7 @@ class Child:
         self._starts = 0
         self._name = ""
         self._started_at = 0.0
-        self._on_demand = on_demand
+        self.is_on_demand = on_demand
         self._start_at: float | None = None if on_demand else 0.0
         self._stop_at = 0.0
 
@@ -103,10 +103,17 @@ class Child:
         if self._start_at is not None and self._start_at <= now:
             self._start(now)
 
-    def start_if_resting(self) -> None:
-        """Let the next `update` start a process on demand, unless it runs or waits for a restart."""
-        if self._on_demand and self._process is None and self._start_at is None:
+    @property
+    def is_running(self) -> bool:
+        """Whether its process has been started, and has not been seen to end."""
+        return self._process is not None
+
+    def start_if_resting(self) -> bool:
+        """Let the next `update` start a process on demand. Returns False if it runs or waits for a restart."""
+        is_resting = self.is_on_demand and self._process is None and self._start_at is None
+        if is_resting:
             self._start_at = 0.0
+        return is_resting
 
     def sentinels(self) -> list[int]:
         """Return file descriptors that become readable when a process ends."""
@@ -159,10 +166,11 @@ class Child:
     def _ended(self, process: BaseProcess, now: float) -> None:
         kill_session(process)  # in case it left children behind
         self._process = None
-        if process.exitcode == CANNOT_START and self._starts == 1:
+        # One that is started later than the others does not end the service that they run.
+        if process.exitcode == CANNOT_START and self._starts == 1 and not self.is_on_demand:
             self.cannot_start = True
             return
-        if self._on_demand and process.exitcode == 0:
+        if self.is_on_demand and process.exitcode == 0:
             log.debug("process ended until it is needed again", role=self._role)
             return
         wait_s = self._wait.after(now - self._started_at)

@@ -1,9 +1,9 @@
 """The supervisor of `tidings serve`: forks web workers and workers from one image, and restarts those that end.
 
-    tidings serve ─┬─ web worker 1 … n   share the port
-                   └─ worker 1 … n       all but the first on demand, unless their number was chosen
+    tidings serve ─┬─ web worker 1 … n   share the listening socket
+                   └─ worker 1 … n       all but the first of each on demand, unless their number was chosen
 
-This process has imported everything and opened nothing but the listening sockets: no database, no thread. A child
+This process has imported everything and opened nothing but the listening socket: no database, no thread. A child
 process shares its memory until one of them writes to it, and starts in milliseconds. Ctrl-C, SIGTERM and a closed
 terminal reach this process only; it then stops all others at the same time. SIGHUP without a terminal (`hangup`) has
 the certificate read again, and replaces the web workers one by one (`web_child`); without a certificate it is ignored.
@@ -32,6 +32,7 @@ from tidings.runtime.children import Child, RestartWait
 from tidings.runtime.demand import Demand, WorkerLifetime
 from tidings.runtime.notify import ServiceManager
 from tidings.runtime.web_child import WebChild
+from tidings.runtime.web_group import WebGroup
 from tidings.runtime.web_process import WebServer
 from tidings.settings import Settings
 
@@ -54,6 +55,7 @@ def serve(
     application: Callable[[Settings], Any],
     worker: Callable[[str, WorkerLifetime], int] | None = None,
     workers_on_demand: bool = False,
+    web_on_demand: bool = False,
     on_ready: Callable[[], None] = lambda: None,
     on_crash: Callable[[str], None] = _ignore,
 ) -> int:
@@ -62,13 +64,14 @@ def serve(
     application: returns the ASGI application; called once in each web worker.
     worker: runs a worker of the given name until SIGTERM, and returns its exit code; None for web pages and API only.
     workers_on_demand: start with one worker, and start the others when one asks for more.
+    web_on_demand: start with one web worker, and start others while requests wait.
     on_ready: called once, as soon as the port accepts connections.
     on_crash: called in a process of its own with the name of a worker that ended by itself.
     """
     host = preflight.check_listening(settings)
     server = WebServer(settings, host, file_limit.raise_for(MAX_CONNECTIONS))
     load = partial(_load, application, settings)
-    web = [WebChild(number, server, load) for number in range(settings.web_workers)]
+    web = _web_group(server, load, settings.web_workers, on_demand=web_on_demand)
     demand = Demand()
     workers = [
         _worker_child(worker, on_crash, server, demand, on_demand=workers_on_demand and number > 0)
@@ -94,6 +97,15 @@ def _load(application: Callable[[Settings], Any], settings: Settings) -> Any:
     sys.exit(children.CANNOT_START)
 
 
+def _web_group(server: WebServer, load: Callable[[], Any], count: int, *, on_demand: bool) -> WebGroup:
+    demand = Demand()
+    children = [
+        WebChild(number, server, load, ask_for_more=demand.ask, on_demand=on_demand and number > 0)
+        for number in range(count)
+    ]
+    return WebGroup(children, server.board, demand)
+
+
 def _worker_child(
     worker: Callable[[str, WorkerLifetime], int],
     on_crash: Callable[[str], None],
@@ -106,11 +118,11 @@ def _worker_child(
     lifetime = WorkerLifetime(demand.ask, ends_when_idle=on_demand)
 
     def run(name: str) -> int:
-        server.close_listeners()
+        server.close_listener()
         return worker(name, lifetime)
 
     def follow_up(name: str) -> None:
-        server.close_listeners()
+        server.close_listener()
         on_crash(name)
 
     return Child("worker", run, time_to_stop_s=WORKER_STOP_S, wait=wait, on_crash=follow_up, on_demand=on_demand)
@@ -122,7 +134,7 @@ class Supervisor:
     def __init__(
         self,
         server: WebServer,
-        web: Sequence[WebChild],
+        web: WebGroup,
         workers: Sequence[Child],
         on_ready: Callable[[], None],
         manager: ServiceManager,
@@ -133,7 +145,8 @@ class Supervisor:
         self._demand = demand
         self._server = server
         self._web = web
-        self._children = [*web, *workers]
+        self._workers = workers
+        self._children = [*web.children, *workers]
         self._to_replace = deque[WebChild]()
         self._on_ready = on_ready
         self._is_ready = False
@@ -151,14 +164,15 @@ class Supervisor:
 
     def _supervise(self, wakeup: socket.socket) -> int:
         while not self._got_stop:
-            if self._demand.take():
-                for child in self._children:
-                    child.start_if_resting()
+            self._adjust_numbers()
             for child in self._children:
                 child.update(time.monotonic())
                 if child.cannot_start:
                     return 1
-            if not self._is_ready and any(child.has_started for child in self._web):
+            if self._web.is_down:
+                # Clients and proxies are to hear immediately that nobody answers.
+                self._server.close_listener()
+            if not self._is_ready and self._web.has_started:
                 self._is_ready = True
                 self._on_ready()
                 self._manager.ready("Serving")
@@ -167,10 +181,17 @@ class Supervisor:
             if self._got_hangup:
                 self._got_hangup = False
                 self._reload()
-            if self._to_replace and not any(child.is_being_replaced for child in self._web):
+            if self._to_replace and not any(child.is_being_replaced for child in self._web.children):
                 self._to_replace.popleft().replace()
             self._wait(wakeup)
         return 0
+
+    def _adjust_numbers(self) -> None:
+        """Let processes start that were asked for, and end those that are not needed."""
+        if self._demand.take():
+            for child in self._workers:
+                child.start_if_resting()
+        self._web.adjust(time.monotonic())
 
     def _reload(self) -> None:
         """Read the certificate again, and have the web workers replaced if it can be used."""
@@ -183,15 +204,17 @@ class Supervisor:
             log.error("certificate not reloaded, the old one stays", reason=error.message)  # noqa: TRY400
             return
         log.info("certificate reloaded", expires_at=expires_at)
-        self._to_replace = deque(self._web)
+        self._to_replace = deque(self._web.children)
 
     def _wait(self, wakeup: socket.socket) -> None:
         """Return when a child ends, is due to be restarted, or asks for more, or when a signal arrives."""
-        waits = [child.wait_s(time.monotonic()) for child in self._children]
+        now = time.monotonic()
+        waits = [self._web.wait_s(now), *(child.wait_s(now) for child in self._children)]
         waits += [self._manager.ping_s] if self._is_ready else []
         ends = [sentinel for child in self._children for sentinel in child.sentinels()]
         connection.wait(
-            [wakeup, self._demand.fileno(), *ends], min((wait for wait in waits if wait is not None), default=None)
+            [wakeup, self._demand.fileno(), self._web.demand.fileno(), *ends],
+            min((wait for wait in waits if wait is not None), default=None),
         )
         with suppress(BlockingIOError):
             wakeup.recv(4096)
@@ -201,7 +224,7 @@ class Supervisor:
         self._manager.stopping()
         for child in self._children:
             child.request_stop()
-        self._server.close_listeners()
+        self._server.close_listener()
         for child in sorted(self._children, key=lambda child: child.time_to_stop_s):
             child.stop()
 

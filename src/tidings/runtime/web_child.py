@@ -1,10 +1,11 @@
-"""A web worker below the supervisor, which can be replaced without losing a request.
+"""A web worker below the supervisor, which can be replaced, or ended, without losing a request.
 
     running ──► successor starts ──► successor has started ──► drained ──► SIGTERM ──► ended
-                both accept from one socket                    (SIGUSR1)
+       │        both accept from one socket                    (SIGUSR1)
+       └──────► not needed any more ───────────────────────────────▲
 
-The listening socket belongs to the supervisor and both processes, so that it is never closed and the connections in its
-queue are not lost.
+The listening socket belongs to the supervisor and all web workers, so that it is never closed and the connections in
+its queue are not lost.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ LAST_RESPONSES_S = 60.0
 
 @dataclass
 class _Retired:
-    """A process that was replaced and serves what it still has."""
+    """A process that was replaced, or is not needed any more, and serves what it still has."""
 
     process: BaseProcess
     ask_at: float | None
@@ -70,11 +71,25 @@ class _Start:
 
 
 class WebChild(Child):
-    """A web worker with its listening socket and, while it is replaced, its successor."""
+    """A web worker and, while it is replaced, its successor."""
 
-    def __init__(self, number: int, server: WebServer, load: Callable[[], Any]) -> None:
-        """Prepare a web worker. load: returns the application, called in each of its processes."""
-        super().__init__("web worker", partial(self._serve, load), time_to_stop_s=WEB_STOP_S)
+    def __init__(
+        self,
+        number: int,
+        server: WebServer,
+        load: Callable[[], Any],
+        *,
+        ask_for_more: Callable[[], None] = lambda: None,
+        on_demand: bool = False,
+    ) -> None:
+        """Prepare a web worker. load: returns the application, called in each of its processes.
+
+        ask_for_more: called in these processes while requests wait for each other.
+        on_demand: started by `start_if_resting` only.
+        """
+        super().__init__(
+            "web worker", partial(self._serve, load, ask_for_more), time_to_stop_s=WEB_STOP_S, on_demand=on_demand
+        )
         self.has_started = False
         self._number = number
         self._server = server
@@ -86,6 +101,16 @@ class WebChild(Child):
     def is_being_replaced(self) -> bool:
         """Whether a successor starts. The predecessor may serve its last requests for longer."""
         return self._successor is not None
+
+    @property
+    def is_starting(self) -> bool:
+        """Whether a process starts, or is about to."""
+        return self._start_report is not None or self._start_at is not None
+
+    def end_gently(self, now: float) -> None:
+        """Let the running process finish what it has, and start none until it is needed again."""
+        if self._successor is None:
+            self._retire(now)
 
     def replace(self) -> None:
         """Start a process in place of the running one, which goes on until its successor has started.
@@ -141,13 +166,13 @@ class WebChild(Child):
     def _others(self) -> list[BaseProcess]:
         return [*([self._successor] if self._successor else []), *(one.process for one in self._retired)]
 
-    def _serve(self, load: Callable[[], Any], _name: str) -> int:
+    def _serve(self, load: Callable[[], Any], ask_for_more: Callable[[], None], _name: str) -> int:
         assert self._start_report  # made before the fork
-        self._server.run(self._number, load, self._start_report.report)
+        self._server.run(self._number, load, self._start_report.report, ask_for_more)
         return 0
 
     def _forked(self) -> BaseProcess:
-        self._server.listen(self._number)
+        self._server.listen()
         self._end_report()
         self._start_report = _Start()
         try:
@@ -156,8 +181,7 @@ class WebChild(Child):
             os.close(self._start_report.writer)
 
     def _ended(self, process: BaseProcess, now: float) -> None:
-        # Connections go to the other web workers until this one is started again.
-        self._server.close_listener(self._number)
+        self._server.board.clear(self._number)
         self._end_report()
         super()._ended(process, now)
 
@@ -168,7 +192,8 @@ class WebChild(Child):
         with suppress(ProcessLookupError):
             os.kill(old.pid, signal.SIGUSR1)
         self._retired.append(_Retired(old, now + DRAIN_S, now + DRAIN_S + LAST_RESPONSES_S))
-        log.info("web worker replaced", pid=old.pid, by=self._process.pid if self._process else None)
+        if self._process:
+            log.info("web worker replaced", pid=old.pid, by=self._process.pid)
 
     def _end_report(self) -> None:
         if self._start_report:
@@ -177,7 +202,7 @@ class WebChild(Child):
 
 
 def _has_ended(one: _Retired, now: float) -> bool:
-    """Do what is due with a process that was replaced, and return whether it has ended."""
+    """Do what is due with a process that finishes what it has, and return whether it has ended."""
     if not one.process.is_alive():
         kill_session(one.process)
         return True

@@ -1,7 +1,8 @@
 """Granian in the calling process: accepts connections and runs the ASGI application until SIGTERM or SIGINT.
 
-A process that is replaced is drained first (SIGUSR1): it stops accepting, and asks its clients to leave. Its successor
-accepts from the same listening socket, which stays open, so that no connection is refused or lost in between.
+All web workers accept from one listening socket, which belongs to the supervisor as well. A process that is replaced or
+not needed any more is drained first (SIGUSR1): it stops accepting, and asks its clients to leave. The socket stays
+open, so that no connection is refused or lost.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from granian.log import LogLevels
 
 from tidings.base.errors import StartError
 from tidings.http.event_stream import open_streams
+from tidings.http.load import LoadBoard, process_load
 from tidings.runtime import certificates, granian_internals
 from tidings.runtime.certificates import TlsPair
 from tidings.runtime.granian_internals import SocketHolder
@@ -45,9 +47,9 @@ SOCKET_PERMISSIONS = 0o666
 
 
 class WebServer:
-    """The sockets and the settings of Granian. Made once by the supervisor; `run` is called in each web worker.
+    """The socket and the settings of Granian. Made once by the supervisor; `run` is called in each web worker.
 
-    The supervisor has the listening socket of each web worker as long as the worker runs, for a successor.
+    board: where the web workers show their load.
     """
 
     def __init__(self, settings: Settings, host: str, connections: int) -> None:
@@ -56,7 +58,8 @@ class WebServer:
         Raises StartError if the certificate and its key cannot be used.
         """
         self._files = (settings.tls_certificate, settings.tls_key)
-        self._listeners: dict[int, _Listener] = {}
+        self.board = LoadBoard(settings.web_workers)
+        self._listener: _Listener | None = None
         self._pair: TlsPair | None = None
         self._server = granian_internals.Server(
             "",
@@ -112,35 +115,39 @@ class WebServer:
         self._pair = pair
         granian_internals.set_certificate(self._server, pair.certificate, pair.key)
 
-    def listen(self, number: int) -> None:
-        """Open the listening socket of a web worker, unless it is open. Raises OSError."""
-        if number not in self._listeners:
+    def listen(self) -> None:
+        """Open the listening socket, unless it is open. Raises OSError."""
+        if self._listener is None:
             holder, descriptor = granian_internals.bound_socket(self._server)
-            listener = self._listeners[number] = _Listener(holder, socket.socket(fileno=descriptor))
+            self._listener = _Listener(holder, socket.socket(fileno=descriptor))
             # Granian does it when a worker starts; until then the kernel would refuse connections.
-            listener.socket.listen(BACKLOG)
+            self._listener.socket.listen(BACKLOG)
 
-    def close_listener(self, number: int) -> None:
-        """Close the socket of a web worker that ended, so that the kernel gives its connections to the others."""
-        if listener := self._listeners.pop(number, None):
-            listener.socket.close()
+    def close_listener(self) -> None:
+        """Close the socket in this process, so that it does not stay open when the processes that accept have ended."""
+        if self._listener:
+            self._listener.socket.close()
+            self._listener = None
 
-    def close_listeners(self, *, except_for: int | None = None) -> None:
-        """Close the sockets of other web workers in a new process, or they would stay open when these end."""
-        for number in [one for one in self._listeners if one != except_for]:
-            self.close_listener(number)
-
-    def run(self, number: int, load: Callable[[], Any], on_started: Callable[[], None]) -> None:
+    def run(
+        self, number: int, load: Callable[[], Any], on_started: Callable[[], None], ask_for_more: Callable[[], None]
+    ) -> None:
         """Serve until a signal. load: returns the application; called in this process before it accepts connections.
 
-        on_started: called when this process handles signals and will accept connections.
+        number: of this web worker. on_started: called when this process handles signals and will accept connections.
+        ask_for_more: called while requests wait for each other.
         """
-        self.close_listeners(except_for=number)
-        listener = self._listeners[number]
+        listener = self._listener
+        assert listener  # opened before the fork
         if listener.socket.family != socket.AF_UNIX:
             _end_slow_readers(listener.socket)
         drain = _Drain(listener.socket)
-        handlers = granian_internals.Handlers(on_started, drain.begin, open_streams.end_all)
+
+        def start() -> None:
+            process_load.join(self.board, number, ask_for_more)
+            on_started()
+
+        handlers = granian_internals.Handlers(start, drain.begin, open_streams.end_all)
         granian_internals.run_worker(self._server, lambda: drain.wrap(load()), listener.holder, handlers)
 
 
@@ -160,12 +167,15 @@ class _Drain:
         self._deaf: socket.socket | None = None
 
     def wrap(self, application: Application) -> Application:
-        """Return the application with a header in its responses that ends the connection, once draining has begun."""
+        """Return the application with a header in its responses that ends the connection, once draining has begun.
+
+        A crowded process ends connections in the same way, so that clients come to one that has less to do.
+        """
 
         def call(scope: dict[str, Any], receive: Any, send: Send) -> Awaitable[None]:
-            if not self._has_begun or scope["type"] != "http":
-                return application(scope, receive, send)
-            return application(scope, receive, partial(_send_last, send))
+            if (self._has_begun or process_load.moves_client()) and scope["type"] == "http":
+                return application(scope, receive, partial(_send_last, send))
+            return application(scope, receive, send)
 
         return call
 
@@ -178,6 +188,7 @@ class _Drain:
         if self._has_begun:
             return
         self._has_begun = True
+        process_load.leave()
         self._deaf = _socket_without_clients()
         for descriptor in _same_sockets(self._listener.fileno()):
             os.dup2(self._deaf.fileno(), descriptor, inheritable=False)

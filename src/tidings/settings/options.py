@@ -42,9 +42,8 @@ def _cores() -> int:
 
 
 def _default_web_workers() -> int:
-    """Return the default of `web_workers`: one on a small machine, for the sake of memory."""
-    cores = _cores()
-    return 1 if cores <= SMALL_MACHINE_CORES else min(cores, MAX_DEFAULT_WEB_WORKERS)
+    """Return the default of `web_workers`, of which all but the first run only while they are needed."""
+    return min(_cores(), MAX_DEFAULT_WEB_WORKERS)
 
 
 def _default_workers(database_url: str) -> int:
@@ -137,9 +136,9 @@ class Settings:
     )
     web_workers: int = option(
         values.integer(1, 64),
-        "Number of processes that serve HTTP requests.",
+        "Number of processes that serve HTTP requests. By default there is one, and others run while requests wait.",
         allowed="a whole number from 1 to 64",
-        default="1 on up to two CPU cores, else the number of cores, but not more than 4",
+        default="as many as are needed, up to the number of CPU cores, but not more than 4",
         derive=lambda _: str(_default_web_workers()),
     )
     admin_username: str = option(
@@ -267,8 +266,8 @@ class Settings:
     )
     api_key_rate_limit: int = option(
         values.integer(0, 1_000_000),
-        "Requests per minute that an API key may make; 0 for any number. Each web process counts for itself, so a"
-        " client whose connections go to several may make more.",
+        "Requests per minute that an API key may make; 0 for any number. All web processes of a machine count"
+        " together.",
         allowed="a whole number from 0 to 1000000",
         default="0",
     )
@@ -392,7 +391,8 @@ class Settings:
         values.imap_url,
         "A folder on an IMAP server that is read for the newsletters of all users. The addresses in the headers of each"
         " message say whose it is; other messages are left alone. Needs TIDINGS_NEWSLETTERS_IMAP_PASSWORD and"
-        " TIDINGS_NEWSLETTERS_ADDRESS. Without TLS (imap://), only connections to this machine are made.",
+        " TIDINGS_NEWSLETTERS_ADDRESS. imap+starttls:// begins TLS with STARTTLS. Without TLS (imap://),"
+        " only connections to this machine are made.",
         allowed="a URL like imaps://user@mail.example.org/Folder; write @ in the user as %40",
         mask=values.mask_password,
     )

@@ -97,6 +97,7 @@ class ImapUrl(NamedTuple):
     host: str
     port: int
     has_tls: bool
+    has_starttls: bool
     username: str
     folder: str
 
@@ -184,16 +185,22 @@ def mail_template(text: str) -> str:
 def imap_url(text: str) -> ImapUrl:
     """Return the parts of imaps://user@host:port/Folder; those of its user and folder may be percent-encoded.
 
-    Source: RFC 5092, without its parameters.
+    imap+starttls: TLS begins after STARTTLS. imap: without TLS. Source: RFC 5092, without its parameters.
     """
     url = _split(line(text))
-    if url.scheme not in {"imaps", "imap"} or not url.hostname or not url.username or url.query or url.fragment:
+    if (
+        url.scheme not in {"imaps", "imap+starttls", "imap"}
+        or not url.hostname
+        or not url.username
+        or url.query
+        or url.fragment
+    ):
         raise InvalidValue
     if url.password is not None:
         raise InvalidValue("the password belongs into TIDINGS_NEWSLETTERS_IMAP_PASSWORD")
-    has_tls = url.scheme == "imaps"
-    port = url.port or (993 if has_tls else 143)
-    return ImapUrl(url.hostname, port, has_tls, unquote(url.username), unquote(url.path[1:]) or "INBOX")
+    port = url.port or (993 if url.scheme == "imaps" else 143)
+    has_tls, has_starttls = url.scheme != "imap", url.scheme == "imap+starttls"
+    return ImapUrl(url.hostname, port, has_tls, has_starttls, unquote(url.username), unquote(url.path[1:]) or "INBOX")
 
 
 def password(text: str) -> str:
