@@ -295,11 +295,14 @@ TABLE entries
 TABLE entry_contents
     entry_id bigint NOT NULL
     user_id integer NOT NULL -- The entry's.
-    content bytea NOT NULL -- Cleaned HTML.
+    content bytea NOT NULL -- Cleaned HTML; empty with a shared content.
     other_content bytea -- What the user can switch to: of the feed, or the whole article.
     chapters text COLLATE "C" NOT NULL DEFAULT ''::text -- JSON array of the chapters in the feed, or empty.
+    shared_id bigint -- Null: the entry has a content of its own.
     fk_entry_contents_entry_id_entries FOREIGN KEY (entry_id) REFERENCES entries(id) ON DELETE CASCADE
+    fk_entry_contents_shared_id_shared_contents FOREIGN KEY (shared_id) REFERENCES shared_contents(id)
     pk_entry_contents PRIMARY KEY (entry_id)
+    CREATE INDEX ix_entry_contents_shared ON public.entry_contents USING btree (shared_id) WHERE (shared_id IS NOT NULL)
     CREATE UNIQUE INDEX pk_entry_contents ON public.entry_contents USING btree (entry_id)
 
 TABLE entry_labels
@@ -432,6 +435,7 @@ TABLE feeds
     kind text COLLATE "C" NOT NULL DEFAULT ''::text -- How a page or JSON is read by the selectors; empty: it is a feed.
     selectors text COLLATE "C" NOT NULL DEFAULT ''::text -- JSON: where a page has items and their fields.
     fetch_via_flaresolverr boolean NOT NULL DEFAULT false -- A browser that the operator has set up fetches it, not with fetch_via_proxy.
+    own_bridge boolean NOT NULL DEFAULT false -- A bridge of its user fetches it, so that it shares its source with nobody.
     fk_feeds_category_id_categories FOREIGN KEY (category_id) REFERENCES categories(id) ON DELETE CASCADE
     fk_feeds_icon_id_icons FOREIGN KEY (icon_id) REFERENCES icons(id) ON DELETE SET NULL
     fk_feeds_source_id_sources FOREIGN KEY (source_id) REFERENCES sources(id)
@@ -524,6 +528,27 @@ TABLE list_links
     CREATE UNIQUE INDEX pk_list_links ON public.list_links USING btree (user_id)
     CREATE UNIQUE INDEX uq_list_links_token ON public.list_links USING btree (token)
 
+TABLE list_settings
+    id integer NOT NULL DEFAULT nextval('list_settings_id_seq'::regclass)
+    user_id integer NOT NULL
+    list text COLLATE "C" NOT NULL -- unread, starred, history or shared; or f, c or l and the id of a feed, category or label.
+    feed_id integer
+    category_id integer
+    label_id integer
+    direction text COLLATE "C" NOT NULL DEFAULT ''::text -- asc or desc; empty: as everywhere.
+    density text COLLATE "C" NOT NULL DEFAULT ''::text -- How its page lists entries; empty for the device's setting.
+    fk_list_settings_category_id_categories FOREIGN KEY (category_id) REFERENCES categories(id) ON DELETE CASCADE
+    fk_list_settings_feed_id_feeds FOREIGN KEY (feed_id) REFERENCES feeds(id) ON DELETE CASCADE
+    fk_list_settings_label_id_labels FOREIGN KEY (label_id) REFERENCES labels(id) ON DELETE CASCADE
+    fk_list_settings_user_id_users FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+    pk_list_settings PRIMARY KEY (id)
+    uq_list_settings_user_id_list UNIQUE (user_id, list)
+    CREATE INDEX ix_list_settings_category ON public.list_settings USING btree (category_id) WHERE (category_id IS NOT NULL)
+    CREATE INDEX ix_list_settings_feed ON public.list_settings USING btree (feed_id) WHERE (feed_id IS NOT NULL)
+    CREATE INDEX ix_list_settings_label ON public.list_settings USING btree (label_id) WHERE (label_id IS NOT NULL)
+    CREATE UNIQUE INDEX pk_list_settings ON public.list_settings USING btree (id)
+    CREATE UNIQUE INDEX uq_list_settings_user_id_list ON public.list_settings USING btree (user_id, list)
+
 TABLE list_versions
     user_id integer NOT NULL
     version bigint NOT NULL DEFAULT 0 -- Random, another one after each change of what lists of the user show.
@@ -589,6 +614,7 @@ TABLE newsletter_mailboxes
     letters integer NOT NULL DEFAULT 0 -- How many have become entries.
     claimed_until bigint -- A worker reads it until then; who dies loses it.
     claimed_by text COLLATE "C" NOT NULL DEFAULT ''::text
+    has_starttls boolean NOT NULL DEFAULT false -- TLS begins after STARTTLS, instead of with the first byte.
     fk_newsletter_mailboxes_user_id_users FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
     pk_newsletter_mailboxes PRIMARY KEY (id)
     uq_newsletter_mailboxes_user_id UNIQUE (user_id)
@@ -900,6 +926,16 @@ TABLE sessions
     CREATE UNIQUE INDEX pk_sessions ON public.sessions USING btree (id)
     CREATE UNIQUE INDEX uq_sessions_token_hash ON public.sessions USING btree (token_hash)
 
+TABLE shared_contents
+    id bigint NOT NULL DEFAULT nextval('shared_contents_id_seq'::regclass)
+    source_id integer NOT NULL -- Whose entries have it; several feeds show the source.
+    digest bytea NOT NULL -- Half of the SHA-256 of the content, which never changes.
+    content bytea NOT NULL -- Cleaned HTML.
+    pk_shared_contents PRIMARY KEY (id)
+    uq_shared_contents_source_id_digest UNIQUE (source_id, digest)
+    CREATE UNIQUE INDEX pk_shared_contents ON public.shared_contents USING btree (id)
+    CREATE UNIQUE INDEX uq_shared_contents_source_id_digest ON public.shared_contents USING btree (source_id, digest)
+
 TABLE sign_in_failures
     lane bytea NOT NULL -- Digest of a name, a network, both or a browser.
     failures integer NOT NULL DEFAULT 0
@@ -926,12 +962,14 @@ TABLE sources
     next_check_at bigint -- The earliest of its enabled feeds; null: it has none.
     claimed_until bigint -- A worker holds it until then; who dies loses it.
     claimed_by text COLLATE "C" NOT NULL DEFAULT ''::text
+    unshared_after integer -- Contents of entries of feeds with a higher id may not be shared yet; null: no feed's.
     pk_sources PRIMARY KEY (id)
     uq_sources_fetch_key UNIQUE (fetch_key)
     CREATE INDEX ix_sources_claimed ON public.sources USING btree (host, claimed_until) WHERE (claimed_by <> ''::text)
     CREATE INDEX ix_sources_claimed_by ON public.sources USING btree (claimed_by) WHERE (claimed_by <> ''::text)
     CREATE INDEX ix_sources_due ON public.sources USING btree (next_check_at, id) WHERE (next_check_at IS NOT NULL)
     CREATE INDEX ix_sources_host ON public.sources USING btree (host, next_check_at)
+    CREATE INDEX ix_sources_unshared ON public.sources USING btree (id) WHERE (unshared_after IS NOT NULL)
     CREATE UNIQUE INDEX pk_sources ON public.sources USING btree (id)
     CREATE UNIQUE INDEX uq_sources_fetch_key ON public.sources USING btree (fetch_key)
 
@@ -946,9 +984,21 @@ TABLE tombstones
     feed_id integer NOT NULL
     hash bytea NOT NULL -- Of an entry that was deleted and must not come back.
     seen_at bigint NOT NULL -- When it was deleted or, about a month exact, last seen in the document.
+    user_id integer NOT NULL -- The feed's.
     fk_tombstones_feed_id_feeds FOREIGN KEY (feed_id) REFERENCES feeds(id) ON DELETE CASCADE
     pk_tombstones PRIMARY KEY (feed_id, hash)
     CREATE UNIQUE INDEX pk_tombstones ON public.tombstones USING btree (feed_id, hash)
+
+TABLE user_bridges
+    user_id integer NOT NULL
+    rssbridge_url text COLLATE "C" NOT NULL DEFAULT ''::text -- Empty: the server's.
+    rsshub_url text COLLATE "C" NOT NULL DEFAULT ''::text -- Empty: the server's.
+    flaresolverr_url text COLLATE "C" NOT NULL DEFAULT ''::text -- Empty: the server's.
+    taken_until bigint -- Its FlareSolverr works until then; whoever dies loses the turn.
+    taken_by text COLLATE "C" NOT NULL DEFAULT ''::text
+    fk_user_bridges_user_id_users FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+    pk_user_bridges PRIMARY KEY (user_id)
+    CREATE UNIQUE INDEX pk_user_bridges ON public.user_bridges USING btree (user_id)
 
 TABLE user_writes
     user_id integer NOT NULL
@@ -1001,6 +1051,7 @@ TABLE users
     duplicates text COLLATE "C" NOT NULL DEFAULT 'off'::text -- What happens to entries that repeat one of another feed.
     duplicates_in_apps text COLLATE "C" NOT NULL DEFAULT 'hide'::text -- What apps see of folded entries.
     hides_unread_counts boolean NOT NULL DEFAULT false -- Pages show no counts next to lists.
+    shortcuts text COLLATE "C" NOT NULL DEFAULT ''::text -- Lines of a command and its keys, where these are not the defaults.
     pk_users PRIMARY KEY (id)
     uq_users_username UNIQUE (username)
     CREATE UNIQUE INDEX pk_users ON public.users USING btree (id)

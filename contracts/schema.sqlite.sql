@@ -316,10 +316,12 @@ CREATE TABLE entry_contents (
     user_id INTEGER NOT NULL,
     content BLOB NOT NULL,
     other_content BLOB,
-    chapters TEXT DEFAULT '' NOT NULL,
+    chapters TEXT DEFAULT '' NOT NULL, shared_id INTEGER CONSTRAINT fk_entry_contents_shared_id_shared_contents REFERENCES shared_contents (id),
     CONSTRAINT fk_entry_contents_entry_id_entries FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE,
     CONSTRAINT pk_entry_contents PRIMARY KEY (entry_id)
 );
+
+CREATE INDEX ix_entry_contents_shared ON entry_contents (shared_id) WHERE shared_id IS NOT NULL;
 
 CREATE TABLE entry_labels (
     label_id INTEGER NOT NULL,
@@ -462,7 +464,7 @@ CREATE TABLE feeds (
     took_ms INTEGER DEFAULT 0 NOT NULL,
     parsing_error_form TEXT DEFAULT '' NOT NULL,
     limits_reached TEXT DEFAULT '' NOT NULL,
-    disabled_reason TEXT DEFAULT '' NOT NULL, keep_duplicates BOOLEAN DEFAULT 0 NOT NULL, is_failing BOOLEAN DEFAULT 0 NOT NULL, discard_versions BOOLEAN DEFAULT 0 NOT NULL, page_items INTEGER DEFAULT 0 NOT NULL, kind TEXT DEFAULT '' NOT NULL, selectors TEXT DEFAULT '' NOT NULL, fetch_via_flaresolverr BOOLEAN DEFAULT 0 NOT NULL,
+    disabled_reason TEXT DEFAULT '' NOT NULL, keep_duplicates BOOLEAN DEFAULT 0 NOT NULL, is_failing BOOLEAN DEFAULT 0 NOT NULL, discard_versions BOOLEAN DEFAULT 0 NOT NULL, page_items INTEGER DEFAULT 0 NOT NULL, kind TEXT DEFAULT '' NOT NULL, selectors TEXT DEFAULT '' NOT NULL, fetch_via_flaresolverr BOOLEAN DEFAULT 0 NOT NULL, own_bridge BOOLEAN DEFAULT 0 NOT NULL,
     CONSTRAINT fk_feeds_category_id_categories FOREIGN KEY(category_id) REFERENCES categories (id) ON DELETE CASCADE,
     CONSTRAINT fk_feeds_icon_id_icons FOREIGN KEY(icon_id) REFERENCES icons (id) ON DELETE SET NULL,
     CONSTRAINT fk_feeds_source_id_sources FOREIGN KEY(source_id) REFERENCES sources (id),
@@ -550,6 +552,28 @@ CREATE TABLE list_links (
     CONSTRAINT uq_list_links_token UNIQUE (token)
 );
 
+CREATE TABLE list_settings (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    user_id INTEGER NOT NULL,
+    list TEXT NOT NULL,
+    feed_id INTEGER,
+    category_id INTEGER,
+    label_id INTEGER,
+    direction TEXT DEFAULT '' NOT NULL,
+    density TEXT DEFAULT '' NOT NULL,
+    CONSTRAINT fk_list_settings_category_id_categories FOREIGN KEY(category_id) REFERENCES categories (id) ON DELETE CASCADE,
+    CONSTRAINT fk_list_settings_feed_id_feeds FOREIGN KEY(feed_id) REFERENCES feeds (id) ON DELETE CASCADE,
+    CONSTRAINT fk_list_settings_label_id_labels FOREIGN KEY(label_id) REFERENCES labels (id) ON DELETE CASCADE,
+    CONSTRAINT fk_list_settings_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+    CONSTRAINT uq_list_settings_user_id_list UNIQUE (user_id, list)
+);
+
+CREATE INDEX ix_list_settings_category ON list_settings (category_id) WHERE category_id IS NOT NULL;
+
+CREATE INDEX ix_list_settings_feed ON list_settings (feed_id) WHERE feed_id IS NOT NULL;
+
+CREATE INDEX ix_list_settings_label ON list_settings (label_id) WHERE label_id IS NOT NULL;
+
 CREATE TABLE list_versions (
     user_id INTEGER NOT NULL,
     version BIGINT DEFAULT 0 NOT NULL, number BIGINT DEFAULT 0 NOT NULL,
@@ -612,7 +636,7 @@ CREATE TABLE newsletter_mailboxes (
     error_form TEXT DEFAULT '' NOT NULL,
     letters INTEGER DEFAULT 0 NOT NULL,
     claimed_until BIGINT,
-    claimed_by TEXT DEFAULT '' NOT NULL,
+    claimed_by TEXT DEFAULT '' NOT NULL, has_starttls BOOLEAN DEFAULT 0 NOT NULL,
     CONSTRAINT fk_newsletter_mailboxes_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
     CONSTRAINT uq_newsletter_mailboxes_user_id UNIQUE (user_id)
 );
@@ -937,6 +961,14 @@ CREATE INDEX ix_sessions_expires ON sessions (expires_at);
 
 CREATE INDEX ix_sessions_user ON sessions (user_id, last_seen_at);
 
+CREATE TABLE shared_contents (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    source_id INTEGER NOT NULL,
+    digest BLOB NOT NULL,
+    content BLOB NOT NULL,
+    CONSTRAINT uq_shared_contents_source_id_digest UNIQUE (source_id, digest)
+);
+
 CREATE TABLE sign_in_failures (
     lane BLOB NOT NULL,
     failures INTEGER DEFAULT 0 NOT NULL,
@@ -965,7 +997,7 @@ CREATE TABLE sources (
     host TEXT NOT NULL,
     next_check_at BIGINT,
     claimed_until BIGINT,
-    claimed_by TEXT DEFAULT '' NOT NULL,
+    claimed_by TEXT DEFAULT '' NOT NULL, unshared_after INTEGER,
     CONSTRAINT uq_sources_fetch_key UNIQUE (fetch_key)
 );
 
@@ -977,6 +1009,8 @@ CREATE INDEX ix_sources_due ON sources (next_check_at, id) WHERE next_check_at I
 
 CREATE INDEX ix_sources_host ON sources (host, next_check_at);
 
+CREATE INDEX ix_sources_unshared ON sources (id) WHERE unshared_after IS NOT NULL;
+
 CREATE TABLE spent_challenges (
     nonce BLOB NOT NULL,
     expires_at BIGINT NOT NULL,
@@ -985,14 +1019,22 @@ CREATE TABLE spent_challenges (
 
 CREATE INDEX ix_spent_challenges_expires_at ON spent_challenges (expires_at);
 
-CREATE TABLE tombstones (
-    feed_id INTEGER NOT NULL,
-    hash BLOB NOT NULL,
-    seen_at BIGINT NOT NULL,
-    CONSTRAINT fk_tombstones_feed_id_feeds FOREIGN KEY(feed_id) REFERENCES feeds (id) ON DELETE CASCADE,
-    CONSTRAINT pk_tombstones PRIMARY KEY (feed_id, hash)
-)
- WITHOUT ROWID;
+CREATE TABLE "tombstones" (
+        feed_id INTEGER NOT NULL, hash BLOB NOT NULL, seen_at BIGINT NOT NULL, user_id INTEGER NOT NULL,
+        CONSTRAINT pk_tombstones PRIMARY KEY (feed_id, hash),
+        CONSTRAINT fk_tombstones_feed_id_feeds FOREIGN KEY(feed_id) REFERENCES feeds (id) ON DELETE CASCADE
+    ) WITHOUT ROWID;
+
+CREATE TABLE user_bridges (
+    user_id INTEGER NOT NULL,
+    rssbridge_url TEXT DEFAULT '' NOT NULL,
+    rsshub_url TEXT DEFAULT '' NOT NULL,
+    flaresolverr_url TEXT DEFAULT '' NOT NULL,
+    taken_until BIGINT,
+    taken_by TEXT DEFAULT '' NOT NULL,
+    CONSTRAINT fk_user_bridges_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+    CONSTRAINT pk_user_bridges PRIMARY KEY (user_id)
+);
 
 CREATE TABLE users (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
@@ -1033,7 +1075,7 @@ CREATE TABLE users (
     has_chosen_theme BOOLEAN DEFAULT 0 NOT NULL,
     has_chosen_direction BOOLEAN DEFAULT 0 NOT NULL,
     proxies_pictures BOOLEAN DEFAULT 0 NOT NULL,
-    saves_starred BOOLEAN DEFAULT 0 NOT NULL, category_titles TEXT DEFAULT 'path' NOT NULL, duplicates TEXT DEFAULT 'off' NOT NULL, duplicates_in_apps TEXT DEFAULT 'hide' NOT NULL, hides_unread_counts BOOLEAN DEFAULT 0 NOT NULL,
+    saves_starred BOOLEAN DEFAULT 0 NOT NULL, category_titles TEXT DEFAULT 'path' NOT NULL, duplicates TEXT DEFAULT 'off' NOT NULL, duplicates_in_apps TEXT DEFAULT 'hide' NOT NULL, hides_unread_counts BOOLEAN DEFAULT 0 NOT NULL, shortcuts TEXT DEFAULT '' NOT NULL,
     CONSTRAINT uq_users_username UNIQUE (username)
 );
 

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
+import shutil
+import socket
 import sqlite3
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, text
 
 from support.entry_fixtures import NOW, FeedFixture, ready
-from tidings.base.errors import InvalidInput
+from tidings.base.errors import InvalidInput, StoreUnavailable
 from tidings.base.times import Instant
 from tidings.engine import statements
 from tidings.engine.database import Database
@@ -124,3 +130,79 @@ def test_very_many_hashes_can_be_looked_up(database: Database) -> None:
         known = entry_writes.look_up(db, {feed_fixture.feed_id: [new[0].hash, *unknown, new[2].hash]})
 
     assert set(known[feed_fixture.feed_id].ids) == {new[0].hash, new[2].hash}
+
+
+def test_a_client_that_stops_in_the_middle_of_a_bulk_insert_loses_its_locks(database: Database) -> None:
+    if database.is_sqlite:
+        pytest.skip("SQLite has no connection that could be cut off")
+    feed_fixture = FeedFixture.create(database)
+    small = [{"entry_id": 10**9 + number, "user_id": feed_fixture.user_id} for number in range(5)]
+    large = [{"entry_id": 10**9 + number, "user_id": feed_fixture.user_id} for number in range(5, 300_000)]
+
+    def insert_all(through: Database) -> None:
+        with through.writing() as db:
+            db.run(text("SET LOCAL idle_in_transaction_session_timeout = '300ms'"))
+            # The driver prepares a statement when it is executed for the sixth time.
+            for row in small:
+                statements.insert_rows(db, search_pending, [row])
+            statements.insert_rows(db, search_pending, large)
+
+    with (
+        _stalling_after(200_000, database) as url,
+        contextlib.closing(Database(url)) as stalled,
+        pytest.raises(StoreUnavailable),
+    ):
+        insert_all(stalled)
+
+    with database.writing() as db:
+        statements.limit_waits(db, 5)
+        statements.insert_rows(db, search_pending, small)
+
+
+@contextlib.contextmanager
+def _stalling_after(size: int, database: Database) -> Iterator[str]:
+    """Yield the URL of a socket in front of the server, which passes on so many bytes of each client, then none."""
+    real = str(database.url.query["host"])
+    folder = tempfile.mkdtemp(prefix="tidings-")  # The address of a socket has at most 107 bytes.
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(f"{folder}/.s.PGSQL.5432")
+    listener.listen()
+    opened = [listener]
+    threads: list[threading.Thread] = []
+
+    def start(target: Callable[..., None], *arguments: object) -> None:
+        threads.append(threading.Thread(target=target, args=arguments))
+        threads[-1].start()
+
+    def accept() -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                client, _ = listener.accept()
+                server = socket.socket(socket.AF_UNIX)
+                opened.extend((client, server))
+                server.connect(f"{real}/.s.PGSQL.5432")
+                start(_pass_on, client, server, size)
+                start(_pass_on, server, client, None)
+
+    start(accept)
+    try:
+        yield database.url.update_query_dict({"host": folder}).render_as_string(hide_password=False)
+    finally:
+        for one in opened:
+            with contextlib.suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
+        for thread in threads:
+            thread.join()
+        for one in opened:
+            one.close()
+        shutil.rmtree(folder)
+
+
+def _pass_on(source: socket.socket, sink: socket.socket, left: int | None) -> None:
+    """left: after so many bytes nothing is read any more; None: all is passed on, and the end, too."""
+    with contextlib.suppress(OSError):
+        while left != 0 and (data := source.recv(65_536 if left is None else min(left, 65_536))):
+            sink.sendall(data)
+            left = None if left is None else left - len(data)
+        if left != 0:
+            sink.shutdown(socket.SHUT_RDWR)

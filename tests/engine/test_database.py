@@ -187,7 +187,7 @@ def test_a_record_is_filled_by_the_names_of_columns(database: Database) -> None:
         assert db.one(Swapped, ID_AND_TITLE) == Swapped("Rain", id=7)
         assert db.one(Swapped, ID_AND_TITLE.where(literal(1) == 2)) is None
         ((record, row),) = db.joined(Swapped, more)
-        assert (record, row.unread) == (Swapped("Rain", id=7), 3)
+        assert (record, row["unread"]) == (Swapped("Rain", id=7), 3)
         with pytest.raises(TypeError, match="unread"):
             db.all(Swapped, more)
         with pytest.raises(TypeError, match="title"):

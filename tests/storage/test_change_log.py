@@ -43,6 +43,7 @@ WITHOUT_NOTE = {
     "storage.entries.labels.set_published": "the caller notes the entry",
     "storage.entries.reading_times.set_position": "no list shows how far the entries are computed",
     "storage.feeds.feeds._update_source": "no list shows it",
+    "storage.feeds.feeds.follow_bridges": "no list shows from which source a feed comes",
     "storage.polling.entry_writes._add_rows": "the caller notes the entries",
     "storage.polling.entry_writes._replace_details": "the caller notes the entries",
     "storage.polling.entry_writes._update_statement": "the caller notes feeds of which lists show something else",

@@ -193,7 +193,9 @@ def test_tombstones_are_updated_in_order(postgresql: Database, feed_fixtures: li
     hashes = [bytes([number]) * 32 for number in (1, 2)]
     with postgresql.writing() as db:
         rows = [
-            {"feed_id": one.feed_id, "hash": hash_, "seen_at": 0} for one in feed_fixtures for hash_ in reversed(hashes)
+            {"user_id": one.user_id, "feed_id": one.feed_id, "hash": hash_, "seen_at": 0}
+            for one in feed_fixtures
+            for hash_ in reversed(hashes)
         ]
         db.run_many(tombstone_table.insert(), rows)
         owner = users.get(db, feed_fixtures[0].user_id)

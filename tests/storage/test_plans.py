@@ -53,6 +53,7 @@ LARGE = {
     "search_vectors",
     "search_pending",
     "search_documents",
+    "shared_contents",
     "snoozed_entries",
     "websub_subscriptions",
     "websub_topics",
@@ -292,6 +293,7 @@ READS: dict[str, Callable[[Read, Archive], object]] = {
     ),
     "the newest entry of each feed": lambda db, archive: entry_lists.newest_by_feed(db, archive.user_id, 1_000),
     "an entry": lambda db, archive: entries.get(db, archive.user_id, 5),
+    "an entry with its body": lambda db, archive: entry_lists.single(db, archive.user_id, 5),
     "counters": lambda db, archive: counters.list_all(db, archive.user_id),
     "unread ids, feed by feed": lambda db, archive: (
         unread_ids.feeds_with_unread(db, archive.user_id),

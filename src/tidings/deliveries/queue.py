@@ -114,13 +114,13 @@ class ResultWriter:
     def renew(self, queue: ReceiverQueue, worker: str) -> bool:
         """Renew a claim. Returns False if another worker holds the receiver."""
         with self._database.writing() as db:
-            return outbox.renew(db, queue.id, worker, self.lease_end(self._clock()))
+            return outbox.renew(db, queue.user_id, queue.id, worker, self.lease_end(self._clock()))
 
     def begin(self, queue: ReceiverQueue, worker: str) -> DeliveryJob | None:
         """Return the first delivery of a receiver just claimed; None, with the receiver released, if there is none."""
         now = self._clock()
         with self._database.writing() as db:
-            if not outbox.renew(db, queue.id, worker, self.lease_end(now)):
+            if not outbox.renew(db, queue.user_id, queue.id, worker, self.lease_end(now)):
                 return None
             return self._next_job(db, queue, worker, now, is_first=True)
 
@@ -136,8 +136,8 @@ class ResultWriter:
         now = self._clock()
         locked: set[int] = set()
         for worker in sorted({attempt.job.worker for attempt in batch}):
-            ids = (attempt.job.queue.id for attempt in batch if attempt.job.worker == worker)
-            locked |= outbox.lock_claimed(db, ids, worker)
+            queues = [attempt.job.queue for attempt in batch if attempt.job.worker == worker]
+            locked |= outbox.lock_claimed(db, queues, worker)
         ours = sorted(
             (attempt for attempt in batch if attempt.job.queue.id in locked), key=lambda attempt: attempt.job.queue.id
         )
@@ -154,7 +154,7 @@ class ResultWriter:
         for attempt in ours:
             record = records[attempt.job.queue.id]
             if attempt.releases_receiver or record.next_at > now:
-                outbox.release(db, record.queue.id)
+                outbox.release(db, record.queue.user_id, record.queue.id)
             else:
                 next_job[record.queue.id] = self._next_job(db, record.queue, attempt.job.worker, now)
         return [_result(records.get(attempt.job.queue.id), next_job.get(attempt.job.queue.id)) for attempt in batch]
@@ -208,11 +208,11 @@ class ResultWriter:
     def _give_up(self, db: Write, outcome: DeliveryOutcome, queue: ReceiverQueue, now: Instant) -> None:
         if outcome.disables_integration:
             message, reason = outcome.error or GIVEN_UP_TOGETHER, "refused"
-            count = outbox.give_up_pending(db, queue.id, message, now=now)
+            count = outbox.give_up_pending(db, queue.user_id, queue.id, message, now=now)
         elif queue.given_up >= GIVE_UP_ALL_AFTER:
             message, reason = GIVEN_UP_TOGETHER, "expired"
             before = self._retry_policy.give_up_before(now)
-            count = outbox.give_up_pending(db, queue.id, message, now=now, before=before)
+            count = outbox.give_up_pending(db, queue.user_id, queue.id, message, now=now, before=before)
         else:
             return
         if count:
@@ -229,16 +229,16 @@ class ResultWriter:
             delivery, body = pending
             integration = integrations.get(db, queue.user_id, queue.integration)
             if integration is None or not integration.enabled or provider_of(queue.integration) is None:
-                outbox.give_up_pending(db, queue.id, _switched_off(queue.integration), now=now)
+                outbox.give_up_pending(db, queue.user_id, queue.id, _switched_off(queue.integration), now=now)
                 break
             if body is not None:
-                outbox.set_attempted(db, queue.id, delivery.id)
+                outbox.set_attempted(db, queue.user_id, queue.id, delivery.id)
                 return DeliveryJob(queue, worker, delivery, body, integration)
             lost = AttemptRecord(queue, delivery, now, DeliveryState.FAILED, error=msg("Its body was not kept."))
             outbox.record_attempts(db, [lost], now=now, until=self.lease_end(now))
         else:
-            outbox.wait_for_retries(db, queue.id)
-        outbox.release(db, queue.id)
+            outbox.wait_for_retries(db, queue.user_id, queue.id)
+        outbox.release(db, queue.user_id, queue.id)
         return None
 
 
@@ -246,10 +246,10 @@ def _next_pending(
     db: Write, queue: ReceiverQueue, now: Instant, *, with_retries: bool
 ) -> tuple[Delivery, bytes | None] | None:
     """Return the delivery that has been due for the longest, with its body. with_retries: even if others wait."""
-    first = outbox.first_pending(db, queue.id)
+    first = outbox.first_pending(db, queue.user_id, queue.id)
     if first is not None and not with_retries:
         return first
-    retry = outbox.first_retry(db, queue.id, now)
+    retry = outbox.first_retry(db, queue.user_id, queue.id, now)
     if first is None or retry is None:
         return first or retry
     return min(retry, first, key=lambda pending: pending[0].retry_at or pending[0].queued_at)

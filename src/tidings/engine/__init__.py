@@ -19,6 +19,7 @@ notify            wakes processes that wait for something to do
 row_text          tells whether anything in a row has changed
 sequences         ids that are never given out again
 partitions        tables divided by user
+distribution      tables distributed over several servers by user
 replica           reads from a streaming replica
 integrity         what an engine says of its own files
 disk_space        the size of the database, and returning free space

@@ -15,6 +15,7 @@ from sqlalchemy import (
     Integer,
     LargeBinary,
     MetaData,
+    Table,
     Text,
     false,
     text,
@@ -30,6 +31,11 @@ metadata = MetaData(
         "pk": "pk_%(table_name)s",
     }
 )
+
+# Where rows are on a distributed PostgreSQL (`engine.distribution`), in `info` of a table: each user's on one node, or
+# all of them on each node. Other tables are on the coordinator.
+BY_USER = {"placement": "by user"}
+COPIED = {"placement": "copied"}
 
 # Sorted and compared by code point on both engines, whatever the locale of the PostgreSQL database.
 Words = Text().with_variant(Text(collation="C"), "postgresql")
@@ -74,6 +80,15 @@ class CompressedText(TypeDecorator[str]):
         kind, packed = value[0], memoryview(value)[1:]
         plain = _zstd.decompressor.decompress(packed, allow_extra_data=False) if kind else bytes(packed)
         return plain.decode("utf-8")
+
+
+def is_placed_by_user(table: Table) -> bool:
+    """Return whether a table's rows are distributed by user: as the table says, or because it refers to such rows."""
+    return BY_USER.items() <= table.info.items() or any(
+        is_placed_by_user(key.referred_table)
+        for key in table.foreign_key_constraints
+        if key.referred_table is not table
+    )
 
 
 def key() -> Column[int]:

@@ -26,7 +26,6 @@ from sqlalchemy import (
     CursorResult,
     Engine,
     Executable,
-    RowMapping,
     Table,
     create_engine,
     event,
@@ -39,7 +38,7 @@ from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 from tidings import metrics
 from tidings.base.errors import StartError, StoreUnavailable
 from tidings.base.messages import msg
-from tidings.engine import errors, postgresql, replica
+from tidings.engine import driver_statements, errors, postgresql, replica
 from tidings.engine.errors import Cause, CauseLog, ConcurrentChange, DatabaseReplaced, FileReplaced, SchemaReplaced
 from tidings.engine.postgresql import PostgresPool, parse_url
 from tidings.engine.replica import Replica
@@ -81,8 +80,15 @@ def is_sqlite(connection: Connection) -> bool:
     return connection.dialect.name == "sqlite"
 
 
+def is_distributed(connection: Connection) -> bool:
+    """Return whether rows of users are on several servers: see `engine.distribution`."""
+    return postgresql.is_distributed(connection.dialect)
+
+
 def _begin(connection: Connection) -> None:
-    connection.exec_driver_sql("BEGIN")
+    raw = connection.connection.driver_connection
+    assert isinstance(raw, sqlite3.Connection)
+    raw.execute("BEGIN")
 
 
 def _begin_writing(connection: Connection) -> None:
@@ -297,6 +303,17 @@ def _row_reader(record: type[R], names: tuple[str, ...]) -> Callable[[Any], R]:
     return lambda row: record(*pick(row))
 
 
+@lru_cache(maxsize=1024)
+def _exact_reader(record: type[R], names: tuple[str, ...]) -> Callable[[Any], R]:
+    if surplus := set(names).difference(record.__struct_fields__):
+        raise TypeError(f"{record.__name__} has no field for {sorted(surplus)}")
+    return _row_reader(record, names)
+
+
+# A row by the names of its columns.
+Row = dict[str, Any]
+
+
 class Read:
     """A connection for reading: one snapshot on SQLite, one snapshot per statement on PostgreSQL.
 
@@ -306,51 +323,45 @@ class Read:
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
 
-    def rows(self, statement: Executable, /, **parameters: Any) -> Sequence[RowMapping]:
+    def rows(self, statement: Executable, /, **parameters: Any) -> list[Row]:
         """Return the rows, with columns by name."""
-        return self.connection.execute(statement, parameters).mappings().all()
+        names, found = driver_statements.fetch(self.connection, statement, parameters)
+        return [dict(zip(names, row, strict=True)) for row in found]
 
-    def row(self, statement: Executable, /, **parameters: Any) -> RowMapping | None:
+    def row(self, statement: Executable, /, **parameters: Any) -> Row | None:
         """Return the first row, with columns by name; None if there is no row."""
-        return self.connection.execute(statement, parameters).mappings().first()
+        names, found = driver_statements.fetch(self.connection, statement, parameters, is_one=True)
+        return dict(zip(names, found[0], strict=True)) if found else None
 
-    def tuples(self, statement: Executable, /, **parameters: Any) -> Sequence[Any]:
+    def tuples(self, statement: Executable, /, **parameters: Any) -> Sequence[tuple[Any, ...]]:
         """Return rows to unpack by position; use it only next to the statement, otherwise `rows`."""
-        return self.connection.execute(statement, parameters).all()
+        return driver_statements.fetch(self.connection, statement, parameters)[1]
 
     def all(self, record: type[R], statement: Executable, /, **parameters: Any) -> list[R]:
         """Return one record per row. The statement selects only columns with names of fields (`columns`)."""
-        result = self.connection.execute(statement, parameters)
-        make = self._exact_reader(record, tuple(result.keys()))
-        # `all` fetches them in one call, iteration one by one, which takes a tenth longer.
-        return list(map(make, result.all()))
+        names, found = driver_statements.fetch(self.connection, statement, parameters)
+        return list(map(_exact_reader(record, names), found))
 
     def one(self, record: type[R], statement: Executable, /, **parameters: Any) -> R | None:
         """Return the record of the first row, None if there is no row."""
-        result = self.connection.execute(statement, parameters)
-        make = self._exact_reader(record, tuple(result.keys()))
-        row = result.first()
-        return None if row is None else make(row)
+        names, found = driver_statements.fetch(self.connection, statement, parameters, is_one=True)
+        make = _exact_reader(record, names)
+        return make(found[0]) if found else None
 
-    def joined(self, record: type[R], statement: Executable, /, **parameters: Any) -> list[tuple[R, Any]]:
-        """Like `all`, for a statement that also selects other columns: return each record with its row."""
-        result = self.connection.execute(statement, parameters)
-        make = _row_reader(record, tuple(result.keys()))
-        return [(make(row), row) for row in result.all()]
-
-    @staticmethod
-    def _exact_reader(record: type[R], names: tuple[str, ...]) -> Callable[[Any], R]:
-        if surplus := set(names).difference(record.__struct_fields__):
-            raise TypeError(f"{record.__name__} has no field for {sorted(surplus)}")
-        return _row_reader(record, names)
+    def joined(self, record: type[R], statement: Executable, /, **parameters: Any) -> list[tuple[R, Row]]:
+        """Like `all`, for a statement that also selects other columns: return each record with its row by name."""
+        names, found = driver_statements.fetch(self.connection, statement, parameters)
+        make = _row_reader(record, names)
+        return [(make(row), dict(zip(names, row, strict=True))) for row in found]
 
     def scalar(self, statement: Executable, /, **parameters: Any) -> Any:
         """Return the first column of the first row, None if there is no row."""
-        return self.connection.execute(statement, parameters).scalar()
+        found = driver_statements.fetch(self.connection, statement, parameters, is_one=True)[1]
+        return found[0][0] if found else None
 
     def scalars(self, statement: Executable, /, **parameters: Any) -> list[Any]:
         """Return the first column of all rows."""
-        return list(self.connection.execute(statement, parameters).scalars())
+        return [row[0] for row in driver_statements.fetch(self.connection, statement, parameters)[1]]
 
 
 class Write(Read):
@@ -379,11 +390,12 @@ class Write(Read):
 
     def run(self, statement: Executable, /, **parameters: Any) -> int:
         """Execute a statement. Returns the number of rows it changed."""
-        result: CursorResult[Any] = self.connection.execute(statement, parameters)
-        return result.rowcount
+        return driver_statements.change(self.connection, statement, parameters)
 
     def run_many(self, statement: Executable, parameters: Sequence[Mapping[str, Any]], /) -> None:
-        if parameters:
+        if len(parameters) == 1:
+            self.run(statement, **parameters[0])
+        elif parameters:
             self.connection.execute(statement, parameters)
 
     def insert_many(self, statement: Executable, rows: Sequence[Mapping[str, Any]], /) -> list[int]:

@@ -32,7 +32,8 @@ from sqlalchemy.sql.functions import FunctionElement
 
 from tidings.content.search import Phrase
 from tidings.content.search_expressions import AllOf, AnyOf, Expression, Part, Phrases, Without, phrases_in
-from tidings.engine.database import Read, Write, is_sqlite
+from tidings.engine import postgresql
+from tidings.engine.database import Read, Write, is_distributed, is_sqlite
 from tidings.engine.search_tables import search_documents, search_vectors
 from tidings.engine.statements import upsert
 
@@ -83,8 +84,22 @@ def _matches_on_postgresql(element: matches, compiler: Any, **options: Any) -> s
     id_, expression = (compiler.process(clause, **options) for clause in element.clauses)
     # OFFSET 0 makes PostgreSQL find the matches first, then apply the other conditions. Otherwise it may compare the
     # vector of each entry.
-    matching_ids = f"SELECT entry_id FROM search_vectors WHERE words @@ CAST({expression} AS tsquery) OFFSET 0"  # noqa: S608
-    return f"{id_} IN ({matching_ids})"
+    return f"{id_} IN (SELECT entry_id FROM search_vectors WHERE {_found(compiler, expression)} OFFSET 0)"  # noqa: S608
+
+
+def _found(compiler: Any, expression: str) -> str:
+    """Return the condition that an entry matches. expression: the parameter with it, as SQL.
+
+    It names the user only where rows are distributed by user, in the parameter of all statements that search: terms
+    begin with the user's id anyway.
+    """
+    return f"words @@ CAST({expression} AS tsquery){_of_user(compiler)}"
+
+
+def _of_user(compiler: Any) -> str:
+    if not postgresql.is_distributed(compiler.dialect):
+        return ""
+    return f" AND user_id = {compiler.process(bindparam('user', type_=Integer))}"
 
 
 class is_in_matches(matches):  # noqa: N801
@@ -121,7 +136,8 @@ def _is_match_on_sqlite(element: is_match, compiler: Any, **options: Any) -> str
 @compiles(is_match, "postgresql")
 def _is_match_on_postgresql(element: is_match, compiler: Any, **options: Any) -> str:
     id_, expression = (compiler.process(clause, **options) for clause in element.clauses)
-    return f"(SELECT words @@ CAST({expression} AS tsquery) FROM search_vectors WHERE entry_id = {id_})"  # noqa: S608
+    owned = f"entry_id = {id_}{_of_user(compiler)}"
+    return f"(SELECT words @@ CAST({expression} AS tsquery) FROM search_vectors WHERE {owned})"  # noqa: S608
 
 
 class has_words(FunctionElement[Any]):  # noqa: N801
@@ -146,7 +162,8 @@ class has_words_itself(has_words):  # noqa: N801
 def _has_words_itself(element: has_words_itself, compiler: Any, **options: Any) -> str:
     id_, _user, first, last = (compiler.process(clause, **options) for clause in element.clauses)
     table = "search_documents" if compiler.dialect.name == "sqlite" else "search_vectors"
-    return f"(SELECT word_count BETWEEN {first} AND {last} FROM {table} WHERE entry_id = {id_}) IS TRUE"  # noqa: S608
+    owned = f"entry_id = {id_}{_of_user(compiler)}"
+    return f"(SELECT word_count BETWEEN {first} AND {last} FROM {table} WHERE {owned}) IS TRUE"  # noqa: S608
 
 
 @compiles(has_words, "sqlite")
@@ -216,7 +233,7 @@ def _count_indexed_on_sqlite(element: count_indexed, compiler: Any, **options: A
 def _count_indexed_on_postgresql(element: count_indexed, compiler: Any, **options: Any) -> str:
     expression, _user = element.clauses
     query = compiler.process(expression, **options)
-    return f"(SELECT count(*) FROM search_vectors WHERE words @@ CAST({query} AS tsquery))"  # noqa: S608 - a parameter
+    return f"(SELECT count(*) FROM search_vectors WHERE {_found(compiler, query)})"  # noqa: S608 - a parameter
 
 
 class counted_up_to(FunctionElement[int]):  # noqa: N801
@@ -236,7 +253,7 @@ def _counted_up_to_on_sqlite(element: counted_up_to, compiler: Any, **options: A
 @compiles(counted_up_to, "postgresql")
 def _counted_up_to_on_postgresql(element: counted_up_to, compiler: Any, **options: Any) -> str:
     expression, limit = (compiler.process(clause, **options) for clause in element.clauses)
-    found = f"SELECT 1 FROM search_vectors WHERE words @@ CAST({expression} AS tsquery) LIMIT {limit}"  # noqa: S608
+    found = f"SELECT 1 FROM search_vectors WHERE {_found(compiler, expression)} LIMIT {limit}"  # noqa: S608
     return f"(SELECT count(*) FROM ({found}) AS found)"  # noqa: S608 - all are parameters
 
 
@@ -259,7 +276,7 @@ def _each_match_on_sqlite(element: each_match, compiler: Any, **options: Any) ->
 def _each_match_on_postgresql(element: each_match, compiler: Any, **options: Any) -> str:
     expression = compiler.process(element.clauses, **options)
     # OFFSET 0: as in `matches`.
-    return f"(SELECT entry_id FROM search_vectors WHERE words @@ CAST({expression} AS tsquery) OFFSET 0)"  # noqa: S608
+    return f"(SELECT entry_id FROM search_vectors WHERE {_found(compiler, expression)} OFFSET 0)"  # noqa: S608
 
 
 class LookedUp(Join):
@@ -290,9 +307,10 @@ def select_matches(db: Read, expression: str) -> TextualSelect:
         found = text(f"SELECT rowid AS entry_id FROM entry_words WHERE entry_words MATCH :{expression} LIMIT :limit")  # noqa: S608
         return found.columns(_entry_id)
     # PostgreSQL finds the matches first: it would rather test each entry of the user.
-    matching = (
-        f"SELECT entry_id, user_id FROM search_vectors WHERE words @@ CAST(:{expression} AS tsquery) LIMIT :limit"  # noqa: S608
+    condition = f"words @@ CAST(:{expression} AS tsquery)" + (
+        " AND user_id = :user" if is_distributed(db.connection) else ""
     )
+    matching = f"SELECT entry_id, user_id FROM search_vectors WHERE {condition} LIMIT :limit"  # noqa: S608
     return text(f"SELECT entry_id FROM ({matching}) AS found WHERE user_id = :user").columns(_entry_id)  # noqa: S608
 
 

@@ -52,49 +52,49 @@ def divide(db: Write, tables: Sequence[str], number: int) -> bool:
                 " into an empty database to change it"
             )
         return False
-    _run(db, f"LOCK TABLE {', '.join(tables)} IN ACCESS EXCLUSIVE MODE")
+    run(db, f"LOCK TABLE {', '.join(tables)} IN ACCESS EXCLUSIVE MODE")
     # Indexes are sorted in memory; the server's own setting counts again after the transaction.
-    _run(db, "SELECT set_config('maintenance_work_mem', '256MB', true)")
+    run(db, "SELECT set_config('maintenance_work_mem', '256MB', true)")
     references = db.rows(_references, table=first)
     for reference in references:
-        _run(db, f"ALTER TABLE {reference['referring']} DROP CONSTRAINT {reference['name']}")
+        run(db, f"ALTER TABLE {reference['referring']} DROP CONSTRAINT {reference['name']}")
     for table in tables:
         _divide_table(db, table, number, owns_sequence=table == first)
     for reference in references:
-        _run(
+        run(
             db,
             f"ALTER TABLE {reference['referring']} ADD CONSTRAINT {reference['name']} FOREIGN KEY (entry_id, user_id)"
             f" REFERENCES {first} (id, user_id) ON DELETE CASCADE",
         )
     for table in tables:
-        _run(db, f"ANALYZE {table}")
+        run(db, f"ANALYZE {table}")
     return True
 
 
 def _divide_table(db: Write, table: str, number: int, *, owns_sequence: bool) -> None:
     constraints, indexes = db.rows(_constraints, table=table), db.scalars(_indexes, table=table)
     whole = f"undivided_{table}"
-    _run(db, f"ALTER TABLE {table} RENAME TO {whole}")
+    run(db, f"ALTER TABLE {table} RENAME TO {whole}")
     like = "INCLUDING DEFAULTS INCLUDING STORAGE INCLUDING COMMENTS"
-    _run(db, f"CREATE TABLE {table} (LIKE {whole} {like}) PARTITION BY HASH (user_id)")
+    run(db, f"CREATE TABLE {table} (LIKE {whole} {like}) PARTITION BY HASH (user_id)")
     for remainder in range(number):
         values = f"WITH (MODULUS {number}, REMAINDER {remainder})"
-        _run(db, f"CREATE TABLE {table}_{remainder} PARTITION OF {table} FOR VALUES {values}")
-    _run(db, f"INSERT INTO {table} SELECT * FROM {whole}")  # noqa: S608 - names of our schema
+        run(db, f"CREATE TABLE {table}_{remainder} PARTITION OF {table} FOR VALUES {values}")
+    run(db, f"INSERT INTO {table} SELECT * FROM {whole}")  # noqa: S608 - names of our schema
     if owns_sequence:
         # Otherwise the sequence would go with the old table.
-        _run(db, f"ALTER SEQUENCE {table}_id_seq OWNED BY {table}.id")
-    _run(db, f"DROP TABLE {whole}")
+        run(db, f"ALTER SEQUENCE {table}_id_seq OWNED BY {table}.id")
+    run(db, f"DROP TABLE {whole}")
     for constraint in constraints:
         definition = constraint["definition"]
         if constraint["kind"] != "f":
-            definition = _with_user(definition)
-        _run(db, f"ALTER TABLE {table} ADD CONSTRAINT {constraint['name']} {definition}")
+            definition = key_with_user(definition)
+        run(db, f"ALTER TABLE {table} ADD CONSTRAINT {constraint['name']} {definition}")
     for index in indexes:
-        _run(db, _with_user(index) if index.startswith("CREATE UNIQUE") else index)
+        run(db, key_with_user(index) if index.startswith("CREATE UNIQUE") else index)
 
 
-def _with_user(definition: str) -> str:
+def key_with_user(definition: str) -> str:
     """Return the definition of a unique key with `user_id` as its last column, if it does not have that one."""
     found = re.search(r"\(([^()]*)\)", definition)
     assert found, definition
@@ -103,5 +103,6 @@ def _with_user(definition: str) -> str:
     return f"{definition[: found.end(1)]}, user_id{definition[found.end(1) :]}"
 
 
-def _run(db: Write, statement: str) -> None:
+def run(db: Write, statement: str) -> None:
+    """Execute a statement with names of our schema and no parameters: a colon stands for itself."""
     db.run(text(statement.replace(":", r"\:")))

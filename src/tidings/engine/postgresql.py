@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 import psycopg
-from sqlalchemy import URL, Connection, Engine, ExceptionContext, Integer, create_engine, event, make_url
+from sqlalchemy import URL, Connection, Dialect, Engine, ExceptionContext, Integer, create_engine, event, make_url
 from sqlalchemy.exc import InvalidatePoolError
 from sqlalchemy.pool import ConnectionPoolEntry
 
@@ -43,6 +43,8 @@ _SETTINGS = {
 }
 _SET_FOR_SESSION = "; ".join(f"SET {name} = {value}" for name, value in _SETTINGS.items())
 _SET_FOR_TRANSACTION = "; ".join(f"SET LOCAL {name} = {value}" for name, value in _SETTINGS.items())
+# A transaction that has read several shards of a node over several connections may not write a copied table.
+_ONE_CONNECTION = "citus.multi_shard_modify_mode TO 'sequential'"
 _READ_ONLY = "25006"
 
 
@@ -107,15 +109,22 @@ class PostgresPool:
 
     def _prepare(self, connection: psycopg.Connection[Any], _record: Any) -> None:
         self.is_pooled = is_pooled(connection)
+        # The dialect is what statements know when they are compiled.
+        dialect: Any = self.engine.dialect
+        dialect.is_distributed = _has_distributed_tables(connection)
         if self.is_pooled:
             connection.prepare_threshold = None
         else:
             connection.execute(_SET_FOR_SESSION)
+            if dialect.is_distributed:
+                connection.execute(f"SET {_ONE_CONNECTION}")
         connection.commit()
 
     def _begin(self, connection: Connection) -> None:
         if self.is_pooled and connection.get_execution_options().get("isolation_level") != "AUTOCOMMIT":
             connection.exec_driver_sql(_SET_FOR_TRANSACTION)
+            if is_distributed(connection.dialect):
+                connection.exec_driver_sql(f"SET LOCAL {_ONE_CONNECTION}")
 
     # `pool_pre_ping` would cost one more round trip for every checkout, even of connections used a moment ago.
     def _ping_idle(self, connection: Any, record: ConnectionPoolEntry, _proxy: Any) -> None:
@@ -144,6 +153,20 @@ def is_pooled(connection: psycopg.Connection[Any]) -> bool:
     """Return whether a pooler stands between: then the process that it names is not the server's."""
     (pid,) = connection.execute("SELECT pg_backend_pid()").fetchone() or (0,)
     return bool(pid != connection.info.backend_pid)
+
+
+def is_distributed(dialect: Dialect) -> bool:
+    """Return whether rows of users are on several servers, as of the first connection."""
+    return bool(getattr(dialect, "is_distributed", False))
+
+
+def _has_distributed_tables(connection: psycopg.Connection[Any]) -> bool:
+    (has_extension,) = connection.execute(
+        "SELECT to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL"
+    ).fetchone() or (False,)
+    if not has_extension:
+        return False
+    return connection.execute("SELECT FROM pg_dist_partition WHERE partmethod = 'h' LIMIT 1").fetchone() is not None
 
 
 def _note_idle(_connection: Any, record: ConnectionPoolEntry) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import Column, ForeignKey, Index, Integer, Table
 from sqlalchemy.dialects.postgresql import TSVECTOR
 
-from tidings.engine.columns import CompressedText, LongId, Words, metadata, number, words
+from tidings.engine.columns import BY_USER, CompressedText, LongId, Words, metadata, number, words
 
 # The FTS5 table; the names of its internal tables begin with it as well.
 FTS_TABLE = "entry_words"
@@ -23,6 +23,7 @@ search_pending = Table(
     Column("entry_id", LongId, primary_key=True, autoincrement=False, comment="Its title or body changed."),
     Column("user_id", Integer, nullable=False),
     Index("ix_search_pending_user", "user_id", "entry_id"),
+    info=BY_USER,
 )
 
 # Rows stay until the user is deleted: searching in a language without entries costs next to nothing.
@@ -32,6 +33,7 @@ search_languages = Table(
     Column("user_id", Integer, ForeignKey("users.id", ondelete="CASCADE"), primary_key=True, autoincrement=False),
     Column("language", Words, primary_key=True, comment="ISO 639 code of a language with stems of its own."),
     sqlite_with_rowid=False,
+    info=BY_USER,
     comment="Which languages with stems of their own entries of a user have, so that a search asks in them.",
 )
 

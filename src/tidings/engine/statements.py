@@ -4,7 +4,9 @@ upsert                                 INSERT … ON CONFLICT, the same on both 
 in_list, each_of                       pass a list as one parameter
 ids_of                                 gathers ids into a list for each_of
 joined_ids                             reads ids as one text
-advisory_lock, lock_rows, limit_waits  take locks that PostgreSQL needs, and SQLite, with one writer at a time, does not
+advisory_lock, try_advisory_lock,
+lock_rows, lockable_together,
+limit_waits                            take locks that PostgreSQL needs, and SQLite, with one writer at a time, does not
 take_ids, insert_rows, insert_stored   insert many rows, whose ids are reserved in advance
 select_by_hash, select_by_date         look up many entries at once
 
@@ -12,8 +14,10 @@ With one placeholder per value, each length of a list would be another statement
 limits the number of placeholders. Where SQLite has to choose between the list and an index on the user, it needs the
 placeholders (`in_`): it cannot know how long a list in one parameter is.
 
-One statement per row costs more than the row itself. PostgreSQL inserts by COPY, in a third of the time; SQLite inserts
-as fast as it can write the indexes.
+One statement per row costs more than the row itself. PostgreSQL inserts from arrays, one for each column. COPY is no
+faster, and a client that is suspended in the middle of it keeps its locks: the server waits for it without a time-out,
+while the wait for the arrays of a prepared statement counts as idle in a transaction. SQLite inserts as fast as it can
+write the indexes.
 """
 
 from __future__ import annotations
@@ -23,7 +27,6 @@ from functools import lru_cache
 from typing import Any
 
 import msgspec
-import psycopg
 from sqlalchemy import (
     BindParameter,
     ColumnElement,
@@ -36,16 +39,18 @@ from sqlalchemy import (
     TextualSelect,
     bindparam,
     func,
+    literal_column,
     select,
     text,
 )
 from sqlalchemy.dialects.postgresql import Insert, insert
-from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
 from sqlalchemy.types import UserDefinedType
 
-from tidings.engine.database import Read, Write, is_sqlite
+from tidings.engine import postgresql
+from tidings.engine.columns import is_placed_by_user
+from tidings.engine.database import Read, Write, is_distributed, is_sqlite
 
 # Upsert
 
@@ -65,12 +70,32 @@ def upsert(
     Both engines compile the ON CONFLICT of PostgreSQL: SQLite took over its syntax.
     """
     statement = insert(table)
+    names: list[Any] = [*key]
+    if "user_id" in table.c and "user_id" not in key:
+        names[-1] = _with_owner(table, key[-1])
     if not update:
-        return statement.on_conflict_do_nothing(index_elements=key)
+        return statement.on_conflict_do_nothing(index_elements=names)
     new = statement.excluded
     condition = where(table.c, new) if where else None
     values = update(table.c, new) if callable(update) else {name: new[name] for name in update}
-    return statement.on_conflict_do_update(index_elements=key, set_=values, where=condition)
+    return statement.on_conflict_do_update(index_elements=names, set_=values, where=condition)
+
+
+class _with_owner(FunctionElement[Any]):  # noqa: N801 - named like an SQL function
+    """The last column of a key, followed by the owner where a table is distributed: all of its keys end with it."""
+
+    inherit_cache = True
+
+    def __init__(self, table: Table, name: str) -> None:
+        super().__init__(table.c[name])
+        self.table = table
+        self.name = name
+
+
+@compiles(_with_owner)
+def _last_of_key(element: _with_owner, compiler: Any, **_options: Any) -> str:
+    spreads = postgresql.is_distributed(compiler.dialect) and is_placed_by_user(element.table)
+    return f"{element.name}, user_id" if spreads else element.name
 
 
 # Lists
@@ -80,6 +105,14 @@ def in_list(column: ColumnElement[Any], parameter: str) -> ColumnElement[Any]:
     """Return the condition that a column's value is in the list of a parameter: numbers or texts, possibly none."""
     kind = _NumberList() if isinstance(column.type, Integer) else _TextList()
     return _in_list(column, bindparam(parameter, type_=kind))
+
+
+def in_group(column: ColumnElement[Any], parameter: str) -> ColumnElement[Any]:
+    """Return the condition that a user is in a group of `lockable_together`, also for the tables that are joined.
+
+    It is `in_list`, and where a group is one user, an equation, from which the same follows for each table of a join.
+    """
+    return _in_group(column, bindparam(parameter, type_=_NumberList()))
 
 
 def joined_ids(page: Select[Any] | TextualSelect) -> Select[Any]:
@@ -92,7 +125,9 @@ def joined_ids(page: Select[Any] | TextualSelect) -> Select[Any]:
 
 def joined(ids: ColumnElement[int]) -> ColumnElement[str]:
     """Return the aggregate of ids in any order as one text with commas; NULL without any."""
-    return func.aggregate_strings(_as_text(ids), ",")
+    # The comma as SQL: a value is written into the text at each execution, and the driver could not be given the text.
+    comma: Any = literal_column("','")
+    return func.aggregate_strings(_as_text(ids), comma)
 
 
 def split_ids(joined: str | None) -> list[int]:
@@ -157,6 +192,20 @@ def _in_list_on_postgresql(element: _in_list, compiler: Any, **options: Any) -> 
     return f"{compiler.process(column, **options)} = ANY (CAST({compiler.process(values, **options)} AS {kind}[]))"
 
 
+class _in_group(_in_list):  # noqa: N801 - named like an SQL function
+    """Whether a user is in a group of users."""
+
+    inherit_cache = True
+
+
+@compiles(_in_group, "postgresql")
+def _in_group_on_postgresql(element: _in_group, compiler: Any, **options: Any) -> str:
+    if not postgresql.is_distributed(compiler.dialect):
+        return _in_list_on_postgresql(element, compiler, **options)
+    column, values = (compiler.process(clause, **options) for clause in element.clauses)
+    return f"{column} = (CAST({values} AS bigint[]))[1]"
+
+
 class each_of(FunctionElement[Any]):  # noqa: N801 - named like an SQL function
     """The numbers of a list, as rows with one column: `each_of(number_list("ids")).table_valued("value")`.
 
@@ -197,9 +246,23 @@ def _ids_as_array(element: ids_of, compiler: Any, **options: Any) -> str:
     return f"array_agg({compiler.process(element.clauses, **options)})"
 
 
+class if_distributed(FunctionElement[Any]):  # noqa: N801 - named like an SQL function
+    """if_distributed(condition, other): the condition where rows are distributed by user, elsewhere the other one."""
+
+    inherit_cache = True
+
+
+@compiles(if_distributed)
+def _elsewhere(element: if_distributed, compiler: Any, **options: Any) -> str:
+    here, elsewhere = element.clauses
+    chosen = here if postgresql.is_distributed(compiler.dialect) else elsewhere
+    return str(compiler.process(chosen, **options))
+
+
 # Locks
 
 _take_advisory_lock = select(func.pg_advisory_xact_lock(bindparam("number")))
+_try_advisory_lock = text("SELECT pg_try_advisory_xact_lock(CAST(:kind AS integer), CAST(:number AS integer))")
 
 
 def advisory_lock(db: Write, number: int) -> None:
@@ -208,10 +271,29 @@ def advisory_lock(db: Write, number: int) -> None:
         db.scalar(_take_advisory_lock, number=number)
 
 
+def try_advisory_lock(db: Write, kind: int, number: int) -> bool:
+    """Take the advisory lock of this kind and number until the transaction ends. False if another transaction holds it.
+
+    Never waits. Both are numbers of 32 bits.
+    """
+    return is_sqlite(db.connection) or bool(db.scalar(_try_advisory_lock, kind=kind, number=number))
+
+
 def lock_rows(db: Write, statement: Executable, /, **parameters: Any) -> None:
     """Run a SELECT … FOR UPDATE for its locks alone. Later statements see what others committed before the lock."""
     if not is_sqlite(db.connection):
         db.scalars(statement, **parameters)
+
+
+def lockable_together(db: Read, users: Iterable[int]) -> list[list[int]]:
+    """Return users in groups whose rows one SELECT … FOR UPDATE may lock, in ascending order.
+
+    All are one group; where rows are distributed by user, each is one, because a statement locks rows of one node.
+    """
+    wanted = sorted(set(users))
+    if is_distributed(db.connection):
+        return [[user] for user in wanted]
+    return [wanted] if wanted else []
 
 
 def limit_waits(db: Write, seconds: float) -> None:
@@ -257,7 +339,8 @@ def insert_stored(db: Write, table: Table, names: Sequence[str], bound: Sequence
         placeholders = ", ".join("?" * len(names))
         db.connection.exec_driver_sql(f"INSERT INTO {table.name} ({', '.join(names)}) VALUES ({placeholders})", bound)  # noqa: S608 - names from our schema
     else:
-        _copy(db, table, names, bound)
+        columns = tuple(list(column) for column in zip(*bound, strict=True))
+        db.connection.exec_driver_sql(_insert_arrays(db.connection.dialect, table, tuple(names)), columns)
 
 
 def select_by_hash(db: Read, statement: str, pairs: Iterable[tuple[int, bytes]]) -> Sequence[Any]:
@@ -320,16 +403,11 @@ def _bind_processors(dialect: Dialect, table: Table, names: tuple[str, ...]) -> 
     return [(index, process) for index, process in enumerate(processors) if process is not None]
 
 
-def _copy(db: Write, table: Table, names: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> None:
-    connection = db.connection.connection.driver_connection
-    assert isinstance(connection, psycopg.Connection)
-    try:
-        with (
-            connection.cursor() as cursor,
-            cursor.copy(f"COPY {table.name} ({', '.join(names)}) FROM STDIN") as copy,
-        ):
-            for row in rows:
-                copy.write_row(row)
-    except psycopg.Error as error:
-        # COPY bypasses SQLAlchemy: callers expect the exception that it would have raised.
-        raise DBAPIError.instance(None, None, error, psycopg.Error, hide_parameters=True) from error
+@lru_cache(maxsize=64)
+def _insert_arrays(dialect: Dialect, table: Table, names: tuple[str, ...]) -> str:
+    """Return the INSERT of rows that are passed as an array for each column."""
+    # %b: as binary values. The driver takes four times as long to write them as text. In FROM, `unnest` would write all
+    # rows to a temporary table first.
+    types = [table.c[name].type.compile(dialect).partition(" COLLATE ")[0] for name in names]
+    arrays = ", ".join(f"unnest(%b::{type_}[])" for type_ in types)
+    return f"INSERT INTO {table.name} ({', '.join(names)}) SELECT {arrays}"

@@ -6,17 +6,17 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
-from sqlalchemy import RowMapping, and_, bindparam, delete, func, insert, select
+from sqlalchemy import and_, bindparam, delete, func, insert, select
 
 from tidings.base.times import Instant
 from tidings.content.cleaning import text_of
 from tidings.domain.entries.entries import EditedEntryField, ReadyEntry
-from tidings.engine.database import Read, Write
+from tidings.engine.database import Read, Row, Write
 from tidings.engine.statements import in_list
 from tidings.history.tables import entry_versions
 from tidings.services.listeners import ArrivingEntries
-from tidings.storage.entries.contents import has_body
-from tidings.storage.schema import entries, entry_contents
+from tidings.storage.entries.contents import body, has_body, has_shared
+from tidings.storage.schema import entries, entry_contents, shared_contents
 
 # How many earlier versions of an entry are kept.
 MAX_VERSIONS: Final = 5
@@ -52,8 +52,8 @@ _select_article = select(entry_versions.c.title, entry_versions.c.content).where
     _of_entry, entry_versions.c.version == bindparam("version")
 )
 _select_present = (
-    select(entries.c.id, entries.c.title, entries.c.edited, entry_contents.c.content, entry_contents.c.other_content)
-    .select_from(entries.join(entry_contents, has_body))
+    select(entries.c.id, entries.c.title, entries.c.edited, body, entry_contents.c.other_content)
+    .select_from(entries.join(entry_contents, has_body).outerjoin(shared_contents, has_shared))
     .where(entries.c.user_id == bindparam("user"), in_list(entries.c.id, "ids"))
 )
 _select_last = (
@@ -118,7 +118,7 @@ def _keep(db: Write, user_id: int, changed: Mapping[int, ReadyEntry], now: Insta
             db.run(_delete_up_to, user=user_id, entry=id_, last=version + 1 - MAX_VERSIONS)
 
 
-def _content_of_feed(row: RowMapping) -> str | None:
+def _content_of_feed(row: Row) -> str | None:
     """Return the content that the publisher has changed; None if only the user's own is left."""
     if EditedEntryField.CONTENT in EditedEntryField(row["edited"]):
         content: str | None = row["other_content"]
@@ -127,7 +127,7 @@ def _content_of_feed(row: RowMapping) -> str | None:
     return content
 
 
-def _has_other_words(row: RowMapping, content: str, entry: ReadyEntry) -> bool:
+def _has_other_words(row: Row, content: str, entry: ReadyEntry) -> bool:
     """Return whether the words of the title or of the content change; pictures and addresses alone do not count."""
     if len(content) > MAX_SIZE:
         return False

@@ -1,6 +1,6 @@
 """Cleanup: remove old and unused rows in short steps, and shrink an SQLite file.
 
-    old entries ─► unneeded tombstones ─► icons without a feed ─► old deliveries ─► ended sessions
+    old entries ─► unused contents ─► unneeded tombstones ─► icons without a feed ─► old deliveries ─► ended sessions
                 ─► search index ─► space
 
 One worker at a time runs it, by a lease. Each step is a short transaction without state: the next run
@@ -30,7 +30,7 @@ from tidings.maintenance.store.cleanup import ExpiredEntry
 from tidings.services.clock import Clock
 from tidings.services.listeners import CleanupTask
 from tidings.storage.accounts import sessions, sign_in_failures
-from tidings.storage.entries import search_index, tombstones
+from tidings.storage.entries import contents, search_index, tombstones
 from tidings.storage.feeds import icons
 
 # Stored in the database: `tidings cleanup` and the worker share it.
@@ -106,6 +106,7 @@ class Cleanup:
     def steps(self, *, unlimited: bool = False) -> Iterator[CleanupStep]:
         """Yield the steps of one run, each a transaction. unlimited: without the limit of entries."""
         yield from self._entries(sys.maxsize if unlimited else self._settings.max_entries)
+        yield from self._contents()
         yield from self._tombstones()
         yield from self._until_none("icons", icons.remove_unused)
         for task in self._tasks:
@@ -144,6 +145,17 @@ class Cleanup:
             for feed_id, days in sorted(days_by_feed.items()):
                 if (before := default.cutoff(status, now, days)) is not None:
                     yield _Removal(self._database, self._clock, user_id, status, before, feed_id=feed_id)
+
+    def _contents(self) -> Iterator[CleanupStep]:
+        after = 0
+        while True:
+            with self._database.reading() as db:
+                found = contents.find_unused(db, after=after, limit=MAX_BATCH)
+            if found:
+                after = found[-1][0]
+                yield self._write("contents", partial(contents.remove_unused, found=found))
+            if len(found) < MAX_BATCH:
+                return
 
     def _tombstones(self) -> Iterator[CleanupStep]:
         position = (0, b"")

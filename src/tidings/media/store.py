@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from msgspec import Struct
-from sqlalchemy import bindparam, select, update
+from sqlalchemy import and_, bindparam, select, update
 
 from tidings.domain.entries.entries import EntryStatus
 from tidings.engine.database import Read, Write
+from tidings.storage.ownership import of_same_user
 from tidings.storage.schema import enclosures, entries, feeds
 
 
@@ -44,7 +45,9 @@ _select_queue = (
         feeds.c.no_media_player,
     )
     .select_from(
-        enclosures.join(entries, entries.c.id == enclosures.c.entry_id).join(feeds, feeds.c.id == entries.c.feed_id)
+        enclosures.join(entries, and_(entries.c.id == enclosures.c.entry_id, of_same_user(entries, enclosures))).join(
+            feeds, and_(feeds.c.id == entries.c.feed_id, of_same_user(feeds, entries))
+        )
     )
     .where(enclosures.c.user_id == bindparam("user"), _is_queued, entries.c.status != int(EntryStatus.REMOVED))
     .order_by(enclosures.c.queue_position, enclosures.c.id)

@@ -13,7 +13,8 @@ from tidings.engine.database import Read, Write
 from tidings.engine.statements import in_list, upsert
 from tidings.sign_in.limits_model import MEGABYTE, Limits, Usage
 from tidings.sign_in.tables import account_limits
-from tidings.storage.schema import entries, entry_contents, feed_counters, feeds, users
+from tidings.storage.entries.contents import has_body, has_shared
+from tidings.storage.schema import entries, entry_contents, feed_counters, feeds, shared_contents, users
 
 _table = account_limits.c
 _names = ("max_feeds", "max_entries", "max_megabytes")
@@ -40,9 +41,11 @@ _count_feeds = (
 _count_entries = select(func.coalesce(func.sum(feed_counters.c.unread + feed_counters.c.read), 0)).where(
     feed_counters.c.user_id == bindparam("user")
 )
+# A shared content counts for each user who has it: what others subscribe to changes nobody's size.
+_size = func.coalesce(func.length(shared_contents.c.content), func.length(entry_contents.c.content))
 _sum_sizes = (
-    select(func.coalesce(func.sum(func.length(entry_contents.c.content)), 0))
-    .select_from(entries.join(entry_contents, entry_contents.c.entry_id == entries.c.id))
+    select(func.coalesce(func.sum(_size), 0))
+    .select_from(entries.join(entry_contents, has_body).outerjoin(shared_contents, has_shared))
     .where(entries.c.user_id == bindparam("user"))
 )
 

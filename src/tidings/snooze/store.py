@@ -8,6 +8,7 @@ from sqlalchemy import and_, bindparam, func, select
 from tidings.base.times import Instant
 from tidings.domain.entries.entries import EntryStatus
 from tidings.engine.database import Read
+from tidings.storage.ownership import of_same_user
 from tidings.storage.schema import entries, feeds, snoozed_entries
 
 
@@ -39,7 +40,7 @@ _select_page = (
         snoozed_entries.join(
             entries,
             and_(entries.c.id == snoozed_entries.c.entry_id, entries.c.user_id == snoozed_entries.c.user_id),
-        ).join(feeds, feeds.c.id == entries.c.feed_id)
+        ).join(feeds, and_(feeds.c.id == entries.c.feed_id, of_same_user(feeds, entries)))
     )
     .where(_is_owned, entries.c.status == int(EntryStatus.READ))
     .order_by(snoozed_entries.c.until, snoozed_entries.c.entry_id)

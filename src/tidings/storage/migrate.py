@@ -12,11 +12,11 @@ from sqlalchemy import Connection, inspect
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from tidings.base.errors import StartError, StoreUnavailable
-from tidings.engine import encoding, errors, partitions, sqlite_file, statements
+from tidings.engine import distribution, encoding, errors, partitions, sqlite_file, statements
 from tidings.engine.database import Database, Read, Write
 from tidings.storage import schema_revision
 from tidings.storage.accounts import server_secrets
-from tidings.storage.schema import entries, entry_contents, entry_tags, feed_counters
+from tidings.storage.schema import entries, entry_contents, entry_tags, feed_counters, metadata
 
 if TYPE_CHECKING:
     from alembic.config import Config
@@ -73,6 +73,21 @@ def partition(database: Database, count: int) -> bool:
     except IntegrityError as error:
         reason = errors.first_line(error.orig)
         raise StartError(f"Entries cannot be divided: {reason}; run `tidings check --repair` first") from error
+    except (StoreUnavailable, DBAPIError) as error:
+        raise _unusable(database, error) from error
+
+
+def distribute(database: Database, shards: int) -> bool:
+    """Distribute what users read over the nodes of the database, permanently. Returns False if it already is.
+
+    shards: into how many parts. One transaction: if it fails nothing has changed.
+    Raises StartError for SQLite, for a PostgreSQL without the extension, and for one that is in use.
+    """
+    try:
+        with errors.without_log(), database.engine.begin() as connection:
+            db = Write(connection)
+            statements.advisory_lock(db, LOCK_ID)
+            return distribution.distribute(db, metadata, shards)
     except (StoreUnavailable, DBAPIError) as error:
         raise _unusable(database, error) from error
 

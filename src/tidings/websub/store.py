@@ -176,7 +176,7 @@ def any_due(db: Read, now: Instant) -> bool:
 
 def due(db: Write, *, now: Instant, limit: int) -> list[tuple[HubSubscription, bool]]:
     """Lock and return due subscriptions, each with whether an enabled feed has it."""
-    return [(one, bool(row.has_feed)) for one, row in db.joined(HubSubscription, _select_due, now=now, limit=limit)]
+    return [(one, bool(row["has_feed"])) for one, row in db.joined(HubSubscription, _select_due, now=now, limit=limit)]
 
 
 def find_orphaned(db: Read, *, now: Instant, limit: int) -> list[int]:

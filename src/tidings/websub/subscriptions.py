@@ -83,11 +83,11 @@ def find_offer(feed: Feed, links: Iterable[Link], document: ParsedFeed | None) -
 def can_be_pushed(feed: Feed) -> bool:
     """Return whether a hub may push the feed.
 
-    Not one with credentials or a proxy: the hub fetches without them, and may get another one. Nor one that is made
-    from a page: it is read by selectors.
+    Not one with credentials, a proxy or a bridge of its user: the hub fetches without them, and may get another one.
+    Nor one that is made from a page: it is read by selectors.
     """
     own = (feed.username, feed.password, feed.cookie, feed.proxy_url)
-    own_way = feed.fetch_via_proxy or feed.fetch_via_flaresolverr
+    own_way = feed.fetch_via_proxy or feed.fetch_via_flaresolverr or feed.own_bridge
     return not any(own) and not feed.kind and not own_way and "@" not in urlsplit(feed.feed_url).netloc
 
 

@@ -10,8 +10,6 @@ from tidings.worker import loops
 
 # Pause without work. A search need not wait for it: it indexes the entries of its user itself.
 POLL_INTERVAL_S = 1.0
-# How many times longer the pause after a batch is while the poller is busy.
-BUSY_PAUSE_FACTOR = 20
 
 
 class Indexer:
@@ -29,9 +27,9 @@ class Indexer:
         await loops.repeat(self._step, stop, unavailable="nothing indexed", crashed="indexing crashed")
 
     async def _step(self) -> float:
-        """Index a batch. Returns the pause in seconds: at least as long as the work took, so that others can write."""
+        """Index a batch. Returns the pause in seconds."""
         loop = asyncio.get_running_loop()
         started = loop.time()
         if not await asyncio.to_thread(self._search.work):
             return POLL_INTERVAL_S
-        return (loop.time() - started) * (BUSY_PAUSE_FACTOR if self._is_busy() else 1)
+        return loops.pause_after(loop.time() - started, is_busy=self._is_busy())

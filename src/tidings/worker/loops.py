@@ -21,6 +21,8 @@ log = structlog.get_logger()
 RETRY_AFTER_ERROR_S = 5.0
 # How long a stopping worker lets running tasks finish; the supervisor allows four seconds in all.
 SHUTDOWN_TIMEOUT_S = 2.5
+# How many times longer the pause after work in the background is while the poller is busy.
+BUSY_PAUSE_FACTOR = 20
 
 
 class Loop:
@@ -34,6 +36,14 @@ class Loop:
     async def run(self, stop: asyncio.Event) -> None:
         """Run until `stop` is set."""
         raise NotImplementedError
+
+
+def pause_after(work_s: float, *, is_busy: bool) -> float:
+    """Return the pause in seconds after work in the background: at least as long, so that others can write.
+
+    is_busy: whether sources wait to be checked.
+    """
+    return work_s * (BUSY_PAUSE_FACTOR if is_busy else 1)
 
 
 async def pause(event: asyncio.Event, seconds: float) -> None:

@@ -7,7 +7,6 @@ from collections.abc import Callable
 
 from tidings.services.entries.reading_times import ReadingTimes
 from tidings.worker import loops
-from tidings.worker.indexer import BUSY_PAUSE_FACTOR
 
 # Pause without work: speeds are rarely changed.
 POLL_INTERVAL_S = 5.0
@@ -29,9 +28,9 @@ class ReadingTimeWorker:
         await loops.repeat(self._step, stop, unavailable=unavailable, crashed=crashed)
 
     async def _step(self) -> float:
-        """Recompute a batch. Returns the pause in seconds: at least as long as the work took."""
+        """Recompute a batch. Returns the pause in seconds."""
         loop = asyncio.get_running_loop()
         started = loop.time()
         if not await asyncio.to_thread(self._reading_times.work):
             return POLL_INTERVAL_S
-        return (loop.time() - started) * (BUSY_PAUSE_FACTOR if self._is_busy() else 1)
+        return loops.pause_after(loop.time() - started, is_busy=self._is_busy())

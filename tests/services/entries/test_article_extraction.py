@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from support.processes import is_running
 from tidings.content.articles import Article, WebPage
 from tidings.domain.errors import PageTooDemanding
 from tidings.services.entries.article_extraction import ArticleExtractor
@@ -58,14 +59,6 @@ def pool() -> Iterator[Callable[..., ArticleExtractor]]:
     for extraction in created:
         extraction.close()
         assert extraction.processes == []
-
-
-def is_running(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    return True
 
 
 def test_processes_are_started_when_needed_and_used_again(

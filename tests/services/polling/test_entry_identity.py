@@ -10,6 +10,7 @@ from sqlalchemy import select, update
 
 from support.polling_fixtures import PollingFixture
 from support.publisher import Publisher
+from tidings.base.times import DAY
 from tidings.engine.database import Database
 from tidings.storage.schema import entries
 
@@ -173,7 +174,8 @@ def test_a_date_that_appears_later_is_taken_over(feed: WatchedFeed) -> None:
 
     feed.publish(undated)
     ((stored_at, created_at),) = feed.stored("published_at", "created_at")
-    assert stored_at == created_at
+    # Nobody knows how old an entry of the first fetch is (test_undated_entries).
+    assert stored_at < created_at - 7 * DAY
 
     feed.publish(undated.replace("One", "Two"))
     assert feed.stored("published_at", "title") == [(stored_at, "Two")]

@@ -8,7 +8,7 @@ a delivery: this keeps the order.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -44,9 +44,10 @@ from tidings.deliveries.events import (
     fair_share,
 )
 from tidings.deliveries.tables import deliveries, delivery_bodies, receivers
-from tidings.engine import statements
+from tidings.engine import full_text, statements
 from tidings.engine.database import Read, Write, columns
 from tidings.engine.statements import in_list
+from tidings.storage.ownership import of_same_user
 
 # Deliveries
 
@@ -60,7 +61,9 @@ _next_attempt = case(
     (deliveries.c.retry_at > receivers.c.next_attempt_at, deliveries.c.retry_at),
     else_=func.coalesce(receivers.c.next_attempt_at, deliveries.c.redelivered_at, deliveries.c.created_at),
 )
-_queue = deliveries.outerjoin(receivers, receivers.c.id == deliveries.c.receiver_id)
+_queue = deliveries.outerjoin(
+    receivers, and_(receivers.c.id == deliveries.c.receiver_id, of_same_user(receivers, deliveries))
+)
 _select_listed = select(*_fields, _next_attempt.label("next_attempt_at")).select_from(_queue)
 _select_body = (
     select(delivery_bodies.c.body).join(deliveries, deliveries.c.id == delivery_bodies.c.delivery_id).where(*_is_owned)
@@ -176,7 +179,7 @@ def add(
 def get(db: Read, user_id: int, id_: int) -> ListedDelivery | None:
     """Return a delivery of the user; None if there is none."""
     for delivery, row in db.joined(Delivery, _select_listed.where(*_is_owned), user=user_id, delivery=id_):
-        return ListedDelivery(delivery, row.next_attempt_at)
+        return ListedDelivery(delivery, row["next_attempt_at"])
     return None
 
 
@@ -209,7 +212,7 @@ def list_deliveries(
     }
     used = {name: value for name, value in filters.items() if value is not None}
     rows = db.joined(Delivery, _list_statement(tuple(used), is_saved), user=user_id, limit=limit, offset=offset, **used)
-    return [ListedDelivery(delivery, row.next_attempt_at) for delivery, row in rows]
+    return [ListedDelivery(delivery, row["next_attempt_at"]) for delivery, row in rows]
 
 
 def integrations_of(db: Read, user_id: int) -> list[str]:
@@ -285,10 +288,11 @@ _select_receiver_id = select(receivers.c.id).where(
     receivers.c.integration == bindparam("integration"),
     receivers.c.address_digest == bindparam("digest"),
 )
-_enqueue = update(deliveries).where(deliveries.c.id == bindparam("delivery")).values(receiver_id=bindparam("queue"))
+_enqueue = update(deliveries).where(*_is_owned).values(receiver_id=bindparam("queue"))
+_is_queue = (receivers.c.user_id == bindparam("user"), receivers.c.id == bindparam("queue"))
 _add_to_size = (
     update(receivers)
-    .where(receivers.c.id == bindparam("queue"))
+    .where(*_is_queue)
     .values(
         pending=receivers.c.pending + bindparam("more"),
         pending_bytes=receivers.c.pending_bytes + bindparam("bytes"),
@@ -302,9 +306,7 @@ _add_to_size = (
         ),
     )
 )
-_select_size = select(receivers.c.pending, receivers.c.pending_bytes, receivers.c.attempted_id).where(
-    receivers.c.id == bindparam("queue")
-)
+_select_size = select(receivers.c.pending, receivers.c.pending_bytes, receivers.c.attempted_id).where(*_is_queue)
 _totals = (func.sum(receivers.c.pending), func.sum(receivers.c.pending_bytes))
 _select_users_over = (
     select(receivers.c.user_id)
@@ -318,10 +320,11 @@ _lock_queues_of_user = (
     .order_by(receivers.c.id)
     .with_for_update()
 )
-_is_waiting = (deliveries.c.receiver_id == bindparam("queue"), _PENDING)
+_of_user = full_text.without_index(deliveries.c.user_id) == bindparam("user")
+_is_waiting = (deliveries.c.receiver_id == bindparam("queue"), _of_user, _PENDING)
 _select_oldest = select(deliveries.c.id, deliveries.c.size).where(*_is_waiting).order_by(deliveries.c.id).limit(500)
 _is_kept = select(literal(1)).where(*_is_waiting, deliveries.c.id == bindparam("kept"))
-_fail = update(deliveries).where(in_list(deliveries.c.id, "ids"))
+_fail = update(deliveries).where(_of_user, in_list(deliveries.c.id, "ids"))
 _delete_bodies = delete(delivery_bodies).where(in_list(delivery_bodies.c.delivery_id, "ids"))
 
 _is_free = or_(receivers.c.claimed_until.is_(None), receivers.c.claimed_until <= bindparam("now"))
@@ -341,20 +344,24 @@ _claim_succeeding = _select_due.where(_SUCCEEDING).with_for_update(skip_locked=T
 _claim_failing = _select_due.where(_FAILING).with_for_update(skip_locked=True)
 _claim = (
     update(receivers)
-    .where(in_list(receivers.c.id, "ids"))
+    .where(in_list(full_text.without_index(receivers.c.user_id), "users"), in_list(receivers.c.id, "ids"))
     .values(claimed_until=bindparam("until"), claimed_by=bindparam("worker"))
 )
-_is_held = (receivers.c.id == bindparam("queue"), receivers.c.claimed_by == bindparam("worker"))
+_is_held = (*_is_queue, receivers.c.claimed_by == bindparam("worker"))
 _lock_held = (
     select(receivers.c.id)
-    .where(in_list(receivers.c.id, "ids"), receivers.c.claimed_by == bindparam("worker"))
+    .where(
+        in_list(full_text.without_index(receivers.c.user_id), "users"),
+        in_list(receivers.c.id, "ids"),
+        receivers.c.claimed_by == bindparam("worker"),
+    )
     .order_by(receivers.c.id)
     .with_for_update()
 )
 _renew = update(receivers).where(*_is_held).values(claimed_until=bindparam("until"))
 _record_result = (
     update(receivers)
-    .where(receivers.c.id == bindparam("queue"))
+    .where(*_is_queue)
     .values(
         claimed_until=bindparam("until"),
         failures=bindparam("failures"),
@@ -384,7 +391,7 @@ _select_first_retry = _select_waiting.where(_HAS_RETRY, deliveries.c.retry_at <=
 _next_retry = select(func.min(deliveries.c.retry_at)).where(*_is_waiting, _HAS_RETRY).scalar_subquery()
 _record_attempt = (
     update(deliveries)
-    .where(deliveries.c.id == bindparam("delivery"))
+    .where(*_is_owned)
     .values(
         attempts=deliveries.c.attempts + 1,
         state=bindparam("new_state"),
@@ -397,8 +404,10 @@ _record_attempt = (
         retry_at=bindparam("retry"),
     )
 )
-_select_still_pending = select(deliveries.c.id).where(in_list(deliveries.c.id, "ids"), _PENDING)
-_update_queue = update(receivers).where(receivers.c.id == bindparam("queue"))
+_select_still_pending = select(deliveries.c.id).where(
+    in_list(full_text.without_index(deliveries.c.user_id), "users"), in_list(deliveries.c.id, "ids"), _PENDING
+)
+_update_queue = update(receivers).where(*_is_queue)
 _set_attempted = _update_queue.values(attempted_id=bindparam("delivery"))
 _release = _update_queue.values(claimed_until=None, claimed_by="")
 _is_enqueued_before = func.coalesce(deliveries.c.redelivered_at, deliveries.c.created_at) <= bindparam("before")
@@ -472,13 +481,18 @@ def enqueue(db: Write, *, now: Instant, limits: QueueLimits) -> EnqueueResult:
     by_receiver = {ids[receiver]: waiting for receiver, waiting in queues.items()}
     db.run_many(
         _enqueue,
-        [{"delivery": id_, "queue": receiver_id} for receiver_id, waiting in by_receiver.items() for id_, _ in waiting],
+        [
+            {"user": owners[receiver_id][0], "delivery": id_, "queue": receiver_id}
+            for receiver_id, waiting in by_receiver.items()
+            for id_, _ in waiting
+        ],
     )
     dropped: Counter[tuple[int, str]] = Counter()
     # In the order of ids, to avoid deadlocks: a worker that serves a receiver locks only that row.
     for receiver_id, waiting in sorted(by_receiver.items()):
-        db.run(_add_to_size, queue=receiver_id, more=len(waiting), bytes=sum(size for _, size in waiting), now=now)
-        if count := _enforce_limits(db, receiver_id, limits, now):
+        user_id, size = owners[receiver_id][0], sum(size for _, size in waiting)
+        db.run(_add_to_size, user=user_id, queue=receiver_id, more=len(waiting), bytes=size, now=now)
+        if count := _enforce_limits(db, user_id, receiver_id, limits, now):
             dropped[owners[receiver_id]] += count
     return EnqueueResult(len(arrived), dropped, frozenset(row["user_id"] for row in arrived))
 
@@ -505,7 +519,7 @@ def enforce_user_limits(db: Write, user_id: int, limits: QueueLimits, now: Insta
     dropped: Counter[str] = Counter()
     long = [one for one in queues if one["pending"] > share.max_deliveries or one["pending_bytes"] > share.max_bytes]
     for queue in long:
-        if count := _enforce_limits(db, queue["id"], share, now):
+        if count := _enforce_limits(db, user_id, queue["id"], share, now):
             dropped[queue["integration"]] += count
     return dropped
 
@@ -515,23 +529,25 @@ def claim(db: Write, worker: str, *, now: Instant, until: Instant, limit: int, m
     claimed = db.all(ReceiverQueue, _claim_failing, now=now, limit=max_failing) if max_failing > 0 else []
     claimed += db.all(ReceiverQueue, _claim_succeeding, now=now, limit=limit - len(claimed))
     if claimed:
-        db.run(_claim, ids=[queue.id for queue in claimed], worker=worker, until=until)
+        owners = {queue.user_id for queue in claimed}
+        db.run(_claim, users=owners, ids=[queue.id for queue in claimed], worker=worker, until=until)
     return claimed
 
 
-def renew(db: Write, receiver_id: int, worker: str, until: Instant) -> bool:
+def renew(db: Write, user_id: int, receiver_id: int, worker: str, until: Instant) -> bool:
     """Lock the row and renew the claim. Returns False if another worker holds it."""
-    return bool(db.run(_renew, queue=receiver_id, worker=worker, until=until))
+    return bool(db.run(_renew, user=user_id, queue=receiver_id, worker=worker, until=until))
 
 
-def lock_claimed(db: Write, receiver_ids: Iterable[int], worker: str) -> set[int]:
-    """Lock and return the receivers that the worker still holds."""
-    return set(db.scalars(_lock_held, ids=sorted(receiver_ids), worker=worker))
+def lock_claimed(db: Write, queues: Collection[ReceiverQueue], worker: str) -> set[int]:
+    """Lock the receivers that the worker still holds, and return their ids."""
+    ids, owners = sorted(queue.id for queue in queues), {queue.user_id for queue in queues}
+    return set(db.scalars(_lock_held, users=owners, ids=ids, worker=worker))
 
 
-def release(db: Write, receiver_id: int) -> None:
+def release(db: Write, user_id: int, receiver_id: int) -> None:
     """Release the claim of a receiver. The caller has the lock."""
-    db.run(_release, queue=receiver_id)
+    db.run(_release, user=user_id, queue=receiver_id)
 
 
 def release_all(db: Write, worker: str) -> int:
@@ -539,31 +555,32 @@ def release_all(db: Write, worker: str) -> int:
     return db.run(_release_all, worker=worker)
 
 
-def first_pending(db: Read, receiver_id: int) -> tuple[Delivery, bytes | None] | None:
+def first_pending(db: Read, user_id: int, receiver_id: int) -> tuple[Delivery, bytes | None] | None:
     """Return the first waiting delivery that has not stepped aside, with its body if that is still stored."""
-    return _waiting(db, _select_first, queue=receiver_id)
+    return _waiting(db, _select_first, user=user_id, queue=receiver_id)
 
 
-def first_retry(db: Read, receiver_id: int, now: Instant) -> tuple[Delivery, bytes | None] | None:
+def first_retry(db: Read, user_id: int, receiver_id: int, now: Instant) -> tuple[Delivery, bytes | None] | None:
     """Return the delivery that stepped aside and has been due again for the longest."""
-    return _waiting(db, _select_first_retry, queue=receiver_id, now=now)
+    return _waiting(db, _select_first_retry, user=user_id, queue=receiver_id, now=now)
 
 
-def set_attempted(db: Write, receiver_id: int, delivery_id: int) -> None:
+def set_attempted(db: Write, user_id: int, receiver_id: int, delivery_id: int) -> None:
     """Record which delivery is attempted next, so that a full queue keeps it. The caller has the lock."""
-    db.run(_set_attempted, queue=receiver_id, delivery=delivery_id)
+    db.run(_set_attempted, user=user_id, queue=receiver_id, delivery=delivery_id)
 
 
 def _waiting(db: Read, statement: Select[Any], **parameters: Any) -> tuple[Delivery, bytes | None] | None:
     for delivery, row in db.joined(Delivery, statement, **parameters):
-        return delivery, None if row.body is None else row.body.encode()
+        return delivery, None if row["body"] is None else row["body"].encode()
     return None
 
 
 def record_attempts(db: Write, attempts: Sequence[AttemptRecord], *, now: Instant, until: Instant) -> None:
     """Record attempts and renew the claims until `until`. The caller has locked the receivers; each occurs once."""
     # A delivery that was given up in the meantime, because the queue was full, stays failed.
-    pending = set(db.scalars(_select_still_pending, ids=[attempt.delivery.id for attempt in attempts]))
+    owners = {attempt.queue.user_id for attempt in attempts}
+    pending = set(db.scalars(_select_still_pending, users=owners, ids=[attempt.delivery.id for attempt in attempts]))
     counted = [attempt for attempt in attempts if attempt.delivery.id in pending]
     db.run_many(_record_attempt, [_attempt_row(attempt, now) for attempt in counted])
     finished = {
@@ -573,6 +590,7 @@ def record_attempts(db: Write, attempts: Sequence[AttemptRecord], *, now: Instan
         _record_result,
         [
             {
+                "user": attempt.queue.user_id,
                 "queue": attempt.queue.id,
                 "until": until,
                 "failures": attempt.queue.failures,
@@ -590,6 +608,7 @@ def record_attempts(db: Write, attempts: Sequence[AttemptRecord], *, now: Instan
 def _attempt_row(attempt: AttemptRecord, now: Instant) -> dict[str, Any]:
     error = error_columns(attempt.error)
     return {
+        "user": attempt.queue.user_id,
         "delivery": attempt.delivery.id,
         "new_state": attempt.state.value,
         "finished": None if attempt.state is DeliveryState.PENDING else now,
@@ -603,30 +622,32 @@ def _attempt_row(attempt: AttemptRecord, now: Instant) -> dict[str, Any]:
 
 
 def give_up_pending(
-    db: Write, receiver_id: int, reason: Message, *, now: Instant, before: Instant | None = None
+    db: Write, user_id: int, receiver_id: int, reason: Message, *, now: Instant, before: Instant | None = None
 ) -> int:
     """Fail all waiting deliveries, or those queued up to `before`. Returns their number. The caller has the lock."""
     conditions = _is_waiting if before is None else (*_is_waiting, _is_enqueued_before)
     values = {"state": DeliveryState.FAILED.value, "finished_at": now, **error_columns(reason)}
     parameters: dict[str, Any] = {} if before is None else {"before": before}
-    count = db.run(update(deliveries).where(*conditions).values(**values), queue=receiver_id, **parameters)
-    recount(db, receiver_id)
+    count = db.run(
+        update(deliveries).where(*conditions).values(**values), user=user_id, queue=receiver_id, **parameters
+    )
+    recount(db, user_id, receiver_id)
     return count
 
 
-def recount(db: Write, receiver_id: int) -> None:
+def recount(db: Write, user_id: int, receiver_id: int) -> None:
     """Write the number and size of the waiting deliveries, after deliveries were failed. The caller has the lock."""
-    measured = db.rows(_measure, queue=receiver_id)[0]
-    db.run(_set_size, queue=receiver_id, number=measured["number"], bytes=int(measured["bytes"]))
+    measured = db.rows(_measure, user=user_id, queue=receiver_id)[0]
+    db.run(_set_size, user=user_id, queue=receiver_id, number=measured["number"], bytes=int(measured["bytes"]))
 
 
-def wait_for_retries(db: Write, receiver_id: int) -> None:
+def wait_for_retries(db: Write, user_id: int, receiver_id: int) -> None:
     """Recount the waiting deliveries when all have stepped aside, and make the queue due with the first of them.
 
     The caller has the lock.
     """
-    recount(db, receiver_id)
-    db.run(_wait_for_retries, queue=receiver_id)
+    recount(db, user_id, receiver_id)
+    db.run(_wait_for_retries, user=user_id, queue=receiver_id)
 
 
 def remove_idle(db: Write, *, now: Instant, limit: int) -> int:
@@ -643,20 +664,20 @@ def _receiver_id(db: Write, user_id: int, integration: str, receiver: str) -> in
     return db.insert(insert(receivers).values(user_id=user_id, integration=integration, address_digest=digest))
 
 
-def _enforce_limits(db: Write, receiver_id: int, limits: QueueLimits, now: Instant) -> int:
+def _enforce_limits(db: Write, user_id: int, receiver_id: int, limits: QueueLimits, now: Instant) -> int:
     """Fail the oldest waiting deliveries until the queue is within its limits. Returns how many.
 
     One is always kept: the one whose attempt may be running, which need not be the first, since others step aside or
     are sent again; or else the first.
     """
     total = 0
-    queue = db.rows(_select_size, queue=receiver_id)[0]
+    queue = db.rows(_select_size, user=user_id, queue=receiver_id)[0]
     pending, size, kept = queue["pending"], queue["pending_bytes"], queue["attempted_id"]
-    if kept is not None and not db.scalar(_is_kept, queue=receiver_id, kept=kept):
+    if kept is not None and not db.scalar(_is_kept, user=user_id, queue=receiver_id, kept=kept):
         kept = None
     while pending > limits.max_deliveries or size > limits.max_bytes:
         dropped = []
-        for row in db.rows(_select_oldest, queue=receiver_id):
+        for row in db.rows(_select_oldest, user=user_id, queue=receiver_id):
             if pending <= limits.max_deliveries and size <= limits.max_bytes:
                 break
             kept = row["id"] if kept is None else kept
@@ -668,9 +689,10 @@ def _enforce_limits(db: Write, receiver_id: int, limits: QueueLimits, now: Insta
             break
         db.run(
             _fail.values(state=DeliveryState.FAILED.value, finished_at=now, **error_columns(QUEUE_OVERFLOWED)),
+            user=user_id,
             ids=dropped,
         )
         db.run(_delete_bodies, ids=dropped)
-        recount(db, receiver_id)
+        recount(db, user_id, receiver_id)
         total += len(dropped)
     return total

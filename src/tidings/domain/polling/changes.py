@@ -20,12 +20,13 @@ from urllib.parse import unquote
 from msgspec import Struct
 from msgspec.structs import replace
 
-from tidings.base.times import Instant
+from tidings.base.times import SECOND, Instant
 from tidings.content.model import ParsedEntry, ParsedFeed
 from tidings.content.rules import pipeline
 from tidings.content.rules.evaluation import MAX_CHECK_S, RuleBudget
 from tidings.content.urls import strip_tracking
 from tidings.domain.accounts.users import User
+from tidings.domain.entries.entries import OLD_ENTRY_AGE
 from tidings.domain.feeds.feeds import WORSE_PAGES, Feed
 from tidings.domain.polling.entry_policy import feed_hosts, fingerprint
 from tidings.domain.polling.shared_sources import SourceLease
@@ -84,6 +85,8 @@ class FeedUpdate(Struct, Generic[EntryT], frozen=True, kw_only=True):
     """The check's lease; None for a push and for a new feed, which have no check."""
     columns: Mapping[str, Any] = {}
     """New values of the feed's columns."""
+    undated_at: Instant | None = None
+    """The date of new entries that come without one; None for `now`."""
     new: Mapping[bytes, EntryT] = {}
     """New entries by hash."""
     changed: Mapping[int, EntryT] = {}
@@ -205,16 +208,39 @@ def diff_entries(
             deleted.add(hash_)
         else:
             new[hash_] = entry
+    is_first = feed.news_at is None and not known.ids
     return FeedUpdate(
         user=user,
         feed=feed,
         now=now,
+        undated_at=first_date(document.entries, now) if is_first else None,
         new=new,
         changed=changed,
         deleted=frozenset(deleted),
         renamed={known.ids[old]: hash_ for hash_, old in renamed.items()},
         renamed_deleted=[(old, hash_) for hash_, old in renamed_deleted.items()],
     )
+
+
+def first_date(entries: Iterable[ParsedEntry], now: Instant) -> Instant:
+    """Return the date of entries without one when their feed is read for the first time.
+
+    Nobody knows how old they are, but few are new: they come after the feed's other entries, and are old for pages that
+    offer to mark old entries read. Otherwise they would come before all that feeds of an import have published today.
+    """
+    dates = [entry.published_at for entry in entries if entry.published_at is not None]
+    oldest = min((*dates, Instant(now - OLD_ENTRY_AGE)))
+    # Whole seconds before now: see `is_undated`.
+    return Instant(now - ((now - oldest) // SECOND + 1) * SECOND)
+
+
+def is_undated(published_at: Instant, created_at: Instant) -> bool:
+    """Return whether an entry that was stored from a document came without a date.
+
+    It has the time at which it was read, or `first_date`, which has the same microseconds. Dates of publishers are
+    whole seconds.
+    """
+    return (created_at - published_at) % SECOND == 0
 
 
 def dates_of_unknown(document: ParsedFeed, known: KnownEntries) -> set[Instant]:

@@ -1,6 +1,7 @@
 """Which feeds share a source, a document that is fetched once for all of them, and the lease of a source.
 
-Feeds of any users share a source if they have the same URL and the same fetch options.
+Feeds of any users share a source if they have the same URL and the same fetch options. A feed that a bridge of its own
+user fetches shares it with no feed of another one.
 """
 
 from __future__ import annotations
@@ -30,9 +31,17 @@ SHARED_OPTIONS = (
     "kind",
     "selectors",
     "fetch_via_flaresolverr",
+    "own_bridge",
+    "user_id",
 )
 # Left out of the key of an ordinary feed: stored keys are older than they. By the option without which they are.
-_LATER = {"kind": "kind", "selectors": "kind", "fetch_via_flaresolverr": "fetch_via_flaresolverr"}
+_LATER = {
+    "kind": "kind",
+    "selectors": "kind",
+    "fetch_via_flaresolverr": "fetch_via_flaresolverr",
+    "own_bridge": "own_bridge",
+    "user_id": "own_bridge",
+}
 _DEFAULTS = {field.name: field.default for field in msgspec.structs.fields(Feed)}
 
 
@@ -65,7 +74,8 @@ NO_VALIDATORS: Final[Mapping[str, Any]] = {"body_digest": None, "etag_header": "
 def fetch_key(values: Mapping[str, Any]) -> bytes:
     """Return a digest of the options that a request depends on: feeds with the same key share a source.
 
-    values: columns of a feed; those left out have the defaults of a new feed. The digest reveals no credentials.
+    values: columns of a feed; those left out have the defaults of a new feed. With `own_bridge`, `user_id` must be
+    among them. The digest reveals no credentials.
     """
     names = [name for name in SHARED_OPTIONS if name not in _LATER or values.get(_LATER[name])]
     parts = [values.get(name, _DEFAULTS.get(name)) for name in names]
@@ -75,6 +85,16 @@ def fetch_key(values: Mapping[str, Any]) -> bytes:
 def feed_fetch_key(feed: Feed) -> bytes:
     """Return the `fetch_key` of a stored feed."""
     return fetch_key({name: getattr(feed, name) for name in SHARED_OPTIONS})
+
+
+def counted_host(values: Mapping[str, Any]) -> str:
+    """Return the host for which the checks of a feed are counted: routes of users' own RSSHubs apart from the others.
+
+    values: columns of the feed, as for `fetch_key`.
+    """
+    host = host_with_port(values["feed_url"])
+    is_own_hub = values.get("own_bridge") and values["feed_url"].startswith(RSSHUB_SCHEME)
+    return f"{host} of {values['user_id']}" if is_own_hub else host
 
 
 def host_with_port(feed_url: str) -> str:

@@ -36,6 +36,7 @@ from tidings.domain.entries.entries import EntryStatus
 from tidings.engine import full_text
 from tidings.engine.columns import CompressedText
 from tidings.engine.database import Read, Write
+from tidings.engine.statements import in_list
 from tidings.maintenance.store import table_copy
 from tidings.storage.accounts import change_log
 from tidings.storage.entries import counters
@@ -55,6 +56,7 @@ from tidings.storage.schema import (
     labels,
     list_versions,
     search_pending,
+    shared_contents,
     sources,
     users,
 )
@@ -231,20 +233,33 @@ def _content_rules() -> Iterator[Rule]:
 
 def number_of_bodies(db: Read) -> int:
     """Return the number of stored bodies."""
-    return table_copy.count_rows(db, entry_contents)
+    return table_copy.count_rows(db, entry_contents) + table_copy.count_rows(db, shared_contents)
 
 
 def unreadable_bodies(db: Read, progress: Callable[[int], None]) -> list[int]:
-    """Return the ids of the entries with a body that cannot be decompressed. progress: called with entries read."""
+    """Return the ids of the entries with a body that cannot be decompressed. progress: called with bodies read."""
+    unreadable = _unreadable(db, entry_contents, ("content", "other_content"), progress)
+    read = table_copy.count_rows(db, entry_contents)
+    shared = _unreadable(db, shared_contents, ("content",), lambda more: progress(read + more))
+    referring = select(entry_contents.c.entry_id).where(in_list(entry_contents.c.shared_id, "ids"))
+    of_entries = db.scalars(referring, ids=shared) if shared else []
+    return sorted({*unreadable, *of_entries})
+
+
+def _unreadable(db: Read, table: Table, names: Sequence[str], progress: Callable[[int], None]) -> list[int]:
+    """Return the keys of the rows with a body that cannot be decompressed. names: the columns with bodies."""
     compressed = CompressedText()
+    columns = [column.name for column in table.columns]
+    places = [columns.index(name) for name in names]
+    (key,) = (columns.index(column.name) for column in table.primary_key)
     unreadable, read = [], 0
-    for page in table_copy.pages(db, entry_contents):
-        for entry_id, _, content, other_content, _ in page:
+    for page in table_copy.pages(db, table):
+        for row in page:
             try:
-                compressed.process_result_value(content, None)
-                compressed.process_result_value(other_content, None)
+                for place in places:
+                    compressed.process_result_value(row[place], None)
             except Exception:  # noqa: BLE001  (whatever damaged bytes make the decompressor raise)
-                unreadable.append(int(entry_id))
+                unreadable.append(int(row[key]))
         read += len(page)
         progress(read)
     return unreadable
@@ -252,10 +267,15 @@ def unreadable_bodies(db: Read, progress: Callable[[int], None]) -> list[int]:
 
 def empty_bodies(db: Write, entry_ids: Sequence[int]) -> None:
     """Replace bodies by empty ones. The publisher's next version of these entries is taken, even if it is the same."""
+    referred = select(entry_contents.c.shared_id).where(in_list(entry_contents.c.entry_id, "ids"))
+    shared = {id_ for id_ in db.scalars(referred, ids=entry_ids) if id_ is not None}
     for entry_id in entry_ids:
         bodies = update(entry_contents).where(entry_contents.c.entry_id == entry_id)
-        db.run(bodies.values(content="", other_content=None))
+        db.run(bodies.values(content="", other_content=None, shared_id=None))
         db.run(update(entries).where(entries.c.id == entry_id).values(fingerprint=None))
+    # A damaged one has no entry any more, and must not be found by its digest.
+    is_unused = ~_exists(entry_contents, entry_contents.c.shared_id == shared_contents.c.id)
+    db.run(delete(shared_contents).where(in_list(shared_contents.c.id, "ids"), is_unused), ids=sorted(shared))
     table_copy.request_indexing(db)
 
 

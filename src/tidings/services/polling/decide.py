@@ -83,6 +83,7 @@ def request_for(feeds: Sequence[Feed]) -> FetchRequest:
         proxy_url=feed.proxy_url,
         fetch_via_proxy=feed.fetch_via_proxy,
         fetch_via_flaresolverr=feed.fetch_via_flaresolverr,
+        bridges_of=feed.user_id if feed.own_bridge else 0,
     )
 
 

@@ -18,6 +18,7 @@ from tidings.base.times import Instant
 from tidings.content.errors import FeedError, NoItems, PageUnreadable
 from tidings.content.pages import (
     PageDocument,
+    PageKind,
     PageReading,
     PageResult,
     PageSelectors,
@@ -98,17 +99,23 @@ class PageReader:
         )
         return await self._request(document)
 
-    async def outline(self, response: FetchResponse) -> str:
-        """Return a page as harmless HTML with numbered elements, "" if it has no text. Raises as `look`."""
-        document = PageDocument(response.body, response.url, response.charset, wants_outline=True)
-        return (await self._request(document)).outline
+    async def outline(self, response: FetchResponse, kind: PageKind, script: str) -> str:
+        """Return a page or JSON as harmless HTML with numbered elements, "" if it has no text. Raises FeedError too."""
+        document = PageDocument(
+            response.body, response.url, response.charset, wants_outline=True, kind=kind, script=script
+        )
+        result = await self._request(document)
+        if result.problem is not None:
+            raise _error(result)
+        return result.outline
 
-    async def pick(self, response: FetchResponse, wanted: Pick) -> Picked:
-        """Return the selectors with the picked element, or why there are none. Raises as `look`."""
-        document = PageDocument(response.body, response.url, response.charset, pick=wanted)
-        picked = (await self._request(document)).picked
-        assert picked is not None
-        return picked
+    async def pick(self, response: FetchResponse, wanted: Pick, kind: PageKind, script: str) -> Picked:
+        """Return the selectors with the picked element, or why there are none. Raises as `outline`."""
+        document = PageDocument(response.body, response.url, response.charset, pick=wanted, kind=kind, script=script)
+        result = await self._request(document)
+        if result.picked is None:
+            raise _error(result)
+        return result.picked
 
     async def _request(self, document: PageDocument) -> PageResult:
         started = time.monotonic()

@@ -85,7 +85,7 @@ class EntryPreparer:
             log.info("pages have less text than the feed", feed=update.feed.id or None, pages=worse_pages)
         ready: FeedUpdate[ReadyEntry] = replace(
             decided,
-            new=_kept(new),
+            new=_dated(update, _kept(new)),
             changed=_kept(changed),
             columns={} if is_complete else dict(NO_VALIDATORS),
             rule_errors=[
@@ -149,6 +149,16 @@ class EntryPreparer:
 
 def _kept(results: Mapping[Key, PreparationResult]) -> dict[Key, ReadyEntry]:
     return {key: result.entry for key, result in results.items() if result.entry is not None}
+
+
+def _dated(update: FeedUpdate[ParsedEntry], ready: Mapping[bytes, ReadyEntry]) -> Mapping[bytes, ReadyEntry]:
+    """Return new entries with `undated_at` where they have no date. It differs between feeds of a source."""
+    if update.undated_at is None:
+        return ready
+    return {
+        hash_: entry if update.new[hash_].published_at else replace(entry, published_at=update.undated_at)
+        for hash_, entry in ready.items()
+    }
 
 
 class CheckRun(Struct, eq=False):

@@ -138,7 +138,7 @@ def store_updates(db: Write, updates: Sequence[FeedUpdate[ReadyEntry]], *, liste
     add_arriving(db, arriving)
     for update in ours:
         entry_writes.change(db, update.feed.user_id, update.changed, now=update.now)
-        entry_writes.mark_seen(db, update.feed.id, update.deleted, now=update.now)
+        entry_writes.mark_seen(db, update.feed.user_id, update.feed.id, update.deleted, now=update.now)
     for complete in completions:
         complete(db)
     listeners.tell_entries_stored(db, [one.stored for one in arriving if one.ids])
@@ -253,7 +253,7 @@ def _rename(db: Write, updates: Iterable[FeedUpdate[ReadyEntry]]) -> None:
     """Change the hashes of stored entries that their feed now identifies in another way."""
     for update in updates:
         entry_writes.rename(db, update.feed.user_id, update.feed.id, update.renamed)
-        entry_writes.rename_deleted(db, update.feed.id, update.renamed_deleted)
+        entry_writes.rename_deleted(db, update.feed.user_id, update.feed.id, update.renamed_deleted)
 
 
 def _arriving(
@@ -292,7 +292,7 @@ def add_arriving(db: Write, arriving: Sequence[ArrivingEntries]) -> None:
     ids = iter(entry_writes.add_all(db, [(one.feed, one.category_id, one.now, one.new.values()) for one in arriving]))
     for one in arriving:
         one.ids = {hash_: next(ids) for hash_ in one.new}
-        entry_writes.refuse(db, one.feed.id, one.dropped, now=one.now)
+        entry_writes.refuse(db, one.feed.user_id, one.feed.id, one.dropped, now=one.now)
 
 
 def _release(db: Write, updates: Sequence[FeedUpdate[ReadyEntry]], current: Mapping[int, CurrentFeed]) -> None:

@@ -84,9 +84,9 @@ def caller(db: Read, token: str) -> ApiKeyCaller | None:
     if not found:
         return None
     user, key = found[0]
-    scope, expires_at = KeyScope(key.scope), key.expires_at
+    scope, expires_at = KeyScope(key["scope"]), key["expires_at"]
     rights = ALL_RIGHTS if scope is KeyScope.ADMIN and expires_at is None else Rights(scope, expires_at)
-    return ApiKeyCaller(user, key.key_id, key.key_last_used_at, rights, bool(key.needs_icon_object))
+    return ApiKeyCaller(user, key["key_id"], key["key_last_used_at"], rights, bool(key["needs_icon_object"]))
 
 
 def valid_ids(db: Read, user_ids: Collection[int], key_ids: Collection[int], now: Instant) -> set[int]:

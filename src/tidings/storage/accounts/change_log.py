@@ -26,7 +26,7 @@ from tidings.base.times import Instant
 from tidings.domain.entries.entries import EntryStatus
 from tidings.engine import notify
 from tidings.engine.database import Read, Write
-from tidings.engine.statements import in_list, lock_rows
+from tidings.engine.statements import in_list, lock_rows, lockable_together
 from tidings.storage.schema import changes, duplicates, entries, list_versions
 
 # Columns of feeds that checks write although the feed stays as it is. No list shows them but the feeds of the API,
@@ -203,7 +203,8 @@ def _make() -> defaultdict[int, defaultdict[Kind, set[int]]]:
 def _write(db: Write, noted: Mapping[int, Mapping[Kind, set[int]]]) -> None:
     if len(noted) > 1:
         # All before the first is written, in the order in which others lock them.
-        lock_rows(db, _lock, users=sorted(noted))
+        for users in lockable_together(db, noted):
+            lock_rows(db, _lock, users=users)
     new, added = _new_version(), []
     for user_id, changed in noted.items():
         if not any(changed.values()):

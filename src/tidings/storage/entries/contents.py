@@ -1,26 +1,55 @@
-"""The content of an entry, stored in a table of its own, and what the user can switch to."""
+"""The content of an entry, stored in a table of its own, and what the user can switch to.
+
+    entries ─► entry_contents ─► its own content, or
+                             └─► shared_contents: the content that entries of several feeds of a source have
+
+Every read begins at the entry of a user. An edit or a fetched article gives an entry a content of its own again. What
+no entry refers to any more is removed by the cleanup.
+"""
 
 from __future__ import annotations
 
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
 from msgspec import Struct
-from sqlalchemy import and_, bindparam, case, select, update
+from sqlalchemy import ColumnElement, and_, bindparam, case, delete, exists, func, null, select, update
 
 from tidings.domain.entries.entries import EditedEntryField
-from tidings.engine.database import Read, Write
-from tidings.storage.schema import entries, entry_contents
+from tidings.engine import statements
+from tidings.engine.columns import CompressedText
+from tidings.engine.database import Read, Write, is_distributed
+from tidings.engine.statements import in_list
+from tidings.storage.entries import counters
+from tidings.storage.schema import entries, entry_contents, feeds, shared_contents, sources
+
+# Shorter contents, in characters, are stored with each entry: a reference with its indexes takes about as much.
+MIN_SHARED_SIZE: Final = 200
+# The kind of the advisory locks of sources, any number that no other kind in this database uses.
+_LOCK_KIND: Final = 748_346_474
+# How many contents that were stored before are shared in one transaction, and of how many feeds at most.
+SHARED_BATCH: Final = 100
+SHARED_FEEDS: Final = 25
 
 _update = update(entry_contents).where(
     entry_contents.c.user_id == bindparam("user"), entry_contents.c.entry_id == bindparam("entry")
 )
-_set = _update.values(content=bindparam("body"))
-_set_both = _update.values(content=bindparam("body"), other_content=bindparam("other"))
-_set_of_feed = _update.values(content=bindparam("body"), chapters=bindparam("written"))
+_set = _update.values(content=bindparam("body"), shared_id=null())
+_set_both = _update.values(content=bindparam("body"), other_content=bindparam("other"), shared_id=null())
+_set_of_feed = _update.values(content=bindparam("body"), chapters=bindparam("written"), shared_id=bindparam("shared"))
 _body_of_feed = bindparam("body", type_=entry_contents.c.other_content.type)
 _set_hidden_of_feed = _update.values(
     other_content=case((entry_contents.c.other_content.is_not(None), _body_of_feed)), chapters=bindparam("written")
 )
-# The body of an entry; a condition on the owner in both tables lets PostgreSQL read one partition.
+# The row of an entry; a condition on the owner in both tables lets PostgreSQL read one partition.
 has_body = and_(entry_contents.c.entry_id == entries.c.id, entry_contents.c.user_id == entries.c.user_id)
+# Joins what the row refers to, which is missing for most rows.
+has_shared = shared_contents.c.id == entry_contents.c.shared_id
+body: ColumnElement[str] = func.coalesce(
+    shared_contents.c.content, entry_contents.c.content, type_=CompressedText()
+).label("content")
 _select_extras = (
     select(entry_contents.c.chapters, entry_contents.c.other_content, entries.c.edited)
     .select_from(entry_contents.join(entries, has_body))
@@ -49,6 +78,14 @@ class EntryExtras(ContentExtras, frozen=True):
         return bool(self.edited & EditedEntryField.CONTENT)
 
 
+class FeedContent(Struct, frozen=True):
+    """A content that arrives with a feed."""
+
+    user_id: int
+    feed_id: int
+    content: str
+
+
 def extras(db: Read, user_id: int, entry_id: int) -> EntryExtras:
     return db.one(EntryExtras, _select_extras, user=user_id, entry=entry_id) or EntryExtras()
 
@@ -66,11 +103,200 @@ def set_contents(db: Write, user_id: int, entry_id: int, content: str, other_con
     db.run(_set_both, user=user_id, entry=entry_id, body=content, other=other_content)
 
 
-def set_of_feed(db: Write, user_id: int, entry_id: int, content: str, chapters: str, *, is_shown: bool) -> None:
+def set_of_feed(
+    db: Write, user_id: int, entry_id: int, content: str, chapters: str, *, is_shown: bool, shared_id: int | None = None
+) -> None:
     """Like `set_content`, for what the publisher has changed. chapters: as in `ContentExtras`.
 
     is_shown: whether the user sees the content of the feed. Otherwise it becomes what the user can switch to, unless
-    there is nothing to switch to.
+    there is nothing to switch to. shared_id: of the same content, if it is shared.
     """
-    statement = _set_of_feed if is_shown else _set_hidden_of_feed
-    db.run(statement, user=user_id, entry=entry_id, body=content, written=chapters)
+    if is_shown:
+        written = {"body": content if shared_id is None else "", "shared": shared_id}
+        db.run(_set_of_feed, user=user_id, entry=entry_id, written=chapters, **written)
+    else:
+        db.run(_set_hidden_of_feed, user=user_id, entry=entry_id, body=content, written=chapters)
+
+
+# Sharing
+#
+# References to contents of a source are made, and its contents removed, only by the transaction that holds the lock of
+# the source. Nobody waits for it: who does not get it stores contents with entries, or removes contents another time.
+
+_select_sources = select(feeds.c.id, feeds.c.source_id).where(
+    in_list(feeds.c.user_id, "users"), in_list(feeds.c.id, "feeds")
+)
+_select_known = select(shared_contents.c.digest, shared_contents.c.id).where(
+    shared_contents.c.source_id == bindparam("source"),
+    shared_contents.c.digest.in_(bindparam("digests", expanding=True)),
+)
+
+
+def share(db: Write, arriving: Iterable[FeedContent]) -> dict[FeedContent, int]:
+    """Store contents of sources that several feeds show, once for each source. Return their ids.
+
+    What is missing from the result is stored with its entry: short contents, those of a source that one feed shows, and
+    those of a source whose contents another transaction stores at this moment.
+    """
+    long = [one for one in arriving if len(one.content) >= MIN_SHARED_SIZE]
+    if not long:
+        return {}
+    users, ids = sorted({one.user_id for one in long}), sorted({one.feed_id for one in long})
+    source_of: dict[int, int] = dict(db.tuples(_select_sources, users=users, feeds=ids))
+    are_shared = {one for one in sorted(set(source_of.values())) if db.scalar(_count_feeds, source=one) > 1}
+    source_of = {feed_id: source_id for feed_id, source_id in source_of.items() if source_id in are_shared}
+    texts: defaultdict[int, set[str]] = defaultdict(set)
+    for one in long:
+        if (source_id := source_of.get(one.feed_id)) is not None:
+            texts[source_id].add(one.content)
+    stored = {source_id: _stored(db, source_id, texts[source_id]) for source_id in sorted(texts)}
+    return {
+        one: stored[source_id][one.content]
+        for one in long
+        if (source_id := source_of.get(one.feed_id)) is not None and stored[source_id]
+    }
+
+
+def _stored(db: Write, source_id: int, texts: Iterable[str]) -> dict[str, int]:
+    """Return the ids of shared contents by text, and add what is missing. {} if another transaction does so."""
+    if not statements.try_advisory_lock(db, _LOCK_KIND, source_id):
+        return {}
+    digests = {text: _digest(text) for text in sorted(texts)}
+    known: dict[bytes, int] = dict(db.tuples(_select_known, source=source_id, digests=list(digests.values())))
+    missing = {digest: text for text, digest in digests.items() if digest not in known}
+    if missing:
+        known |= zip(missing, statements.take_ids(db, shared_contents, len(missing)), strict=True)
+        rows: Sequence[dict[str, Any]] = [
+            {"id": known[digest], "source_id": source_id, "digest": digest, "content": text}
+            for digest, text in missing.items()
+        ]
+        statements.insert_rows(db, shared_contents, rows)
+    return {text: known[digest] for text, digest in digests.items()}
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.sha256(text.encode("utf-8", "replace")).digest()[:16]
+
+
+# Sharing what was stored before
+#
+# A source that several feeds show has a position: contents of entries of feeds with a higher id may not be shared yet.
+# It is set by a migration, and when the second feed comes.
+
+_select_unshared_source = (
+    select(sources.c.id, sources.c.unshared_after)
+    .where(sources.c.unshared_after.is_not(None))
+    .order_by(sources.c.id)
+    .limit(1)
+)
+_count_unshared_sources = select(func.count()).select_from(sources).where(sources.c.unshared_after.is_not(None))
+_select_next_feeds = (
+    select(feeds.c.id, feeds.c.user_id)
+    .where(feeds.c.source_id == bindparam("source"), feeds.c.id > bindparam("after"))
+    .order_by(feeds.c.id)
+    .limit(bindparam("limit"))
+)
+_count_feeds = select(func.count()).select_from(
+    select(feeds.c.id).where(feeds.c.source_id == bindparam("source")).limit(2).subquery()
+)
+_select_unshared = (
+    select(entries.c.id, entries.c.user_id, entries.c.feed_id, entry_contents.c.content)
+    .select_from(entries.join(entry_contents, has_body))
+    .where(
+        in_list(entries.c.user_id, "users"),
+        in_list(entries.c.feed_id, "feeds"),
+        entries.c.edited.bitwise_and(int(EditedEntryField.CONTENT)) == 0,
+        entry_contents.c.shared_id.is_(None),
+        func.length(entry_contents.c.content) >= MIN_SHARED_SIZE,
+    )
+    .limit(bindparam("limit"))
+)
+_refer = _update.where(entry_contents.c.shared_id.is_(None)).values(content="", shared_id=bindparam("shared"))
+_set_position = (
+    update(sources)
+    .where(sources.c.id == bindparam("source"), sources.c.unshared_after == bindparam("before"))
+    .values(unshared_after=bindparam("reached"))
+)
+
+
+class UnsharedSource(Struct, frozen=True):
+    """A source with contents that are stored once for each feed."""
+
+    id: int
+    unshared_after: int
+    """The last of its feeds whose contents are shared."""
+
+
+def first_unshared(db: Read) -> UnsharedSource | None:
+    return db.one(UnsharedSource, _select_unshared_source)
+
+
+def count_unshared(db: Read) -> int:
+    """Return how many sources have contents that may not be shared yet."""
+    return int(db.scalar(_count_unshared_sources))
+
+
+def share_stored(db: Write, source: UnsharedSource) -> int | None:
+    """Share some contents of a source, and move its position. Returns how many entries refer to them now.
+
+    None while another transaction shares or stores contents of the source: nothing is done then.
+    """
+    if not statements.try_advisory_lock(db, _LOCK_KIND, source.id):
+        return None
+    following = db.rows(_select_next_feeds, source=source.id, after=source.unshared_after, limit=SHARED_FEEDS)
+    if db.scalar(_count_feeds, source=source.id) < 2:
+        following = []
+    counters.lock_each(db, [(row["user_id"], row["id"]) for row in following])
+    owners = {"users": sorted({row["user_id"] for row in following}), "feeds": [row["id"] for row in following]}
+    found = db.rows(_select_unshared, **owners, limit=SHARED_BATCH) if following else []
+    ids = _stored(db, source.id, {row["content"] for row in found})
+    referring = [{"user": row["user_id"], "entry": row["id"], "shared": ids[row["content"]]} for row in found]
+    db.run_many(_refer, sorted(referring, key=lambda row: row["entry"]))
+    if len(found) < SHARED_BATCH:
+        reached = following[-1]["id"] if len(following) == SHARED_FEEDS else None
+        db.run(_set_position, source=source.id, before=source.unshared_after, reached=reached)
+    return len(found)
+
+
+# Removing what no entry has any more
+
+_is_unused = ~exists().where(entry_contents.c.shared_id == shared_contents.c.id)
+_select_page = (
+    select(shared_contents.c.id, shared_contents.c.source_id)
+    .where(shared_contents.c.id > bindparam("after"))
+    .order_by(shared_contents.c.id)
+    .limit(bindparam("limit"))
+)
+_select_unused = _select_page.where(_is_unused)
+_delete_listed = delete(shared_contents).where(in_list(shared_contents.c.id, "ids"))
+_delete_unused = _delete_listed.where(_is_unused)
+# Where entries are on other servers, one statement cannot look for them and remove what they do not have.
+_select_used = select(entry_contents.c.shared_id).where(in_list(entry_contents.c.shared_id, "ids")).distinct()
+
+
+def find_unused(db: Read, *, after: int, limit: int) -> list[tuple[int, int]]:
+    """Return ids of shared contents above `after` that no entry refers to, with the ids of their sources."""
+    if not is_distributed(db.connection):
+        return [(int(id_), int(source_id)) for id_, source_id in db.tuples(_select_unused, after=after, limit=limit)]
+    unused: list[tuple[int, int]] = []
+    while len(unused) < limit and (page := db.tuples(_select_page, after=after, limit=limit)):
+        used = set(db.scalars(_select_used, ids=[id_ for id_, _ in page]))
+        unused += [(id_, source_id) for id_, source_id in page if id_ not in used]
+        after = page[-1][0]
+    return unused[:limit]
+
+
+def remove_unused(db: Write, found: Iterable[tuple[int, int]]) -> int:
+    """Remove shared contents that no entry refers to. found: by `find_unused`. Returns how many were removed.
+
+    A reference that was made since is seen by the statement that removes, which begins after the locks are taken.
+    """
+    of_source: defaultdict[int, list[int]] = defaultdict(list)
+    for id_, source_id in found:
+        of_source[source_id].append(id_)
+    locked = [one for one in sorted(of_source) if statements.try_advisory_lock(db, _LOCK_KIND, one)]
+    ids = sorted(id_ for one in locked for id_ in of_source[one])
+    if not is_distributed(db.connection):
+        return db.run(_delete_unused, ids=ids) if ids else 0
+    unused = sorted(set(ids).difference(db.scalars(_select_used, ids=ids)))
+    return db.run(_delete_listed, ids=unused) if unused else 0

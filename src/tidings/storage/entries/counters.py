@@ -10,12 +10,22 @@ import secrets
 from collections.abc import Iterable
 
 from msgspec import Struct
-from sqlalchemy import bindparam, insert, select, update
+from sqlalchemy import and_, bindparam, insert, select, update
 
 from tidings.domain.entries.entries import UNLISTED, EntryStatus
+from tidings.engine import statements
 from tidings.engine.database import Read, Write, columns
 from tidings.engine.statements import in_list
-from tidings.storage.schema import feed_counters
+from tidings.storage.ownership import of_same_user
+from tidings.storage.schema import feed_counters, feeds
+
+counted_feeds = feeds.join(
+    feed_counters, and_(feed_counters.c.feed_id == feeds.c.id, of_same_user(feed_counters, feeds))
+)
+"""Feeds with their counters.
+
+Joins name the user, so that they stay on one node of a database that is distributed by user.
+"""
 
 
 class FeedCounters(Struct, frozen=True):
@@ -107,7 +117,11 @@ def lock_each(db: Write, owned: Iterable[tuple[int, int]]) -> set[tuple[int, int
     """Like `lock`, for feeds of several users. owned: pairs of user id and feed id. Returns the pairs that exist."""
     wanted = set(owned)
     users, feeds = ({pair[index] for pair in wanted} for index in (0, 1))
-    locked = db.rows(_lock_pairs, users=sorted(users), feeds=sorted(feeds))
+    locked = [
+        row
+        for some in statements.lockable_together(db, users)
+        for row in db.rows(_lock_pairs, users=some, feeds=sorted(feeds))
+    ]
     return wanted.intersection((row["user_id"], row["feed_id"]) for row in locked)
 
 

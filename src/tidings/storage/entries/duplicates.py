@@ -20,6 +20,7 @@ from tidings.engine.statements import in_list, upsert
 from tidings.storage.accounts import change_log
 from tidings.storage.accounts.change_log import Kind
 from tidings.storage.entries import counters
+from tidings.storage.ownership import of_same_user
 from tidings.storage.schema import duplicates, entries, entry_labels, feeds
 
 
@@ -56,7 +57,11 @@ _select_others = (
         feeds.c.title.label("feed_title"),
         entries.c.status,
     )
-    .select_from(_pairs.join(entries, entries.c.id == _pairs.c.other_id).join(feeds, feeds.c.id == entries.c.feed_id))
+    .select_from(
+        _pairs.join(entries, entries.c.id == _pairs.c.other_id).join(
+            feeds, and_(feeds.c.id == entries.c.feed_id, of_same_user(feeds, entries))
+        )
+    )
     .where(
         full_text.without_index(entries.c.user_id) == bindparam("user"), entries.c.status != int(EntryStatus.REMOVED)
     )

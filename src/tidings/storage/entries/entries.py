@@ -17,7 +17,7 @@ from tidings.domain.entries.entry_changes import EntryEdit
 from tidings.domain.entries.state_changes import AppliedChanges, EntryKey, EntryState, StateChange, apply_all
 from tidings.engine import full_text
 from tidings.engine.database import Read, Write, columns
-from tidings.engine.statements import in_list, joined, split_ids
+from tidings.engine.statements import in_group, in_list, joined, lockable_together, split_ids
 from tidings.storage.accounts import change_log
 from tidings.storage.accounts.change_log import Kind
 from tidings.storage.entries import counters, duplicates, folded, labels, list_statements, search_index, snoozed
@@ -46,7 +46,10 @@ _lock_states = (
         entries,
         and_(entries.c.user_id == feed_counters.c.user_id, entries.c.feed_id == feed_counters.c.feed_id),
     )
-    .where(in_list(full_text.without_index(entries.c.user_id), "users"), in_list(entries.c.id, "ids"))
+    .where(
+        in_group(full_text.without_index(entries.c.user_id), "users"),
+        in_list(entries.c.id, "ids"),
+    )
     .order_by(feed_counters.c.feed_id, entries.c.id)
     .with_for_update(of=(feed_counters, entries), key_share=True)
 )
@@ -154,9 +157,10 @@ def _lock(
     ids = sorted({entry_id for change in changes for entry_id in change.entry_ids})
     states: dict[EntryKey, EntryState] = {}
     feeds: dict[EntryKey, int] = {}
-    for entry_id, user_id, feed_id, status, starred in db.tuples(_lock_states, users=users, ids=ids):
-        feeds[user_id, entry_id] = feed_id
-        states[user_id, entry_id] = EntryState(status, starred)
+    for some in lockable_together(db, users):
+        for entry_id, user_id, feed_id, status, starred in db.tuples(_lock_states, users=some, ids=ids):
+            feeds[user_id, entry_id] = feed_id
+            states[user_id, entry_id] = EntryState(status, starred)
     return states, feeds
 
 

@@ -11,7 +11,7 @@ from functools import lru_cache, partial
 from typing import Any, cast
 
 from msgspec import Struct, structs
-from sqlalchemy import ColumnElement, Select, bindparam, exists, func, or_, select
+from sqlalchemy import ColumnElement, Select, Table, bindparam, func, literal_column, or_, select
 
 from tidings.base.times import Instant
 from tidings.content.search_expressions import Expression, joined_expressions
@@ -31,7 +31,8 @@ from tidings.engine.database import Read, columns
 from tidings.engine.statements import in_list, split_ids
 from tidings.query.model import PatternField
 from tidings.storage.entries import folded, query_filter, search_index
-from tidings.storage.entries.contents import has_body
+from tidings.storage.entries.contents import body, has_body, has_shared
+from tidings.storage.entries.counters import counted_feeds
 from tidings.storage.entries.list_statements import (
     EVERYTHING,
     FILTERED,
@@ -59,7 +60,16 @@ from tidings.storage.entries.query_filter import QueryNames
 from tidings.storage.entries.search_plan import SearchMatches, find_matches, find_tagged
 from tidings.storage.feeds import categories, further_categories
 from tidings.storage.feeds.feeds import hidden_feed_ids
-from tidings.storage.schema import enclosures, entries, entry_contents, entry_labels, feed_counters, feeds
+from tidings.storage.ownership import of_same_user
+from tidings.storage.schema import (
+    enclosures,
+    entries,
+    entry_contents,
+    entry_labels,
+    feed_counters,
+    feeds,
+    shared_contents,
+)
 
 # In archives of fewer entries, SQLite collects all matches in less time than it tests the entries of a page.
 COLLECTED = 200_000
@@ -79,6 +89,8 @@ class EntryPage(Struct, frozen=True):
     """By entry id."""
     enclosures: dict[int, list[Enclosure]]
     """By entry id."""
+    may_have_labels: bool = True
+    """False if none of the entries has one."""
 
 
 class AppEntry(Struct, frozen=True):
@@ -422,6 +434,21 @@ def with_bodies(db: Read, rows: list[Entry], *, total: Total = NO_TOTAL, parts: 
     return EntryPage(total, rows, contents, attached)
 
 
+def single(db: Read, user_id: int, entry_id: int) -> EntryPage:
+    """Return an entry of the user as a page, whose total is not known; an empty page if there is no such entry.
+
+    Read with its body in one statement, which also says whether its enclosures and labels have to be read.
+    """
+    found = db.joined(Entry, _select_single, user=user_id, id=entry_id)
+    if not found:
+        return EntryPage(NO_TOTAL, [], {}, {})
+    entry, row = found[0]
+    attached = enclosures_of(db, [user_id], [entry_id]) if row["has_enclosures"] else {}
+    return EntryPage(
+        NO_TOTAL, [entry], {entry_id: row["content"] or ""}, attached, may_have_labels=bool(row["has_labels"])
+    )
+
+
 def bodies(db: Read, user_ids: Iterable[int], entry_ids: Iterable[int]) -> dict[int, str]:
     """Return the bodies of the entries that belong to these users, by entry id."""
     return {row["entry_id"]: row["content"] for row in db.rows(_select_contents, users=user_ids, ids=entry_ids)}
@@ -532,23 +559,42 @@ _last_stored = (
 )
 _stored_at = func.max(_last_stored.c.created_at).label("stored_at")
 _select_newest_by_feed = select(_last_stored.c.feed_id, _stored_at).group_by(_last_stored.c.feed_id)
+
+
+def _has_any(table: Table) -> ColumnElement[bool]:
+    """Return the condition that an entry has a row in a table, which is looked up for each entry.
+
+    Without the OFFSET, PostgreSQL would read the whole table instead.
+    """
+    return (
+        select(literal_column("1"))
+        .where(table.c.entry_id == entries.c.id, of_same_user(table, entries))
+        .offset(literal_column("0"))
+        .exists()
+    )
+
+
+_with_body = entries.outerjoin(entry_contents, has_body).outerjoin(shared_contents, has_shared)
+_has_more = (_has_any(enclosures).label("has_enclosures"), _has_any(entry_labels).label("has_labels"))
+_select_single = (
+    select(*columns(entries, Entry), body, *_has_more)
+    .select_from(_with_body)
+    .where(entries.c.user_id == bindparam("user"), entries.c.id == bindparam("id"))
+)
 # Found by the ids: SQLite would read all entries of the user and pick out the listed ones.
 _select_for_apps = (
-    select(
-        *(entries.c[name] for name in AppEntry.__struct_fields__ if name in entries.c),
-        entry_contents.c.content,
-        exists().where(enclosures.c.entry_id == entries.c.id).label("has_enclosures"),
-        exists().where(entry_labels.c.entry_id == entries.c.id).label("has_labels"),
-    )
-    .select_from(entries.outerjoin(entry_contents, has_body))
+    select(*(entries.c[name] for name in AppEntry.__struct_fields__ if name in entries.c), body, *_has_more)
+    .select_from(_with_body)
     .where(
         full_text.without_index(entries.c.user_id) == bindparam("user"),
         in_list(entries.c.id, "ids"),
         entries.c.status != int(EntryStatus.REMOVED),
     )
 )
-_select_contents = select(entry_contents.c.entry_id, entry_contents.c.content).where(
-    in_list(entry_contents.c.user_id, "users"), in_list(entry_contents.c.entry_id, "ids")
+_select_contents = (
+    select(entry_contents.c.entry_id, body)
+    .select_from(entry_contents.outerjoin(shared_contents, has_shared))
+    .where(in_list(entry_contents.c.user_id, "users"), in_list(entry_contents.c.entry_id, "ids"))
 )
 _select_enclosures = (
     select(*columns(enclosures, Enclosure))
@@ -647,8 +693,7 @@ def _sums(conditions: tuple[str, ...], hidden: bool) -> Select[Any]:
         "categories_and_feeds": or_(in_several, in_list(feeds.c.id, "further_feeds")),
     }
     if place := next((name for name in conditions if name in places), None):
-        joined_feeds = feed_counters.join(feeds, feeds.c.id == counts.feed_id)
-        statement = statement.select_from(joined_feeds).where(places[place])
+        statement = statement.select_from(counted_feeds).where(places[place])
     if hidden:
         statement = statement.where(counts.feed_id.not_in(bindparam("hidden", expanding=True)))
     return statement

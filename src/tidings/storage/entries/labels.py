@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from sqlalchemy import ColumnElement, bindparam, case, delete, exists, func, insert, select, update
+from sqlalchemy import ColumnElement, and_, bindparam, case, delete, exists, func, insert, select, update
 
 from tidings.base.times import Instant
 from tidings.domain.entries.entries import EntryStatus
@@ -18,6 +18,7 @@ from tidings.engine.database import Read, Write, columns
 from tidings.engine.statements import in_list, lock_rows, upsert
 from tidings.storage.accounts import change_log
 from tidings.storage.accounts.change_log import ANY, Kind
+from tidings.storage.ownership import of_same_user
 from tidings.storage.schema import entries, entry_labels, labels
 
 # Ids per statement.
@@ -51,7 +52,9 @@ _count = (
         func.count().label("entries"),
         func.sum(case((entries.c.status == int(EntryStatus.UNREAD), 1), else_=0)).label("unread"),
     )
-    .select_from(entry_labels.join(entries, entries.c.id == entry_labels.c.entry_id))
+    .select_from(
+        entry_labels.join(entries, and_(entries.c.id == entry_labels.c.entry_id, of_same_user(entries, entry_labels)))
+    )
     .where(
         entry_labels.c.user_id == bindparam("user"),
         in_list(entry_labels.c.label_id, "labels"),
@@ -67,7 +70,7 @@ is_unlabelled = ~exists().where(entry_labels.c.entry_id == entries.c.id, entry_l
 
 _select_of_entries = (
     select(entry_labels.c.entry_id, *columns(labels, Label))
-    .join_from(entry_labels, labels, labels.c.id == entry_labels.c.label_id)
+    .join_from(entry_labels, labels, and_(labels.c.id == entry_labels.c.label_id, of_same_user(labels, entry_labels)))
     .where(entry_labels.c.user_id == bindparam("user"), in_list(entry_labels.c.entry_id, "ids"))
 )
 _given = ("label_id", "entry_id")

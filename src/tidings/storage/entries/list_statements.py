@@ -236,7 +236,8 @@ CONDITIONS: dict[str, ColumnElement[bool]] = {
     "shared": entries.c.id.in_(
         select(_shared.c.id).where(
             # The first as in the partial index; the second is a range, for which SQLite uses it.
-            text("shared.share_code <> '' AND shared.share_code > ''")
+            text("shared.share_code <> '' AND shared.share_code > ''"),
+            full_text.without_index(_shared.c.user_id) == bindparam("user"),
         )
     ),
 }

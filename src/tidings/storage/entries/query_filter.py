@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import Any
 
 from msgspec import Struct, structs
-from sqlalchemy import ColumnElement, RowMapping, bindparam, select
+from sqlalchemy import ColumnElement, bindparam, select
 
 from tidings.base.errors import InvalidField
 from tidings.base.messages import msg
@@ -28,7 +28,7 @@ from tidings.domain.entries.entries import EntryFilter, EntryStatus
 from tidings.domain.entries.labels import Label
 from tidings.domain.feeds.categories import CategoryTree
 from tidings.engine import full_text
-from tidings.engine.database import Read
+from tidings.engine.database import Read, Row
 from tidings.engine.statements import in_list, joined_ids, split_ids
 from tidings.query.evaluate import time_bounds
 from tidings.query.model import (
@@ -125,7 +125,7 @@ class QueryNames:
         return search_index.language_groups(self._db, self._user_id)
 
     @cached_property
-    def feeds(self) -> Sequence[RowMapping]:
+    def feeds(self) -> Sequence[Row]:
         return self._db.rows(_select_feeds, user=self._user_id)
 
     def feeds_of(self, leaf: Text) -> Sequence[int]:
@@ -142,7 +142,7 @@ class QueryNames:
             self._names[field] = [(feed["id"], self._names_of(feed, field)) for feed in self.feeds]
         return self._names[field]
 
-    def _names_of(self, feed: RowMapping, field: TextField) -> Sequence[str]:
+    def _names_of(self, feed: Row, field: TextField) -> Sequence[str]:
         if field is TextField.SITE:
             return feed["site_url"], feed["feed_url"]
         if field is TextField.FEED:

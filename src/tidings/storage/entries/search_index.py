@@ -10,17 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from sqlalchemy import RowMapping, bindparam, delete, exists, select
+from sqlalchemy import bindparam, delete, exists, select
 
 from tidings.content.cleaning import text_of
 from tidings.content.search import MAX_TITLE_TERMS, group_of, parse_query, terms
 from tidings.content.search_expressions import Expression, expression_of, holds_for_nothing
 from tidings.engine import full_text, statements
-from tidings.engine.database import Read, Write
-from tidings.engine.full_text import Document
-from tidings.engine.statements import in_list, upsert
-from tidings.storage.entries.contents import has_body
-from tidings.storage.schema import entries, entry_contents, search_languages, search_pending
+from tidings.engine.database import Read, Row, Write, is_distributed
+from tidings.engine.full_text import Document, without_index
+from tidings.engine.statements import in_group, in_list, upsert
+from tidings.storage.entries.contents import body, has_body, has_shared
+from tidings.storage.schema import entries, entry_contents, search_languages, search_pending, shared_contents
 
 # An existing row is written again: on PostgreSQL this waits for a transaction that is indexing the old text.
 _insert_pending = upsert(search_pending, ["entry_id"], update=["user_id"])
@@ -30,22 +30,27 @@ _select_languages = (
     .where(search_languages.c.user_id == bindparam("user"))
     .order_by(search_languages.c.language)
 )
-_claim_newest = (
-    select(search_pending.c.entry_id)
+_select_newest = (
+    select(search_pending.c.entry_id, search_pending.c.user_id)
     .order_by(search_pending.c.entry_id.desc())
     .limit(bindparam("limit"))
-    # Skips rows that another transaction is indexing, and never waits.
-    .with_for_update(skip_locked=True)
 )
+# Skips rows that another transaction is indexing, and never waits.
+_claim_newest = _select_newest.with_for_update(skip_locked=True)
 _claim_newest_of_user = _claim_newest.where(search_pending.c.user_id == bindparam("user"))
+_claim_listed_of_user = _claim_newest_of_user.where(in_list(search_pending.c.entry_id, "ids"))
 _has_pending = select(exists(select(search_pending.c.entry_id)))
 _has_pending_of_user = select(exists().where(search_pending.c.user_id == bindparam("user")))
-_select_existing = select(entries.c.id).where(in_list(entries.c.id, "ids"))
-_delete_pending = delete(search_pending).where(in_list(search_pending.c.entry_id, "ids"))
+_select_existing = select(entries.c.id).where(
+    in_list(without_index(entries.c.user_id), "users"), in_list(entries.c.id, "ids")
+)
+_delete_pending = delete(search_pending).where(
+    in_list(without_index(search_pending.c.user_id), "users"), in_list(search_pending.c.entry_id, "ids")
+)
 _select_texts = (
-    select(entries.c.id, entries.c.user_id, entries.c.title, entries.c.language, entry_contents.c.content)
-    .select_from(entries.outerjoin(entry_contents, has_body))
-    .where(in_list(entries.c.id, "ids"))
+    select(entries.c.id, entries.c.user_id, entries.c.title, entries.c.language, body)
+    .select_from(entries.outerjoin(entry_contents, has_body).outerjoin(shared_contents, has_shared))
+    .where(in_group(without_index(entries.c.user_id), "users"), in_list(entries.c.id, "ids"))
     # Skips an entry that another transaction is deleting: the two would wait for each other.
     .with_for_update(of=entries, key_share=True, skip_locked=True)
 )
@@ -85,21 +90,36 @@ def is_behind(db: Read, user_id: int | None = None) -> bool:
 
 def index_pending(db: Write, *, limit: int, user_id: int | None = None) -> int:
     """Index up to `limit` waiting entries (of one user), the newest first. Returns how many were processed."""
-    if user_id is None:
-        ids = db.scalars(_claim_newest, limit=limit)
-    else:
-        ids = db.scalars(_claim_newest_of_user, user=user_id, limit=limit)
-    if not ids:
+    claimed = _claim(db, limit, user_id)
+    if not claimed:
         return 0
-    documents = [_document(row) for row in db.rows(_select_texts, ids=ids)]
+    ids, users = list(claimed), sorted(set(claimed.values()))
+    documents = [
+        _document(row)
+        for some in statements.lockable_together(db, users)
+        for row in db.rows(_select_texts, users=some, ids=ids)
+    ]
     full_text.index(db, documents)
     languages = sorted({(document.user_id, document.group) for document in documents if document.group})
     db.run_many(_insert_language, [{"user_id": user_id, "language": group} for user_id, group in languages])
     missing = set(ids).difference(document.entry_id for document in documents)
-    skipped = db.scalars(_select_existing, ids=sorted(missing)) if missing else []
+    skipped = db.scalars(_select_existing, users=users, ids=sorted(missing)) if missing else []
     done = sorted(set(ids).difference(skipped))
-    db.run(_delete_pending, ids=done)
+    db.run(_delete_pending, users=users, ids=done)
     return len(done)
+
+
+def _claim(db: Write, limit: int, user_id: int | None) -> dict[int, int]:
+    """Lock waiting entries, the newest first. Return the user by entry."""
+    if user_id is not None:
+        return dict(db.tuples(_claim_newest_of_user, user=user_id, limit=limit))
+    if not is_distributed(db.connection):
+        return dict(db.tuples(_claim_newest, limit=limit))
+    newest = dict(db.tuples(_select_newest, limit=limit))
+    claimed: dict[int, int] = {}
+    for user in sorted(set(newest.values())):
+        claimed |= db.tuples(_claim_listed_of_user, user=user, ids=list(newest), limit=limit)
+    return claimed
 
 
 def has_deleted(db: Read) -> bool:
@@ -117,7 +137,7 @@ def remove_deleted(db: Write, *, limit: int) -> int:
     return full_text.remove_deleted(db, limit)
 
 
-def _document(row: RowMapping) -> Document:
+def _document(row: Row) -> Document:
     group = group_of(row["language"])
     return Document(
         entry_id=row["id"],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, bindparam, func, literal, select
+from sqlalchemy import CTE, ColumnElement, Subquery, bindparam, func, literal, select
 
 from tidings.base.times import Instant
 from tidings.domain.entries.entries import EntryStatus
@@ -13,9 +13,13 @@ from tidings.storage.schema import entries
 
 # The most that is counted per day. A user who reads more than this has marked whole lists as read.
 MAX_PUBLISHED, MAX_READ = 2_000, 500
+# More entries that became read at one moment were marked in bulk. Nobody reads so many between two signs of life of an
+# app that was offline.
+MAX_AT_ONCE = 20
 
 
-def _daily(moment: ColumnElement[Any], maximum: int, *statuses: int) -> Select[Any]:
+def _daily(moment: ColumnElement[Any], maximum: int, *statuses: int) -> tuple[CTE, Subquery]:
+    """Return periods by number, and the moments of at most `maximum` entries in each of them."""
     days = select(literal(0).label("number")).cte("days", recursive=True)
     days = days.union_all(select(days.c.number + 1).where(days.c.number < bindparam("last")))
     begin: ColumnElement[Any] = bindparam("start") + days.c.number * bindparam("length")
@@ -23,7 +27,7 @@ def _daily(moment: ColumnElement[Any], maximum: int, *statuses: int) -> Select[A
     # one, and read all of it for each day.
     status = entries.c.status + 0
     of_a_day = (
-        select(literal(1))
+        select(moment.label("moment"))
         .where(
             entries.c.user_id == bindparam("user"),
             moment >= begin,
@@ -34,24 +38,36 @@ def _daily(moment: ColumnElement[Any], maximum: int, *statuses: int) -> Select[A
         .correlate(days)
         .subquery()
     )
-    count = select(func.count()).select_from(of_a_day).scalar_subquery()
-    return select(days.c.number, count.label("count")).order_by(days.c.number)
+    return days, of_a_day
 
 
-_count_published = _daily(entries.c.published_at, MAX_PUBLISHED, EntryStatus.UNREAD.value, EntryStatus.READ.value)
-_count_read = _daily(entries.c.changed_at, MAX_READ, EntryStatus.READ.value)
+def _number(of_a_day: Subquery) -> ColumnElement[Any]:
+    return select(func.count()).select_from(of_a_day).scalar_subquery()
+
+
+def _number_in_bulk(of_a_day: Subquery) -> ColumnElement[Any]:
+    number = func.count()
+    moments = select(number.label("number")).select_from(of_a_day).group_by(of_a_day.c.moment)
+    in_bulk = moments.having(number > MAX_AT_ONCE).subquery()
+    return select(func.coalesce(func.sum(in_bulk.c.number), 0)).scalar_subquery()
+
+
+_days, _of_a_day = _daily(entries.c.published_at, MAX_PUBLISHED, EntryStatus.UNREAD.value, EntryStatus.READ.value)
+_count_published = select(_number(_of_a_day)).select_from(_days).order_by(_days.c.number)
+_days, _of_a_day = _daily(entries.c.changed_at, MAX_READ, EntryStatus.READ.value)
+_count_read = select(_number(_of_a_day), _number_in_bulk(_of_a_day)).select_from(_days).order_by(_days.c.number)
 
 
 def published(db: Read, user_id: int, start: Instant, length: int, count: int) -> list[int]:
     """Return how many entries were published in each of `count` periods of `length` microseconds, from `start` on."""
-    return _counts(db, _count_published, user_id, start, length, count)
+    return db.scalars(_count_published, user=user_id, start=start, length=length, last=count - 1)
 
 
-def read(db: Read, user_id: int, start: Instant, length: int, count: int) -> list[int]:
-    """Like `published`, for read entries by their last change, which is mostly when they were read."""
-    return _counts(db, _count_read, user_id, start, length, count)
+def read(db: Read, user_id: int, start: Instant, length: int, count: int) -> list[tuple[int, int]]:
+    """Return how many entries were read in each period, and how many more were marked in bulk.
 
-
-def _counts(db: Read, statement: Select[Any], user_id: int, start: Instant, length: int, count: int) -> list[int]:
-    rows = db.rows(statement, user=user_id, start=start, length=length, last=count - 1)
-    return [row["count"] for row in rows]
+    They are counted by their last change, which is mostly when they were read. More than MAX_AT_ONCE that changed at
+    one moment were marked in bulk. The periods are given as for `published`.
+    """
+    rows = db.tuples(_count_read, user=user_id, start=start, length=length, last=count - 1)
+    return [(total - int(marked), int(marked)) for total, marked in rows]

@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
-from sqlalchemy import bindparam, delete, exists, insert, select, tuple_
+from sqlalchemy import and_, bindparam, delete, exists, insert, select, tuple_
 
 from tidings.base.times import Instant
 from tidings.engine.database import Read, Write
 from tidings.storage.accounts import change_log
 from tidings.storage.accounts.change_log import Kind
 from tidings.storage.entries import counters, duplicates
+from tidings.storage.ownership import of_same_user
 from tidings.storage.schema import entries, feeds, tombstones
 
 # Tombstones per page.
@@ -22,20 +23,27 @@ PAGE = 2_000
 
 _is_owned = entries.c.user_id == bindparam("user")
 _is_listed = entries.c.id.in_(bindparam("ids", expanding=True, literal_execute=True))
-_exists = exists().where(tombstones.c.feed_id == entries.c.feed_id, tombstones.c.hash == entries.c.hash)
+_exists = exists().where(
+    of_same_user(tombstones, entries),
+    tombstones.c.feed_id == entries.c.feed_id,
+    tombstones.c.hash == entries.c.hash,
+)
 _insert = insert(tombstones).from_select(
-    ["feed_id", "hash", "seen_at"],
-    select(entries.c.feed_id, entries.c.hash, bindparam("moment", type_=tombstones.c.seen_at.type)).where(
-        _is_owned, _is_listed, ~_exists
-    ),
+    ["user_id", "feed_id", "hash", "seen_at"],
+    select(
+        entries.c.user_id,
+        entries.c.feed_id,
+        entries.c.hash,
+        bindparam("moment", type_=tombstones.c.seen_at.type),
+    ).where(_is_owned, _is_listed, ~_exists),
 )
 _delete_entries = delete(entries).where(_is_owned, _is_listed)
 
-_of_feed = tombstones.c.feed_id == bindparam("feed")
+_of_feed = and_(tombstones.c.user_id == bindparam("user"), tombstones.c.feed_id == bindparam("feed"))
 _position = tuple_(tombstones.c.feed_id, tombstones.c.hash)
 _select_page = (
-    select(tombstones.c.feed_id, tombstones.c.hash, tombstones.c.seen_at, feeds.c.parsed_at)
-    .join_from(tombstones, feeds, feeds.c.id == tombstones.c.feed_id)
+    select(tombstones.c.user_id, tombstones.c.feed_id, tombstones.c.hash, tombstones.c.seen_at, feeds.c.parsed_at)
+    .join_from(tombstones, feeds, and_(of_same_user(feeds, tombstones), feeds.c.id == tombstones.c.feed_id))
     .where(_position > tuple_(bindparam("feed"), bindparam("hash")))
     .order_by(tombstones.c.feed_id, tombstones.c.hash)
     .limit(PAGE)
@@ -57,6 +65,7 @@ class DeletedEntry(Struct, frozen=True):
 class Tombstone(Struct, frozen=True):
     """A deleted entry."""
 
+    user_id: int
     feed_id: int
     hash: bytes
     seen_at: Instant
@@ -83,9 +92,9 @@ def add(db: Write, user_id: int, deleted: Sequence[DeletedEntry], *, now: Instan
     delta.write(db)
 
 
-def forget(db: Write, feed_id: int, hashes: Iterable[bytes]) -> None:
+def forget(db: Write, user_id: int, feed_id: int, hashes: Iterable[bytes]) -> None:
     """Delete the tombstones of these hashes: the entries can be stored again. The caller has locked the feed."""
-    db.run_many(_forget, [{"feed": feed_id, "old_hash": hash_} for hash_ in hashes])
+    db.run_many(_forget, [{"user": user_id, "feed": feed_id, "old_hash": hash_} for hash_ in hashes])
 
 
 def list_all(db: Read, after: tuple[int, bytes]) -> list[Tombstone]:
@@ -97,6 +106,14 @@ def remove(db: Write, old: Sequence[Tombstone]) -> int:
     """Delete tombstones, unless a document has held their entry since. Returns the number of `old`."""
     db.run_many(
         _delete,
-        [{"feed": tombstone.feed_id, "old_hash": tombstone.hash, "seen": tombstone.seen_at} for tombstone in old],
+        [
+            {
+                "user": tombstone.user_id,
+                "feed": tombstone.feed_id,
+                "old_hash": tombstone.hash,
+                "seen": tombstone.seen_at,
+            }
+            for tombstone in old
+        ],
     )
     return len(old)

@@ -18,6 +18,7 @@ from tidings.base.errors import InvalidField
 from tidings.domain.entries.entries import EntryFilter, EntryStatus, Total
 from tidings.engine.database import Read
 from tidings.query.model import DatedQuery
+from tidings.storage.entries.counters import counted_feeds
 from tidings.storage.entries.entry_lists import BoundQuery, bound_query
 from tidings.storage.entries.list_statements import EntryListQuery, count_up_to_statement
 from tidings.storage.entries.query_conditions import FALSE, TRUE, Shape
@@ -31,7 +32,7 @@ _select_counters = (
         feed_counters.c.unread - feed_counters.c.starred_unread,
         feed_counters.c.starred_unread,
     )
-    .select_from(feed_counters.join(feeds, feeds.c.id == feed_counters.c.feed_id))
+    .select_from(counted_feeds)
     .where(feed_counters.c.user_id == bindparam("user"), feed_counters.c.unread > 0)
 )
 # Each number is below 2^53: the sum of thousands must fit a column of 64 bits.

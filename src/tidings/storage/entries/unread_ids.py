@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from msgspec import Struct
-from sqlalchemy import bindparam, literal_column, select
+from sqlalchemy import bindparam, literal_column, select, true
 
 from tidings.engine.database import Read
-from tidings.engine.statements import in_list, joined
+from tidings.engine.statements import if_distributed, in_list, joined
 from tidings.storage.schema import entries, feed_counters
 
 
@@ -36,9 +36,14 @@ _select_feeds = select(_counts.feed_id, _counts.version, _counts.unread, _counts
     _counts.user_id == bindparam("user"), _counts.unread > 0
 )
 # A subquery for each feed, which reads its index alone. With its version: both are of the same state.
+# The user is not in the index, and only says on which node the entries are.
 _joined = (
     select(joined(entries.c.id))
-    .where(entries.c.feed_id == _counts.feed_id, literal_column("entries.status = 0"))
+    .where(
+        entries.c.feed_id == _counts.feed_id,
+        literal_column("entries.status = 0"),
+        if_distributed(entries.c.user_id == bindparam("user"), true()),
+    )
     .scalar_subquery()
 )
 _select_ids = select(_counts.feed_id, _counts.version, _joined.label("joined")).where(

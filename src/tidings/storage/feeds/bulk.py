@@ -12,6 +12,7 @@ from sqlalchemy import bindparam, delete, false, select, true, update
 from tidings.base.times import Instant
 from tidings.domain.feeds.feeds import NEWSLETTERS_URL, SAVED_PAGES_URL
 from tidings.domain.polling.shared_sources import NO_VALIDATORS
+from tidings.engine import distribution
 from tidings.engine.database import Write
 from tidings.storage.accounts import change_log
 from tidings.storage.accounts.change_log import Kind
@@ -113,6 +114,7 @@ def remove(db: Write, user_id: int, feed_ids: Sequence[int]) -> int:
     """Delete feeds with their entries and tombstones. Returns how many."""
     owned = db.scalars(_lock, user=user_id, ids=list(feed_ids))
     source_ids = sources.of_feeds(db, owned)
+    distribution.clear_references(db, feeds, user_id, owned)
     count = db.run(_delete, user=user_id, ids=owned)
     change_log.note_removed_feeds(db, user_id, owned)
     sources.touch_sources(db, source_ids)

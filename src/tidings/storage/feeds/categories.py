@@ -10,10 +10,12 @@ from sqlalchemy import ColumnElement, Select, bindparam, delete, func, insert, s
 
 from tidings.base.text import normalize_for_search, sort_key
 from tidings.domain.feeds.categories import Category, CategoryCounts, CategoryTree, with_app_titles
+from tidings.engine import distribution
 from tidings.engine.database import Read, Write, columns
 from tidings.engine.statements import in_list, lock_rows, take_ids
 from tidings.storage.accounts import change_log
 from tidings.storage.accounts.change_log import Kind
+from tidings.storage.entries.counters import counted_feeds
 from tidings.storage.schema import categories, feed_counters, feeds, users
 
 _select_by_user = select(*columns(categories, Category)).where(categories.c.user_id == bindparam("user"))
@@ -26,7 +28,7 @@ _select_counts = (
         func.count(feeds.c.id).label("feed_count"),
         func.sum(feed_counters.c.unread).label("total_unread"),
     )
-    .select_from(feeds.join(feed_counters, feed_counters.c.feed_id == feeds.c.id))
+    .select_from(counted_feeds)
     .where(feeds.c.user_id == bindparam("user"))
     .group_by(feeds.c.category_id)
 )
@@ -222,5 +224,8 @@ def retitle(db: Write, user_id: int) -> None:
 def remove(db: Write, user_id: int, category_ids: Collection[int]) -> bool:
     """Delete categories with their feeds and the entries of these. Returns False if the user has none of them."""
     change_log.note(db, user_id, Kind.CATEGORY, category_ids)
-    change_log.note_removed_feeds(db, user_id, db.scalars(_select_feed_ids, user=user_id, ids=list(category_ids)))
+    feed_ids = db.scalars(_select_feed_ids, user=user_id, ids=list(category_ids))
+    change_log.note_removed_feeds(db, user_id, feed_ids)
+    distribution.clear_references(db, feeds, user_id, feed_ids)
+    distribution.clear_references(db, categories, user_id, category_ids)
     return db.run(delete(categories).where(categories.c.user_id == user_id, categories.c.id.in_(category_ids))) > 0

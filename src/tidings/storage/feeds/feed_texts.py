@@ -17,6 +17,7 @@ from tidings.domain.feeds.feeds import Feed
 from tidings.engine.database import Read, columns
 from tidings.engine.row_text import row_text
 from tidings.engine.statements import in_list, joined, split_ids
+from tidings.storage.feeds import further_categories
 from tidings.storage.feeds.feeds import IN_ORDER
 from tidings.storage.schema import categories, feed_categories, feeds, icons
 
@@ -52,13 +53,13 @@ def records(db: Read, user_id: int, names: tuple[str, ...], feed_ids: Collection
         category = Category(
             feed.category_id,
             user_id,
-            row.category_title,
-            row.category_is_hidden,
-            row.category_parent_id,
-            keep_duplicates=row.category_keeps_duplicates,
+            row["category_title"],
+            row["category_is_hidden"],
+            row["category_parent_id"],
+            keep_duplicates=row["category_keeps_duplicates"],
         )
-        further = tuple(sorted(split_ids(row.further_ids)))
-        found.append(FeedRecord(row.text, feed, category, row.icon_name, further))
+        further = tuple(sorted(split_ids(row["further_ids"])))
+        found.append(FeedRecord(row["text"], feed, category, row["icon_name"], further))
     return found
 
 
@@ -103,7 +104,5 @@ def _text(names: tuple[str, ...]) -> ColumnElement[Any]:
 
 
 def _of_user(statement: Select[Any]) -> Select[Any]:
-    joined = feeds.join(categories, categories.c.id == feeds.c.category_id)
-    return statement.select_from(joined.outerjoin(icons, icons.c.id == feeds.c.icon_id)).where(
-        feeds.c.user_id == bindparam("user")
-    )
+    with_icons = further_categories.with_first.outerjoin(icons, icons.c.id == feeds.c.icon_id)
+    return statement.select_from(with_icons).where(feeds.c.user_id == bindparam("user"))

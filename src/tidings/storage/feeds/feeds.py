@@ -7,21 +7,22 @@ from typing import Any, cast
 
 import msgspec
 from msgspec import Struct
-from sqlalchemy import and_, bindparam, delete, func, insert, select, update
+from sqlalchemy import and_, bindparam, delete, func, insert, or_, select, update
 
 from tidings.base.text import sort_key
 from tidings.base.times import Instant
-from tidings.domain.feeds.feeds import NEWSLETTERS_URL, Feed
+from tidings.domain.feeds.feeds import NEWSLETTERS_URL, RSSHUB_SCHEME, Feed
 from tidings.domain.feeds.opml import OpmlFeed
 from tidings.domain.feeds.opml_settings import WRITTEN
-from tidings.domain.polling.shared_sources import SHARED_OPTIONS
-from tidings.engine import full_text
+from tidings.domain.feeds.own_bridges import OFFER_MARK
+from tidings.domain.polling.shared_sources import NO_VALIDATORS, SHARED_OPTIONS
+from tidings.engine import distribution, full_text
 from tidings.engine.database import Read, Write, columns
 from tidings.engine.statements import in_list
 from tidings.storage.accounts import change_log
 from tidings.storage.accounts.change_log import Kind
 from tidings.storage.entries import counters
-from tidings.storage.feeds import further_categories
+from tidings.storage.feeds import further_categories, own_bridges
 from tidings.storage.feeds.categories import select_hidden_ids, select_with_below
 from tidings.storage.polling import sources
 from tidings.storage.schema import categories, entries, feed_categories, feed_counters, feeds, icons
@@ -73,7 +74,7 @@ _is_below = feeds.c.id.in_(
 )
 _select_counted_ids = (
     select(feeds.c.id)
-    .select_from(feeds.join(feed_counters, feed_counters.c.feed_id == feeds.c.id))
+    .select_from(counters.counted_feeds)
     .order_by(
         feeds.c.disabled,
         feeds.c.parsing_error_count.desc(),
@@ -96,10 +97,12 @@ _select_icon_names = (
 )
 _select_origins = (
     select(feeds.c.id, feeds.c.title, feeds.c.site_url, categories.c.title.label("category_title"))
-    .select_from(feeds.join(categories, categories.c.id == feeds.c.category_id))
+    .select_from(further_categories.with_first)
     .where(feeds.c.user_id == bindparam("user"), in_list(feeds.c.id, "ids"))
 )
-_select_last_check = select(func.max(feeds.c.checked_at)).where(feeds.c.user_id == bindparam("user"))
+# An imported feed has the time of its import, until its document is read.
+_is_unchecked = and_(feeds.c.body_digest.is_(None), feeds.c.checked_at <= feeds.c.created_at)
+_select_last_check = select(func.max(feeds.c.checked_at)).where(feeds.c.user_id == bindparam("user"), ~_is_unchecked)
 _select_last_check_of_feed = _select_last_check.where(feeds.c.id == bindparam("feed"))
 _select_last_check_in_category = _select_last_check.where(_is_below)
 _count_due = (
@@ -123,7 +126,17 @@ _select_hidden = select(feeds.c.id).where(
 _set_source = (
     update(feeds)
     .where(feeds.c.user_id == bindparam("user"), feeds.c.id == bindparam("feed"))
-    .values(source_id=bindparam("source"))
+    .values(source_id=bindparam("source"), own_bridge=bindparam("is_own"))
+)
+_is_bridged = or_(
+    feeds.c.own_bridge,
+    feeds.c.fetch_via_flaresolverr,
+    feeds.c.feed_url.startswith(RSSHUB_SCHEME),
+    feeds.c.feed_url.contains(OFFER_MARK),
+)
+_select_bridged_ids = select(feeds.c.id).where(feeds.c.user_id == bindparam("user"), _is_bridged).order_by(feeds.c.id)
+_forget_documents = (
+    update(feeds).where(feeds.c.user_id == bindparam("user"), in_list(feeds.c.id, "ids")).values(**NO_VALIDATORS)
 )
 
 # Columns that decide what is fetched, or when.
@@ -211,7 +224,7 @@ def icon_names(db: Read, user_id: int) -> dict[int, str]:
 
 
 def last_check(db: Read, user_id: int, *, feed_id: int | None = None, category_id: int | None = None) -> Instant | None:
-    """Return when a feed of the user was last checked; None without feeds.
+    """Return when a feed of the user was last checked; None if none ever was.
 
     feed_id, category_id: look only there, and in what is below the category.
     """
@@ -245,9 +258,10 @@ def hidden_feed_ids(db: Read, user_id: int) -> list[int]:
 
 def add(db: Write, user_id: int, **values: Any) -> int:
     """Add a feed and return its id. values: columns; `category_id`, `feed_url` and `title` are required."""
-    values["title_key"] = sort_key(values["title"])
+    values |= {"user_id": user_id, "title_key": sort_key(values["title"])}
+    (values["own_bridge"],) = own_bridges.are_fetched(db, user_id, [values])
     (source_id,) = sources.ensure_sources(db, [values])
-    feed_id = db.insert(insert(feeds).values(user_id=user_id, source_id=source_id, **values))
+    feed_id = db.insert(insert(feeds).values(source_id=source_id, **values))
     counters.add(db, user_id, feed_id)
     change_log.note(db, user_id, Kind.FEED, [feed_id])
     sources.touch_sources(db, [source_id])
@@ -256,7 +270,10 @@ def add(db: Write, user_id: int, **values: Any) -> int:
 
 def add_many(db: Write, user_id: int, rows: Sequence[Mapping[str, Any]]) -> list[int]:
     """Like `add`, for many feeds in a fixed number of statements. Returns the ids in the order of `rows`."""
-    owned = [{**row, "user_id": user_id, "title_key": sort_key(row["title"])} for row in rows]
+    owned = [
+        {**row, "user_id": user_id, "title_key": sort_key(row["title"]), "own_bridge": is_own}
+        for row, is_own in zip(rows, own_bridges.are_fetched(db, user_id, rows), strict=True)
+    ]
     # All rows of one statement have the same columns.
     names = {name for row in owned for name in row}
     source_ids = sources.ensure_sources(db, owned)
@@ -295,9 +312,34 @@ def _update_source(db: Write, user_id: int, feed_id: int) -> None:
     if feed is None:
         return
     before = sources.of_feeds(db, [feed_id])
-    after = sources.ensure_sources(db, [msgspec.structs.asdict(feed)])
+    values = msgspec.structs.asdict(feed)
+    (values["own_bridge"],) = own_bridges.are_fetched(db, user_id, [values])
+    after = sources.ensure_sources(db, [values])
     if before != after:
-        db.run(_set_source, user=user_id, feed=feed_id, source=after[0])
+        db.run(_set_source, user=user_id, feed=feed_id, source=after[0], is_own=values["own_bridge"])
+    sources.touch_sources(db, before + after)
+
+
+def follow_bridges(db: Write, user_id: int) -> None:
+    """Assign the sources that fit after a user has changed their own bridges. Documents will be read again."""
+    ids = db.scalars(_select_bridged_ids, user=user_id)
+    if not ids:
+        return
+    sources.lock_feeds(db, ids)
+    bridged = get_many(db, user_id, ids)
+    rows = [msgspec.structs.asdict(feed) for feed in bridged]
+    for row, is_own in zip(rows, own_bridges.are_fetched(db, user_id, rows), strict=True):
+        row["own_bridge"] = is_own
+    before = sources.of_feeds(db, ids)
+    after = sources.ensure_sources(db, rows)
+    db.run_many(
+        _set_source,
+        [
+            {"user": user_id, "feed": row["id"], "source": source_id, "is_own": row["own_bridge"]}
+            for row, source_id in zip(rows, after, strict=True)
+        ],
+    )
+    db.run(_forget_documents, user=user_id, ids=ids)
     sources.touch_sources(db, before + after)
 
 
@@ -312,6 +354,7 @@ def set_icon(db: Write, user_id: int, feed_id: int, *, icon_id: int | None, chec
 def remove(db: Write, user_id: int, feed_id: int) -> bool:
     """Delete a feed with its entries and tombstones. Returns False if the user has no such feed."""
     source_ids = sources.of_feeds(db, [feed_id])
+    distribution.clear_references(db, feeds, user_id, [feed_id])
     is_removed = db.run(delete(feeds).where(feeds.c.user_id == user_id, feeds.c.id == feed_id)) > 0
     if is_removed:
         change_log.note_removed_feeds(db, user_id, [feed_id])

@@ -8,15 +8,19 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from sqlalchemy import Select, bindparam, delete, select
+from sqlalchemy import Select, and_, bindparam, delete, select
 
 from tidings.engine.database import Read, Write
 from tidings.engine.statements import in_list, upsert
 from tidings.storage.accounts import change_log
 from tidings.storage.accounts.change_log import Kind
+from tidings.storage.ownership import of_same_user
 from tidings.storage.schema import categories, feed_categories, feeds
 
 T = TypeVar("T")
+
+with_first = feeds.join(categories, and_(categories.c.id == feeds.c.category_id, of_same_user(categories, feeds)))
+"""Feeds with their first category."""
 
 _of_user = feed_categories.c.user_id == bindparam("user")
 _select_all = (
@@ -27,7 +31,11 @@ _select_all = (
 _select_listed = _select_all.where(in_list(feed_categories.c.feed_id, "feeds"))
 _select_titles = (
     select(feed_categories.c.feed_id, categories.c.title)
-    .join_from(feed_categories, categories, categories.c.id == feed_categories.c.category_id)
+    .join_from(
+        feed_categories,
+        categories,
+        and_(categories.c.id == feed_categories.c.category_id, of_same_user(categories, feed_categories)),
+    )
     .where(_of_user, in_list(feed_categories.c.feed_id, "feeds"))
     .order_by(feed_categories.c.feed_id, feed_categories.c.category_id)
 )

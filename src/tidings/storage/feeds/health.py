@@ -21,7 +21,9 @@ from tidings.domain.feeds.health import (
     FeedOrder,
 )
 from tidings.engine.database import Read
+from tidings.engine.full_text import without_index
 from tidings.engine.statements import in_list
+from tidings.storage.entries.counters import counted_feeds
 from tidings.storage.schema import entries, feed_counters, feeds
 
 WEEK = 7 * DAY
@@ -41,7 +43,11 @@ _is_waiting = and_(
 # One index lookup per feed. Entries dated in the future do not count.
 _last_entry = (
     select(entries.c.published_at)
-    .where(entries.c.feed_id == feeds.c.id, entries.c.published_at <= _now)
+    .where(
+        without_index(entries.c.user_id) == bindparam("user"),
+        entries.c.feed_id == feeds.c.id,
+        entries.c.published_at <= _now,
+    )
     .order_by(entries.c.published_at.desc())
     .limit(1)
     .correlate(feeds)
@@ -89,11 +95,12 @@ _select_summaries = {
         feeds.c.category_id,
         _health_rank.label("health_rank"),
         value.label("sort_value"),
+        feeds.c.title,
         feeds.c.title_key,
         feeds.c.feed_url,
         feeds.c.site_url,
     )
-    .select_from(feeds.join(feed_counters, feed_counters.c.feed_id == feeds.c.id))
+    .select_from(counted_feeds)
     .where(_of_user)
     for order, value in _sort_values.items()
 }

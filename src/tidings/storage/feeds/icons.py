@@ -5,7 +5,8 @@ from __future__ import annotations
 from sqlalchemy import bindparam, delete, exists, insert, select
 
 from tidings.content.icons import Icon, IconImage
-from tidings.engine.database import Read, Write, columns
+from tidings.engine.database import Read, Write, columns, is_distributed
+from tidings.engine.statements import in_list
 from tidings.storage.schema import feeds, icons
 
 _select_visible = select(*columns(icons, Icon)).where(
@@ -24,6 +25,10 @@ _lock_same = select(icons.c.id).where(icons.c.digest == bindparam("digest")).wit
 _is_unused = ~exists().where(feeds.c.icon_id == icons.c.id)
 _select_unused = select(icons.c.id).where(_is_unused).limit(bindparam("limit"))
 _delete_unused = delete(icons).where(icons.c.id.in_(_select_unused.scalar_subquery()), _is_unused)
+# Where feeds are on other servers, one statement cannot look for them and remove what they do not have.
+_select_ids = select(icons.c.id)
+_select_used = select(feeds.c.icon_id).where(feeds.c.icon_id.is_not(None)).distinct()
+_delete_listed = delete(icons).where(in_list(icons.c.id, "ids"))
 
 
 def get(db: Read, user_id: int, icon_id: int) -> Icon | None:
@@ -60,4 +65,7 @@ def add(db: Write, picture: IconImage, *, digest: str, external_id: str) -> int:
 
 def remove_unused(db: Write, limit: int = 500) -> int:
     """Delete up to `limit` icons that no feed references. Returns the number deleted."""
-    return db.run(_delete_unused, limit=limit)
+    if not is_distributed(db.connection):
+        return db.run(_delete_unused, limit=limit)
+    unused = sorted(set(db.scalars(_select_ids)).difference(db.scalars(_select_used)))[:limit]
+    return db.run(_delete_listed, ids=unused) if unused else 0

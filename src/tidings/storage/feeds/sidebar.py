@@ -10,6 +10,7 @@ from sqlalchemy import bindparam, case, func, literal_column, select
 from tidings.engine import full_text
 from tidings.engine.database import Read
 from tidings.engine.statements import in_list
+from tidings.storage.entries.counters import counted_feeds
 from tidings.storage.feeds.further_categories import select_feeds_in
 from tidings.storage.schema import entries, feed_counters, feeds
 
@@ -61,7 +62,6 @@ class SidebarCounts(Struct, frozen=True):
 
 
 _starred = feed_counters.c.starred_unread + feed_counters.c.starred_read
-_counted = feeds.join(feed_counters, feed_counters.c.feed_id == feeds.c.id)
 _of_user = feeds.c.user_id == bindparam("user")
 _columns = (
     feeds.c.id,
@@ -75,7 +75,7 @@ _columns = (
     feed_counters.c.read,
     _starred.label("starred"),
 )
-_select = select(*_columns).select_from(_counted).where(_of_user).order_by(feeds.c.title_key, feeds.c.id)
+_select = select(*_columns).select_from(counted_feeds).where(_of_user).order_by(feeds.c.title_key, feeds.c.id)
 _in_first = feeds.alias("in_first")
 _with_first = select(_in_first.c.id).where(
     _in_first.c.user_id == bindparam("user"), in_list(_in_first.c.category_id, "categories")
@@ -83,7 +83,7 @@ _with_first = select(_in_first.c.id).where(
 # SQLite would look at all feeds of the user instead of those of a few categories.
 _select_in_categories = (
     select(*_columns)
-    .select_from(_counted)
+    .select_from(counted_feeds)
     .where(
         full_text.without_index(feeds.c.user_id) == bindparam("user"),
         feeds.c.id.in_(_with_first.union_all(select_feeds_in("categories"))),
@@ -116,7 +116,7 @@ _count = (
         func.sum(feed_counters.c.read).label("read"),
         func.sum(_starred).label("starred"),
     )
-    .select_from(_counted.outerjoin(_hidden, _hidden.c.feed_id == feeds.c.id))
+    .select_from(counted_feeds.outerjoin(_hidden, _hidden.c.feed_id == feeds.c.id))
     .where(_of_user)
     .group_by(feeds.c.category_id)
 )

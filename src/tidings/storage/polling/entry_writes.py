@@ -19,14 +19,15 @@ from tidings.content.model import ParsedEnclosure
 from tidings.domain.entries import retention
 from tidings.domain.entries.entries import EditedEntryField, ReadyEntry, chapters_text, match_enclosures, tag_key
 from tidings.domain.feeds.feeds import Feed
-from tidings.domain.polling.changes import KnownEntries, StoredEntry, StoredIdentity
+from tidings.domain.polling.changes import KnownEntries, StoredEntry, StoredIdentity, is_undated
 from tidings.engine import statements
 from tidings.engine.database import Read, Write
 from tidings.engine.statements import in_list, upsert
 from tidings.storage.accounts import change_log
 from tidings.storage.accounts.change_log import CHECK_COLUMNS, Kind
 from tidings.storage.entries import counters, labels, page_addresses, search_index
-from tidings.storage.entries.contents import set_of_feed
+from tidings.storage.entries.contents import FeedContent, set_of_feed, share
+from tidings.storage.ownership import of_same_user
 from tidings.storage.schema import enclosures, entries, entry_contents, entry_tags, feeds, sources, tombstones
 
 _SELECT_KNOWN = """
@@ -128,6 +129,7 @@ def _add(db: Write, owned: Sequence[tuple[int, int, int, Instant, ReadyEntry]]) 
 
 
 def _add_rows(db: Write, numbered: Sequence[tuple[int, tuple[int, int, int, Instant, ReadyEntry]]]) -> None:
+    shared = share(db, [FeedContent(owned[0], owned[1], owned[-1].content) for _, owned in numbered])
     rows: list[dict[str, Any]] = []
     contents: list[dict[str, Any]] = []
     tags: list[dict[str, Any]] = []
@@ -136,8 +138,15 @@ def _add_rows(db: Write, numbered: Sequence[tuple[int, tuple[int, int, int, Inst
     for id_, (user_id, feed_id, category_id, now, entry) in numbered:
         owner = {"id": id_, "user_id": user_id, "feed_id": feed_id, "category_id": category_id}
         rows.append(owner | {"created_at": now, "changed_at": now} | _columns(entry))
+        shared_id = shared.get(FeedContent(user_id, feed_id, entry.content))
         contents.append(
-            {"entry_id": id_, "user_id": user_id, "content": entry.content, "chapters": chapters_text(entry.chapters)}
+            {
+                "entry_id": id_,
+                "user_id": user_id,
+                "content": entry.content if shared_id is None else "",
+                "chapters": chapters_text(entry.chapters),
+                "shared_id": shared_id,
+            }
         )
         tags += tag_rows(user_id, id_, entry.tags)
         attached += [_enclosure_row(user_id, id_, enclosure) for enclosure in entry.enclosures]
@@ -179,6 +188,12 @@ def change(db: Write, user_id: int, changed: Mapping[int, ReadyEntry], *, now: I
     if not changed:
         return
     present = {row["id"]: row for row in db.rows(_select_edited, user=user_id, ids=list(changed))}
+    arriving = {
+        id_: FeedContent(user_id, row["feed_id"], changed[id_].content)
+        for id_, row in present.items()
+        if EditedEntryField.CONTENT not in EditedEntryField(row["edited"])
+    }
+    shared = share(db, arriving.values())
     for id_, entry in changed.items():
         if (stored := present.get(id_)) is None:
             continue
@@ -186,10 +201,9 @@ def change(db: Write, user_id: int, changed: Mapping[int, ReadyEntry], *, now: I
         values = _columns(entry) | {"changed_at": now}
         for kept in ("hash", "status", "starred", "hidden"):
             del values[kept]
-        # An entry of a document that has no date gets the time at which it is read; an imported one has no fingerprint.
-        was_undated = stored["published_at"] == stored["created_at"] and bool(stored["fingerprint"])
-        is_undated = entry.published_at == now
-        if is_undated or not was_undated:
+        # An imported entry has no fingerprint.
+        was_undated = is_undated(stored["published_at"], stored["created_at"]) and bool(stored["fingerprint"])
+        if entry.published_at == now or not was_undated:
             del values["published_at"]
         else:
             labels.set_published(db, user_id, id_, entry.published_at)
@@ -198,7 +212,9 @@ def change(db: Write, user_id: int, changed: Mapping[int, ReadyEntry], *, now: I
         is_shown = EditedEntryField.CONTENT not in edited
         if not is_shown:
             del values["reading_time"]
-        set_of_feed(db, user_id, id_, entry.content, chapters_text(entry.chapters), is_shown=is_shown)
+        shared_id = shared.get(arriving[id_]) if is_shown else None
+        chapters = chapters_text(entry.chapters)
+        set_of_feed(db, user_id, id_, entry.content, chapters, is_shown=is_shown, shared_id=shared_id)
         db.run(update(entries).where(entries.c.user_id == user_id, entries.c.id == id_).values(**values))
         _replace_details(db, user_id, id_, entry)
     search_index.note_changed(db, user_id, list(changed))
@@ -206,7 +222,12 @@ def change(db: Write, user_id: int, changed: Mapping[int, ReadyEntry], *, now: I
 
 
 _select_edited = select(
-    entries.c.id, entries.c.edited, entries.c.published_at, entries.c.created_at, entries.c.fingerprint
+    entries.c.id,
+    entries.c.feed_id,
+    entries.c.edited,
+    entries.c.published_at,
+    entries.c.created_at,
+    entries.c.fingerprint,
 ).where(
     entries.c.user_id == bindparam("user"),
     entries.c.id.in_(bindparam("ids", expanding=True, literal_execute=True)),
@@ -265,23 +286,23 @@ def _enclosure_row(user_id: int, entry_id: int, enclosure: ParsedEnclosure) -> d
 
 
 _is_listed = tombstones.c.hash.in_(bindparam("hashes", expanding=True))
-_select_last_seen = select(tombstones.c.hash, tombstones.c.seen_at).where(
-    tombstones.c.feed_id == bindparam("feed"), _is_listed
-)
+_is_deleted_from = and_(tombstones.c.user_id == bindparam("user"), tombstones.c.feed_id == bindparam("feed"))
+_select_last_seen = select(tombstones.c.hash, tombstones.c.seen_at).where(_is_deleted_from, _is_listed)
 _set_seen = (
     update(tombstones)
-    .where(tombstones.c.feed_id == bindparam("feed"), tombstones.c.hash == bindparam("which"))
+    .where(_is_deleted_from, tombstones.c.hash == bindparam("which"))
     .values(seen_at=bindparam("moment"))
 )
 
 
-def mark_seen(db: Write, feed_id: int, hashes: Collection[bytes], *, now: Instant) -> int:
+def mark_seen(db: Write, user_id: int, feed_id: int, hashes: Collection[bytes], *, now: Instant) -> int:
     """Record that deleted entries are still in the feed's document. Return how many rows were written."""
     if not hashes:
         return 0
-    known = {row["hash"]: row["seen_at"] for row in db.rows(_select_last_seen, feed=feed_id, hashes=sorted(hashes))}
+    found = db.rows(_select_last_seen, user=user_id, feed=feed_id, hashes=sorted(hashes))
+    known = {row["hash"]: row["seen_at"] for row in found}
     rows = [
-        {"feed": feed_id, "which": hash_, "moment": now}
+        {"user": user_id, "feed": feed_id, "which": hash_, "moment": now}
         for hash_, seen_at in sorted(known.items())
         if retention.needs_seen_update(seen_at, now)
     ]
@@ -292,9 +313,10 @@ def mark_seen(db: Write, feed_id: int, hashes: Collection[bytes], *, now: Instan
 _refuse = upsert(tombstones, ["feed_id", "hash"])
 
 
-def refuse(db: Write, feed_id: int, hashes: Collection[bytes], *, now: Instant) -> None:
+def refuse(db: Write, user_id: int, feed_id: int, hashes: Collection[bytes], *, now: Instant) -> None:
     """Remember entries that are not stored, so that they are not when the feed's document has them again."""
-    db.run_many(_refuse, [{"feed_id": feed_id, "hash": hash_, "seen_at": now} for hash_ in sorted(hashes)])
+    row = {"user_id": user_id, "feed_id": feed_id, "seen_at": now}
+    db.run_many(_refuse, [row | {"hash": hash_} for hash_ in sorted(hashes)])
 
 
 _select_stored = (
@@ -320,9 +342,13 @@ _deleted_twice = tombstones.alias()
 _rename_deleted = (
     update(tombstones)
     .where(
-        tombstones.c.feed_id == bindparam("feed"),
+        _is_deleted_from,
         tombstones.c.hash == bindparam("old"),
-        ~exists().where(_deleted_twice.c.feed_id == bindparam("feed"), _deleted_twice.c.hash == bindparam("new")),
+        ~exists().where(
+            of_same_user(_deleted_twice, tombstones),
+            _deleted_twice.c.feed_id == bindparam("feed"),
+            _deleted_twice.c.hash == bindparam("new"),
+        ),
     )
     .values(hash=bindparam("new"))
 )
@@ -344,23 +370,21 @@ def rename(db: Write, user_id: int, feed_id: int, hashes: Mapping[int, bytes]) -
         change_log.note(db, user_id, Kind.ENTRY, hashes)
 
 
-def rename_deleted(db: Write, feed_id: int, hashes: Sequence[tuple[bytes, bytes]]) -> None:
-    """Change the hashes of deleted entries. hashes: pairs of old and new. The caller has checked the owner."""
-    db.run_many(_rename_deleted, [{"feed": feed_id, "old": old, "new": new} for old, new in hashes])
+def rename_deleted(db: Write, user_id: int, feed_id: int, hashes: Sequence[tuple[bytes, bytes]]) -> None:
+    """Change the hashes of deleted entries. hashes: pairs of old and new."""
+    db.run_many(_rename_deleted, [{"user": user_id, "feed": feed_id, "old": old, "new": new} for old, new in hashes])
 
 
-_select_current = (
-    select(
-        feeds.c.id.label("feed_id"),
-        feeds.c.category_id,
-        feeds.c.match_entries_by_url,
-        feeds.c.body_digest,
-        feeds.c.source_id,
-        sources.c.claimed_by,
-    )
-    .select_from(feeds.join(sources, sources.c.id == feeds.c.source_id))
-    .where(in_list(feeds.c.user_id, "users"), in_list(feeds.c.id, "feeds"))
-)
+_select_current = select(
+    feeds.c.id.label("feed_id"),
+    feeds.c.category_id,
+    feeds.c.match_entries_by_url,
+    feeds.c.body_digest,
+    feeds.c.source_id,
+).where(in_list(feeds.c.user_id, "users"), in_list(feeds.c.id, "feeds"))
+
+
+_select_claims = select(sources.c.id, sources.c.claimed_by).where(in_list(sources.c.id, "ids"))
 
 
 class CurrentFeed(Struct, frozen=True):
@@ -378,7 +402,9 @@ class CurrentFeed(Struct, frozen=True):
 def current(db: Read, owned: Collection[tuple[int, int]]) -> dict[int, CurrentFeed]:
     """Return feeds by id; they may differ from those at the claim. owned: user id and feed id of each."""
     users, ids = (sorted({pair[index] for pair in owned}) for index in (0, 1))
-    return {feed.feed_id: feed for feed in db.all(CurrentFeed, _select_current, users=users, feeds=ids)}
+    rows = db.rows(_select_current, users=users, feeds=ids)
+    claims = dict(db.tuples(_select_claims, ids=sorted({row["source_id"] for row in rows}))) if rows else {}
+    return {row["feed_id"]: CurrentFeed(**row, claimed_by=claims.get(row["source_id"], "")) for row in rows}
 
 
 def record(db: Write, results: Iterable[tuple[Feed, Mapping[str, Any]]]) -> None:
@@ -401,7 +427,10 @@ def _note_changed(db: Write, results: Sequence[tuple[Feed, Mapping[str, Any]]]) 
     """
     names = {name for _, columns in results for name in columns} - CHECK_COLUMNS
     owners, ids = ({getattr(feed, name) for feed, _ in results} for name in ("user_id", "id"))
-    locked = db.rows(_lock_shown(tuple(sorted(names))), users=sorted(owners), ids=sorted(ids)) if ids else ()
+    lock = _lock_shown(tuple(sorted(names)))
+    locked = [
+        row for users in statements.lockable_together(db, owners) for row in db.rows(lock, users=users, ids=sorted(ids))
+    ]
     stored = {row["id"]: row for row in locked}
     for feed, columns in results:
         present = stored.get(feed.id)

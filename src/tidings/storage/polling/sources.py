@@ -16,9 +16,9 @@ from sqlalchemy import bindparam, delete, exists, false, func, or_, select, text
 
 from tidings.base.times import Instant
 from tidings.domain.feeds.feeds import Feed
-from tidings.domain.polling.shared_sources import SourceLease, fetch_key, host_with_port
+from tidings.domain.polling.shared_sources import SourceLease, counted_host, fetch_key
 from tidings.engine import statements
-from tidings.engine.database import Read, Write, columns
+from tidings.engine.database import Read, Write, columns, is_distributed
 from tidings.engine.statements import in_list, upsert
 from tidings.storage.accounts import change_log
 from tidings.storage.accounts.change_log import Kind
@@ -27,20 +27,31 @@ from tidings.storage.schema import feeds, hosts, sources
 
 # The update locks an existing row, so that no cleanup deletes the source before its feed is written.
 _get_or_add = upsert(sources, ["fetch_key"], update=["host"]).returning(sources.c.id)
+_select_first_feeds = (
+    select(feeds.c.id)
+    .where(feeds.c.source_id == bindparam("source"))
+    .order_by(feeds.c.disabled, feeds.c.next_check_at)
+    .limit(bindparam("limit"))
+)
+_begin_sharing = update(sources).where(sources.c.id == bindparam("source")).values(unshared_after=0)
 _is_listed = in_list(sources.c.id, "ids")
 _lock = select(sources.c.id).where(_is_listed).order_by(sources.c.id).with_for_update()
-earliest_check = (
-    select(func.min(feeds.c.next_check_at))
-    .where(feeds.c.source_id == sources.c.id, feeds.c.disabled == false())
-    .scalar_subquery()
+# Read from the index: a source may have a million feeds.
+_earliest = select(func.min(feeds.c.next_check_at)).where(feeds.c.disabled == false())
+_earliest_check = _earliest.where(feeds.c.source_id == sources.c.id).scalar_subquery()
+_set_next_check = update(sources).where(_is_listed).values(next_check_at=_earliest_check)
+# Where feeds are on other servers than sources, one statement cannot read and write both.
+_select_earliest = _earliest.where(feeds.c.source_id == bindparam("source"))
+_set_known_check = (
+    update(sources).where(sources.c.id == bindparam("source")).values(next_check_at=bindparam("earliest"))
 )
-_set_next_check = update(sources).where(_is_listed).values(next_check_at=earliest_check)
 _select_by_feeds = select(feeds.c.source_id).where(in_list(feeds.c.id, "ids")).distinct()
 # All transactions that lock many feeds do it in the order of ids, or they would wait for each other.
-lock_feeds = select(feeds.c.id).where(in_list(feeds.c.id, "ids")).order_by(feeds.c.id).with_for_update()
-_delete_unused = delete(sources).where(
-    _is_listed, sources.c.next_check_at.is_(None), ~exists().where(feeds.c.source_id == sources.c.id)
-)
+_lock_feeds = select(feeds.c.id).where(in_list(feeds.c.id, "ids")).order_by(feeds.c.id).with_for_update()
+_lock_undue = _lock.where(sources.c.next_check_at.is_(None))
+_delete = delete(sources).where(_is_listed)
+_select_owners = select(feeds.c.id, feeds.c.user_id).where(in_list(feeds.c.id, "ids"))
+_lock_owned = _lock_feeds.where(in_list(feeds.c.user_id, "users"))
 
 
 def ensure_sources(db: Write, rows: Sequence[Mapping[str, Any]]) -> list[int]:
@@ -48,9 +59,13 @@ def ensure_sources(db: Write, rows: Sequence[Mapping[str, Any]]) -> list[int]:
 
     rows: columns of feeds; missing options have their defaults.
     """
-    wanted = {fetch_key(row): host_with_port(row["feed_url"]) for row in rows}
+    wanted = {fetch_key(row): counted_host(row) for row in rows}
     # In the order of keys, or two imports of the same feeds would wait for each other.
     ids = {key: int(db.scalar(_get_or_add, fetch_key=key, host=wanted[key])) for key in sorted(wanted)}
+    for source_id in ids.values():
+        # When the second feed comes, the contents that the first one has are shared.
+        if len(db.scalars(_select_first_feeds, source=source_id, limit=2)) == 1:
+            db.run(_begin_sharing, source=source_id)
     return [ids[fetch_key(row)] for row in rows]
 
 
@@ -59,7 +74,15 @@ def touch_sources(db: Write, source_ids: Iterable[int]) -> None:
     ids = sorted(set(source_ids))
     if ids:
         lock_sources(db, ids)
+        _update_next_checks(db, ids)
+
+
+def _update_next_checks(db: Write, ids: Iterable[int]) -> None:
+    if not is_distributed(db.connection):
         db.run(_set_next_check, ids=ids)
+        return
+    rows = [{"source": id_, "earliest": db.scalar(_select_earliest, source=id_)} for id_ in ids]
+    db.run_many(_set_known_check, rows)
 
 
 def lock_sources(db: Write, ids: list[int]) -> None:
@@ -74,7 +97,20 @@ def of_feeds(db: Read, feed_ids: Iterable[int]) -> list[int]:
 
 def remove_unused_sources(db: Write, source_ids: Iterable[int]) -> None:
     """Delete the sources that have no feeds."""
-    db.run(_delete_unused, ids=sorted(set(source_ids)))
+    undue = db.scalars(_lock_undue, ids=sorted(set(source_ids)))
+    if unused := [id_ for id_ in undue if not db.scalars(_select_first_feeds, source=id_, limit=1)]:
+        db.run(_delete, ids=unused)
+
+
+def lock_feeds(db: Write, feed_ids: Iterable[int]) -> None:
+    """Lock feeds of any users; later statements see what others committed before."""
+    ids = sorted(set(feed_ids))
+    if is_distributed(db.connection):
+        owners = dict(db.tuples(_select_owners, ids=ids))
+        for some in statements.lockable_together(db, owners.values()):
+            db.scalars(_lock_owned, users=some, ids=ids)
+    else:
+        statements.lock_rows(db, _lock_feeds, ids=ids)
 
 
 def revert_failure(db: Write, feed: Feed, *, written: Instant, next_check_at: Instant) -> None:
@@ -136,7 +172,7 @@ def set_next_checks(db: Write, moments: Mapping[int, Instant]) -> None:
     """Set when feeds are checked next, by id, and their sources with them."""
     if not moments:
         return
-    db.scalars(lock_feeds, ids=sorted(moments))
+    lock_feeds(db, moments)
     for moment in set(moments.values()):
         db.run(_set_next_check_of_feeds, ids=sorted(id_ for id_ in moments if moments[id_] == moment), moment=moment)
     touch_sources(db, of_feeds(db, moments))
@@ -195,7 +231,10 @@ _lock_renewable = _select_held.where(_is_listed).with_for_update(skip_locked=Tru
 _renew = update(sources).where(_is_listed).values(claimed_until=bindparam("until"))
 _release_all = update(sources).where(_is_listed).values(claimed_until=None, claimed_by="")
 _release = (
-    update(sources).where(_is_listed, _is_held).values(next_check_at=earliest_check, claimed_until=None, claimed_by="")
+    update(sources).where(_is_listed, _is_held).values(next_check_at=_earliest_check, claimed_until=None, claimed_by="")
+)
+_release_held = (
+    update(sources).where(_is_listed, _is_held).values(claimed_until=None, claimed_by="").returning(sources.c.id)
 )
 _select_still_held = select(sources.c.id).where(_is_listed, _is_held)
 
@@ -223,7 +262,7 @@ def claim_due(
         host_limits.close(db, dict.fromkeys(chosen.values(), Instant(now + gap)))
     feeds_by_source: defaultdict[int, list[Feed]] = defaultdict(list)
     for feed, row in db.joined(Feed, _select_feeds, ids=ids):
-        feeds_by_source[row.source_id].append(feed)
+        feeds_by_source[row["source_id"]].append(feed)
     if unused := chosen.keys() - feeds_by_source.keys():
         release(db, unused, worker)
         remove_unused_sources(db, unused)
@@ -281,7 +320,10 @@ def release(db: Write, source_ids: Iterable[int], worker: str) -> None:
     ids = sorted(set(source_ids))
     if ids:
         lock_sources(db, ids)
-        db.run(_release, ids=ids, worker=worker)
+        if is_distributed(db.connection):
+            _update_next_checks(db, db.scalars(_release_held, ids=ids, worker=worker))
+        else:
+            db.run(_release, ids=ids, worker=worker)
 
 
 def held(db: Read, source_ids: Iterable[int], worker: str) -> set[int]:

@@ -16,6 +16,7 @@ from tidings.storage.schema.archive import (
     feed_counters,
     labels,
     page_addresses,
+    shared_contents,
     snoozed_entries,
     tombstones,
 )
@@ -39,6 +40,7 @@ from tidings.storage.schema.subscriptions import (
     hosts,
     icons,
     sources,
+    user_bridges,
 )
 
 __all__ = [
@@ -70,10 +72,12 @@ __all__ = [
     "search_vectors",
     "server_secrets",
     "sessions",
+    "shared_contents",
     "sign_in_failures",
     "snoozed_entries",
     "sources",
     "tombstones",
+    "user_bridges",
     "user_writes",
     "users",
 ]

@@ -24,6 +24,8 @@ from sqlalchemy import (
 )
 
 from tidings.engine.columns import (
+    BY_USER,
+    COPIED,
     CompressedText,
     LongId,
     Words,
@@ -182,6 +184,20 @@ page_addresses = Table(
     comment="Only of entries whose page was fetched and has another address than the entry.",
 )
 
+shared_contents = Table(
+    "shared_contents",
+    metadata,
+    long_key(),
+    # Not a foreign key: what is left of a source without feeds, the cleanup removes.
+    Column("source_id", Integer, nullable=False, comment="Whose entries have it; several feeds show the source."),
+    Column("digest", LargeBinary, nullable=False, comment="Half of the SHA-256 of the content, which never changes."),
+    Column("content", CompressedText, nullable=False, comment="Cleaned HTML."),
+    UniqueConstraint("source_id", "digest"),
+    sqlite_autoincrement=True,
+    info={"has_large_rows": True} | COPIED,
+    comment="Contents of entries that several users may have. Read through the entry of a user only.",
+)
+
 entry_contents = Table(
     "entry_contents",
     metadata,
@@ -193,11 +209,13 @@ entry_contents = Table(
         autoincrement=False,
     ),
     Column("user_id", Integer, nullable=False, comment="The entry's."),
-    Column("content", CompressedText, nullable=False, comment="Cleaned HTML."),
+    Column("content", CompressedText, nullable=False, comment="Cleaned HTML; empty with a shared content."),
     Column("other_content", CompressedText, comment="What the user can switch to: of the feed, or the whole article."),
     words("chapters", comment="JSON array of the chapters in the feed, or empty."),
+    Column("shared_id", LongId, ForeignKey("shared_contents.id"), comment="Null: the entry has a content of its own."),
     info={"has_large_rows": True},
 )
+partial_index("ix_entry_contents_shared", entry_contents.c.shared_id, where="shared_id IS NOT NULL")
 
 entry_tags = Table(
     "entry_tags",
@@ -219,6 +237,7 @@ labels = Table(
     Column("position", Integer, comment="Order of the user, NULL: behind the others, by name."),
     UniqueConstraint("user_id", "name_key"),
     sqlite_autoincrement=True,
+    info=BY_USER,
     comment="Names that users give to entries.",
 )
 
@@ -270,6 +289,7 @@ tombstones = Table(
     Column("feed_id", Integer, ForeignKey("feeds.id", ondelete="CASCADE"), primary_key=True),
     Column("hash", LargeBinary, primary_key=True, comment="Of an entry that was deleted and must not come back."),
     instant("seen_at", comment="When it was deleted or, about a month exact, last seen in the document."),
+    Column("user_id", Integer, nullable=False, comment="The feed's."),
     sqlite_with_rowid=False,
 )
 

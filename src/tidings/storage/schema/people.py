@@ -6,6 +6,8 @@ from sqlalchemy import BigInteger, Column, ForeignKey, Index, Integer, LargeBina
 
 from tidings.domain.accounts.users import USER_SETTINGS
 from tidings.engine.columns import (
+    BY_USER,
+    COPIED,
     CompressedText,
     Words,
     big,
@@ -39,6 +41,7 @@ users = Table(
     ),
     UniqueConstraint("username"),
     sqlite_autoincrement=True,
+    info=COPIED,
 )
 partial_index("uq_users_google_id", users.c.google_id, where="google_id <> ''", unique=True)
 partial_index("uq_users_openid_connect_id", users.c.openid_connect_id, where="openid_connect_id <> ''", unique=True)
@@ -49,6 +52,7 @@ list_versions = Table(
     Column("user_id", ForeignKey("users.id", ondelete="CASCADE"), primary_key=True, autoincrement=False),
     big("version", "Random, another one after each change of what lists of the user show."),
     big("number", "Of the last row in changes."),
+    info=BY_USER,
     comment="Each user has a row.",
 )
 

@@ -5,7 +5,20 @@ from __future__ import annotations
 from sqlalchemy import Column, ForeignKey, Index, Integer, LargeBinary, PrimaryKeyConstraint, Table, UniqueConstraint
 
 from tidings.domain.feeds.feed_settings import ALL_FEED_SETTINGS
-from tidings.engine.columns import Words, flag, instant, key, metadata, number, owner, partial_index, words
+from tidings.domain.feeds.own_bridges import BRIDGE_SETTINGS
+from tidings.engine.columns import (
+    BY_USER,
+    COPIED,
+    Words,
+    flag,
+    instant,
+    key,
+    metadata,
+    number,
+    owner,
+    partial_index,
+    words,
+)
 from tidings.storage.schema.setting_columns import setting_columns
 
 categories = Table(
@@ -24,6 +37,7 @@ categories = Table(
     Index("ix_categories_user_title", "user_id", "title", "id"),
     Index("ix_categories_user_parent", "user_id", "parent_id"),
     sqlite_autoincrement=True,
+    info=BY_USER,
 )
 
 partial_index("ix_categories_keep_duplicates", categories.c.user_id, categories.c.id, where="keep_duplicates = true")
@@ -39,7 +53,7 @@ icons = Table(
     UniqueConstraint("digest"),
     UniqueConstraint("external_id"),
     sqlite_autoincrement=True,
-    info={"has_large_rows": True},
+    info={"has_large_rows": True} | COPIED,
 )
 
 sources = Table(
@@ -53,6 +67,11 @@ sources = Table(
     instant("next_check_at", nullable=True, comment="The earliest of its enabled feeds; null: it has none."),
     instant("claimed_until", nullable=True, comment="A worker holds it until then; who dies loses it."),
     words("claimed_by"),
+    Column(
+        "unshared_after",
+        Integer,
+        comment="Contents of entries of feeds with a higher id may not be shared yet; null: no feed's.",
+    ),
     UniqueConstraint("fetch_key"),
     sqlite_autoincrement=True,
     comment="One row for each document that is fetched, however many feeds show it.",
@@ -61,6 +80,7 @@ partial_index("ix_sources_due", sources.c.next_check_at, sources.c.id, where="ne
 partial_index("ix_sources_claimed", sources.c.host, sources.c.claimed_until, where="claimed_by <> ''")
 Index("ix_sources_host", sources.c.host, sources.c.next_check_at)
 partial_index("ix_sources_claimed_by", sources.c.claimed_by, where="claimed_by <> ''")
+partial_index("ix_sources_unshared", sources.c.id, where="unshared_after IS NOT NULL")
 
 hosts = Table(
     "hosts",
@@ -86,6 +106,16 @@ host_attempts = Table(
     PrimaryKeyConstraint("user_id", "host"),
     sqlite_with_rowid=False,
     comment="Of the last minute.",
+)
+
+user_bridges = Table(
+    "user_bridges",
+    metadata,
+    Column("user_id", ForeignKey("users.id", ondelete="CASCADE"), primary_key=True, autoincrement=False),
+    *setting_columns(BRIDGE_SETTINGS),
+    instant("taken_until", nullable=True, comment="Its FlareSolverr works until then; whoever dies loses the turn."),
+    words("taken_by"),
+    comment="Bridges that users have set up for themselves. Most users have no row.",
 )
 
 feeds = Table(
@@ -145,6 +175,7 @@ feeds = Table(
     ),
     number("page_items", 0, "Of a feed made from a page: number of entries at the last check that read it."),
     flag("once_matched_by_url", comment="They were, before: some may still be stored under its hash."),
+    flag("own_bridge", comment="A bridge of its user fetches it, so that it shares its source with nobody."),
     *setting_columns(ALL_FEED_SETTINGS),
     UniqueConstraint("user_id", "feed_url"),
     Index("ix_feeds_category", "category_id"),

@@ -1,0 +1,189 @@
+"""Distributes tables of PostgreSQL over several servers by `user_id`, with the extension Citus.
+
+    by user        what users read: one node has all rows of a user, so that a statement that names the user runs there
+    copied         small tables to which rows of all users refer: each node has all of their rows
+    on the         accounts, queues and the worker's own tables, which serve all users; they are not distributed,
+    coordinator    and statements on them are those of any PostgreSQL server
+
+A table says in its `info` which one it is; one that refers to rows distributed by user is distributed by user as well.
+Unique keys of distributed tables have to contain `user_id`, which is therefore added to each: an id remains unique,
+because one sequence on the coordinator gives it. References between distributed tables name the user too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from functools import cache
+from typing import Any, Final
+
+from sqlalchemy import Column, MetaData, Table, text, update
+
+from tidings.base.errors import StartError
+from tidings.engine import partitions
+from tidings.engine.columns import COPIED, is_placed_by_user
+from tidings.engine.database import Read, Write, is_distributed, is_sqlite
+from tidings.engine.partitions import key_with_user, run
+
+# Versions of the extension with which the tests were run: from the first one on, before the second one.
+MIN_VERSION: Final = (13, 2)
+NEXT_VERSION: Final = (14, 0)
+DEFAULT_SHARDS: Final = 32
+
+_version = text("SELECT extversion FROM pg_extension WHERE extname = 'citus'")
+_nodes = text(
+    "SELECT count(*) FILTER (WHERE groupid = 0) AS coordinators,"
+    " count(*) FILTER (WHERE shouldhaveshards AND isactive) AS with_shards FROM pg_dist_node"
+)
+_other_clients = text(
+    "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    " AND backend_type = 'client backend' AND application_name NOT LIKE 'citus%'"
+)
+_shards = text("SELECT count(*) FROM pg_dist_shard WHERE logicalrelid = CAST(CAST(:table AS text) AS regclass)")
+_keys = text(
+    "SELECT conname AS name, pg_get_constraintdef(oid) AS definition FROM pg_constraint"
+    " WHERE conrelid = CAST(:table AS regclass) AND contype IN ('p', 'u') ORDER BY contype, conname"
+)
+_unique_indexes = text(
+    "SELECT CAST(CAST(indexrelid AS regclass) AS text) AS name, pg_get_indexdef(indexrelid) AS definition FROM pg_index"
+    " WHERE indrelid = CAST(:table AS regclass) AND indisunique"
+    " AND NOT EXISTS (SELECT FROM pg_constraint WHERE conindid = indexrelid) ORDER BY indexrelid"
+)
+_references = text(
+    "SELECT conname AS name, CAST(CAST(conrelid AS regclass) AS text) AS referring,"
+    " CAST(CAST(confrelid AS regclass) AS text) AS referred, pg_get_constraintdef(oid) AS definition"
+    " FROM pg_constraint WHERE contype = 'f' AND connamespace = CAST('public' AS regnamespace) ORDER BY conname"
+)
+
+
+def distributed_tables(metadata: MetaData) -> list[Table]:
+    """Return the tables that are distributed by user, each after those to which it refers."""
+    return [one for one in metadata.sorted_tables if is_placed_by_user(one) and one.info.get("engine") != "sqlite"]
+
+
+def copied_tables(metadata: MetaData) -> list[Table]:
+    """Return the tables of which each node has a copy."""
+    return [one for one in metadata.sorted_tables if COPIED.items() <= one.info.items()]
+
+
+def distribute(db: Write, metadata: MetaData, shards: int) -> bool:
+    """Distribute tables over the nodes, permanently. Returns False if they already are.
+
+    shards: into how many parts each is divided, of which each node gets some. The tables are locked until the
+    transaction ends; if it fails, nothing has changed.
+    Raises StartError if the database cannot be distributed, or has another number of shards.
+    """
+    _require_extension(db)
+    spread, copied = distributed_tables(metadata), copied_tables(metadata)
+    first = spread[0].name
+    if existing := int(db.scalar(_shards, table=first)):
+        if existing != shards:
+            raise StartError(
+                f"Users are distributed over {existing} shards, which cannot be changed to {shards}: move the data into"
+                " an empty database to change it"
+            )
+        return False
+    if partitions.count(db, "entries"):
+        raise StartError("Entries are divided into partitions: move the data into an empty database to distribute it")
+    _require_unused(db)
+    # Otherwise the tables of one transaction are written over several connections, which do not see each other's rows.
+    run(db, "SET LOCAL citus.multi_shard_modify_mode TO 'sequential'")
+    names = {table.name for table in spread}
+    references = [row for row in db.rows(_references) if names & {row["referring"], row["referred"]}]
+    for reference in references:
+        run(db, f"ALTER TABLE {reference['referring']} DROP CONSTRAINT {reference['name']}")
+    for table in copied:
+        run(db, f"SELECT create_reference_table('{table.name}')")
+    for table in spread:
+        _add_user_to_keys(db, table.name)
+        place = (
+            f"shard_count => {shards}, colocate_with => 'none'"
+            if table.name == first
+            else f"colocate_with => '{first}'"
+        )
+        run(db, f"SELECT create_distributed_table('{table.name}', 'user_id', {place})")
+    kept = names | {table.name for table in copied}
+    for reference in references:
+        # Statements do it instead (`clear_references`): the extension has no ON DELETE SET NULL for keys with the user.
+        if reference["referred"] in kept and not (
+            reference["referred"] in names and "SET NULL" in reference["definition"]
+        ):
+            is_spread = reference["referred"] in names
+            definition = reference_with_user(reference["definition"]) if is_spread else reference["definition"]
+            run(db, f"ALTER TABLE {reference['referring']} ADD CONSTRAINT {reference['name']} {definition}")
+    return True
+
+
+def clear_references(db: Write, table: Table, user_id: int, ids: Collection[int]) -> None:
+    """Set references to rows of the user to NULL before these are deleted, as ON DELETE SET NULL does elsewhere.
+
+    Does nothing on a database that is not distributed.
+    """
+    if ids and is_distributed(db.connection):
+        for column in _columns_to_clear(table):
+            owner = column.table.c.user_id
+            db.run(update(column.table).where(owner == user_id, column.in_(ids)).values({column: None}))
+
+
+@cache
+def _columns_to_clear(table: Table) -> list[Column[Any]]:
+    """Return the columns of tables distributed by user that a foreign key to this table would set to NULL."""
+    return [
+        reference.parent
+        for other in distributed_tables(table.metadata)
+        for reference in other.foreign_keys
+        if reference.ondelete == "SET NULL" and reference.column.table is table
+    ]
+
+
+def _require_extension(db: Read) -> None:
+    """Raise StartError unless the database has the extension in a version that was tested, and nodes."""
+    if is_sqlite(db.connection):
+        raise StartError("--distribute needs PostgreSQL with the extension Citus: the database is SQLite")
+    version = db.scalar(_version)
+    if version is None:
+        raise StartError(
+            "--distribute needs the extension Citus, which this database does not have: install it on each node and run"
+            " `CREATE EXTENSION citus` there"
+        )
+    number = tuple(int(part) for part in re.findall(r"\d+", version)[:2])
+    if not MIN_VERSION <= number < NEXT_VERSION:
+        wanted = f"{'.'.join(map(str, MIN_VERSION))} or later, before {NEXT_VERSION[0]}"
+        raise StartError(f"--distribute needs the extension Citus in version {wanted}: the database has {version}")
+    nodes = db.row(_nodes)
+    assert nodes
+    if not nodes["coordinators"] or not nodes["with_shards"]:
+        raise StartError(
+            "--distribute needs nodes: name this server with `SELECT citus_set_coordinator_host('its address')`, and"
+            " the others with `SELECT citus_add_node('address', 5432)`"
+        )
+
+
+def _require_unused(db: Read) -> None:
+    if others := int(db.scalar(_other_clients)):
+        raise StartError(
+            f"--distribute needs the database for itself, but {others} other connections use it: stop"
+            " Tidings on all hosts"
+        )
+
+
+def _add_user_to_keys(db: Write, table: str) -> None:
+    for key in db.rows(_keys, table=table):
+        definition = key_with_user(key["definition"])
+        if definition != key["definition"]:
+            run(db, f"ALTER TABLE {table} DROP CONSTRAINT {key['name']}, ADD CONSTRAINT {key['name']} {definition}")
+    for index in db.rows(_unique_indexes, table=table):
+        definition = key_with_user(index["definition"])
+        if definition != index["definition"]:
+            run(db, f"DROP INDEX {index['name']}")
+            run(db, definition)
+
+
+def reference_with_user(definition: str) -> str:
+    """Return a foreign key that names the user on both sides."""
+    found = re.fullmatch(r"FOREIGN KEY \((.*?)\) REFERENCES (\w+)\((.*?)\)(.*)", definition)
+    assert found, definition
+    own, table, others, action = found.groups()
+    if "user_id" in own.split(", "):
+        return definition
+    return f"FOREIGN KEY ({own}, user_id) REFERENCES {table}({others}, user_id){action}"

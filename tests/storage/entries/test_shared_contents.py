@@ -1,0 +1,381 @@
+"""Contents that entries of several feeds of a source have are stored once, and nobody notices."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from sqlalchemy import func, select, text, update
+
+from support.entry_fixtures import NOW, FeedFixture, ready
+from tidings.domain.entries.entries import EditedEntryField, ReadyEntry
+from tidings.engine.database import Database, Read
+from tidings.maintenance.cleanup import Cleanup, CleanupSettings
+from tidings.maintenance.cleanup_worker import run_cleanup
+from tidings.services.entries.content_sharing import ContentSharing
+from tidings.storage.accounts import users
+from tidings.storage.entries import contents, counters, entry_lists, search_index
+from tidings.storage.entries.contents import FeedContent
+from tidings.storage.feeds import feeds
+from tidings.storage.polling import entry_writes
+from tidings.storage.schema import entries as entry_table
+from tidings.storage.schema import entry_contents, shared_contents
+from tidings.storage.schema import feeds as feed_table
+from tidings.storage.schema import sources as source_table
+
+RAIN = "<p>Rain, and nothing but rain.</p>" * 20
+SNOW = "<p>Snow, and nothing but snow.</p>" * 20
+
+
+def subscribe(database: Database, number: int, url: str = "https://example.org/shared.xml") -> list[FeedFixture]:
+    """Return feeds of that many new users, all of one source."""
+    found = []
+    for _ in range(number):
+        fixture = FeedFixture.create(database)
+        with database.writing() as db:
+            id_ = feeds.add(
+                db, fixture.user_id, category_id=fixture.category_id, feed_url=url, title="Shared", created_at=NOW,
+                checked_at=NOW, next_check_at=NOW,
+            )  # fmt: skip
+        found.append(replace(fixture, feed_id=id_))
+    return found
+
+
+def store(fixtures: Sequence[FeedFixture], *new: ReadyEntry) -> list[int]:
+    """Store entries in feeds, as a check does for all subscribers. Returns the ids."""
+    database = fixtures[0].database
+    with database.writing() as db:
+        wanted = [feeds.get(db, one.user_id, one.feed_id) for one in fixtures]
+        counters.lock_each(db, [(one.user_id, one.feed_id) for one in fixtures])
+        return entry_writes.add_all(db, [(feed, feed.category_id, NOW, new) for feed in wanted if feed is not None])
+
+
+def bodies(database: Database) -> dict[int, str]:
+    """Return what the users read, by entry id."""
+    with database.reading() as db:
+        users_and_ids = db.tuples(select(entry_table.c.user_id, entry_table.c.id))
+        return entry_lists.bodies(db, {row[0] for row in users_and_ids}, [row[1] for row in users_and_ids])
+
+
+def count(db: Read, table: Any = shared_contents) -> int:
+    return int(db.scalar(select(func.count()).select_from(table)))
+
+
+def shared(database: Database) -> int:
+    with database.reading() as db:
+        return count(db)
+
+
+def referring(database: Database) -> list[int]:
+    """Return the ids of the entries whose content is shared."""
+    statement = select(entry_contents.c.entry_id).where(entry_contents.c.shared_id.is_not(None))
+    with database.reading() as db:
+        return sorted(db.scalars(statement))
+
+
+def sweep(database: Database) -> int:
+    with database.reading() as db:
+        found = contents.find_unused(db, after=0, limit=100)
+    with database.writing() as db:
+        return contents.remove_unused(db, found)
+
+
+def work(database: Database) -> int:
+    """Share all that was stored before. Returns how many entries refer to a shared content now."""
+    sharing, total = ContentSharing(database), 0
+    while (done := sharing.work()) is not None:
+        total += done
+    return total
+
+
+def unshare(database: Database) -> None:
+    """Give each entry its own content, and let all be shared again, as after an upgrade."""
+    with database.writing() as db:
+        own = select(contents.body).select_from(shared_contents).where(contents.has_shared).scalar_subquery()
+        db.run(update(entry_contents).where(entry_contents.c.shared_id.is_not(None)).values(content=own))
+        db.run(update(entry_contents).values(shared_id=None))
+        is_theirs = source_table.c.id.in_(select(shared_contents.c.source_id))
+        db.run(update(source_table).where(is_theirs).values(unshared_after=0))
+        db.run(shared_contents.delete())
+
+
+def test_a_content_is_stored_once_for_all_feeds_of_its_source(database: Database) -> None:
+    readers = subscribe(database, 3)
+    ids = store(readers, ready("Rain", RAIN), ready("Snow", SNOW))
+
+    assert shared(database) == 2
+    assert referring(database) == ids
+    assert bodies(database) == dict(zip(ids, [RAIN, SNOW] * 3, strict=True))
+
+    later = store(readers[1:], ready("Rain again", RAIN))
+    assert shared(database) == 2
+    assert bodies(database)[later[0]] == RAIN
+
+
+def test_the_only_feed_of_a_source_and_short_contents_are_stored_as_ever(database: Database) -> None:
+    store(subscribe(database, 1), ready("Rain", RAIN))
+    store(subscribe(database, 2, "https://example.org/short.xml"), ready("Short", "<p>Rain</p>"))
+
+    assert shared(database) == 0
+    assert sorted(bodies(database).values()) == [RAIN, "<p>Rain</p>", "<p>Rain</p>"]
+
+
+def test_sources_do_not_share_with_each_other(database: Database) -> None:
+    store(subscribe(database, 2), ready("Rain", RAIN))
+    store(subscribe(database, 2, "https://example.org/other.xml"), ready("Rain", RAIN))
+
+    assert shared(database) == 2
+
+
+def test_a_search_finds_a_shared_content(database: Database) -> None:
+    readers = subscribe(database, 2)
+    store(readers, ready("One", RAIN), ready("Two", SNOW))
+    with database.writing() as db:
+        search_index.index_pending(db, limit=100)
+
+    assert [one.titles("rain") for one in readers] == [["One"], ["One"]]
+
+
+def test_an_edit_gives_an_entry_a_content_of_its_own(database: Database) -> None:
+    alice, bob = subscribe(database, 2)
+    hers, his = store([alice, bob], ready("Rain", RAIN))
+    with database.writing() as db:
+        contents.set_content(db, alice.user_id, hers, SNOW)
+
+    assert bodies(database) == {hers: SNOW, his: RAIN}
+    assert referring(database) == [his]
+
+    with database.writing() as db:
+        contents.set_contents(db, bob.user_id, his, "<p>Whole</p>", RAIN)
+    assert bodies(database)[his] == "<p>Whole</p>"
+    assert (referring(database), sweep(database), shared(database)) == ([], 1, 0)
+
+
+def test_what_the_publisher_changes_is_shared_again(database: Database) -> None:
+    alice, bob = subscribe(database, 2)
+    hers, his = store([alice, bob], ready("Rain", RAIN))
+    with database.writing() as db:
+        contents.set_contents(db, bob.user_id, his, "<p>Whole</p>", RAIN)
+        db.run(update(entry_table).where(entry_table.c.id == his).values(edited=int(EditedEntryField.CONTENT)))
+
+    with database.writing() as db:
+        for owner, id_ in ((alice, hers), (bob, his)):
+            entry_writes.change(db, owner.user_id, {id_: ready("Snow", SNOW)}, now=NOW)
+
+    assert bodies(database) == {hers: SNOW, his: "<p>Whole</p>"}
+    with database.reading() as db:
+        assert contents.extras(db, bob.user_id, his).other_content == SNOW
+    assert (referring(database), sweep(database), shared(database)) == ([hers], 1, 1)
+
+    with database.writing() as db:
+        entry_writes.change(db, alice.user_id, {hers: ready("Short", "<p>Short</p>")}, now=NOW)
+    assert (bodies(database)[hers], referring(database)) == ("<p>Short</p>", [])
+
+
+def test_a_content_goes_with_the_last_entry_that_has_it(database: Database) -> None:
+    alice, bob = subscribe(database, 2)
+    _, his = store([alice, bob], ready("Rain", RAIN))
+    with database.writing() as db:
+        feeds.remove(db, alice.user_id, alice.feed_id)
+    assert (sweep(database), bodies(database)) == (0, {his: RAIN})
+
+    with database.writing() as db:
+        users.remove(db, bob.user_id)
+    assert (sweep(database), shared(database)) == (1, 0)
+
+
+def test_the_cleanup_removes_what_no_entry_has(database: Database) -> None:
+    alice, bob = subscribe(database, 2)
+    store([alice, bob], ready("Rain", RAIN))
+    store([bob], ready("Snow", SNOW))
+    with database.writing() as db:
+        feeds.remove(db, bob.user_id, bob.feed_id)
+
+    removed = run_cleanup(Cleanup(database, lambda: NOW, CleanupSettings()), "somebody", lambda *_: None)
+
+    assert removed is not None
+    assert (removed["contents"], shared(database)) == (1, 1)
+
+
+# At the same time
+
+
+def test_nobody_waits_for_who_stores_contents_of_the_source(database: Database) -> None:
+    if database.is_sqlite:
+        pytest.skip("SQLite has one writer at a time")
+    alice, bob = subscribe(database, 2)
+    arriving = FeedContent(alice.user_id, alice.feed_id, RAIN)
+    with database.writing() as db:
+        (first,) = contents.share(db, [arriving]).values()
+        with database.writing() as other:
+            other.connection.exec_driver_sql("SET LOCAL lock_timeout = '1s'")
+            assert contents.share(other, [arriving]) == {}
+            assert contents.remove_unused(other, [(first, 1)]) == 0
+        (again,) = contents.share(db, [arriving]).values()
+        assert again == first
+    with database.writing() as db:
+        source_id = db.scalar(select(shared_contents.c.source_id))
+        assert contents.remove_unused(db, [(first, source_id)]) == 1
+        with database.writing() as other:
+            other.connection.exec_driver_sql("SET LOCAL lock_timeout = '1s'")
+            assert contents.share(other, [arriving]) == {}
+    (his,) = store([bob], ready("Rain", RAIN))
+    assert bodies(database) == {his: RAIN}
+
+
+TURNS = 12
+
+
+def write_and_remove(reader: FeedFixture, texts: Sequence[str]) -> dict[int, str]:
+    """Store two entries with the same content many times, and remove one of them, or both. Returns what is left."""
+    kept: dict[int, str] = {}
+    for turn in range(TURNS):
+        body = texts[turn % len(texts)]
+        ids = store([reader], ready("Kept", body), ready("Removed", body))
+        gone = ids[1:] if turn % 4 else ids
+        with reader.database.writing() as db:
+            counters.lock(db, reader.user_id, [reader.feed_id])
+            db.run(entry_table.delete().where(entry_table.c.id.in_(gone), entry_table.c.user_id == reader.user_id))
+        kept |= dict.fromkeys(set(ids) - set(gone), body)
+    return kept
+
+
+def share_again(database: Database) -> None:
+    with database.writing() as db:
+        db.run(update(source_table).values(unshared_after=0))
+    work(database)
+
+
+def repeat(step: Callable[[Database], object], database: Database, done: threading.Event) -> None:
+    while not done.wait(0.01):
+        step(database)
+
+
+@pytest.mark.slow
+def test_contents_survive_storing_deleting_sharing_and_cleanup_at_the_same_time(database: Database) -> None:
+    readers, done = subscribe(database, 3), threading.Event()
+    texts = [f"{RAIN}{number}" for number in range(3)]
+    with ThreadPoolExecutor(6) as threads:
+        others = [threads.submit(repeat, step, database, done) for step in (sweep, sweep, share_again)]
+        writers = [threads.submit(write_and_remove, reader, texts) for reader in readers]
+        try:
+            kept = {id_: body for writer in writers for id_, body in writer.result().items()}
+        finally:
+            done.set()
+        for other in others:
+            other.result()
+
+    assert len(kept) == 3 * TURNS * 3 // 4
+    assert bodies(database) == kept
+    sweep(database)
+    with database.reading() as db:
+        used = select(func.count(entry_contents.c.shared_id.distinct()))
+        assert count(db) == db.scalar(used) <= len(texts)
+
+
+# What was stored before
+
+
+def test_what_was_stored_before_is_shared_in_batches(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(contents, "SHARED_FEEDS", 2)
+    readers = subscribe(database, 5)
+    ids = store(readers, ready("Rain", RAIN), ready("Snow", SNOW), ready("Short", "<p>Short</p>"))
+    before = bodies(database)
+    unshare(database)
+    assert (bodies(database), shared(database)) == (before, 0)
+
+    assert work(database) == 10
+
+    assert (bodies(database), shared(database)) == (before, 2)
+    assert referring(database) == [id_ for number, id_ in enumerate(ids) if number % 3 != 2]
+    assert ContentSharing(database).sources_left() == 0
+
+
+def test_sharing_that_was_killed_goes_on(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(contents, "SHARED_FEEDS", 2)
+    readers = subscribe(database, 4)
+    store(readers, ready("Rain", RAIN))
+    before = bodies(database)
+    unshare(database)
+    sharing = ContentSharing(database)
+    assert sharing.work() == 2
+
+    def fail() -> None:
+        with database.writing() as db:
+            source = contents.first_unshared(db)
+            assert source is not None
+            contents.share_stored(db, source)
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+
+    assert (bodies(database), len(referring(database))) == (before, 2)
+    assert work(database) == 2
+    assert (bodies(database), shared(database)) == (before, 1)
+
+
+def test_nothing_is_done_while_another_worker_shares_the_same_contents(database: Database, engine: str) -> None:
+    if engine == "sqlite":
+        pytest.skip("SQLite has one writer, which waits")
+    store(subscribe(database, 2), ready("Rain", RAIN))
+    unshare(database)
+    with database.reading() as db:
+        source = contents.first_unshared(db)
+    assert source is not None
+
+    with database.writing() as other:
+        assert contents.share_stored(other, source) == 2
+        assert ContentSharing(database).work() is None
+    assert work(database) == 0
+
+
+def test_contents_of_users_stay_their_own(database: Database) -> None:
+    alice, bob = subscribe(database, 2)
+    hers, his = store([alice, bob], ready("Rain", RAIN))
+    with database.writing() as db:
+        contents.set_content(db, alice.user_id, hers, SNOW)
+        db.run(update(entry_table).where(entry_table.c.id == hers).values(edited=int(EditedEntryField.CONTENT)))
+    unshare(database)
+
+    assert work(database) == 1
+    assert (bodies(database), referring(database)) == ({hers: SNOW, his: RAIN}, [his])
+
+
+def test_with_the_second_feed_the_contents_of_the_first_are_shared(database: Database) -> None:
+    (alice,) = subscribe(database, 1)
+    hers = store([alice], ready("Rain", RAIN))
+    assert ContentSharing(database).work() is None
+
+    (bob,) = subscribe(database, 1)
+    his = store([bob], ready("Rain", RAIN))
+    assert referring(database) == his
+
+    work(database)
+    assert (referring(database), shared(database)) == ([*hers, *his], 1)
+    subscribe(database, 1)
+    assert ContentSharing(database).work() is None
+
+
+def test_a_source_that_has_lost_its_other_feeds_is_left_alone(database: Database) -> None:
+    alice, bob = subscribe(database, 2)
+    store([alice, bob], ready("Rain", RAIN))
+    unshare(database)
+    with database.writing() as db:
+        feeds.remove(db, bob.user_id, bob.feed_id)
+
+    assert (work(database), shared(database)) == (0, 0)
+
+
+@pytest.mark.usefixtures("database")
+def test_each_content_has_the_source_of_its_feeds(database: Database) -> None:
+    readers = subscribe(database, 2)
+    store(readers, ready("Rain", RAIN))
+    of_feed = select(feed_table.c.source_id).where(feed_table.c.id == readers[0].feed_id)
+    with database.reading() as db:
+        assert db.scalar(select(shared_contents.c.source_id)) == db.scalar(of_feed)
+        assert db.scalar(text("SELECT length(content) FROM entry_contents LIMIT 1")) == 1
