@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+import json
 
 import pytest
-from playwright.sync_api import Browser, FrameLocator, Locator, Page, expect
+from playwright.sync_api import FrameLocator, Locator, Page, expect
 
 from browser.page_checks import findings, sticking_out
-from browser.readers import SCREENS, Reader, reading
+from browser.readers import Reader
 from support.people import Person
 from support.publisher import Publisher
-from support.running import RunningService
 
 pytestmark = pytest.mark.slow
 
@@ -48,14 +46,6 @@ HOSTILE = """
 """
 
 
-@pytest.fixture(params=list(SCREENS))
-def reader(browser: Browser, service: RunningService, alice: Person, request: Any) -> Iterator[Reader]:
-    """Alice on a wide screen, and on a phone."""
-    with reading(browser, service, **SCREENS[request.param]) as created:
-        created.set_session(alice)
-        yield created
-
-
 class Hand:
     """Clicks, or taps where the screen is touched, and counts."""
 
@@ -79,8 +69,6 @@ def opened(reader: Reader, url: str) -> tuple[Hand, FrameLocator]:
     page.get_by_label("Address of a site or a feed").fill(url)
     page.keyboard.press("Enter")
     hand.click(page.get_by_role("button", name="Make a feed from this page"))
-    # That a page has no feed is an answer with the status 400.
-    reader.complaints = [one for one in reader.complaints if "/feeds/find" not in one]
     frame = page.frame_locator("iframe")
     frame.locator(".outline").wait_for()
     reader.wait_for_part("picking")
@@ -113,6 +101,67 @@ def test_a_page_becomes_a_feed_in_fewer_than_six_clicks(reader: Reader, alice: P
     assert sorted(entry["title"] for entry in entries) == [f"Notice {one} of the town" for one in range(4)]
     assert {entry["url"] for entry in entries} == {site.url(f"/notice/{one}") for one in range(4)}
     assert sorted(entry["published_at"][:10] for entry in entries) == [f"2026-03-0{one}" for one in range(1, 5)]
+
+
+@pytest.mark.parametrize("kind", ["html+css", "html+xpath"])
+def test_a_feed_gets_other_selectors_in_five_clicks(reader: Reader, alice: Person, site: Publisher, kind: str) -> None:
+    selectors = {"item": "div.teaser" if kind == "html+css" else "//div[@class='teaser']", "title": "h2"}
+    fields = {"feed_url": site.serve("/news", TOWN), "kind": kind, "selectors": selectors}
+    feed_id = alice.post("/v1/feeds", fields)["feed_id"]
+    page = reader.go(f"/feeds/{feed_id}/edit")
+    hand = Hand(page, taps=page.evaluate("matchMedia('(pointer: coarse)').matches"))
+    result = page.locator("#result")
+
+    hand.click(page.get_by_role("button", name="Choose on the page"))
+    frame = page.frame_locator("iframe")
+    expect(frame.locator(".is-item")).to_have_count(5)
+    reader.wait_for_part("picking")
+    expect(page.locator("#field-item")).to_have_value(selectors["item"])
+    hand.click(frame.get_by_role("link", name="Notice 2 of the town"))
+    expect(result.locator(".preview li")).to_have_count(4)
+    hand.click(frame.get_by_role("link", name="Notice 1 of the town"))
+    expect(page.get_by_role("radio", name="Date")).to_be_checked()
+    hand.click(frame.get_by_role("link", name="2 March 2026"))
+    expect(result.get_by_text("Date: 4 of 4")).to_be_visible()
+    assert sticking_out(page) == []
+    hand.click(page.get_by_role("button", name="Save"))
+    reader.wait_for_text("Saved.")
+
+    assert hand.count == 5
+    feed = alice.get(f"/v1/feeds/{feed_id}")
+    assert feed["kind"] == kind
+    assert {"item", "title", "link", "date"} <= feed["selectors"].keys()
+    assert feed["selectors"]["date"] == ("td:nth-of-type(2)" if kind == "html+css" else ".//td[2]")
+
+
+def test_json_becomes_a_feed_by_clicking(reader: Reader, alice: Person, site: Publisher) -> None:
+    posts = [{"heading": f"Post {one}", "to": f"/p/{one}", "at": f"2026-05-0{one + 1}"} for one in range(4)]
+    body = json.dumps({"about": {"by": "<b>Town</b>"}, "data": {"posts": posts}})
+    fields = {"feed_url": site.serve("/posts", body), "kind": "json", "selectors": {"item": "about", "title": "by"}}
+    feed_id = alice.post("/v1/feeds", fields)["feed_id"]
+    page = reader.go(f"/feeds/{feed_id}/edit")
+    hand = Hand(page, taps=page.evaluate("matchMedia('(pointer: coarse)').matches"))
+    hand.click(page.get_by_role("button", name="Choose on the page"))
+    frame = page.frame_locator("iframe")
+    expect(frame.get_by_role("link", name="by: <b>Town</b>")).to_be_visible()
+    reader.wait_for_part("picking")
+
+    hand.click(frame.get_by_role("link", name="heading: Post 2"))
+    expect(page.locator("#result .preview li")).to_have_count(4)
+    expect(frame.locator(".is-item")).to_have_count(4)
+    hand.click(page.locator("#parts label", has_text="Link"))
+    hand.click(frame.get_by_role("link", name="to: /p/1"))
+    expect(page.get_by_role("radio", name="Date")).to_be_checked()
+    hand.click(frame.get_by_role("link", name="at: 2026-05-02"))
+    expect(page.locator("#result").get_by_text("Date: 4 of 4")).to_be_visible()
+    assert findings(page, in_the_dark=True) == []
+    assert sticking_out(page) == []
+    hand.click(page.get_by_role("button", name="Save"))
+    reader.wait_for_text("Saved.")
+
+    assert alice.get(f"/v1/feeds/{feed_id}")["selectors"] == {
+        "item": "$.data.posts[*]", "title": "heading", "link": "to", "date": "at",
+    }  # fmt: skip
 
 
 def test_nothing_of_the_page_runs_or_is_asked_for(reader: Reader, site: Publisher) -> None:

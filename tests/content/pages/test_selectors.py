@@ -18,58 +18,11 @@ from tidings.content.pages import (
     suggest,
     written_selectors,
 )
-from tidings.content.pages.json_path import find, parse_path
-
-TREE = {"a": [{"b": 1, "c": {"b": 2}}, {"b": 3}], "a b": {"x": 4}, "é": 5}
 
 
 def read(kind: str, selectors: dict[str, Any], body: str) -> PageReading:
     document = PageDocument(body.encode(), "https://site.example/", selectors=parse_selectors(kind, selectors))
     return read_page(document)
-
-
-@pytest.mark.parametrize(
-    ("path", "found"),
-    [
-        ("$", [TREE]),
-        ("a[0].b", [1]),
-        ("$.a[*].b", [1, 3]),
-        ("$['a'][-1]['b']", [3]),
-        ('$["a b"].x', [4]),
-        ("$['a b'].*", [4]),
-        ("$..b", [1, 2, 3]),
-        ("$.a[0:1].b", [1]),
-        ("$.a[::-1].b", [3, 1]),
-        ("$.a[::0]", []),
-        ("$.a[0,1].b", [1, 3]),
-        ("$['é']", [5]),
-        ("$['\\u00e9']", [5]),
-        ("é", [5]),
-        ("@.a[7]", []),
-        ("$.a.b", []),
-        (" $ .a [ 0 ] .b ", [1]),
-    ],
-)
-def test_a_path_finds(path: str, found: list[Any]) -> None:
-    assert find(parse_path(path), TREE) == found
-
-
-@pytest.mark.parametrize(
-    ("path", "position"),
-    [
-        ("$.", 3),
-        ("$.a[", 5),
-        ("$.a[?@.b]", 5),
-        ("$.a[1", 6),
-        ("$a", 2),
-        ("$.a]", 4),
-        ("$[99999999999]", 3),
-        ("$.a['b", 5),
-    ],
-)
-def test_a_path_that_cannot_be_read_names_the_character(path: str, position: int) -> None:
-    with pytest.raises(InvalidInput, match=f"at character {position}:"):
-        parse_path(path)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from html import unescape
 from typing import Any
@@ -20,8 +21,8 @@ def test_a_page_without_a_feed_offers_to_make_one(reader: Visitor, alice: Person
     url = site.serve("/news", f"<title>Town</title>{CARDS}")
     reader.get("/feeds/add")
 
-    found = reader.post("/feeds/find", url=url).body.decode()
-    assert 'formaction="/feeds/from-page"' in found
+    answer = reader.post("/feeds/find", url=url)
+    assert (answer.status, 'formaction="/feeds/from-page"' in answer.body.decode()) == (200, True)
     page = reader.post("/feeds/from-page", url=url).body.decode()
 
     assert "What happened in week 3" in page
@@ -172,3 +173,102 @@ def test_what_becomes_of_a_value_can_be_typed(reader: Visitor, alice: Person, si
         "selector": "i", "capture": "on (.*)", "format": "%d.%m.%Y %H:%M", "zone": "Europe/Berlin",
     }  # fmt: skip
     assert min(entry["published_at"] for entry in alice.entries()).startswith("2026-03-01T17:00")
+
+
+def shown_fields(page: str) -> dict[str, Any]:
+    typed = re.findall(r'<input id="field-(\w+)"[^>]* value="([^"]*)"', page)
+    return {name: unescape(value) for name, value in typed}
+
+
+def test_selectors_of_a_feed_are_changed_by_picking(reader: Visitor, alice: Person, site: Publisher) -> None:
+    rows = "".join(f"<tr><td><a href=/n/{one}>Notice {one}!</a><td>{one + 1}.3.2026</tr>" for one in range(3))
+    url = site.serve("/news", f"<table>{rows}</table>")
+    selectors = {
+        "item": "//tr", "title": {"selector": ".//a", "attribute": "href", "capture": "n/(.*)"}, "feed_title": "//td",
+    }  # fmt: skip
+    fields = {"feed_url": url, "kind": "html+xpath", "selectors": selectors}
+    feed_id = alice.post("/v1/feeds", fields)["feed_id"]
+    assert 'form="picking"' in reader.get(f"/feeds/{feed_id}/edit").body.decode()
+
+    path = f"/feeds/{feed_id}/selectors"
+    page = reader.post(path).body.decode()
+    shown = shown_fields(page)
+    assert (shown["item"], shown["title"]) == ("//tr", ".//a@href")
+    assert re.search(r'<option value="html\+xpath" selected', page)
+    assert "Title: 3 of 3" in page
+    outline = reader.post(f"{path}/outline", kind="html+xpath").body.decode()
+    number = {text: each for each, text in re.findall(r'href="#e(\d+)">([^<]+)', outline)}
+    shown |= {"kind": "html+xpath", "part": "date", "capture": ["n/(.*)", *[""] * 7]}
+    picked = shown_fields(reader.post(path, **shown, pick=number["2.3.2026"]).body.decode())
+    assert picked["date"] == ".//td[2]"
+    answer = reader.post(f"{path}/save", **shown | {"date": picked["date"]})
+
+    assert answer.headers["location"] == f"/feeds/{feed_id}/edit"
+    saved = alice.get(f"/v1/feeds/{feed_id}")
+    assert saved["kind"] == "html+xpath"
+    assert saved["selectors"] == {
+        "item": "//tr", "title": {"selector": ".//a@href", "capture": "n/(.*)"}, "date": ".//td[2]",
+        "feed_title": "//td",
+    }  # fmt: skip
+
+
+def test_wrong_selectors_of_a_feed_are_not_saved(reader: Visitor, alice: Person, site: Publisher) -> None:
+    url = site.serve("/news", CARDS)
+    selectors = {"item": "div.teaser", "title": "h3"}
+    feed_id = alice.post("/v1/feeds", {"feed_url": url, "kind": "html+css", "selectors": selectors})["feed_id"]
+    reader.get(f"/feeds/{feed_id}/edit")
+
+    answer = reader.post(f"/feeds/{feed_id}/selectors/save", kind="html+css", item="div[", title="h3")
+
+    assert (answer.status, "item: The selector ends before a closing ]." in answer.body.decode()) == (400, True)
+    assert alice.get(f"/v1/feeds/{feed_id}")["selectors"] == selectors
+
+
+def test_the_page_of_a_feed_is_fetched_as_the_feed_is(reader: Visitor, alice: Person, site: Publisher) -> None:
+    """With its password, which the page does not show, and from its own address, whatever is sent."""
+    url = site.serve("/private", CARDS)
+    fields = {"feed_url": url, "kind": "html+css", "selectors": {"item": "div.teaser", "title": "h3"}}
+    feed_id = alice.post("/v1/feeds", fields | {"username": "anna", "password": "secret-of-anna"})["feed_id"]
+    site.serve("/private", CARDS.replace("week", "month"))
+    elsewhere = site.serve("/elsewhere", "<p>Nothing")
+    reader.get(f"/feeds/{feed_id}/edit")
+
+    page = reader.post(f"/feeds/{feed_id}/selectors", url=elsewhere).body.decode()
+
+    assert re.search("What happened in (week|month) 3", page)
+    assert site.last.path == "/private"
+    assert site.last.headers["authorization"].startswith("Basic ")
+    assert "secret-of-anna" not in page
+
+
+def test_a_strangers_feed_is_not_found(reader: Visitor, bob: Person, site: Publisher) -> None:
+    url = site.serve("/news", CARDS)
+    fields = {"feed_url": url, "kind": "html+css", "selectors": {"item": "div.teaser", "title": "h3"}}
+    feed_id = bob.post("/v1/feeds", fields)["feed_id"]
+    reader.get("/feeds/add")
+
+    for end in ("", "/outline", "/save"):
+        assert reader.post(f"/feeds/{feed_id}/selectors{end}", item="p", title=".").status == 404
+    assert bob.get(f"/v1/feeds/{feed_id}")["selectors"] == fields["selectors"]
+
+
+def test_json_is_shown_for_picking(reader: Visitor, alice: Person, site: Publisher) -> None:
+    posts = [{"heading": f"Post {one}", "to": f"/p/{one}", "at": f"2026-05-0{one + 1}"} for one in range(3)]
+    url = site.serve(
+        "/posts.json", json.dumps({"data": {"posts": posts}}), headers=[("Content-Type", "application/json")]
+    )
+    reader.get("/feeds/add")
+
+    outline = reader.post("/feeds/from-page/outline", url=url, kind="json").body.decode()
+    number = {text: each for each, text in re.findall(r'href="#e(\d+)">([^<]+)', outline)}
+    page = reader.post(
+        "/feeds/from-page", url=url, kind="json", item="x", title="y", part="item", pick=number["heading: Post 1"]
+    ).body.decode()
+
+    shown = shown_fields(page)
+    assert (shown["item"], shown["title"]) == ("$.data.posts[*]", "heading")
+    assert '<input type="radio" name="part" value="title" checked>' in page
+    shown |= {"kind": "json", "part": "title", "pick": number["heading: Post 0"]}
+    page = reader.post("/feeds/from-page", **shown).body.decode()
+    assert '<input type="radio" name="part" value="link" checked>' in page
+    assert "Title: 3 of 3" in page

@@ -43,13 +43,30 @@ _OF_TEXT: Final = name_set("""
 
 
 class NumberedPage:
-    """A page whose elements have numbers, which are the same each time that the same page is read."""
+    """A page whose elements have numbers, which are the same each time that the same page is read.
 
-    def __init__(self, source: str) -> None:
+    number_attribute: name of an attribute that has the numbers already; an element without one has its parent's.
+    """
+
+    def __init__(self, source: str, *, number_attribute: str = "") -> None:
         self.tree = LexborHTMLParser(limit_nesting(source))
         self.tree.strip_tags(["script", "style"])
-        self.elements = list(islice(self.tree.css("*"), MAX_ELEMENTS))
-        self.numbers = {node.mem_id: number for number, node in enumerate(self.elements)}
+        nodes = list(islice(self.tree.css("*"), MAX_ELEMENTS))
+        self.elements = dict(enumerate(nodes))
+        self.numbers = {node.mem_id: number for number, node in self.elements.items()}
+        if number_attribute:
+            self._take_numbers(nodes, number_attribute)
+
+    def _take_numbers(self, nodes: list[LexborNode], attribute: str) -> None:
+        self.elements, self.numbers = {}, {}
+        for node in nodes:
+            written = node.attributes.get(attribute)
+            parent = node.parent
+            if written is not None and written.isdecimal():
+                self.numbers[node.mem_id] = int(written)
+                self.elements[int(written)] = node
+            elif parent is not None and parent.mem_id in self.numbers:
+                self.numbers[node.mem_id] = self.numbers[parent.mem_id]
 
     def number(self, node: LexborNode) -> int | None:
         """Return the number of an element; None if it is beyond the limit."""
@@ -64,9 +81,9 @@ def children(node: LexborNode) -> Iterator[LexborNode]:
         child = child.next
 
 
-def outline(source: str) -> str:
+def outline(source: str | NumberedPage) -> str:
     """Return the page as HTML for a body, "" if it has no text and no pictures."""
-    page = NumberedPage(source)
+    page = NumberedPage(source) if isinstance(source, str) else source
     body = page.tree.body
     if body is None:
         return ""

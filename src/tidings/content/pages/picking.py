@@ -7,7 +7,7 @@ a field   the element ─► its item ─► the shortest selector that finds it
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 from msgspec import Struct
@@ -32,7 +32,7 @@ from tidings.content.rules.selectors import parse_selector
 PARTS: Final = ("item", "title", "date", "link", "image", "content", "author")
 # Items in which a selector is tried, and items and fields that are marked.
 _MAX_TRIED: Final = 50
-_MAX_MARKED: Final = 300
+MAX_MARKED: Final = 300
 # Elements around a picked one that are looked at.
 _MAX_ABOVE: Final = 30
 _MAX_CANDIDATES: Final = 40
@@ -62,32 +62,47 @@ class Picked(Struct, frozen=True):
     problem: Message | None = None
 
 
+PAGE_CHANGED: Final = msg("The page has changed: load it again.")
+OUTSIDE: Final = msg("That is outside of the items. Pick in one of the marked ones, or pick an item first.")
+NOTHING_REPEATS: Final = msg("Nothing like that repeats on the page. Pick something that is there several times.")
+
+
 def pick(source: str, wanted: Pick) -> Picked:
     """Return the selectors with the picked part. The kind is CSS."""
     page = NumberedPage(source)
-    if not 0 <= wanted.element < len(page.elements) or wanted.part not in PARTS:
-        return Picked(problem=msg("The page has changed: load it again."))
-    element = page.elements[wanted.element]
+
+    def items(selector: str) -> list[LexborNode]:
+        parse_selector(selector)
+        return page.tree.css(selector)
+
+    return pick_on(page, wanted, items)
+
+
+def pick_on(page: NumberedPage, wanted: Pick, items_of: Callable[[str], list[LexborNode]]) -> Picked:
+    """Return the selectors with the picked part, which is written as CSS.
+
+    items_of: returns what the selector of the items finds. Raises InvalidInput if it cannot be read.
+    """
+    element = page.elements.get(wanted.element)
+    if element is None or wanted.part not in PARTS:
+        return Picked(problem=PAGE_CHANGED)
     if wanted.part == "item":
         return _pick_item(page, element)
     item_selector = str(wanted.selectors.get("item") or "")
     try:
-        parse_selector(item_selector or "*")
+        items = items_of(item_selector) if item_selector else []
     except InvalidInput as error:
         return Picked(problem=prefix_field("item", error.text))
-    items = page.tree.css(item_selector) if item_selector else []
     found = _item_around(element, items)
     if found is None:
-        return Picked(
-            problem=msg("That is outside of the items. Pick in one of the marked ones, or pick an item first.")
-        )
+        return Picked(problem=OUTSIDE)
     return _pick_field(found, element, items, wanted)
 
 
 def marks(source: str, selectors: PageSelectors) -> dict[str, list[int]]:
     """Return the numbers of the items and of what the fields find in them, by part, for an outline of the page."""
     page = NumberedPage(source)
-    items = page.tree.css(selectors.item)[:_MAX_MARKED]
+    items = page.tree.css(selectors.item)[:MAX_MARKED]
     found = {"item": _numbers(page, items)}
     for name, field in selectors.fields.items():
         nodes = (css_below(item, field.selector)[:1] for item in items)
@@ -115,7 +130,7 @@ def _pick_item(page: NumberedPage, element: LexborNode) -> Picked:
             if best is None or rank > best[0]:
                 best = rank, selector, nodes
     if best is None:
-        return Picked(problem=msg("Nothing like that repeats on the page. Pick something that is there several times."))
+        return Picked(problem=NOTHING_REPEATS)
     _rank, selector, nodes = best
     return Picked({"item": selector, **common_fields(nodes[:10])})
 
@@ -179,7 +194,7 @@ def _pick_field(item: LexborNode, element: LexborNode, items: Sequence[LexborNod
     if selector is None:
         return Picked(problem=msg("There is no short selector of that. Pick something around it, or type one."))
     written = dict(wanted.selectors)
-    _put(written, wanted.part, f"{'' if selector == '.' else selector}{_attribute(target, wanted.part)}" or ".")
+    put(written, wanted.part, f"{'' if selector == '.' else selector}{_attribute(target, wanted.part)}" or ".")
     if wanted.part == "title" and not written.get("link") and (link := _target(inside, "link")) is not None:
         address = _selector_in(item, link, items)
         if address is not None:
@@ -187,7 +202,7 @@ def _pick_field(item: LexborNode, element: LexborNode, items: Sequence[LexborNod
     return Picked(written)
 
 
-def _put(written: dict[str, Any], part: str, selector: str) -> None:
+def put(written: dict[str, Any], part: str, selector: str) -> None:
     """Replace a selector; what becomes of its value (`capture`, `format` and so on) stays."""
     before = written.get(part)
     if isinstance(before, dict):

@@ -22,7 +22,7 @@ from tidings.content.formats.entry_builder import EntryIdentity, UnhashedEntry, 
 from tidings.content.formats.extensions import main_url, unique_by_url
 from tidings.content.model import DocumentLimit, PageKind, ParsedEnclosure, ParsedEntry, ParsedFeed
 from tidings.content.pages.picking import Pick
-from tidings.content.pages.selectors import FieldSelector, PageSelectors, compile_capture
+from tidings.content.pages.selectors import DEFAULT_SCRIPT, FieldSelector, PageSelectors, compile_capture
 from tidings.content.pages.suggestions import repeated
 from tidings.content.pages.trees import CssTree, PageTree, Value, XPathTree, json_in_page, json_tree, plain
 from tidings.content.urls import absolute_url, tidy_url, web_url
@@ -51,6 +51,10 @@ class PageDocument(Struct, frozen=True):
     wants_marks: bool = False
     """Whether the elements that the selectors find are numbered, as an outline of the page has them."""
     wants_outline: bool = False
+    kind: PageKind = PageKind.CSS
+    """How the outline is written, and what a pick finds."""
+    script: str = DEFAULT_SCRIPT
+    """As in `PageSelectors`, for an outline and a pick."""
     pick: Pick | None = None
     """An element for which selectors are wanted."""
     now: Instant | None = None
@@ -171,12 +175,11 @@ class _Reader:
     def _changed(self, value: Value, name: str, field: FieldSelector) -> str:
         groups: dict[str, str] = {"value": value.text}
         if field.capture:
-            match = self._captures[name].search(value.text)
+            match = self._captures[name].first_match(value.text)
             if match is None:
                 return ""
-            numbered = [match.group(number) or "" for number in range(1, match.re.groups + 1)]
-            groups["value"] = numbered[0] if numbered else match.group(0)
-            groups |= {str(number): each for number, each in enumerate(numbered, 1)}
+            groups["value"] = match[1] if len(match) > 1 else match[0]
+            groups |= {str(number): each for number, each in enumerate(match)}
         template = field.template or "{value}"
         return _GROUP.sub(lambda place: groups.get(place[1], ""), template)
 

@@ -14,15 +14,16 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 import msgspec
-import re2
 from lxml import etree
 from msgspec import Struct
 
 from tidings.base.errors import InvalidField, InvalidInput
 from tidings.base.messages import Message, msg, prefix_field
 from tidings.base.times import find_zone
+from tidings.content.errors import InvalidRule
 from tidings.content.model import PageKind
 from tidings.content.pages.json_path import parse_path
+from tidings.content.rules.regex import Regex, compile_regex
 from tidings.content.rules.selectors import parse_selector
 
 # In the order in which they are stored and shown.
@@ -38,7 +39,6 @@ MAX_CHARS: Final = 2_000
 MAX_TEXT: Final = 20_000
 # Written and read again to see whether a format can be used.
 _ANY_DATE: Final = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
-_MAX_CAPTURE_BYTES: Final = 1 << 20
 
 # An attribute at the end: after a name, a bracket or a blank, or alone. In XPath `@` follows a slash as well.
 _ATTRIBUTE: Final = re.compile(r"(?P<selector>|.*[\w\])*.])@(?P<name>[A-Za-z_][\w:.-]*)", re.DOTALL)
@@ -87,27 +87,45 @@ def parse_selectors(kind: str, source: Mapping[str, Any] | str) -> PageSelectors
 
     Raises InvalidField for `kind`, or for `selectors` with the name of the part that is wrong, and where.
     """
-    try:
-        known = PageKind(kind)
-    except ValueError as error:
-        raise InvalidField(
-            "kind", msg("send one of {kinds}, or nothing for a feed.", kinds=", ".join(PageKind))
-        ) from error
+    known = _kind(kind)
     parts = written_selectors(source)
     fields = {name: _field(name, parts[name], known) for name in (*FIELDS, "feed_title") if parts.get(name)}
     if not isinstance(parts.get("item"), str) or not parts["item"].strip():
         raise _problem("item", msg("send a selector of the items, such as {example}.", example=_EXAMPLES[known]))
     item = parts["item"].strip()
     _check("item", item, known)
-    script = parts.get("script") or DEFAULT_SCRIPT
-    if not isinstance(script, str):
-        raise _problem("script", msg("send a CSS selector."))
-    if known is PageKind.JSON_IN_HTML:
-        _check("script", script, PageKind.CSS)
+    script = _script(parts, known)
     if not fields.keys() & {"title", "link", "content"}:
         raise _problem("title", msg("send a selector of the title, the link or the content."))
     feed_title = fields.pop("feed_title", None)
     return PageSelectors(known, item, fields, script, feed_title)
+
+
+def parse_reading(kind: str, source: Mapping[str, Any] | str) -> tuple[PageKind, str]:
+    """Return how a page is read, and the selector of its scripts with JSON. source: as of `parse_selectors`.
+
+    Raises InvalidField as `parse_selectors`, whatever the other selectors are.
+    """
+    known = _kind(kind)
+    return known, _script(written_selectors(source), known)
+
+
+def _kind(name: str) -> PageKind:
+    try:
+        return PageKind(name)
+    except ValueError as error:
+        raise InvalidField(
+            "kind", msg("send one of {kinds}, or nothing for a feed.", kinds=", ".join(PageKind))
+        ) from error
+
+
+def _script(parts: Mapping[str, Any], kind: PageKind) -> str:
+    script = parts.get("script") or DEFAULT_SCRIPT
+    if not isinstance(script, str):
+        raise _problem("script", msg("send a CSS selector."))
+    if kind is PageKind.JSON_IN_HTML:
+        _check("script", script, PageKind.CSS)
+    return script
 
 
 _EXAMPLES: Final = {
@@ -226,16 +244,12 @@ def _check_extras(name: str, field: FieldSelector) -> None:
         _check_format(name, field.format)
 
 
-def compile_capture(name: str, expression: str) -> Any:
+def compile_capture(name: str, expression: str) -> Regex:
     """Return a compiled expression. Raises InvalidField."""
-    options = re2.Options()
-    options.log_errors = False
-    options.max_mem = _MAX_CAPTURE_BYTES
     try:
-        return re2.compile(expression, options=options)
-    except re2.error as error:
-        reason = error.args[0].decode() if isinstance(error.args[0], bytes) else str(error.args[0])
-        raise _problem(name, msg("not a regular expression: {reason}.", reason=reason)) from error
+        return compile_regex(expression)
+    except InvalidRule as error:
+        raise _problem(name, msg("not a regular expression: {reason}", reason=error.text)) from error
 
 
 def _check_format(name: str, date_format: str) -> None:

@@ -31,7 +31,7 @@ _MIN_ALIKE: Final = 3
 _MIN_OBJECTS: Final = 2
 _MAX_ELEMENTS: Final = 50_000
 _MAX_SCORED: Final = 40
-_SAMPLE: Final = 10
+SAMPLE: Final = 10
 _MAX_EXAMPLES: Final = 5
 _MAX_EXAMPLE_CHARS: Final = 120
 
@@ -183,7 +183,7 @@ def usable_classes(node: LexborNode) -> list[str]:
 
 def likelihood(nodes: Sequence[LexborNode]) -> float:
     """Return how likely the elements are items: linked, with different texts of some length, not navigation."""
-    sample = nodes[:_SAMPLE]
+    sample = nodes[:SAMPLE]
     links = [link for node in sample if (link := main_link(node))]
     if len(links) < len(sample) / 2:
         return 0
@@ -231,7 +231,7 @@ def main_link(item: LexborNode) -> LexborNode | None:
 
 
 def _of_group(group: _Group) -> Suggestion:
-    sample = group.nodes[:_SAMPLE]
+    sample = group.nodes[:SAMPLE]
     selectors = {"item": group.selector, **common_fields(sample)}
     titles = (_text(_title_node(node) or node)[:_MAX_EXAMPLE_CHARS] for node in group.nodes)
     examples = tuple(islice((title for title in titles if title), _MAX_EXAMPLES))
@@ -312,7 +312,7 @@ def _in_json(tree: JsonTree, kind: PageKind) -> list[Suggestion]:
     found: list[tuple[float, Suggestion]] = []
     for document in tree.documents:
         for path, objects in _lists(document):
-            fields = _json_fields(objects[:_SAMPLE])
+            fields = json_fields(objects[:SAMPLE])
             if not fields.keys() & {"title", "link"}:
                 continue
             score = len(fields) * math.sqrt(min(len(objects), 30))
@@ -331,7 +331,7 @@ def _lists(document: Any) -> Iterator[tuple[str, list[dict[str, Any]]]]:
         path, value = stack.pop()
         seen += 1
         if isinstance(value, dict):
-            stack.extend((f"{path}{_step(str(name))}", each) for name, each in reversed(value.items()))
+            stack.extend((f"{path}{json_step(str(name))}", each) for name, each in reversed(value.items()))
         elif isinstance(value, list):
             objects = [each for each in value if isinstance(each, dict)]
             if len(objects) >= _MIN_OBJECTS:
@@ -339,7 +339,7 @@ def _lists(document: Any) -> Iterator[tuple[str, list[dict[str, Any]]]]:
             stack.extend((f"{path}[{number}]", each) for number, each in enumerate(value[:3]))
 
 
-def _json_fields(objects: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+def json_fields(objects: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     fields = {}
     for name, candidates in _JSON_NAMES.items():
         for candidate in candidates:
@@ -369,8 +369,10 @@ def _at(value: Mapping[str, Any], path: str) -> Any:
     return found
 
 
-def _step(name: str) -> str:
+def json_step(name: str) -> str:
+    """Return the step of a path to a name."""
     if _JSON_NAME.fullmatch(name):
         return f".{name}"
     escaped = name.replace("\\", "\\\\").replace("'", "\\'")
+    escaped = re.sub(r"[\x00-\x1f]", lambda control: f"\\u{ord(control[0]):04x}", escaped)
     return f"['{escaped}']"

@@ -160,26 +160,26 @@ class XPathTree:
         encoded = limit_nesting(text).encode("utf-8", "replace")
         parser = html.HTMLParser(encoding="utf-8", no_network=True, huge_tree=True)
         try:
-            self._root = html.document_fromstring(encoded, parser=parser)
+            self.root = html.document_fromstring(encoded, parser=parser)
         except (etree.ParserError, etree.XMLSyntaxError) as error:
             raise PageUnreadable(msg("The page has no HTML.")) from error
-        etree.strip_elements(self._root, *_WITHOUT_TEXT, with_tail=False)
+        etree.strip_elements(self.root, *_WITHOUT_TEXT, with_tail=False)
 
     @property
     def title(self) -> str:
-        return collapse_whitespace(str(self._root.findtext(".//title") or ""))
+        return collapse_whitespace(str(self.root.findtext(".//title") or ""))
 
     @property
     def base(self) -> str:
-        node = self._root.find(".//base[@href]")
+        node = self.root.find(".//base[@href]")
         return "" if node is None else str(node.get("href"))
 
     def items(self, selector: str) -> list[_Element]:
-        found = _evaluated(selector, self._root)
+        found = _evaluated(selector, self.root)
         return [each for each in found if isinstance(each, _Element)] if isinstance(found, list) else []
 
     def page_values(self, field: FieldSelector) -> list[Value]:
-        return self.values(self._root, "", field)
+        return self.values(self.root, "", field)
 
     def values(self, item: _Element, name: str, field: FieldSelector) -> list[Value]:
         found = _evaluated(field.selector, item) if field.selector else [item]

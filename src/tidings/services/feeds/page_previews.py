@@ -14,10 +14,12 @@ from tidings.content.errors import PageUnreadable
 from tidings.content.model import ParsedEntry
 from tidings.content.pages import (
     FieldReport,
+    PageKind,
     PageSelectors,
     Pick,
     Picked,
     Suggestion,
+    parse_reading,
     selectors_text,
     written_selectors,
 )
@@ -91,20 +93,28 @@ class PagePreviews:
     async def outline(self, user_id: int, fields: Mapping[str, Any]) -> str:
         """Return a page as harmless HTML with numbered elements, for picking; "" if it has no text.
 
-        fields: `url`, and options for fetching. Raises InvalidInput, FetchError, and PageUnreadable.
+        fields: as of `preview`; of the selectors, `script` counts. Raises InvalidInput, FetchError, and PageUnreadable.
         """
-        return await self._pages.outline(await self._page(user_id, fields))
+        kind, script = _reading(fields)
+        return await self._pages.outline(await self._page(user_id, fields), kind, script)
 
     async def pick(self, user_id: int, fields: Mapping[str, Any], wanted: Pick) -> Picked:
         """Return the selectors with a picked element, or why there are none. fields, errors: as of `outline`."""
-        return await self._pages.pick(await self._page(user_id, fields), wanted)
+        kind, script = _reading(fields)
+        return await self._pages.pick(await self._page(user_id, fields), wanted, kind, script)
 
     async def _page(self, user_id: int, fields: Mapping[str, Any]) -> FetchResponse:
-        request = page_request({name: value for name, value in fields.items() if name not in ("kind", "selectors")})
+        request = page_request(
+            user_id, {name: value for name, value in fields.items() if name not in ("kind", "selectors")}
+        )
         response = self._recent.take(user_id, request)
         response = response or await self._fetcher.get(request, [user_id], requested_by=user_id)
         self._recent.add(user_id, request, response)
         return response
+
+
+def _reading(fields: Mapping[str, Any]) -> tuple[PageKind, str]:
+    return parse_reading(fields.get("kind") or PageKind.CSS, fields.get("selectors") or {})
 
 
 def _selectors(fields: Mapping[str, Any]) -> PageSelectors | None:

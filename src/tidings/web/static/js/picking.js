@@ -14,7 +14,7 @@ function showPage() {
   sent.method = "post";
   sent.action = frame.dataset.from;
   sent.target = frame.name;
-  for (const field of form.querySelectorAll(":scope > [type=hidden], #field-url")) {
+  for (const field of form.querySelectorAll(":scope > [type=hidden], #field-url, #field-kind")) {
     const copy = document.createElement("input");
     copy.type = "hidden";
     copy.name = field.name;
