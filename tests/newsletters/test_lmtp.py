@@ -199,6 +199,7 @@ def test_any_sender_may_deliver(sender: str, alice: Person, server: MailServer) 
     assert server.replies(message(1), mailbox(alice), sender="<>") == ["250 2.0.0 stored"]
 
 
+@pytest.mark.slow
 def test_the_limit_of_size_is_announced_and_enforced(alice: Person, server: MailServer) -> None:
     assert server.extensions["size"] == str(MAX_LETTER_BYTES)
     assert {"pipelining", "8bitmime", "enhancedstatuscodes", "smtputf8"} <= set(server.extensions)
@@ -213,6 +214,7 @@ def test_the_limit_of_size_is_announced_and_enforced(alice: Person, server: Mail
     assert server.replies(message(1), hers) == ["250 2.0.0 stored"]
 
 
+@pytest.mark.slow
 def test_a_letter_below_the_limit_is_stored(alice: Person, server: MailServer) -> None:
     raw = message(1) + b"\n<p>High water.</p>" * (MAX_LETTER_BYTES // 2 // 19)
 

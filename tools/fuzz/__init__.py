@@ -1,1 +1,1 @@
-"""Coverage-guided fuzzing of the parser and the cleaner: `make fuzz-ingestion`."""
+"""Coverage-guided fuzzing of the parser, the cleaner and the reader of letters: `make fuzz-ingestion`."""

@@ -1,4 +1,6 @@
-"""`python -m fuzz parser|cleaner [seconds]`: looks for input that breaks a promise, until it finds one or time is up.
+"""`python -m fuzz parser|cleaner|letters [seconds]`: looks for input that breaks a promise.
+
+It ends with the first one that it finds, or when time is up.
 
 A finding is kept below build/fuzz/. It becomes a folder of tests/corpus/findings, see the note there.
 """
@@ -13,7 +15,7 @@ import atheris
 
 from fuzz.limits import MAX_INPUT_BYTES
 
-TARGETS = ("parser", "cleaner")
+TARGETS = ("parser", "cleaner", "letters")
 FOLDER = Path(__file__).parents[2] / "build" / "fuzz"
 
 
@@ -22,7 +24,7 @@ def main() -> int:
     if name not in TARGETS or not seconds.isdigit():
         sys.stderr.write(f"usage: python -m fuzz {'|'.join(TARGETS)} [seconds]\n")
         return 2
-    with atheris.instrument_imports(include=["tidings.domain"]):
+    with atheris.instrument_imports(include=["tidings.content"]):
         target = importlib.import_module(f"fuzz.{name}")
     seeds, words = FOLDER / name, FOLDER / f"{name}.words"
     seeds.mkdir(parents=True, exist_ok=True)

@@ -66,7 +66,7 @@ class LmtpListener(Loop):
                     self.problem = ""
                     await self._serve(listener, stop)
             except _InUse:
-                log.debug("lmtp is served by another process", address=_shown(self._place))
+                log.debug("lmtp is served by another process", address=shown_place(self._place))
             except OSError as error:
                 self._report(error)
             await pause(stop, RETRY_S)
@@ -83,7 +83,7 @@ class LmtpListener(Loop):
             ),
             sock=listener, backlog=_BACKLOG,
         )  # fmt: skip
-        log.info("listening for letters", address=_shown(self._place))
+        log.info("listening for letters", address=shown_place(self._place))
         try:
             await stop.wait()
         finally:
@@ -104,7 +104,7 @@ class LmtpListener(Loop):
         if problem != self.problem:
             self.problem = problem
             hint = "see TIDINGS_NEWSLETTERS_LMTP; it is tried again"
-            log.error("cannot listen for letters", address=_shown(self._place), reason=problem, hint=hint)
+            log.error("cannot listen for letters", address=shown_place(self._place), reason=problem, hint=hint)
 
 
 async def _all(events: Iterable[asyncio.Event]) -> None:
@@ -135,7 +135,7 @@ def _listening(place: Place) -> Iterator[socket.socket]:
 
 
 def _unix_socket(path: Path) -> Iterator[socket.socket]:
-    if _is_answered(path):
+    if is_answered(path):
         raise OSError(errno.EADDRINUSE, "something else is listening there")
     if path.is_socket():
         # Of a worker that was killed.
@@ -149,10 +149,12 @@ def _unix_socket(path: Path) -> Iterator[socket.socket]:
         yield listener
 
 
-def _is_answered(path: Path) -> bool:
-    with socket.socket(socket.AF_UNIX) as probe, suppress(OSError):
+def is_answered(place: Place) -> bool:
+    """Return whether somebody listens at a place."""
+    family = socket.AF_UNIX if isinstance(place, Path) else socket.AF_INET6 if ":" in place[0] else socket.AF_INET
+    with socket.socket(family) as probe, suppress(OSError):
         probe.settimeout(1)
-        probe.connect(str(path))
+        probe.connect(str(place) if isinstance(place, Path) else place)
         return True
     return False
 
@@ -174,7 +176,8 @@ def _locked(path: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _shown(place: Place | None) -> str:
+def shown_place(place: Place | None) -> str:
+    """Return a place as the setting has it."""
     if isinstance(place, tuple):
         return f"[{place[0]}]:{place[1]}" if ":" in place[0] else f"{place[0]}:{place[1]}"
     return f"unix:{place}"

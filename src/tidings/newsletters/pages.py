@@ -5,14 +5,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tidings.base.errors import InvalidInput
 from tidings.domain.accounts.users import User
 from tidings.http.binding import Form, parse_id
 from tidings.http.endpoints import Routes
 from tidings.net.errors import FetchError
+from tidings.newsletters.lmtp_listener import is_answered, shown_place
 from tidings.newsletters.model import NewsletterSender
 from tidings.newsletters.services import NewsletterServices
 from tidings.web.context import PageResponse, Redirect, RequestContext
+from tidings.web.feed_rows import soon
 from tidings.web.field_errors import field_error
 from tidings.web.language import _
 from tidings.web.message_translation import translated
@@ -138,6 +142,7 @@ def _page(
     context: RequestContext, newsletters: NewsletterServices, form: AddressForm, problem: InvalidInput | None = None
 ) -> PageResponse:
     user_id = context.caller.id
+    mailbox = newsletters.mailboxes.find(user_id)
     values = {
         "title": _("Newsletters"),
         "place": "newsletters",
@@ -146,10 +151,27 @@ def _page(
             for one in newsletters.newsletters.list_addresses(user_id)
         ],
         "senders": newsletters.newsletters.list_senders(user_id),
-        "mailbox": newsletters.mailboxes.find(user_id),
+        "mailbox": mailbox,
+        "next_round": soon(mailbox.next_poll_at, context.now) if mailbox else "",
+        "ways": _ways(context, newsletters),
         "name_typed": form.name,
         "is_one_feed": bool(form.one_feed),
     }
     return PageResponse(
         "newsletters/newsletters.html", values, status=400 if problem else 200, problem=problem, has_secret=True
     )
+
+
+def _ways(context: RequestContext, newsletters: NewsletterServices) -> dict[str, Any] | None:
+    """Return how letters reach this installation; None unless the user is an administrator."""
+    if not context.caller.is_admin:
+        return None
+    shared = newsletters.mailboxes.find_shared()
+    place = newsletters.lmtp
+    return {
+        "has_mailbox": newsletters.mailboxes.shared is not None,
+        "mailbox": shared,
+        "next_round": soon(shared.next_poll_at, context.now) if shared else "",
+        "lmtp": "" if place is None else shown_place(place),
+        "lmtp_answers": place is not None and is_answered(place),
+    }

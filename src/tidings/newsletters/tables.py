@@ -86,6 +86,7 @@ newsletter_mailboxes = Table(
     words("host", None),
     number("port", 993),
     flag("has_tls", default=True, comment="Without it, only connections to this machine are made."),
+    flag("has_starttls", comment="TLS begins after STARTTLS, instead of with the first byte."),
     words("username", None),
     words("password"),
     words("folder", None),

@@ -48,6 +48,7 @@ def shared_mailbox(settings: Settings) -> SharedMailbox | None:
         host=url.host,
         port=url.port,
         has_tls=url.has_tls,
+        has_starttls=url.has_starttls,
         username=url.username,
         password=settings.newsletters_imap_password or "",
         folder=url.folder,

@@ -183,6 +183,38 @@ def test_pictures_of_the_message_are_shown_once() -> None:
     assert f"data:image/png;base64,{encoded}" in shown(one)
 
 
+def with_pictures(*sizes: int) -> Letter:
+    """Return a letter with pictures of these sizes in bytes, and before them one that its HTML does not name."""
+    pictures = [(f"p{number}@t", PNG + bytes(size - len(PNG))) for number, size in enumerate(sizes)]
+    return of_parts(
+        "related",
+        part("".join(f'<img src="cid:{name}">' for name, _ in pictures), "text/html"),
+        *(
+            part(
+                b64encode(content).decode(),
+                "image/png",
+                f"Content-ID: <{name}>",
+                "Content-Transfer-Encoding: base64",
+            )
+            for name, content in [("unseen@t", bytes(250_000)), *pictures]
+        ),
+    )
+
+
+def test_a_letter_says_how_many_pictures_were_too_large_to_keep() -> None:
+    one = with_pictures(1_000, 300_001, 300_000, 300_000, 300_000, 300_000, 2_000)
+
+    assert shown(one).count("<img") == 5
+    assert "Pictures that are too large were left out: 2." in shown(one)
+
+
+def test_pictures_that_a_letter_does_not_show_take_no_room_from_others() -> None:
+    one = with_pictures(300_000, 300_000, 300_000)
+
+    assert shown(one).count("<img") == 3
+    assert one.problems == ()
+
+
 def test_a_picture_that_is_no_picture_is_left_out() -> None:
     for kind in ("text/html", "image/svg+xml", "application/octet-stream"):
         one = of_parts(
@@ -269,6 +301,7 @@ def test_deep_parts_are_left_out() -> None:
 
     assert shown(at(18)) == "<p>Deep.</p>"
     assert "nested too deeply" in at(30).problems[0]
+    assert "nested too deeply" in shown(at(30))
 
 
 # Mark-up

@@ -10,6 +10,9 @@ from contextlib import contextmanager, suppress
 # Takes the tag and the command, and returns what is sent; None to close the connection.
 Script = Callable[[bytes, bytes], bytes | None]
 
+# The first byte of a handshake (RFC 8446, section 5.1).
+_TLS = b"\x16"
+
 
 def usual(tag: bytes, command: bytes) -> bytes:
     """Answer as a server with one message of 120 bytes does, up to its content."""
@@ -47,7 +50,8 @@ def _serve(listener: socket.socket, script: Script, greeting: bytes) -> None:
 def _converse(connection: socket.socket, script: Script, greeting: bytes) -> None:
     connection.sendall(greeting)
     with connection.makefile("rb") as stream:
-        for line in stream:
+        # A client that begins TLS would wait for an answer until its patience ends.
+        while stream.peek(1)[:1] != _TLS and (line := stream.readline()):
             tag, _, command = line.rstrip(b"\r\n").partition(b" ")
             answer = script(tag, command)
             if answer is None:

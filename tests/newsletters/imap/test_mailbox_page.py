@@ -50,6 +50,7 @@ def test_the_password_is_kept_for_the_same_account_alone(alice: Person) -> None:
         {"host": "imap.example.net"},
         {"port": 1143},
         {"username": "eve"},
+        {"port": 993, "starttls": True},
         {"host": "localhost", "tls": False},
     ):
         answer = alice.call("PUT", PATH, without | change)
@@ -77,6 +78,7 @@ def test_the_password_is_kept_for_the_same_account_alone(alice: Person) -> None:
         ({"folder": "IN\nBOX"}, "folder"),
         ({"folder": "x" * 256}, "folder"),
         ({"tls": False}, "tls"),
+        ({"starttls": True, "tls": False, "host": "localhost"}, "starttls"),
         ({"tls": False, "host": "10.0.0.1"}, "tls"),
     ],
 )
@@ -99,6 +101,7 @@ def test_addresses_of_the_private_network_are_refused_at_once(host: str, alice: 
                 host=host,
                 port=None,
                 has_tls=has_tls,
+                has_starttls=False,
                 username="a",
                 password="b",
                 folder="c",

@@ -24,6 +24,7 @@ def shared(mail: ImapAccount, **more: Any) -> SharedMailbox:
         "host": "localhost",
         "port": mail.server.tls_port,
         "has_tls": True,
+        "has_starttls": False,
         "username": mail.name,
         "password": mail.password,
         "folder": "INBOX",

@@ -107,4 +107,4 @@ def test_a_stopped_worker_leaves_a_server_that_does_not_answer(
     assert mailboxes.claim("next") == found
     assert mailboxes.claim("another") is None
     with database.writing() as db:
-        assert claims_store.claim(db, "late", now=Instant(2**53), until=Instant(2**53)) == found
+        assert claims_store.CLAIMS.claim(db, "late", now=Instant(2**53), until=Instant(2**53)) == found

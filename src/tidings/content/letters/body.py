@@ -11,8 +11,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from email.message import Message
-from html import escape
+from html import escape, unescape
 from typing import Final
+from urllib.parse import unquote
 
 from msgspec import Struct
 
@@ -27,11 +28,15 @@ _MAX_ATTACHMENTS: Final = 100
 _MAX_NAME_CHARS: Final = 200
 # Base64 needs a third more.
 _PICTURE_BYTES: Final = 300_000
+# A list of a hundred entries has to be sent to an app at once.
 _ALL_PICTURE_BYTES: Final = 1_000_000
 _PICTURE_TYPES: Final = frozenset({"image/png", "image/jpeg", "image/jpg", "image/gif", "image/webp", "image/avif"})
 _HTML_TYPES: Final = ("text/html", "application/xhtml+xml")
 _WEB_ADDRESS: Final = re.compile(r"https?://[^\s<>\"“”]{1,2000}[^\s<>\"“”.,;:!?)\]}'’]")
+# Where HTML names a picture of its message (RFC 2392).
+CID: Final = re.compile(r"""(\b(?:src|background)\s*=\s*["']?)cid:([^"'\s<>]{1,500})""", re.IGNORECASE)
 _TOO_DEEP: Final = "Parts of this message are nested too deeply: they were left out."
+_TOO_LARGE: Final = "Pictures that are too large were left out: {count}."
 _NO_TEXT: Final = "This message has no text."
 
 
@@ -47,7 +52,7 @@ class Body(Struct):
 
     html: str = ""
     pictures: dict[str, Picture] = {}
-    """By Content-ID, without angle brackets."""
+    """Those that the HTML names, by Content-ID, without angle brackets."""
     attachments: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
 
@@ -58,17 +63,24 @@ class _Text(Struct, frozen=True):
 
 
 def read_body(message: Message) -> Body:
-    """Return the body of a message. One without any text says so, and names what it has."""
+    """Return the body of a message. One without any text says so, and names what it has.
+
+    Files and what is left out are named below the text.
+    """
     reader = _Reader()
     texts = reader.read(message, 0)
     html = "\n<hr>\n".join(text.html for text in texts if text.html.strip())
     attachments = tuple(dict.fromkeys(reader.attachments))[:_MAX_ATTACHMENTS]
+    pictures, too_large = _pictures(message, html)
+    problems = [*dict.fromkeys(reader.problems)]
+    if too_large:
+        problems.append(_TOO_LARGE.format(count=too_large))
     if not html:
-        reader.problems.append(_NO_TEXT)
-        html = f"<p>{_NO_TEXT}</p>"
+        problems.append(_NO_TEXT)
+    html += "".join(f"<p>{problem}</p>" for problem in problems)
     if attachments:
         html += f"<p>Attachments: {escape(', '.join(attachments))}</p>"
-    return Body(html, _pictures(message), attachments, tuple(dict.fromkeys(reader.problems)))
+    return Body(html, pictures, attachments, tuple(problems))
 
 
 class _Reader:
@@ -168,19 +180,27 @@ def _content(part: Message) -> bytes:
     return content if isinstance(content, bytes) else b""
 
 
-def _pictures(message: Message) -> dict[str, Picture]:
-    """Return the pictures that HTML can name, as far as there is room."""
-    found: dict[str, Picture] = {}
-    left = _ALL_PICTURE_BYTES
+def picture_name(found: re.Match[str]) -> str:
+    """Return the Content-ID that a match of `CID` names."""
+    return unquote(unescape(found[2]))
+
+
+def _pictures(message: Message, html: str) -> tuple[dict[str, Picture], int]:
+    """Return the pictures that the HTML names, in its order as far as there is room, and how many had none."""
+    parts: dict[str, Message] = {}
     for part in _all_parts(message):
-        name, kind = _content_id(part), part.get_content_type()
-        if not name or name in found or kind not in _PICTURE_TYPES:
-            continue
-        content = _content(part)
-        if 0 < len(content) <= min(_PICTURE_BYTES, left):
-            found[name] = Picture(kind, content)
+        if (name := _content_id(part)) and part.get_content_type() in _PICTURE_TYPES:
+            parts.setdefault(name, part)
+    found: dict[str, Picture] = {}
+    left, too_large = _ALL_PICTURE_BYTES, 0
+    for name in dict.fromkeys(map(picture_name, CID.finditer(html))) if parts else ():
+        content = _content(parts[name]) if name in parts else b""
+        if len(content) > min(_PICTURE_BYTES, left):
+            too_large += 1
+        elif content:
+            found[name] = Picture(parts[name].get_content_type(), content)
             left -= len(content)
-    return found
+    return found, too_large
 
 
 def _all_parts(message: Message) -> Iterator[Message]:

@@ -14,9 +14,8 @@ from collections.abc import Mapping
 from html import unescape
 from itertools import islice
 from typing import Final
-from urllib.parse import unquote
 
-from tidings.content.letters.body import Picture
+from tidings.content.letters.body import CID, Picture, picture_name
 
 # The same limit as in `cleaning`, which reads no more.
 _MAX_CHARS: Final = 4_000_000
@@ -35,7 +34,6 @@ _KEPT: Final = re.compile(r"\s(?:hidden\b|(?:style|dir|lang)\s*=\s*(?:\"[^\"]*\"
 _IMAGE: Final = re.compile(r"<img\b[^<>]{0,3000}>", re.IGNORECASE)
 _PIXEL_SIDE: Final = re.compile(r"\s(?:width|height)\s*=\s*[\"']?0{0,9}[01](?:px)?[\"'\s/>]", re.IGNORECASE)
 _SIZED_BY_STYLE: Final = re.compile(r"\sstyle\s*=[^<>]*(?:width|height)", re.IGNORECASE)
-_CID: Final = re.compile(r"""(\b(?:src|background)\s*=\s*["']?)cid:([^"'\s<>]{1,500})""", re.IGNORECASE)
 
 
 def to_article(html: str, pictures: Mapping[str, Picture]) -> str:
@@ -132,7 +130,7 @@ def _with_pictures(html: str, pictures: Mapping[str, Picture]) -> str:
     written: set[str] = set()
 
     def replaced(match: re.Match[str]) -> str:
-        name = unquote(unescape(match[2]))
+        name = picture_name(match)
         picture = pictures.get(name)
         # A small message could name a large picture thousands of times.
         if picture is None or name in written:
@@ -140,4 +138,4 @@ def _with_pictures(html: str, pictures: Mapping[str, Picture]) -> str:
         written.add(name)
         return f"{match[1]}data:{picture.mime_type};base64,{b64encode(picture.content).decode('ascii')}"
 
-    return _CID.sub(replaced, html)
+    return CID.sub(replaced, html)

@@ -5,60 +5,30 @@ Whatever it writes names the worker: a worker that has lost its claim changes no
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
-from sqlalchemy import bindparam, delete, insert, or_, select, text, update
+from sqlalchemy import bindparam, delete, insert, select, text, update
 
-from tidings.base.times import Instant
 from tidings.engine.database import Read, Write, columns
 from tidings.newsletters.imap.model import Mailbox
 from tidings.newsletters.tables import newsletter_mailboxes
+from tidings.storage.polling.claims import Claims
 
 _mailboxes = newsletter_mailboxes
-_lock_due = (
-    select(*columns(_mailboxes, Mailbox))
-    .where(
-        _mailboxes.c.next_poll_at <= bindparam("now"),
-        or_(_mailboxes.c.claimed_until.is_(None), _mailboxes.c.claimed_until <= bindparam("now")),
-    )
-    .order_by(_mailboxes.c.next_poll_at, _mailboxes.c.id)
-    .limit(1)
-    .with_for_update(skip_locked=True)
-)
-_claim = (
-    update(_mailboxes)
-    .where(_mailboxes.c.id == bindparam("mailbox"))
-    .values(claimed_until=bindparam("until"), claimed_by=bindparam("worker"))
-)
+
+CLAIMS: Final = Claims(_mailboxes, Mailbox, due=_mailboxes.c.next_poll_at)
+
 _change_held = update(_mailboxes).where(
     _mailboxes.c.id == bindparam("mailbox"), _mailboxes.c.claimed_by == bindparam("worker")
-)
-_release_all = (
-    update(_mailboxes)
-    .where(_mailboxes.c.claimed_by == bindparam("worker"), text("claimed_by <> ''"))
-    .values(claimed_until=None, claimed_by="")
 )
 _select_shared = select(*columns(_mailboxes, Mailbox)).where(text("is_shared"))
 _change_shared = update(_mailboxes).where(text("is_shared"))
 _delete_shared = delete(_mailboxes).where(text("is_shared"))
 
 
-def claim(db: Write, worker: str, *, now: Instant, until: Instant) -> Mailbox | None:
-    """Claim the mailbox that has been due for longest and that no worker holds, and return it."""
-    found = db.one(Mailbox, _lock_due, now=now)
-    if found is not None:
-        db.run(_claim, mailbox=found.id, worker=worker, until=until)
-    return found
-
-
 def change_held(db: Write, mailbox_id: int, worker: str, **values: Any) -> bool:
     """Change a claimed mailbox. Returns False if the worker does not hold it any more."""
     return db.run(_change_held.values(**values), mailbox=mailbox_id, worker=worker) > 0
-
-
-def release_all(db: Write, worker: str) -> int:
-    """Release what a worker holds. Returns the number of mailboxes."""
-    return db.run(_release_all, worker=worker)
 
 
 def get_shared(db: Read) -> Mailbox | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import imaplib
 import re
 import socket
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import Any, Final, Self
@@ -64,8 +64,7 @@ class _Imap(imaplib.IMAP4):
 
     def open(self, host: str = "", port: int = 0, timeout: float | None = None) -> None:  # noqa: ARG002
         self.host, self.port = host, port
-        self.sock = self._given
-        self._stream = self._given.makefile("rb")
+        self._use(self._given)
 
     def read(self, size: int) -> bytes:
         if size > MAX_LETTER_BYTES + 1:
@@ -89,6 +88,24 @@ class _Imap(imaplib.IMAP4):
     def shutdown(self) -> None:
         self._stream.close()
         self.sock.close()
+
+    def use_tls(self, secure: Callable[[socket.socket], socket.socket]) -> None:
+        """Continue over TLS. Raises `error` if the server refuses that.
+
+        What it has said in the clear, with its answer or before, is forgotten: anybody may have written it.
+        """
+        kind, _ = self.xatom("STARTTLS")
+        if kind != "OK":
+            raise self.error("STARTTLS refused")
+        self._stream.close()
+        self._use(secure(self.sock))
+        self.untagged_responses.clear()
+        _, lines = self.capability()
+        self.capabilities = tuple(lines[-1].decode("ascii", "replace").upper().split())
+
+    def _use(self, connection: socket.socket) -> None:
+        self.sock = connection
+        self._stream = connection.makefile("rb")
 
     def _spend(self, size: int) -> None:
         self._left -= size
@@ -131,6 +148,25 @@ class Session:
                 self._imap.logout()
         with suppress(OSError):
             self._imap.shutdown()
+
+    def start_tls(self, secure: Callable[[socket.socket], socket.socket]) -> None:
+        """Continue over TLS, before anything secret is sent. secure: makes the secure connection of the open one.
+
+        Raises MailboxError if the server does not offer STARTTLS, and what `secure` raises.
+        """
+        missing = msg(
+            "{host} does not offer STARTTLS at this port: nothing was sent to it. Use its port with TLS, usually 993.",
+            host=self._host,
+        )
+        with self._translated():
+            if "STARTTLS" not in self._imap.capabilities:
+                raise MailboxError(missing)
+            try:
+                self._imap.use_tls(secure)
+            except imaplib.IMAP4.abort:
+                raise
+            except imaplib.IMAP4.error as error:
+                raise MailboxError(missing) from error
 
     def sign_in(self, username: str, password: str) -> None:
         """Sign in, by AUTHENTICATE PLAIN (RFC 4616) if the server offers it. Raises SignInRefused."""

@@ -26,6 +26,7 @@ class NewsletterMailboxOut(Struct, frozen=True):
     host: str
     port: int
     tls: bool
+    starttls: bool
     username: str
     folder: str
     mark_seen: bool
@@ -37,7 +38,9 @@ class NewsletterMailboxOut(Struct, frozen=True):
 
 
 class NewsletterMailboxUpdate(Struct, frozen=True):
-    """port: default 993. tls: default true. folder: default INBOX. mark_seen: default false.
+    """port: default 993, with starttls 143. tls: default true. starttls: default false. folder: default INBOX.
+
+    mark_seen: default false.
 
     password: leave it out to keep the stored one, for the same account.
     """
@@ -45,6 +48,7 @@ class NewsletterMailboxUpdate(Struct, frozen=True):
     host: Required[str] = None
     port: Int64 | None = None
     tls: bool | None = None
+    starttls: bool | None = None
     username: Required[str] = None
     password: str | None = None
     folder: str | None = None
@@ -67,6 +71,7 @@ def set_newsletter_mailbox(
         host=body.host or "",
         port=body.port,
         has_tls=body.tls is not False,
+        has_starttls=bool(body.starttls),
         username=body.username or "",
         password=body.password,
         folder=DEFAULT_FOLDER if body.folder is None else body.folder,
@@ -87,6 +92,7 @@ def _out(caller: User, mailbox: Mailbox) -> NewsletterMailboxOut:
         host=mailbox.host,
         port=mailbox.port,
         tls=mailbox.has_tls,
+        starttls=mailbox.has_starttls,
         username=mailbox.username,
         folder=mailbox.folder,
         mark_seen=mailbox.marks_seen,

@@ -22,6 +22,7 @@ from tidings.engine.database import Database
 from tidings.net.guard import AddressGuard, Lookup, parse_target
 from tidings.net.sockets import Dialer
 from tidings.newsletters.imap import claims_store, model, store
+from tidings.newsletters.imap.claims_store import CLAIMS
 from tidings.newsletters.imap.client import Session, SignInRefused
 from tidings.newsletters.imap.errors import MailboxError
 from tidings.newsletters.imap.model import Account, AddressFinder, Mailbox
@@ -131,6 +132,7 @@ class Mailboxes:
         host: str,
         port: int | None,
         has_tls: bool,
+        has_starttls: bool,
         username: str,
         password: str | None,
         folder: str,
@@ -141,10 +143,13 @@ class Mailboxes:
         port: None for the usual one. password: None for the one that is stored, which only goes where it went before.
         """
         host = self._checked_host(host, has_tls=has_tls)
+        if has_starttls and not has_tls:
+            raise InvalidField("starttls", msg("STARTTLS begins TLS: ask for both, or for neither."))
         account = Account(
             host=host,
-            port=_validate_port(port),
+            port=_validate_port(port, has_starttls=has_starttls),
             has_tls=has_tls,
+            has_starttls=has_starttls,
             username=model.validate_text("username", username.strip()),
             password=model.validate_text("password", password) if password is not None else "",
             folder=model.validate_text("folder", folder.strip()),
@@ -164,9 +169,7 @@ class Mailboxes:
             known = store.get(db, user_id)
             values = asdict(account)
             if keeps_password:
-                if known is None or (known.host, known.port, known.has_tls, known.username) != (
-                    account.host, account.port, account.has_tls, account.username,
-                ):  # fmt: skip
+                if known is None or known.sign_in != account.sign_in:
                     raise InvalidField("password", msg("enter the password of this account."))
                 values["password"] = known.password
             if known is None:
@@ -191,6 +194,13 @@ class Mailboxes:
             )
         return host
 
+    def find_shared(self) -> Mailbox | None:
+        """Return the mailbox of this installation; None without one, and until a worker has entered it."""
+        if self.shared is None:
+            return None
+        with self._database.reading() as db:
+            return claims_store.get_shared(db)
+
     # In a worker
 
     def prepare(self) -> None:
@@ -201,11 +211,11 @@ class Mailboxes:
         """Claim a mailbox that is due, and return it."""
         now = self._clock()
         with self._database.writing() as db:
-            return claims_store.claim(db, worker, now=now, until=Instant(now + LEASE))
+            return CLAIMS.claim(db, worker, now=now, until=Instant(now + LEASE))
 
     def release_all(self, worker: str) -> int:
         with self._database.writing() as db:
-            return claims_store.release_all(db, worker)
+            return CLAIMS.release_all(db, worker)
 
     async def poll(self, mailbox: Mailbox, worker: str) -> None:
         """Read a claimed mailbox. What goes wrong is stored with it."""
@@ -250,12 +260,20 @@ class Mailboxes:
         line = _Line()
 
         def run() -> RoundResult:
+            has_tls = account.has_tls and not account.has_starttls
             connection = dialer.connect(
-                account.host, account.port, addresses, has_tls=account.has_tls, timeout_s=self._timeout_s
+                account.host, account.port, addresses, has_tls=has_tls, timeout_s=self._timeout_s
             )
             line.hold(connection)
             with Session(account.host, connection, limit_bytes=_LIMIT_BYTES) as session:
+                if account.has_starttls:
+                    session.start_tls(secured)
                 return round_.run(session, account)
+
+        def secured(plain: socket.socket) -> socket.socket:
+            connection = dialer.secure(plain, account.host)
+            line.hold(connection)
+            return connection
 
         loop = asyncio.get_running_loop()
         self._open.add(line)
@@ -272,7 +290,7 @@ class Mailboxes:
 
     def _account(self, mailbox: Mailbox) -> Account:
         if mailbox.user_id is not None:
-            return Account(**{name: getattr(mailbox, name) for name in Account.__struct_fields__})
+            return mailbox
         if self.shared is None or self.shared.account.place != mailbox.place:
             # Another worker was started with other settings.
             raise ClaimLost
@@ -355,9 +373,9 @@ def _validate_host(host: str) -> str:
     return target.host
 
 
-def _validate_port(port: int | None) -> int:
+def _validate_port(port: int | None, *, has_starttls: bool) -> int:
     if port is None:
-        return model.TLS_PORT
+        return model.STARTTLS_PORT if has_starttls else model.TLS_PORT
     if not 1 <= port <= 65_535:
         raise InvalidField("port", msg("a port is a number from 1 to 65535."))
     return port

@@ -15,6 +15,7 @@ from tidings.base.messages import Message, decode_message, msg
 from tidings.base.times import DAY, HOUR, MINUTE, Instant, to_datetime
 
 TLS_PORT: Final = 993
+STARTTLS_PORT: Final = 143
 DEFAULT_FOLDER: Final = "INBOX"
 # What the first round leaves alone, since it is older.
 FIRST_DAYS: Final = 30
@@ -34,19 +35,40 @@ _NOT_PLAIN: Final = re.compile(r"&|[^\x20-\x7e]+")
 _MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
-class Mailbox(Struct, frozen=True):
+class Account(Struct, frozen=True):
+    """A mailbox as it is configured."""
+
+    host: str
+    port: int
+    has_tls: bool
+    has_starttls: bool
+    """TLS begins after STARTTLS, instead of with the first byte."""
+    username: str
+    password: str
+    folder: str
+    marks_seen: bool
+
+    def __repr__(self) -> str:
+        """Leaves out the password: mailboxes may appear in logs and tracebacks."""
+        return f"{type(self).__name__}({self.host})"
+
+    @property
+    def place(self) -> tuple[str, int, str, str]:
+        """What identifies the folder: if it changes, the UIDs mean something else."""
+        return (self.host, self.port, self.username, self.folder)
+
+    @property
+    def sign_in(self) -> tuple[str, int, bool, bool, str]:
+        """What a password is for: a stored one goes nowhere else."""
+        return (self.host, self.port, self.has_tls, self.has_starttls, self.username)
+
+
+class Mailbox(Account, frozen=True):
     """One row of `newsletter_mailboxes`, without its claim."""
 
     id: int
     user_id: int | None
     """None for the mailbox of this installation."""
-    host: str
-    port: int
-    has_tls: bool
-    username: str
-    password: str
-    folder: str
-    marks_seen: bool
     uid_validity: int
     last_uid: int
     horizon_uid: int
@@ -59,43 +81,14 @@ class Mailbox(Struct, frozen=True):
     error_form: str
     letters: int
 
-    def __repr__(self) -> str:
-        """Leaves out the password: mailboxes may appear in logs and tracebacks."""
-        return f"Mailbox({self.id})"
-
     @property
     def problem(self) -> Message | None:
         """Why the last round failed; None if it did not."""
         return decode_message(self.error, self.error_form) if self.error else None
 
     @property
-    def place(self) -> tuple[str, int, str, str]:
-        """What identifies the folder: if it changes, the UIDs mean something else."""
-        return (self.host, self.port, self.username, self.folder)
-
-    @property
     def deferred_uids(self) -> list[int]:
         return [int(one) for one in self.deferred.split()]
-
-
-class Account(Struct, frozen=True, kw_only=True):
-    """A mailbox as it is configured."""
-
-    host: str
-    port: int
-    has_tls: bool
-    username: str
-    password: str
-    folder: str
-    marks_seen: bool
-
-    def __repr__(self) -> str:
-        """Leaves out the password."""
-        return f"Account({self.host})"
-
-    @property
-    def place(self) -> tuple[str, int, str, str]:
-        return (self.host, self.port, self.username, self.folder)
 
 
 def validate_text(field: str, text: str) -> str:

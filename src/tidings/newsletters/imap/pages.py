@@ -11,7 +11,7 @@ from tidings.base.errors import InvalidInput
 from tidings.domain.accounts.users import User
 from tidings.http.binding import Form
 from tidings.http.endpoints import Routes
-from tidings.newsletters.imap.model import DEFAULT_FOLDER, TLS_PORT, Mailbox
+from tidings.newsletters.imap.model import DEFAULT_FOLDER, Mailbox
 from tidings.newsletters.services import NewsletterServices
 from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.language import _
@@ -26,6 +26,7 @@ class MailboxForm(Form, frozen=True):
 
     host: str = ""
     port: int | None = None
+    starttls: bool | None = None
     username: str = ""
     password: str = ""
     folder: str = DEFAULT_FOLDER
@@ -48,7 +49,8 @@ def set_mailbox(context: RequestContext, newsletters: NewsletterServices, form: 
             host=form.host,
             port=form.port,
             # What was set through the API stays: the page offers TLS alone.
-            has_tls=known.has_tls if known and known.host == form.host.strip() else True,
+            has_tls=known.has_tls if known and known.host == form.host.strip() and not form.starttls else True,
+            has_starttls=bool(form.starttls),
             username=form.username,
             password=form.password or None,
             folder=form.folder,
@@ -69,6 +71,7 @@ def _typed(known: Mailbox) -> dict[str, Any]:
     return {
         "host": known.host,
         "port": known.port,
+        "starttls": known.has_starttls,
         "username": known.username,
         "folder": known.folder,
         "mark_seen": known.marks_seen,
@@ -79,7 +82,8 @@ def _typed_form(form: MailboxForm) -> dict[str, Any]:
     """Return what was typed, without the password."""
     return {
         "host": form.host,
-        "port": TLS_PORT if form.port is None else form.port,
+        "port": "" if form.port is None else form.port,
+        "starttls": bool(form.starttls),
         "username": form.username,
         "folder": form.folder,
         "mark_seen": bool(form.mark_seen),
