@@ -13,14 +13,17 @@ from typing import Any, Self
 from support.people import PASSWORD
 from support.publisher import Publisher
 from support.running import environment_for
+from tidings.bridges.services import BridgeServices
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.entries import EntryFilter, PageRequest
 from tidings.domain.feeds.feeds import Feed
+from tidings.domain.feeds.own_bridges import OwnBridges
 from tidings.engine.database import Database
 from tidings.services.polling.lease import RefreshFailed
 from tidings.settings import load
 from tidings.storage.entries import entry_lists
 from tidings.storage.feeds import feeds
+from tidings.storage.polling import sources
 from tidings.wiring.services import AllServices, build_services
 
 # Nothing is sent there: its pages are fetched through the operator's proxy, which the publisher plays. A number, so
@@ -43,6 +46,27 @@ class BridgedService:
         changed = copy(self)
         changed._set(settings)
         return changed
+
+    def as_user(self, name: str) -> Self:
+        """Return the service for another user, who is new."""
+        changed = copy(self)
+        changed.user = self._services().accounts.users.create(name, PASSWORD)
+        return changed
+
+    def set_up(self, **addresses: str) -> OwnBridges:
+        """Set the user's own bridges."""
+
+        async def run(services: AllServices) -> OwnBridges:
+            return await asyncio.to_thread(services.of(BridgeServices).own.update, self.user.id, addresses)
+
+        found: OwnBridges = self.run(run)
+        return found
+
+    def source_of(self, feed_id: int) -> int:
+        """Return the id of the source that a feed shows."""
+        with self._database.reading() as db:
+            (found,) = sources.of_feeds(db, [feed_id])
+        return found
 
     def _set(self, settings: Mapping[str, str]) -> None:
         given = {"fetcher_allow_private_networks": "0", **settings}
@@ -100,6 +124,12 @@ class BridgedService:
         with self._database.reading() as db:
             found = entry_lists.page(db, self.user.id, EntryFilter(feed_id=feed_id), PageRequest())
         return "\n".join(found.contents.values())
+
+    def titles(self, feed_id: int) -> list[str]:
+        """Return the titles of a feed's entries."""
+        with self._database.reading() as db:
+            found = entry_lists.page(db, self.user.id, EntryFilter(feed_id=feed_id), PageRequest())
+        return [entry.title for entry in found.entries]
 
     def feed_ids(self) -> list[int]:
         with self._database.reading() as db:

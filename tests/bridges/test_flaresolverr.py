@@ -16,8 +16,10 @@ from tidings.base.errors import InvalidInput
 from tidings.bridges.bridge import BridgeDown
 from tidings.bridges.browser_documents import shown_document
 from tidings.bridges.flaresolverr import ChallengeUnsolved
+from tidings.bridges.store import ServiceTurn
 from tidings.bridges.turns import Turns
 from tidings.domain.feeds import feed_changes
+from tidings.domain.feeds.health import BROWSER_OFFER
 from tidings.engine.database import Database
 from tidings.net.errors import AddressRefused, BodyTooLarge, ChallengePage, FetchError, HttpError
 from tidings.net.fetch import FetchRequest
@@ -29,6 +31,7 @@ pytestmark = pytest.mark.slow
 # An address of the documentation would be refused: nothing is sent to this one, the browser is a stand-in.
 FEED = "http://93.184.215.14/feed.xml"
 PNG = b"\x89PNG\r\n\x1a\nicon"
+TURN = ServiceTurn("flaresolverr")
 VIA = {"fetch_via_flaresolverr": True}
 
 
@@ -240,8 +243,9 @@ def test_the_error_of_a_challenge_offers_the_way(
     url = "http://site.example/feed"
     site.serve(url, "Are you human?", status=403, headers=[("cf-mitigated", "challenge")])
 
-    with pytest.raises(ChallengePage, match="fetched through FlareSolverr"):
+    with pytest.raises(ChallengePage, match="fetched through FlareSolverr") as offering:
         service.subscribe(url, fetch_via_proxy=True)
+    assert offering.value.text.english().endswith(BROWSER_OFFER.english())
     other = service.with_settings(http_client_proxy=site.origin)
     with pytest.raises(ChallengePage) as caught:
         other.subscribe(url, fetch_via_proxy=True)
@@ -269,7 +273,7 @@ def test_the_browser_is_asked_for_one_page_at_a_time(
 
     def process() -> None:
         async def run() -> None:
-            turns = Turns(database, system_clock, "flaresolverr", length_s=600, patience_s=600)
+            turns = Turns(database, system_clock, TURN, length_s=600, patience_s=600)
             await asyncio.gather(*(work(turns) for _ in range(4)))
 
         asyncio.run(run())
@@ -285,9 +289,9 @@ def test_the_browser_is_asked_for_one_page_at_a_time(
 
 def test_the_turn_of_a_process_that_died_ends(database: Database) -> None:
     async def run() -> None:
-        dead = Turns(database, system_clock, "flaresolverr", length_s=0.01, patience_s=600)
+        dead = Turns(database, system_clock, TURN, length_s=0.01, patience_s=600)
         assert await asyncio.to_thread(dead._take, "dead")
-        async with Turns(database, system_clock, "flaresolverr", length_s=600, patience_s=600).turn():
+        async with Turns(database, system_clock, TURN, length_s=600, patience_s=600).turn():
             pass
 
     asyncio.run(run())
@@ -295,10 +299,10 @@ def test_the_turn_of_a_process_that_died_ends(database: Database) -> None:
 
 def test_waiting_for_a_turn_ends(database: Database) -> None:
     async def run() -> None:
-        turns = Turns(database, system_clock, "flaresolverr", length_s=600, patience_s=600)
+        turns = Turns(database, system_clock, TURN, length_s=600, patience_s=600)
         async with turns.turn():
             with pytest.raises(TimeoutError):
-                async with Turns(database, system_clock, "flaresolverr", length_s=600, patience_s=0.01).turn():
+                async with Turns(database, system_clock, TURN, length_s=600, patience_s=0.01).turn():
                     raise AssertionError
         async with turns.turn():
             pass

@@ -11,7 +11,7 @@ from bridges.bridged import NO_FEED, SITE, BridgedService, answer_findfeed, atom
 from support.publisher import Publisher
 from tidings.base.errors import NotFound
 from tidings.base.messages import msg
-from tidings.bridges.bridge import BridgeDown
+from tidings.bridges.bridge import Bridge, BridgeDown
 from tidings.engine.database import Database
 from tidings.net.errors import AddressRefused, FetchError, HttpError
 
@@ -226,4 +226,4 @@ def test_a_bridge_in_a_folder_is_asked_there(database: Database, tmp_path: Path,
 
 
 def test_errors_of_a_bridge_are_temporary() -> None:
-    assert BridgeDown("RSS-Bridge", msg("It is off."), url="").is_temporary
+    assert BridgeDown(Bridge("RSS-Bridge", "http://bridge"), msg("It is off."), url="").is_temporary

@@ -1,21 +1,21 @@
 """One service that fetches for Tidings: its address, which may be private, and its failures as errors that name it.
 
-The operator's setting says where it is. Only what begins with that address is trusted, and only for the first request:
-a redirect is guarded as always. The user and the password of the setting are added when a request is sent, so that
-nothing that is stored or shown has them.
+The operator's setting says where it is, or a user's own. Only what begins with the operator's address is trusted, and
+only for the first request: a redirect is guarded as always, and so is the bridge of a user. The user and the password
+of the address are added when a request is sent, so that nothing that is stored or shown with feeds has them.
 """
 
 from __future__ import annotations
-
-from urllib.parse import urlsplit, urlunsplit
 
 import structlog
 from msgspec import Struct
 from msgspec.structs import replace
 
 from tidings.base.messages import Message, msg
+from tidings.domain.feeds.own_bridges import address_prefix
 from tidings.net.errors import AddressRefused, FetchError, FetchTimeout, HttpError, NetworkError, TlsError
 from tidings.net.fetch import Fetcher, FetchRequest, FetchResponse
+from tidings.net.guard import parse_target
 
 log = structlog.get_logger()
 
@@ -25,15 +25,11 @@ class BridgeDown(NetworkError):
 
     code = "bridge-down"
 
-    def __init__(self, bridge: str, problem: Message, *, url: str) -> None:
-        super().__init__(
-            msg(
-                "{bridge}, which this server uses for this, does not answer: the site was not asked. {problem}",
-                bridge=bridge,
-                problem=problem,
-            ),
-            url=url,
-        )
+    def __init__(self, bridge: Bridge, problem: Message, *, url: str) -> None:
+        template = msg("{bridge}, which this server uses for this, does not answer: the site was not asked. {problem}")
+        if bridge.is_own:
+            template = msg("{bridge}, which you have set up, does not answer: the site was not asked. {problem}")
+        super().__init__(template.with_values(bridge=bridge.name, problem=problem), url=url)
 
 
 class BridgeBusy(NetworkError):
@@ -46,22 +42,32 @@ class BridgeBusy(NetworkError):
 
 
 class Bridge(Struct, frozen=True):
-    """A service at an address that the operator has set."""
+    """A service at an address that the operator has set, or a user."""
 
     name: str
     """As its makers write it."""
     address: str
     """The setting: without a final slash, possibly with a user and a password."""
+    user_id: int = 0
+    """The user whose own it is; 0: the operator's."""
 
     def __repr__(self) -> str:
         """Leaves out the password."""
         return f"Bridge({self.name})"
 
     @property
+    def is_own(self) -> bool:
+        """Whether a user has set it up: then it is guarded as any other host."""
+        return self.user_id != 0
+
+    @property
     def prefix(self) -> str:
         """What the URLs of the bridge begin with; it ends with a slash and has no password."""
-        parts = urlsplit(self.address)
-        return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2])) + "/"
+        return address_prefix(self.address)
+
+    def has(self, url: str) -> bool:
+        """Return whether a URL is the bridge's, as it was written or as it was asked for."""
+        return url.startswith((self.prefix, str(parse_target(self.prefix))))
 
     async def get(self, request: FetchRequest, fetcher: Fetcher, rest: str) -> FetchResponse:
         """Return what the bridge has at its own address followed by `rest`, for a request that names it otherwise.
@@ -81,11 +87,11 @@ class Bridge(Struct, frozen=True):
             timeout_s=request.timeout_s,
         )
         try:
-            response = await fetcher.get(sent, trusts_host=True)
+            response = await fetcher.get(sent, trusts_host=not self.is_own)
         except FetchError as error:
-            raise self._named(error, own) from error
-        is_here = response.url.startswith(self.prefix)
-        # The operator moves a bridge; a redirect of it does not.
+            raise self.named(error, own) from error
+        is_here = self.has(response.url)
+        # Whoever has set up a bridge moves it; a redirect of it does not.
         return replace(response, url=request.url if is_here else response.url, permanent_url=None)
 
     async def get_directly(self, request: FetchRequest, fetcher: Fetcher, hint: Message) -> FetchResponse:
@@ -96,19 +102,25 @@ class Bridge(Struct, frozen=True):
         try:
             return await fetcher.get(request)
         except AddressRefused as error:
-            if not error.url.startswith(self.prefix):
+            if not self.has(error.url):
                 raise
             raise AddressRefused(
                 msg("{bridge} is in a private network. {hint}", bridge=self.name, hint=hint), url=error.url
             ) from error
 
-    def _named(self, error: FetchError, own: str) -> FetchError:
-        """Return the error of a request to the bridge with its name; an error of another host as it is."""
-        if not error.url.startswith(self.prefix) or isinstance(error, AddressRefused):
+    def named(self, error: FetchError, url: str) -> FetchError:
+        """Return the error of a request to the bridge with its name; an error of another host as it is.
+
+        url: what was asked for, for errors that have to do with the bridge alone.
+        """
+        if not self.has(error.url):
             return error
+        if isinstance(error, AddressRefused):
+            return self._refused(error)
         if isinstance(error, NetworkError | FetchTimeout | TlsError):
-            log.warning("bridge does not answer", bridge=self.name, reason=error.message)
-            return BridgeDown(self.name, error.text, url=own)
+            if not self.is_own:
+                log.warning("bridge does not answer", bridge=self.name, reason=error.message)
+            return BridgeDown(self, error.text, url=url)
         if isinstance(error, HttpError):
             return HttpError(
                 msg(
@@ -123,3 +135,12 @@ class Bridge(Struct, frozen=True):
                 fresh_s=error.fresh_s,
             )
         return error
+
+    def _refused(self, error: AddressRefused) -> AddressRefused:
+        """Return the error of a bridge that may not be asked itself, which can only be a user's own."""
+        if not self.is_own:
+            return error
+        problem = msg(
+            "{bridge}, which you have set up, cannot be used. {problem}", bridge=self.name, problem=error.text
+        )
+        return AddressRefused(problem, url=error.url)

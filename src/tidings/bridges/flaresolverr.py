@@ -29,11 +29,8 @@ from tidings.net.errors import (
     BodyTooLarge,
     EmptyBody,
     FetchError,
-    FetchTimeout,
     HostUnreachable,
     HttpError,
-    NetworkError,
-    TlsError,
 )
 from tidings.net.fetch import Fetcher, FetchRequest, FetchResponse, empty
 from tidings.net.guard import AddressGuard, Lookup, Target, is_literal, parse_target
@@ -163,11 +160,13 @@ class FlareSolverr:
         )
         try:
             async with self._turns.turn():
-                _, body = await fetcher.post(request, sent)
+                _, body = await fetcher.post(request, sent, trusts_host=not self._bridge.is_own)
         except TimeoutError as error:
             raise BridgeBusy(self._bridge.name, url=str(target)) from error
-        except (NetworkError, FetchTimeout, TlsError, EmptyBody) as error:
-            raise BridgeDown(self._bridge.name, error.text, url=str(target)) from error
+        except EmptyBody as error:
+            raise BridgeDown(self._bridge, error.text, url=str(target)) from error
+        except FetchError as error:
+            raise self._bridge.named(error, str(target)) from error
         try:
             answer = await asyncio.to_thread(_answer.decode, body)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:

@@ -2,8 +2,9 @@
 
 page ── findfeed ── addresses, each signed ── subscribe, check: is the signature right? ── fetch from the bridge
 
-A bridge in a private network is asked only for what it has offered itself. The signature, in the fragment of the
-address, says so: it is an HMAC-SHA-256 with the secret of this installation, its first 16 bytes.
+A bridge is asked only for what it has offered itself, since it may be in a private network. The signature, in the
+fragment of the address, says so: it is an HMAC-SHA-256 with the secret of this installation, its first 16 bytes. The
+bridge of a user has signatures of its own, so that lists of feeds from others name none of it.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from tidings.bridges.bridge import Bridge
 from tidings.bridges.named_hosts import NamedHosts
 from tidings.content.model import FeedFormat
 from tidings.domain.feeds.feed_changes import MAX_URL
+from tidings.domain.feeds.own_bridges import OFFER_MARK
 from tidings.net.errors import AddressRefused, FetchError, HttpError
 from tidings.net.fetch import Fetcher, FetchRequest, FetchResponse
 from tidings.net.guard import parse_target
@@ -37,7 +39,6 @@ MAX_NAME_CHARS: Final = 200
 _NOTHING_FOUND: Final = frozenset({400, 404})
 
 _HINT: Final = msg("It fetches only what it offers for a page: enter the address of the page to find its feeds.")
-_MARK: Final = "#tidings="
 _SIGNED_BYTES: Final = 16
 
 
@@ -107,26 +108,26 @@ class RssBridge:
 
     async def get(self, request: FetchRequest, fetcher: Fetcher) -> FetchResponse:
         """Return a feed that the bridge has offered; another one as any address, which a private bridge is not."""
-        url, _, signature = request.url.partition(_MARK)
+        url, _, signature = request.url.partition(OFFER_MARK)
         query = url.removeprefix(f"{self._bridge.prefix}?")
-        expected = _signature(query, await asyncio.to_thread(self._key))
+        expected = self._signature(query, await asyncio.to_thread(self._key))
         if not hmac.compare_digest(signature.encode(), expected.encode()):
             return await self._bridge.get_directly(request, fetcher, _HINT)
         await self._hosts.ensure_public([query])
         return await self._bridge.get(request, fetcher, f"?{query}")
 
     def _offer(self, query: str, name: str, key: bytes) -> OfferedFeed:
-        url = f"{self._bridge.prefix}?{query}{_MARK}{_signature(query, key)}"
+        url = f"{self._bridge.prefix}?{query}{OFFER_MARK}{self._signature(query, key)}"
         title = f"{name[:MAX_NAME_CHARS].strip()} ({self._bridge.name})" if name.strip() else self._bridge.name
         return OfferedFeed(url, title, FeedFormat.ATOM)
+
+    def _signature(self, query: str, key: bytes) -> str:
+        purpose = f"feed of RSS-Bridge of {self._bridge.user_id}" if self._bridge.is_own else "feed of RSS-Bridge"
+        digest = hmac.digest(key, f"{purpose}\0{query}".encode("utf-8", "replace"), hashlib.sha256)
+        return urlsafe_b64encode(digest[:_SIGNED_BYTES]).rstrip(b"=").decode()
 
 
 def _is_feed(query: str) -> bool:
     """Return whether a query asks for a feed and for nothing else of the bridge."""
     values = parse_qs(query)
     return values.get("action") == ["display"] and len(values.get("bridge", ())) == 1
-
-
-def _signature(query: str, key: bytes) -> str:
-    digest = hmac.digest(key, b"feed of RSS-Bridge\0" + query.encode("utf-8", "replace"), hashlib.sha256)
-    return urlsafe_b64encode(digest[:_SIGNED_BYTES]).rstrip(b"=").decode()

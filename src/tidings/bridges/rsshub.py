@@ -1,4 +1,4 @@
-"""Feeds of RSSHub: rsshub://github/issue/DIYgod/RSSHub is a route of the RSSHub that the operator has set up.
+"""Feeds of RSSHub: rsshub://github/issue/DIYgod/RSSHub is a route of the RSSHub that is set up.
 
 The address is stored as it is, and resolved with each request: a changed setting is followed.
 """
@@ -22,7 +22,7 @@ _HINT: Final = msg("Enter the address of the feed as rsshub://, followed by the 
 
 
 class RssHub:
-    """A detour to routes of RSSHub. bridge: None if the operator has set up none."""
+    """A detour to routes of RSSHub. bridge: None if none is set up."""
 
     def __init__(self, bridge: Bridge | None, hosts: NamedHosts) -> None:
         self._bridge = bridge
@@ -50,11 +50,14 @@ class RssHub:
         await self._hosts.ensure_public([*parts.path.split("/"), parts.query, *values])
         return await bridge.get(request, fetcher, route)
 
+    @staticmethod
+    def is_route(values: Mapping[str, Any]) -> bool:
+        """Return whether a feed is a route. values: columns, not necessarily all."""
+        return bool(values.get("feed_url", "").startswith(RSSHUB_SCHEME))
+
     def check_feed(self, values: Mapping[str, Any]) -> None:
-        """Raise InvalidInput for the address of a route which cannot be fetched."""
-        url = values.get("feed_url", "")
-        if not url.startswith(RSSHUB_SCHEME):
-            return
+        """Raise InvalidInput for the address of a route which cannot be fetched. values: columns of the feed."""
+        url = values["feed_url"]
         if self._bridge is None:
             raise _not_set_up()
         try:
@@ -90,8 +93,8 @@ def _route(url: str) -> str:
 def _not_set_up() -> InvalidInput:
     return InvalidInput(
         msg(
-            "Addresses that begin with rsshub:// need an RSSHub, and this server has none. The operator can name one "
-            "with {setting}.",
+            "Addresses that begin with rsshub:// need an RSSHub, and this server has none. Set up your own in the "
+            "settings, or ask the operator to name one with {setting}.",
             setting=SETTING,
         ),
         field="feed_url",

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from typing import Final
 
 from tidings.base.times import SECOND, Instant
-from tidings.bridges import store
+from tidings.bridges.store import Turn
 from tidings.engine.database import Database
 from tidings.services.clock import Clock
 
@@ -24,10 +24,10 @@ class Turns:
     patience_s: how long a request waits for its turn.
     """
 
-    def __init__(self, database: Database, clock: Clock, service: str, *, length_s: float, patience_s: float) -> None:
+    def __init__(self, database: Database, clock: Clock, stored: Turn, *, length_s: float, patience_s: float) -> None:
         self._database = database
         self._clock = clock
-        self._service = service
+        self._stored = stored
         self._length = round(length_s * SECOND)
         self._patience_s = patience_s
         # Requests of this process line up here, so that only one of them looks into the database.
@@ -49,11 +49,11 @@ class Turns:
     def _take(self, taker: str) -> bool:
         now = self._clock()
         with self._database.reading() as db:
-            if store.is_taken(db, self._service, now):
+            if self._stored.is_taken(db, now):
                 return False
         with self._database.writing() as db:
-            return store.take(db, self._service, taker, now=now, until=Instant(now + self._length))
+            return self._stored.take(db, taker, now=now, until=Instant(now + self._length))
 
     def _give_back(self, taker: str) -> None:
         with self._database.writing() as db:
-            store.give_back(db, self._service, taker)
+            self._stored.give_back(db, taker)
