@@ -661,6 +661,7 @@ def test_a_feed_without_a_usable_url_is_left_out_with_its_entries(
     assert bob.get("/v1/me")["theme"] == "dark_serif"
 
 
+@pytest.mark.one_engine
 def test_members_of_a_newer_version_are_named(reader: Person, bob: Person, services: AllServices) -> None:
     archive = io.BytesIO(_export(services, reader))
     with zipfile.ZipFile(archive, "a") as written:
@@ -672,6 +673,7 @@ def test_members_of_a_newer_version_are_named(reader: Person, bob: Person, servi
     assert report.new_entries == 4
 
 
+@pytest.mark.one_engine
 def test_a_thousand_unknown_values_are_told_in_a_few_lines(reader: Person, bob: Person, services: AllServices) -> None:
     unknown = {f"future_{number}": 1 for number in range(1_000)}
 
@@ -681,6 +683,7 @@ def test_a_thousand_unknown_values_are_told_in_a_few_lines(reader: Person, bob: 
     assert report.problems[-1] == "980 more settings"
 
 
+@pytest.mark.one_engine
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [records.ENTRIES, records.SETTINGS, records.MANIFEST])
 def test_a_member_that_would_fill_the_memory_is_refused(
@@ -723,6 +726,7 @@ def _bomb(content: bytes, members: int) -> bytes:
     return bomb.getvalue()
 
 
+@pytest.mark.one_engine
 def test_a_bomb_is_refused_before_anything_is_unpacked(
     reader: Person, bob: Person, services: AllServices, tmp_path: Path
 ) -> None:
@@ -745,6 +749,7 @@ def test_another_file_is_refused(content: bytes) -> None:
         ArchiveReader(io.BytesIO(content))
 
 
+@pytest.mark.one_engine
 def test_an_archive_with_a_damaged_byte_is_refused(reader: Person, bob: Person, services: AllServices) -> None:
     archive = bytearray(_export(services, reader))
     with zipfile.ZipFile(io.BytesIO(bytes(archive))) as opened:

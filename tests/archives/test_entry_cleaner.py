@@ -7,6 +7,7 @@ import signal
 from datetime import UTC, datetime
 
 import msgspec
+import pytest
 
 from tidings.archives.entry_cleaner import BATCH, ArchivedBatch, EntryCleaner, entry_batches
 from tidings.archives.records import ArchivedEntry
@@ -32,12 +33,14 @@ def _cleaned(batches: list[ArchivedBatch]) -> list[ArchivedBatch]:
     ]
 
 
+@pytest.mark.slow
 def test_a_process_cleans_new_entries_and_changes_nothing_else() -> None:
     with EntryCleaner(CleaningPolicy(), in_process=True) as cleaner:
         assert list(cleaner.each(_batches(5))) == _cleaned(_batches(5))
         assert len(cleaner.processes) == 1
 
 
+@pytest.mark.slow
 def test_the_policy_reaches_the_process() -> None:
     link = '<a href="https://example.org/">Rain</a>'
     found = {}
@@ -48,6 +51,7 @@ def test_the_policy_reaches_the_process() -> None:
     assert found == {True: True, False: False}
 
 
+@pytest.mark.slow
 def test_a_process_that_is_killed_loses_no_entry() -> None:
     with EntryCleaner(CleaningPolicy(), in_process=True) as cleaner:
         each = cleaner.each(_batches(8))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
@@ -69,7 +70,7 @@ INSERT INTO enclosures (user_id, entry_id, url, size, mime_type, media_progressi
 
 @pytest.fixture
 def miniflux(postgres_url: str) -> Iterator[str]:
-    with fresh_database(postgres_url, "miniflux") as url:
+    with fresh_database(postgres_url, f"miniflux{os.getpid()}") as url:
         _execute(url, _TABLES)
         yield url
 
@@ -127,11 +128,13 @@ def test_a_second_import_brings_what_is_new(alice: Person, services: AllServices
 
 
 def test_the_database_is_not_changed(alice: Person, services: AllServices, miniflux: str) -> None:
-    _execute(miniflux, "CREATE ROLE reader LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader")
+    # Roles belong to the whole server, which other processes of the tests use.
+    role = f"reader{os.getpid()}"
+    _execute(miniflux, f"CREATE ROLE {role} LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO {role}")
     try:
-        assert _import(services, alice, miniflux.replace("tidings@", "reader@")).new_entries == 5
+        assert _import(services, alice, miniflux.replace("tidings@", f"{role}@")).new_entries == 5
     finally:
-        _execute(miniflux, "DROP OWNED BY reader; DROP ROLE reader")
+        _execute(miniflux, f"DROP OWNED BY {role}; DROP ROLE {role}")
 
 
 def test_the_only_user_need_not_be_named(alice: Person, services: AllServices, miniflux: str) -> None:

@@ -11,7 +11,11 @@ import msgspec
 
 from tidings.archives import records, store
 from tidings.archives.archive_file import ArchiveWriter
+from tidings.archives.archived_bridges import BridgeArchiver, archived_bridges
+from tidings.archives.archived_list_settings import ListSettingArchiver, archived_list_settings
+from tidings.archives.archived_live_opml import OpmlArchiver, archived_lists
 from tidings.archives.archived_newsletters import NewsletterArchiver, archived_addresses, archived_newsletters
+from tidings.archives.archived_old_unread import ReadAfterArchiver, archived_read_after
 from tidings.archives.archived_rules import RuleArchiver, archived_rules
 from tidings.archives.archived_views import ViewArchiver, archived
 from tidings.archives.archived_webhooks import WebhookArchiver, archived_webhooks
@@ -85,6 +89,10 @@ class AccountExport:
         rules: RuleArchiver,
         webhooks: WebhookArchiver,
         newsletters: NewsletterArchiver,
+        live_opml: OpmlArchiver,
+        old_unread: ReadAfterArchiver,
+        bridges: BridgeArchiver,
+        list_settings: ListSettingArchiver,
         *,
         application: str,
     ) -> None:
@@ -96,6 +104,10 @@ class AccountExport:
         self._rules = rules
         self._webhooks = webhooks
         self._newsletters = newsletters
+        self._live_opml = live_opml
+        self._old_unread = old_unread
+        self._bridges = bridges
+        self._list_settings = list_settings
         self._application = application
 
     def write(self, user: User, file: IO[bytes], *, with_secrets: bool, progress: Progress) -> Manifest:
@@ -146,6 +158,11 @@ class AccountExport:
             own_webhooks = list(archived_webhooks(self._webhooks, db, user.id, titles))
             senders = list(archived_newsletters(self._newsletters, db, user.id))
             addresses = list(archived_addresses(self._newsletters, db, user.id, titles)) if with_secrets else []
+            lists = list(archived_lists(self._live_opml, db, user.id, titles))
+            read_after = list(archived_read_after(self._old_unread, db, user.id, titles))
+            label_names = {label.id: label.name for label in own_labels}
+            list_settings = list(archived_list_settings(self._list_settings, db, user.id, titles, label_names))
+            own_bridges = list(archived_bridges(self._bridges, db, user.id)) if with_secrets else []
             total = store.count_entries(db, user.id)
         archive.write_document(records.SETTINGS, _settings(user))
         archive.write_document(records.INTEGRATIONS, self._integrations.for_archive(user.id, with_secrets=with_secrets))
@@ -175,6 +192,11 @@ class AccountExport:
         archive.write_lines(records.NEWSLETTERS, senders)
         if with_secrets:
             archive.write_lines(records.NEWSLETTER_ADDRESSES, addresses)
+        archive.write_lines(records.LIVE_OPML, lists)
+        archive.write_lines(records.READ_AFTER, read_after)
+        if with_secrets:
+            archive.write_lines(records.BRIDGES, own_bridges)
+        archive.write_lines(records.LIST_SETTINGS, list_settings)
         known = {feed.id for feed in owned}
         yield from archive.each_line(records.ENTRIES, self._entries(user.id, known, total, progress))
         yield from archive.each_line(records.DELETED_ENTRIES, self._deleted(user.id, sorted(known)))

@@ -18,8 +18,12 @@ from msgspec import Struct
 from tidings.archives import records, store
 from tidings.archives.archive_content import ArchiveContent
 from tidings.archives.archive_file import ArchiveReader
+from tidings.archives.archived_bridges import BridgeArchiver, planned_bridges, store_bridges
 from tidings.archives.archived_integrations import planned_integrations, store_integrations
+from tidings.archives.archived_list_settings import ListSettingArchiver, store_list_settings
+from tidings.archives.archived_live_opml import OpmlArchiver, store_lists
 from tidings.archives.archived_newsletters import NewsletterArchiver, planned_newsletters, store_newsletters
+from tidings.archives.archived_old_unread import ReadAfterArchiver, planned_read_after, store_read_after
 from tidings.archives.archived_rules import RuleArchiver, planned_rules, store_rules
 from tidings.archives.archived_views import ViewArchiver, store_views
 from tidings.archives.archived_webhooks import WebhookArchiver, has_main, planned_webhooks, store_webhooks
@@ -81,6 +85,10 @@ class AccountImport:
         rules: RuleArchiver,
         webhooks: WebhookArchiver,
         newsletters: NewsletterArchiver,
+        live_opml: OpmlArchiver,
+        old_unread: ReadAfterArchiver,
+        bridges: BridgeArchiver,
+        list_settings: ListSettingArchiver,
         listeners: Listeners,
         *,
         instance: InstanceSettings = DEFAULT_INSTANCE,
@@ -92,6 +100,10 @@ class AccountImport:
         self._rules = rules
         self._webhooks = webhooks
         self._newsletters = newsletters
+        self._live_opml = live_opml
+        self._old_unread = old_unread
+        self._bridges = bridges
+        self._list_settings = list_settings
         self._listeners = listeners
         self._policy = instance.policy
 
@@ -144,6 +156,14 @@ class AccountImport:
                 feed_ids=feed_ids,
                 category_ids=category_ids,
             )
+            places: dict[str, Any] = {"feed_ids": feed_ids, "category_ids": category_ids}
+            report.problems += store_lists(self._live_opml, db, user.id, content.opml_subscriptions(), **places)
+            report.problems += store_read_after(self._old_unread, db, user.id, content.read_after(), parts, **places)
+            label_ids = {normalize_for_search(label.name): label.id for label in labels.list_all(db, user.id)}
+            report.problems += store_list_settings(
+                self._list_settings, db, user.id, content.list_settings(), label_ids=label_ids, **places
+            )
+            report.problems += store_bridges(self._bridges, db, user.id, content.bridges(), parts, report.left_off)
             keeps_main = has_main(self._webhooks, db, user.id)
             notify.notify(db, notify.FEEDS)
         user = msgspec.structs.replace(user, **settings)
@@ -193,6 +213,8 @@ class AccountImport:
             letters = planned_newsletters(
                 self._newsletters, db, user.id, content.newsletters(), content.newsletter_addresses()
             )
+            old_unread = planned_read_after(self._old_unread, db, user.id, content.read_after())
+            bridges = planned_bridges(self._bridges, db, user.id, content.bridges())
         current = msgspec.structs.asdict(user)
         _, left = split_settings(content.settings, current, ())
         changes = [
@@ -204,6 +226,8 @@ class AccountImport:
         changes += planned_integrations(self._integrations, user.id, content.integrations)
         changes += hooks
         changes += letters
+        changes += old_unread
+        changes += bridges
         for _, values in content.feeds.values():
             if (url := values["feed_url"]) not in known:
                 changes += [
@@ -248,7 +272,8 @@ class AccountImport:
             | {
                 "category_id": category_ids[normalize_for_search(feed.category)],
                 "created_at": now if feed.created_at is None else from_datetime(feed.created_at),
-                "checked_at": now,
+                # It was never checked here.
+                "checked_at": now if feed.created_at is None else from_datetime(feed.created_at),
                 "next_check_at": now,
             }
             for feed, values in rows.values()
@@ -372,7 +397,7 @@ class AccountImport:
             known = entry_writes.look_up(db, {feed_id: by_feed[feed_id] for feed_id in locked})
             for feed_id in sorted(locked):
                 missing = by_feed[feed_id] - known[feed_id].ids.keys() - known[feed_id].deleted
-                store.add_deleted(db, feed_id, sorted(missing), now=self._clock())
+                store.add_deleted(db, user_id, feed_id, sorted(missing), now=self._clock())
 
 
 def _store_categories(db: Write, user_id: int, content: ArchiveContent) -> dict[str, int]:

@@ -13,13 +13,17 @@ from tidings.archives import records, salvage, validation
 from tidings.archives.archive_file import ArchiveReader
 from tidings.archives.integration_settings import ENABLED, IntegrationKind
 from tidings.archives.records import (
+    ArchivedBridge,
     ArchivedCategory,
     ArchivedDeletion,
     ArchivedEntry,
     ArchivedFeed,
     ArchivedLabel,
+    ArchivedListSetting,
     ArchivedNewsletter,
     ArchivedNewsletterAddress,
+    ArchivedOpmlSubscription,
+    ArchivedReadAfter,
     ArchivedRule,
     ArchivedView,
     ArchivedWebhook,
@@ -42,6 +46,10 @@ _KINDS: Final[dict[str, type[Struct]]] = {
     records.WEBHOOKS: ArchivedWebhook,
     records.NEWSLETTERS: ArchivedNewsletter,
     records.NEWSLETTER_ADDRESSES: ArchivedNewsletterAddress,
+    records.LIVE_OPML: ArchivedOpmlSubscription,
+    records.READ_AFTER: ArchivedReadAfter,
+    records.BRIDGES: ArchivedBridge,
+    records.LIST_SETTINGS: ArchivedListSetting,
     records.ENTRIES: ArchivedEntry,
 }
 # Maximum number of characters of a name in a report.
@@ -101,6 +109,10 @@ class ArchiveContent:
             *self.webhooks(),
             *self.newsletters(),
             *self.newsletter_addresses(),
+            *self.opml_subscriptions(),
+            *self.read_after(),
+            *self.bridges(),
+            *self.list_settings(),
         ):
             pass
         self._check_integrations()
@@ -144,6 +156,26 @@ class ArchiveContent:
         """Yield the secret addresses for newsletters; nothing for an archive without secrets."""
         if records.NEWSLETTER_ADDRESSES in self._archive.manifest.counts:
             yield from self._archive.lines(records.NEWSLETTER_ADDRESSES, ArchivedNewsletterAddress)
+
+    def opml_subscriptions(self) -> Iterator[ArchivedOpmlSubscription]:
+        """Yield the lists that the user follows; nothing for an archive from before it had them."""
+        if records.LIVE_OPML in self._archive.manifest.counts:
+            yield from self._archive.lines(records.LIVE_OPML, ArchivedOpmlSubscription)
+
+    def read_after(self) -> Iterator[ArchivedReadAfter]:
+        """Yield when unread entries become read; nothing for an archive from before it had that."""
+        if records.READ_AFTER in self._archive.manifest.counts:
+            yield from self._archive.lines(records.READ_AFTER, ArchivedReadAfter)
+
+    def list_settings(self) -> Iterator[ArchivedListSetting]:
+        """Yield order and layout of single lists; nothing for an archive from before lists had their own."""
+        if records.LIST_SETTINGS in self._archive.manifest.counts:
+            yield from self._archive.lines(records.LIST_SETTINGS, ArchivedListSetting)
+
+    def bridges(self) -> Iterator[ArchivedBridge]:
+        """Yield the bridges that the user has set up; nothing for an archive without secrets."""
+        if records.BRIDGES in self._archive.manifest.counts:
+            yield from self._archive.lines(records.BRIDGES, ArchivedBridge)
 
     def entries(self) -> Iterator[ArchivedEntry]:
         """Yield the usable entries of usable feeds."""

@@ -72,6 +72,22 @@ def import_feeds(context: RequestContext, caller: User, services: Services, arch
         return import_page(context, archives, problem=field_error(error, field="file"))
 
 
+class ImportTextForm(Form, frozen=True):
+    text: str = ""
+
+
+@routes.post("/feeds/import-text", body_limit=MAX_UPLOAD_BYTES)
+def import_from_text(
+    context: RequestContext, caller: User, services: Services, archives: ArchiveServices, form: ImportTextForm
+) -> PageResponse:
+    """Import a document that was pasted. If that fails, the form shows the reason and what was pasted."""
+    try:
+        return import_page(context, archives, services.feeds.opml.import_(caller.id, _pasted(form.text)))
+    except InvalidInput as error:
+        problem = field_error(error, field="text")
+        return import_page(context, archives, problem=problem, values={"text_typed": form.text})
+
+
 class ImportUrlForm(Form, frozen=True):
     url: str = ""
 
@@ -198,6 +214,12 @@ def _uploaded(request: Request) -> bytes:
     return body
 
 
+def _pasted(text: str) -> bytes:
+    if not text.strip():
+        raise InvalidInput(msg("Paste the text of a file first."))
+    return text.encode()
+
+
 def import_page(
     context: RequestContext,
     archives: ArchiveServices,
@@ -219,6 +241,7 @@ def import_page(
         "place": "import",
         "done": done,
         "url_typed": "",
+        "text_typed": "",
         "server_typed": "",
         "apply_all": False,
         "ttrss_server_typed": "",

@@ -8,10 +8,12 @@ from typing import Any, Final
 from msgspec import Struct
 
 from tidings.archives.archived_newsletters import NEWSLETTER
+from tidings.archives.archived_old_unread import OLD_UNREAD
 from tidings.archives.archived_rules import RULE
 from tidings.archives.archived_webhooks import WEBHOOKS
 from tidings.archives.integration_settings import IntegrationKind
 from tidings.archives.parts import SECURITY, ArchivePart, ImportReview, LeftOff, PlannedChange
+from tidings.domain.feeds.own_bridges import SERVICE_NAMES
 from tidings.http.binding import Form
 from tidings.web.language import N_, _
 from tidings.web.message_translation import translated
@@ -145,6 +147,10 @@ def _label(name: str, kinds: Mapping[str, IntegrationKind]) -> str:
         return _("Webhooks")
     if name == NEWSLETTER:
         return _("Newsletter")
+    if name in SERVICE_NAMES:
+        return SERVICE_NAMES[name]
+    if name == OLD_UNREAD:
+        return _("Mark unread entries as read after days")
     return _(_FIELDS[name][0].label) if name in _FIELDS else name
 
 
@@ -153,6 +159,8 @@ def _path(left: LeftOff, kinds: Mapping[str, IntegrationKind]) -> str:
         return "/feeds"
     if left.name == WEBHOOKS:
         return "/settings/integrations"
+    if left.name in SERVICE_NAMES:
+        return "/settings/bridges"
     if left.name in kinds:
         return f"/settings/integrations/{left.name}"
     return _FIELDS[left.name][1] if left.name in _FIELDS else "/settings"

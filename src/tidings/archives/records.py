@@ -29,6 +29,10 @@ RULES: Final = "rules.jsonl"
 WEBHOOKS: Final = "webhooks.jsonl"
 NEWSLETTERS: Final = "newsletters.jsonl"
 NEWSLETTER_ADDRESSES: Final = "newsletter_addresses.jsonl"
+LIVE_OPML: Final = "live_opml.jsonl"
+READ_AFTER: Final = "read_after.jsonl"
+BRIDGES: Final = "bridges.jsonl"
+LIST_SETTINGS: Final = "list_settings.jsonl"
 DELETED_ENTRIES: Final = "deleted_entries.jsonl"
 MEMBERS: Final = frozenset(
     {
@@ -44,6 +48,10 @@ MEMBERS: Final = frozenset(
         WEBHOOKS,
         NEWSLETTERS,
         NEWSLETTER_ADDRESSES,
+        LIVE_OPML,
+        READ_AFTER,
+        BRIDGES,
+        LIST_SETTINGS,
         DELETED_ENTRIES,
     }
 )
@@ -164,6 +172,59 @@ class ArchivedNewsletterAddress(Struct, frozen=True, kw_only=True):
     one_feed: bool = False
     category: str = ""
     """Title of the category for new feeds; empty for the first one."""
+
+
+class ArchivedListedFeed(Struct, frozen=True):
+    """A feed that a list names, or that was added for it."""
+
+    url: str
+    feed: int = 0
+    """Number of the feed that was added for it; 0 if the user had it before, or has deleted it."""
+    missing_since: datetime | None = None
+    """Since when the list does not name it any more: its user is asked."""
+
+
+class ArchivedOpmlSubscription(Struct, frozen=True):
+    """A list of feeds that the user follows."""
+
+    url: str
+    category: str
+    """Title of the category of its feeds."""
+    feeds: list[ArchivedListedFeed] = []
+
+
+class ArchivedReadAfter(Struct, frozen=True):
+    """After how many days unread entries become read: of a feed, of a category, or of all feeds."""
+
+    days: int
+    """0: never."""
+    category: str = ""
+    feed: int = 0
+
+
+class ArchivedListSetting(Struct, frozen=True, kw_only=True):
+    """The order and the layout of a list: a standard one, or that of a feed, a category or a label."""
+
+    list: str = ""
+    """unread, starred, history or shared; empty for another one."""
+    feed: int = 0
+    """Number of the feed; 0 for another list."""
+    category: str = ""
+    label: str = ""
+    direction: str = ""
+    density: str = ""
+
+
+class ArchivedBridge(Struct, frozen=True):
+    """A bridge that the user has set up. Only an archive with secrets has it."""
+
+    name: str
+    """As in `PUT /v1/bridges`."""
+    address: str
+
+    def __repr__(self) -> str:
+        """Leaves out the address, which may have a password."""
+        return f"ArchivedBridge({self.name})"
 
 
 class ArchivedFeed(Struct, frozen=True, kw_only=True):

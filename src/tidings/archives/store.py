@@ -16,9 +16,9 @@ from tidings.engine.statements import in_list
 from tidings.storage.accounts import change_log
 from tidings.storage.accounts.change_log import Kind
 from tidings.storage.entries import counters, duplicates, labels, public_links, search_index, snoozed
-from tidings.storage.entries.contents import ContentExtras
+from tidings.storage.entries.contents import ContentExtras, body, has_shared
 from tidings.storage.polling import entry_writes
-from tidings.storage.schema import enclosures, entries, entry_contents, entry_tags, feeds, tombstones
+from tidings.storage.schema import enclosures, entries, entry_contents, entry_tags, shared_contents, tombstones
 
 BATCH = 500
 
@@ -60,9 +60,11 @@ _select_entries = (
     .limit(BATCH)
 )
 _count_entries = select(func.count()).select_from(entries).where(entries.c.user_id == bindparam("user"))
-_select_contents = select(
-    entry_contents.c.entry_id, entry_contents.c.content, entry_contents.c.chapters, entry_contents.c.other_content
-).where(entry_contents.c.user_id == bindparam("user"), in_list(entry_contents.c.entry_id, "ids"))
+_select_contents = (
+    select(entry_contents.c.entry_id, body, entry_contents.c.chapters, entry_contents.c.other_content)
+    .select_from(entry_contents.outerjoin(shared_contents, has_shared))
+    .where(entry_contents.c.user_id == bindparam("user"), in_list(entry_contents.c.entry_id, "ids"))
+)
 _select_enclosures = (
     select(*columns(enclosures, Enclosure))
     .where(enclosures.c.user_id == bindparam("user"), in_list(enclosures.c.entry_id, "ids"))
@@ -70,9 +72,8 @@ _select_enclosures = (
 )
 _select_tombstones = (
     select(tombstones.c.hash)
-    .join(feeds, feeds.c.id == tombstones.c.feed_id)
     .where(
-        feeds.c.user_id == bindparam("user"),
+        tombstones.c.user_id == bindparam("user"),
         tombstones.c.feed_id == bindparam("feed"),
         tombstones.c.hash > bindparam("after"),
     )
@@ -156,9 +157,10 @@ def add_entries(db: Write, user_id: int, new: Sequence[NewEntry]) -> list[int]:
     return ids
 
 
-def add_deleted(db: Write, feed_id: int, hashes: Sequence[bytes], *, now: Instant) -> None:
+def add_deleted(db: Write, user_id: int, feed_id: int, hashes: Sequence[bytes], *, now: Instant) -> None:
     """Record that entries were deleted from a feed, so that they do not come back. hashes: not recorded yet."""
-    statements.insert_rows(db, tombstones, [{"feed_id": feed_id, "hash": hash_, "seen_at": now} for hash_ in hashes])
+    row = {"user_id": user_id, "feed_id": feed_id, "seen_at": now}
+    statements.insert_rows(db, tombstones, [row | {"hash": hash_} for hash_ in hashes])
 
 
 def _enclosure_row(user_id: int, entry_id: int, enclosure: Enclosure) -> dict[str, object]:

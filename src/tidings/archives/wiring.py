@@ -17,7 +17,10 @@ def build(parts: Parts) -> ArchiveServices:
     """Return exports and imports of accounts."""
     settings, database, clock = parts.settings, parts.database, parts.clock
     joins = parts.joins
-    archivers = (joins.integrations, joins.views, joins.rules, joins.webhooks, joins.newsletters)
+    archivers = (
+        joins.integrations, joins.views, joins.rules, joins.webhooks, joins.newsletters, joins.live_opml,
+        joins.old_unread, joins.bridges, joins.list_settings,
+    )  # fmt: skip
     account_import = AccountImport(database, clock, *archivers, parts.listeners, instance=instance_settings(settings))
     return ArchiveServices(
         account_export=AccountExport(database, clock, *archivers, application=f"Tidings {__version__}"),

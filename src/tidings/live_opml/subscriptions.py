@@ -22,7 +22,8 @@ from tidings.domain.feeds.categories import SEPARATOR, validate_title
 from tidings.domain.feeds.opml import OpmlDocument, OpmlSubscription
 from tidings.engine import notify
 from tidings.engine.database import Database, Write
-from tidings.live_opml import claims_store, store
+from tidings.live_opml import store
+from tidings.live_opml.claims_store import CLAIMS
 from tidings.live_opml.model import (
     MAX_FEEDS,
     MAX_SUBSCRIPTIONS,
@@ -103,9 +104,7 @@ class LiveOpml:
         Raises InvalidInput for a URL that is not usable or followed already, and for what is not a list of feeds;
         FetchError if it cannot be fetched.
         """
-        url = feed_changes.validate_web_url(feed_changes.normalize_scheme(url), field="url")
-        if feed_changes.has_credentials(url):
-            raise InvalidField("url", msg("leave out the name and password: the address is shown on pages."))
+        url = validate_url(url)
         await asyncio.to_thread(self._ensure_new, user_id, url)
         response = await self._fetcher.get(FetchRequest(url=url, accept=ACCEPT), [user_id], requested_by=user_id)
         document = await asyncio.to_thread(_read, response.body)
@@ -157,11 +156,11 @@ class LiveOpml:
         """Claim a subscription that is due, and return it."""
         now = self._clock()
         with self._database.writing() as db:
-            return claims_store.claim(db, worker, now=now, until=Instant(now + LEASE))
+            return CLAIMS.claim(db, worker, now=now, until=Instant(now + LEASE))
 
     def release_all(self, worker: str) -> int:
         with self._database.writing() as db:
-            return claims_store.release_all(db, worker)
+            return CLAIMS.release_all(db, worker)
 
     async def check(self, source: OpmlSource, worker: str) -> None:
         """Fetch a claimed list, and store what has changed. Errors are stored with the subscription."""
@@ -180,10 +179,7 @@ class LiveOpml:
             known = store.list_all(db, user_id)
         if any(one.url == url for one in known):
             raise InvalidField("url", msg("you follow this list already."))
-        if len(known) >= MAX_SUBSCRIPTIONS:
-            raise InvalidField(
-                "url", msg("you follow {max} lists already: end one of them first.", max=MAX_SUBSCRIPTIONS)
-            )
+        ensure_room(len(known))
 
     def _store_new(self, user_id: int, url: str, document: OpmlDocument, response: FetchResponse) -> int:
         now = self._clock()
@@ -249,6 +245,20 @@ class LiveOpml:
             store.forget_feeds(db, user_id, subscription_id, [feed_id])
             duplicates.keep_folded(db, user_id, [feed_id])
             bulk.remove(db, user_id, [feed_id])
+
+
+def validate_url(url: str) -> str:
+    """Return the address of a list. Raises InvalidField."""
+    url = feed_changes.validate_web_url(feed_changes.normalize_scheme(url), field="url")
+    if feed_changes.has_credentials(url):
+        raise InvalidField("url", msg("leave out the name and password: the address is shown on pages."))
+    return url
+
+
+def ensure_room(count: int) -> None:
+    """Raise InvalidField if a user who follows so many lists may not follow another one."""
+    if count >= MAX_SUBSCRIPTIONS:
+        raise InvalidField("url", msg("you follow {max} lists already: end one of them first.", max=MAX_SUBSCRIPTIONS))
 
 
 def _read(body: bytes) -> OpmlDocument:

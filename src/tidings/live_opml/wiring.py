@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tidings.base.messages import msg
+from tidings.live_opml.archiving import ListArchiver
 from tidings.live_opml.services import LiveOpmlServices
 from tidings.live_opml.subscriptions import LiveOpml
 from tidings.live_opml.worker import ListChecker
@@ -11,6 +12,7 @@ from tidings.wiring.slice import Parts, Slice
 
 
 def build(parts: Parts) -> LiveOpmlServices:
+    parts.joins.live_opml = ListArchiver(parts.clock)
     return LiveOpmlServices(LiveOpml(parts.database, parts.clock, parts.fetcher, parts.listeners))
 
 

@@ -50,19 +50,18 @@ class OldUnread:
         category_days, feed_days: by id; None removes a setting.
         Raises InvalidInput for a number that is not allowed, and for feeds and categories that are not the user's.
         """
-        _check_days("days", [days])
-        _check_days("categories", category_days.values())
-        _check_days("feeds", feed_days.values())
+        check_days("days", [days])
+        check_days("categories", category_days.values())
+        check_days("feeds", feed_days.values())
         with self._database.writing() as db:
-            _check_places(db, user_id, category_days, feed_days)
+            check_places(db, user_id, category_days, feed_days)
             if days is not None:
                 store.put(db, user_id, _setting(days), category_id=None, feed_id=None)
             for category_id, number in category_days.items():
                 store.put(db, user_id, _setting(number), category_id=category_id, feed_id=None)
             for feed_id, number in feed_days.items():
                 store.put(db, user_id, _setting(number), category_id=None, feed_id=feed_id)
-            if len(store.settings(db, user_id)) > MAX_SETTINGS:
-                raise InvalidField("feeds", msg("at most {max} feeds and categories may have days.", max=MAX_SETTINGS))
+            ensure_few(len(store.settings(db, user_id)))
 
 
 def days_by_feed(
@@ -117,13 +116,21 @@ def _old_entries(db: Read, user_id: int, now: Instant, limit: int) -> list[int]:
     return found
 
 
-def _check_days(field: str, days: Iterable[int | None]) -> None:
+def ensure_few(count: int) -> None:
+    """Raise InvalidField if a user may not have so many settings."""
+    if count > MAX_SETTINGS:
+        raise InvalidField("feeds", msg("at most {max} feeds and categories may have days.", max=MAX_SETTINGS))
+
+
+def check_days(field: str, days: Iterable[int | None]) -> None:
+    """Raise InvalidField for a number that is not allowed."""
     for number in days:
         if number is not None and not 0 <= number <= MAX_DAYS:
             raise InvalidField(field, msg("send days from 1 to {max}, or 0 for never.", max=MAX_DAYS))
 
 
-def _check_places(db: Read, user_id: int, category_ids: Iterable[int], feed_ids: Iterable[int]) -> None:
+def check_places(db: Read, user_id: int, category_ids: Iterable[int], feed_ids: Iterable[int]) -> None:
+    """Raise InvalidField for categories and feeds that are not the user's."""
     known = {one.id for one in categories.list_all(db, user_id)}
     for category_id in category_ids:
         if category_id not in known:
