@@ -24,8 +24,10 @@ def main() -> int:
         lists,
         pages,
         queries,
+        rendering,
         rules,
         schedule,
+        subscribers,
         sync,
     )
 
@@ -37,6 +39,7 @@ def main() -> int:
         "imports": imports.run,
         "pages": pages.run,
         "queries": queries.run,
+        "rendering": rendering.run,
         "rules": rules.run,
         "schedule": schedule.run,
         "sync": sync.run,
@@ -46,6 +49,7 @@ def main() -> int:
         "events": events.run,
         "growth": growth.run,
         "capacity": capacity.run,
+        "subscribers": subscribers.run,
     }
     chosen = sys.argv[1:] or list(known)
     if unknown := [name for name in chosen if name not in known]:

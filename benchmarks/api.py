@@ -10,36 +10,38 @@ of a start, the memory of all processes and the size of the database.
 Our answers are checked again after each turn. An error, an empty list or an answer about other data ends the program
 with an AssertionError, before anything is written.
 
-Requests are sent by wrk if it is installed, otherwise by threads of this process, which slows down short answers.
+Then all feed readers that are there are asked for what apps ask for (`app_race`): FreshRSS, given by --freshrss PATH,
+and the library `reader`, of the interpreter --reader PYTHON. Their rates are in build/bench-api-apps.svg.
 """
 
 from __future__ import annotations
 
 import base64
-import http.client
 import json
-import re
-import shutil
-import subprocess
 import sys
 import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from hashlib import sha256
 from pathlib import Path
 from statistics import median
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import Struct
 from sqlalchemy import text
 
-from benchmarks import reference
+from benchmarks import app_race, apps, freshrss, load, peers, reference
+from benchmarks.app_race import Figures, HttpRacer, LibraryRacer, Racer
+from benchmarks.freshrss import FRESHRSS
+from benchmarks.library import RAN_AS, READER
+from benchmarks.library import running as running_library
 from benchmarks.lists import databases
+from benchmarks.load import CONNECTIONS, Request
 from benchmarks.memory import SETTLE_S, memory_mib, peak_of
+from benchmarks.peers import OURS, Peers
 from benchmarks.plots import Bars, write_bars
 from benchmarks.reference import REFERENCE
 from support.people import PASSWORD, Cast, Person, call
@@ -48,19 +50,17 @@ from support.visitors import Visitor
 from tidings.base.times import DAY, MINUTE, Instant
 from tidings.content.model import ParsedEnclosure
 from tidings.domain.entries.entries import EntryStatus, ReadyEntry
+from tidings.services.clock import system_clock
 from tidings.storage.feeds import feeds
 from tidings.storage.polling import entry_writes
 from tidings.wiring.services import AllServices
 
 CATEGORIES, FEEDS, ENTRIES = 20, 500, 100_000
-CONNECTIONS: Final = 8
-TURNS, TURN_S = 5, 1.0
-# A turn with fewer answers than FEW says little, one without any says nothing: it is repeated with LONG_TURN_S.
-FEW, LONG_TURN_S = 5 * CONNECTIONS, 8.0
 CHANGE_EVERY_S: Final = 0.05
 INDEXING_LIMIT_S: Final = 300.0
 RESULT: Final = Path("build/bench-api.json")
 PLOT: Final = RESULT.with_suffix(".svg")
+APPS_PLOT: Final = RESULT.with_name("bench-api-apps.svg")
 ENGINES: Final = ("sqlite", "postgresql")
 RATE: Final = "requests a second"
 MARKED, IMPORTED = 10_000, 500
@@ -125,23 +125,85 @@ class Result(Struct, frozen=True):
         return self.ratio is not None and self.ratio < self.minimum
 
 
-def run() -> int:
-    sender = "wrk" if shutil.which("wrk") else "threads of this process (wrk is not installed)"
-    sys.stdout.write(f"native API, {CONNECTIONS} connections, requests by {sender}\n")
+def run(arguments: Sequence[str]) -> int:
+    options = peers.parse(arguments, program="benchmarks.api", has_turns=True)
+    there = peers.found(options)
+    sys.stdout.write(
+        f"native API, {CONNECTIONS} connections, requests by {load.sender()}\n{peers.missing_lines(there)}"
+    )
     results: list[Result] = []
-    with _reference() if reference.is_installed() else nullcontext() as other:
+    figures: list[Figures] = []
+    with ExitStack() as stack:
+        other = stack.enter_context(_reference()) if there.reference else None
+        racers = _racers(stack, there, other)
         for number, engine in enumerate(ENGINES):
             with tempfile.TemporaryDirectory() as folder, _service(engine, Path(folder)) as (service, ours):
-                with peak_of(service) as peak:
-                    results += _compare(number, ours, other)
-                results += _footprint(service, ours, peak.mib, other)
-    _write(sender, results)
+                peak_mib = 0.0
+                if not options.is_apps_only:
+                    with peak_of(service) as peak:
+                        results += _compare(number, ours, other, options.turns)
+                    peak_mib = peak.mib
+                figures += app_race.race([_racer(_app_account(ours)), *racers], options.turns)
+                if not options.is_apps_only:
+                    results += _footprint(service, ours, peak_mib, other)
+    _write(results, figures)
     return int(any(result.is_too_slow for result in results))
 
 
-def _write(sender: str, results: list[Result]) -> None:
+def _racers(stack: ExitStack, there: Peers, other: Server | None) -> list[Racer]:
+    """Return the other feed readers that apps are compared with, started and filled."""
+    racers: list[Racer] = []
+    if other is not None:
+        racers.append(_racer(apps.Server(REFERENCE, other.url, other.username, other.password, ())))
+    if there.freshrss is not None:
+        racers.append(_racer(stack.enter_context(_freshrss(there.freshrss))))
+    if there.reader is not None:
+        library = stack.enter_context(running_library(there.reader))
+        library.fill(CATEGORIES, FEEDS, _entries())
+        sys.stdout.write(f"{READER} {library.do('version')}, {RAN_AS}\n")
+        racers.append(LibraryRacer(library))
+    return racers
+
+
+@contextmanager
+def _freshrss(snapshot: Path) -> Iterator[apps.Server]:
+    with freshrss.installed(snapshot) as installation:
+        installation.fill(CATEGORIES, FEEDS, _entries())
+        with freshrss.serving(installation) as url:
+            sys.stdout.write(f"{FRESHRSS} {installation.version}, {freshrss.SERVED_BY}\n")
+            yield apps.Server(FRESHRSS, url, freshrss.USERNAME, freshrss.PASSWORD, ())
+
+
+def _app_account(ours: Server) -> apps.Server:
+    """Return our server as an app sees it, with an app password."""
+    body = json.dumps({"name": "benchmark"})
+    created = _ask(
+        ours, "/v1/api-passwords", Case("/v1/api-passwords", _has("password"), method="POST", body=body, status=201)
+    )
+    return apps.Server(OURS[ours.name], ours.url, ours.username, created["password"], ())
+
+
+def _racer(server: apps.Server) -> Racer:
+    return HttpRacer(server, entries=ENTRIES, unread=ENTRIES * 3 // 10)
+
+
+def _entries() -> Iterator[ReadyEntry]:
+    now = system_clock()
+    return (_entry(number, now) for number in range(ENTRIES))
+
+
+def _write(results: list[Result], figures: list[Figures]) -> None:
+    """Write all figures, and plots. results: none if only the requests of apps were measured."""
     RESULT.parent.mkdir(exist_ok=True)
-    RESULT.write_bytes(msgspec.json.format(msgspec.json.encode({"requests_by": sender, "results": results})))
+    measured = {"requests_by": load.sender(), "results": results, "apps": figures}
+    RESULT.write_bytes(msgspec.json.format(msgspec.json.encode(measured)))
+    readers, groups = app_race.bars(figures)
+    write_bars(APPS_PLOT, title=f"what apps ask for: {RATE}", engines=readers, groups=groups)
+    if results:
+        _write_ratios(results)
+
+
+def _write_ratios(results: list[Result]) -> None:
     is_compared = any(result.ratio is not None for result in results)
     shown = {
         (result.case, result.engine): result.ratio if is_compared else median(result.rates)
@@ -229,6 +291,7 @@ def _reference() -> Iterator[Server]:
     with reference.started() as said:
         reference.sql("truncate feeds cascade")
         reference.run("seed", str(FEEDS), str(ENTRIES))
+        reference.enable_app_apis(said["USER"], said["PASSWORD"])
         reference.sql("vacuum analyze")
         server = _located(Server(REFERENCE, said["URL"], said["TOKEN"], said["USER"], said["PASSWORD"]))
         # Once: the measurements change the number of starred entries.
@@ -277,18 +340,18 @@ def _cases(server: Server) -> dict[str, Case]:
     }  # fmt: skip
 
 
-def _compare(engine: int, ours: Server, other: Server | None) -> list[Result]:
+def _compare(engine: int, ours: Server, other: Server | None, turns_of_each: int) -> list[Result]:
     """engine: which of the minimums apply. Prints and returns the result of each case."""
     _check(ours)
     sys.stdout.write(f"{ours.name}: {RATE}\n")
     results = []
     for name, case in _cases(ours).items():
         servers = [ours, *([other] if other and not case.is_page else [])]
-        turns = [[_rate_of_turn(server, name) for server in servers] for _ in range(TURNS)]
+        turns = [[_rate_of_turn(server, name) for server in servers] for _ in range(turns_of_each)]
         results.append(_result(ours.name, name, case.minimum[engine], turns))
     for name, time_once in {"mark 10,000 as read": _mark_all, "import of 500 feeds": _import}.items():
         servers = [ours, *([other] if other else [])]
-        turns = [[1 / time_once(server, f"{ours.name}-{turn}") for server in servers] for turn in range(TURNS)]
+        turns = [[1 / time_once(server, f"{ours.name}-{turn}") for server in servers] for turn in range(turns_of_each)]
         results.append(_result(ours.name, name, 0, turns))
     return results
 
@@ -440,9 +503,9 @@ def _headers(server: Server, case: Case | None) -> dict[str, str]:
 
 def _rate(server: Server, case: Case) -> float:
     """Return the requests per second of one turn. Raises AssertionError for an answer with another status."""
-    headers = _headers(server, case)
+    sent = Request(server.url + case.path, case.method, _headers(server, case), (case.body,), case.status)
     with _changing(server, case.changed) if case.changed else nullcontext():
-        return _rate_of_wrk(server, case, headers) if shutil.which("wrk") else _rate_of_threads(server, case, headers)
+        return load.rate(sent)
 
 
 @contextmanager
@@ -465,52 +528,6 @@ def _changing(server: Server, feed_id: int) -> Iterator[None]:
     finally:
         is_over.set()
         changing.join()
-
-
-def _rate_of_wrk(server: Server, case: Case, headers: dict[str, str]) -> float:
-    rate = _run_wrk(server, case, headers, TURN_S)
-    return rate if rate * TURN_S >= FEW else _run_wrk(server, case, headers, LONG_TURN_S)
-
-
-def _run_wrk(server: Server, case: Case, headers: dict[str, str], seconds: float) -> float:
-    with tempfile.NamedTemporaryFile("w", suffix=".lua") as script:
-        script.write(f"wrk.method = {json.dumps(case.method)}\nwrk.body = {json.dumps(case.body)}\n")
-        script.flush()
-        sent = [f"-H{name}: {value}" for name, value in headers.items()]
-        command = ["wrk", "-t2", f"-c{CONNECTIONS}", f"-d{seconds:g}s", "--timeout=30s", f"-s{script.name}", *sent]
-        printed = subprocess.run(  # noqa: S603
-            [*command, server.url + case.path], check=True, stdout=subprocess.PIPE, text=True
-        ).stdout
-    assert "Non-2xx" not in printed, (server.name, case.path, printed)
-    found = re.search(r"Requests/sec:\s*([\d.]+)", printed)
-    assert found, printed
-    assert "Socket errors" not in printed, (server.name, case.path, printed)
-    return float(found[1])
-
-
-def _rate_of_threads(server: Server, case: Case, headers: dict[str, str]) -> float:
-    counts = [0] * CONNECTIONS
-    failures: list[int] = []
-    started = time.perf_counter()
-
-    def send_all(number: int) -> None:
-        connection = http.client.HTTPConnection(urlsplit(server.url).netloc, timeout=60)
-        while time.perf_counter() - started < TURN_S and not failures:
-            connection.request(case.method, case.path, case.body or None, headers)
-            answer = connection.getresponse()
-            answer.read()
-            counts[number] += 1
-            if answer.status != case.status:
-                failures.append(answer.status)
-        connection.close()
-
-    threads = [threading.Thread(target=send_all, args=[number]) for number in range(CONNECTIONS)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not failures, (server.name, case.path, failures)
-    return sum(counts) / (time.perf_counter() - started)
 
 
 def _expect(is_right: bool, answer: Any) -> None:
@@ -553,4 +570,5 @@ def _is_nothing(answer: Any) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(run())
+    peers.end_in_order()
+    sys.exit(run(sys.argv[1:]))

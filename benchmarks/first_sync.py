@@ -32,19 +32,20 @@ ITEMS_PER_REQUEST = (150, 9_999)
 
 
 class ReaderApp:
-    def __init__(self, server: Server, items_per_request: int) -> None:
+    def __init__(self, server: Server, items_per_request: int, unread: int = apps.ENTRIES) -> None:
         self.name = f"Reader, {items_per_request} items per request"
         self._server = server
         self._items_per_request = items_per_request
+        self._unread = unread
 
     def sync(self, connection: http.client.HTTPConnection) -> int:
         """Return the number of entries received."""
         token = apps.sign_in(self._server)
         headers = {"Authorization": f"GoogleLogin auth={token}"}
-        for path in ("tag/list", "subscription/list"):
+        for path in ("tag/list?output=json", "subscription/list?output=json"):
             assert self._get(connection, path, headers)
         ids = list(self._ids(connection, headers))
-        assert len(list(self._ids(connection, headers, xt=READ))) == len(ids)
+        assert len(list(self._ids(connection, headers, xt=READ))) == self._unread
         assert len(list(self._ids(connection, headers, s=STARRED))) == len(ids) // 50
         received = 0
         for some in _in_portions(ids, self._items_per_request):

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 WIDTH, HEIGHT = 760, 300
 LEFT, RIGHT, TOP, BOTTOM = 60, 20, 40, 40
-COLORS = ("#b0602a", "#2a62b0", "#3a8a4d")
+COLORS = ("#b0602a", "#2a62b0", "#3a8a4d", "#8a4d9e", "#777777")
 
 
 class Curve(Struct, frozen=True):
@@ -37,37 +37,41 @@ class Bars(Struct, frozen=True):
 
 
 def write_bars(path: Path, *, title: str, engines: Sequence[str], groups: Sequence[Bars]) -> None:
-    """Write a plot of groups of bars, below each other, on a logarithmic axis. Raises ValueError without any value."""
+    """Write a plot of groups of bars, below each other, on a logarithmic axis.
+
+    engines: at most as many as there are colors. Raises ValueError without any value.
+    """
     values = [value for group in groups for value in group.values if value is not None]
     if not values or min(values) <= 0:
         raise ValueError("a logarithmic axis needs values above zero")
     lowest, highest = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)) + 0.001)
     left, row, bar = 200, 12 * len(engines) + 8, 10
     width, height = WIDTH - left - 60, row * len(groups)
+    top = TOP + 20  # below the names
 
     def x(value: float) -> float:
         return left + width * (math.log10(value) - lowest) / (highest - lowest)
 
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height + 70}"',
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height + top + 30}"',
         ' font-family="sans-serif" font-size="12">',
-        f'<rect width="{WIDTH}" height="{height + 70}" fill="#fff"/>',
+        f'<rect width="{WIDTH}" height="{height + top + 30}" fill="#fff"/>',
         f'<text x="10" y="20" font-size="14">{escape(title)}</text>',
     ]
     for power in range(lowest, highest + 1):
-        parts.append(f'<path d="M{x(10.0**power):.1f} {TOP}V{TOP + height}" stroke="#ddd"/>')
+        parts.append(f'<path d="M{x(10.0**power):.1f} {top - 6}V{top + height}" stroke="#ddd"/>')
         parts.append(
-            f'<text x="{x(10.0**power):.1f}" y="{TOP + height + 16}" text-anchor="middle">{10.0**power:g}</text>'
+            f'<text x="{x(10.0**power):.1f}" y="{top + height + 16}" text-anchor="middle">{10.0**power:g}</text>'
         )
     for number, (engine, color) in enumerate(zip(engines, COLORS, strict=False)):
-        parts.append(f'<text x="{WIDTH - 110 * (len(engines) - number)}" y="20" fill="{color}">{escape(engine)}</text>')
+        parts.append(f'<text x="{10 + 150 * number}" y="40" fill="{color}">{escape(engine)}</text>')
     for place, group in enumerate(groups):
-        top = TOP + row * place
-        parts.append(f'<text x="{left - 8}" y="{top + row / 2 + 2:g}" text-anchor="end">{escape(group.name)}</text>')
+        first = top + row * place
+        parts.append(f'<text x="{left - 8}" y="{first + row / 2 + 2:g}" text-anchor="end">{escape(group.name)}</text>')
         for number, value in enumerate(group.values):
             if value is None:
                 continue
-            y = top + 12 * number
+            y = first + 12 * number
             size = f'width="{max(1.0, x(value) - left):.1f}" height="{bar}" fill="{COLORS[number]}"'
             parts.append(f'<rect x="{left}" y="{y}" {size}/>')
             parts.append(f'<text x="{max(1.0, x(value)) + 4:.1f}" y="{y + 9}" font-size="10">{value:.3g}</text>')

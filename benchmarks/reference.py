@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import os
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 REFERENCE = "the reference"
+# Characters of its log that are shown when a command fails.
+LOG_SIZE = 2_000
 _COMMAND = Path(os.environ.get("TIDINGS_PEER", Path(__file__).parents[2] / "shared" / "tools" / "peer"))
 
 
@@ -31,8 +34,14 @@ def started() -> Iterator[dict[str, str]]:
 
 
 def run(*arguments: str) -> str:
-    """Return what the command prints. Raises CalledProcessError."""
-    return subprocess.run([_COMMAND, *arguments], check=True, stdout=subprocess.PIPE, text=True).stdout  # noqa: S603
+    """Return what the command prints. Raises RuntimeError with the end of its log, which is not shown otherwise."""
+    # A file, since programs that it starts keep a pipe open.
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as log:
+        done = subprocess.run([_COMMAND, *arguments], stdout=subprocess.PIPE, stderr=log, text=True, check=False)  # noqa: S603
+        if done.returncode:
+            log.seek(0)
+            raise RuntimeError(f"{_COMMAND.name} {arguments[0]} failed: {log.read()[-LOG_SIZE:]}")
+    return done.stdout
 
 
 def sql(*statements: str) -> str:

@@ -61,7 +61,7 @@ def _once(found: list[bytes]) -> Speed:
     entries = 0
     for body in found:
         began = time.process_time()
-        parsed = _entries(body)
+        parsed = entries_of(body)
         parse_s += time.process_time() - began
         began = time.process_time()
         for entry in parsed:
@@ -76,7 +76,8 @@ def _once(found: list[bytes]) -> Speed:
     return Speed(len(found), entries, sum(map(len, found)) / 1e6, parse_s, clean_s, prepare_s)
 
 
-def _entries(body: bytes) -> tuple[ParsedEntry, ...]:
+def entries_of(body: bytes) -> tuple[ParsedEntry, ...]:
+    """Return the entries of a document, () if it is not a feed."""
     try:
         return parse_feed(body, url=ADDRESS, now=NOW).entries
     except FeedError:
