@@ -18,6 +18,8 @@ from playwright.sync_api import Browser, sync_playwright
 FLAGS: Final = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
+    # A tenth less processor time: pages of the same site share a process, which need not start for each test.
+    "--renderer-process-limit=1", "--num-raster-threads=1",
 )  # fmt: skip
 # The first one is the browser without windows of its own, which takes a third less processor time.
 _PROGRAMS: Final = ("chromium-headless-shell", "chromium", "chromium-browser")

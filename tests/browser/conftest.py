@@ -6,10 +6,17 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser
 
+from browser import readers
 from browser.chromium import ChromiumMissing, chromium
 from browser.readers import SCREENS, Reader, reading
 from support.people import Person
 from support.running import RunningService
+
+
+@pytest.fixture(scope="package", autouse=True)
+def _worker_with_long(pytestconfig: pytest.Config) -> None:
+    """Let pages of all tests find the service worker with --long."""
+    readers.defaults["has_worker"] = bool(pytestconfig.getoption("--long"))
 
 
 @pytest.fixture(scope="package")

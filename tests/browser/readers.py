@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, expect
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, Route, expect
 
 from support.people import PASSWORD, Person
 from support.running import RunningService
@@ -16,12 +16,17 @@ from tidings.domain.accounts.events import Method, Origin
 
 # The machine may be busy with other work.
 TIMEOUT_MS = 60_000
+_POLL_MS = 10
 expect.set_options(timeout=TIMEOUT_MS)
 # A script has run when it has been imported, whoever asked for it first.
 _IMPORT: Final = """(file) => {
     const { src } = document.querySelector("script[src$='/reading.js']");
     return import(src.replace("reading.js", file)).then(() => null);
 }"""
+# As in a browser that has none. (To block it, as Playwright can, is a warning on the console of each page.)
+_NO_WORKER: Final = "delete Navigator.prototype.serviceWorker"
+# How tests open pages unless they say otherwise; conftest.py sets it.
+defaults: Final = {"has_worker": False}
 # Contexts of the browser.
 SCREENS: Final[dict[str, dict[str, Any]]] = {
     "wide": {"viewport": {"width": 1280, "height": 800}},
@@ -77,10 +82,19 @@ class Reader:
 
 
 @contextmanager
-def reading(browser: Browser, service: RunningService, **settings: Any) -> Iterator[Reader]:
-    """Open a browser context. settings: of Playwright. Raises AssertionError at the end if there are complaints."""
+def reading(
+    browser: Browser, service: RunningService, *, has_worker: bool = False, **settings: Any
+) -> Iterator[Reader]:
+    """Open a browser context. Raises AssertionError at the end if there are complaints.
+
+    has_worker: whether pages find a service worker to install, which takes as long as most tests without it. With
+        --long they always do.
+    settings: of Playwright.
+    """
     context = browser.new_context(**{"reduced_motion": "reduce", "locale": "en-GB"} | settings)
     context.set_default_timeout(TIMEOUT_MS)
+    if not (has_worker or defaults["has_worker"]):
+        context.add_init_script(_NO_WORKER)
     reader = Reader(service, context, context.new_page())
     context.on("console", lambda message: _note_message(reader, message))
     context.on("weberror", lambda error: reader.complaints.append(f"script: {error.error}"))
@@ -95,6 +109,20 @@ def reading(browser: Browser, service: RunningService, **settings: Any) -> Itera
     finally:
         context.close()
     assert not reader.complaints, "\n".join(reader.complaints)
+
+
+@contextmanager
+def held_back(page: Page, url: str) -> Iterator[None]:
+    """Hold requests back until the block ends, in which there is one. url: a glob pattern."""
+    held: list[Route] = []
+    is_over = False
+    page.route(url, lambda route: route.continue_() if is_over else held.append(route))
+    yield
+    while not held:
+        page.wait_for_timeout(_POLL_MS)
+    is_over = True
+    for route in held:
+        route.continue_()
 
 
 def _note_message(reader: Reader, message: ConsoleMessage) -> None:

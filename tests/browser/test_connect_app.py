@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from typing import Any
 
 import pytest
 import zxingcpp
@@ -34,7 +35,7 @@ def scanned(page: Page, name: str) -> list[str]:
 def test_address_and_password_are_scanned_from_the_page(
     browser: Browser, service: RunningService, alice: Person, colours: str, size: dict[str, int], scripts: bool
 ) -> None:
-    settings = {"color_scheme": colours, "viewport": size, "java_script_enabled": scripts}
+    settings: dict[str, Any] = {"color_scheme": colours, "viewport": size, "java_script_enabled": scripts}
     with reading(browser, service, **settings) as reader:
         reader.set_session(alice)
         page = reader.go("/settings/apps")

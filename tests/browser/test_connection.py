@@ -21,8 +21,8 @@ pytestmark = pytest.mark.slow
 @pytest.fixture
 def reader(browser: Browser, service: RunningService, alice: Person, site: Publisher) -> Iterator[Reader]:
     alice.has_feed(site, ["Rain", "Sun"])
-    # What the service worker has kept by then would be shown; tests/browser/test_offline.py is about that.
-    with reading(browser, service, viewport={"width": 1280, "height": 800}, service_workers="block") as made:
+    # What a service worker has kept by then would be shown; tests/browser/test_offline.py is about that.
+    with reading(browser, service, viewport={"width": 1280, "height": 800}) as made:
         made.loses_connection = True
         made.set_session(alice)
         yield made
@@ -190,7 +190,8 @@ def test_waiting_for_a_whole_article_is_shown_and_it_is_fetched_once(reader: Rea
 def fill_rules(reader: Reader) -> Page:
     """Return the page of the filters, with a rule that is not saved."""
     page = reader.go("/settings/filters")
-    page.get_by_label("Block").fill("EntryTitle=Rain")
+    page.locator("#conditions-block").get_by_role("button", name="Write as text").click()
+    page.locator("#field-block_filter_entry_rules").fill("EntryTitle=Rain")
     return page
 
 
@@ -206,7 +207,7 @@ def test_what_was_typed_without_a_connection_stays_and_is_saved_by_retry(reader:
 
     notice = page.locator("#notice")
     expect(notice).to_contain_text("No connection")
-    expect(page.get_by_label("Block")).to_have_value("EntryTitle=Rain")
+    expect(page.locator("#field-block_filter_entry_rules")).to_have_value("EntryTitle=Rain")
     reader.context.set_offline(False)
     with page.expect_navigation():
         notice.get_by_role("button", name="Retry").click()

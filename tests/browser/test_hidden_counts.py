@@ -34,8 +34,9 @@ def test_numbers_are_in_sidebar_title_and_icon_unless_the_user_hides_them(
     page = reader.go("/unread")
     counts = page.locator("[data-count=unread]")
 
-    assert counts.count() == 2
-    assert [one.is_visible() for one in counts.all()] == [not hides] * 2
+    # In the sidebar, in the head of the list and beside the list.
+    assert counts.count() == 3
+    assert [one.is_visible() for one in counts.all()] == [not hides] * 3
     if hides:
         alice.put("/v1/entries", {"entry_ids": [alice.entries()[0]["id"]], "status": "read"}, status=204)
         # Counts are fetched when the page is looked at again.
@@ -47,4 +48,6 @@ def test_numbers_are_in_sidebar_title_and_icon_unless_the_user_hides_them(
         expect(page).to_have_title(re.compile(r"^\(2\) Unread"))
         assert str(page.locator(ICON).get_attribute("href")).startswith("data:")
     assert bool(page.locator("[data-count]:visible").count()) is not hides
+    reader.go(f"/feeds/{alice.entries()[0]['feed_id']}")
+    assert bool(page.locator(".overview [data-count]:visible").count()) is not hides
     assert alice.get("/v1/feeds/counters")["unreads"]

@@ -50,7 +50,7 @@ def feed(url: str) -> bytes:
 
 @pytest.fixture
 def reader(browser: Browser, service: RunningService, alice: Person) -> Iterator[Reader]:
-    with reading(browser, service, viewport={"width": 1280, "height": 800}) as created:
+    with reading(browser, service, has_worker=True, viewport={"width": 1280, "height": 800}) as created:
         created.set_session(alice)
         # What the pages themselves are refused by their policy is told on the console: it was in the way, as it should.
         yield created

@@ -1,4 +1,7 @@
-"""What people do with Tidings in a browser, from the first page to the last: on both engines, wide and on a phone."""
+"""What people do with Tidings in a browser, from the first page to the last: wide or on a phone, light or dark.
+
+With --long each of them wide and on a phone, light and dark, and on both engines.
+"""
 
 from __future__ import annotations
 
@@ -23,32 +26,30 @@ pytestmark = pytest.mark.slow
 
 
 SCREENS: Final[dict[str, dict[str, Any]]] = {
-    "wide, light": {"viewport": {"width": 1280, "height": 800}, "color_scheme": "light"},
-    "phone, dark": {"viewport": {"width": 390, "height": 844}, "color_scheme": "dark"},
+    "wide": {"viewport": {"width": 1280, "height": 800}, "color_scheme": "light"},
+    "phone": {"viewport": {"width": 390, "height": 844}, "color_scheme": "dark"},
 }
 
 
-@pytest.fixture(params=SCREENS)
-def reader(
-    request: pytest.FixtureRequest, browser: Browser, service: RunningService, alice: Person
-) -> Iterator[Reader]:
-    with reading(browser, service, **SCREENS[request.param]) as created:
+@pytest.fixture
+def reader(browser: Browser, service: RunningService, alice: Person, screen_name: str) -> Iterator[Reader]:
+    with reading(browser, service, has_worker=True, **SCREENS[screen_name]) as created:
         created.set_session(alice)
         yield created
 
 
-@pytest.fixture(params=["light", "dark"])
+@pytest.fixture(params=["light", pytest.param("dark", marks=pytest.mark.long)])
 def desk(request: pytest.FixtureRequest, browser: Browser, service: RunningService, alice: Person) -> Iterator[Reader]:
     """A wide screen, where an article opens beside its list, and a keyboard."""
-    with reading(browser, service, **SCREENS["wide, light"] | {"color_scheme": request.param}) as created:
+    with reading(browser, service, has_worker=True, **SCREENS["wide"] | {"color_scheme": request.param}) as created:
         created.set_session(alice)
         yield created
 
 
-@pytest.fixture(params=["light", "dark"])
+@pytest.fixture(params=[pytest.param("light", marks=pytest.mark.long), "dark"])
 def plain(request: pytest.FixtureRequest, browser: Browser, service: RunningService, alice: Person) -> Iterator[Reader]:
     """A browser without script, on a phone."""
-    screen = SCREENS["phone, dark"] | {"color_scheme": request.param}
+    screen = SCREENS["phone"] | {"color_scheme": request.param}
     with reading(browser, service, java_script_enabled=False, **screen) as created:
         created.set_session(alice)
         yield created
@@ -69,6 +70,8 @@ def test_signing_in_returns_to_the_requested_page(
         reader.page.get_by_label("Password").fill(alice.password)
         reader.page.keyboard.press("Enter")
         expect(reader.page).to_have_url(f"{service.url}/starred")
+        # Before its style sheet has arrived, a page shows the links of narrow screens.
+        reader.page.wait_for_load_state()
         reader.page.get_by_role("link", name="Unread").first.click()
         expect(reader.page.get_by_role("link", name="Rain tomorrow")).to_be_visible()
 
@@ -181,7 +184,7 @@ def test_the_back_button_shows_nothing_after_signing_out(
     browser: Browser, service: RunningService, alice: Person, site: Publisher, is_shared: bool
 ) -> None:
     alice.has_feed(site, ["Private reading"])
-    with reading(browser, service, **SCREENS["wide, light"]) as stranger:
+    with reading(browser, service, **SCREENS["wide"]) as stranger:
         page = stranger.go("/unread")
         page.get_by_label("Username").fill(alice.user.username)
         page.get_by_label("Password").fill(alice.password)
@@ -191,6 +194,7 @@ def test_the_back_button_shows_nothing_after_signing_out(
         page.wait_for_url("**/unread")
         expect(page.get_by_text("Private reading").first).to_be_visible()
         stranger.go("/settings")
+        page.locator("[popovertarget=account]").click()
         page.get_by_role("button", name="Sign out").click()
         page.wait_for_url("**/sign-in")
 
@@ -309,7 +313,7 @@ def test_no_label_of_the_bar_below_an_article_is_cut(
     alice.has_feed(site, ["One", "Two"])
     linkding = {"enabled": True, "url": "https://links.example.org", "token": "t"}
     alice.put("/v1/integrations", {"linkding": linkding}, status=201)
-    with reading(browser, service, **SCREENS["phone, dark"]) as reader:
+    with reading(browser, service, **SCREENS["phone"]) as reader:
         reader.set_session(alice)
         page = reader.go(f"/entries/{alice.entries()[0]['id']}")
         labels = page.locator(".bottom button span")

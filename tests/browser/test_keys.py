@@ -12,16 +12,17 @@ from browser.readers import Reader, reading
 from support.people import Person, rss
 from support.publisher import Publisher
 from support.running import RunningService
-from tidings.web.pages.json_endpoints import KEYS
+from tidings.domain.accounts.users import User
+from tidings.web.shortcuts import help_groups
 
 pytestmark = pytest.mark.slow
 
 # Here or in test_journeys.py.
 TESTED = (
-    set("jknpovVcCmMfsdAzrR/+?→←aFwGJK#")
+    set("jknpovVcCmMfsSdAzrR/+?→←aFwGJK#")
     | {"g u", "g b", "g h", "g f", "g c", "g s", "g g", "Enter", "Esc"}
     | {"Space", "Shift+Space", "PageDown", "PageUp", "Home", "End"}
-    # In test_players.
+    # S in test_sharing, P in test_players.
     | {"P"}
 )
 
@@ -81,7 +82,9 @@ def shows(page: Page, title: str) -> None:
 
 
 def test_every_listed_key_is_tested() -> None:
-    assert {key for _name, keys in KEYS for pressed, _what in keys for key in pressed} == TESTED
+    groups = help_groups(User(1, "alice", is_admin=False, last_login_at=None))
+
+    assert {key for _title, lines in groups for line in lines for key in line.keys} == TESTED
 
 
 def test_keys_go_to_places(reader: Reader, alice: Person, site: Publisher) -> None:
@@ -358,8 +361,9 @@ def test_keys_go_to_first_and_last_entry_layout_enclosure_and_feed(
     shows(page, "Second")
 
     reader.press("a")
-    expect(page.locator("#pane audio")).to_be_in_viewport()
-    expect(page.locator("#pane audio")).to_be_focused()
+    play = page.locator("#pane .player").get_by_role("button", name="Play", exact=True)
+    expect(play).to_be_in_viewport()
+    expect(play).to_be_focused()
     reader.press("a")
     expect(page.locator("#pane")).to_be_focused()
     assert scrolled(page) == 0

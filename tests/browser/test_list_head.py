@@ -109,27 +109,38 @@ def test_the_progress_of_a_category_is_shown_until_its_feeds_are_checked(
     expect(page.locator("#refresh progress")).to_be_hidden()
 
 
-def test_order_and_density_are_chosen_in_the_list(reader: Reader, alice: Person, site: Publisher) -> None:
+def test_order_and_layout_are_chosen_for_each_list(reader: Reader, alice: Person, site: Publisher) -> None:
     alice.has_feed(site, ["New", "Old"])
     for entry in alice.entries():
         alice.put(f"/v1/entries/{entry['id']}/bookmark", status=204)
+    usual = alice.get("/v1/me")["entry_sorting_direction"]
     page = reader.page
-    for path in ("/unread", "/starred"):
-        reader.go(path)
-        for name, shown in (("Oldest first", ["Old", "New"]), ("Newest first", ["New", "Old"])):
-            page.get_by_role("button", name="Order and density").click()
-            page.get_by_role("button", name=name).click()
-            expect(page.locator(".row-title")).to_have_text(shown)
-    page.get_by_role("button", name="Order and density").click()
-    page.get_by_role("button", name="Cards").click()
-    expect(page.locator("html")).to_have_attribute("data-density", "cards")
 
-    assert alice.get("/v1/me")["entry_sorting_direction"] == "desc"
-    # History begins with what was read last.
+    def choose(name: str) -> None:
+        page.get_by_role("button", name="Order and density").click()
+        page.get_by_role("button", name=name, exact=True).click()
+
+    reader.go("/unread")
+    choose("Oldest first")
+    expect(page.locator(".row-title")).to_have_text(["Old", "New"])
+    choose("Cards")
+    expect(page.locator("html")).to_have_attribute("data-density", "cards")
+    reader.go("/starred")
+    expect(page.locator(".row-title")).to_have_text(["New", "Old"])
+    expect(page.locator("html")).to_have_attribute("data-density", "comfortable")
+
+    reader.go("/unread")
+    expect(page.locator("html")).to_have_attribute("data-density", "cards")
+    reader.press("j")
+    expect(page.locator("#pane h1")).to_have_text("Old")
+    reader.press("j")
+    expect(page.locator("#pane h1")).to_have_text("New")
+    choose("As everywhere Newest first")
+    expect(page.locator("html")).to_have_attribute("data-density", "cards")
+    assert alice.get("/v1/me")["entry_sorting_direction"] == usual
     reader.go("/history")
-    page.get_by_role("button", name="Order and density").click()
-    expect(page.get_by_role("button", name="Compact")).to_be_visible()
-    expect(page.get_by_role("button", name="Oldest first")).to_have_count(0)
+    choose("Oldest first")
+    expect(page.locator(".row-title")).to_have_text(["Old", "New"])
 
 
 def test_the_word_at_which_a_query_cannot_be_read_is_selected(reader: Reader, alice: Person, site: Publisher) -> None:

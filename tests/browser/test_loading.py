@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Route, expect
+from playwright.sync_api import APIResponse, Browser, Route, expect
 
-from browser.readers import SCREENS, Reader, reading
+from browser.readers import SCREENS, Reader, held_back, reading
 from browser.test_players import item, serve_podcast
 from browser.test_reading import swipe
 from support.people import Person
@@ -19,21 +18,19 @@ from support.running import RunningService
 pytestmark = pytest.mark.slow
 
 MAX_REQUESTS = 6
-DELAY_S = 1.5
-NO_WORKER = "delete Navigator.prototype.serviceWorker"
 
 
 # A second after the page: on a busy machine before its network is idle.
 LATER = ("/live.js", "/events")
 
 
-@pytest.mark.parametrize("path", ["/unread", "/feeds", "/settings"])
+@pytest.mark.parametrize(("path", "parts"), [("/unread", []), ("/feeds", []), ("/settings", ["settings.js"])])
 def test_the_first_page_needs_at_most_six_requests(
-    browser: Browser, service: RunningService, alice: Person, site: Publisher, path: str
+    browser: Browser, service: RunningService, alice: Person, site: Publisher, path: str, parts: list[str]
 ) -> None:
     """Document, style, script, drawings, icon and manifest. The service worker is registered when the page is there."""
     alice.has_feed(site, ["Rain"])
-    with reading(browser, service) as created:
+    with reading(browser, service, has_worker=True) as created:
         created.set_session(alice)
         requests: list[str] = []
         created.page.on("request", lambda request: requests.append(urlsplit(request.url).path))
@@ -41,12 +38,7 @@ def test_the_first_page_needs_at_most_six_requests(
 
     needed = [one for one in requests if not one.endswith(LATER)]
     assert len(needed) <= MAX_REQUESTS, requests
-    assert sum(one.endswith(".js") for one in needed) == 1
-
-
-def delay(route: Route) -> None:
-    time.sleep(DELAY_S)
-    route.continue_()
+    assert [one.rpartition("/")[2] for one in needed if one.endswith(".js")] == ["reading.js", *parts]
 
 
 @pytest.fixture
@@ -54,19 +46,55 @@ def reader(browser: Browser, service: RunningService, alice: Person) -> Iterator
     """Alice, whose browser has no service worker that fetches scripts."""
     with reading(browser, service, viewport=SCREENS["wide"]["viewport"]) as created:
         created.set_session(alice)
-        created.context.add_init_script(NO_WORKER)
         yield created
 
 
 def test_keys_wait_for_their_script_and_act_in_order(reader: Reader, alice: Person, site: Publisher) -> None:
     alice.has_feed(site, ["Rain", "Sun"])
     page = reader.go("/unread")
-    page.route("**/js/actions.js", delay)
-
-    reader.press("j", "j", "f")
+    with held_back(page, "**/js/actions.js"):
+        reader.press("j", "j", "f")
 
     expect(page.locator(".row.starred")).to_have_count(1)
     expect(page.locator(".row").nth(1)).to_have_class("row starred")
+
+
+def test_keys_act_on_the_row_whose_article_is_on_its_way(reader: Reader, alice: Person, site: Publisher) -> None:
+    alice.has_feed(site, ["Rain", "Sun"])
+    page = reader.go("/unread")
+    reader.press("j")
+    first, second = (page.locator(".row").nth(place) for place in range(2))
+    expect(page.locator(f"#pane[data-entry='{(first.get_attribute('id') or '')[1:]}']")).to_be_visible()
+
+    with held_back(page, f"**/unread/{(second.get_attribute('id') or '')[1:]}"):
+        reader.press("j", "f")
+        expect(second).to_have_class("row unread starred")
+        expect(page.locator(".row.starred")).to_have_count(1)
+    expect(second).to_have_class("row starred")
+
+
+def test_an_article_shows_the_star_that_was_set_while_it_was_on_its_way(
+    reader: Reader, alice: Person, site: Publisher
+) -> None:
+    alice.has_feed(site, ["Rain"])
+    page = reader.go("/unread")
+    reader.wait_for_part("actions")
+    answered: list[tuple[Route, APIResponse]] = []
+
+    def answer_later(route: Route) -> None:
+        answered.append((route, route.fetch()))
+
+    page.route("**/unread/*", answer_later)
+    reader.press("j")
+    while not answered:
+        page.wait_for_timeout(20)
+
+    reader.press("f")
+    expect(page.locator(".row.starred")).to_have_count(1)
+    ((route, response),) = answered
+    route.fulfill(response=response)
+
+    expect(page.locator("#pane .tools button[name=unstar]")).to_be_visible()
 
 
 def test_what_is_typed_after_the_key_of_the_search_is_searched_for(
@@ -101,11 +129,9 @@ def test_a_swipe_waits_for_its_script(
     alice.has_feed(site, ["Rain"])
     with reading(browser, service, **SCREENS["phone"]) as phone:
         phone.set_session(alice)
-        phone.context.add_init_script(NO_WORKER)
         page = phone.go("/unread")
-        page.route("**/js/touch.js", delay)
-
-        swipe(page, ".row", 120)
+        with held_back(page, "**/js/touch.js"):
+            swipe(page, ".row", 120)
 
         expect(page.locator(".row.unread")).to_have_count(0)
         expect(page.locator(".row")).to_have_count(1)
@@ -116,9 +142,9 @@ def test_a_recording_that_was_started_before_its_script_is_in_the_bar(
 ) -> None:
     serve_podcast(alice, site, item(site, 1))
     page = reader.go("/unread")
-    page.route("**/js/player.js", delay)
-    page.get_by_role("link", name="Episode 1").click()
-    page.locator("audio").evaluate("sound => { sound.play() }")
+    with held_back(page, "**/js/player.js"):
+        page.get_by_role("link", name="Episode 1").click()
+        page.locator("audio").evaluate("sound => { sound.play() }")
 
     expect(page.locator("#playing")).to_be_visible()
     expect(page.locator("#playing")).to_contain_text("Episode 1")

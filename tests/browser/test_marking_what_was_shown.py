@@ -45,6 +45,26 @@ def test_an_entry_that_arrives_while_the_list_is_open_stays_unread(
     assert unread(alice) == {"One", "Two", "Late"}
 
 
+@pytest.mark.parametrize("path", ["/starred", "/search?query=is%3Astarred"])
+def test_every_list_can_be_marked_as_it_was_shown(
+    browser: Browser, service: RunningService, alice: Person, site: Publisher, path: str
+) -> None:
+    feed = alice.has_feed(site, ["One", "Two"])
+    for entry in alice.entries():
+        alice.put(f"/v1/entries/{entry['id']}/bookmark", status=204)
+    with reading(browser, service) as reader:
+        reader.set_session(alice)
+        page = reader.go(path)
+        arrives(alice, feed["id"], "Late")
+        alice.put(f"/v1/entries/{alice.entries(search='Late')[0]['id']}/bookmark", status=204)
+        reader.press("A")
+        reader.wait_for_text("2 marked read")
+        expect(page.locator(".row")).to_have_count(3)
+        expect(page).to_have_url(service.url + path)
+
+        assert unread(alice) == {"Late"}
+
+
 def test_rows_above_one_are_marked_as_they_were_shown(
     browser: Browser, service: RunningService, alice: Person, site: Publisher
 ) -> None:

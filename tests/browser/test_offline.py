@@ -32,6 +32,10 @@ async () => {
     return found;
 }
 """
+# The list is copied the next time.
+_FORGET_LIST = """
+async (list) => (await caches.open((await caches.keys()).find((name) => name.split(" ").length > 2))).delete(list)
+"""
 
 
 @dataclass
@@ -66,7 +70,7 @@ def traveller(browser: Browser, service: RunningService, alice: Person) -> Itera
 class travelling:  # noqa: N801 - used as a function
     def __init__(self, browser: Browser, service: RunningService, person: Person, width: int = 390) -> None:
         self._network = Relay(service.url)
-        self._reading = reading(browser, service, viewport={"width": width, "height": 800})
+        self._reading = reading(browser, service, has_worker=True, viewport={"width": width, "height": 800})
         self._person = person
 
     def __enter__(self) -> Traveller:
@@ -104,7 +108,7 @@ def test_the_unread_list_and_its_articles_open_without_a_connection(
         traveller.network.cut()
         traveller.go("/")
 
-        expect(page.locator(".kept")).to_contain_text("No connection. Saved on this device:")
+        expect(page.locator(".kept")).to_contain_text("Offline, saved")
         expect(page.locator(".row")).to_have_count(2)
         page.get_by_role("link", name="Rain").first.click()
         expect(page.locator("#pane h1")).to_have_text("Rain")
@@ -162,9 +166,15 @@ def test_what_was_read_and_starred_without_a_connection_is_sent_later(
     expect(page.locator(".row.unread")).to_have_count(1)
     expect(page.locator(".row.starred")).to_have_count(1)
 
+    page.locator(".row.unread .row-title a").focus()
+    traveller.reader.press("f")
+    traveller.reader.wait_for_text("No connection: your changes are sent when it is back.")
+
     traveller.network.mend()
-    traveller.go("/starred")
+    page.evaluate("dispatchEvent(new Event('online'))")
+    expect(page.locator("#notice")).to_be_empty()
     assert eventually(lambda: [one["title"] for one in alice.entries(starred="true", status="read")] == ["Rain"], 60)
+    assert eventually(lambda: len(alice.entries(starred="true")) == 2, 60)
     assert [one["title"] for one in alice.entries(status="unread")] == ["Sun"]
 
 
@@ -183,6 +193,66 @@ def test_an_article_that_was_opened_stays_readable_from_any_list(
     for path in (f"/feeds/{feed['id']}/entries/{entry}", f"/history/{entry}", f"/search/{entry}?query=rain"):
         traveller.go(path)
         expect(page.locator("#pane h1")).to_have_text("Rain")
+
+
+def test_starred_entries_and_lists_that_were_opened_are_there_without_a_connection(
+    traveller: Traveller, alice: Person, site: Publisher
+) -> None:
+    feed = alice.has_feed(site, ["Rain", "Sun"])
+    alice.put(f"/v1/entries/{alice.entries(search='Sun')[0]['id']}/bookmark", status=204)
+    alice.put("/v1/entries", {"entry_ids": [one["id"] for one in alice.entries()], "status": "read"}, status=204)
+    page = traveller.go("/unread")
+    traveller.wait_for_copies(has_all(["/offline/starred"]))
+    # The worker has to have the page before it hears of a list.
+    page.reload()
+    traveller.go(f"/feeds/{feed['id']}")
+    traveller.wait_for_copies(has_all([f"/offline/feeds/{feed['id']}", *copies_of(alice)[:1]]))
+    traveller.network.cut()
+
+    traveller.go("/starred")
+    expect(page.locator(".kept")).to_contain_text("Offline, saved")
+    expect(page.locator(".row-title")).to_have_text(["Sun"])
+    page.get_by_role("link", name="Sun").first.click()
+    expect(page.locator("#pane h1")).to_have_text("Sun")
+    # Those that are read, too: nobody can ask for them now.
+    traveller.go(f"/feeds/{feed['id']}")
+    expect(page.locator(".row")).to_have_count(2)
+
+
+def test_a_feed_that_was_not_opened_shows_what_the_unread_list_has_of_it(
+    traveller: Traveller, alice: Person, site: Publisher
+) -> None:
+    alice.has_feed(site, ["Rain", "Sun"])
+    other = alice.has_feed(site, ["Snow"])
+    page = traveller.go("/unread")
+    traveller.wait_for_copies(has_all(["/offline/unread", *copies_of(alice)]))
+    traveller.network.cut()
+
+    traveller.go(f"/feeds/{other['id']}")
+
+    expect(page.locator(".row-title")).to_have_text(["Snow"])
+    expect(page.locator(f"#sidebar [aria-current=page][href='/feeds/{other['id']}']")).to_have_count(1)
+    page.get_by_role("link", name="Snow").first.click()
+    expect(page.locator("#pane h1")).to_have_text("Snow")
+
+
+def test_only_the_lists_that_were_opened_last_are_kept(traveller: Traveller, alice: Person, site: Publisher) -> None:
+    feeds = [alice.has_feed(site, [f"Entry {number}"])["id"] for number in range(22)]
+    page = traveller.go("/unread")
+    traveller.wait_for_copies(has_all(["/offline/unread"]))
+    page.reload()
+    for feed in feeds:
+        page.evaluate("path => fetch(path, { headers: { 'Tidings-Part': '1' } })", f"/feeds/{feed}")
+        traveller.wait_for_copies(has_all([f"/offline/feeds/{feed}"]))
+    page.evaluate(_FORGET_LIST, f"{traveller.network.url}/offline/unread")
+    traveller.go("/starred")
+
+    traveller.wait_for_copies(
+        lambda kept: (
+            [one for one in kept if one.startswith("/offline/feeds/")]
+            == [f"/offline/feeds/{feed}" for feed in feeds[2:]]
+        )
+    )
 
 
 def test_pictures_are_kept_with_their_article_within_a_limit(
@@ -301,11 +371,7 @@ def test_articles_beyond_the_limit_are_dropped(traveller: Traveller, alice: Pers
     last = alice.entries(limit=1, direction="asc")[0]["id"]
     traveller.go(f"/history/{last}")
     traveller.wait_for_copies(has_all([f"/offline/{last}"]))
-    traveller.page.evaluate(
-        "async (list) => (await caches.open((await caches.keys()).find((name) => name.split(' ').length > 2)))"
-        ".delete(list)",
-        f"{traveller.network.url}/offline/unread",
-    )
+    traveller.page.evaluate(_FORGET_LIST, f"{traveller.network.url}/offline/unread")
     traveller.go("/starred")
     traveller.wait_for_copies(
         lambda kept: count(kept) == 100 and has_all(["/offline/unread", f"/offline/{last}"])(kept)

@@ -19,6 +19,19 @@ PHONE = {
     "protocol": "ctap2", "transport": "internal", "hasResidentKey": True, "hasUserVerification": True,
     "isUserVerified": True,
 }  # fmt: skip
+# Resolves once the browser waits for a passkey that is chosen among the names. The browser answers in order: when it
+# has said what it can do, it has taken the request before.
+OFFER_HAS_BEGUN = "() => window.offerBegun.then(() => PublicKeyCredential.isConditionalMediationAvailable())"
+RECORD_OFFER = """
+window.offerBegun = new Promise((begun) => {
+  const get = navigator.credentials.get.bind(navigator.credentials);
+  navigator.credentials.get = (request) => {
+    const answer = get(request);
+    if (request.mediation === "conditional") begun();
+    return answer;
+  };
+});
+"""
 SYNCED = {"defaultBackupEligibility": True, "defaultBackupState": True}
 OLD_KEY = {"protocol": "u2f", "transport": "usb"}
 
@@ -77,8 +90,10 @@ def test_the_sign_in_page_offers_passkeys_among_the_names_and_the_button_takes_o
         add_passkey(reader, "My phone")
         presence = {"authenticatorId": number, "enabled": False}
         tools.send("WebAuthn.setAutomaticPresenceSimulation", presence)
+        reader.context.add_init_script(RECORD_OFFER)
         sign_out(reader)
         expect(reader.page.get_by_label("Username")).to_have_attribute("autocomplete", "username webauthn")
+        reader.page.evaluate(OFFER_HAS_BEGUN)
         tools.send("WebAuthn.setAutomaticPresenceSimulation", presence | {"enabled": True})
         reader.page.get_by_role("button", name="Sign in with a passkey").click()
         reader.page.wait_for_url("**/reader/starred")

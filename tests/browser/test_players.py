@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import struct
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, ViewportSize, expect
@@ -42,7 +43,7 @@ def part(seen: ReceivedRequest) -> Answer:
     return Answer(SOUND[first : last + 1], status=206, headers=headers | span)
 
 
-PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
+PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
 
 
 def item(site: Publisher, number: int, inside: str = "") -> str:
@@ -115,15 +116,15 @@ def test_a_recording_continues_at_the_stored_position_and_is_marked_read_at_its_
         assert sound.evaluate("sound => sound.playbackRate") == 2
         sound.evaluate("sound => sound.pause()")
         before = sound.evaluate("sound => sound.currentTime")
-        player.get_by_title("Back 30 seconds").click()
-        assert sound.evaluate("sound => sound.currentTime") == pytest.approx(max(0, before - 30), abs=0.5)
+        player.get_by_title("Back 15 seconds").click()
+        assert sound.evaluate("sound => sound.currentTime") == pytest.approx(max(0, before - 15), abs=0.5)
         # Moved while it stands still.
         sound.evaluate("sound => { sound.currentTime = 20 }")
         assert eventually(lambda: kept() == 20, within_s=60)
 
         page.reload()
         created.wait_for_part("player")
-        player.get_by_title("Back 30 seconds").click()
+        player.get_by_title("Back 15 seconds").click()
         player.get_by_title("Forward 30 seconds").click()
         play(31)
         created.go("/unread")
@@ -141,7 +142,7 @@ def test_a_recording_continues_at_the_stored_position_and_is_marked_read_at_its_
 def test_without_a_connection_a_recording_plays_on_and_nothing_is_said(
     browser: Browser, service: RunningService, alice: Person, episode: int
 ) -> None:
-    with reading(browser, service) as created:
+    with reading(browser, service, has_worker=True) as created:
         created.set_session(alice)
         page = created.go(f"/entries/{episode}")
         created.wait_for_part("player")
@@ -192,7 +193,7 @@ def test_in_three_columns_it_plays_on_while_other_articles_are_read(
 
         # Back in its article the same element goes on.
         page.locator(f"#e{first} .row-title a").click()
-        expect(page.locator(f"#pane[data-entry='{first}'] .player audio")).to_be_visible()
+        expect(page.locator(f"#pane[data-entry='{first}'] .player audio")).to_be_attached()
         assert page.locator("audio").count() == 1
         assert page.locator(".player audio").evaluate("sound => !sound.paused && sound.playbackRate === 1.5")
 
@@ -293,6 +294,52 @@ def test_chapters_and_transcripts_seek_and_mark_where_it_is(
         page.wait_for_function("() => document.querySelector('audio').currentTime < 50")
         expect(chapters.locator("[aria-current]")).to_have_text(re.compile("Hello"))
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_article_and_bar_have_a_line_to_seek_in_with_marks_of_chapters(
+    browser: Browser, service: RunningService, alice: Person, site: Publisher
+) -> None:
+    (first,) = serve_podcast(alice, site, item(site, 1, CHAPTERS))
+
+    with reading(browser, service, viewport={"width": 1400, "height": 900}) as created:
+        created.set_session(alice)
+        page = created.go(f"/entries/{first}")
+        created.wait_for_part("player")
+        page.locator(".player").get_by_role("button", name="Play").click()
+        page.wait_for_function("() => document.querySelector('audio').currentTime > 0.2")
+        for place, seconds in ((".player", "100"), ("#playing", "150")):
+            line = page.locator(place).get_by_role("slider", name="Position")
+            expect(page.locator(place).locator(".ticks b")).to_have_count(1)
+            line.fill(seconds)
+            page.wait_for_function("from => document.querySelector('audio').currentTime >= from", arg=int(seconds))
+        page.locator("#playing").get_by_role("slider").press("ArrowRight")
+        expect(page.locator(".player .time")).to_contain_text("/ 3:20")
+        page.locator(".player").get_by_role("button", name="Pause").click()
+        assert not is_playing(page)
+
+
+def test_times_in_show_notes_lead_to_their_place_and_a_notice_stays_above_the_bar(
+    browser: Browser, service: RunningService, alice: Person, site: Publisher
+) -> None:
+    notes = "<description>0:10 Hello, 1:40 the rain, and a film at 1:2:3:4</description>"
+    (first,) = serve_podcast(alice, site, item(site, 1, notes))
+
+    with reading(browser, service, viewport={"width": 1400, "height": 900}) as created:
+        created.set_session(alice)
+        page = created.go(f"/entries/{first}")
+        created.wait_for_part("episode")
+        expect(page.locator(".content a")).to_have_text(["0:10", "1:40"])
+        page.get_by_role("link", name="1:40").click()
+        page.wait_for_function("() => document.querySelector('audio').currentTime >= 100")
+        assert page.url.endswith(f"/entries/{first}")
+
+        page.keyboard.press("m")
+        page.keyboard.press("z")
+        notice = page.locator("#notice:not(:empty)").bounding_box()
+        bar = page.locator("#playing .scrub").bounding_box()
+        assert notice is not None
+        assert bar is not None
+        assert notice["y"] + notice["height"] <= bar["y"]
 
 
 def test_at_the_end_the_first_of_the_queue_begins(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
@@ -20,7 +21,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def phone(browser: Browser, service: RunningService, alice: Person) -> Iterator[Reader]:
-    settings = {"viewport": {"width": 390, "height": 700}, "has_touch": True, "is_mobile": True}
+    settings: dict[str, Any] = {"viewport": {"width": 390, "height": 700}, "has_touch": True, "is_mobile": True}
     with reading(browser, service, **settings) as created:
         created.set_session(alice)
         yield created

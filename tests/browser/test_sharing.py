@@ -45,6 +45,22 @@ def test_the_public_link_is_copied_and_shared(reader: Reader, alice: Person, sit
     assert parse_qs(urlsplit(mail).query) == {"subject": ["Rain & sun?"], "body": [link]}
 
 
+def test_a_key_shares_and_the_link_stays_with_a_button_to_copy_it(
+    reader: Reader, alice: Person, site: Publisher
+) -> None:
+    alice.has_feed(site, ["Rain"])
+    page = reader.go(f"/unread/{alice.entries()[0]['id']}")
+
+    reader.press("S")
+    reader.wait_for_text("Anyone can read it at")
+    link = f"{alice.service.url}/share/{alice.entries()[0]['share_code']}"
+    page.reload()
+    expect(page.locator("#pane .shared")).to_have_text(link)
+    page.locator("#pane").get_by_role("button", name="Copy", exact=True).click()
+    reader.wait_for_text("Copied")
+    assert page.evaluate("navigator.clipboard.readText()") == link
+
+
 def test_unread_rows_say_so(reader: Reader, alice: Person, site: Publisher) -> None:
     alice.has_feed(site, ["One", "Two"])
     page = reader.go("/unread")
@@ -75,7 +91,7 @@ def test_unread_rows_say_so(reader: Reader, alice: Person, site: Publisher) -> N
 def test_the_language_of_a_feed_decides_about_texts_that_begin_with_a_latin_name(
     reader: Reader, alice: Person, site: Publisher, language: str, text: str, direction: str
 ) -> None:
-    item = f"<item><title>{text}</title><link>https://example.org/1</link><description>{text}</description></item>"
+    item = f"<item><title>{text}</title><link>https://example.org/1</link><description>{text}!</description></item>"
     named = f"<language>{language}</language>"
     site.serve("/news.xml", f'<rss version="2.0"><channel><title>News</title>{named}{item}</channel></rss>')
     alice.post("/v1/feeds", {"feed_url": site.url("/news.xml")})

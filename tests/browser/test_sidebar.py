@@ -101,9 +101,14 @@ def test_the_sidebar_keeps_its_position_and_shows_the_current_feed(reader: Reade
     expect(current).to_be_in_viewport(ratio=1)
     expect(current).to_contain_text("Feed 55-40")
     # The foot stays where it is, and the page does not scroll for the sidebar.
-    for name in ("Add feed", "Feeds", "Settings"):
-        expect(page.locator("#sidebar footer").get_by_role("link", name=name, exact=True)).to_be_in_viewport(ratio=1)
-    expect(page.locator("#sidebar footer").get_by_role("button", name="Sign out")).to_be_in_viewport(ratio=1)
+    foot = page.locator("#sidebar footer")
+    for name in ("Add feed", "Queue"):
+        expect(foot.get_by_role("link", name=name, exact=True)).to_be_in_viewport(ratio=1)
+    foot.locator("[popovertarget=account]").click()
+    for name in ("Feeds", "Appearance", "Settings"):
+        expect(page.locator("#account").get_by_role("link", name=name, exact=True)).to_be_in_viewport(ratio=1)
+    expect(page.locator("#account").get_by_role("button", name="Sign out")).to_be_in_viewport(ratio=1)
+    page.keyboard.press("Escape")
     expect(page.locator("#sidebar .line", has_text="Unread").first).to_be_in_viewport(ratio=1)
 
 

@@ -141,6 +141,23 @@ def test_a_new_account_begins_with_the_language_and_the_time_zone_of_the_browser
         expect(page.locator("[name=timezone]")).to_have_value("Asia/Tokyo")
 
 
+def test_an_account_that_an_administrator_made_begins_as_its_browser_is_set(
+    browser: Browser, household: Household
+) -> None:
+    name = f"dora-{secrets.token_hex(3)}"
+    users = household.service.services.accounts.users
+    users.create(name, PASSWORD)
+    with reading(browser, household.service, locale="de-DE", timezone_id="Asia/Tokyo", **NARROW) as guest:
+        page = guest.go("/sign-in")
+        fill(guest, username=name, password=PASSWORD)
+        with page.expect_navigation():
+            page.locator("form[action$='/sign-in'] .button.main").click()
+        expect(page.locator("html")).to_have_attribute("lang", "de")
+
+    found = users.find(name)
+    assert (found.language, found.timezone) == ("de_DE", "Asia/Tokyo")
+
+
 def subscribe(reader: Reader, site: Publisher, path: str) -> None:
     site.serve(path, rss(["News"], site.url(path), title=path))
     reader.go("/feeds/add")

@@ -42,9 +42,9 @@ def reader(
 ) -> Iterator[Reader]:
     alice.has_feed(site, ["Rain", "Sun", "Wind"])
     alice.put(f"/v1/users/{alice.id}", {"entry_sorting_direction": "desc"}, status=201)
-    # Service workers have a network of their own, which is not slowed down.
+    # There is no service worker: it has a network of its own, which is not slowed down.
     viewport = {"width": request.param, "height": 800}
-    with reading(browser, service, viewport=viewport, service_workers="block") as made:
+    with reading(browser, service, viewport=viewport) as made:
         made.context.add_init_script(_RECORD)
         made.loses_connection = True
         made.set_session(alice)
@@ -126,7 +126,7 @@ def test_a_mark_whose_answer_is_lost_is_sent_again(
     browser: Browser, service: RunningService, alice: Person, site: Publisher
 ) -> None:
     alice.has_feed(site, ["Rain"])
-    with reading(browser, service, viewport={"width": 1280, "height": 800}, service_workers="block") as reader:
+    with reading(browser, service, viewport={"width": 1280, "height": 800}) as reader:
         reader.loses_connection = True
         reader.set_session(alice)
         with Relay(service.url) as relay:

@@ -91,6 +91,7 @@ def test_words_are_stemmed_in_the_language_of_the_entry() -> None:
     assert not matches("Häuser", msgspec.structs.replace(german, language="en"))
 
 
+@pytest.mark.slow
 def test_a_hundred_queries_take_less_than_a_millisecond_of_an_entry() -> None:
     queries = [f"title:word{number} OR (author:me -is:starred url:/a.{number}/)" for number in range(100)]
     matchers = [Matcher(parse(query), now=NOW, zone=ZONE) for query in queries]

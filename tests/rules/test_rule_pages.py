@@ -17,7 +17,7 @@ def test_a_rule_is_made_from_an_article(alice: Person, reader: Visitor, site: Pu
     link = re.search(r'href="(/rules/new\?entry=\d+)"', reader.page(f"/feeds/{feed['id']}/entries/{entry['id']}"))
     assert link
     page = reader.page(link[1])
-    query = re.search(r'name="query" type="text" value="([^"]*)"', page)
+    query = re.search(r'name="query" value="([^"]*)"', page)
     assert query
     assert query[1] == "title:Rain title:snow title:tomorrow"
     assert f'<option value="f{feed["id"]}" selected>' in page
@@ -63,6 +63,95 @@ def test_a_wrong_query_is_marked_where_it_is_wrong(alice: Person, reader: Visito
     assert answer.status == 400
     assert "title:<mark>(snow</mark>" in page
     assert 'value="Kept"' in page
+    assert alice.get("/v1/rules") == []
+
+
+def rows(page: str) -> list[tuple[str, ...]]:
+    """Return field, comparison and value of each row on a page."""
+    found = []
+    for row in re.findall(r"<li>\n<select class=\"field-of\".*?</li>", page, re.DOTALL):
+        chosen = re.findall(r'<option value="([^"]*)" selected>', row)
+        typed = re.findall(r'<input name="query_value"[^>]* value="([^"]*)"', row)
+        found.append(tuple(chosen + typed))
+    return found
+
+
+def test_rows_build_a_query(alice: Person, reader: Visitor, site: Publisher) -> None:
+    """Without scripts: a row more, a row less, a look at what matches, and then saved."""
+    alice.has_feed(site, ["Rain at noon", "Rain", "Snow"])
+    page = reader.page("/rules/new")
+    assert rows(page) == [("any", "has", "")]
+
+    sent = {"query_mode": "rows", "query_field": ["title"], "query_how": ["has"], "query_value": ["rain"]}
+    page = reader.post("/rules/try", sent | {"edit": "query-add"}).body.decode()
+    assert rows(page) == [("title", "has", "rain"), ("any", "has", "")]
+    sent = {
+        "query_mode": "rows",
+        "query_field": ["title", "author", "title"],
+        "query_how": ["has", "has", "lacks"],
+        "query_value": ["rain", "", "noon"],
+    }
+    page = reader.post("/rules/try", sent | {"edit": "query-preview"}).body.decode()
+    assert "1 stored entry matches" in page
+    assert rows(page)[1:] == [("author", "has", ""), ("title", "lacks", "noon")]
+    # A row without a value does not count in a preview; it is not stored.
+    answer = reader.post("/rules/new", sent | {"action": "star"})
+    assert answer.status == 400
+    assert re.search(r'id="query-error-2">Say what to look for', answer.body.decode())
+    page = reader.post("/rules/try", sent | {"edit": "query-remove-1"}).body.decode()
+    assert rows(page) == [("title", "has", "rain"), ("title", "lacks", "noon")]
+
+    two = {name: values[::2] if isinstance(values, list) else values for name, values in sent.items()}
+    assert reader.post("/rules/new", two | {"action": "star"}).status == 303
+    (rule,) = alice.get("/v1/rules")
+    assert rule["query"] == "title:rain -title:noon"
+    assert rows(reader.page(f"/rules/{rule['id']}")) == [("title", "has", "rain"), ("title", "lacks", "noon")]
+
+
+def test_rows_and_text_say_the_same(alice: Person, reader: Visitor) -> None:
+    """What no row can say stays text in a row; text that is not changed stays as it was typed."""
+    typed = "intitle:rain  (is:starred OR has:audio)"
+    rule = alice.post("/v1/rules", {"query": typed, "actions": [{"type": "star"}]})["id"]
+
+    page = reader.page(f"/rules/{rule}")
+    shown = [("title", "has", "rain"), ("query", "has", "is:starred OR has:audio")]
+    assert rows(page) == shown
+    assert "stays as text" in page
+    sent = {
+        "rule": rule,
+        "action": "star",
+        "query": typed,
+        "query_mode": "rows",
+        "query_field": ["title", "query"],
+        "query_how": ["has", "has"],
+        "query_value": ["rain", "is:starred OR has:audio"],
+    }
+    page = reader.post("/rules/try", sent | {"edit": "query-text"}).body.decode()
+    assert f'name="query" type="text" value="{typed}"' in page
+    page = reader.post("/rules/try", query=typed, query_mode="text", edit="query-rows").body.decode()
+    assert rows(page) == shown
+    assert reader.post(f"/rules/{rule}", sent).status == 303
+    assert alice.get(f"/v1/rules/{rule}")["query"] == typed
+    reader.page(f"/rules/{rule}")
+    reader.post(f"/rules/{rule}", sent | {"query_any": "1", "query_value": ["snow", "is:starred"]})
+    assert alice.get(f"/v1/rules/{rule}")["query"] == "title:snow OR is:starred"
+
+
+def test_a_wrong_value_is_told_at_its_row(alice: Person, reader: Visitor) -> None:
+    sent = {
+        "query_mode": "rows",
+        "query_field": ["title", "words"],
+        "query_how": ["matches", "above"],
+        "query_value": ["(rain", "many"],
+        "action": "star",
+    }
+    reader.page("/rules/new")
+    for path, edit in (("/rules/new", ""), ("/rules/try", "query-text")):
+        page = reader.post(path, sent | {"edit": edit}).body.decode()
+
+        assert re.search(r'id="query-error-1">Expected an expression that RE2 can read\.', page)
+        assert re.search(r'id="query-error-2">Expected a whole number\.', page)
+        assert rows(page) == [("title", "matches", "(rain"), ("words", "above", "many")]
     assert alice.get("/v1/rules") == []
 
 

@@ -27,7 +27,7 @@ from tidings.services.entries.listing import EntryListReader
 from tidings.services.entries.search_index import SearchIndexer
 from tidings.services.listeners import Listeners
 from tidings.storage.accounts import users
-from tidings.storage.entries import counters, entries, labels
+from tidings.storage.entries import counters, entries, labels, snoozed
 from tidings.storage.schema import entries as entry_table
 from tidings.storage.schema import entry_labels, feed_counters
 
@@ -157,6 +157,21 @@ def test_dropped_entries_come_back_unless_their_user_changed_them_since(archive:
     archive.finish()
 
     assert [status for _, status, _ in archive.state()[0]] == [0, 1, 0, 0]
+
+
+def test_a_snoozed_entry_is_not_dropped_and_comes_back_when_its_user_wanted(archive: Archive) -> None:
+    ids = archive.feed.add(ready("Rain"), ready("Snow"))
+    archive.mark(ids, status=EntryStatus.READ)
+    with archive.database.writing() as db:
+        snoozed.put(db, archive.user.id, {ids[0]: Instant(archive.clock() + DAY)})
+    rule = archive.rule(DROP)
+
+    archive.runs.start(archive.user, rule)
+    archive.finish()
+
+    assert [status for _, status, _ in archive.state()[0]] == [1, 2]
+    with archive.database.reading() as db:
+        assert [*snoozed.until(db, archive.user.id, ids)] == ids[:1]
 
 
 def test_after_a_day_nothing_is_kept_for_undoing(archive: Archive) -> None:

@@ -56,22 +56,34 @@ def test_a_page_of_a_hundred_entries_is_light(reader: Visitor, alice: Person) ->
     assert len(page.encode()) < HTML
 
 
-def test_a_page_of_cards_is_light_too(reader: Visitor, alice: Person) -> None:
+@pytest.mark.parametrize("density", ["cards", "magazine", "stream"])
+def test_a_page_of_other_layouts_is_light_too(reader: Visitor, alice: Person, density: str) -> None:
     add_many_feeds_and_entries(alice)
-    reader.post("/view", density="cards")
+    reader.post("/view", density=density)
 
     assert len(reader.page("/unread").encode()) < HTML
 
 
-def test_script_and_style_are_light(reader: Visitor) -> None:
-    page = reader.page("/unread")
-    scripts = [*re.findall(r'<script[^>]* src="([^"]+)"', page), "/worker.js"]
-    styles = re.findall(r'<link rel="stylesheet" href="([^"]+)"', page)
+def test_scripts_are_light(reader: Visitor) -> None:
+    scripts = [*re.findall(r'<script[^>]* src="([^"]+)"', reader.page("/unread")), "/worker.js"]
 
     assert len(scripts) == 2
     assert sum(len(reader.get(one).body) for one in scripts) < SCRIPT
+
+
+@pytest.mark.parametrize("path", ["/unread", "/keys", "/feeds", "/settings", "/sign-in"])
+def test_the_style_of_a_page_is_light(reader: Visitor, path: str) -> None:
+    visitor = Visitor(reader.service) if path == "/sign-in" else reader
+    styles = re.findall(r'<link rel="stylesheet" href="([^"]+)"', visitor.page(path))
+
     assert len(styles) == 1
     assert sum(len(reader.get(one).body) for one in styles) < STYLE
+
+
+def test_a_page_for_reading_loads_no_styles_of_settings(reader: Visitor) -> None:
+    (style,) = re.findall(r'<link rel="stylesheet" href="([^"]+)"', reader.page("/unread"))
+
+    assert b".item-list" not in reader.get(style).body
 
 
 @pytest.mark.parametrize("categories", [1, 60])

@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
+from gettext import c2py
 from itertools import combinations
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from tidings.web.language import CATALOGUES, DOMAIN, compiled, filled, gettext, 
 pytestmark = pytest.mark.slow
 
 _VALUE = re.compile(r"%\(\w+\)[a-z]|%%|\{\w+(?::,)?\}|</?[a-z]+[^>]*>")
+_COUNT = re.compile(r"%\(count\)[sd]")
 # A speaker of the language decides whether "now" is one word or four; some words are the same everywhere.
 MIN_DIFFERENT_SHARE = 0.85
 
@@ -45,12 +47,28 @@ def _stored(name: str) -> Catalog:
 
 
 def every_form(catalogue: Catalog) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Each translated form, with the English ones: the form for one may do without its number."""
+    """Each translated form, with the English ones: the form for one may do without its number.
+
+    So may, in Arabic and Hebrew, any form for a single number, such as the one for two.
+    """
+    single = _forms_for_one_number(catalogue)
     for message in messages(catalogue):
         english = (message.id,) if isinstance(message.id, str) else tuple(message.id)
         for number, form in enumerate(strings(message)):
             if form.strip():
-                yield (english if number == 0 else english[-1:]), form
+                without = (
+                    tuple(_COUNT.sub("", one) for one in english) if message.pluralizable and number in single else ()
+                )
+                yield (*(english if number == 0 else english[-1:]), *without), form
+
+
+def _forms_for_one_number(catalogue: Catalog) -> set[int]:
+    """Return the forms that stand for one number each, in languages whose nouns say it."""
+    if str(catalogue.locale) not in ("ar", "he"):
+        return set()
+    form_of = c2py(catalogue.plural_expr)
+    counts = Counter(form_of(number) for number in range(1_000))
+    return {form for form, count in counts.items() if count == 1}
 
 
 def test_messages_are_found() -> None:
@@ -121,7 +139,7 @@ def test_a_translation_has_the_placeholders_and_markup_of_the_english_message(ca
 
 def test_a_translation_ends_with_the_same_punctuation(catalogue: Catalog) -> None:
     """A sentence stays a sentence and a label a label."""
-    stops = (".", "。")
+    stops = (".", "。", "।")
     assert [
         (english, form) for english, form in every_form(catalogue) if english[-1].endswith(".") != form.endswith(stops)
     ] == []

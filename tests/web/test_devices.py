@@ -12,7 +12,7 @@ from tidings.base.times import DAY, HOUR, MINUTE, SECOND, Instant
 from tidings.web.devices import Device
 from tidings.web.language import language, language_of_header, use_language
 from tidings.web.rendering import size
-from tidings.web.times import ago, since, when
+from tidings.web.times import ago, day_head, since, when
 
 NOW = Instant(1_790_000_000_000_000)  # 21 September 2026, 14:13 UTC
 
@@ -65,11 +65,14 @@ def test_before_signing_in_the_language_is_that_of_the_browser(visitor: Visitor)
         ("pt-PT,pt;q=0.9,en;q=0.8", "pt-BR"),
         ("JA-jp", "ja"),
         ("en-GB,de;q=0.5", "en"),
-        ("fi,uk;q=0.8", "uk"),
+        ("eo,uk;q=0.8", "uk"),
         ("zh", "zh-Hans-CN"),
         ("zh-Hans-SG", "zh-Hans-CN"),
-        ("zh-TW,en-US;q=0.8,zh-CN;q=0.5", "en"),
-        ("zh-Hant-HK,ko;q=0.9", "ko"),
+        ("zh-Hans-HK", "zh-Hans-CN"),
+        ("zh-TW,en-US;q=0.8,zh-CN;q=0.5", "zh-Hant-TW"),
+        ("zh-Hant-HK,ko;q=0.9", "zh-Hant-TW"),
+        ("zh-HK", "zh-Hant-TW"),
+        ("zh-hant", "zh-Hant-TW"),
         ("*", "en"),
         ("", "en"),
     ],
@@ -122,6 +125,27 @@ def test_times_in_sentences_say_that_they_are_past() -> None:
         assert since(Instant(NOW - before), NOW, "UTC") == shown
     with use_language(language("de")):
         assert since(Instant(NOW - HOUR), NOW, "UTC") == "vor 1 Std."
+
+
+@pytest.mark.parametrize(
+    ("before", "shown"),
+    [
+        (-DAY, "Tue, Sep 22"),
+        (14 * HOUR, "Today"),
+        (15 * HOUR, "Yesterday"),
+        (2 * DAY, "Sat, Sep 19"),
+        (7 * DAY, "September 2026"),
+        (300 * DAY, "November 2025"),
+    ],
+)
+def test_heads_of_lists_name_the_day_and_after_a_week_the_month(before: int, shown: str) -> None:
+    assert day_head(Instant(NOW - before), NOW, "UTC") == shown
+
+
+def test_heads_of_lists_are_days_of_the_user_in_her_language() -> None:
+    with use_language(language("de")):
+        assert day_head(Instant(NOW - 2 * DAY), NOW, "UTC") == "Sa., 19. Sept."
+    assert day_head(Instant(NOW - 14 * HOUR), NOW, "America/New_York") == "Yesterday"
 
 
 def test_a_time_a_second_ahead_is_shown_as_now() -> None:

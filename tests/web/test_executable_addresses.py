@@ -151,16 +151,18 @@ def _cast(files: int = 1) -> str:
 
 TEMPLATES = [*Path(tidings.__file__).parent.glob("*/templates/**/*.html")]
 _ADDRESS = re.compile(r'(?:href|src|action|formaction|poster|data-url|data-comments)="\{\{ *([^}]+?) *\}\}')
-# Made by us; `row.path`, `one.address`, `one.media` and `attached.poster` went through the filter in Python,
-# `row.picture` comes from cleaned HTML.
+# Made by us; `row.path` (`path` in a macro), `one.address`, `one.media` and `attached.poster` went through the filter
+# in Python, `row.picture` comes from cleaned HTML.
 _INTERNAL_URLS = {
     "next_url",
+    "previous_url",
     "more_url",
     "list_url",
     "before",
     "after",
     "share_url",
     "row.path",
+    "path",
     "one.address",
     "one.media",
     "attached.poster",

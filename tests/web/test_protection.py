@@ -20,7 +20,9 @@ pytestmark = pytest.mark.slow
 CLOSED = [route for route in PAGE_ROUTES if not route.is_public]
 POSTS = [route for route in PAGE_ROUTES if route.method == "POST"]
 ADMINS = [route for route in PAGE_ROUTES if route.admin]
-WITH_SECRETS = frozenset({"/settings/sign-in/app", "/settings/integrations/webhooks/new", "/newsletters"})
+WITH_SECRETS = frozenset(
+    {"/settings/bridges", "/settings/sign-in/app", "/settings/integrations/webhooks/new", "/newsletters"}
+)
 PAGES = [route for route in PAGE_ROUTES if route.method == "GET" and "{" not in route.path]
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import tidings.web
 from support.visitors import Visitor
-from tidings.web.assets import Assets, join_modules, strip_script
+from tidings.web.assets import ALONE, SCRIPT, Assets, join_modules, strip_script
 
 MODULES = {
     "page": 'import { add as sum } from "./sums.js";\nimport "./notes.js";\nrun(sum(1, 2), import("./later.js"));\n',
@@ -80,6 +80,10 @@ def test_every_part_that_is_asked_for_exists() -> None:
     listed = re.search(r"const ELEMENTS = \{\n(.*?)\};", SOURCES["parts"], re.DOTALL)
     assert listed
     asked |= set(re.findall(r"^  (\w+):", listed[1], re.MULTILINE))
+    # Pages that need a part whatever they show have a tag for it.
+    templates = Path(tidings.web.__file__).parents[1].glob("**/templates/**/*.html")
+    tags = {name for one in templates for name in re.findall(r"asset\('js/(\w+)\.js'\)", one.read_text("utf-8"))}
+    asked |= tags - {SCRIPT, *ALONE}
 
     assert {f"js/{name}.js" for name in asked} == set(Assets().parts)
 

@@ -160,7 +160,7 @@ def test_the_last_error_of_a_service_is_shown_in_spanish(reader: Visitor, alice:
     [
         ("de-DE,de;q=0.9", "Benutzername oder Passwort ist falsch."),
         ("zh-CN", "用户名或密码不正确。"),
-        ("fi", "The username or the password is wrong."),
+        ("eo", "The username or the password is wrong."),
     ],
 )
 def test_without_a_session_errors_are_in_the_language_of_the_browser(

@@ -49,11 +49,11 @@ def normal_form(tree: Tree) -> str:
 def _leaf(leaf: Leaf) -> str:
     match leaf:
         case Text(words, field, is_prefix):
-            return _field(field) + _quoted(words) + ("*" if is_prefix else "")
+            return _field(field) + quoted(words) + ("*" if is_prefix else "")
         case Id(field, number):
             return f"{field}:{number}"
         case Pattern(field, source, ignores_case):
-            return f"{field}:/{_escaped_slashes(source)}/{'i' if ignores_case else ''}"
+            return f"{field}:/{escaped_slashes(source)}/{'i' if ignores_case else ''}"
         case Has(attachment):
             return f"has:{attachment}"
         case Is(state):
@@ -63,19 +63,20 @@ def _leaf(leaf: Leaf) -> str:
         case Times(field):
             return f"{field}:{format_times(leaf)}"
         case View(name):
-            return f"S:{_quoted(name)}"
+            return f"S:{quoted(name)}"
 
 
 def _field(field: TextField) -> str:
     return f"{field}:" if field else ""
 
 
-def _quoted(words: str) -> str:
+def quoted(words: str) -> str:
+    """Return words as they are written behind a field: in quotes where they need them."""
     if not words or (_BARE.fullmatch(words) and words.casefold() not in _OPERATORS):
         return words
     return '"' + _TO_ESCAPE.sub(r"\\\1", words) + '"'
 
 
-def _escaped_slashes(source: str) -> str:
+def escaped_slashes(source: str) -> str:
     """Return an expression with a backslash before each slash that has none."""
     return re.sub(r"\\(.)|/", lambda found: found[0] if found[1] else r"\/", source, flags=re.DOTALL)

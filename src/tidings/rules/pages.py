@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from tidings.base.errors import InvalidField, InvalidInput
 from tidings.base.messages import Message, msg
@@ -28,8 +29,9 @@ from tidings.services import Services
 from tidings.services.entries.entries import owned_entry
 from tidings.storage.entries import labels
 from tidings.storage.feeds import categories, feeds
+from tidings.web.conditions import QUERIES, Built, Matches, QueryRows, edited, query_matches, read, shown, stored
 from tidings.web.context import PageResponse, Redirect, RequestContext
-from tidings.web.field_errors import WrongPlace, field_error
+from tidings.web.field_errors import field_error
 from tidings.web.language import N_, _
 from tidings.web.message_translation import translated
 
@@ -56,7 +58,7 @@ ACTIONS = {
 _FIELDS = {"feed_id": "where", "category_id": "where", "actions": "action"}
 
 
-class RuleForm(Form, frozen=True):
+class RuleForm(QueryRows, frozen=True):
     """The editor's form."""
 
     rule: str = ""
@@ -152,21 +154,29 @@ def show_new_rule(context: RequestContext, query: NewRuleQuery) -> PageResponse:
 
 @routes.post("/rules/new")
 def add_rule(context: RequestContext, rules: RuleServices, form: RuleForm) -> PageResponse | Redirect:
+    form, built = _built(form)
+    if built.is_wrong:
+        return _editor(context, form, built, is_refused=True)
     try:
         rule = rules.rules.create(context.caller.id, _fields(form), may_match_everything=bool(form.everything))
     except InvalidInput as error:
-        return _editor(context, form, problem=error)
+        return _editor(context, form, built, problem=error)
     return Redirect(f"/rules#r{rule.id}", notice=_("The rule decides about entries that arrive from now on."))
 
 
 @routes.post("/rules/try")
 def try_rule(context: RequestContext, rules: RuleServices, form: RuleForm) -> PageResponse:
-    """Show what the typed rule would do to stored entries. Nothing is changed or stored."""
+    """Show what the typed rule would do to stored entries, or its rows after a change. Nothing is stored."""
+    form, built = _built(form, is_final=not form.edit)
+    if form.edit:
+        return _edited(context, form, edited(built, form.edit))
+    if built.is_wrong:
+        return _editor(context, form, built, is_refused=True)
     try:
         preview = rules.rules.preview(context.caller, _fields(form))
     except InvalidInput as error:
-        return _editor(context, form, problem=error)
-    return _editor(context, form, preview=preview)
+        return _editor(context, form, built, problem=error)
+    return _editor(context, form, built, preview=preview)
 
 
 @routes.get("/rules/{rule_id}")
@@ -179,10 +189,13 @@ def show_rule(context: RequestContext, rules: RuleServices, rule_id: int) -> Pag
 
 @routes.post("/rules/{rule_id}")
 def change_rule(context: RequestContext, rules: RuleServices, rule_id: int, form: RuleForm) -> PageResponse | Redirect:
+    form, built = _built(form)
+    if built.is_wrong:
+        return _editor(context, form, built, is_refused=True)
     try:
         rules.rules.update(context.caller.id, rule_id, _fields(form), may_match_everything=bool(form.everything))
     except InvalidInput as error:
-        return _editor(context, form, problem=error)
+        return _editor(context, form, built, problem=error)
     return Redirect(f"/rules#r{rule_id}", notice=_("Saved."))
 
 
@@ -246,20 +259,42 @@ def undo_rule(context: RequestContext, rules: RuleServices, rule_id: int) -> Red
     return Redirect(f"/rules/{rule_id}/apply", notice=notice)
 
 
-def _fields(form: RuleForm) -> RuleFields:
-    """Return what a form says. Raises InvalidField for what no form of ours sends."""
+def _built(form: RuleForm, *, is_final: bool = True) -> tuple[RuleForm, Built]:
+    """Return the form with its rows as the query, and these."""
+    built = read(QUERIES, "query", form, form.query, is_final=is_final)
+    return replace(form, query=built.text), built
+
+
+def _edited(context: RequestContext, form: RuleForm, built: Built) -> PageResponse:
+    """Return the editor after a change of its rows, with what matches now."""
+    try:
+        feed_id, category_id = _scope(form)
+        matches = query_matches(context, built, feed_id=feed_id, category_id=category_id)
+    except InvalidInput as error:
+        return _editor(context, form, built, problem=error)
+    return _editor(context, form, built, matches=matches)
+
+
+def _scope(form: RuleForm) -> tuple[int | None, int | None]:
+    """Return the ids of the feed and of the category that the rule is for. Raises InvalidField, as `_fields`."""
     kind, number = form.where[:1], form.where[1:]
     if kind not in ("", "c", "f"):
         raise InvalidField("where", msg("choose one from the list."))
     chosen = parse_id("where", number) if kind else None
+    return chosen if kind == "f" else None, chosen if kind == "c" else None
+
+
+def _fields(form: RuleForm) -> RuleFields:
+    """Return what a form says. Raises InvalidField for what no form of ours sends."""
+    feed_id, category_id = _scope(form)
     actions = [Action(type_) for type_ in ACTIONS if type_ in form.action]
     actions += [Action(ActionType.LABEL, parse_id("label", text)) for text in form.label]
     return RuleFields(
         name=form.name,
         enabled=bool(form.enabled),
-        scope={"": Scope.ALL, "c": Scope.CATEGORY, "f": Scope.FEED}[kind],
-        category_id=chosen if kind == "c" else None,
-        feed_id=chosen if kind == "f" else None,
+        scope=Scope.FEED if feed_id else Scope.CATEGORY if category_id else Scope.ALL,
+        category_id=category_id,
+        feed_id=feed_id,
         query=form.query,
         actions=tuple(actions),
         stop=bool(form.stop),
@@ -327,14 +362,19 @@ def _names(db: Read, user_id: int, listed: Sequence[Rule]) -> _Names:
 def _editor(
     context: RequestContext,
     form: RuleForm,
+    built: Built | None = None,
     *,
     problem: InvalidInput | None = None,
+    is_refused: bool = False,
+    matches: Matches | None = None,
     preview: RulePreview | None = None,
     rule_problem: Message | None = None,
     entry: Entry | None = None,
     by: str = "",
 ) -> PageResponse:
+    """Return the page of the editor. built: the query as the form says it; None for one that is stored."""
     user_id = context.caller.id
+    built = built or stored(QUERIES, "query", form.query)
     with context.services.reading() as db:
         known: list[Label] = labels.list_all(db, user_id)
         listed = categories.list_all(db, user_id)
@@ -342,7 +382,6 @@ def _editor(
         chosen = int(form.where[1:]) if form.where[:1] == "f" and form.where[1:].isdecimal() else 0
         if chosen and chosen not in dict(some_feeds):
             some_feeds += [(feed.id, feed.title) for feed in feeds.get_many(db, user_id, [chosen])]
-    place = WrongPlace.of(form.query, problem) if problem else None
     values = {
         "title": _("Change a rule") if form.rule else _("New rule"),
         "form": form,
@@ -354,15 +393,17 @@ def _editor(
         "has_all_feeds": len(some_feeds) < MAX_FEEDS,
         "asks_everything": bool(form.everything)
         or (problem is not None and problem.field == "query" and not form.query.strip()),
-        "place": place,
+        "query": shown(context, built, problem, matches),
         "preview": preview,
         "previewed": _previewed(preview, known) if preview else [],
         "rule_problem": rule_problem,
         "entry": entry,
         "by": by,
     }
-    shown = field_error(problem, renamed=_FIELDS) if problem else None
-    return PageResponse("rules/rule.html", values, status=400 if problem else 200, problem=shown)
+    told = field_error(problem, renamed=_FIELDS) if problem else None
+    # A change of rows is answered, whatever is wrong in them.
+    status = 400 if (problem or is_refused) and not form.edit else 200
+    return PageResponse("rules/rule.html", values, status=status, problem=told)
 
 
 def _previewed(preview: RulePreview, known: Sequence[Label]) -> list[tuple[Entry, list[str]]]:

@@ -30,7 +30,7 @@ from tidings.services.clock import Clock
 from tidings.services.entries.kept_queries import KeptQueries
 from tidings.services.entries.listing import EntryListReader
 from tidings.services.listeners import KeptQuery, Listeners
-from tidings.storage.entries import labels
+from tidings.storage.entries import labels, snoozed
 from tidings.storage.feeds import categories, feeds
 
 MAX_PREVIEWED: Final = 500
@@ -121,13 +121,20 @@ class Rules:
         page = PageRequest(order=Order.ID, direction=Direction.DESC, limit=limit)
         with self._lists.of(user.id, matched) as lists:
             newest = lists.rows(matched, page)
-            given = labels.of_entries(lists.db, user.id, [entry.id for entry in newest])
+            ids = [entry.id for entry in newest]
+            given = labels.of_entries(lists.db, user.id, ids)
+            snoozes = snoozed.until(lists.db, user.id, ids)
             return RulePreview(
                 matched=lists.count(matched),
                 changed=lists.count(changed),
                 entries=newest,
                 actions=[
-                    effective(fields.actions, entry, {label.id for label in given.get(entry.id, ())})
+                    effective(
+                        fields.actions,
+                        entry,
+                        {label.id for label in given.get(entry.id, ())},
+                        is_snoozed=entry.id in snoozes,
+                    )
                     for entry in newest
                 ],
             )
@@ -191,13 +198,15 @@ def _would_change(actions: Sequence[Action]) -> Tree:
     return any_of(trees) if trees else negated(Everything())
 
 
-def effective(actions: Sequence[Action], entry: Entry, label_ids: set[int]) -> tuple[Action, ...]:
+def effective(
+    actions: Sequence[Action], entry: Entry, label_ids: set[int], *, is_snoozed: bool = False
+) -> tuple[Action, ...]:
     """Return the actions that change a stored entry. label_ids: of the labels that it has.
 
-    Entries that are starred, shared or labelled are not dropped.
+    Entries that are starred, shared, labelled or snoozed are not dropped.
     """
     if any(action.type is ActionType.DROP for action in actions):
-        is_kept = bool(entry.starred or entry.share_code or label_ids)
+        is_kept = bool(entry.starred or entry.share_code or label_ids or is_snoozed)
         if not is_kept:
             return (Action(ActionType.DROP),)
     return tuple(action for action in actions if _changes(action, entry, label_ids))

@@ -32,7 +32,7 @@ from tidings.services.clock import Clock
 from tidings.services.entries.kept_queries import KeptQueries
 from tidings.services.entries.listing import EntryListReader
 from tidings.services.listeners import Listeners
-from tidings.storage.entries import counters, entries, labels
+from tidings.storage.entries import counters, entries, labels, snoozed
 
 log = structlog.get_logger()
 
@@ -152,13 +152,15 @@ class RuleRuns:
         """Change entries, and store what they were. Returns how many were changed. The caller has locked counters."""
         actions = decode_actions(run.actions)
         given = labels.of_entries(db, run.user_id, ids)
+        snoozes = snoozed.until(db, run.user_id, ids)
         before: list[ChangedEntry] = []
         by_state: dict[tuple[EntryStatus, bool], list[int]] = {}
         by_label: dict[int, list[int]] = {}
         hidden: list[int] = []
         known = set(labels.lock(db, run.user_id, RuleFields(actions=actions).label_ids))
         for entry in entries.get_many(db, run.user_id, ids):
-            decision = Decision(actions=effective(actions, entry, {label.id for label in given.get(entry.id, ())}))
+            label_ids = {label.id for label in given.get(entry.id, ())}
+            decision = Decision(actions=effective(actions, entry, label_ids, is_snoozed=entry.id in snoozes))
             new_labels = [label_id for label_id in decision.label_ids if label_id in known]
             new = _new_state(entry, decision)
             is_changed = new != (entry.status, bool(entry.starred))

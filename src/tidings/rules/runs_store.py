@@ -11,7 +11,7 @@ from msgspec import Struct
 from sqlalchemy import bindparam, delete, exists, insert, or_, select, text, update
 
 from tidings.base.times import Instant
-from tidings.engine.database import Read, Write, columns
+from tidings.engine.database import Read, Write, columns, is_distributed
 from tidings.engine.statements import in_list
 from tidings.rules.model import RuleFields, encode_actions
 from tidings.rules.tables import rule_run_entries, rule_runs
@@ -91,6 +91,7 @@ _select_due = (
     .limit(1)
 )
 _lock_due = _select_due.with_for_update(skip_locked=True)
+_lock_due_of_user = _lock_due.where(rule_runs.c.user_id == bindparam("user"))
 _claim = (
     update(rule_runs)
     .where(rule_runs.c.id == bindparam("run"))
@@ -185,10 +186,18 @@ def has_open(db: Read, worker: str, now: Instant) -> bool:
 
 def claim(db: Write, worker: str, *, now: Instant, until: Instant) -> RuleRun | None:
     """Claim the first run that no other worker holds, and return it."""
-    run = db.one(RuleRun, _lock_due, worker=worker, now=now)
+    run = _lock(db, worker, now)
     if run is not None:
         db.run(_claim, run=run.id, worker=worker, until=until)
     return run
+
+
+def _lock(db: Write, worker: str, now: Instant) -> RuleRun | None:
+    if not is_distributed(db.connection):
+        return db.one(RuleRun, _lock_due, worker=worker, now=now)
+    # One statement locks rows of one node.
+    due = db.one(RuleRun, _select_due, worker=worker, now=now)
+    return due and db.one(RuleRun, _lock_due_of_user, user=due.user_id, worker=worker, now=now)
 
 
 def lock_held(db: Write, run: RuleRun, worker: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from sqlalchemy import bindparam, case, delete, func, insert, or_, select, update
+from sqlalchemy import and_, bindparam, case, delete, func, insert, or_, select, update
 
 from tidings.base.times import Instant
 from tidings.engine.database import Read, Write, columns
@@ -14,6 +14,7 @@ from tidings.rules.model import Rule, RuleFields, encode_actions
 from tidings.rules.tables import rule_changed_entries, rules
 from tidings.storage.accounts import change_log
 from tidings.storage.accounts.change_log import Kind
+from tidings.storage.ownership import of_same_user
 from tidings.storage.schema import entries, feeds
 
 _in_order = (rules.c.position, rules.c.id)
@@ -153,7 +154,12 @@ def feeds_to_choose(db: Read, user_id: int, *, limit: int) -> list[tuple[int, st
 
 _select_untouched = (
     select(entries.c.id)
-    .select_from(entries.outerjoin(rule_changed_entries, rule_changed_entries.c.entry_id == entries.c.id))
+    .select_from(
+        entries.outerjoin(
+            rule_changed_entries,
+            and_(rule_changed_entries.c.entry_id == entries.c.id, of_same_user(rule_changed_entries, entries)),
+        )
+    )
     .where(
         entries.c.user_id == bindparam("user"),
         in_list(entries.c.id, "ids"),

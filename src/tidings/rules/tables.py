@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from sqlalchemy import Boolean, Column, ForeignKey, Index, Integer, SmallInteger, Table
 
-from tidings.engine.columns import LongId, big, flag, instant, key, metadata, number, owner, partial_index, words
+from tidings.engine.columns import (
+    BY_USER,
+    LongId,
+    big,
+    flag,
+    instant,
+    key,
+    metadata,
+    number,
+    owner,
+    partial_index,
+    words,
+)
 
 rules = Table(
     "rules",
@@ -71,6 +83,7 @@ rule_runs = Table(
     words("claimed_by"),
     Index("ix_rule_runs_user", "user_id", "id"),
     sqlite_autoincrement=True,
+    info=BY_USER,
     comment="Rules that users apply to stored entries.",
 )
 partial_index("ix_rule_runs_open", rule_runs.c.id, where="state IN ('running', 'undoing')")

@@ -1,28 +1,29 @@
 """The pages of saved views: the list of each, and adding, changing, ordering and deleting them.
 
-/views   /views/new?query=rain   /views/3/edit   /views/3/delete       settings
+/views   /views/new?query=rain   /views/3/edit   /views/3/delete   /views/try       settings
 /views/3   /views/3/entries/5                                          a list, and an entry of it
 """
 
 from __future__ import annotations
 
-from msgspec import structs
 from starlette.responses import Response
 
 from tidings.base.errors import InvalidInput
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.entries import Direction, EntryFilter, Order
+from tidings.domain.entries.list_settings import ListSetting
 from tidings.domain.entries.saved_views import DENSITIES, ICONS, ORDERS, SavedView
 from tidings.http.binding import Form, Query, parse_id
 from tidings.http.endpoints import Routes
 from tidings.views.services import ViewServices
 from tidings.web import devices
 from tidings.web.article_page import entry_page, open_entry
+from tidings.web.conditions import QUERIES, Built, Matches, QueryRows, edited, query_matches, read, shown, stored
 from tidings.web.context import PageResponse, Redirect, RequestContext
-from tidings.web.entry_list_pages import ListPage, ListQuery
-from tidings.web.field_errors import WrongPlace, field_error
+from tidings.web.entry_list_pages import ListPage, ListQuery, show_as
+from tidings.web.field_errors import field_error
 from tidings.web.language import N_, _
-from tidings.web.list_page import MarkReadForm, mark_list_read, show, show_list_again
+from tidings.web.list_page import DisplayForm, MarkReadForm, mark_list_read, show, show_list_again
 
 routes = Routes()
 
@@ -49,7 +50,7 @@ _ICON_NAMES = {
 }
 
 
-class ViewForm(Form, frozen=True):
+class ViewForm(QueryRows, frozen=True):
     """The form of a view."""
 
     name: str = ""
@@ -60,6 +61,8 @@ class ViewForm(Form, frozen=True):
     icon: str = ICONS[0]
     in_apps: bool | None = None
     is_home: bool | None = None
+    view: int | None = None
+    """The view that is changed, where the form is not sent to it."""
 
 
 class ViewsForm(Form, frozen=True):
@@ -89,17 +92,32 @@ def move_view(caller: User, views: ViewServices, form: ViewsForm) -> Redirect:
 
 
 @routes.get("/views/new")
-def show_new_view(query: NewViewQuery) -> PageResponse:
-    return _form_page(ViewForm(query=query.query.strip()))
+def show_new_view(context: RequestContext, query: NewViewQuery) -> PageResponse:
+    return _form_page(context, ViewForm(query=query.query.strip()))
 
 
 @routes.post("/views/new")
 def add_view(context: RequestContext, views: ViewServices, form: ViewForm) -> PageResponse | Redirect:
+    built = read(QUERIES, "query", form, form.query, is_final=True)
+    if built.is_wrong:
+        return _form_page(context, form, built=built, is_refused=True)
     try:
-        view = views.views.create(context.caller.id, _values(form))
+        view = views.views.create(context.caller.id, _values(form, built))
     except InvalidInput as error:
-        return _form_page(form, problem=error)
+        return _form_page(context, form, problem=error, built=built)
     return Redirect(view.path, notice=_("%(title)s created.", title=view.name))
+
+
+@routes.post("/views/try")
+def try_view(context: RequestContext, views: ViewServices, form: ViewForm) -> PageResponse:
+    """Show the form after a change of its rows, with what its query finds now. Nothing is stored."""
+    view = views.views.get(context.caller.id, form.view) if form.view else None
+    built = edited(read(QUERIES, "query", form, form.query), form.edit)
+    try:
+        matches = query_matches(context, built)
+    except InvalidInput as error:
+        return _form_page(context, form, view, error, built)
+    return _form_page(context, form, view, built=built, matches=matches)
 
 
 @routes.get("/views/{view_id}")
@@ -111,12 +129,19 @@ def show_view(context: RequestContext, views: ViewServices, view_id: int, query:
     except InvalidInput as error:
         if error.field != "query":
             raise
-        return _form_page(_form(view), view, error)
+        return _form_page(context, _form(view), view, error)
 
 
 @routes.post("/views/{view_id}/mark-read")
 def mark_view_read(context: RequestContext, views: ViewServices, view_id: int, form: MarkReadForm) -> Redirect:
     return mark_list_read(context, _listing(context, views.views.get(context.caller.id, view_id)), form)
+
+
+@routes.post("/views/{view_id}/display")
+def change_display(caller: User, views: ViewServices, view_id: int, form: DisplayForm) -> Redirect:
+    """Change order or layout of a view in the menu of its list."""
+    view = views.views.update(caller.id, view_id, form.values)
+    return Redirect(form.first_page or view.path)
 
 
 @routes.post("/views/{view_id}/show-hidden")
@@ -136,16 +161,19 @@ def read_in_view(context: RequestContext, views: ViewServices, view_id: int, ent
 @routes.get("/views/{view_id}/edit")
 def show_form(context: RequestContext, views: ViewServices, view_id: int) -> PageResponse:
     view = views.views.get(context.caller.id, view_id)
-    return _form_page(_form(view), view)
+    return _form_page(context, _form(view), view)
 
 
 @routes.post("/views/{view_id}/edit")
 def change_view(context: RequestContext, views: ViewServices, view_id: int, form: ViewForm) -> PageResponse | Redirect:
     view = views.views.get(context.caller.id, view_id)
+    built = read(QUERIES, "query", form, form.query, is_final=True)
+    if built.is_wrong:
+        return _form_page(context, form, view, built=built, is_refused=True)
     try:
-        views.views.update(context.caller.id, view_id, _values(form))
+        views.views.update(context.caller.id, view_id, _values(form, built))
     except InvalidInput as error:
-        return _form_page(form, view, error)
+        return _form_page(context, form, view, error, built)
     return Redirect(view.path, notice=_("Saved."))
 
 
@@ -166,8 +194,7 @@ def delete_view(caller: User, views: ViewServices, view_id: int) -> Redirect:
 
 def _listing(context: RequestContext, view: SavedView) -> ListPage:
     """Return the list of a view, and have it shown as the view says. Raises InvalidInput, with query as its field."""
-    if view.density:
-        context.device = structs.replace(context.device, density=view.density)
+    usual_density = show_as(context, view.density)
     # Counted with the sidebar, which neither a form nor a part of a page has.
     is_page = context.request.method == "GET" and not context.is_part
     counts = {one.id: unread for one, unread in context.sidebar.views.views} if is_page else {}
@@ -183,29 +210,47 @@ def _listing(context: RequestContext, view: SavedView) -> ListPage:
         is_total_exact=unread is None or unread.is_exact,
         view_id=view.id,
         mark_path=f"{view.path}/mark-read",
+        own=ListSetting(view.key, view.direction, view.density),
+        usual_density=usual_density,
     )
 
 
+_SETTINGS = ("name", "query", "order", "direction", "density", "icon", "in_apps", "is_home")
+
+
 def _form(view: SavedView) -> ViewForm:
-    return ViewForm(**{name: getattr(view, name) for name in ViewForm.__struct_fields__})
+    return ViewForm(**{name: getattr(view, name) for name in _SETTINGS})
 
 
-def _values(form: ViewForm) -> dict[str, object]:
-    return structs.asdict(form) | {"in_apps": bool(form.in_apps), "is_home": bool(form.is_home)}
+def _values(form: ViewForm, built: Built) -> dict[str, object]:
+    sent = {name: getattr(form, name) for name in _SETTINGS}
+    return sent | {"query": built.text, "in_apps": bool(form.in_apps), "is_home": bool(form.is_home)}
 
 
-def _form_page(form: ViewForm, view: SavedView | None = None, problem: InvalidInput | None = None) -> PageResponse:
-    """Return the page with the form. view: None for a new one."""
+def _form_page(
+    context: RequestContext,
+    form: ViewForm,
+    view: SavedView | None = None,
+    problem: InvalidInput | None = None,
+    built: Built | None = None,
+    *,
+    is_refused: bool = False,
+    matches: Matches | None = None,
+) -> PageResponse:
+    """Return the page with the form. view: None for a new one. built: the query of the form; None for a stored one."""
+    built = built or stored(QUERIES, "query", form.query)
     values = {
         "title": _("Edit view") if view else _("New view"),
         "place": "views",
         "form": form,
         "view": view,
-        "wrong": WrongPlace.of(form.query, problem) if problem else None,
+        "query": shown(context, built, problem, matches),
         "orders": [(value.value, _(name)) for value, name in _ORDER_NAMES.items()],
         "directions": _DIRECTIONS,
         "densities": [(value, _(_DENSITY_NAMES[value])) for value in DENSITIES],
         "icons": [(value, _(_ICON_NAMES[value])) for value in ICONS],
     }
-    shown = field_error(problem, field="name") if problem else None
-    return PageResponse("views/view.html", values, status=400 if problem else 200, problem=shown)
+    told = field_error(problem, field="name") if problem else None
+    # A change of rows is answered, whatever is wrong in them.
+    status = 400 if (problem or is_refused) and not form.edit else 200
+    return PageResponse("views/view.html", values, status=status, problem=told)

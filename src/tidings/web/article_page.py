@@ -16,17 +16,17 @@ from tidings.services.entries.entries import owned_entry
 from tidings.services.entries.listing import EntryLists
 from tidings.storage.entries import contents, duplicates, entry_lists, labels
 from tidings.storage.feeds import feeds, sidebar
-from tidings.web import entry_list_pages
 from tidings.web.articles.attachments import attachments
 from tidings.web.articles.content import article_html
 from tidings.web.context import PageResponse, RequestContext
 from tidings.web.devices import CHOICES
 from tidings.web.entry_list_pages import ListPage
 from tidings.web.entry_rows import others_of, rows
-from tidings.web.list_page import later_ids, next_page
+from tidings.web.list_page import later_ids, page_after, page_before
 
-# How many rows of the list are shown before and after the open entry.
-BEFORE, AFTER = 8, 30
+# How many rows of the list are shown before and after the open entry. Fewer would not fill a high window, and the
+# script would ask for more immediately.
+BEFORE, AFTER = 8, 22
 
 
 def open_entry(
@@ -79,7 +79,7 @@ def _page(lists: EntryLists, context: RequestContext, listing: ListPage, entry: 
     user, db = context.caller, lists.db
     whole = entry_lists.with_bodies(db, [entry])
     # A part that replaces another entry does not need the list: it is already on the page.
-    is_split = context.device.columns == "split" and not context.is_part
+    is_split = context.device.is_split and not context.is_part
     place = listing.cursor(entry)
     newest = entry_lists.newest_id(db, user.id) if listing.mark_path else None
     before = list(reversed(listing.rows(lists, BEFORE if is_split else 1, place, backwards=True)))
@@ -113,7 +113,8 @@ def _page(lists: EntryLists, context: RequestContext, listing: ListPage, entry: 
             "after": _url(context, listing, after[0] if after else None),
             "can_save": bool(outbox.targets_of(db, user.id, SAVE_ENTRY)),
             "is_read": entry.status == EntryStatus.READ,
-            "more_url": _more_url(context, listing, after, newest) if len(after) == AFTER else "",
+            "previous_url": page_before(context, listing, before[0], newest) if len(before) == BEFORE else "",
+            "more_url": page_after(context, listing, after[-1], newest) if len(after) == AFTER else "",
             "newest": newest,
             "later_ids": later_ids(around, newest),
             "share_url": f"{context.site.base_url}/share/{entry.share_code}" if entry.share_code else "",
@@ -126,10 +127,6 @@ def _has_length(user: User, entry: Entry, content: str) -> bool:
     """Return whether the minutes of an episode are its length, and not the time that its notes take to read."""
     speeds = {"words_per_minute": user.default_reading_speed, "cjk_per_minute": user.cjk_reading_speed}
     return entry.reading_time != reading_minutes(content, **speeds)
-
-
-def _more_url(context: RequestContext, listing: ListPage, after: list[Entry], newest: int | None) -> str:
-    return next_page(context, listing, entry_list_pages.format_cursor(listing.cursor(after[-1])), newest)
 
 
 def _url(context: RequestContext, listing: ListPage, entry: Entry | None) -> str:

@@ -1,7 +1,8 @@
 """Serves our own style sheet, scripts and icons: read once, addressed by a fingerprint, cached by browsers for a year.
 
-The style sheet is one file for the browser: the files of `static/css`, joined in the order of STYLES. The script that
-pages load is one file, too: SCRIPT with all that it imports. All URLs carry the same fingerprint, a hash of all files.
+A page has one style sheet, its family's (`STYLES`): files of `static/css`, joined, so that a page for reading does not
+load the styles of settings. The script that pages load is one file, too: SCRIPT with all that it imports. All URLs
+carry the same fingerprint, a hash of all files.
 
 Script modules are joined without a build step: each becomes a function that runs once and returns what it exports, and
 its names are visible in it alone:
@@ -36,7 +37,14 @@ from tidings.http.requests import Request
 from tidings.http.responses import SMALLEST, coding_for, send_response
 from tidings.web.security import SANDBOX_HEADERS
 
-STYLES = ("tokens", "base", "controls", "layout", "lists", "article", "reading", "feeds", "settings", "adapts", "print")
+_FIRST, _LAST = ("tokens", "base", "controls", "layout"), ("overlays", "adapts", "print")
+# By name of the style sheet: the files that it joins, in order. A layout names its sheet in the block `style`.
+STYLES = {
+    "tidings": (*_FIRST, "lists", "article", "reading", *_LAST),
+    "pages": (*_FIRST, "article", "pages", *_LAST),
+    "feeds": (*_FIRST, "pages", "feeds", *_LAST),
+    "settings": (*_FIRST, "pages", "settings", *_LAST),
+}
 # The script of all pages with a session.
 SCRIPT = "reading"
 # Scripts of pages that work without a session. They import nothing.
@@ -61,12 +69,16 @@ class Assets:
 
     def __init__(self) -> None:
         folder = files("tidings.web").joinpath("static")
-        styles = [folder.joinpath("css", f"{name}.css").read_text(encoding="utf-8") for name in STYLES]
+        css = {one.name.removesuffix(".css"): one.read_text("utf-8") for one in folder.joinpath("css").iterdir()}
         modules = {
             one.name.removesuffix(".js"): strip_script(one.read_text(encoding="utf-8"))
             for one in folder.joinpath("js").iterdir()
         }
-        self._files = {"tidings.css": strip_styles("\n".join(styles)).encode(), WORKER: modules.pop("worker").encode()}
+        self._files = {WORKER: modules.pop("worker").encode()}
+        self._files |= {
+            f"{sheet}.css": strip_styles("\n".join(css[name] for name in names)).encode()
+            for sheet, names in STYLES.items()
+        }
         scripts = join_modules(modules, SCRIPT)
         self._files |= {f"js/{name}.js": script.encode() for name, script in scripts.items()}
         self.parts = sorted(f"js/{name}.js" for name in scripts.keys() - {SCRIPT, *ALONE})

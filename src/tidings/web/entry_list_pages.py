@@ -28,8 +28,10 @@ from tidings.domain.entries.entries import (
     PageRequest,
     tag_key,
 )
+from tidings.domain.entries.list_settings import ListSetting
 from tidings.engine.database import Read
 from tidings.http.binding import Query
+from tidings.list_settings.store import setting_of
 from tidings.query.model import Is, State, wanted
 from tidings.services.entries.listing import EntryLists
 from tidings.storage.feeds import feeds
@@ -42,6 +44,8 @@ class ListQuery(Query, frozen=True):
 
     after: str = ""
     """Cursor of the previous page's last entry."""
+    before: str = ""
+    """Cursor of the following page's first entry; without `after`."""
     show: str = ""
     """"all", or empty for unread entries only."""
     query: str = ""
@@ -80,6 +84,12 @@ class ListPage(Struct, frozen=True):
     label_id: int | None = None
     view_id: int | None = None
     mark_path: str = ""
+    """Where a form marks the list read, with the parameters of the list; "" for lists without unread entries."""
+    own: ListSetting | None = None
+    """The order and the layout that it has alone; None for a list that cannot have them."""
+    usual_direction: str = ""
+    """The order that it has without one of its own; "" for a view, which always has one."""
+    usual_density: str = ""
 
     def entry_path(self, entry_id: int) -> str:
         has_own_address = self.name in ("category", "feed", "label", "view")
@@ -125,14 +135,6 @@ class ListPage(Struct, frozen=True):
         if not self.refresh_path:
             return None
         return feeds.last_check(db, user_id, feed_id=self.feed_id, category_id=self.category_id)
-
-    @property
-    def has_order(self) -> bool:
-        """Whether the user's setting decides which entries come first.
-
-        History and search begin with the latest, and a saved view has an order of its own.
-        """
-        return self.name not in ("history", "search", "view")
 
     @property
     def count_key(self) -> str:
@@ -190,7 +192,7 @@ def unread(context: RequestContext, _query: ListQuery) -> ListPage:
         EntryFilter(statuses=(EntryStatus.UNREAD,), globally_visible=True),
         total=context.sidebar.unread,
         mark_path="/unread/mark-read",
-        **_user_order(context.caller),
+        **_as_chosen(context, "unread"),
     )
 
 
@@ -201,25 +203,53 @@ def starred(context: RequestContext, _query: ListQuery) -> ListPage:
         "/starred",
         EntryFilter(starred=True),
         total=context.sidebar.starred,
-        **_user_order(context.caller),
+        mark_path="/starred/mark-read",
+        **_as_chosen(context, "starred"),
     )
 
 
 def history(context: RequestContext, _query: ListQuery) -> ListPage:
-    entry_filter = EntryFilter(statuses=(EntryStatus.READ,))
+    """Return the list of read entries: the last one read comes first, unless the user wants the list the other way."""
+    chosen = _as_chosen(context, "history")
+    own: ListSetting = chosen["own"]
     return ListPage(
-        "history", _("History"), "/history", entry_filter, order=Order.CHANGED_AT, total=context.sidebar.read
+        "history",
+        _("History"),
+        "/history",
+        EntryFilter(statuses=(EntryStatus.READ,)),
+        total=context.sidebar.read,
+        **chosen
+        | {
+            "order": Order.CHANGED_AT,
+            "direction": Direction(own.direction or Direction.DESC),
+            "usual_direction": Direction.DESC,
+        },
     )
 
 
 def shared(context: RequestContext, _query: ListQuery) -> ListPage:
-    return ListPage("shared", _("Shared by me"), "/shared", EntryFilter(shared=True), **_user_order(context.caller))
+    return ListPage(
+        "shared",
+        _("Shared by me"),
+        "/shared",
+        EntryFilter(shared=True),
+        mark_path="/shared/mark-read",
+        **_as_chosen(context, "shared"),
+    )
 
 
 def tagged(context: RequestContext, query: ListQuery) -> ListPage:
     tag = query.tag.strip()[:TAG_LENGTH]
     entry_filter = EntryFilter(tags=(tag_key(tag),))
-    return ListPage("tagged", f"#{tag}", "/tagged", entry_filter, query={"tag": tag}, **_user_order(context.caller))
+    return ListPage(
+        "tagged",
+        f"#{tag}",
+        "/tagged",
+        entry_filter,
+        query={"tag": tag},
+        mark_path="/tagged/mark-read",
+        **_user_order(context.caller),
+    )
 
 
 def label(context: RequestContext, _query: ListQuery, label_id: int) -> ListPage:
@@ -233,7 +263,7 @@ def label(context: RequestContext, _query: ListQuery, label_id: int) -> ListPage
         EntryFilter(label_ids=(label_id,)),
         label_id=label_id,
         mark_path=f"/labels/{label_id}/mark-read",
-        **_user_order(context.caller),
+        **_as_chosen(context, f"l{label_id}"),
     )
 
 
@@ -253,7 +283,7 @@ def category(context: RequestContext, query: ListQuery, category_id: int) -> Lis
         has_filter=True,
         category_id=category_id,
         mark_path=f"/categories/{category_id}/mark-read",
-        **_user_order(context.caller),
+        **_as_chosen(context, f"c{category_id}"),
     )
 
 
@@ -273,7 +303,7 @@ def feed(context: RequestContext, query: ListQuery, feed_id: int) -> ListPage:
         feed_id=feed_id,
         category_id=line.category_id,
         mark_path=f"/feeds/{feed_id}/mark-read",
-        **_user_order(context.caller),
+        **_as_chosen(context, f"f{feed_id}"),
     )
 
 
@@ -283,7 +313,8 @@ def search(context: RequestContext, query: ListQuery) -> ListPage:
     asked = context.services.entries.queries.dated(context.caller, text)
     words = "" if text else query.q.strip()[:500]
     listing = empty_search(context, query)
-    return replace(listing, entry_filter=replace(listing.entry_filter, query=asked, search=words))
+    found = replace(listing, entry_filter=replace(listing.entry_filter, query=asked, search=words))
+    return replace(found, mark_path="/search/mark-read" if found.has_search else "")
 
 
 def empty_search(context: RequestContext, query: ListQuery) -> ListPage:
@@ -319,3 +350,28 @@ def _statuses(shows_all: bool) -> tuple[EntryStatus, ...]:
 
 def _user_order(user: User) -> dict[str, Any]:
     return {"order": Order(user.entry_sorting_order), "direction": Direction(user.entry_sorting_direction)}
+
+
+def _as_chosen(context: RequestContext, name: str) -> dict[str, Any]:
+    """Return the order of a list, and have the page shown in its layout. name: as in `ListSetting.list`."""
+    user = context.caller
+    with context.services.reading() as db:
+        own = setting_of(db, user.id, name)
+    usual = _user_order(user)
+    return {
+        "order": usual["order"],
+        "direction": Direction(own.direction or usual["direction"]),
+        "own": own,
+        "usual_direction": usual["direction"],
+        "usual_density": show_as(context, own.density),
+    }
+
+
+def show_as(context: RequestContext, density: str) -> str:
+    """Have the page shown in a layout, "" for the device's. Returns the device's."""
+    usual = context.device.density
+    shown = density or usual
+    # A copy for reading offline has up to a hundred rows, and each article on a page of its own.
+    shown = "comfortable" if context.is_copy and shown in ("magazine", "stream") else shown
+    context.device = replace(context.device, density=shown)
+    return usual

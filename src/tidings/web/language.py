@@ -16,7 +16,7 @@ from contextvars import ContextVar
 from functools import cache
 from gettext import NullTranslations
 from importlib.resources import files
-from typing import Any
+from typing import Any, Final
 
 from babel import Locale
 from babel.messages.catalog import Catalog
@@ -27,40 +27,51 @@ from babel.support import Translations
 
 # By language of accounts. Other languages that accounts may have are shown in English.
 CATALOGUES = {
+    "ar_SA": "ar",
     "cs_CZ": "cs",
     "de_DE": "de",
+    "el_EL": "el",
     "es_ES": "es",
+    "fi_FI": "fi",
     "fr_FR": "fr",
+    "gl_ES": "gl",
+    "he_IL": "he",
+    "hi_IN": "hi",
+    "id_ID": "id",
     "it_IT": "it",
     "ja_JP": "ja",
     "ko_KR": "ko",
     "nl_NL": "nl",
     "pl_PL": "pl",
     "pt_BR": "pt_BR",
+    "ro_RO": "ro",
     "ru_RU": "ru",
     "tr_TR": "tr",
     "uk_UA": "uk",
     "zh_CN": "zh_CN",
+    "zh_TW": "zh_TW",
 }
 SOURCE = "en"
 # The languages that a user can choose on the pages. The API takes others as well, which are shown in English.
 OFFERED = ("en_US", *CATALOGUES)
 DOMAIN = "tidings"
-_BY_LANGUAGE = {name.partition("_")[0]: name for name in (SOURCE, *CATALOGUES.values())}
+# The simplified script for Chinese without region and script.
+_BY_LANGUAGE = {name.partition("_")[0]: name for name in (SOURCE, *sorted(CATALOGUES.values(), reverse=True))}
 # Scripts and regions of language tags.
-_TRADITIONAL = frozenset({"hant", "tw", "hk", "mo"})
+_TRADITIONAL, _SIMPLIFIED = frozenset({"hant", "tw", "hk", "mo"}), "hans"
 
 
 class Language:
     """A language of the pages with its catalogue.
 
-    name: of the catalogue. code: as in `<html lang>`. locale: for dates and numbers.
+    name: of the catalogue. code and direction: as in `<html lang dir>`. locale: for dates and numbers.
     """
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.locale = Locale.parse(name)
         self.code = str(self.locale).replace("_", "-")
+        self.direction: str = self.locale.text_direction
         self.translations: NullTranslations = NullTranslations()
         if name != SOURCE:
             self.translations = compiled(_read(name))
@@ -84,13 +95,13 @@ def setting_of(chosen: Language) -> str:
 def language_of_header(accepted: str) -> Language:
     """Return the language for an Accept-Language header, which browsers send in order of preference.
 
-    A region without a catalogue gets the catalogue of its language, except traditional Chinese: its readers often list
-    English or a language without a region next.
+    A region without a catalogue gets the catalogue of its language; for Chinese, the one in its script.
     """
     for part in accepted[:500].split(","):
         wanted = part.partition(";")[0].strip().lower().replace("_", "-").split("-")
-        name = _BY_LANGUAGE.get(wanted[0])
-        if name and not (wanted[0] == "zh" and _TRADITIONAL.intersection(wanted)):
+        if wanted[0] == "zh" and _SIMPLIFIED not in wanted and _TRADITIONAL.intersection(wanted):
+            return language("zh_TW")
+        if name := _BY_LANGUAGE.get(wanted[0]):
             return language(name)
     return language(SOURCE)
 
@@ -140,10 +151,27 @@ def format_number(value: float) -> str:
     return str(format_decimal(value, locale=current().locale))
 
 
+# First strong isolate, and its end: Unicode's marks around text whose direction follows from its own letters.
+_ISOLATE: Final = ("\u2068", "\u2069")
+
+
+def isolated(text: str) -> str:
+    """Return a value for a sentence of the current language, whose order it does not disturb.
+
+    In a sentence from right to left, an address or an English title would take dots and brackets next to it along.
+    Marks are characters and not elements: values stand in attributes, too.
+    """
+    if current().direction == "ltr" or not text:
+        return text
+    return f"{_ISOLATE[0]}{text}{_ISOLATE[1]}" if type(text) is str else type(text)(_ISOLATE[0]) + text + _ISOLATE[1]
+
+
 def filled(text: str, values: dict[str, Any]) -> str:
     """Return a translated message with its values. text: a `Markup` escapes them."""
     if not values:
         return text
+    if current().direction == "rtl":
+        values = {name: isolated(value) if isinstance(value, str) else value for name, value in values.items()}
     # Most numbers are small, and need no formatting.
     if any(isinstance(value, int) and value >= 1_000 for value in values.values()):
         grouped = {name: format_number(values[name]) for _begin, name in _NUMBER.findall(text)}

@@ -9,13 +9,13 @@ from __future__ import annotations
 from babel.numbers import format_decimal
 
 from tidings.base.messages import Message, render
-from tidings.web.language import Language, current
+from tidings.web.language import Language, current, isolated
 
 _FULL_WIDTH = ("。", "？", "！", "；")
 
 
 def translated(message: Message) -> str:
-    return render(message, _Translated(current()))
+    return render(message.with_texts(isolated), _Translated(current()))
 
 
 def join_sentences(first: str, rest: str) -> str:

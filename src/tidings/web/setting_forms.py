@@ -11,7 +11,7 @@ from msgspec import Struct
 from tidings.base.text import sort_key
 from tidings.domain.accounts.user_changes import CHOICES, RANGES, selectable_zones
 from tidings.services.accounts.users import known_zones
-from tidings.web.language import N_, OFFERED, _
+from tidings.web.language import CATALOGUES, N_, OFFERED, SOURCE, _
 from tidings.web.setting_fields import Field, Group
 
 _LABELS: dict[str, str] = {
@@ -68,7 +68,8 @@ def zones() -> dict[str, str]:
 
 
 def _own_name(code: str) -> str:
-    locale = Locale.parse(code)
+    # Of the catalogue: Miniflux's code of Greek, `el_EL`, has a region that does not exist.
+    locale = Locale.parse(CATALOGUES.get(code, SOURCE))
     alone = code.partition("_")[0] not in ("zh", "pt")
     name = (Locale(locale.language).get_language_name() if alone else locale.get_display_name()) or code
     return name[:1].upper() + name[1:]
@@ -124,18 +125,6 @@ READING = AccountForm(
         Group(
             N_("Lists"),
             (
-                Field(
-                    "select",
-                    "entry_sorting_order",
-                    N_("Sort by"),
-                    choices=choices_of("entry_sorting_order"),
-                ),
-                Field(
-                    "choice",
-                    "entry_sorting_direction",
-                    N_("Sort order"),
-                    choices=choices_of("entry_sorting_direction"),
-                ),
                 Field(
                     "choice",
                     "categories_sorting_order",
@@ -235,17 +224,33 @@ APPEARANCE = AccountForm(
     (
         Group(
             N_("All your devices"),
-            (Field("select", "theme", N_("Colours and typeface"), choices=choices_of("theme")),),
+            (
+                Field("select", "theme", N_("Colours and typeface"), choices=choices_of("theme")),
+                Field(
+                    "select",
+                    "entry_sorting_order",
+                    N_("Sort by"),
+                    choices=choices_of("entry_sorting_order"),
+                ),
+                Field(
+                    "choice",
+                    "entry_sorting_direction",
+                    N_("Sort order"),
+                    N_("Of all lists that have no order of their own."),
+                    choices=choices_of("entry_sorting_direction"),
+                ),
+            ),
         ),
     ),
 )
 
 _CODE = {"spellcheck": "false", "autocapitalize": "none"}
 
+# Their page has rows of its own.
 FILTERS = AccountForm(
     "/settings/filters",
     N_("Filters"),
-    N_("For entries of all feeds, when they arrive. One rule per line, such as EntryTitle=(?i)sponsored."),
+    N_("For entries of all feeds, when they arrive."),
     (
         Group(
             "",

@@ -18,23 +18,26 @@ class MenuItem(Struct, frozen=True):
     after: str = ""
     """For a page of a slice, the path of the page that it follows; "" for the end."""
     is_for_admins: bool = False
+    group: Message | None = None
+    """The head above it and the pages that follow, up to the next head."""
     needs: Callable[[Mapping[type, Any]], bool] = lambda _services: True
     """Return whether the page is of use with the settings of the service, given the services of slices by type."""
 
 
 CORE_ITEMS = (
-    MenuItem("/settings", msg("Account")),
-    MenuItem("/settings/reading", msg("Reading")),
+    MenuItem("/settings", msg("Account"), group=msg("You")),
+    MenuItem("/settings/security", msg("Password and sessions")),
+    MenuItem("/settings/reading", msg("Reading"), group=msg("Reading")),
     MenuItem("/view", msg("Appearance")),
+    MenuItem("/settings/shortcuts", msg("Keyboard shortcuts")),
     MenuItem("/settings/filters", msg("Filters")),
     MenuItem("/settings/custom", msg("Your own styles")),
-    MenuItem("/settings/security", msg("Password and sessions")),
-    MenuItem("/settings/apps", msg("Connect an app")),
+    MenuItem("/settings/apps", msg("Connect an app"), group=msg("Apps and services")),
     MenuItem("/settings/api-keys", msg("API keys")),
     MenuItem("/settings/api-passwords", msg("API passwords")),
     MenuItem("/list-links", msg("Lists as feeds")),
     MenuItem("/shared", msg("Shared by me")),
-    MenuItem("/statistics", msg("Statistics")),
+    MenuItem("/statistics", msg("Statistics"), group=msg("Tidings")),
     MenuItem("/users", msg("Users"), is_for_admins=True),
     MenuItem("/about", msg("About")),
 )

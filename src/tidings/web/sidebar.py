@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, urlencode
 import msgspec
 from msgspec import Struct
 
-from tidings.base.text import normalize_for_search
+from tidings.base.text import normalize_for_search, sort_key
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.labels import Label
 from tidings.domain.feeds.categories import SEPARATOR, Category, CategoryTree
@@ -71,6 +71,11 @@ class CategoryLine(Struct, frozen=True):
     """Its name after those of the categories above it."""
     depth: int
     """1 at the top."""
+
+    @property
+    def path_key(self) -> str:
+        """What paths are sorted by."""
+        return sort_key(self.path)
 
     @property
     def unread(self) -> int:

@@ -20,6 +20,7 @@ from tidings.domain.accounts.users import User
 from tidings.http import forms
 from tidings.web import cookies, security
 from tidings.web.context import Redirect, RequestContext, SignInRequired
+from tidings.web.language import setting_of
 
 SIGN_IN = "/sign-in"
 
@@ -117,6 +118,9 @@ def _begin(
     is_shared: bool,
     note: str,
 ) -> Redirect:
+    zone = form_field(context, "timezone") if context.request.method == "POST" else ""
+    language = setting_of(context.accepted_language)
+    context.services.accounts.users.begin_as_browser(user, language=language, timezone=zone)
     origin = replace(context.origin, method=method)
     token = context.services.accounts.sessions.begin(user, origin, second=second, note=note, before=context.signed_in)
     browser = context.services.accounts.authentication.remember_browser(user.id, context.cookie(cookies.KNOWN))

@@ -12,6 +12,9 @@ from markupsafe import Markup, escape
 from tidings.base.times import DAY, HOUR, MINUTE, Instant, to_datetime, to_local, zone_info
 from tidings.web.language import _, current, ngettext
 
+# Entries of older days are together under the head of their month.
+DAYS_BY_DATE = 7
+
 
 def ago(instant: Instant, now: Instant, zone_name: str) -> str:
     """Return 12 min, 3 h, 21 Nov or 21 Nov 2023. Future times are shown as a date."""
@@ -38,6 +41,15 @@ def since(instant: Instant, now: Instant, zone_name: str) -> str:
 
 def date(instant: Instant, now: Instant, zone_name: str) -> str:
     return _date(_day(instant, zone_name), to_datetime(now).year, str(current().locale))
+
+
+def day_head(instant: Instant, now: Instant, zone_name: str) -> str:
+    """Return the head above the entries of a day: Today, Yesterday, Tue 24 Nov; after a week the month."""
+    day, today = _day(instant, zone_name), _day(now, zone_name)
+    age = (today.date() - day.date()).days
+    if age in (0, 1):
+        return _("Yesterday") if age else _("Today")
+    return _day_head(day, today.year, str(current().locale), is_recent=age < DAYS_BY_DATE)
 
 
 def exact(instant: Instant, zone_name: str) -> str:
@@ -75,6 +87,13 @@ def _day(instant: Instant, zone_name: str) -> datetime:
 @lru_cache(maxsize=4096)
 def _date(day: datetime, this_year: int, locale: str) -> str:
     return format_skeleton("MMMd" if day.year == this_year else "yMMMd", day, locale=locale)
+
+
+@lru_cache(maxsize=4096)
+def _day_head(day: datetime, this_year: int, locale: str, *, is_recent: bool) -> str:
+    if is_recent:
+        return format_skeleton("MMMEd" if day.year == this_year else "yMMMEd", day, locale=locale)
+    return format_skeleton("yMMMM", day, locale=locale)
 
 
 @lru_cache(maxsize=4096)

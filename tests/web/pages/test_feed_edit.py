@@ -19,7 +19,7 @@ from tidings.wiring.services import AllServices
 
 
 def fields(page: str) -> dict[str, Any]:
-    """What the form of the page would send as it is."""
+    """What the form of the page would send as it is, with its filters as text."""
     form = page.partition('class="form groups"')[2].partition("</form>")[0]
     found: dict[str, Any] = {}
     for tag in re.findall(r"<input [^>]*>", form):
@@ -30,7 +30,8 @@ def fields(page: str) -> dict[str, Any]:
         found[name] = html.unescape(text)
     for name, options in re.findall(r'<select [^>]*name="(\w+)">(.*?)</select>', form, re.DOTALL):
         found[name] = re.findall(r'<option value="([^"]*)" selected>', options + '<option value="" selected>')[0]
-    return found
+    rows = re.compile("(?:block|keep)_(?:mode|field|how|value)")
+    return {name: value for name, value in found.items() if not rows.fullmatch(name)}
 
 
 def error(page: str, field: str) -> str:
@@ -235,6 +236,35 @@ def test_a_try_of_rules_without_end_says_how_many_entries_are_left(
     assert re.search(r"The rules take too long: [0-9]+ more entries were not tried\.", page)
 
 
+def test_rows_build_the_filters_of_a_feed(reader: Visitor, alice: Person, site: Publisher) -> None:
+    feed = alice.has_feed(site, ("Rain tomorrow", "Buy this", "River news"))
+    path = f"/feeds/{feed['id']}"
+    page = reader.page(f"{path}/edit")
+    given = fields(page) | {"csrf": reader.token, "title": "Typed"}
+    rows = {"block_mode": "rows", "block_field": ["EntryTitle"], "block_how": ["begins"], "block_value": ["buy"]}
+
+    page = reader.post(f"{path}/try", given | rows | {"edit": "block-preview"}).body.decode()
+    assert "1 of the newest 3 entries matches" in page
+    assert 'value="Typed"' in page
+    page = reader.post(f"{path}/try", given | rows).body.decode()
+    assert "1 blocked, 0 changed" in page
+    gap = {"block_field": ["EntryTitle"] * 2, "block_how": ["has"] * 2, "block_value": ["a", " "]}
+    answer = reader.post(f"{path}/edit", given | rows | gap)
+    assert answer.status == 400
+    assert 'id="block-error-2">Say what to look for.' in answer.body.decode()
+
+    assert reader.post(f"{path}/edit", given | rows).status == 303
+    assert alice.get(f"/v1{path}")["block_filter_entry_rules"] == "EntryTitle=(?i)^buy"
+
+
+def test_the_entries_of_a_stranger_are_not_tried(reader: Visitor, bob: Person, site: Publisher) -> None:
+    feed = bob.has_feed(site)
+    reader.page("/feeds")
+
+    rows = {"block_mode": "rows", "block_field": ["EntryTitle"], "block_how": ["has"], "block_value": ["a"]}
+    assert reader.post(f"/feeds/{feed['id']}/try", rows | {"edit": "block-preview"}).status == 404
+
+
 def test_stored_rules_that_never_match_are_shown_and_hinder_nothing(
     reader: Visitor, alice: Person, site: Publisher
 ) -> None:
@@ -247,7 +277,7 @@ def test_stored_rules_that_never_match_are_shown_and_hinder_nothing(
 
     assert "Some rules are left out because they can never match" in page
     assert "selector" in error(page, "scraper_rules")
-    assert "Rule 2: A date rule is one of" in error(page, "keep_filter_entry_rules")
+    assert re.search(r'id="keep-error-2">A date rule is one of', page)
     preview = reader.post(f"/feeds/{feed['id']}/try", **fields(page) | {"csrf": reader.token}).body.decode()
     assert "Rule 2: A date rule is one of" in preview.partition('id="rule-preview"')[2]
     saved = reader.post(path, **fields(page) | {"title": "Mine", "csrf": reader.token})

@@ -12,7 +12,9 @@ from sqlalchemy import update
 from support.people import Person
 from support.publisher import Answer, Publisher
 from support.visitors import Visitor
+from tidings.base.messages import encode_message, join_sentences, verbatim
 from tidings.base.times import DAY
+from tidings.domain.feeds.health import BROWSER_OFFER
 from tidings.storage.feeds import feeds as stored_feeds
 from tidings.storage.feeds import health
 from tidings.storage.schema import feeds
@@ -203,3 +205,34 @@ def test_a_feed_that_takes_seconds_to_answer_is_called_slow(
         signs = health.get(db, alice.id, ids["Slow one"], services.clock())
     assert signs is not None
     assert 200 <= signs.took_ms < 5_000
+
+
+def test_a_feed_behind_a_challenge_is_offered_the_browser(
+    reader: Visitor, alice: Person, site: Publisher, services: AllServices
+) -> None:
+    ids = subscribe(alice, site, "Guarded", "Down")
+    for title, error in (
+        ("Guarded", join_sentences(verbatim("It checks that visitors are human."), BROWSER_OFFER)),
+        ("Down", join_sentences(verbatim("It is down."), verbatim("Twice."))),
+    ):
+        text = error.english()
+        signs = {"parsing_error_message": text, "parsing_error_form": encode_message(error, text)}
+        set_signs(services, ids[title], parsing_error_count=3, failed_checks=3, **signs)
+
+    shown = rows(reader.get("/feeds").body.decode())
+    assert "/through-flaresolverr" in shown["Guarded"]
+    assert "/through-flaresolverr" not in shown["Down"]
+    assert "/through-flaresolverr" in reader.get(f"/feeds/{ids['Guarded']}/edit").body.decode()
+    answer = reader.post(f"/feeds/{ids['Guarded']}/through-flaresolverr", back="/feeds")
+
+    assert (answer.status, answer.headers["location"]) == (303, "/feeds")
+    feed = alice.get(f"/v1/feeds/{ids['Guarded']}")
+    assert (feed["fetch_via_flaresolverr"], feed["parsing_error_count"]) == (True, 0)
+
+
+def test_another_users_feed_is_not_sent_to_the_browser(reader: Visitor, bob: Person, site: Publisher) -> None:
+    feed = bob.has_feed(site)
+    reader.get("/feeds")
+
+    assert reader.post(f"/feeds/{feed['id']}/through-flaresolverr").status == 404
+    assert not bob.get(f"/v1/feeds/{feed['id']}")["fetch_via_flaresolverr"]

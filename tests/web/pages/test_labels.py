@@ -37,7 +37,7 @@ def test_an_entry_gets_new_and_known_labels_and_loses_them(reader: Visitor, alic
     assert 'name="label"' not in page
 
     page = reader.follow(reader.post(f"/entries/{one}/labels", new="  To <read> ", back=f"/unread/{one}"))
-    assert "To &lt;read&gt;</a>" in page
+    assert "To &lt;read&gt;</bdi></a>" in page
     assert "Labels saved." in page
     reader.post(f"/entries/{one}/labels", new="Work", label=str(ids_by_name(alice)["To <read>"]))
     assert names_of(alice, one) == ["To <read>", "Work"]
@@ -155,7 +155,7 @@ def test_labels_are_moved_up_and_down(reader: Visitor, alice: Person) -> None:
     assert buttons() == [("up", "1", "autofocus"), ("down", "3", "")]
     answer = reader.post(f"/labels/{number}/move", up="1")
     page = reader.page("/labels")
-    assert re.findall(r'<span class="name">(Alpha|Beta|Gamma)<', page) == ["Gamma", "Alpha", "Beta"]
+    assert re.findall(r'<span class="name" dir="auto">(Alpha|Beta|Gamma)<', page) == ["Gamma", "Alpha", "Beta"]
     assert buttons() == [("up", "0", "disabled"), ("down", "2", "autofocus")]
     assert reader.post(f"/labels/{number}/move", up="0").status == 400
     answer = reader.post(f"/labels/{number}/move", down="2")
@@ -169,7 +169,7 @@ def test_a_row_names_two_labels_and_counts_the_rest(reader: Visitor, alice: Pers
 
     rows = reader.page("/unread").partition('<ol class="rows">')[2]
 
-    assert re.findall(r'class="row-label"[^>]*>(?:<svg.*?</svg><span>)?([^<]+)<', rows) == ["A", "B", "+3"]
+    assert re.findall(r'class="row-label"[^>]*>(?:<svg.*?</svg><span[^>]*>)?([^<]+)<', rows) == ["A", "B", "+3"]
 
 
 def test_what_uses_a_label_is_named_before_it_is_deleted(reader: Visitor, alice: Person, bob: Person) -> None:
@@ -221,3 +221,20 @@ def test_a_sidebar_lists_the_first_labels_and_the_current_one(reader: Visitor, a
     assert f'href="/labels/{made[-1].id}" aria-current="page"' in page
     assert f'href="/labels/{made[-2].id}"' not in page
     assert "All labels" in page
+
+
+def test_a_label_is_added_to_those_that_an_entry_has(
+    reader: Visitor, alice: Person, bob: Person, site: Publisher
+) -> None:
+    """As a script does when an entry is dropped on a label of the sidebar."""
+    alice.has_feed(site, ["One"])
+    (one,) = entry_ids(alice).values()
+    alice.service.services.entries.labels.change(alice.id, [one], add=["Work", "Later"])
+    later = alice.service.services.entries.labels.create(alice.id, "Third")
+    theirs = bob.service.services.entries.labels.create(bob.id, "Bob's")
+    reader.page("/unread")
+
+    assert "Label Third added." in reader.follow(reader.post(f"/entries/{one}/labels", add=later.id, back="/unread"))
+    assert sorted(names_of(alice, one)) == ["Later", "Third", "Work"]
+    assert reader.post(f"/entries/{one}/labels", add=theirs.id).status == 404
+    assert sorted(names_of(alice, one)) == ["Later", "Third", "Work"]

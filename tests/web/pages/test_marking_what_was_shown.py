@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable
 
 import pytest
 
-from support.people import Person
+from support.people import Person, rss
 from support.publisher import Publisher
 from support.running import RunningService
 from support.visitors import Visitor
@@ -22,21 +23,25 @@ class OpenPages:
 
     def __init__(self, reader: Visitor, alice: Person, site: Publisher) -> None:
         self.reader, self.alice = reader, alice
-        self.feed = alice.has_feed(site, ["One", "Two", "Three"])
+        items = rss(["One", "Two", "Three"], site.url("/news"), extra="<category>News</category>")
+        created = alice.post("/v1/feeds", {"feed_url": site.serve("/news.xml", items)})
+        self.feed = alice.get(f"/v1/feeds/{created['feed_id']}")
         self.category = self.feed["category"]["id"]
-        self._label([entry["id"] for entry in alice.entries()])
+        self._put_on_lists([entry["id"] for entry in alice.entries()])
 
     def arrive(self, title: str, published_at: int | None = None) -> int:
-        entry = {"url": f"https://a.example/{title}", "title": title, "status": "unread"}
+        entry = {"url": f"https://a.example/{title}", "title": title, "status": "unread", "tags": ["News"]}
         path = f"/v1/feeds/{self.feed['id']}/entries/import"
         moment = {} if published_at is None else {"published_at": published_at}
         entry_id = int(self.alice.post(path, {**entry, **moment})["id"])
-        self._label([entry_id])
+        self._put_on_lists([entry_id])
         return entry_id
 
-    def _label(self, ids: list[int]) -> None:
+    def _put_on_lists(self, ids: list[int]) -> None:
         for entry_id in ids:
             self.reader.post(f"/entries/{entry_id}/labels", new="Work")
+            self.reader.post(f"/entries/{entry_id}/share")
+            self.reader.post("/entries/marks", star=entry_id)
 
     @property
     def label(self) -> str:
@@ -46,7 +51,7 @@ class OpenPages:
 
     def mark(self, page: str, action: str, **part: int) -> dict[str, str]:
         """Send a form as it is on the page."""
-        match = re.search(rf'<form[^>]*action="[^"]*{action}"[^>]*>(.*?)</form>', page, re.DOTALL)
+        match = re.search(rf'<form[^>]*action="[^"]*{re.escape(action)}"[^>]*>(.*?)</form>', page, re.DOTALL)
         assert match
         fields = dict(FIELD.findall(match[1]))
         answer: dict[str, str] = self.reader.post(action, {**fields, **part}, headers=JSON).json()
@@ -67,6 +72,12 @@ LISTS: dict[str, Callable[[OpenPages], str]] = {
     "feed": lambda pages: f"/feeds/{pages.feed['id']}",
     "category": lambda pages: f"/categories/{pages.category}",
     "label": lambda pages: pages.label,
+    "all of a feed": lambda pages: f"/feeds/{pages.feed['id']}?show=all",
+    "starred": lambda _: "/starred",
+    "shared": lambda _: "/shared",
+    "tagged": lambda _: "/tagged?tag=News",
+    "search": lambda _: "/search?query=is%3Aunread",
+    "old search": lambda _: "/search?q=about",
 }
 
 
@@ -79,10 +90,27 @@ def test_an_entry_that_arrives_while_a_list_is_open_stays_unread(
     pages.arrive("Late")
     pages.arrive("Late, of long ago", OLD)
 
-    answer = pages.mark(page, f"{path}/mark-read")
+    place, _, query = path.partition("?")
+    answer = pages.mark(page, f"{place}/mark-read" + (f"?{query}" if query else ""))
 
     assert answer["notice"] == "3 marked read"
+    assert answer["to"].endswith(path)
     assert pages.unread() == {"Late", "Late, of long ago"}
+
+
+def test_what_is_dated_in_the_future_is_marked_where_it_was_shown(pages: OpenPages) -> None:
+    pages.arrive("Soon", int(time.time()) + 3_600)
+    page = pages.reader.page("/unread")
+    assert "Soon" in page
+
+    assert pages.mark(page, "/unread/mark-read")["notice"] == "4 marked read"
+
+
+def test_a_search_for_nothing_marks_nothing(pages: OpenPages) -> None:
+    assert "mark-read" not in pages.reader.page("/search")
+
+    assert pages.reader.post("/search/mark-read", headers=JSON).json()["notice"] == "Nothing was unread."
+    assert pages.unread() == {"One", "Two", "Three"}
 
 
 def test_an_undo_restores_what_was_marked_and_nothing_else(pages: OpenPages) -> None:

@@ -20,14 +20,18 @@ def test_a_copy_says_when_it_was_saved_and_marks_nothing_read(reader: Visitor, a
     alice.has_feed(site, ["Rain"])
     entry_id = alice.entries()[0]["id"]
 
-    for path in ("/offline/unread", f"/offline/{entry_id}"):
+    alice.put(f"/v1/entries/{entry_id}/bookmark")
+    feed_id = alice.entries()[0]["feed_id"]
+    category_id = alice.entries()[0]["feed"]["category"]["id"]
+    lists = ("unread", "starred", f"feeds/{feed_id}", f"categories/{category_id}")
+    for path in (*(f"/offline/{one}" for one in lists), f"/offline/{entry_id}"):
         page = reader.page(path)
-        assert "No connection. Saved on this device:" in page
+        assert "Offline, saved" in page
         assert "Rain" in page
         # Forms lead back to the page itself.
         assert 'name="back" value="/offline' not in page
     assert alice.entries()[0]["status"] == "unread"
-    assert "Saved on this device" not in reader.page(f"/unread/{entry_id}")
+    assert "Offline, saved" not in reader.page(f"/unread/{entry_id}")
 
 
 def test_a_copy_leaves_the_notice_to_the_page_that_the_user_sees(
@@ -54,10 +58,12 @@ def test_links_of_a_copy_lead_to_copies_even_if_originals_are_preferred(
     assert path not in reader.page("/unread")
 
 
-def test_the_copy_of_somebody_elses_entry_does_not_exist(reader: Visitor, bob: Person, site: Publisher) -> None:
+def test_copies_of_what_belongs_to_somebody_else_do_not_exist(reader: Visitor, bob: Person, site: Publisher) -> None:
     bob.has_feed(site, ["Sun"])
 
-    assert reader.get(f"/offline/{bob.entries()[0]['id']}").status == 404
+    entry = bob.entries()[0]
+    for path in (entry["id"], f"feeds/{entry['feed_id']}", f"categories/{entry['feed']['category']['id']}"):
+        assert reader.get(f"/offline/{path}").status == 404
 
 
 def test_people_who_open_a_copy_get_the_page(reader: Visitor) -> None:

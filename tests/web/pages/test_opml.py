@@ -58,6 +58,15 @@ def test_an_import_reports_every_invalid_line(reader: Visitor, alice: Person) ->
     assert {feed["category"]["title"] for feed in alice.get("/v1/feeds")} == {"All", "News"}
 
 
+def test_imported_feeds_are_not_called_checked_before_their_first_check(reader: Visitor, alice: Person) -> None:
+    reader.get("/feeds/import")
+    upload(reader, opml('<outline text="Good" xmlUrl="https://example.org/good"/>'))
+    (feed,) = alice.get("/v1/feeds")
+
+    assert "Checked" not in reader.page("/unread")
+    assert "last checked" not in reader.page(f"/feeds/{feed['id']}/edit")
+
+
 def test_a_list_of_addresses_is_imported_with_a_report(reader: Visitor, alice: Person) -> None:
     reader.get("/feeds/import")
 
@@ -67,6 +76,20 @@ def test_a_list_of_addresses_is_imported_with_a_report(reader: Visitor, alice: P
     assert "1 could not be used." in page
     assert "<td>2</td>" in page
     assert [feed["feed_url"] for feed in alice.get("/v1/feeds")] == ["https://example.org/good"]
+
+
+def test_pasted_text_is_imported_and_stays_when_it_cannot_be_read(reader: Visitor, alice: Person) -> None:
+    reader.get("/feeds/import")
+    good = opml('<outline text="Good" xmlUrl="https://example.org/good"/>').decode()
+
+    page = reader.post("/feeds/import-text", text=good).body.decode()
+    wrong = reader.post("/feeds/import-text", text="<opml>half")
+
+    assert "1 feed imported." in page
+    assert [feed["feed_url"] for feed in alice.get("/v1/feeds")] == ["https://example.org/good"]
+    assert wrong.status == 400
+    assert "&lt;opml&gt;half" in wrong.body.decode()
+    assert reader.post("/feeds/import-text", text=" ").status == 400
 
 
 def test_a_document_is_imported_from_a_url(reader: Visitor, alice: Person, site: Publisher) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from support.people import PASSWORD, Person, call
+from support.publisher import Publisher
 from support.running import RunningService
 from support.visitors import Visitor
 from tidings.domain.accounts.user_changes import CHOICES
@@ -28,6 +29,8 @@ def test_every_setting_of_the_api_is_in_one_form(alice: Person) -> None:
     elsewhere = {"id", "is_admin", "last_login_at"}
     # There is no sign-in through other services, so that their ids would have no effect.
     elsewhere |= {"google_id", "openid_connect_id"}
+    # It has a page of its own (test_shortcuts.py).
+    elsewhere |= {"shortcuts"}
 
     assert sorted(shown) == sorted(set(alice.get("/v1/me")) - elsewhere)
 
@@ -88,7 +91,7 @@ def test_stored_filters_that_never_match_are_shown_and_hinder_nothing(alice: Per
 
     page = reader.page("/settings/filters")
 
-    assert "Keep only: Rule 2: A date rule is one of" in page
+    assert re.search(r'id="keep-error-2">A date rule is one of', page)
     sent_rules = rules.replace("\n", "\r\n")
     answer = reader.post(
         "/settings/filters", block_filter_entry_rules="EntryTitle=b", keep_filter_entry_rules=sent_rules
@@ -97,24 +100,82 @@ def test_stored_filters_that_never_match_are_shown_and_hinder_nothing(alice: Per
     assert alice.get("/v1/me")["block_filter_entry_rules"] == "EntryTitle=b"
 
 
+def test_rows_build_filters(alice: Person, reader: Visitor, site: Publisher) -> None:
+    """Without scripts: a row more, a look at what it matches, saved as rules, and shown as rows and as text."""
+    alice.has_feed(site, ["Buy (now)", "Rain", "Buy later"])
+    path = "/settings/filters"
+    reader.page(path)
+    rows = {
+        "block_mode": "rows",
+        "block_field": ["EntryTitle", "EntryDate"],
+        "block_how": ["begins", "future"],
+        "block_value": ["buy (", ""],
+        "keep_mode": "text",
+        "keep_filter_entry_rules": "EntryTitle=.",
+    }
+    page = reader.post(f"{path}/try", rows | {"edit": "block-preview"}).body.decode()
+    assert "1 of the newest 3 entries matches" in page
+    assert ">Buy (now)</a>" in page
+    page = reader.post(f"{path}/try", rows | {"edit": "block-add"}).body.decode()
+    assert 'id="block-value-3"' in page
+    gap = {"block_field": ["EntryTitle"] * 2, "block_how": ["has"] * 2, "block_value": ["a", " "]}
+    page = reader.post(path, rows | gap).body.decode()
+    assert 'id="block-error-2">Say what to look for.' in page
+
+    assert reader.post(path, rows).status == 303
+    me = alice.get("/v1/me")
+    assert me["block_filter_entry_rules"] == "EntryTitle=(?i)^buy \\(\nEntryDate=future"
+    assert me["keep_filter_entry_rules"] == "EntryTitle=."
+    page = reader.page(path)
+    assert 'value="buy ("' in page
+    page = reader.post(f"{path}/try", rows | {"edit": "block-text"}).body.decode()
+    assert "EntryTitle=(?i)^buy \\(\nEntryDate=future</textarea>" in page
+
+
+def test_a_wrong_filter_is_told_at_its_row(alice: Person, reader: Visitor) -> None:
+    reader.page("/settings/filters")
+    rows = {"block_mode": "rows", "block_field": ["EntryTitle"], "block_how": ["matches"], "block_value": ["(buy"]}
+    answer = reader.post("/settings/filters", rows)
+
+    assert answer.status == 400
+    assert re.search(r'id="block-error-1">[^<]*never closed', answer.body.decode())
+    assert 'value="(buy"' in answer.body.decode()
+    assert alice.get("/v1/me")["block_filter_entry_rules"] == ""
+
+
+def test_the_order_of_lists_is_on_the_page_of_their_appearance(alice: Person, reader: Visitor) -> None:
+    """Where the last line of the menu of a list leads."""
+    alice.put(f"/v1/users/{alice.id}", {"entry_sorting_direction": "asc"}, status=201)
+    assert re.search(r'name="entry_sorting_direction" value="asc" checked', reader.page("/view"))
+
+    order = {"entry_sorting_direction": "desc", "entry_sorting_order": "created_at"}
+    answer = reader.post("/settings/appearance", sent("/settings/appearance", alice.get("/v1/me")) | order)
+
+    assert answer.status == 303
+    me = alice.get("/v1/me")
+    assert {name: me[name] for name in order} == order
+    assert re.search(r'name="entry_sorting_direction" value="desc" checked', reader.page("/view"))
+
+
 def test_each_language_with_a_catalogue_is_offered_by_its_own_name(reader: Visitor) -> None:
     page = reader.page("/settings")
 
     field = page[page.index('id="field-language"') :].partition("</select>")[0]
     assert set(re.findall(r'value="(\w+)"', field)) == {"en_US", *CATALOGUES} <= set(CHOICES["language"])
     assert re.findall(r">([^<]+)</option>", field) == [
-        *("Čeština", "Deutsch", "English", "Español", "Français", "Italiano", "Nederlands", "Polski"),
-        *("Português (Brasil)", "Türkçe", "Русский", "Українська", "中文 (简体, 中国)", "日本語", "한국어"),
+        *("Čeština", "Deutsch", "English", "Español", "Français", "Galego", "Indonesia", "Italiano"),
+        *("Nederlands", "Polski", "Português (Brasil)", "Română", "Suomi", "Türkçe", "Ελληνικά", "Русский"),
+        *("Українська", "עברית", "العربية", "हिन्दी", "中文 (简体, 中国)", "中文 (繁體, 台灣)", "日本語", "한국어"),
     ]
 
 
 def test_a_language_without_a_catalogue_stays_as_an_app_set_it(alice: Person, reader: Visitor) -> None:
-    alice.put(f"/v1/users/{alice.id}", {"language": "el_EL"}, status=201)
+    alice.put(f"/v1/users/{alice.id}", {"language": "nan_Latn_pehoeji"}, status=201)
     page = reader.page("/settings")
     reader.post("/settings", **sent("/settings", alice.get("/v1/me")))
 
     assert '<html lang="en"' in page
-    assert alice.get("/v1/me")["language"] == "el_EL"
+    assert alice.get("/v1/me")["language"] == "nan_Latn_pehoeji"
 
 
 def test_a_new_password_ends_the_sessions_of_other_browsers(

@@ -6,12 +6,9 @@ import re
 import time
 from datetime import UTC, datetime
 
-from support.entry_fixtures import NOW, FeedFixture, ready
 from support.people import Person, rss
 from support.publisher import Publisher
 from support.visitors import Visitor
-from tidings.base.times import DAY, HOUR, Instant
-from tidings.engine.database import Database
 from tidings.storage.entries import statistics
 
 
@@ -32,7 +29,7 @@ def test_reading_is_counted_on_its_day(alice: Person, reader: Visitor, site: Pub
     alice.put("/v1/entries", {"entry_ids": ids[:2], "status": "read"})
     page = reader.page("/statistics")
 
-    assert numbers(page)[:3] == ["2", "1", "1"]
+    assert numbers(page)[:4] == ["2", "0", "1", "1"]
     assert f"/feeds/{feed['id']}?show=all" in page
     assert len(re.findall('class="level-4"', page)) == 1
 
@@ -68,24 +65,24 @@ def test_a_chart_shows_what_was_published_within_its_days(alice: Person, reader:
     alice.post("/v1/feeds", {"feed_url": site.url("/f.xml")})
     page = reader.page("/statistics")
 
-    assert numbers(page)[3] == "1"
+    assert numbers(page)[4] == "1"
     assert len(re.findall(r'<rect class="bar" x=', page)) == 1
 
 
-def test_entries_are_counted_per_day_and_user(database: Database) -> None:
-    feed_fixture = FeedFixture.create(database)
-    start = Instant(NOW - NOW % DAY)
-    feed_fixture.add(
-        *(
-            ready(f"{number}", published_at=Instant(start + moment))
-            for number, moment in enumerate((-1, 0, DAY - 1, DAY, 3 * DAY - 1, 3 * DAY))
-        )
-    )
-    with database.reading() as db:
-        assert statistics.published(db, feed_fixture.user_id, start, DAY, 3) == [2, 1, 1]
-        assert statistics.published(db, feed_fixture.user_id, start, HOUR, 1) == [1]
-        assert statistics.read(db, feed_fixture.user_id, start, DAY, 3) == [0, 0, 0]
-        assert statistics.published(db, feed_fixture.user_id + 1, start, DAY, 3) == [0, 0, 0]
+def test_what_is_marked_in_bulk_is_not_read(alice: Person, reader: Visitor, site: Publisher) -> None:
+    feed = alice.has_feed(site, [f"Entry {number}" for number in range(1, 28)])
+    alice.put(f"/v1/feeds/{feed['id']}/mark-all-as-read")
+    page = reader.page("/statistics")
+    assert numbers(page)[:4] == ["0", "27", "0", "0"]
+
+    # One by one, and as an app sends what was read while it was offline.
+    alice.put("/v1/entries", {"entry_ids": [one["id"] for one in alice.entries(limit=100)], "status": "unread"})
+    ids, few = [one["id"] for one in alice.entries(limit=100)], statistics.MAX_AT_ONCE
+    for together in (ids[:1], ids[1:2], ids[2 : 2 + few]):
+        alice.put("/v1/entries", {"entry_ids": together, "status": "read"})
+    assert numbers(reader.page("/statistics"))[:4] == [str(2 + few), "0", "1", "1"]
+    today = alice.get("/v1/statistics")["days"][-1]
+    assert (today["read"], today["marked"]) == (2 + few, 0)
 
 
 def test_the_about_page_needs_no_session(visitor: Visitor, reader: Visitor) -> None:

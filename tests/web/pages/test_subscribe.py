@@ -87,16 +87,17 @@ def test_a_failure_is_shown_next_to_the_address_field(reader: Visitor, site: Pub
     empty = site.serve("/empty", "<html><body>Nothing here</body></html>")
     reader.get("/feeds/add")
 
-    for given, message in (
-        (site.url("/closed"), "403"),
-        (empty, "No feed was found on this page"),
-        ("https://", "complete address"),
-        ("", "address of a page"),
-        ("https://exa mple.org/", "complete address"),
+    for given, message, status in (
+        (site.url("/closed"), "403", 400),
+        # It was read, and the page offers what can be made of it.
+        (empty, "No feed was found on this page", 200),
+        ("https://", "complete address", 400),
+        ("", "address of a page", 400),
+        ("https://exa mple.org/", "complete address", 400),
     ):
         answer = reader.post("/feeds/find", url=given, user_agent="Mine/1.0")
         page = answer.body.decode()
-        assert answer.status == 400
+        assert answer.status == status
         assert re.search(rf'id="error-url">[^<]*{message}', page), given
         assert f'value="{given}"' in page
         assert 'value="Mine/1.0"' in page
@@ -156,6 +157,19 @@ def test_an_address_without_a_scheme_fails_for_the_reason_that_the_site_gave(
 
     assert answer.status == 400
     assert re.search(rf'id="error-url">[^<]*{reason}', answer.body.decode())
+
+
+def test_a_site_without_tls_that_wants_a_password_gets_it_with_the_next_try(reader: Visitor, site: Publisher) -> None:
+    address = site.serve("/private", "", status=401)
+    reader.get("/feeds/add")
+    page = reader.post("/feeds/find", url=address.removeprefix("http://")).body.decode()
+    assert f'value="{address}"' in page
+    site.serve("/private", rss(["Rain"], site.url("/private"), title="All of it"))
+
+    found = reader.post("/feeds/find", url=address, username="pat", password="secret").body.decode()
+
+    assert "All of it" in found
+    assert site.requests_for("/private")[-1].headers["authorization"].startswith("Basic ")
 
 
 @pytest.mark.parametrize("secret", [{"username": "pat", "password": "secret"}, {"cookie": "id=1"}])

@@ -97,6 +97,11 @@ class Regex:
         self._max_bytes: Final[int] = MAX_WORK // max(compiled.programsize, 1)
 
     @property
+    def program_steps(self) -> int:
+        """The size of its program: the work of a search is in proportion to it and to the text."""
+        return int(self._compiled.programsize)
+
+    @property
     def groups(self) -> int:
         return int(self._compiled.groups)
 
@@ -118,6 +123,11 @@ class Regex:
     def is_found_in(self, text: str) -> bool:
         """Return whether the text matches. Text beyond the work budget is ignored."""
         return self._compiled.search(_encoded(text[: self._max_chars(text)])) is not None
+
+    def first_match(self, text: str) -> list[str] | None:
+        """Return the first match and its groups, "" for those that take no part. Text as of `is_found_in`."""
+        match = self._compiled.search(replace_surrogates(text[: self._max_chars(text)]))
+        return None if match is None else [match.group(number) or "" for number in range(self.groups + 1)]
 
     def matching_lines(self, text: str, budget: RuleBudget) -> Iterator[int]:
         """Yield the numbers of the lines that match on their own, counted from 0. Raises RuleBudgetExceeded.

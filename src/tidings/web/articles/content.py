@@ -8,6 +8,7 @@ from html import escape
 from markupsafe import Markup
 
 from tidings.content.cleaning import prefix_ids
+from tidings.content.cleaning.attribute_checks import PREFIX
 from tidings.media.policy import MediaKind
 from tidings.media.rewrite import rewrite_media
 from tidings.web.articles.embeds import defer_players, link_players
@@ -21,18 +22,25 @@ _ALTERNATIVE = re.compile(r'<img [^>]*?alt="[^"]*[^"\s]')
 _SIDE = re.compile(r' (?:width|height)="(\d+)"')
 _PICTURE = re.compile(r"<(?:img|source)\b[^>]*>")
 _CANDIDATES = re.compile(r' srcset="[^"]*"')
+# Quotes in texts and values are escaped.
+_OWN_ID = re.compile(rf' (?:id="|href="#){PREFIX}')
 _PLAYER = re.compile(r"<(audio|video)\b")
 # Pixels. Smaller pictures stand within the text and are not larger elsewhere.
 _SMALL = 64
 
 
-def article_html(context: RequestContext, content: str, *, has_players: bool = True, poster: str = "") -> Markup:
+def article_html(
+    context: RequestContext, content: str, *, has_players: bool = True, poster: str = "", entry_id: int = 0
+) -> Markup:
     """Return the HTML of an article. content: the stored HTML.
+
+    entry_id: given where several articles are on a page, so that their ids differ.
 
     has_players: whether audio, video and frames get a player; otherwise they are links.
     poster: the picture of its first player, or "".
     """
-    stored = prefix_ids(content) if has_players else link_players(prefix_ids(content))
+    own_ids = _OWN_ID.sub(rf"\g<0>{entry_id}-", prefix_ids(content)) if entry_id else prefix_ids(content)
+    stored = own_ids if has_players else link_players(own_ids)
     one_file_each = _without_candidates(stored) if context.is_copy else stored
     # Loading audio or video tells its publisher who reads, so it is loaded only when it is played.
     quiet = _PLAYER.sub(r'<\1 preload="none"', one_file_each)

@@ -122,23 +122,44 @@ def show_found_again(context: RequestContext, query: ListQuery) -> Redirect:
 
 
 @routes.post("/unread/mark-read")
-def mark_unread_read(context: RequestContext, form: MarkReadForm) -> Redirect:
-    return mark_list_read(context, entry_list_pages.unread(context, ListQuery()), form)
+def mark_unread_read(context: RequestContext, query: ListQuery, form: MarkReadForm) -> Redirect:
+    return mark_list_read(context, entry_list_pages.unread(context, query), form)
+
+
+@routes.post("/starred/mark-read")
+def mark_starred_read(context: RequestContext, query: ListQuery, form: MarkReadForm) -> Redirect:
+    return mark_list_read(context, entry_list_pages.starred(context, query), form)
+
+
+@routes.post("/shared/mark-read")
+def mark_shared_read(context: RequestContext, query: ListQuery, form: MarkReadForm) -> Redirect:
+    return mark_list_read(context, entry_list_pages.shared(context, query), form)
+
+
+@routes.post("/tagged/mark-read")
+def mark_tagged_read(context: RequestContext, query: ListQuery, form: MarkReadForm) -> Redirect:
+    return mark_list_read(context, entry_list_pages.tagged(context, query), form)
+
+
+@routes.post("/search/mark-read")
+def mark_found_read(context: RequestContext, query: ListQuery, form: MarkReadForm) -> Redirect:
+    """Mark what a search has found as read. A search for nothing has found nothing."""
+    return mark_list_read(context, entry_list_pages.search(context, query), form)
 
 
 @routes.post("/categories/{category_id}/mark-read")
-def mark_category_read(context: RequestContext, form: MarkReadForm, category_id: int) -> Redirect:
-    return mark_list_read(context, entry_list_pages.category(context, ListQuery(), category_id), form)
+def mark_category_read(context: RequestContext, query: ListQuery, form: MarkReadForm, category_id: int) -> Redirect:
+    return mark_list_read(context, entry_list_pages.category(context, query, category_id), form)
 
 
 @routes.post("/feeds/{feed_id}/mark-read")
-def mark_feed_read(context: RequestContext, form: MarkReadForm, feed_id: int) -> Redirect:
-    return mark_list_read(context, entry_list_pages.feed(context, ListQuery(), feed_id), form)
+def mark_feed_read(context: RequestContext, query: ListQuery, form: MarkReadForm, feed_id: int) -> Redirect:
+    return mark_list_read(context, entry_list_pages.feed(context, query, feed_id), form)
 
 
 @routes.post("/labels/{label_id}/mark-read")
-def mark_label_read(context: RequestContext, form: MarkReadForm, label_id: int) -> Redirect:
-    return mark_list_read(context, entry_list_pages.label(context, ListQuery(), label_id), form)
+def mark_label_read(context: RequestContext, query: ListQuery, form: MarkReadForm, label_id: int) -> Redirect:
+    return mark_list_read(context, entry_list_pages.label(context, query, label_id), form)
 
 
 @routes.post("/unread/mark-old")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import defstruct
+from msgspec.structs import replace
 
 from tidings.base.errors import InvalidField, InvalidInput, NotFound
 from tidings.base.messages import msg, verbatim
@@ -28,6 +29,7 @@ from tidings.services.polling.lease import RefreshFailed
 from tidings.services.publisher_requests import BOUND_TO_HOST, options_elsewhere
 from tidings.storage.feeds import categories, further_categories, health
 from tidings.web import security
+from tidings.web.conditions import FILTERS, Built, FilterRows, Matches, edited, filter_matches, read, shown, stored
 from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.feed_rows import feed_rows
 from tidings.web.field_errors import field_error
@@ -74,7 +76,11 @@ SWITCH_LABELS: dict[str, tuple[tuple[str, str, str], ...]] = {
 }
 
 
-class FeedFormBase(Form, frozen=True):
+# By the prefix of rows: the name of the setting.
+FILTER_SETTINGS = {"block": "block_filter_entry_rules", "keep": "keep_filter_entry_rules"}
+
+
+class FeedFormBase(FilterRows, frozen=True):
     """The fixed fields of FeedForm."""
 
     category_id: int | None = None
@@ -117,14 +123,16 @@ def change_feed(
     with services.reading() as db:
         feed = owned_feed(db, caller.id, feed_id)
         further = further_categories.of_feeds(db, caller.id, [feed_id]).get(feed_id, ())
+    form, filters = _with_filters(form, is_final=True)
     fields, problems = _changes(feed, form)
+    problems |= {FILTER_SETTINGS[one.prefix]: _("Say what to look for.") for one in filters if one.has_gaps}
     category_ids = _categories(feed, form, further)
     if category_ids != (feed.category_id, *further):
         fields["category_ids"] = category_ids
     # One by one, so that the page shows all errors together.
     for name in fields.keys() - problems.keys():
         try:
-            services.feeds.subscriptions.validate({name: fields[name]})
+            services.feeds.subscriptions.validate(caller.id, {name: fields[name]})
         except InvalidInput as error:
             problems[name] = field_error(error).message
     # A stored rule that matches nothing does not prevent other changes.
@@ -135,7 +143,7 @@ def change_feed(
         except InvalidInput as error:
             problems = {error.field or "title": field_error(error).message}
     if problems:
-        return _page(context, feed_id, form, _rule_problems(form) | problems)
+        return _page(context, feed_id, form, _rule_problems(form) | problems, filters=filters)
     return Redirect(f"/feeds/{feed_id}/edit", notice=_("Saved."))
 
 
@@ -143,13 +151,16 @@ def change_feed(
 async def try_rules(
     context: RequestContext, caller: User, services: Services, feed_id: int, form: FeedForm
 ) -> PageResponse:
-    """Show what the typed rules would do to existing entries. Nothing is stored."""
+    """Show what the typed rules would do to existing entries, or rows after a change. Nothing is stored."""
+    form, filters = _with_filters(form)
+    if form.edit:
+        return await asyncio.to_thread(_edited, context, feed_id, form, filters)
     rules = {name: getattr(form, name) for name in RULES}
     preview = await run_while_connected(
         context.request,
         lambda is_stopped: services.feeds.rule_previewer.run(caller, feed_id, rules, is_stopped=is_stopped),
     )
-    return await asyncio.to_thread(_page, context, feed_id, form, preview=preview)
+    return await asyncio.to_thread(_page, context, feed_id, form, preview=preview, filters=filters)
 
 
 @routes.post("/feeds/{feed_id}/refresh")
@@ -160,6 +171,31 @@ async def refresh_feed(caller: User, services: Services, feed_id: int, form: Ref
     except (RefreshFailed, FetchError, InvalidInput) as error:
         notice = translated(error.text)
     return Redirect(security.local_path(form.back) or f"/feeds/{feed_id}/edit", notice=notice)
+
+
+@routes.post("/feeds/{feed_id}/through-flaresolverr")
+async def fetch_through_flaresolverr(caller: User, services: Services, feed_id: int, form: RefreshForm) -> Redirect:
+    """Have the feed fetched through FlareSolverr from now on, in place of the proxy, and check it."""
+    fields = {"fetch_via_flaresolverr": True, "fetch_via_proxy": False}
+    await asyncio.to_thread(services.feeds.subscriptions.update, caller.id, feed_id, fields)
+    return await refresh_feed(caller, services, feed_id, form)
+
+
+def _with_filters(form: FeedForm, *, is_final: bool = False) -> tuple[FeedForm, list[Built]]:
+    """Return the form with the rows of its filters as their texts, and these."""
+    filters = [
+        read(FILTERS, prefix, form, getattr(form, name), is_final=is_final) for prefix, name in FILTER_SETTINGS.items()
+    ]
+    return replace(form, **{FILTER_SETTINGS[one.prefix]: one.text for one in filters}), filters
+
+
+def _edited(context: RequestContext, feed_id: int, form: FeedForm, filters: list[Built]) -> PageResponse:
+    """Return the page after a change of rows, with what they match now among the newest entries of the feed."""
+    filters = [edited(one, form.edit) for one in filters]
+    matches = {
+        one.prefix: filter_matches(context, one, feed_id=feed_id) for one in filters if form.edit.startswith(one.prefix)
+    }
+    return _page(context, feed_id, form, filters=filters, matches=matches)
 
 
 def _categories(feed: Feed, form: FeedForm, further: Sequence[int]) -> tuple[int, ...]:
@@ -233,6 +269,9 @@ def _page(
     form: FeedForm | None = None,
     problems: dict[str, str] | None = None,
     preview: RulePreview | None = None,
+    *,
+    filters: Sequence[Built] = (),
+    matches: Mapping[str, Matches | None] | None = None,
 ) -> PageResponse:
     """problems: why the form was not saved, by field; otherwise the rules that are left out are marked."""
     user, now = context.caller, context.now
@@ -244,22 +283,26 @@ def _page(
         further = further_categories.of_feeds(db, user.id, [feed_id])
         named = categories.paths(db, user.id)
         (row,) = feed_rows(db, user.id, [checked], named, further, now)
-    shown = _form_of(feed) if form is None else form
+    typed = _form_of(feed) if form is None else form
     is_refused = bool(problems)
-    problems = problems or _rule_problems(shown)
+    problems = problems or _rule_problems(typed)
+    filters = filters or [stored(FILTERS, prefix, getattr(typed, name)) for prefix, name in FILTER_SETTINGS.items()]
     values = {
         "title": feed.title,
         "place": "",
         "feed": feed,
         "row": row,
         "is_fetched": is_fetched(feed.feed_url),
-        "form": shown,
+        "form": typed,
         "also": [(one, named.get(one, "")) for one in further.get(feed_id, ())],
         "is_typed": form is not None,
         "setting_labels": SWITCH_LABELS,
         "problems": problems,
         "is_refused": is_refused,
-        "shows_rules": preview is not None or any(name in problems or getattr(shown, name) for name in RULES),
+        "filters": {one.prefix: shown(context, one, matches=(matches or {}).get(one.prefix)) for one in filters},
+        "shows_rules": preview is not None
+        or typed.edit
+        or any(name in problems or getattr(typed, name) for name in RULES),
         "preview": preview,
         "user_rules": bool(user.block_filter_entry_rules.strip() or user.keep_filter_entry_rules.strip()),
     }

@@ -193,7 +193,7 @@ def _page(context: RequestContext, caller: User, services: Services, query: Feed
 def _filters(chosen: ChosenFeeds) -> list[tuple[str, str, int]]:
     """Return value, label and count of each state that has feeds."""
     filters = [(state.value, _(NAMES[state]), chosen.counts[state]) for state in FeedHealth if chosen.counts[state]]
-    return [("", _("All"), chosen.total), *filters]
+    return [("", _("All feeds"), chosen.total), *filters]
 
 
 def _chosen(db: Read, caller: User, query: FeedsQuery, now: Instant) -> ChosenFeeds:

@@ -11,74 +11,13 @@ from tidings.http.responses import json
 from tidings.services import Services
 from tidings.storage.feeds import feeds
 from tidings.web.context import PageResponse, Redirect, RequestContext
-from tidings.web.language import N_, _
+from tidings.web.language import _
 from tidings.web.security import SANDBOX_HEADERS
+from tidings.web.shortcuts import help_groups
 
 routes = Routes()
 
 _NO_STORE = {"Cache-Control": "no-store", **SANDBOX_HEADERS}
-
-KEYS = (
-    (
-        N_("Go to"),
-        (
-            (("g u",), N_("Unread")),
-            (("g b",), N_("Starred")),
-            (("g h",), N_("History")),
-            (("g f",), N_("Feeds")),
-            (("g c",), N_("Categories")),
-            (("g s",), N_("Settings")),
-            (("/",), N_("Search")),
-            (("+",), N_("Add feed")),
-        ),
-    ),
-    (
-        N_("Entries"),
-        (
-            (("j", "n", "→"), N_("Next")),
-            (("k", "p", "←"), N_("Previous")),
-            (("o", "Enter"), N_("Open")),
-            (("v",), N_("Original")),
-            (("V",), N_("Open the original in this tab")),
-            (("c",), N_("Comments")),
-            (("C",), N_("Open the comments in this tab")),
-            (("m",), N_("Mark as read or unread")),
-            (("M",), N_("Mark as read or unread, then go to the previous")),
-            (("f",), N_("Star")),
-            (("s",), N_("Save")),
-            (("d",), N_("Fetch the full article")),
-            (("a",), N_("Go to the attachments and back")),
-            (("P",), N_("Pause or resume the player")),
-            (("F",), N_("Go to the feed")),
-        ),
-    ),
-    (
-        N_("Show the article next to the list"),
-        (
-            (("Space",), N_("Scroll down, then open the next unread entry")),
-            (("Shift+Space",), N_("Scroll up")),
-            (("PageDown", "PageUp"), N_("Scroll one page")),
-            (("Home", "End"), N_("Go to the beginning or the end")),
-            (("w",), N_("Change the line length")),
-        ),
-    ),
-    (
-        N_("Lists"),
-        (
-            (("g g",), N_("Go to the first entry")),
-            (("G",), N_("Go to the last entry")),
-            (("J",), N_("Go to the next feed with unread entries")),
-            (("K",), N_("Go to the previous feed with unread entries")),
-            (("#",), N_("Unsubscribe")),
-            (("A",), N_("Mark all as read")),
-            (("z",), N_("Undo")),
-            (("r",), N_("Refresh this list")),
-            (("R",), N_("Refresh all feeds")),
-            (("Esc",), N_("Close, or go back to the list")),
-            (("?",), N_("Show this help")),
-        ),
-    ),
-)
 
 
 class PlaybackPositionForm(Form, frozen=True):
@@ -129,5 +68,5 @@ def keep_position(caller: User, services: Services, enclosure_id: int, form: Pla
 
 
 @routes.get("/keys")
-def show_keys() -> PageResponse:
-    return PageResponse("keys.html", {"title": _("Keyboard shortcuts"), "groups": KEYS})
+def show_keys(caller: User) -> PageResponse:
+    return PageResponse("keys.html", {"title": _("Keyboard shortcuts"), "groups": help_groups(caller)})

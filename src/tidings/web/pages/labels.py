@@ -109,12 +109,19 @@ class EntryLabelsForm(Form, frozen=True):
     """Name of an additional label."""
     back: str = ""
     """The page to return to."""
+    add: int | None = None
+    """Id of a label to give besides those that the entry has: what the entry was dragged onto."""
 
 
 @routes.post("/entries/{entry_id}/labels")
 def set_labels(caller: User, services: Services, entry_id: int, form: EntryLabelsForm) -> Redirect:
-    """Give an entry the chosen labels and no others."""
+    """Give an entry the chosen labels and no others, or one more."""
     back = security.local_path(form.back) or f"/entries/{entry_id}"
+    if form.add is not None:
+        with services.reading() as db:
+            label = owned_label(db, caller.id, form.add)
+        services.entries.labels.change(caller.id, [entry_id], add=[label.name])
+        return Redirect(back, _("Label %(name)s added.", name=label.name))
     chosen = [parse_id("label", text) for text in form.label]
     try:
         services.entries.labels.set_of_entry(caller.id, entry_id, chosen, form.new)

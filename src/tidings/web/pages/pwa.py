@@ -6,6 +6,7 @@ A copy says that it is one, and when it was saved. Making one marks nothing read
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -20,8 +21,8 @@ from tidings.web.article_page import entry_page
 from tidings.web.assets import WORKER, Assets
 from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.devices import Device
-from tidings.web.entry_list_pages import ListQuery
-from tidings.web.language import _
+from tidings.web.entry_list_pages import ListPage, ListQuery
+from tidings.web.language import _, current
 from tidings.web.list_page import list_page
 from tidings.web.security import COMMON_HEADERS, SANDBOX_HEADERS
 
@@ -49,6 +50,8 @@ _IRRELEVANT: dict[str, Any] = {
 }
 # Maximum number of articles whose copies are kept: the list does not have more rows.
 MAX_ROWS = 100
+# Without a connection, nobody can ask for the entries that are read.
+_ALL = ListQuery(show="all")
 _REFUSED = {HEADER: NOTHING, "Cache-Control": "no-store", **SANDBOX_HEADERS}
 
 
@@ -67,7 +70,8 @@ def copies_name(context: RequestContext, release: str) -> str:
         return NOTHING
     # The values as they were before the page of a copy changed them.
     user = msgspec.structs.replace(context.signed_in.user, **_IRRELEVANT)
-    device = msgspec.structs.replace(Device.read(context.cookie(cookies.DEVICE)), density="")
+    device = Device.read(context.cookie(cookies.DEVICE))
+    device = msgspec.structs.replace(device, density="", sidebar_width="", list_width="")
     parts = (context.cookie(cookies.SESSION), device.packed(), release, __version__)
     return hashlib.sha256(msgspec.json.encode((user, parts))).hexdigest()[:20]
 
@@ -87,6 +91,8 @@ def show_manifest(context: RequestContext) -> Response:
     manifest = {
         "name": "Tidings",
         "short_name": "Tidings",
+        "lang": current().code,
+        "dir": current().direction,
         "description": _("Read what the sites you follow publish."),
         "id": context.url("/"),
         "start_url": context.url("/"),
@@ -150,11 +156,28 @@ def show_offline() -> PageResponse:
 
 @routes.get("/offline/unread")
 def copy_unread(context: RequestContext) -> PageResponse | Redirect | Response:
-    if refusal := _refusal(context, "/unread"):
-        return refusal
-    context.prepare_copy()
-    page = list_page(context, entry_list_pages.unread(context, ListQuery()), ListQuery(), max_rows=MAX_ROWS)
-    return _copy(context, page, "/unread", next_url="")
+    return _copy_list(context, "/unread", lambda: entry_list_pages.unread(context, ListQuery()))
+
+
+@routes.get("/offline/starred")
+def copy_starred(context: RequestContext) -> PageResponse | Redirect | Response:
+    return _copy_list(context, "/starred", lambda: entry_list_pages.starred(context, ListQuery()))
+
+
+@routes.get("/offline/feeds/{feed_id}")
+def copy_feed(context: RequestContext, feed_id: int) -> PageResponse | Redirect | Response:
+    return _copy_list(context, f"/feeds/{feed_id}", lambda: entry_list_pages.feed(context, _ALL, feed_id))
+
+
+@routes.get("/offline/categories/{category_id}")
+def copy_category(context: RequestContext, category_id: int) -> PageResponse | Redirect | Response:
+    path = f"/categories/{category_id}"
+    return _copy_list(context, path, lambda: entry_list_pages.category(context, _ALL, category_id))
+
+
+@routes.get("/offline/labels/{label_id}")
+def copy_label(context: RequestContext, label_id: int) -> PageResponse | Redirect | Response:
+    return _copy_list(context, f"/labels/{label_id}", lambda: entry_list_pages.label(context, _ALL, label_id))
 
 
 @routes.get("/offline/{entry_id}")
@@ -167,6 +190,15 @@ def copy_entry(context: RequestContext, entry_id: int) -> PageResponse | Redirec
     context.prepare_copy()
     context.device = msgspec.structs.replace(context.device, columns="list")
     return _copy(context, entry_page(context, entry_list_pages.unread(context, ListQuery()), entry), path)
+
+
+def _copy_list(
+    context: RequestContext, path: str, list_of: Callable[[], ListPage]
+) -> PageResponse | Redirect | Response:
+    if refusal := _refusal(context, path):
+        return refusal
+    context.prepare_copy()
+    return _copy(context, list_page(context, list_of(), ListQuery(), max_rows=MAX_ROWS), path, next_url="")
 
 
 def _refusal(context: RequestContext, path: str) -> Redirect | Response | None:

@@ -94,19 +94,24 @@ def show_add(context: RequestContext, query: AddQuery) -> PageResponse:
 @routes.post("/feeds/find")
 async def find_feeds(caller: User, services: Services, form: SubscribeForm) -> PageResponse:
     """Show the feeds of a URL. Nothing is stored."""
+    tried = form
 
     async def at(url: str) -> PageResponse:
-        found = msgspec.structs.replace(form, url=url)
+        nonlocal tried
+        tried = found = msgspec.structs.replace(form, url=url)
         try:
             return _page(found, await _offers(caller, services, found))
         except NotFound as error:
             page = _page(found, error=error)
-            return msgspec.structs.replace(page, values=page.values | {"has_no_feed": True})
+            # Nothing was wrong with the request, and there is something to offer.
+            return msgspec.structs.replace(page, status=200, values=page.values | {"has_no_feed": True})
 
     try:
         return await reach(form.url, at, has_secrets=form.has_secrets)
     except (InvalidInput, FetchError) as error:
-        return _page(form, error=error)
+        # A site without https wants a password, which is only sent there if the address says http.
+        has_answered = isinstance(error, HttpError) and tried.url.startswith("http://")
+        return _page(tried if has_answered else form, error=error)
 
 
 @routes.post("/save")

@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tidings.base.errors import InvalidInput
-from tidings.content.errors import InvalidRule
-from tidings.content.rules.pipeline import RuleTexts, compile_rules
-from tidings.domain.accounts.user_changes import CHOSEN, RULES
+from tidings.domain.accounts.user_changes import CHOSEN
 from tidings.domain.accounts.users import User
 from tidings.http import forms
 from tidings.http.endpoints import Routes
@@ -16,8 +14,7 @@ from tidings.web import setting_fields
 from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.field_errors import field_error
 from tidings.web.language import _
-from tidings.web.message_translation import translated
-from tidings.web.setting_forms import ACCOUNT, APPEARANCE, CUSTOM, FILTERS, READING, AccountForm
+from tidings.web.setting_forms import ACCOUNT, APPEARANCE, CUSTOM, READING, AccountForm
 
 routes = Routes()
 
@@ -35,11 +32,6 @@ def show_reading(context: RequestContext) -> PageResponse:
 @routes.get("/settings/appearance")
 def show_appearance() -> Redirect:
     return Redirect("/view")
-
-
-@routes.get("/settings/filters")
-def show_filters(context: RequestContext) -> PageResponse:
-    return _show(context, FILTERS)
 
 
 @routes.get("/settings/custom")
@@ -62,11 +54,6 @@ def change_appearance(context: RequestContext, services: Services) -> PageRespon
     return _save(context, services, APPEARANCE)
 
 
-@routes.post("/settings/filters")
-def change_filters(context: RequestContext, services: Services) -> PageResponse | Redirect:
-    return _save(context, services, FILTERS)
-
-
 @routes.post("/settings/custom")
 def change_custom(context: RequestContext, services: Services) -> PageResponse | Redirect:
     return _save(context, services, CUSTOM)
@@ -74,12 +61,7 @@ def change_custom(context: RequestContext, services: Services) -> PageResponse |
 
 def _save(context: RequestContext, services: Services, form: AccountForm) -> PageResponse | Redirect:
     values = setting_fields.sent_values(dict(forms.fields(context.request)), form.groups)
-    stored = setting_fields.form_values(context.caller, form.groups)
     try:
-        # A stored rule that cannot be used does not prevent other changes.
-        for error in _rule_errors(form, values):
-            if values[error.field] != stored[error.field]:
-                raise error
         services.accounts.users.update(
             context.caller,
             context.caller.id,
@@ -105,13 +87,5 @@ def _show(context: RequestContext, form: AccountForm) -> PageResponse:
 
 
 def _page(form: AccountForm, values: dict[str, Any], problem: InvalidInput | None = None) -> PageResponse:
-    labels = {field.name: _(field.label) for group in form.groups for field in group.fields}
-    ignored = [f"{labels[error.field]}: {translated(error.problem)}" for error in _rule_errors(form, values)]
-    known = {"title": _(form.title), "form": form, "values": values, "ignored_rules": [] if problem else ignored}
+    known = {"title": _(form.title), "form": form, "values": values}
     return PageResponse("settings/account.html", known, status=400 if problem else 200, problem=problem)
-
-
-def _rule_errors(form: AccountForm, values: dict[str, Any]) -> tuple[InvalidRule, ...]:
-    """Return an error for each filter of the form that cannot be used."""
-    texts = {name: values[name] for name in RULES if form is FILTERS}
-    return compile_rules(RuleTexts(**texts)).errors

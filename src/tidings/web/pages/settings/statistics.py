@@ -10,7 +10,7 @@ from babel.dates import format_date, format_skeleton
 from tidings.http.endpoints import Routes
 from tidings.services import Services
 from tidings.services.entries import statistics
-from tidings.storage.entries.statistics import MAX_READ
+from tidings.storage.entries.statistics import MAX_AT_ONCE, MAX_READ
 from tidings.web import charts
 from tidings.web.context import PageResponse, RequestContext
 from tidings.web.language import _, current
@@ -31,6 +31,8 @@ def show_statistics(context: RequestContext, services: Services) -> PageResponse
         "bars": charts.bars(quarter, found.published),
         "read_total": sum(read),
         "read_month": sum(read[-30:]),
+        "marked_month": sum(found.marked[-30:]),
+        "at_once": MAX_AT_ONCE,
         "streak": found.streak,
         "calendar": charts.calendar(found.days, read, first_weekday=locale.first_week_day),
         "feeds": found.feeds,

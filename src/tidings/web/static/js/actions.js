@@ -3,23 +3,49 @@ import { base, find, findAll, words } from "./page.js";
 import { load, offer } from "./tidings.js";
 import { refreshFeeds, reloadList } from "./refresh.js";
 import { undo } from "./bulk.js";
+import { before } from "./above.js";
 import { opened, pane, row, save, toggle } from "./marks.js";
-import { chosen, more, select } from "./lists.js";
+import { LINE_PX, chosen as focused, isStream, more, select } from "./lists.js";
 import { isSplit, open } from "./split_view.js";
 
-const current = () => pane()?.dataset.entry ?? chosen()?.id.slice(1);
-const feedId = () => pane()?.dataset.feed ?? chosen()?.dataset.feed ?? find("#column")?.dataset.feed;
-const link = (name) => find(`#pane .tools .${name}`)?.href ?? chosen()?.dataset[name === "original" ? "url" : name];
+const isSeen = (one) => {
+  const { top, bottom } = one.getBoundingClientRect();
+  return bottom > LINE_PX && top < innerHeight - LINE_PX;
+};
+
+// The row that keys act on. Of whole articles, the one that is being read.
+function chosen() {
+  const one = focused();
+  if (!isStream || pane() || (one && isSeen(one))) return one;
+  return scrollY ? findAll("#column .row").find(isSeen) : null;
+}
+
+// The article that keys act on. While that of another row is on its way, they act on the row.
+const article = () => (find("#pane[aria-busy]") && chosen() ? null : pane());
+const current = () => article()?.dataset.entry ?? chosen()?.id.slice(1);
+const feedId = () => article()?.dataset.feed ?? chosen()?.dataset.feed ?? find("#column")?.dataset.feed;
+const link = (name) =>
+  article()?.querySelector(`.tools .${name}`)?.href ?? chosen()?.dataset[name === "original" ? "url" : name];
+
+// The row after one, or before it; between rows are the heads of days, and parts of the list begin.
+function neighbour(one, by) {
+  const [side, end] =
+    by > 0 ? ["nextElementSibling", "firstElementChild"] : ["previousElementSibling", "lastElementChild"];
+  do one = one[side] ?? one.parentElement[side]?.[end];
+  while (one && !one.matches(".row"));
+  return one;
+}
 
 async function step(by) {
-  const rows = findAll(isSplit() ? "#column .row" : "#column:not(.beside) .row");
-  if (pane() && !(isSplit() && rows.length))
-    return find(`#pane .tools [rel=${by > 0 ? "next" : "prev"}][href]`)?.click();
-  const at = rows.indexOf(chosen() ?? row(current()));
-  const next = rows[at < 0 ? 0 : at + by];
-  if (!next && by > 0) return rows.length && (await more()) && step(by);
+  const first = find(isSplit() ? "#column .row" : "#column:not(.beside) .row");
+  if (pane() && !(isSplit() && first)) return find(`#pane .tools [rel=${by > 0 ? "next" : "prev"}][href]`)?.click();
+  const at = chosen() ?? row(current());
+  const next = first && at ? neighbour(at, by) : first;
+  if (!next && first && (await (by > 0 ? more() : before()))) return step(by);
+  if (!next && by > 0) return;
   if (!next) return find("#pane .tools [rel=prev][href]")?.click();
   select(next);
+  if (isStream) next.scrollIntoView({ block: "start" });
   if (isSplit() && !next.querySelector(".row-title a[rel~=external]")) open(next.querySelector(".row-title a").href);
 }
 
@@ -62,7 +88,7 @@ function attachments() {
   const box = find("#pane :is(.players, .attached)");
   if (!box) return;
   const isThere = box.contains(document.activeElement);
-  const target = isThere ? pane() : box.querySelector("audio, video, a");
+  const target = isThere ? pane() : (box.querySelector(".play, .start") ?? box.querySelector("audio, video, a"));
   target.focus({ preventScroll: true });
   if (isThere && isSplit()) target.scrollTo(0, 0);
   else target.scrollIntoView({ block: isThere ? "start" : "center" });
@@ -78,48 +104,45 @@ function selectEnd(at) {
   if (one?.checkVisibility()) select(one);
 }
 
-// By key; "g u" is u after g. keys.js has the same ones.
+// By command (`domain/accounts/shortcuts.py`).
 const ACTIONS = {
-  j: () => step(1),
-  n: () => step(1),
-  k: () => step(-1),
-  p: () => step(-1),
-  o: () => chosen()?.querySelector(".row-title a").click(),
-  v: () => openLink(link("original"), false, true),
-  V: () => openLink(link("original"), true, true),
-  c: () => openLink(link("comments")),
-  C: () => openLink(link("comments"), true),
-  m: () => toggle(current(), "read", "unread"),
-  M: () => (toggle(current(), "read", "unread"), step(-1)),
-  A: () => submit("#mark-all"),
-  f: () => toggle(current(), "star", "unstar"),
-  s: () => current() && save(current()),
-  d: () => submit("#full"),
-  a: attachments,
-  w: changeWidth,
-  P: () => find("#playing [data-play]")?.click(),
-  F: () => feedId() && go(`/feeds/${feedId()}`),
-  J: () => stepFeed(1),
-  K: () => stepFeed(-1),
-  G: () => selectEnd(-1),
-  "#": unsubscribe,
-  z: undo,
-  r: () => (find("#refresh") ? refreshFeeds(find("#refresh").action) : reloadList()),
-  R: () => refreshFeeds(`${base}/feeds/refresh`),
-  "+": () => go("/feeds/add"),
-  "?": help,
-  ArrowLeft: () => step(-1),
-  ArrowRight: () => step(1),
-  "g u": () => go("/unread"),
-  "g b": () => go("/starred"),
-  "g h": () => go("/history"),
-  "g f": () => go("/feeds"),
-  "g c": () => go("/categories"),
-  "g s": () => go("/settings"),
-  "g g": () => selectEnd(0),
+  unread: () => go("/unread"),
+  starred: () => go("/starred"),
+  history: () => go("/history"),
+  feeds: () => go("/feeds"),
+  categories: () => go("/categories"),
+  settings: () => go("/settings"),
+  add_feed: () => go("/feeds/add"),
+  next: () => step(1),
+  previous: () => step(-1),
+  open: () => chosen()?.querySelector(".row-title a").click(),
+  original: () => openLink(link("original"), false, true),
+  original_here: () => openLink(link("original"), true, true),
+  comments: () => openLink(link("comments")),
+  comments_here: () => openLink(link("comments"), true),
+  toggle_read: () => toggle(current(), "read", "unread"),
+  toggle_read_and_go_back: () => (toggle(current(), "read", "unread"), step(-1)),
+  star: () => toggle(current(), "star", "unstar"),
+  save: () => current() && save(current()),
+  share: () => submit("#share"),
+  full_article: () => submit("#full"),
+  attachments,
+  player: () => find("#playing [data-play]")?.click(),
+  feed: () => feedId() && go(`/feeds/${feedId()}`),
+  line_length: changeWidth,
+  first: () => selectEnd(0),
+  last: () => selectEnd(-1),
+  next_feed: () => stepFeed(1),
+  previous_feed: () => stepFeed(-1),
+  unsubscribe,
+  mark_all: () => submit("#mark-all"),
+  undo,
+  refresh: () => (find("#refresh") ? refreshFeeds(find("#refresh").action) : reloadList()),
+  refresh_all: () => refreshFeeds(`${base}/feeds/refresh`),
+  help,
 };
 
-export const act = (key) => ACTIONS[key]();
+export const act = (command) => ACTIONS[command]();
 
 export async function help() {
   const shown = find("#keys");

@@ -1,9 +1,9 @@
 // Appearance of articles: applied at once, and stored for this device.
-import { find, findAll } from "./page.js";
+import { changed } from "./page.js";
 import { post } from "./marks.js";
 import { withPart } from "./parts.js";
 
-const ready = () => find("form[data-appearance]")?.classList.add("is-ready");
+const ready = (event) => changed(event).querySelector("form[data-appearance]")?.classList.add("is-ready");
 ready();
 document.addEventListener("tidings:swapped", ready);
 document.addEventListener("change", (event) => {
@@ -29,8 +29,9 @@ document.addEventListener("click", (event) => {
   withPart("actions", ({ help }) => help());
 });
 // Not every browser lets the keyboard reach what scrolls.
-function reach() {
-  for (const one of findAll(".content :is(pre, table)")) if (one.scrollWidth > one.clientWidth) one.tabIndex = 0;
+function reach(event) {
+  for (const one of changed(event).querySelectorAll(".content :is(pre, table)"))
+    if (one.scrollWidth > one.clientWidth) one.tabIndex = 0;
 }
 reach();
 document.addEventListener("tidings:swapped", reach);

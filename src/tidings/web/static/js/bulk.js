@@ -5,6 +5,7 @@ import { refresh } from "./counts.js";
 import { OTHER, changes, isUnread, mark, pane, post, row, show } from "./marks.js";
 
 const BUSY_MS = 700;
+const DAY_MS = 864e5;
 
 // Changes that may take seconds (a hundred thousand entries): shown at once, with a notice when they do take long.
 async function postWithNotice(ids, name, url, fields, again) {
@@ -23,7 +24,9 @@ export async function markList(url, part, form) {
   const newest = byId("list")?.dataset.newest ?? form.newest.value;
   const later = rows.map((one) => one.id.slice(1)).filter((id) => +id > newest);
   const at = rows.indexOf(row(part.above ?? part.below));
-  const ids = rows.filter((one, i) => isUnread(one) && (part.above ? i < at : i > at)).map((one) => one.id.slice(1));
+  const before = part.older && new Date(Date.now() - part.older * DAY_MS).toISOString();
+  const isMeant = (one, i) => (before ? one.querySelector("time").dateTime < before : part.above ? i < at : i > at);
+  const ids = rows.filter((one, i) => isUnread(one) && isMeant(one, i)).map((one) => one.id.slice(1));
   const result = await postWithNotice(ids, "read", url, { ...part, newest, later }, () => markList(url, part, form));
   if (!result) return;
   if (!part.above && !part.below && !pane()) await swap(result.to, ["list"]);

@@ -46,7 +46,7 @@ export function show(counts) {
 
 // Show the count of the list in the title of the page.
 export function showTitle() {
-  const own = find(".columns:not(:has(#pane[data-entry])) .list-title .count:not([hidden])");
+  const own = !find("#pane[data-entry]") && find("#column .list-title")?.querySelector(".count:not([hidden])");
   const title = document.title.replace(/^\(\d[^)]*\) /, "");
   document.title = own?.textContent ? `(${own.textContent}) ${title}` : title;
 }

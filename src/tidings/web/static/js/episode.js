@@ -2,7 +2,12 @@
 import { find, findAll, words } from "./page.js";
 import { isExpired, load, offer } from "./tidings.js";
 import { pane } from "./marks.js";
-import { seek } from "./player.js";
+import { seek, takeChapters } from "./player.js";
+
+// Times as show notes write them: 4:05, 1:02:33.
+const TIME = /(?<![\d:])(?:(\d{1,2}):)?([0-5]?\d):([0-5]\d)(?![\d:])/g;
+// One time alone is more often an hour of the day.
+const MIN_TIMES = 2;
 
 async function fill(details) {
   const link = details.open && details.querySelector?.("a[data-part]");
@@ -12,6 +17,7 @@ async function fill(details) {
   if (part) {
     part.removeAttribute("id");
     link.replaceWith(document.adoptNode(part));
+    takeChapters();
   } else if (!url || !isExpired(url)) {
     details.open = false;
     offer(words.offline, words.retry, () => (details.open = true));
@@ -22,13 +28,41 @@ document.addEventListener("toggle", ({ target }) => fill(target), true);
 findAll("details[open]:has(> [data-part])").forEach(fill);
 
 document.addEventListener("click", (event) => {
-  const at = event.target.closest?.(".timed [data-at]")?.dataset.at;
+  const at = event.target.closest?.("#pane :is(.timed, .content) [data-at]")?.dataset.at;
   const media = find("#pane .player :is(audio, video)");
   if (!at || !media || event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
   seek(media, Number(at));
   media.play().catch(() => {});
 });
+
+// Times in the text of an episode lead to their place in it.
+function linkTimes() {
+  const content = find("#pane:has(.player) .content:not([data-timed])");
+  if (!content) return;
+  content.dataset.timed = "";
+  const walker = document.createTreeWalker(content, NodeFilter.SHOW_TEXT);
+  const found = [];
+  while (walker.nextNode()) {
+    const text = walker.currentNode;
+    if (!text.parentElement.closest("a, pre, code"))
+      found.push(...[...text.data.matchAll(TIME)].map((one) => [text, one]));
+  }
+  if (found.length < MIN_TIMES) return;
+  // The last first: what is before a time keeps its place.
+  for (const [text, time] of found.toReversed()) {
+    const [written, hours, minutes, seconds] = time;
+    const at = (hours ?? 0) * 3600 + minutes * 60 + Number(seconds);
+    const link = document.createElement("a");
+    Object.assign(link, { href: `?t=${at}`, textContent: written });
+    link.dataset.at = at;
+    const rest = text.splitText(time.index);
+    rest.data = rest.data.slice(written.length);
+    rest.before(link);
+  }
+}
+linkTimes();
+document.addEventListener("tidings:swapped", linkTimes);
 
 document.addEventListener("tidings:playing", ({ detail: { entry, at } }) => {
   if (pane()?.dataset.entry !== entry) return;

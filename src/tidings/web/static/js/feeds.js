@@ -1,12 +1,16 @@
 // Pages about subscriptions: progress and check boxes.
 import { byId, find, findAll } from "./page.js";
 import { swap } from "./tidings.js";
+import { refresh } from "./counts.js";
 
 // The progress of an import, and of the first checks after it.
 const progress = () => find("[data-waiting]");
 const parts = ["progress", "import-run"].filter(byId);
 const poll = async () => {
-  if (!document.hidden && progress()) await swap(progress().dataset.waiting, parts);
+  if (!document.hidden && progress()) {
+    await swap(progress().dataset.waiting, parts);
+    refresh(0);
+  }
   if (progress()) setTimeout(poll, 2000);
 };
 if (progress()) setTimeout(poll, 1000);

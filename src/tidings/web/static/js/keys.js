@@ -1,4 +1,4 @@
-// Keyboard shortcuts, mostly those of Miniflux; the page /keys lists them. The account can switch them off.
+// Keyboard shortcuts, at first mostly those of Miniflux. The account chooses them, or switches them off; /keys lists them.
 // Here is what cannot wait: whether a key is one of ours, before the browser acts on it, and what moves the focus. What
 // the others do is in actions.js and scroll.js.
 import { base, find, findAll } from "./page.js";
@@ -8,10 +8,11 @@ import { select } from "./lists.js";
 import { isSplit } from "./split_view.js";
 
 const PREFIX_MS = 1500;
-const KEYS = new Set([..."jnkpovVcCmMAfsdawPFJKG#zrR+?", "ArrowLeft", "ArrowRight"]);
-for (const key of "ubhfcsg") KEYS.add(`g ${key}`);
+// Key and command; "gu" is u after g.
+const KEYS = new Map(document.documentElement.dataset.keys?.match(/\S+ \S+/g)?.map((pair) => pair.split(" ")));
 const SCROLLS = ["PageUp", "PageDown", "Home", "End"];
-let prefix = 0;
+let prefix = "";
+let prefixUntil = 0;
 
 // Whether a key scrolls the article beside its list, or opens the next one.
 function isScroll({ key, shiftKey, target }) {
@@ -37,25 +38,24 @@ function escape() {
   else if (row(pane().dataset.entry)) select(row(pane().dataset.entry));
 }
 
-if ("keys" in document.documentElement.dataset) {
+if (KEYS.size) {
   document.addEventListener("keydown", (event) => {
+    const { key, target, timeStamp } = event;
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || event.defaultPrevented) return;
-    const isTyping = event.target.closest?.("input:not([type=radio], [type=checkbox]), textarea, select");
-    if (event.key === "Escape" && (isTyping || !find(":popover-open, dialog[open]"))) return escape();
-    if (isTyping || (find("dialog[open]") && event.key !== "?")) return;
+    const isTyping = target.closest?.("input:not([type=radio], [type=checkbox]), textarea, select");
+    if (key === "Escape" && (isTyping || !find(":popover-open, dialog[open]"))) return escape();
+    if (isTyping || (find("dialog[open]") && KEYS.get(key) !== "help")) return;
     if (isScroll(event)) {
       event.preventDefault();
       return withPart("scroll", ({ scrollArticle }) => scrollArticle(event));
     }
-    const wasPrefix = event.timeStamp < prefix;
-    prefix = event.key === "g" && !wasPrefix ? event.timeStamp + PREFIX_MS : 0;
-    const afterG = `g ${event.key}`;
-    const key = wasPrefix && KEYS.has(afterG) ? afterG : event.key;
-    // In code or a table that is wider than the article, they scroll it.
-    if (!(key === "/" || KEYS.has(key)) || (event.key.startsWith("Arrow") && event.target.closest?.("pre, table")))
-      return;
+    const command = (timeStamp < prefixUntil && KEYS.get(prefix + key)) || KEYS.get(key);
+    // Shift may be pressed between them.
+    if (key.length < 2) [prefix, prefixUntil] = [key, command ? 0 : timeStamp + PREFIX_MS];
+    // In code or a table that is wider than the article, arrows scroll it; in radio buttons they choose.
+    if (!command || (/^Arrow/.test(key) && target.closest?.("pre, table, .choice"))) return;
     event.preventDefault();
-    if (key === "/") search();
-    else withPart("actions", ({ act }) => act(key));
+    if (command === "search") search();
+    else withPart("actions", ({ act }) => act(command));
   });
 }

@@ -1,40 +1,60 @@
 // Endless lists, marking entries read when they are scrolled past, and restoring the scroll position.
 import { byId, find, findAll, words } from "./page.js";
-import { announce, beforeLeaving, isExpired, load, offer } from "./tidings.js";
+import { announce, beforeLeaving, isExpired, load, offer, swapped } from "./tidings.js";
 import { isUnread, mark, row } from "./marks.js";
 
 const PASSING_MS = 800;
 const STORAGE_KEY = "tidings:places";
 const MAX_PLACES = 10;
+const root = document.documentElement.dataset;
+export const wide = matchMedia("(min-width: 1100px)");
+// List and article scroll by themselves, next to each other (layout.css).
+export const hasColumns = () => wide.matches && root.columns === "split";
+// Whole articles. What is above this line has been read, when the next one is at its place.
+export const isStream = root.density === "stream";
+export const LINE_PX = 120;
 const path = () => location.pathname + location.search;
 // By path, the one that was left last at the end.
 const places = () => JSON.parse(sessionStorage.getItem(STORAGE_KEY) ?? "{}");
 let loading = null;
+let marked = null;
+// Looked for only when the list is new: there may be thousands of rows.
+const current = () => (marked?.isConnected ? marked : (marked = find(".row[aria-current]")));
 
 // Append the next page of the list. Returns false at the end, null when the page could not be read, after saying so.
 export function more() {
-  loading ??= append().finally(() => (loading = null));
+  loading ??= extend("next", append, more).finally(() => (loading = null));
   return loading;
 }
 
-async function append() {
-  const pager = find("#list .pager");
-  const link = pager?.querySelector("[rel=next]");
-  const rows = find("#list .rows");
-  if (!link || !rows) return false;
+function append(form, parts) {
+  for (const one of parts) {
+    one.classList.add("later");
+    one.style.setProperty("--rows", one.childElementCount);
+  }
+  form.append(...parts);
+}
+
+// Add the page that the list's link of a name (rel) leads to, by put(). The same is returned, and Retry calls again().
+export async function extend(rel, put, again) {
+  const link = find(`#list > * > [rel=${rel}]`);
+  const form = find("#list > form");
+  if (!link || !form) return false;
   try {
     const { page, url, ok } = await load(link.href, { headers: { "Tidings-Part": "list" } });
     if (isExpired(url)) return null;
     if (!ok) return announce(words.failed) ?? null;
-    const found = page.querySelectorAll("#list .row");
-    rows.append(...[...found].filter((one) => !row(one.id.slice(1))).map((one) => document.adoptNode(one)));
-    const next = page.querySelector("#list .pager [rel=next]");
+    for (const one of page.querySelectorAll("#list .row")) if (byId(one.id)) one.remove();
+    const parts = [...page.querySelectorAll("#list .rows:has(.row)")];
+    put(form, parts);
+    const next = page.querySelector(`#list > * > [rel=${rel}]`);
     if (next) link.href = next.getAttribute("href");
-    else pager.remove();
+    else link.parentElement.remove();
     watch();
-    return found.length > 0;
+    if (isStream) swapped(["rows"]);
+    return !!next || parts.length > 0;
   } catch {
-    offer(words.offline, words.retry, more);
+    offer(words.offline, words.retry, again);
     return null;
   }
 }
@@ -45,16 +65,18 @@ let timer = 0;
 const passed = new Set();
 
 // Mark all entries above the first visible one, however fast the user scrolls.
-function markPassed(marks = true) {
+export function markPassed(marks = true) {
   clearTimeout(timer);
   const column = find("#column:not(.beside)");
-  if (document.documentElement.dataset.passing !== "mark" || !column?.checkVisibility()) return;
-  const top = scroller() === column ? column.getBoundingClientRect().top : 0;
+  if (root.passing !== "mark" || !column?.checkVisibility()) return;
+  const top = isStream ? LINE_PX : scroller() === column ? column.getBoundingClientRect().top : 0;
   const ids = [];
   for (const one of column.querySelectorAll(".row")) {
-    if (one.getBoundingClientRect().bottom > top + 1) break;
     const id = one.id.slice(1);
-    if (isUnread(one) && !passed.has(id)) ids.push(id);
+    // To ask for the place of a row far above would lay it out again.
+    if (passed.has(id)) continue;
+    if (one.getBoundingClientRect().bottom > top + 1) break;
+    if (isUnread(one)) ids.push(id);
     passed.add(id);
   }
   if (marks) mark("read", ids);
@@ -64,18 +86,17 @@ function watch() {
   const pager = find("#list .pager");
   end?.disconnect();
   // rootMargin has no effect on a column that scrolls by itself unless the column is the root.
-  const root = scroller() === document.scrollingElement ? null : scroller();
   end = new IntersectionObserver((seen) => seen.some((one) => one.isIntersecting) && more(), {
-    root,
+    root: hasColumns() ? byId("column") : null,
     rootMargin: "0px 0px 1500px 0px",
   });
   if (pager) end.observe(pager);
 }
 
-// What scrolls the list: its column, or the page.
+// What scrolls the list: its column, or the page. Asking for its style would lay out every row.
 export const scroller = () => {
   const column = byId("column");
-  return column && getComputedStyle(column).overflowY === "auto" ? column : document.scrollingElement;
+  return column && hasColumns() ? column : document.scrollingElement;
 };
 
 // Before leaving: store the list, the entry at the top, or the last one if all were scrolled past, and the open entry.
@@ -104,9 +125,9 @@ async function restorePosition() {
   if (!isBack || !place) return row(find("#pane")?.dataset.entry)?.scrollIntoView({ block: "center" });
   const found = () => place.ids.map(byId).find(Boolean);
   while (!found() && findAll("#list .row").length < place.count && (await more()));
-  const current = byId(place.current);
-  current?.setAttribute("aria-current", "true");
-  current?.querySelector(".row-title a").focus({ preventScroll: true });
+  const opened = byId(place.current);
+  if (opened) select(opened, false);
+  opened?.querySelector(".row-title a").focus({ preventScroll: true });
   const target = found();
   if (target) scroller().scrollBy({ top: target.getBoundingClientRect().top - place.offset, behavior: "instant" });
   markPassed(false);
@@ -126,16 +147,17 @@ document.addEventListener("click", (event) => {
   const opened = event.target.closest?.("#column .row");
   if (opened && event.target.closest("a")) select(opened, false);
 });
-document.addEventListener("tidings:swapped", watch);
+document.addEventListener("tidings:swapped", ({ detail }) => detail.ids.includes("list") && watch());
 watch();
 restorePosition();
 
 // The row that keys act on: the focused one, else the one opened last.
-export const chosen = () => find(".row:focus-within") ?? find(".row[aria-current]");
+export const chosen = () => document.activeElement?.closest(".row") ?? current();
 
 export function select(one, isFocused = true) {
-  for (const other of findAll(".row[aria-current]")) other.removeAttribute("aria-current");
+  current()?.removeAttribute("aria-current");
   one.setAttribute("aria-current", "true");
+  marked = one;
   if (!isFocused) return;
   one.querySelector(".row-title a").focus({ preventScroll: true });
   one.scrollIntoView({ block: "nearest" });

@@ -1,6 +1,6 @@
 // Marks and stars show at once and are sent in the background. A failed change is reverted. Without a connection or a
 // session it is kept in this browser, and sent when there is one again.
-import { base, byId, find, findAll, words } from "./page.js";
+import { base, byId, find, findAll, findInArticle, words } from "./page.js";
 import { announce, hasEnded, isExpired, offer } from "./tidings.js";
 import { refresh } from "./counts.js";
 import { withPart } from "./parts.js";
@@ -60,6 +60,8 @@ async function resend() {
   const marks = keptMarks();
   if (!marks.length) return;
   localStorage.removeItem(KEPT);
+  // It says that there is no connection.
+  byId("notice").replaceChildren();
   for (const [name, id] of marks) show(id, name);
   await post(`${base}/entries/marks`, marks, marks);
   refresh();
@@ -70,14 +72,16 @@ export function show(id, name) {
   const one = row(id);
   if (name === "read" || name === "unread") one?.classList.toggle("unread", name === "unread");
   else one?.classList.toggle("starred", name === "star");
-  for (const button of findAll(`button[name="${name}"][value="${id}"]`)) {
+  const button = `button[name="${name}"][value="${id}"]`;
+  for (const shown of [...(one?.querySelectorAll(button) ?? []), ...findInArticle(button)]) {
     const next = OTHER[name];
-    button.name = next;
-    button.title = words[next];
-    button.classList.toggle("is-on", next === "unstar");
-    const use = button.querySelector("use");
+    shown.name = next;
+    // In brackets is its key.
+    shown.title = shown.title.replace(/^.*?(?= \(|$)/, words[next]);
+    shown.classList.toggle("is-on", next === "unstar");
+    const use = shown.querySelector("use");
     use.setAttribute("href", use.getAttribute("href").replace(/#.*/, `#${ICONS[next] ?? next}`));
-    const label = button.querySelector("span");
+    const label = shown.querySelector("span");
     if (label) label.textContent = next === "unstar" ? words.starred : words[next];
   }
 }
@@ -99,7 +103,9 @@ export async function mark(name, ids, isUndo) {
 }
 
 export const toggle = (id, ...names) => {
-  const button = find(names.map((name) => `button[name="${name}"][value="${id}"]`).join());
+  const button = (row(id) ?? pane())?.querySelector(
+    names.map((name) => `button[name="${name}"][value="${id}"]`).join(),
+  );
   if (button) mark(button.name, [id]);
 };
 
@@ -120,10 +126,10 @@ addEventListener("online", resend);
 
 // In a copy that was kept for reading offline, show what has been marked since; opening it is a mark to send.
 function showKept() {
-  const { entry } = find("[data-saved][data-entry]:has(button[name=read])")?.dataset ?? {};
+  const { entry } = find("#pane[data-saved][data-entry]:has(button[name=read])")?.dataset ?? {};
   if (entry && "viewed" in document.documentElement.dataset) keep([["read", entry]]);
   for (const [name, id] of keptMarks()) show(id, name);
-  return !!find("[data-saved]");
+  return !!(find("#pane[data-saved]") ?? find("#list[data-saved]"));
 }
 document.addEventListener("tidings:swapped", showKept);
 if (!showKept()) resend();

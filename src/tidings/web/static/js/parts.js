@@ -1,15 +1,21 @@
 // Parts that most pages do not need at first: each is loaded when the page has something for it, or for the first event.
-import { base, find, words } from "./page.js";
+import { base, changed, words } from "./page.js";
 import { offer } from "./tidings.js";
 
 // Needed as soon as such an element is on the page.
 const ELEMENTS = {
   player: ".player, [data-start]",
-  episode: ".timed, [data-part]",
+  episode: ".timed, [data-part], .player",
   refresh: "[data-total]",
   query: "[data-wrong]",
   feeds: "[data-waiting], #bulk input:checked",
   picking: ".picker",
+  above: ".above",
+  shortcuts: ".shortcuts",
+  settings: "[data-copy], [data-share], .settings-nav",
+  kept: "#list[data-saved]",
+  labels: "#entry-labels",
+  pictures: ".content img, .attached img, .row-picture",
 };
 const TOUCHES = ["touchstart", "touchmove", "touchend", "touchcancel"];
 const loaded = {};
@@ -31,8 +37,8 @@ export function withPart(name, act) {
 // The same where nobody waits for it: what it adds is left out without a connection.
 export const addPart = (name, act) => load(name).then(act, () => {});
 
-function addNeeded() {
-  for (const [name, selector] of Object.entries(ELEMENTS)) if (find(selector)) addPart(name);
+function addNeeded(event) {
+  for (const [name, selector] of Object.entries(ELEMENTS)) if (changed(event).querySelector(selector)) addPart(name);
 }
 addNeeded();
 document.addEventListener("tidings:swapped", addNeeded);
@@ -42,7 +48,7 @@ if (sessionStorage.getItem(`tidings:playing${base}`)) addPart("player");
 for (const name of TOUCHES)
   addEventListener(name, (event) => addPart("touch", (touch) => touch[name](event)), { passive: true });
 addEventListener("dragstart", (event) => {
-  if (event.target.closest?.("#groups")) addPart("drag", ({ dragstart }) => dragstart(event));
+  if (event.target.closest?.("#groups, .row")) addPart("drag", ({ dragstart }) => dragstart(event));
 });
 document.addEventListener("submit", (event) => {
   if (event.target.id !== "refresh") return;

@@ -1,5 +1,5 @@
 // Pictures of articles: enlarged above the page; where one is broken, its description or a link stands instead of a hole.
-import { findAll, words } from "./page.js";
+import { changed, words } from "./page.js";
 
 const ALL = ".content img, .attached img, .row-picture";
 
@@ -14,8 +14,8 @@ function leave(image) {
 }
 
 // Those that failed before this script ran. Drawings without a size have no natural width, either: decoding tells.
-function check() {
-  for (const image of findAll(ALL)) {
+function check(event) {
+  for (const image of changed(event).querySelectorAll(ALL)) {
     if (!image.complete) continue;
     if (image.naturalWidth) shrink(image);
     else

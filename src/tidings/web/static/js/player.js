@@ -3,7 +3,7 @@
 // What was started last is in the bar until it is closed. When its article leaves the page, the element moves into the
 // bar, and back when the article returns: an element that moves at once goes on playing. Another page takes over what
 // the tab's sessionStorage says.
-import { base, byId, findAll, words } from "./page.js";
+import { base, byId, find, findAll, words } from "./page.js";
 import { mark, post } from "./marks.js";
 import { beforeLeaving, load, replace } from "./tidings.js";
 
@@ -27,6 +27,17 @@ const position = (media) => (media.readyState ? media.currentTime : media.start)
 export function seek(media, to) {
   if (media.readyState) media.currentTime = Math.max(0, to);
   else media.start = Math.max(0, to);
+  paint(media.closest(".player"), media);
+  update();
+}
+
+// The starts of the chapters that the article lists, as marks on the line of its recording.
+export function takeChapters() {
+  const media = find("#pane .player :is(audio, video)");
+  const starts = findAll("#pane .timed:not(.transcript) [data-at]").map((one) => one.dataset.at);
+  if (!media || !starts.length) return;
+  media.dataset.chapters = starts.join(" ");
+  paint(media.closest(".player"), media);
   update();
 }
 
@@ -77,6 +88,16 @@ function control(box, media) {
   for (const button of box.querySelectorAll("[data-skip]")) {
     button.onclick = () => seek(media(), position(media()) + Number(button.dataset.skip));
   }
+  const play = box.querySelector("[data-play]");
+  if (play)
+    play.onclick = () =>
+      media().paused
+        ? media()
+            .play()
+            .catch(() => {})
+        : media().pause();
+  const line = box.querySelector(".scrub input");
+  if (line) line.oninput = () => seek(media(), Number(line.value));
 }
 
 function prepare() {
@@ -87,16 +108,18 @@ function prepare() {
     if (current?.dataset.enclosure === media.dataset.enclosure && current !== media) {
       media.replaceWith(current);
       media = current;
-      media.controls = true;
     } else {
       connect(media, Number(root.rate) || 1);
       // Links to a place in a recording, from the page of its chapters.
       const place = new URLSearchParams(location.search).get("t");
       if (place > 0) seek(media, Number(place));
     }
+    // Sounds have controls of our own; videos those of the browser, which has more of them.
+    media.controls = media.localName === "video";
     control(box, () => media);
-    showRate(box, media);
+    paint(box, media);
   }
+  takeChapters();
   if (current && !current.isConnected) {
     current.controls = false;
     part(".screen").append(current);
@@ -119,15 +142,26 @@ function show(media) {
     bar = template.content.firstElementChild;
     template.after(bar);
     control(bar, () => current);
-    part("[data-play]").onclick = () => (current.paused ? current.play() : current.pause());
     part("[data-close]").onclick = close;
   }
   const { title, url, dir } = media.dataset;
+  const art = media.poster || media.dataset.art;
   Object.assign(part("a"), { textContent: title, href: url, dir });
+  part(".artwork").hidden = !art;
+  if (art) part(".artwork").src = art;
   bar.hidden = false;
   root.playing = "";
-  if (navigator.mediaSession) navigator.mediaSession.metadata = new MediaMetadata({ title });
+  if (navigator.mediaSession) tellSystem(title, art);
   update();
+}
+
+// Headphones, keyboards and lock screens skip as the buttons do.
+function tellSystem(title, art) {
+  navigator.mediaSession.metadata = new MediaMetadata({ title, artwork: art ? [{ src: art }] : [] });
+  for (const button of bar.querySelectorAll("[data-skip]")) {
+    const action = Number(button.dataset.skip) < 0 ? "seekbackward" : "seekforward";
+    navigator.mediaSession.setActionHandler(action, () => current && button.click());
+  }
 }
 
 function close() {
@@ -139,24 +173,54 @@ function close() {
   delete root.playing;
 }
 
+// Show on controls where a recording is, in its article or in the bar.
+function paint(box, media) {
+  if (!box) return;
+  const { duration, paused } = media;
+  const at = position(media);
+  const isKnown = duration > 0 && duration < Infinity;
+  const button = box.querySelector("[data-play]");
+  if (button) {
+    const use = button.querySelector("use");
+    button.title = button.dataset[paused ? "play" : "pause"];
+    use.setAttribute("href", use.getAttribute("href").replace(/#.*/, paused ? "#play" : "#pause"));
+  }
+  box.classList.toggle("is-started", !paused || at > 0);
+  const time = box.querySelector(".time");
+  if (time) time.textContent = isKnown ? `${clock(at)} / ${clock(duration)}` : clock(at);
+  const line = box.querySelector(".scrub input");
+  if (line) {
+    line.disabled = !isKnown;
+    line.max = isKnown ? duration : 1;
+    line.value = isKnown ? at : 0;
+    line.setAttribute("aria-valuetext", clock(at));
+    line.style.setProperty("--at", isKnown ? at / duration : 0);
+    showChapters(box.querySelector(".ticks"), isKnown ? media : null);
+  }
+  showRate(box, media);
+}
+
+function showChapters(ticks, media) {
+  const starts = media?.dataset.chapters ?? "";
+  const known = `${starts}/${media?.duration}`;
+  if (ticks.dataset.of === known) return;
+  ticks.dataset.of = known;
+  const places = starts.split(" ").filter((at) => at > 0 && at < media.duration);
+  ticks.replaceChildren(
+    ...places.map((at) => {
+      const tick = document.createElement("b");
+      tick.style.setProperty("--at", at / media.duration);
+      return tick;
+    }),
+  );
+}
+
 function update() {
   if (!current) return;
-  const { duration, paused } = current;
-  const at = position(current);
-  const button = part("[data-play]");
-  button.title = button.dataset[paused ? "play" : "pause"];
-  button.querySelector("use").setAttribute(
-    "href",
-    button
-      .querySelector("use")
-      .getAttribute("href")
-      .replace(/#.*/, paused ? "#play" : "#pause"),
-  );
-  part(".time").textContent = duration > 0 && duration < Infinity ? `${clock(at)} / ${clock(duration)}` : clock(at);
-  part("progress").value = at / duration || 0;
-  showRate(bar, current);
-  showRate(current.closest(".player"), current);
-  document.dispatchEvent(new CustomEvent("tidings:playing", { detail: { entry: current.dataset.entry, at } }));
+  paint(bar, current);
+  paint(current.closest(".player"), current);
+  const detail = { entry: current.dataset.entry, at: position(current) };
+  document.dispatchEvent(new CustomEvent("tidings:playing", { detail }));
 }
 
 beforeLeaving(() => {

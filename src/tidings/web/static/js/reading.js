@@ -6,17 +6,20 @@ import "./split_view.js";
 import "./counts.js";
 import "./keys.js";
 import "./appearance.js";
-import "./pictures.js";
 import "./reading_order.js";
 import "./sidebar.js";
-import "./settings.js";
 // The last to hear of a form: it sends those that no other module does.
 import "./forms.js";
 
 import { base } from "./page.js";
+import { wide } from "./lists.js";
 
 // Who leaves the page soon needs no connection.
-addEventListener("load", () => setTimeout(() => addPart("live", ({ join }) => join()), 1_000));
+function settle() {
+  addPart("live", ({ join }) => join());
+  if (wide.matches) addPart("columns");
+}
+addEventListener("load", () => setTimeout(settle, 1_000));
 
 // Keeps copies for reading offline, which it brings up to date when it gets a message.
 const workers = navigator.serviceWorker;

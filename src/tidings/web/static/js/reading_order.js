@@ -1,16 +1,31 @@
 // Previous and Next keep the order of the list in which reading began, also after the entries that were read have left it.
-import { find, findAll } from "./page.js";
+import { find, findAll, findInArticle } from "./page.js";
 
 const STORAGE_KEY = "tidings:order";
 // The entry that was open before.
 const LAST_KEY = "tidings:order:last";
 const pathOf = (url) => new URL(url, location.href).href.slice(location.origin.length);
 
+let [state, found] = ["", []];
+
+// Of thousands of rows this takes longer than a key may: once for each state of the list.
 function listed() {
-  return findAll("#column .row-title a:not([rel~=external])").map((link) => pathOf(link.href));
+  const parts = find("#list > form")?.children ?? [];
+  const now = Array.from(parts, ({ childElementCount, lastElementChild }) => childElementCount + lastElementChild?.id);
+  if (state !== (state = now.join()))
+    found = findAll("#column .row-title a:not([rel~=external])").map((link) => link.getAttribute("href"));
+  return found;
 }
 
-const known = () => JSON.parse(sessionStorage.getItem(STORAGE_KEY) ?? "[]");
+let stored = null;
+// Another page of the tab may have stored its own.
+addEventListener("pageshow", () => (stored = null));
+const known = () => stored ?? JSON.parse(sessionStorage.getItem(STORAGE_KEY) ?? "[]");
+
+function store(paths) {
+  if (paths !== stored) sessionStorage.setItem(STORAGE_KEY, JSON.stringify(paths));
+  stored = paths;
+}
 
 // The paths of the entries, in order. A list page begins a new order; the list beside an article only adds to it.
 function order(here) {
@@ -29,7 +44,7 @@ function linkNeighbours() {
   const here = pathOf(location.href);
   const paths = order(here);
   sessionStorage.setItem(LAST_KEY, here);
-  sessionStorage.setItem(STORAGE_KEY, JSON.stringify(paths));
+  store(paths);
   const at = paths.indexOf(here);
   if (at < 0) return;
   for (const [rel, path] of [
@@ -37,7 +52,7 @@ function linkNeighbours() {
     ["next", paths[at + 1]],
   ]) {
     if (path)
-      for (const link of findAll(`:is(#pane, .bottom) [rel=${rel}]`)) {
+      for (const link of findInArticle(`[rel=${rel}]`)) {
         link.href = path;
         link.removeAttribute("aria-disabled");
       }
@@ -46,8 +61,7 @@ function linkNeighbours() {
 
 // The links of a list without an article: the order is stored when one of them is followed.
 document.addEventListener("click", (event) => {
-  if (event.target.closest?.("#column:not(.beside) .row-title a"))
-    sessionStorage.setItem(STORAGE_KEY, JSON.stringify(listed()));
+  if (event.target.closest?.("#column:not(.beside) .row-title a")) store(listed());
 });
 document.addEventListener(
   "tidings:swapped",

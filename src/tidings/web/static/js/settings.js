@@ -1,9 +1,9 @@
 // Settings: buttons that copy or share, also in the menu of an entry, and scrolling the navigation to the current page on narrow screens.
-import { byId, find, findAll } from "./page.js";
+import { byId, changed, find } from "./page.js";
 import { announce } from "./tidings.js";
 
-function prepare() {
-  for (const button of findAll("[data-copy], [data-share]")) {
+function prepare(event) {
+  for (const button of changed(event).querySelectorAll("[data-copy], [data-share]")) {
     button.hidden = !navigator[button.dataset.copy ? "clipboard" : "share"];
   }
 }

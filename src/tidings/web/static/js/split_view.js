@@ -1,19 +1,18 @@
 // List and article side by side: opening an entry replaces the article and the address, and keeps the list.
 import { byId, find, words } from "./page.js";
-import { isExpired, load, offer } from "./tidings.js";
+import { isExpired, load, offer, swapped } from "./tidings.js";
 import { addPart } from "./parts.js";
 import { refresh, showTitle } from "./counts.js";
-import { row, show } from "./marks.js";
-import { more, select } from "./lists.js";
+import { changes, row, show } from "./marks.js";
+import { hasColumns, more, select } from "./lists.js";
 
-const wide = matchMedia("(min-width: 1100px)");
-export const isSplit = () =>
-  wide.matches && document.documentElement.dataset.columns === "split" && !!find("#column #list");
+export const isSplit = () => hasColumns() && !!find("#column #list");
 const blank = byId("pane")?.cloneNode(true);
 let lastRequest = 0;
 
 export async function open(url, isNew = true) {
   const request = ++lastRequest;
+  const before = changes.length;
   let response;
   byId("pane").ariaBusy = "true";
   try {
@@ -30,13 +29,16 @@ export async function open(url, isNew = true) {
   if (isNew) history.pushState({ pane: true }, "", url);
   document.title = response.page.title;
   put(document.adoptNode(pane));
-  const one = row(pane.dataset.entry);
+  const { entry } = pane.dataset;
+  const one = row(entry);
   if (one) {
     select(one, false);
     one.scrollIntoView({ block: "nearest" });
-    if (!pane.querySelector("button[name=read]")) show(pane.dataset.entry, "read");
-    if (!one.nextElementSibling?.nextElementSibling) more();
+    if (!pane.querySelector("button[name=read]")) show(entry, "read");
+    if (!(one.nextElementSibling?.nextElementSibling || one.parentElement.nextElementSibling)) more();
   }
+  // What was changed while the article was on its way.
+  for (const { name, ids } of changes.slice(before)) if (name && ids.includes(entry)) show(entry, name);
   refresh();
 }
 
@@ -51,7 +53,7 @@ function takeFocus() {
 
 function put(pane) {
   byId("pane").replaceWith(pane);
-  document.dispatchEvent(new CustomEvent("tidings:swapped", { detail: { ids: ["pane"] } }));
+  swapped(["pane"]);
 }
 
 document.addEventListener("tidings:swapped", ({ detail }) => detail.ids.includes("pane") && isSplit() && takeFocus());

@@ -17,13 +17,16 @@ export async function load(url, options = {}) {
   return { page, url: answer.url, ok: answer.ok };
 }
 
+// Tell the other scripts that parts of the page were replaced or added.
+export const swapped = (ids) => document.dispatchEvent(new CustomEvent("tidings:swapped", { detail: { ids } }));
+
 export function replace(page, ids) {
   for (const id of ids) {
     const here = byId(id);
     const there = page.getElementById(id);
     if (here && there) here.replaceWith(document.adoptNode(there));
   }
-  document.dispatchEvent(new CustomEvent("tidings:swapped", { detail: { ids } }));
+  swapped(ids);
 }
 
 // Returns false when the page could not be swapped: then the browser navigates to it. Returns null without a connection.

@@ -1,10 +1,12 @@
 // Touch gestures; parts.js calls this module for each touch. In a list, swiping a row right toggles read, left toggles
 // the star. In an article the account's gesture_nav decides; swiping right goes back to the list (with gesture_nav
-// "swipe" only from the left edge).
+// "swipe" only from the left edge). In languages that run from right to left, all of this is mirrored: `dx` and `x` are
+// measured along the line.
 import { byId, find } from "./page.js";
 import { scroller } from "./lists.js";
 import { pane, toggle } from "./marks.js";
 
+const ahead = document.dir === "rtl" ? -1 : 1;
 const MIN_SWIPE_PX = 72;
 const EDGE_PX = 32;
 const MIN_PULL_PX = 96;
@@ -25,15 +27,17 @@ function reveal(row, names, isAtEnd) {
 }
 
 export function touchstart(event) {
-  const { clientX: x, clientY: y, target } = event.touches[0];
+  const { clientX, clientY: y, target } = event.touches[0];
+  const x = ahead > 0 ? clientX : innerWidth - clientX;
   start =
     event.touches.length > 1 ||
     target.closest(".sidebar, [popover], pre, table, input, audio, video, .bottom, .playing")
       ? null
       : {
+          clientX,
           x,
           y,
-          row: target.closest("#list .row"),
+          row: root.density === "stream" ? null : target.closest("#list .row"),
           inside: !!pane() && !target.closest("#column"),
           list: target.closest("#column:not(.beside)") && scroller().scrollTop <= 0,
         };
@@ -41,7 +45,7 @@ export function touchstart(event) {
 
 export function touchmove(event) {
   if (!start) return;
-  const dx = event.touches[0].clientX - start.x;
+  const dx = ahead * (event.touches[0].clientX - start.clientX);
   const dy = event.touches[0].clientY - start.y;
   if (!start.kind && Math.hypot(dx, dy) > 12) start.kind = Math.abs(dx) > 2 * Math.abs(dy) ? "swipe" : "scroll";
   start.dx = dx;
@@ -51,7 +55,8 @@ export function touchmove(event) {
   start.row.classList.add("is-swiped");
   reveal(start.row, dx > 0 ? ["read", "unread"] : ["star", "unstar"], dx < 0);
   start.row.dataset.far = Math.abs(dx) < MIN_SWIPE_PX ? "" : dx > 0 ? "read" : "star";
-  start.row.style.setProperty("--dx", `${Math.max(-1.5 * MIN_SWIPE_PX, Math.min(1.5 * MIN_SWIPE_PX, dx))}px`);
+  const shown = Math.max(-1.5 * MIN_SWIPE_PX, Math.min(1.5 * MIN_SWIPE_PX, dx));
+  start.row.style.setProperty("--dx", `${ahead * shown}px`);
 }
 
 // Pulling a list down from its beginning refreshes its feeds.

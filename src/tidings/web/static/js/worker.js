@@ -1,4 +1,5 @@
-// The service worker: copies of the unread list and of articles, for reading without a connection.
+// The service worker: copies of lists and of articles, for reading without a connection. It keeps the unread and the starred
+// list, and the lists of feeds, categories and labels that were opened lately.
 //
 // Copies are pages of their own (/offline/…), which say when they were saved. They are in one cache, named after a header
 // of every page: it changes with the session, the account, its settings and our release, and is "none" when nothing may
@@ -9,9 +10,14 @@ const SHELL = `tidings ${SCOPE}`;
 const PREFIX = `${SHELL} `;
 const OFFLINE = `${SCOPE}offline`;
 const LIST = "offline/unread";
+const STARRED = "offline/starred";
+const LISTS = /^(?:unread|starred|(?:feeds|categories|labels)\/\d+)$/;
+const MAX_LISTS = 20;
+// Of articles.
 const LIMIT = 100;
-// So many of them may be articles that were opened and are in the unread list no more.
+// So many of them may be articles that were opened and are in no list any more, or that are only in other lists.
 const MAX_OPENED = 30;
+const MAX_OTHERS = 30;
 // Of the pictures of one article.
 const PICTURE_BYTES = 500_000;
 const FRESH_MS = 60_000;
@@ -20,6 +26,7 @@ const AWAY = [502, 503, 504];
 const ENTRY =
   /^(?:unread(?:\/entry)?|starred|history|shared|tagged|search|entries|(?:feeds|categories|labels)\/\d+\/entries)\/(\d+)$/;
 const COPY = /^offline\/\d+$/;
+const OPENED_LIST = /^offline\/\w+\/\d+$/;
 // What a copy needs to look as it should. Sounds and films are too large.
 const FILE = new RegExp(`(?:href|src)="${ROOT}((?:static/|icons/|proxy/(?!stream)|custom[.])[^"#]+)`, "g");
 const filesOf = (html) => [...new Set([...html.matchAll(FILE)].map((found) => found[1]))];
@@ -61,7 +68,7 @@ async function keep(path) {
   await cache.put(SCOPE + path, response);
   await keepFiles(
     cache,
-    filesOf(html).filter((file) => path !== LIST || !isPicture(file)),
+    filesOf(html).filter((file) => COPY.test(path) || !isPicture(file)),
   );
   if (isNew) await cacheOfflinePage();
   if (name !== current) return void caches.delete(name);
@@ -86,17 +93,29 @@ async function drop(cache, path) {
   for (const file of filesOf(html).filter(isPicture)) await cache.delete(SCOPE + file);
 }
 
-// Keep the unread list and its first articles, and drop what is neither there nor opened lately.
+const articlesOf = (html = "") => [...html.matchAll(/\bid="e(\d+)"/g)].map((found) => `offline/${found[1]}`);
+
+async function isFresh(path) {
+  const before = await caches.match(SCOPE + path);
+  return before && Date.now() - Date.parse(before.headers.get("Date")) < FRESH_MS;
+}
+
+// Keep the unread and the starred list and the first articles of all lists. Drop what is in none and was not opened lately.
 async function update() {
-  const before = await caches.match(SCOPE + LIST);
-  if (before && Date.now() - Date.parse(before.headers.get("Date")) < FRESH_MS) return;
+  if (await isFresh(LIST)) return;
   const html = await keep(LIST);
   if (!html) return;
-  const listed = [...html.matchAll(/\bid="e(\d+)"/g)].map((found) => `offline/${found[1]}`);
+  const unread = articlesOf(html);
+  const others = articlesOf(await keep(STARRED));
   const cache = await caches.open(current);
-  const kept = (await cache.keys()).map(({ url }) => url.slice(SCOPE.length)).filter((path) => COPY.test(path));
-  const opened = kept.filter((path) => !listed.includes(path)).slice(-MAX_OPENED);
-  const wanted = listed.slice(0, LIMIT - opened.length);
+  const paths = (await cache.keys()).map(({ url }) => url.slice(SCOPE.length));
+  const lists = paths.filter((path) => OPENED_LIST.test(path));
+  for (const path of lists.splice(0, lists.length - MAX_LISTS)) await cache.delete(SCOPE + path);
+  for (const path of lists.reverse()) others.push(...articlesOf(await (await cache.match(SCOPE + path)).text()));
+  const more = [...new Set(others)].filter((path) => !unread.includes(path)).slice(0, MAX_OTHERS);
+  const kept = paths.filter((path) => COPY.test(path));
+  const opened = kept.filter((path) => !unread.includes(path) && !more.includes(path)).slice(-MAX_OPENED);
+  const wanted = [...more, ...unread].slice(0, LIMIT - opened.length);
   for (const path of kept) if (![...opened, ...wanted].includes(path)) await drop(cache, path);
   if (navigator.connection?.saveData) return;
   for (const path of wanted) if (!kept.includes(path) && !(await keep(path))) return;
@@ -108,10 +127,11 @@ const sync = () =>
     .catch(() => {})
     .finally(() => (syncing = null)));
 
-async function note(name, entry, isNavigation) {
+async function note(name, copy, isNavigation) {
   if (name === undefined) return;
   if (name !== current) await keepOnly(name);
-  if (name && entry) await keep(`offline/${entry}`).catch(() => {});
+  const isWanted = name && (COPY.test(copy) || (OPENED_LIST.test(copy) && !(await isFresh(copy))));
+  if (isWanted) await keep(copy).catch(() => {});
   // Pages send a message when they are loaded.
   if (name && !isNavigation) await sync();
 }
@@ -119,15 +139,18 @@ async function note(name, entry, isNavigation) {
 async function load(event, path) {
   const isNavigation = event.request.mode === "navigate";
   const entry = ENTRY.exec(path)?.[1];
+  const copy = entry ? `offline/${entry}` : LISTS.test(path) ? `offline/${path}` : path ? "" : LIST;
   try {
     const response = (await event.preloadResponse) ?? (await fetch(event.request));
     const name = nameOf(response);
     if (name === undefined && AWAY.includes(response.status)) throw response;
-    event.waitUntil(note(name, entry, isNavigation));
+    event.waitUntil(note(name, copy, isNavigation));
     return response;
   } catch {
-    const copy = entry ? `offline/${entry}` : isNavigation && (path === "" || path === "unread") ? LIST : "";
-    const found = copy && (await caches.match(SCOPE + copy));
+    const isShown = copy && (entry || isNavigation);
+    let found = isShown && (await caches.match(SCOPE + copy));
+    // Its page shows what of the unread list is of this feed (kept.js).
+    if (isShown && !found && /^feeds.\d+$/.test(path)) found = await caches.match(SCOPE + LIST);
     return found || (isNavigation && (await caches.match(OFFLINE))) || Response.error();
   }
 }

@@ -1,0 +1,121 @@
+"""Rows that build queries and filters, with what they match while they are filled in."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from browser.page_checks import findings, sticking_out
+from browser.readers import TIMEOUT_MS, Reader
+from support.people import Person
+from support.publisher import Publisher
+
+pytestmark = pytest.mark.slow
+
+expect.set_options(timeout=TIMEOUT_MS)
+
+
+@pytest.mark.parametrize("path", ["/rules/new", "/views/new"])
+def test_rows_build_a_query_and_show_what_it_finds(reader: Reader, alice: Person, site: Publisher, path: str) -> None:
+    alice.has_feed(site, items=["Rain at noon", "Rain", "Snow"])
+    page = reader.go(path)
+    matches = page.locator(".matches")
+    expect(matches).to_contain_text("3 stored entries match")
+
+    page.get_by_label("Field, condition 1").select_option("title")
+    expect(page.get_by_label("Comparison, condition 1").locator("option")).to_have_count(4)
+    page.get_by_label("Value, condition 1").press_sequentially("rain")
+    expect(matches).to_contain_text("2 stored entries match")
+    expect(matches.get_by_role("link")).to_have_text(["Rain at noon", "Rain"])
+    assert page.get_by_label("Value, condition 1").evaluate("one => one === document.activeElement")
+
+    # By keyboard: a new row has the focus, and a value that its field offers.
+    page.get_by_role("button", name="Add a condition").press("Enter")
+    expect(page.get_by_label("Field, condition 2")).to_be_focused()
+    page.get_by_label("Field, condition 2").select_option("is")
+    expect(page.get_by_label("Value, condition 2")).to_have_value("unread")
+    expect(page.get_by_label("Field, condition 2")).to_be_focused()
+    page.get_by_label("Value, condition 2").select_option("starred")
+    expect(matches).to_contain_text("0 stored entries match")
+    page.get_by_text("Any of these").click()
+    expect(matches).to_contain_text("2 stored entries match")
+    assert findings(page) == []
+    assert sticking_out(page) == []
+
+    page.get_by_role("button", name="Remove condition 2").press("Enter")
+    expect(page.get_by_label("Field, condition 2")).to_have_count(0)
+    _text_and_back(page)
+    if path == "/views/new":
+        page.get_by_label("Name").fill("Rainy")
+    else:
+        page.get_by_label("Star").check()
+    page.get_by_role("button", name="Save").click()
+    page.wait_for_url(lambda url: not url.endswith("/new"))
+    kept = alice.get("/v1/views" if path == "/views/new" else "/v1/rules")
+    assert [one["query"] for one in kept] == ["title:rain"]
+
+
+def _text_and_back(page: Page) -> None:
+    page.get_by_role("button", name="Write as text").click()
+    typed = page.get_by_role("textbox", name="Entries that match")
+    expect(typed).to_have_value("title:rain")
+    typed.fill("title:(")
+    page.get_by_role("button", name="Build from rows").click()
+    expect(page.locator("#error-query")).to_contain_text("Cannot be read from character")
+    page.get_by_role("textbox", name="Entries that match").fill("title:rain (is:read OR title:noon)")
+    page.get_by_role("button", name="Build from rows").click()
+    expect(page.get_by_label("Value, condition 2")).to_have_value("is:read OR title:noon")
+    expect(page.locator(".matches")).to_contain_text("1 stored entry matches")
+    page.get_by_role("button", name="Remove condition 2").click()
+    expect(page.get_by_label("Value, condition 2")).to_have_count(0)
+
+
+def test_a_wrong_value_is_told_at_its_row(reader: Reader) -> None:
+    page = reader.go("/rules/new")
+    page.get_by_label("Field, condition 1").select_option("words")
+    value = page.get_by_label("Value, condition 1")
+    expect(value).to_have_attribute("type", "number")
+    page.get_by_label("Field, condition 1").select_option("title")
+    page.get_by_label("Comparison, condition 1").focus()
+    page.get_by_label("Comparison, condition 1").select_option("matches")
+    expect(page.get_by_label("Comparison, condition 1")).to_be_focused()
+    page.get_by_label("Value, condition 1").fill("(rain")
+    page.get_by_label("Value, condition 1").press("Tab")
+    expect(page.locator("#query-error-1")).to_contain_text("Expected an expression that RE2 can read.")
+    expect(page.get_by_label("Value, condition 1")).to_have_attribute("aria-invalid", "true")
+    page.get_by_label("Value, condition 1").fill("rain")
+    page.get_by_label("Value, condition 1").press("Tab")
+    expect(page.locator("#query-error-1")).to_be_hidden()
+
+
+def test_filters_of_all_feeds_are_built_from_rows(reader: Reader, alice: Person, site: Publisher) -> None:
+    alice.has_feed(site, items=["Buy now", "Rain", "Buy later"])
+    page = reader.go("/settings/filters")
+    block = page.get_by_role("group", name="Block")
+    block.get_by_label("Value, condition 1").press_sequentially("buy")
+    expect(block.locator(".matches")).to_contain_text("2 of the newest 3 entries match")
+    block.get_by_role("button", name="Add a condition").click()
+    block.get_by_label("Field, condition 2").select_option("EntryDate")
+    expect(block.get_by_label("Value, condition 2")).to_have_value("12h")
+    block.get_by_label("Value, condition 2").select_option("30d")
+    assert findings(page) == []
+    assert sticking_out(page) == []
+    page.get_by_role("button", name="Save").click()
+    reader.wait_for_text("Saved.")
+    assert alice.get("/v1/me")["block_filter_entry_rules"] == "EntryTitle=(?i)buy\nEntryDate=max-age:30d"
+
+
+def test_filters_of_a_feed_are_built_from_rows(reader: Reader, alice: Person, site: Publisher) -> None:
+    feed = alice.has_feed(site, items=["Buy now", "Rain", "Buy later"])
+    page = reader.go(f"/feeds/{feed['id']}/edit")
+    page.locator("#rules > summary").click()
+    keep = page.get_by_role("group", name="Keep only")
+    keep.get_by_label("Value, condition 1").press_sequentially("rain")
+    expect(keep.locator(".matches")).to_contain_text("1 of the newest 3 entries matches")
+    keep.get_by_role("button", name="Write as text").click()
+    expect(keep.get_by_role("textbox")).to_have_value("EntryTitle=(?i)rain")
+    assert findings(page) == []
+    assert sticking_out(page) == []
+    page.locator(".foot").get_by_role("button", name="Save").click()
+    reader.wait_for_text("Saved.")
+    assert alice.get(f"/v1/feeds/{feed['id']}")["keep_filter_entry_rules"] == "EntryTitle=(?i)rain"

@@ -1,0 +1,127 @@
+"""Labels: given by typing and by dragging, renamed in place, and put in order."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from browser.page_checks import findings, sticking_out
+from browser.readers import SCREENS, TIMEOUT_MS, Reader, reading
+from support.people import Person
+from support.publisher import Publisher
+from support.running import RunningService
+
+pytestmark = pytest.mark.slow
+
+expect.set_options(timeout=TIMEOUT_MS)
+
+
+def names(person: Person) -> list[str]:
+    return [label["title"] for label in person.get("/v1/labels")]
+
+
+def test_typing_finds_a_label_and_enter_gives_it(reader: Reader, alice: Person, site: Publisher) -> None:
+    alice.has_feed(site, items=["One"])
+    (entry,) = alice.entries()
+    for name in ("Rainy", "Élan", "Later"):
+        alice.service.services.entries.labels.create(alice.id, name)
+    page = reader.go(f"/unread/{entry['id']}")
+    reader.wait_for_part("labels")
+    page.locator("[popovertarget=entry-menu]:visible").first.click()
+    page.get_by_role("button", name="Labels …").click()
+    field = page.get_by_label("Find or add a label")
+    field.fill("ela")
+    expect(page.locator("#entry-labels label.check:visible")).to_have_text(["Élan"])
+    expect(page.locator("#label-note")).to_have_text("Enter adds Élan.")
+    with page.expect_response("**/labels"):
+        field.press("Enter")
+    expect(page.locator(".article .labels, #article").get_by_text("Élan").first).to_be_visible()
+
+    page.locator("[popovertarget=entry-menu]:visible").first.click()
+    page.get_by_role("button", name="Labels …").click()
+    field.fill("Brand new")
+    expect(page.locator("#label-note")).to_have_text("Enter makes the label Brand new.")
+    with page.expect_response("**/labels"):
+        field.press("Enter")
+    expect(page.locator("#article").get_by_text("Brand new").first).to_be_visible()
+    assert sorted(names(alice)) == ["Brand new", "Later", "Rainy", "Élan"]
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+def test_labels_and_categories_have_a_line_each_and_are_renamed_in_it(
+    browser: Browser, service: RunningService, alice: Person, screen: str
+) -> None:
+    for name in ("Bread", "Later", "Work"):
+        alice.service.services.entries.labels.create(alice.id, name, "teal")
+        alice.has_category(f"{name} of categories")
+    with reading(browser, service, **SCREENS[screen]) as reader:
+        reader.set_session(alice)
+        page, field = reader.page, reader.page.locator("#name")
+        for path, label in (("/labels", "Name"), ("/categories", "Title")):
+            reader.go(path)
+            for line in page.locator(".categories > li").all():
+                box = line.bounding_box()
+                assert box
+                assert box["height"] < 64
+            assert findings(page, in_the_dark=False) == []
+            assert sticking_out(page) == []
+            field = page.locator(".categories > li").nth(1).get_by_label(label)
+            before = field.input_value()
+            field.fill("Forgotten")
+            field.press("Escape")
+            expect(field).to_have_value(before)
+            field.fill(f"Renamed {label}")
+            field.press("Enter")
+            reader.wait_for_text("Saved.")
+            expect(page.locator("#sidebar").get_by_text(f"Renamed {label}")).to_have_count(1)
+            field = page.get_by_label(label).and_(page.locator(f"[value='Renamed {label}']"))
+            expect(field).to_be_focused()
+        # What is refused is told at its line, and stays typed. Browsers log such an answer.
+        reader.loses_connection = True
+        field.fill("Work")
+        field.press("Enter")
+        expect(page.locator(".categories .error")).to_contain_text("Work")
+        expect(page.locator(".categories [aria-invalid=true]")).to_have_value("Work")
+        expect(page.locator(".categories [aria-invalid=true]")).to_be_focused()
+    assert names(alice) == ["Bread", "Renamed Name", "Work"]
+
+
+def test_labels_are_dragged_into_their_order(browser: Browser, service: RunningService, alice: Person) -> None:
+    for name in ("Bread", "Later", "Work"):
+        alice.service.services.entries.labels.create(alice.id, name)
+    with reading(browser, service, **SCREENS["wide"]) as reader:
+        reader.set_session(alice)
+        page = reader.go("/labels")
+        reader.wait_for_part("lines")
+        lines = page.locator("#labels > li")
+        with page.expect_response("**/move"):
+            lines.nth(2).locator(".handle").drag_to(lines.nth(0), target_position={"x": 40, "y": 4})
+        expect(page.locator("#own-labels .name")).to_have_text(["Work", "Bread", "Later"])
+        # By keyboard; the button keeps the focus.
+        down = page.locator("#labels").get_by_title("Move down").first
+        down.press("Enter")
+        expect(page.locator("#own-labels .name")).to_have_text(["Bread", "Work", "Later"])
+        expect(page.locator("#labels > li").nth(1).get_by_title("Move down")).to_be_focused()
+    assert names(alice) == ["Bread", "Work", "Later"]
+
+
+def test_an_entry_gets_the_label_that_it_is_dropped_on(
+    browser: Browser, service: RunningService, alice: Person, site: Publisher
+) -> None:
+    alice.has_feed(site, items=["Rain"])
+    (entry,) = alice.entries()
+    for name in ("Work", "Later"):
+        alice.service.services.entries.labels.create(alice.id, name)
+    alice.service.services.entries.labels.change(alice.id, [entry["id"]], add=["Later"])
+    with reading(browser, service, **SCREENS["wide"]) as reader:
+        reader.set_session(alice)
+        page = reader.go("/unread")
+        row = page.locator(".row", has_text="Rain")
+        # A short drag would be over before its script is there, which a first one loads.
+        row.get_by_role("link").first.dispatch_event("dragstart")
+        reader.wait_for_part("drag")
+        row.get_by_role("link").first.drag_to(page.locator("#own-labels a.line", has_text="Work"))
+        reader.wait_for_text("Label Work added.")
+        expect(row.locator(".row-label", has_text="Work")).to_be_visible()
+    (entry,) = alice.entries()
+    assert sorted(label["title"] for label in alice.get(f"/v1/entries/{entry['id']}")["labels"]) == ["Later", "Work"]
