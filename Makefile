@@ -52,17 +52,17 @@ format: $(VENV)/.dev ## fix lint and format the code
 	-$(VENV)/bin/oxlint --quiet --fix $(STATIC)/js
 	$(VENV)/bin/oxfmt $(STATIC)
 
-bench: $(VENV)/.dev ## measure performance (ARGS="lists" for one of ingest, lists, apps, first-sync, imports, pages, queries, rules, schedule, sync, latency, deliveries, connections, events, growth, capacity)
+bench: $(VENV)/.dev ## measure performance (ARGS="lists" for one of ingest, lists, apps, first-sync, imports, pages, queries, rendering, rules, schedule, sync, latency, deliveries, connections, events, growth, capacity, subscribers)
 	@exec $(IN_VENV) -m benchmarks $(ARGS)
 
-bench-api: $(VENV)/.dev ## measure the native API with eight connections, compared with the reference server if it is installed
-	@PYTHONPATH=tests:tools exec $(IN_VENV) -m benchmarks.api
+bench-api: $(VENV)/.dev ## measure the APIs with eight connections, compared with other feed readers (ARGS="--freshrss PATH --reader PYTHON")
+	@PYTHONPATH=tests:tools exec $(IN_VENV) -m benchmarks.api $(ARGS)
 
 bench-memory: $(VENV)/.dev ## measure the memory of all processes: idle, after polling 100,000 entries, and after load (ARGS="--hours 10" of polling, compressed)
 	@PYTHONPATH=tests:tools exec $(IN_VENV) -m benchmarks.memory $(ARGS)
 
-bench-poll: $(VENV)/.dev ## measure polling of 500 feeds, compared with the reference server if it is installed
-	@PYTHONPATH=tests:tools exec $(IN_VENV) -m benchmarks.polling
+bench-poll: $(VENV)/.dev ## measure polling of 500 feeds, compared with other feed readers (ARGS="--freshrss PATH --reader PYTHON")
+	@PYTHONPATH=tests:tools exec $(IN_VENV) -m benchmarks.polling $(ARGS)
 
 abuse: $(VENV)/.dev ## start a service, attack it and print successful attacks (ARGS="ssrf xss" for some themes, --short, --list)
 	@PYTHONPATH=tools exec $(IN_VENV) -m abuse $(ARGS)
@@ -70,9 +70,10 @@ abuse: $(VENV)/.dev ## start a service, attack it and print successful attacks (
 corpus: $(VENV)/.dev ## score parsing and cleaning on published test data (ARGS="feeds-real" for a part of it)
 	@PYTHONPATH=tests:tools exec $(IN_VENV) -m scoring $(ARGS)
 
-fuzz-ingestion: $(VENV)/.fuzz ## fuzz parser and cleaner, SECONDS=600 for each
+fuzz-ingestion: $(VENV)/.fuzz ## fuzz parser, cleaner and the reader of letters, SECONDS=600 for each
 	@PYTHONPATH=tests:tools $(IN_VENV) -m fuzz parser $(SECONDS)
 	@PYTHONPATH=tests:tools $(IN_VENV) -m fuzz cleaner $(SECONDS)
+	@PYTHONPATH=tests:tools $(IN_VENV) -m fuzz letters $(SECONDS)
 
 fuzz: $(VENV)/.dev ## fuzz the API from its OpenAPI document, REQUESTS=10000 on each engine (SEED=… repeats a run)
 	@exec $(IN_VENV) -m pytest -q tests/api/test_fuzzing.py \

@@ -23,13 +23,17 @@ from hypothesis import settings
 
 from support import (
     cheap_hashes,
+    compiled_statements,
+    distributed,
     file_scheduler,
     forked_command,
     postgres,
     random_examples,  # noqa: F401 - registers the profiles of hypothesis
+    shared,
     temporary_folder,
 )
 from support.databases import Databases, PostgresDatabases, SqliteDatabases
+from support.distributed import DistributedDatabases
 from support.file_scheduler import FileScheduler
 from support.people import Cast, Person
 from support.ports import free_port
@@ -56,6 +60,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 forked_command.is_used = True
 cheap_hashes.use()
+compiled_statements.use()
 # What is imported and collected stays: the garbage collector need not look at it until all is there.
 gc.disable()
 
@@ -109,9 +114,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    # Processes of xdist inherit the place from the first one.
-    if not hasattr(config, "workerinput") and (folder := temporary_folder.use_memory()):
-        config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+    # Processes of xdist inherit the places from the first one.
+    if not hasattr(config, "workerinput"):
+        if folder := temporary_folder.use_memory():
+            config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+        config.add_cleanup(shared.begin())
+        config.add_cleanup(postgres.stop_shared)
     settings.load_profile("long" if config.getoption("--long") else "tests")
 
 
@@ -143,9 +151,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for marker, runs in (("slow", not config.getoption("--fast")), ("long", config.getoption("--long")))
         if not runs
     ]
-    deselected = [item for item in items if any(map(item.get_closest_marker, left_out))]
+    chosen: list[pytest.Item] = []
+    deselected: list[pytest.Item] = []
+    for item in items:
+        (deselected if any(map(item.get_closest_marker, left_out)) else chosen).append(item)
     config.hook.pytest_deselected(items=deselected)
-    items[:] = file_scheduler.in_order([item for item in items if not any(map(item.get_closest_marker, left_out))])
+    items[:] = file_scheduler.in_order(chosen)
     gc.freeze()
     # Python's default of 700 new objects costs a fifth of the time of quick tests.
     gc.set_threshold(10_000, 20, 50)
@@ -178,10 +189,9 @@ def engine(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture(scope="session")
-def postgres_url() -> Iterator[str]:
+def postgres_url() -> str:
     """The URL of a server started for the tests. Without one, the tests fail and say how to install it."""
-    with postgres.postgres_server() as url:
-        yield url
+    return postgres.shared_server()
 
 
 @pytest.fixture(scope="session")
@@ -192,8 +202,12 @@ def databases(
         yield SqliteDatabases(tmp_path_factory.mktemp("sqlite"))
         return
     options = request.config.option
-    server = request.getfixturevalue("postgres_url")
-    databases = PostgresDatabases(server, options.partitions, is_verified=options.verify_databases)
+    databases: PostgresDatabases | DistributedDatabases
+    if coordinator := distributed.server():
+        databases = DistributedDatabases(coordinator)
+    else:
+        server = request.getfixturevalue("postgres_url")
+        databases = PostgresDatabases(server, options.partitions, is_verified=options.verify_databases)
     yield databases
     databases.close()
 
@@ -287,9 +301,7 @@ def visitor(service: RunningService) -> Visitor:
 @pytest.fixture
 def reader(service: RunningService, alice: Person) -> Visitor:
     """Alice, signed in."""
-    reader = Visitor(service, alice)
-    assert reader.sign_in().status == 303
-    return reader
+    return Visitor(service, alice).begin_session()
 
 
 @pytest.fixture
@@ -336,9 +348,7 @@ def guarded_alice(guarded_service: RunningService) -> Person:
 @pytest.fixture
 def guarded_reader(guarded_alice: Person) -> Visitor:
     """Alice, who has just signed in."""
-    visitor = Visitor(guarded_alice.service, guarded_alice, "/reader")
-    assert visitor.sign_in().status == 303
-    return visitor
+    return Visitor(guarded_alice.service, guarded_alice, "/reader").begin_session()
 
 
 @pytest.fixture

@@ -23,6 +23,7 @@ LONG_GROUPS = (
     ("sign_in",),
     ("invitations", "passkeys", "codes"),
     ("account_log", "limits"),
+    ("letters",),
 )
 GROUPS = (("ssrf", "authorisation", "traversal", "smuggling", "csrf", "header_injection"),)
 PRIVATE_NETWORKS_ALLOWED = (

@@ -6,6 +6,7 @@ import re
 import tomllib
 from pathlib import Path
 
+from support import distributed
 from tidings.cli import app
 from tidings.settings import OPTIONS, Option
 
@@ -48,7 +49,8 @@ def test_each_default_is_a_valid_value() -> None:
 
 
 def test_settings_that_pages_mention_exist() -> None:
-    known = {name for option in OPTIONS for name in (option.name, option.file_variant)} | {"TIDINGS_CONFIG"}
+    known = {name for option in OPTIONS for name in (option.name, option.file_variant)}
+    known |= {"TIDINGS_CONFIG", distributed.VARIABLE}
     mentioned = {
         name: page.name
         for page in HANDBOOK

@@ -18,6 +18,7 @@ from support.connections import connected, is_open_at_server, request, rest_of
 from support.databases import SqliteDatabases
 from support.hub import wait_for
 from support.people import PASSWORD, call
+from support.processes import children
 from support.running import RunningService, environment_for, running, running_service
 from tidings.http.front_door import FrontDoor
 from tidings.http.requests import BodyPace, Request, RequestTooSlow
@@ -170,7 +171,7 @@ def test_a_body_that_keeps_the_pace_is_read_whole() -> None:
 
 def test_the_limit_on_open_files_is_raised_for_all_processes(tmp_path: Path) -> None:
     with SqliteDatabases(tmp_path).migrated() as url, _limited(tmp_path, url, soft=300, hard=20_000) as service:
-        [worker] = _children(service.process.pid)
+        [worker] = children(service.process.pid)
         limits = Path(f"/proc/{worker}/limits").read_text(encoding="ascii")
 
     (line,) = [line for line in limits.splitlines() if line.startswith("Max open files")]
@@ -197,11 +198,3 @@ def _limited(folder: Path, database_url: str, *, soft: int, hard: int) -> Iterat
     with running("web", environment, folder, prefix=["prlimit", f"--nofile={soft}:{hard}"]) as service:
         service.wait_until_ready()
         yield service
-
-
-def _children(pid: int) -> list[int]:
-    return [
-        int(child)
-        for thread in Path(f"/proc/{pid}/task").iterdir()
-        for child in (thread / "children").read_text(encoding="ascii").split()
-    ]

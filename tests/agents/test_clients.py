@@ -8,10 +8,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-import httpx2
 import pytest
-from mcp import Client, MCPError
-from mcp.client.streamable_http import streamable_http_client
 
 from agents.agent import Agent, agent_of
 from support import debian, node
@@ -30,6 +27,11 @@ def agent(alice: Person, site: Publisher) -> Agent:
 
 @pytest.mark.parametrize(("mode", "version"), [("auto", "2026-07-28"), ("legacy", "2025-11-25")])
 def test_the_official_client_uses_every_kind_of_tool(agent: Agent, mode: str, version: str) -> None:
+    # Imported here because that takes a second, in each process that collects this file.
+    import httpx2
+    from mcp import Client, MCPError
+    from mcp.client.streamable_http import streamable_http_client
+
     async def use() -> None:
         async with (
             httpx2.AsyncClient(headers={"Authorization": f"Bearer {agent.token}"}) as http,

@@ -19,7 +19,6 @@ from tidings.api.feed_style import PLAIN
 from tidings.base.errors import NotFound
 from tidings.domain.entries.entries import EntryFilter, PageRequest
 from tidings.greader import items
-from tidings.services.entries.entries import owned_entry
 from tidings.storage.feeds import feeds
 
 
@@ -61,11 +60,18 @@ def test_an_entry_whose_feed_is_deleted_meanwhile_is_not_found(alice: Person, si
     feed = alice.has_feed(site, ["One"])
     entry_id = alice.entries()[0]["id"]
 
+    deleted = []
     with alice.service.services.reading() as db:
-        entry = owned_entry(db, alice.id, entry_id)
-        alice.delete(f"/v1/feeds/{feed['id']}")
+
+        @event.listens_for(db.connection, "after_cursor_execute")
+        def delete_feed(_connection: Any, _cursor: Any, statement: str, *_more: Any) -> None:
+            if "entry_contents" in statement:
+                alice.delete(f"/v1/feeds/{feed['id']}")
+                deleted.append(feed["id"])
+
         with pytest.raises(NotFound):
-            serialize_entry(db, alice.user, entry)
+            serialize_entry(db, alice.user, entry_id)
+    assert deleted == [feed["id"]]
 
 
 def test_a_feed_that_is_deleted_after_the_list_of_its_category_is_left_out(

@@ -70,6 +70,7 @@ def test_an_empty_body_is_not_unpacked(alice: Person) -> None:
     assert send(alice, b"", "br", "/v1/flush-history", "PUT").status == 202
 
 
+@pytest.mark.slow
 def test_every_endpoint_refuses_bombs_and_unknown_codings(charlie: Person) -> None:
     bomb = zstd(b" " * (LIMIT + 1), is_sized=False)
     for name, route in operations_of(API_ROUTES).items():

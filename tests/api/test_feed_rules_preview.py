@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from support.people import Person
 from support.publisher import Publisher
+from tidings.base.errors import NotFound
 
 RULES = {
     "block_filter_entry_rules": "EntryTitle=(?i)^buy\nWrong",
@@ -41,3 +44,23 @@ def test_rules_that_are_not_sent_are_those_of_the_feed(alice: Person, site: Publ
     preview = alice.post(f"/v1/feeds/{feed['id']}/rules/preview", {}, status=200)
 
     assert [entry["new_title"] for entry in preview["entries"]] == ["Sun", ""]
+
+
+def test_filters_are_tried_on_the_newest_entries_of_all_feeds_or_one(
+    alice: Person, bob: Person, site: Publisher
+) -> None:
+    """As pages do while filters are built from rows."""
+    feed = alice.has_feed(site, ["Buy now", "Rain"])
+    alice.has_feed(site, ["Buy later"])
+    bob.has_feed(site, ["Buy nothing"])
+    previewer = alice.service.services.feeds.rule_previewer
+
+    def matched(rules: str, feed_id: int | None = None) -> tuple[int, list[str]]:
+        found = previewer.matching(alice.user, rules, feed_id=feed_id)
+        return found.tried, sorted(entry.title for entry in found.entries)
+
+    assert matched("EntryTitle=(?i)^buy") == (3, ["Buy later", "Buy now"])
+    assert matched("EntryTitle=(?i)^buy\nEntryTitle=(\nEntryContent=About Rain", feed["id"]) == (2, ["Buy now", "Rain"])
+    assert matched("EntryAuthor=nobody") == (3, [])
+    with pytest.raises(NotFound):
+        previewer.matching(bob.user, "EntryTitle=.", feed_id=feed["id"])

@@ -16,6 +16,8 @@ from tidings.domain.feeds.feed_settings import DESCRIPTION, FEED_SETTINGS, SWITC
 from tidings.domain.feeds.opml_settings import WRITTEN
 from tidings.web.pages import feed_edit
 
+# Built from rows of conditions; `tests/web/pages/test_feed_edit.py` changes them in the form.
+FILTERS = {"block_filter_entry_rules", "keep_filter_entry_rules"}
 # The category of a feed is not a setting.
 NOT_SETTINGS = {"category_id", "category_ids", "category"}
 API_DOCS = Path(tidings.web.__file__).parents[3] / "docs/api.md"
@@ -26,7 +28,7 @@ def test_a_switch_has_a_label_in_the_form(name: str) -> None:
     assert name in {name for section in feed_edit.SWITCH_LABELS.values() for name, _label, _help in section}
 
 
-@pytest.mark.parametrize("name", sorted({*TEXTS, *(one.name for one in FEED_SETTINGS)} - {*SWITCHES}))
+@pytest.mark.parametrize("name", sorted({*TEXTS, *(one.name for one in FEED_SETTINGS)} - {*SWITCHES, *FILTERS}))
 def test_a_text_or_number_has_a_field_in_the_form(name: str) -> None:
     template = (Path(tidings.web.__file__).parent / "templates/feed_edit.html").read_text()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -22,7 +23,8 @@ from tidings.api.openapi import operations_of
 from tidings.api.scopes import scope_of
 from tidings.domain.accounts.rights import KeyScope
 from tidings.http.endpoints import Endpoint, Routes
-from tidings.services.accounts.key_quotas import KeyQuotas, KeyThrottled, Quota
+from tidings.runtime import children
+from tidings.services.accounts.key_quotas import MAX_WINDOWS, KeyQuotas, KeyThrottled, Quota
 from tidings.wiring.routes import API_DOCUMENT, API_ROUTES
 from tidings.wiring.services import AllServices
 
@@ -217,15 +219,14 @@ def test_the_page_shows_what_is_wrong_next_to_the_field(field: str, value: str, 
 
 
 def test_a_key_has_its_requests_of_a_minute_and_then_waits() -> None:
-    quotas = KeyQuotas(2)
-
-    assert quotas.take(1, 100.0) == Quota(2, 1, 60)
-    assert quotas.take(1, 130.5) == Quota(2, 0, 30)
-    with pytest.raises(KeyThrottled) as refused:
-        quotas.take(1, 159.9)
-    assert (refused.value.quota.remaining, refused.value.quota.reset_s) == (0, 1)
-    assert quotas.take(2, 159.9).remaining == 1
-    assert quotas.take(1, 160.0) == Quota(2, 1, 60)
+    with contextlib.closing(KeyQuotas(2)) as quotas:
+        assert quotas.take(1, 100.0) == Quota(2, 1, 60)
+        assert quotas.take(1, 130.5) == Quota(2, 0, 30)
+        with pytest.raises(KeyThrottled) as refused:
+            quotas.take(1, 159.9)
+        assert (refused.value.quota.remaining, refused.value.quota.reset_s) == (0, 1)
+        assert quotas.take(2, 159.9).remaining == 1
+        assert quotas.take(1, 160.0) == Quota(2, 1, 60)
 
 
 @pytest.mark.one_engine
@@ -242,6 +243,33 @@ def test_an_operator_may_limit_the_requests_of_a_key(databases: Databases, tmp_p
     assert 0 < int(refused.headers["retry-after"]) <= 60
     assert refused.headers["ratelimit"] == f'"key";r=0;t={refused.headers["retry-after"]}'
     assert (by_password.status, "ratelimit" in by_password.headers) == (200, False)
+
+
+def test_processes_count_the_requests_of_a_key_together() -> None:
+    with contextlib.closing(KeyQuotas(3)) as quotas:
+        assert children.run_once(lambda: quotas.take(1, 100.0).remaining) == 2
+
+        assert quotas.take(1, 101.0) == Quota(3, 1, 59)
+
+
+def test_keys_with_the_same_place_are_counted_separately() -> None:
+    with contextlib.closing(KeyQuotas(2)) as quotas:
+        quotas.take(7, 100.0)
+        quotas.take(7 + MAX_WINDOWS, 100.0)
+
+        assert quotas.take(7, 101.0).remaining == 0
+        assert quotas.take(7 + MAX_WINDOWS, 101.0).remaining == 0
+
+
+@pytest.mark.one_engine
+def test_the_limit_of_a_key_is_the_same_with_two_web_processes(databases: Databases, tmp_path: Path) -> None:
+    limits = {"api_key_rate_limit": "5", "web_workers": "2"}
+    with databases.migrated() as url, running_service(url, tmp_path, **limits) as running:
+        person = Cast(running).person("alice")
+        # Each request has a connection of its own, which one of the two accepts.
+        answers = [person.call("GET", "/v1/me").status for _ in range(30)]
+
+    assert (answers.count(200), answers.count(429)) == (5, 25)
 
 
 def test_without_a_limit_no_header_speaks_of_one(alice: Person) -> None:

@@ -58,6 +58,7 @@ def test_every_list_takes_members_of_its_items_and_names_unknown_ones(charlie: P
     charlie.post(f"/v1/entries/{charlie.entries()[0]['id']}/share")
     charlie.put(f"/v1/entries/{charlie.entries()[0]['id']}/snooze", {"until": A_DAY}, status=201)
     charlie.post("/v1/invitations", {})
+    charlie.put("/v1/list-settings", {"list": "unread", "direction": "asc"}, status=201)
     charlie.post("/v1/webhooks", {"url": site.url("/hook")})
     listed = (
         '<opml><head><title>Zoo</title></head><body><outline xmlUrl="https://buoys.example/feed.xml"/></body></opml>'

@@ -270,7 +270,7 @@ ACCEPTED = {
     "theme": (
         *("light_serif", "light_sans_serif", "dark_serif", "dark_sans_serif", "system_serif", "system_sans_serif"),
     ),
-    "language": ("ar_SA", "el_EL", "nan_Latn_pehoeji", "zh_TW"),
+    "language": ("ar_SA", "el_EL", "he_IL", "nan_Latn_pehoeji", "zh_TW"),
     "timezone": (
         "UTC",
         "GMT",

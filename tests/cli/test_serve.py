@@ -15,35 +15,28 @@ from sqlalchemy import create_engine, make_url, text
 from cli.commands import eventually
 from cli.subscriptions import subscribed
 from support.people import call, rss
+from support.processes import children, is_running
 from support.publisher import Hang, Publisher
 from support.running import RunningService, environment_for, running
 
 pytestmark = pytest.mark.slow
 
 
-def children(pid: int) -> dict[int, str]:
+def running_children(pid: int) -> dict[int, str]:
     """Return the names of the running children of a process, by process id."""
     found = {}
-    for thread in Path(f"/proc/{pid}/task").iterdir():
-        for child in map(int, (thread / "children").read_text(encoding="ascii").split()):
-            with contextlib.suppress(OSError):
-                if Path(f"/proc/{child}/cmdline").read_bytes():  # a zombie has none
-                    found[child] = Path(f"/proc/{child}/comm").read_text(encoding="ascii").strip()
+    for child in filter(is_running, children(pid)):
+        with contextlib.suppress(OSError):
+            found[child] = Path(f"/proc/{child}/comm").read_text(encoding="ascii").strip()
     return found
 
 
 def worker(service: RunningService) -> int | None:
-    return next((pid for pid, name in children(service.process.pid).items() if name == "tidings worker"), None)
+    return next((pid for pid, name in running_children(service.process.pid).items() if name == "tidings worker"), None)
 
 
 def web_worker(service: RunningService) -> int | None:
-    return next((pid for pid, name in children(service.process.pid).items() if name == "tidings web wor"), None)
-
-
-def is_running(pid: int) -> bool:
-    with contextlib.suppress(OSError):
-        return Path(f"/proc/{pid}/cmdline").read_bytes() != b""
-    return False
+    return next((pid for pid, name in running_children(service.process.pid).items() if name == "tidings web wor"), None)
 
 
 def is_ready(service: RunningService) -> bool:

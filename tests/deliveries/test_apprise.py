@@ -9,12 +9,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 
 import msgspec
 import pytest
 
 from support.entry_fixtures import FeedFixture
+from support.processes import is_running
 from support.provider_fixtures import a_feed, hand_over, news, says
 from support.publisher import Answer, Hang, Publisher
 from tidings.base.errors import InvalidInput
@@ -352,8 +352,7 @@ def test_the_process_is_replaced_when_it_dies_and_ends_with_us(site: Publisher) 
 def wait_until_gone(process: int, within_s: float = 30) -> None:
     """Gone, or a zombie that nobody has asked about yet."""
     deadline = time.monotonic() + within_s
-    stat = Path(f"/proc/{process}/stat")
-    while stat.exists() and stat.read_text().rpartition(")")[2].split()[0] != "Z":
+    while is_running(process):
         assert time.monotonic() < deadline
         time.sleep(0.02)
 

@@ -75,8 +75,8 @@ def queues(databases: Databases) -> Iterator[tuple[Database, int]]:
         database.close()
 
 
-def first(db: Read, receiver_id: int) -> Any:
-    found = outbox.first_pending(db, receiver_id)
+def first(db: Read, user_id: int, receiver_id: int) -> Any:
+    found = outbox.first_pending(db, user_id, receiver_id)
     assert found is not None
     return found[0]
 
@@ -86,9 +86,9 @@ READS: dict[str, tuple[Callable[[Read, int], object], set[str]]] = {
         lambda db, _: outbox.has_work(db, LATER),
         {ARRIVING, "ix_receivers_due", "ix_receivers_failing"},
     ),
-    "the first of a queue": (lambda db, _: first(db, 7), {"ix_deliveries_waiting"}),
+    "the first of a queue": (lambda db, user: first(db, user, 7), {"ix_deliveries_waiting"}),
     "the first that stepped aside": (
-        lambda db, _: outbox.first_retry(db, 7, LATER) is None,
+        lambda db, user: outbox.first_retry(db, user, 7, LATER) is None,
         {"ix_deliveries_retrying"},
     ),
     "a list": (lambda db, user: outbox.list_deliveries(db, user, limit=100), {"ix_deliveries_user"}),
@@ -149,7 +149,12 @@ READS: dict[str, tuple[Callable[[Read, int], object], set[str]]] = {
     "one": (lambda db, user: outbox.get(db, user, 35_000), set()),
     "a body": (lambda db, user: outbox.body(db, user, 35_000), set()),
 }
-QUEUE = ReceiverQueue(7, 1, "webhook", 0, None, 0)
+
+
+def queue(user_id: int, receiver_id: int) -> ReceiverQueue:
+    return ReceiverQueue(receiver_id, user_id, "webhook", 0, None, 0)
+
+
 WRITES: dict[str, tuple[Callable[[Write, int], object], set[str]]] = {
     "lining up": (lambda db, _: outbox.enqueue(db, now=LATER, limits=QueueLimits()), {ARRIVING}),
     "lining up where there is no room": (
@@ -169,21 +174,24 @@ WRITES: dict[str, tuple[Callable[[Write, int], object], set[str]]] = {
         lambda db, _: outbox.claim(db, "w", now=LATER, until=LATER, limit=20, max_failing=8),
         {"ix_receivers_due", "ix_receivers_failing"},
     ),
-    "keeping": (lambda db, _: outbox.renew(db, 7, "w", LATER), set()),
-    "holding": (lambda db, _: outbox.lock_claimed(db, range(1, 9), "w"), set()),
+    "keeping": (lambda db, user: outbox.renew(db, user, 7, "w", LATER), set()),
+    "holding": (lambda db, user: outbox.lock_claimed(db, [queue(user, id_) for id_ in range(1, 9)], "w"), set()),
     "writing down": (
-        lambda db, _: outbox.record_attempts(
-            db, [AttemptRecord(QUEUE, first(db, 7), LATER, DeliveryState.DELIVERED, 200)], now=LATER, until=LATER
+        lambda db, user: outbox.record_attempts(
+            db,
+            [AttemptRecord(queue(user, 7), first(db, user, 7), LATER, DeliveryState.DELIVERED, 200)],
+            now=LATER,
+            until=LATER,
         ),
         {"ix_deliveries_waiting"},
     ),
-    "counting": (lambda db, _: outbox.recount(db, 7), {"ix_deliveries_waiting"}),
+    "counting": (lambda db, user: outbox.recount(db, user, 7), {"ix_deliveries_waiting"}),
     "waiting for what stepped aside": (
-        lambda db, _: outbox.wait_for_retries(db, 7),
+        lambda db, user: outbox.wait_for_retries(db, user, 7),
         {"ix_deliveries_waiting", "ix_deliveries_retrying"},
     ),
     "giving up": (
-        lambda db, _: outbox.give_up_pending(db, 7, verbatim("gone"), now=LATER),
+        lambda db, user: outbox.give_up_pending(db, user, 7, verbatim("gone"), now=LATER),
         {"ix_deliveries_waiting"},
     ),
     "giving back": (lambda db, _: outbox.release_all(db, "w"), {"ix_receivers_claimed"}),

@@ -742,8 +742,8 @@ def test_an_expired_claim_can_be_claimed_by_another_worker(database: Database, s
     (claimed,) = queue.claim("second", limit=5, max_failing=5)
 
     with database.writing() as db:
-        assert not outbox.renew(db, claimed.id, "first", clock())
-        assert outbox.renew(db, claimed.id, "second", clock())
+        assert not outbox.renew(db, claimed.user_id, claimed.id, "first", clock())
+        assert outbox.renew(db, claimed.user_id, claimed.id, "second", clock())
 
 
 def test_a_claim_is_renewed_during_a_long_attempt(database: Database, site: Publisher) -> None:

@@ -26,15 +26,15 @@ def test_a_list_and_an_article_link_to_the_other_feeds(alice: Person, site: Publ
     (folded_id,) = original["duplicates"]
 
     listed = visitor.page("/unread")
-    assert f'Also in <a href="/entries/{folded_id}">Planet</a>' in listed
+    assert f'Also in <a href="/entries/{folded_id}"><bdi>Planet</bdi></a>' in listed
     assert f'id="e{folded_id}"' not in listed
-    assert f'Also in <a href="/entries/{original["id"]}">News</a>' in visitor.page(f"/entries/{folded_id}")
+    assert f'Also in <a href="/entries/{original["id"]}"><bdi>News</bdi></a>' in visitor.page(f"/entries/{folded_id}")
     assert alice.get(f"/v1/entries/{original['id']}")["status"] == "read"
     visitor.post("/entries/marks", star=str(folded_id))
     assert [one["id"] for one in alice.entries(starred="true")] == [original["id"]]
     assert re.search(r'name="unstar"', visitor.page(f"/entries/{folded_id}"))
     visitor.post(f"/entries/{folded_id}/labels", new_name="Later")
-    assert f'Also in <a href="/entries/{folded_id}">Planet</a>' in visitor.page("/starred")
+    assert f'Also in <a href="/entries/{folded_id}"><bdi>Planet</bdi></a>' in visitor.page("/starred")
 
 
 def test_opening_a_later_one_that_was_marked_read_reads_the_first(

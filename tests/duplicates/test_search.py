@@ -446,6 +446,7 @@ def test_strangers_have_no_duplicates_in_common(database: Database) -> None:
     assert readers[0].statuses(ids[0], folded) == [UNREAD, FOLDED]
 
 
+@pytest.mark.slow
 def test_counts_and_states_stay_true_whatever_happens(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search, "BATCH", 3)
     rng = random.Random(7)

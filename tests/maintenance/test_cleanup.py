@@ -328,7 +328,7 @@ def test_a_tombstone_is_kept_until_long_after_the_publisher_stopped_listing_the_
         clock.pass_days(20)
         with feed_fixture.database.writing() as db:
             assert entry_writes.look_up(db, {feed_fixture.feed_id: [listed.hash]})[feed_fixture.feed_id].deleted
-            entry_writes.mark_seen(db, feed_fixture.feed_id, [listed.hash], now=clock.now)
+            entry_writes.mark_seen(db, feed_fixture.user_id, feed_fixture.feed_id, [listed.hash], now=clock.now)
             feeds.change(db, feed_fixture.user_id, feed_fixture.feed_id, parsed_at=clock.now)
         clean_up(feed_fixture, clock)
 
@@ -364,7 +364,9 @@ def test_tombstones_of_listed_entries_are_updated_once_a_month(feed_fixture: Fee
     for _ in range(120):
         clock.pass_days(1)
         with feed_fixture.database.writing() as db:
-            written += entry_writes.mark_seen(db, feed_fixture.feed_id, [entry.hash], now=clock.now)
+            written += entry_writes.mark_seen(
+                db, feed_fixture.user_id, feed_fixture.feed_id, [entry.hash], now=clock.now
+            )
     assert 3 <= written <= 4
 
 

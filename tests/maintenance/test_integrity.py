@@ -15,6 +15,7 @@ from tidings.domain.entries.entries import EntryStatus
 from tidings.engine.database import Database
 from tidings.maintenance.integrity import AREAS, IntegrityCheck, Problem
 from tidings.storage.entries import counters, labels, search_index
+from tidings.storage.schema import shared_contents
 
 pytestmark = pytest.mark.slow
 
@@ -90,6 +91,9 @@ BROKEN = {
     "bodies: 1 entries without a body": (
         "DELETE FROM entry_contents WHERE entry_id = (SELECT min(entry_id) FROM entry_contents)"
     ),
+    "references: 3 rows of entry_contents whose shared_id is not in shared_contents": (
+        "UPDATE entry_contents SET shared_id = 99"
+    ),
     "counters: 1 feeds without counters": "DELETE FROM feed_counters",
     "counters: 1 feeds whose counters differ from their entries": (
         'UPDATE feed_counters SET unread = 0, "read" = 7, starred_unread = 1'
@@ -162,6 +166,27 @@ def test_a_damaged_body_is_named_and_replaced_by_an_empty_one(
 
     assert problems(database, repair=True) == [Problem(found.area, found.text, is_repaired=True)]
     assert problems(database) == []
+
+
+@pytest.mark.slow
+def test_a_damaged_shared_body_is_replaced_for_all_who_have_it(database: Database, feed: FeedFixture) -> None:
+    with database.writing() as db:
+        ids = db.scalars(text("SELECT id FROM entries WHERE title <> 'Three' ORDER BY id"))
+        row = {"source_id": 1, "digest": b"1", "content": "<p>Rain</p>"}
+        shared_id = db.insert(shared_contents.insert().values(row))
+        db.run(text(f"UPDATE entry_contents SET shared_id = {shared_id} WHERE entry_id IN ({ids[0]}, {ids[1]})"))
+    assert problems(database) == []
+    with database.writing() as db:
+        damaged = "X'01ffff'" if database.is_sqlite else "'\\x01ffff'"
+        db.connection.exec_driver_sql(f"UPDATE shared_contents SET content = {damaged}")
+
+    (found,) = problems(database)
+    assert found == Problem("bodies", f"2 entries whose body is damaged (ids {ids[0]}, {ids[1]})")
+
+    assert problems(database, repair=True) == [Problem(found.area, found.text, is_repaired=True)]
+    assert problems(database) == []
+    with database.reading() as db:
+        assert db.scalar(text("SELECT count(*) FROM shared_contents")) == 0
 
 
 def test_a_damaged_search_index_is_rebuilt(database: Database, feed: FeedFixture) -> None:

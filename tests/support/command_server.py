@@ -1,8 +1,9 @@
 """Runs `tidings COMMAND` in forks of a process that has imported everything, as the supervisor does for its children.
 
-A start takes 0.2 s of processor time instead of 1.5. The program reads one order per line from its standard input, a
-JSON object as `ForkedCommand` writes it, and answers each with the id of the process. The exit code of a process that
-has ended stands in the file `STATUS/PID`, as in `subprocess`: negative for a signal. It ends when its input does.
+A start takes 0.2 s of processor time instead of 1.5. The program serves all processes of a run of tests. From each
+connection it reads one order per line, a JSON object as `ForkedCommand` writes it, and answers each with the id of the
+process. The exit code of a process that has ended stands in the file `STATUS/PID`, as in `subprocess`: negative for a
+signal. The program ends when its standard input does.
 
 The processes of imports, which services start, are forked as well (`python_launcher`).
 """
@@ -26,6 +27,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
+from support.forked_command import LISTENER
+
 _LAUNCHER = Path(__file__).with_name("python_launcher.py")
 _MAX_ORDER_BYTES = 2**20
 
@@ -38,6 +41,9 @@ class _Server:
         self._woken, self._wake = os.pipe()
         for end in (self._woken, self._wake):
             os.set_blocking(end, False)
+        self._commands = socket.socket(fileno=LISTENER)
+        # Unread pieces of orders by the connection of a test process.
+        self._unread: dict[socket.socket, bytes] = {}
         self._listener = socket.socket(socket.AF_UNIX)
         address = str(statuses / "python.socket")
         self._listener.bind(address)
@@ -51,36 +57,48 @@ class _Server:
         """Return the order in each child; None in this process, at the end of its input."""
         signal.set_wakeup_fd(self._wake, warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
-        unread = b""
         while True:
             launchers = {launcher: pid for pid, launcher in self._imports.items() if launcher}
-            sources: list[Any] = [0, self._woken, self._listener, *self._new, *launchers]
+            own = (0, self._woken, self._listener, self._commands)
+            sources: list[Any] = [*own, *self._unread, *self._new, *launchers]
             ready, _, _ = select.select(sources, [], [])
             if self._woken in ready:
                 os.read(self._woken, 4096)
                 self._note_ended()
-            if self._listener in ready:
-                self._new.add(self._listener.accept()[0])
+            self._accept(ready)
             for launcher in self._new.intersection(ready):
                 if (order := self._started_import(launcher)) is not None:
                     return order
             for launcher in launchers.keys() & set(ready):
                 self._end_import(launchers[launcher])
-            if 0 in ready:
-                piece = os.read(0, 65_536)
-                if not piece:
-                    return None
-                *lines, unread = (unread + piece).split(b"\n")
-                if (order := self._started_command(lines)) is not None:
+            for tests in self._unread.keys() & set(ready):
+                if (order := self._started_command(tests)) is not None:
                     return order
+            if 0 in ready:
+                return None
 
-    def _started_command(self, lines: list[bytes]) -> dict[str, Any] | None:
-        """Fork a command for each line. Return the order in the child."""
+    def _accept(self, ready: list[Any]) -> None:
+        """Accept connections of launchers and of test processes."""
+        if self._listener in ready:
+            self._new.add(self._listener.accept()[0])
+        if self._commands in ready:
+            self._unread[self._commands.accept()[0]] = b""
+
+    def _started_command(self, tests: socket.socket) -> dict[str, Any] | None:
+        """Fork a command for each line that a test process has sent. Return the order in the child."""
+        piece = tests.recv(65_536)
+        if not piece:
+            del self._unread[tests]
+            tests.close()
+            return None
+        *lines, self._unread[tests] = (self._unread[tests] + piece).split(b"\n")
         for line in lines:
             pid = self._fork()
             if not pid:
                 return {**json.loads(line), "python": self._launcher}
-            os.write(sys.stdout.fileno(), b"%d\n" % pid)
+            # Of a process that had the same id, and for which nobody has waited.
+            (self._statuses / str(pid)).unlink(missing_ok=True)
+            tests.sendall(b"%d\n" % pid)
         return None
 
     def _fork(self) -> int:
@@ -90,7 +108,8 @@ class _Server:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         os.close(self._woken)
         os.close(self._wake)
-        for connection in filter(None, (self._listener, *self._new, *self._imports.values())):
+        launchers = filter(None, self._imports.values())
+        for connection in (self._listener, self._commands, *self._unread, *self._new, *launchers):
             connection.close()
         return 0
 

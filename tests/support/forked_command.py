@@ -6,6 +6,7 @@ import atexit
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -15,6 +16,11 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
+from support import shared
+
+# The socket to which tests send their orders, and the descriptor of its listener in the server.
+COMMANDS = "commands.socket"
+LISTENER = 3
 _TESTS = Path(__file__).parents[1]
 _POLL_S = 0.01
 
@@ -23,36 +29,48 @@ is_used = False
 
 
 class _CommandServer:
-    """The process from which commands of this test process are forked."""
+    """A connection to the process from which commands of this run are forked."""
 
     def __init__(self) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="tidings-statuses-")
-        self.statuses = Path(self._folder.name)
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "support.command_server", self.statuses],
-            env={**os.environ, "PYTHONPATH": str(_TESTS)},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-        )
+        self.statuses = Path(shared.once("commands", _start_server))
+        self._connection = socket.socket(socket.AF_UNIX)
+        # It is bound before the server has imported everything, and answers afterwards.
+        self._connection.connect(str(self.statuses / COMMANDS))
+        self._answers = self._connection.makefile("rb")
+        atexit.register(self._close)
         self._lock = threading.Lock()
-        atexit.register(self._stop)
 
     def start(self, order: Mapping[str, object]) -> int:
         """Fork a process. Return its id."""
-        assert self._process.stdin
-        assert self._process.stdout
         with self._lock:
-            self._process.stdin.write(json.dumps(order).encode() + b"\n")
-            self._process.stdin.flush()
-            return int(self._process.stdout.readline())
+            self._connection.sendall(json.dumps(order).encode() + b"\n")
+            return int(self._answers.readline())
 
-    def _stop(self) -> None:
-        assert self._process.stdin
-        assert self._process.stdout
-        self._process.stdin.close()
-        self._process.wait()
-        self._process.stdout.close()
-        self._folder.cleanup()
+    def _close(self) -> None:
+        self._answers.close()
+        self._connection.close()
+
+
+def _start_server(place: Path) -> str:
+    """Start the server, which ends with the run. Return the folder of its sockets and of exit codes."""
+    statuses = place / "commands"
+    statuses.mkdir()
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(statuses / COMMANDS))
+        listener.listen()
+        # It outlives this process, which therefore must not be its `subprocess`.
+        os.posix_spawn(
+            sys.executable,
+            [sys.executable, "-m", "support.command_server", str(statuses)],
+            {**os.environ, "PYTHONPATH": str(_TESTS)},
+            file_actions=[
+                (os.POSIX_SPAWN_OPEN, 0, str(place / shared.LIFE), os.O_RDONLY, 0),
+                (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
+                (os.POSIX_SPAWN_DUP2, listener.fileno(), LISTENER),
+            ],
+            setsid=True,
+        )
+    return str(statuses)
 
 
 _server = cache(_CommandServer)

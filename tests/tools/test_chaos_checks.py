@@ -64,6 +64,7 @@ DAMAGE = {
     "UPDATE receivers SET pending_bytes = 10": "counters",
     "DELETE FROM entry_contents WHERE entry_id = 2": "half-written",
     "INSERT INTO entry_contents (entry_id, user_id, content) VALUES (99, 7, <0>)": "half-written",
+    "UPDATE entry_contents SET shared_id = 99 WHERE entry_id = 2": "half-written",
     "UPDATE entries SET feed_id = 99 WHERE id = 1": "half-written",
     "UPDATE entries SET category_id = 99 WHERE id = 1": "half-written",
     "UPDATE entries SET user_id = 99 WHERE id = 1": "half-written",

@@ -14,6 +14,9 @@ from support.every_table import fill_described
 from tidings.engine.database import Database
 from tidings.storage import migrate
 
+# It starts PostgreSQL, which no quick test needs.
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def databases(postgres_url: str) -> Iterator[PostgresDatabases]:
@@ -37,7 +40,6 @@ def all_rows(url: str) -> dict[str, list[tuple[object, ...]]]:
         return {name: connection.execute(f'SELECT * FROM "{name}"').fetchall() for (name,) in names.fetchall()}
 
 
-@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Skipped unsupported reflection of expression-based index")
 def test_rows_of_a_test_are_gone_for_the_next(databases: PostgresDatabases) -> None:
     with databases.migrated() as first:

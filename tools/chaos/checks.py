@@ -52,6 +52,13 @@ QUERIES: Mapping[str, list[tuple[str, str]]] = {
             "the body of entry {} has no entry",
             "SELECT entry_id FROM entry_contents WHERE entry_id NOT IN (SELECT id FROM entries)",
         ),
+        (
+            "the body of entry {} is shared and gone",
+            """
+            SELECT entry_id FROM entry_contents
+            WHERE shared_id IS NOT NULL AND shared_id NOT IN (SELECT id FROM shared_contents)
+            """,
+        ),
         ("entry {} has no feed", "SELECT id FROM entries WHERE feed_id NOT IN (SELECT id FROM feeds)"),
         (
             "entry {} is of another user or category than its feed",

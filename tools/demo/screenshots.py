@@ -58,6 +58,7 @@ PAGES: Final[dict[str, Callable[[DemoService], str]]] = {
     "keys": lambda _: "/settings/api-keys",
     "apps": lambda _: "/settings/apps",
     "app": lambda _: "/settings/apps/netnewswire",
+    "shortcuts": lambda _: "/settings/shortcuts",
     "security": lambda _: "/settings/security",
     "passkeys": lambda _: "/settings/sign-in",
     "identities": lambda _: "/settings/identities",

@@ -143,7 +143,8 @@ def serialize_page(
     """
     has_feed = "feed" in fields
     embedded = encoded_feeds(db, caller, {entry.feed_id for entry in page.entries}, style=style) if has_feed else {}
-    given = _labels_of(db, caller, page.entries) if page.entries and "labels" in fields else {}
+    has_labels = page.entries and page.may_have_labels and "labels" in fields
+    given = _labels_of(db, caller, page.entries) if has_labels else {}
     clock = time_zone(caller.timezone)
     finds_duplicates = caller.duplicates != "off" and fields.has_any("status", "duplicate_of", "duplicates")
     others = duplicates.others_of(db, caller.id, [entry.id for entry in page.entries]) if finds_duplicates else {}
@@ -208,11 +209,11 @@ def _labels_of(db: Read, caller: User, listed: Sequence[Entry]) -> dict[int, lis
     }
 
 
-def serialize_entry(db: Read, caller: User, entry: Entry, style: FeedStyle = PLAIN) -> EntryOut:
-    """Raise NotFound if its feed was deleted since the entry was read."""
-    shown = serialize_page(db, caller, entry_lists.with_bodies(db, [entry]), style)
+def serialize_entry(db: Read, caller: User, entry_id: int, style: FeedStyle = PLAIN) -> EntryOut:
+    """Return an entry of the caller. Raises NotFound."""
+    shown = serialize_page(db, caller, entry_lists.single(db, caller.id, entry_id), style)
     if not shown:
-        raise unknown_entry(entry.id)
+        raise unknown_entry(entry_id)
     return shown[0]
 
 

@@ -44,8 +44,26 @@ def normalize_for_search(value: str) -> str:
 def sort_key(name: str) -> str:
     """Return what names are sorted by, everywhere and on both databases: neither case nor accents separate.
 
-    The keys are compared by code point, which SQLite, PostgreSQL (collation C) and Python do alike.
+    Numbers are in the order of their values: Part 2 comes before Part 10. The keys are compared by code point, which
+    SQLite, PostgreSQL (collation C) and Python do alike.
     """
+    return _NUMBER.sub(_with_length, without_accents(name))
+
+
+# Numbers of so many digits and more have the same first digit in keys.
+_LONG_NUMBER = 9
+_NUMBER = re.compile("[0-9]+")
+
+
+def _with_length(number: re.Match[str]) -> str:
+    """Return a number after the number of its digits, so that a longer one comes later."""
+    digits = number[0].lstrip("0") or "0"
+    length = str(len(digits)) if len(digits) < _LONG_NUMBER else f"{_LONG_NUMBER}{len(digits):07}"
+    return length + digits
+
+
+def without_accents(name: str) -> str:
+    """Return a text in which neither case nor accents matter, as names are searched."""
     folded = normalize_for_search(name)
     if folded.isascii():
         return folded

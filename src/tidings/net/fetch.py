@@ -136,7 +136,9 @@ class FetchRequest(Struct, frozen=True, kw_only=True):
     fetch_via_proxy: bool = False
     """Use the operator's proxy, if there is one."""
     fetch_via_flaresolverr: bool = False
-    """Have a browser of the operator fetch it; a `Fetcher` itself has none, and fetches directly."""
+    """Have a browser fetch it; a `Fetcher` itself has none, and fetches directly."""
+    bridges_of: int = 0
+    """Id of the user whose own bridges come before the operator's; 0: nobody's. A `Fetcher` itself has none."""
     max_body_size: int | None = None
     """Overrides the settings."""
     timeout_s: float | None = None
@@ -335,10 +337,10 @@ class Fetcher:
         except TimeoutError as error:
             raise too_slow(start, timeout_s) from error
 
-    async def post(self, request: FetchRequest, body: bytes) -> tuple[int, bytes]:
-        """Send JSON to a host that the operator configured. Return the status and the body of the response, if any.
+    async def post(self, request: FetchRequest, body: bytes, *, trusts_host: bool = False) -> tuple[int, bytes]:
+        """Send JSON. Return the status and the body of the response, if any.
 
-        The host may be in a private network. Redirects are not followed. Raises as `get` does, except HttpError.
+        trusts_host: as of `get`. Redirects are not followed. Raises as `get` does, except HttpError.
         """
         target = parse_target(request.url)
         headers = {**self._headers(request, target, target, ChainCookies()), "Content-Type": "application/json"}
@@ -346,7 +348,9 @@ class Fetcher:
         try:
             async with (
                 timeout_excluding_suspend(timeout_s),
-                self._connections.exchange("POST", target, headers=headers, body=body, is_trusted=True) as response,
+                self._connections.exchange(
+                    "POST", target, headers=headers, body=body, is_trusted=trusts_host
+                ) as response,
             ):
                 return response.status, await self._body(request, target, response)
         except TimeoutError as error:

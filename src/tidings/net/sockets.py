@@ -73,6 +73,17 @@ class Dialer:
                 last = error
         raise last
 
+    def secure(self, connection: socket.socket, host: str) -> socket.socket:
+        """Return a connection with TLS over one without, which is closed if that fails. It blocks.
+
+        host: the name that the certificate has to have. Raises HostUnreachable, ConnectTimeout and TlsError.
+        """
+        try:
+            return self._verifying().wrap_socket(connection, server_hostname=host)
+        except OSError as error:
+            connection.close()
+            raise _translated(error, host) from error
+
     def _connect(self, host: str, port: int, address: str, *, has_tls: bool, timeout_s: float) -> socket.socket:
         (info, *_) = socket.getaddrinfo(address, port, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST)
         made: socket.socket | None = None

@@ -332,14 +332,15 @@ class Listeners:
     """Asked for new and changed entries before they are prepared; what they know becomes the reading time."""
     hub_lookups: list[Callable[[Read, Collection[int], Instant], Mapping[int, bool]]] = field(default_factory=list)
     """Return, for sources that offer a hub, whether its pushes can be relied on."""
-    feed_checks: list[Callable[[Mapping[str, Any]], None]] = field(default_factory=list)
-    """Called before columns of a feed are set, outside any transaction. Raise InvalidInput to refuse one of them."""
+    feed_checks: list[Callable[[int, Mapping[str, Any]], None]] = field(default_factory=list)
+    """Called with a user before columns of a feed are set, outside any transaction. Raise InvalidInput to refuse one of
+    them."""
     page_feeds: list[Callable[[int, FetchRequest], Awaitable[Sequence[FeedCandidate]]]] = field(default_factory=list)
     """Called with a user and the request for a page, in the event loop, outside any transaction. Return its feeds if
     they are known without the page, which is then not fetched; else nothing. Raise FetchError."""
-    feed_finders: list[Callable[[str], Awaitable[Sequence[OfferedFeed]]]] = field(default_factory=list)
-    """Return feeds for the URL of a page on which none was found. Called in the event loop, outside any transaction.
-    Raise FetchError if the slice cannot find out now."""
+    feed_finders: list[Callable[[int, str], Awaitable[Sequence[OfferedFeed]]]] = field(default_factory=list)
+    """Called with a user and the URL of a page on which no feed was found, in the event loop, outside any transaction.
+    Return feeds for it. Raise FetchError if the slice cannot find out now."""
     saved_views: list[Callable[[Read, int], Sequence[SavedView]]] = field(default_factory=list)
     """Return the saved views of a user, in the order of the sidebar."""
     kept_queries: list[Callable[[Read, int], Sequence[KeptQuery]]] = field(default_factory=list)
@@ -462,10 +463,10 @@ class Listeners:
             found |= await source.minutes(feed, urls, timeout_s=timeout_s)
         return found
 
-    def check_feed(self, values: Mapping[str, Any]) -> None:
-        """Raise InvalidInput if a slice refuses columns of a feed."""
+    def check_feed(self, user_id: int, values: Mapping[str, Any]) -> None:
+        """Raise InvalidInput if a slice refuses columns of a user's feed."""
         for check in self.feed_checks:
-            check(values)
+            check(user_id, values)
 
     def can_save(self, db: Read, user_id: int) -> bool:
         """Return whether there is a service to which the user can save entries."""

@@ -10,7 +10,7 @@ hour at most, and what a user requests is sent once a minute.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Any, Final, Protocol
 
 import structlog
@@ -53,6 +53,7 @@ def linked_request(
         proxy_url=feed.proxy_url,
         fetch_via_proxy=feed.fetch_via_proxy,
         fetch_via_flaresolverr=feed.fetch_via_flaresolverr,
+        bridges_of=feed.user_id if feed.own_bridge else 0,
         max_body_size=max_body_size,
         timeout_s=timeout_s,
     )
@@ -120,14 +121,24 @@ class Detour(Protocol):
         """Return the document. Raises as `Fetcher.get` does."""
 
 
+async def _no_detours(_user_id: int) -> Sequence[Detour]:
+    return ()
+
+
+async def _no_hint(_user_ids: Collection[int]) -> Message | None:
+    return None
+
+
 class PoliteFetcher:
     """A `Fetcher` that honours the rate limits of hosts. Belongs to one event loop, as that does."""
 
     def __init__(self, fetcher: Fetcher, database: Database, clock: Clock) -> None:
         self.detours: list[Detour] = []
         """The first one that takes a request fetches it."""
-        self.challenge_hint: Message | None = None
-        """What users can do about a challenge for browsers, besides what the error says."""
+        self.own_detours: Callable[[int], Awaitable[Sequence[Detour]]] = _no_detours
+        """Returns those of a user, which are asked first for requests with `bridges_of`."""
+        self.challenge_hint: Callable[[Collection[int]], Awaitable[Message | None]] = _no_hint
+        """Returns what these users can do about a challenge for browsers, besides what the error says."""
         self._fetcher = fetcher
         self._database = database
         self._clock = clock
@@ -143,7 +154,8 @@ class PoliteFetcher:
         hand, and may do so once a minute although the host is paused; 0: a worker fetches it, or it belongs to another
         document. is_cleared: the caller has just checked the host in the database.
         """
-        detour = next((one for one in self.detours if one.takes(request)), None)
+        own = await self.own_detours(request.bridges_of) if request.bridges_of else ()
+        detour = next((one for one in (*own, *self.detours) if one.takes(request)), None)
         host = host_with_port(request.url if detour is None else detour.asked_url(request))
         was_paused = await self._ensure_open(host, request.url, requested_by, look=not is_cleared)
         try:
@@ -154,8 +166,8 @@ class PoliteFetcher:
                 # Otherwise a user who tries every minute would prolong the pause for all others.
                 is_prolonged = not (was_paused and limiting == host)
                 await self._pause(limiting, error.retry_after_s, user_ids, requested_by, is_prolonged=is_prolonged)
-            if isinstance(error, ChallengePage) and self.challenge_hint is not None:
-                error.text = join_sentences(error.text, self.challenge_hint)
+            if isinstance(error, ChallengePage) and (hint := await self.challenge_hint(user_ids)) is not None:
+                error.text = join_sentences(error.text, hint)
             raise
 
     async def close(self) -> None:

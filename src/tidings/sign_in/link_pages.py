@@ -24,7 +24,7 @@ from tidings.sign_in.links import INVITATION_LIFETIME, NO_PASSWORDS, UNKNOWN_LIN
 from tidings.sign_in.services import SignInServices
 from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.field_errors import field_error
-from tidings.web.language import _, setting_of
+from tidings.web.language import _
 from tidings.web.message_translation import translated
 from tidings.web.sign_in_session import begin_session
 
@@ -46,8 +46,6 @@ class RegistrationForm(Form, frozen=True):
     username: str = ""
     password: str = ""
     repeated: str = ""
-    timezone: str = ""
-    """That of the browser; "" without scripts."""
 
 
 @routes.get(PATH, admin=True)
@@ -128,8 +126,7 @@ def _register(
     if form.password != form.repeated:
         raise InvalidInput(msg("The two passwords are not the same."), field="repeated")
     origin = Origin(context.origin.address, context.origin.user_agent, Method.LINK)
-    settings = {"language": setting_of(context.accepted_language), "timezone": form.timezone}
-    user = sign_in.links.accept(token, form.username.strip(), form.password, origin, settings)
+    user = sign_in.links.accept(token, form.username.strip(), form.password, origin)
     return begin_session(context, user, Method.LINK)
 
 

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
 from typing import Final
 
 from tidings.base.errors import InvalidField, NotFound
 from tidings.base.messages import msg
 from tidings.base.text import reject_nul
 from tidings.base.times import DAY, HOUR, Instant
-from tidings.domain.accounts import user_changes
 from tidings.domain.accounts.events import COMMAND_LINE, AccountEvent, EventKind, Origin
 from tidings.domain.accounts.sessions import token_digest
 from tidings.domain.accounts.users import User
 from tidings.engine.database import Database, Read
-from tidings.services.accounts.users import Users, by_id, by_name, known_zones, prepare_user
+from tidings.services.accounts.users import Users, by_name, prepare_user
 from tidings.services.clock import Clock
 from tidings.services.listeners import Listeners
 from tidings.sign_in import account_links_store, limits_store
@@ -88,27 +86,20 @@ class AccountLinks:
             link = account_links_store.by_hash(db, token_digest(token), self._clock())
             return link if link and link.for_user_id is None and _may_invite(db, link) else None
 
-    def accept(
-        self, token: str, username: str, password: str, origin: Origin, settings: Mapping[str, str] | None = None
-    ) -> User:
-        """Create the account that an invitation allows, once. Raises NotFound, and InvalidField for its values.
-
-        settings: what the browser tells of its language and time zone. A zone that is not known here is left out.
-        """
+    def accept(self, token: str, username: str, password: str, origin: Origin) -> User:
+        """Create the account that an invitation allows, once. Raises NotFound, and InvalidField for its values."""
         link = self.invitation(token)
         if link is None:
             raise NotFound(UNKNOWN_LINK)
         new = prepare_user(username, password, is_admin=link.is_admin)
-        known = {name: value for name, value in (settings or {}).items() if name != "timezone" or _is_zone(value)}
         with self._database.writing() as db:
             user = self._users.add(db, new, origin=origin)
-            users.change(db, user.id, **known)
             limits = Limits.unpacked(link.limits)
             if limits != Limits():
                 limits_store.set_limits(db, user.id, limits)
             if not _may_invite(db, link) or not account_links_store.use(db, link.id):
                 raise NotFound(UNKNOWN_LINK)
-            return by_id(db, user.id)
+            return user
 
     def make_sign_in(self, username: str) -> str:
         """Return the token of a link with which a user signs in once. Earlier ones are void. Raises NotFound."""
@@ -141,10 +132,6 @@ class AccountLinks:
     def _find(self, token: str) -> AccountLink | None:
         with self._database.reading() as db:
             return account_links_store.by_hash(db, token_digest(token), self._clock())
-
-
-def _is_zone(name: str) -> bool:
-    return user_changes.is_zone(name, known_zones())
 
 
 def _may_invite(db: Read, link: AccountLink) -> bool:

@@ -25,6 +25,7 @@ from tidings.net.guard import AddressGuard
 from tidings.runtime import allocator
 from tidings.runtime.demand import WorkerLifetime
 from tidings.services.clock import Clock, system_clock
+from tidings.services.entries.content_sharing import ContentSharing
 from tidings.services.entries.reading_times import ReadingTimes
 from tidings.services.polling.lease import WakeupEvent
 from tidings.settings import Settings
@@ -32,6 +33,7 @@ from tidings.storage import migrate, schema_revision
 from tidings.storage.entries import search_index
 from tidings.wiring.services import build_services, start_metrics
 from tidings.wiring.slices import SLICES
+from tidings.worker.content_sharing import ContentSharingWorker
 from tidings.worker.indexer import Indexer
 from tidings.worker.loops import worker_name
 from tidings.worker.poller import Poller, end_when_idle
@@ -167,6 +169,7 @@ class Application:
                 poller.run(stopping),
                 Indexer(self.services.entries.search, lambda: poller.is_busy).run(stopping),
                 ReadingTimeWorker(ReadingTimes(self.database), lambda: poller.is_busy).run(stopping),
+                ContentSharingWorker(ContentSharing(self.database), lambda: poller.is_busy).run(stopping),
                 *(loop.run(stopping) for loop in of_slices),
                 *(
                     [end_when_idle(poller, lambda: any(loop.is_running for loop in of_slices), stop, stopping)]

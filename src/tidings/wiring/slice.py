@@ -7,7 +7,11 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Generic, TypeVar
 
+from tidings.archives.archived_bridges import BridgeArchiver
+from tidings.archives.archived_list_settings import ListSettingArchiver
+from tidings.archives.archived_live_opml import OpmlArchiver
 from tidings.archives.archived_newsletters import NewsletterArchiver
+from tidings.archives.archived_old_unread import ReadAfterArchiver
 from tidings.archives.archived_rules import RuleArchiver
 from tidings.archives.archived_views import ViewArchiver
 from tidings.archives.archived_webhooks import WebhookArchiver
@@ -39,6 +43,14 @@ class Joins:
     """From deliveries, for archives."""
     newsletters: NewsletterArchiver = field(init=False)
     """From newsletters, for archives."""
+    live_opml: OpmlArchiver = field(init=False)
+    """From live OPML, for archives."""
+    old_unread: ReadAfterArchiver = field(init=False)
+    """From old unread entries, for archives."""
+    list_settings: ListSettingArchiver = field(init=False)
+    """From list settings, for archives."""
+    bridges: BridgeArchiver = field(init=False)
+    """From bridges, for archives."""
     receiver_lease: timedelta = field(init=False)
     """From deliveries, for maintenance: how long a worker holds the queue of a receiver."""
     delivery_retry: timedelta = field(init=False)

@@ -76,8 +76,16 @@ def build_agents(services: AllServices, settings: Settings, quotas: KeyQuotas | 
     )
 
 
-def asgi_app(settings: Settings) -> ASGIApp:
-    """Return the application that a web worker runs. ASGI's lifespan closes it when the server stops."""
+def build_quotas(settings: Settings) -> KeyQuotas | None:
+    """Return the quotas of API keys, None without a limit. The processes that are forked afterwards share them."""
+    return KeyQuotas(settings.api_key_rate_limit) if settings.api_key_rate_limit else None
+
+
+def asgi_app(settings: Settings, quotas: KeyQuotas | None = None) -> ASGIApp:
+    """Return the application that a web worker runs. ASGI's lifespan closes it when the server stops.
+
+    quotas: of API keys, for all web workers.
+    """
     start_metrics(settings)
     served = Application(settings)
     served.expect_schema()
@@ -85,7 +93,6 @@ def asgi_app(settings: Settings) -> ASGIApp:
     services = served.services
     max_concurrency = served.database.best_concurrency
     gate = PasswordGate()
-    quotas = KeyQuotas(settings.api_key_rate_limit) if settings.api_key_rate_limit else None
     api = Api(
         services,
         services.by_type(),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidings.domain.entries.excerpts import LENGTH, excerpt, first_image
+from tidings.domain.entries.excerpts import LENGTH, excerpt, first_image, without_title
 
 
 @pytest.mark.parametrize(
@@ -34,3 +34,32 @@ def test_the_first_image_with_a_web_url_is_found() -> None:
 
     assert first_image(html) == "https://example.org/1.png?a=1&amp;b=2"
     assert first_image("<p>none</p>") == ""
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        '<img src="https://s0.wp.com/latex.php?latex=x%5E2" alt="x^2">',
+        '<img src="https://latex.codecogs.com/svg?x" alt="">',
+        '<img src="https://wikimedia.org/api/rest_v1/media/math/render/svg/1" alt="">',
+        '<img src="https://blog.example/1.png" alt="x" class="latex">',
+    ],
+)
+def test_a_formula_is_not_the_picture_of_an_article(formula: str) -> None:
+    assert first_image(f"<p>Let {formula} be</p>") == ""
+    assert first_image(f'<p>Let {formula} be <img src="https://blog.example/plot.png"></p>').endswith("/plot.png")
+
+
+@pytest.mark.parametrize(
+    ("text", "title", "shown"),
+    [
+        ("A post of a short message", "A post of…", "…a short message"),
+        ("A post", "A post", ""),
+        ("A post…", "A post…", ""),
+        ("Rain is coming", "Rain", "Rain is coming"),
+        ("Something else", "A post of…", "Something else"),
+        ("Something else", "", "Something else"),
+    ],
+)
+def test_an_excerpt_does_not_repeat_a_title_that_is_its_beginning(text: str, title: str, shown: str) -> None:
+    assert without_title(text, title) == shown

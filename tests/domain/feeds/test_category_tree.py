@@ -148,6 +148,7 @@ def test_paths_make_the_categories_that_are_missing() -> None:
 NAMES = st.sampled_from(["a", "b", "A", "a / b", "c"])
 
 
+@pytest.mark.slow
 @given(
     paths=st.lists(st.lists(NAMES, min_size=1, max_size=11), max_size=12),
     more=st.lists(st.lists(NAMES, min_size=1, max_size=11), max_size=12),
@@ -181,6 +182,7 @@ def test_whatever_is_made_of_paths_is_a_tree_with_unique_paths_and_titles(
     assert again == []
 
 
+@pytest.mark.slow
 @given(names=st.lists(st.lists(NAMES, min_size=1, max_size=10), max_size=12))
 def test_a_tree_of_names_keeps_every_path(names: list[list[str]]) -> None:
     stored: list[Category] = []

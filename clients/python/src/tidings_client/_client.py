@@ -669,6 +669,26 @@ class Client(Connection):
         answer: list[models.Discovered] = self._json(Call("POST", "/v1/discover", body=body))
         return answer
 
+    # Bridges
+
+    def bridges(self) -> models.Bridges:
+        """Get the addresses of your own bridges.
+
+        An API key needs the scope manage.
+        """
+        answer: models.Bridges = self._json(Call("GET", "/v1/bridges"))
+        return answer
+
+    def update_bridges(self, **body: Unpack[models.BridgesUpdate]) -> models.Bridges:
+        """Set the addresses of your own bridges, which come before the server's.
+
+        Those that are not sent stay. Feeds that are fetched through a bridge follow.
+
+        An API key needs the scope manage.
+        """
+        answer: models.Bridges = self._json(Call("PUT", "/v1/bridges", body=body))
+        return answer
+
     # Feeds
 
     def category_feeds(
@@ -1453,6 +1473,34 @@ class Client(Connection):
         answer: models.MarkedRead = self._json(Call("PUT", f"/v1/views/{view_id}/mark-as-read", query=query, body=body))
         return answer
 
+    # List settings
+
+    def list_settings(
+        self,
+        *,
+        fields: Literal["list", "direction", "density"]
+        | Sequence[Literal["list", "direction", "density"]]
+        | None = None,
+    ) -> list[models.ListSetting]:
+        """List the order and the layout of lists that do not have those of all others.
+
+        Saved views have their own.
+
+        fields: Members of the items; the others are left out. Default: all.
+        """
+        answer: list[models.ListSetting] = self._json(
+            Call("GET", "/v1/list-settings", query={"fields": fields}, commas=("fields",))
+        )
+        return answer
+
+    def update_list_setting(self, **body: Unpack[models.ListSettingUpdate]) -> models.ListSetting:
+        """Set in which order, and in which layout, pages show a list.
+
+        An API key needs the scope manage.
+        """
+        answer: models.ListSetting = self._json(Call("PUT", "/v1/list-settings", body=body))
+        return answer
+
     # Enclosures
 
     def enclosure(self, enclosure_id: int, /) -> models.Enclosure:
@@ -1627,67 +1675,6 @@ class Client(Connection):
         answer: models.Imported = self._json(Call("POST", "/v1/import", file=file, file_type="application/xml"))
         return answer
 
-    # Live OPML
-
-    def opml_subscriptions(
-        self, *, fields: models.OpmlSubscriptionField | Sequence[models.OpmlSubscriptionField] | None = None
-    ) -> list[models.OpmlSubscription]:
-        """List the OPML documents that you follow, the oldest first.
-
-        fields: Members of the items; the others are left out. Default: all.
-        """
-        answer: list[models.OpmlSubscription] = self._json(
-            Call("GET", "/v1/opml-subscriptions", query={"fields": fields}, commas=("fields",))
-        )
-        return answer
-
-    def create_opml_subscription(self, **body: Unpack[models.OpmlSubscriptionCreate]) -> models.OpmlSubscription:
-        """Follow an OPML document: its feeds are added to a new category, and follow the document from then on.
-
-        New feeds of the document are added every few hours; feeds that it drops wait for your decision.
-
-        An API key needs the scope manage.
-        """
-        answer: models.OpmlSubscription = self._json(Call("POST", "/v1/opml-subscriptions", body=body))
-        return answer
-
-    def delete_opml_subscription(self, subscription_id: int, /) -> None:
-        """Stop following an OPML document.
-
-        Its category and its feeds stay.
-
-        An API key needs the scope manage.
-        """
-        self._nothing(Call("DELETE", f"/v1/opml-subscriptions/{subscription_id}"))
-
-    def opml_subscription(self, subscription_id: int, /) -> models.OpmlSubscription:
-        """Get an OPML document that you follow."""
-        answer: models.OpmlSubscription = self._json(Call("GET", f"/v1/opml-subscriptions/{subscription_id}"))
-        return answer
-
-    def refresh_opml_subscription(self, subscription_id: int, /) -> None:
-        """Check an OPML document as soon as a worker can.
-
-        Returns immediately.
-
-        An API key needs the scope write.
-        """
-        self._nothing(Call("PUT", f"/v1/opml-subscriptions/{subscription_id}/refresh"))
-
-    def decide_removals(
-        self, subscription_id: int, /, **body: Unpack[models.RemovalsDecided]
-    ) -> models.OpmlSubscription:
-        """Remove or keep feeds that the document has dropped.
-
-        Feeds that you keep are ordinary feeds from then on.
-
-        An API key needs the scope manage.
-        """
-        answer: models.OpmlSubscription = self._json(
-            Call("POST", f"/v1/opml-subscriptions/{subscription_id}/removals", body=body)
-        )
-        return answer
-
     # Archives
 
     def export_account(self, file: IO[bytes], /) -> None:
@@ -1751,6 +1738,67 @@ class Client(Connection):
         An API key needs the scope manage.
         """
         answer: models.Import = self._json(Call("POST", "/v1/import/tiny-tiny-rss", body=body))
+        return answer
+
+    # Live OPML
+
+    def opml_subscriptions(
+        self, *, fields: models.OpmlSubscriptionField | Sequence[models.OpmlSubscriptionField] | None = None
+    ) -> list[models.OpmlSubscription]:
+        """List the OPML documents that you follow, the oldest first.
+
+        fields: Members of the items; the others are left out. Default: all.
+        """
+        answer: list[models.OpmlSubscription] = self._json(
+            Call("GET", "/v1/opml-subscriptions", query={"fields": fields}, commas=("fields",))
+        )
+        return answer
+
+    def create_opml_subscription(self, **body: Unpack[models.OpmlSubscriptionCreate]) -> models.OpmlSubscription:
+        """Follow an OPML document: its feeds are added to a new category, and follow the document from then on.
+
+        New feeds of the document are added every few hours; feeds that it drops wait for your decision.
+
+        An API key needs the scope manage.
+        """
+        answer: models.OpmlSubscription = self._json(Call("POST", "/v1/opml-subscriptions", body=body))
+        return answer
+
+    def delete_opml_subscription(self, subscription_id: int, /) -> None:
+        """Stop following an OPML document.
+
+        Its category and its feeds stay.
+
+        An API key needs the scope manage.
+        """
+        self._nothing(Call("DELETE", f"/v1/opml-subscriptions/{subscription_id}"))
+
+    def opml_subscription(self, subscription_id: int, /) -> models.OpmlSubscription:
+        """Get an OPML document that you follow."""
+        answer: models.OpmlSubscription = self._json(Call("GET", f"/v1/opml-subscriptions/{subscription_id}"))
+        return answer
+
+    def refresh_opml_subscription(self, subscription_id: int, /) -> None:
+        """Check an OPML document as soon as a worker can.
+
+        Returns immediately.
+
+        An API key needs the scope write.
+        """
+        self._nothing(Call("PUT", f"/v1/opml-subscriptions/{subscription_id}/refresh"))
+
+    def decide_removals(
+        self, subscription_id: int, /, **body: Unpack[models.RemovalsDecided]
+    ) -> models.OpmlSubscription:
+        """Remove or keep feeds that the document has dropped.
+
+        Feeds that you keep are ordinary feeds from then on.
+
+        An API key needs the scope manage.
+        """
+        answer: models.OpmlSubscription = self._json(
+            Call("POST", f"/v1/opml-subscriptions/{subscription_id}/removals", body=body)
+        )
         return answer
 
     # Newsletters

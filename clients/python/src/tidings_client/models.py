@@ -73,6 +73,8 @@ ImportState = Literal["waiting", "running", "asking", "expired", "done", "failed
 
 LeftOffPart = Literal["settings", "rules", "scripts", "integrations", "security"]
 
+ListSettingDensity = Literal["", "compact", "comfortable", "cards", "magazine", "stream"]
+
 NtfyIntegrationPriority = Literal["1", "2", "3", "4", "5"]
 
 PagePreviewRequestKind = Literal["html+css", "html+xpath", "json", "json in html"]
@@ -99,6 +101,7 @@ UserUpdateLanguage = Literal[
     "fi_FI",
     "fr_FR",
     "gl_ES",
+    "he_IL",
     "hi_IN",
     "id_ID",
     "it_IT",
@@ -119,8 +122,6 @@ UserUpdateLanguage = Literal[
 UserUpdateTheme = Literal[
     "light_serif", "light_sans_serif", "dark_serif", "dark_sans_serif", "system_serif", "system_sans_serif"
 ]
-
-ViewDensity = Literal["", "compact", "comfortable", "cards"]
 
 ViewIcon = Literal[
     "filter", "search", "star", "tag", "folder", "feeds", "article", "play", "comments", "save", "history", "person"
@@ -276,6 +277,7 @@ UserField = Literal[
     "duplicates",
     "duplicates_in_apps",
     "hides_unread_counts",
+    "shortcuts",
     "last_login_at",
 ]
 
@@ -608,6 +610,24 @@ class BetulaIntegrationUpdate(TypedDict):
     """Visibility."""
 
 
+class Bridges(TypedDict):
+    """The addresses of your own bridges, with their passwords; "" for each that is the server's."""
+
+    rssbridge_url: str
+    rsshub_url: str
+    flaresolverr_url: str
+    of_server: list[str]
+    """Names of the bridges that the server has set up, which are used in place of your own."""
+
+
+class BridgesUpdate(TypedDict):
+    """Addresses of your own bridges, such as https://user:password@bridge.example.org; "" removes one."""
+
+    flaresolverr_url: NotRequired[str | None]
+    rssbridge_url: NotRequired[str | None]
+    rsshub_url: NotRequired[str | None]
+
+
 class Category(TypedDict):
     id: int
     title: str
@@ -776,11 +796,13 @@ class CustomIntegrationUpdate(TypedDict):
 
 
 class Day(TypedDict):
-    """At most 500 are counted. null for days that are more than 90 days ago."""
+    """They are not in `read`. At most 500 of both are counted. null for days that are more than 90 days ago."""
 
     date: str
     read: int
     """Entries of which the last change on this day was that they were read."""
+    marked: int
+    """Those of which more than 20 became read at one moment, as when a list is marked."""
     published: int | None
     """At most 2000 are counted."""
 
@@ -1753,6 +1775,26 @@ class ListLinks(TypedDict):
     """The feeds of a saved view as OPML."""
 
 
+class ListSetting(TypedDict):
+    """How pages show a list. or f, c or l and the id of a feed, category or label, such as f7."""
+
+    list: str
+    """Unread, starred, history or shared."""
+    direction: Literal["", "asc", "desc"]
+    """"" as in all lists."""
+    density: ListSettingDensity
+    """"" for the device's setting."""
+
+
+class ListSettingUpdate(TypedDict):
+    list: str
+    """As in the response."""
+    density: NotRequired[ListSettingDensity | None]
+    """"" removes it, and what is not sent stays."""
+    direction: NotRequired[Literal["", "asc", "desc"] | None]
+    """"" removes it, and what is not sent stays."""
+
+
 class MarkRead(TypedDict):
     """Or all of the list. entries that were stored later stay unread."""
 
@@ -1842,6 +1884,7 @@ class NewsletterMailbox(TypedDict):
     host: str
     port: int
     tls: bool
+    starttls: bool
     username: str
     folder: str
     mark_seen: bool
@@ -1865,7 +1908,9 @@ class NewsletterMailboxUpdate(TypedDict):
     password: NotRequired[str | None]
     """Leave it out to keep the stored one, for the same account."""
     port: NotRequired[int | None]
-    """Default 993."""
+    """Default 993, with starttls 143."""
+    starttls: NotRequired[bool | None]
+    """Default false."""
     tls: NotRequired[bool | None]
     """Default true."""
 
@@ -2751,6 +2796,7 @@ class User(TypedDict):
     duplicates: str
     duplicates_in_apps: str
     hides_unread_counts: bool
+    shortcuts: str
     last_login_at: str | None
 
 
@@ -2799,6 +2845,7 @@ class UserUpdate(TypedDict):
     password: NotRequired[str | None]
     proxies_pictures: NotRequired[bool | None]
     saves_starred: NotRequired[bool | None]
+    shortcuts: NotRequired[str | None]
     show_reading_time: NotRequired[bool | None]
     stylesheet: NotRequired[str | None]
     theme: NotRequired[UserUpdateTheme | None]
@@ -2831,7 +2878,7 @@ class View(TypedDict):
     """Of its entries, unless a request asks for others."""
     direction: Literal["asc", "desc"]
     """Of its entries, unless a request asks for others."""
-    density: ViewDensity
+    density: ListSettingDensity
     """How its page lists entries."""
     icon: ViewIcon
     """The name of a drawing."""
@@ -2855,7 +2902,7 @@ class ViewCounters(TypedDict):
 class ViewCreate(TypedDict):
     name: str
     query: str
-    density: NotRequired[ViewDensity | None]
+    density: NotRequired[ListSettingDensity | None]
     direction: NotRequired[Literal["asc", "desc"] | None]
     """Default desc."""
     icon: NotRequired[ViewIcon | None]
@@ -2870,7 +2917,7 @@ class ViewCreate(TypedDict):
 class ViewUpdate(TypedDict):
     """The views from there on move down."""
 
-    density: NotRequired[ViewDensity | None]
+    density: NotRequired[ListSettingDensity | None]
     direction: NotRequired[Literal["asc", "desc"] | None]
     icon: NotRequired[ViewIcon | None]
     in_apps: NotRequired[bool | None]

@@ -23,7 +23,6 @@ from tidings.http.endpoints import Conditional, Routes
 from tidings.http.json_body import Int64
 from tidings.http.requests import Request
 from tidings.services import Services
-from tidings.services.entries.entries import owned_entry
 from tidings.storage.feeds import feeds
 
 routes = Routes("Entries")
@@ -112,27 +111,27 @@ def list_entry_ids(caller: User, services: Services, query: IdsQuery) -> EntryId
 def get_entry(caller: User, services: Services, style: FeedStyle, entry_id: int) -> EntryOut:
     """Get an entry. This does not mark it as read."""
     with services.reading() as db:
-        return serialize_entry(db, caller, owned_entry(db, caller.id, entry_id), style)
+        return serialize_entry(db, caller, entry_id, style)
 
 
 @routes.get("/v1/feeds/{feed_id}/entries/{entry_id}", raises=(InvalidInput, NotFound))
 def get_feed_entry(caller: User, services: Services, style: FeedStyle, feed_id: int, entry_id: int) -> EntryOut:
     """Get an entry of a feed."""
     with services.reading() as db:
-        entry = owned_entry(db, caller.id, entry_id)
-        if entry.feed_id != feed_id:
-            raise NotFound(verbatim(f"There is no entry {entry_id} in feed {feed_id}."))
-        return serialize_entry(db, caller, entry, style)
+        entry = serialize_entry(db, caller, entry_id, style)
+    if entry.feed_id != feed_id:
+        raise NotFound(verbatim(f"There is no entry {entry_id} in feed {feed_id}."))
+    return entry
 
 
 @routes.get("/v1/categories/{category_id}/entries/{entry_id}", raises=(InvalidInput, NotFound))
 def get_category_entry(caller: User, services: Services, style: FeedStyle, category_id: int, entry_id: int) -> EntryOut:
     """Get an entry of a category or of one below it."""
     with services.reading() as db:
-        entry = owned_entry(db, caller.id, entry_id)
+        entry = serialize_entry(db, caller, entry_id, style)
         if entry.feed_id not in feeds.ids_of_category(db, caller.id, category_id):
             raise NotFound(verbatim(f"There is no entry {entry_id} in category {category_id}."))
-        return serialize_entry(db, caller, entry, style)
+        return entry
 
 
 @routes.put("/v1/entries", scope=KeyScope.WRITE, status=204, raises=(InvalidInput,))

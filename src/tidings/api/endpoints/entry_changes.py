@@ -70,7 +70,7 @@ def update_entry(caller: User, services: Services, style: FeedStyle, entry_id: i
     if body.labels is not None:
         services.entries.labels.set_of_entry(caller.id, entry_id, body.labels)
     with services.reading() as db:
-        return serialize_entry(db, caller, owned_entry(db, caller.id, entry_id), style)
+        return serialize_entry(db, caller, entry_id, style)
 
 
 @routes.put("/v1/entries/{entry_id}/switch-content", scope=KeyScope.WRITE, status=204, raises=(InvalidInput, NotFound))

@@ -17,13 +17,15 @@ Date = Annotated[str, Meta(extra_json_schema={"format": "date"})]
 
 
 class DayOut(Struct, frozen=True):
-    """read: entries of which the last change on this day was that they were read; at most 500 are counted.
+    """read: entries of which the last change on this day was that they were read. marked: those of which more than 20
+    became read at one moment, as when a list is marked; they are not in `read`. At most 500 of both are counted.
 
     published: at most 2000 are counted; null for days that are more than 90 days ago.
     """
 
     date: Date
     read: int
+    marked: int
     published: int | None
 
 
@@ -55,10 +57,10 @@ def get_statistics(caller: User, services: Services) -> StatisticsOut:
     with services.reading() as db:
         found = statistics.of_user(db, caller, services.clock())
     unknown = [None] * (len(found.days) - len(found.published))
-    days = zip(found.days, found.read, [*unknown, *found.published], strict=True)
+    days = zip(found.days, found.read, found.marked, [*unknown, *found.published], strict=True)
     return StatisticsOut(
         found.streak.now,
         found.streak.longest,
-        [DayOut(day.isoformat(), read, published) for day, read, published in days],
+        [DayOut(day.isoformat(), read, marked, published) for day, read, marked, published in days],
         [ReadFeedOut(feed.id, feed.title, feed.read, feed.unread) for feed in found.feeds],
     )

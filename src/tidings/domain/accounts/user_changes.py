@@ -10,6 +10,7 @@ from tidings.base.errors import InvalidField
 from tidings.base.messages import msg
 from tidings.base.text import reject_nul
 from tidings.content.rules.pipeline import validate_user_rules
+from tidings.domain.accounts.shortcuts import validate_shortcuts
 from tidings.domain.accounts.users import USER_SETTINGS, validate_password, validate_username
 from tidings.domain.setting_declarations import Risk
 
@@ -54,6 +55,8 @@ def validate(fields: Mapping[str, Any], *, zones: Collection[str]) -> dict[str, 
         _check_zone(values["timezone"], zones)
     if "external_font_hosts" in values:
         values["external_font_hosts"] = validate_hosts(values["external_font_hosts"], field="external_font_hosts")
+    if "shortcuts" in values:
+        values["shortcuts"] = validate_shortcuts(values["shortcuts"])
     validate_user_rules(**{name: values[name] for name in RULES if name in values})
     return values
 

@@ -32,8 +32,8 @@ THEMES = (
     "system_sans_serif",
 )
 LANGUAGES = (
-    *("ar_SA", "cs_CZ", "de_DE", "el_EL", "en_US", "es_ES", "fi_FI", "fr_FR", "gl_ES", "hi_IN", "id_ID", "it_IT"),
-    *("ja_JP", "ko_KR", "nan_Latn_pehoeji", "nl_NL", "pl_PL", "pt_BR", "ro_RO", "ru_RU", "tr_TR", "uk_UA"),
+    *("ar_SA", "cs_CZ", "de_DE", "el_EL", "en_US", "es_ES", "fi_FI", "fr_FR", "gl_ES", "he_IL", "hi_IN", "id_ID"),
+    *("it_IT", "ja_JP", "ko_KR", "nan_Latn_pehoeji", "nl_NL", "pl_PL", "pt_BR", "ro_RO", "ru_RU", "tr_TR", "uk_UA"),
     *("zh_CN", "zh_TW"),
 )
 # Entries that repeat one of another feed stay, are folded under it, or are marked read when they arrive.
@@ -124,6 +124,9 @@ class User(Struct, frozen=True):
         Setting(Risk.NONE, choices=DUPLICATES_IN_APPS, comment="What apps see of folded entries."),
     ] = "hide"
     hides_unread_counts: Annotated[bool, Setting(Risk.NONE, comment="Pages show no counts next to lists.")] = False
+    shortcuts: Annotated[
+        str, Setting(Risk.NONE, comment="Lines of a command and its keys, where these are not the defaults.")
+    ] = ""
     has_chosen_theme: bool = False
     has_chosen_direction: bool = False
 

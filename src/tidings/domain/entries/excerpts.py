@@ -9,7 +9,9 @@ from tidings.content.cleaning.text import text_of
 LENGTH = 180
 # Characters of a long article that are read; most have their first words and their first image there.
 _BEGINNING = 3_000
-_IMAGE = re.compile(r'<img [^>]*?src="(https?://[^"]+)"')
+_IMAGE = re.compile(r'<img [^>]*?src="(https?://[^"]+)"[^>]*>')
+# Services that draw formulas: such an image says nothing about an article.
+_FORMULA = re.compile(r"latex|codecogs\.com|/math/render/|/mathtex|/mimetex", re.IGNORECASE)
 
 
 def excerpt(html: str, length: int = LENGTH) -> str:
@@ -24,9 +26,21 @@ def excerpt(html: str, length: int = LENGTH) -> str:
 
 
 def first_image(html: str) -> str:
-    """Return the URL of the first image near the beginning, still escaped as in HTML; "" if there is none."""
-    match = _IMAGE.search(html, 0, _BEGINNING)
-    return match[1] if match else ""
+    """Return the URL of the first image near the beginning, still escaped as in HTML; "" if there is none.
+
+    Formulas are left out.
+    """
+    found = (match[1] for match in _IMAGE.finditer(html, 0, _BEGINNING) if not _FORMULA.search(match[0]))
+    return next(found, "")
+
+
+def without_title(text: str, title: str) -> str:
+    """Return a text without its beginning if that is the title: entries without a title are named after their text."""
+    stem = title.removesuffix("…").rstrip()
+    if not stem or not text.startswith(stem) or (stem == title and text != title):
+        return text
+    rest = text[len(stem) :].strip()
+    return f"…{rest}" if rest.strip("…") else ""
 
 
 def _whole_tags(html: str) -> str:

@@ -17,7 +17,7 @@ MAX_VIEWS: Final = 100
 MAX_NAME: Final = 200
 # Orders by time: pages continue after an entry of the page before.
 ORDERS: Final = (Order.PUBLISHED_AT, Order.CREATED_AT, Order.CHANGED_AT)
-DENSITIES: Final = ("", "compact", "comfortable", "cards")
+DENSITIES: Final = ("", "compact", "comfortable", "cards", "magazine", "stream")
 ICONS: Final = (
     "filter", "search", "star", "tag", "folder", "feeds", "article", "play", "comments", "save", "history", "person",
 )  # fmt: skip
@@ -34,7 +34,7 @@ class SavedView(Struct, frozen=True):
     order: str = Order.PUBLISHED_AT.value
     direction: str = Direction.DESC.value
     density: str = ""
-    """How densely its page lists entries: compact, comfortable or cards; empty for the device's setting."""
+    """How its page lists entries: compact, comfortable, cards, magazine or stream; empty for the device's setting."""
     icon: str = ICONS[0]
     position: int = 0
     """Its place among the views, from 1 on."""

@@ -98,6 +98,8 @@ class Feed(Struct, frozen=True):
     moved_times: int = 0
     disabled_reason: str = ""
     once_matched_by_url: bool = False
+    own_bridge: bool = False
+    """A bridge of its user fetches it, not the operator's: see `own_bridges`."""
     page_items: int = 0
     """Of a feed made from a page: number of entries at the last check that read it."""
     scraper_rules: Annotated[str, FeedSetting(opml="scraperRules", is_rule=True)] = ""

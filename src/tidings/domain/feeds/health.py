@@ -6,10 +6,11 @@ The database derives it (`storage/feeds/health.py`), since a page counts and sor
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Final
 
 from msgspec import Struct
 
-from tidings.base.messages import Message, decode_message
+from tidings.base.messages import Message, decode_message, msg
 from tidings.base.times import DAY, Instant
 
 # The wait after failures grows to a day, so that this many failures in a row take more than a week.
@@ -17,6 +18,10 @@ DEAD_AFTER_FAILURES = 14
 SILENT_AFTER = 180 * DAY
 RARE_GAP_S = 30 * 86_400
 SLOW_FROM_MS = 5_000
+
+
+# What the error of a challenge for browsers says on a server that has one.
+BROWSER_OFFER: Final = msg("You can also have the feed fetched through FlareSolverr.")
 
 
 class FeedHealth(StrEnum):
@@ -65,8 +70,8 @@ class FeedHealthSummary(Struct, frozen=True):
     """The position in HEALTH_STATES."""
     sort_value: int
     """What lists are sorted by, ascending; then by `title_key`."""
+    title: str
     title_key: str
-    """The case-folded title."""
     feed_url: str
     site_url: str
 
@@ -107,6 +112,12 @@ class FeedHealthData(Struct, frozen=True):
     @property
     def health(self) -> FeedHealth:
         return HEALTH_STATES[self.health_rank]
+
+    @property
+    def is_offered_flaresolverr(self) -> bool:
+        """Whether its site checks that visitors are human, and the server has a browser for that."""
+        sentences = self.error.values.get("sentences")
+        return isinstance(sentences, tuple | list) and BROWSER_OFFER in sentences
 
     @property
     def error(self) -> Message:

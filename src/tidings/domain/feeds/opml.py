@@ -188,13 +188,16 @@ def _attributes(feed: OpmlFeed) -> str:
     title = _quoted(feed.title)
     urls = f'xmlUrl="{_quoted(feed.feed_url)}" htmlUrl="{_quoted(feed.site_url)}"'
     description = f' description="{_quoted(feed.description)}"' if feed.description else ""
-    kind, page = "rss", dict[str, str]()
-    if feed.settings:
-        kind, page = freshrss_pages.page_attributes(feed.settings[_KIND], feed.settings[_SELECTORS])
-    freshrss = "".join(f' frss:{name}="{_quoted(value)}"' for name, value in page.items())
-    settings = "".join(f' {name}="{_quoted(value)}"' for name, value in setting_attributes(feed.settings).items())
+    kind, settings = _settings(feed.settings) if any(feed.settings) else ("rss", "")
     first = f' tidings:{FIRST_CATEGORY}="true"' if feed.is_in_first else ""
-    return f' title="{title}" text="{title}" {urls}{description} type="{kind}"{settings}{freshrss}{first}'
+    return f' title="{title}" text="{title}" {urls}{description} type="{kind}"{settings}{first}'
+
+
+def _settings(values: Sequence[Any]) -> tuple[str, str]:
+    """Return the type of a feed's outline, and the attributes of its settings, of which some are not a new feed's."""
+    kind, page = freshrss_pages.page_attributes(values[_KIND], values[_SELECTORS])
+    named = [*setting_attributes(values).items(), *((f"frss:{name}", value) for name, value in page.items())]
+    return kind, "".join(f' {name}="{_quoted(value)}"' for name, value in named)
 
 
 def _quoted(text: str) -> str:

@@ -227,7 +227,7 @@ class Authentication:
         return decision.wait / SECOND
 
     def verify(self, credentials: Credentials, *, for_app: bool = False) -> User:
-        """Return the user with this name and password; raises Unauthorized.
+        """Return the user with this name and password, whose last use is not stored yet; raises Unauthorized.
 
         The caller has waited for as long as `start_attempt` returned.
         for_app: refuse the password of a user who allows apps their API passwords only.
@@ -251,7 +251,7 @@ class Authentication:
             raise Unauthorized(WRONG_PASSWORD)
         self._succeeded(buckets)
         self._verified.remember(stored, credentials.password, self._clock())
-        return self._record_use(user)
+        return user
 
     def _ensure_accepted(self, credentials: Credentials) -> None:
         """Raise Unauthorized if nobody signs in with a password. The same for all names, known or not."""
@@ -266,7 +266,7 @@ class Authentication:
 
     def verify_alone(self, credentials: Credentials, *, for_app: bool = False) -> User:
         """Like `verify`, where nothing but a password can be sent: it has to let in without a second step."""
-        user = self.verify(credentials, for_app=for_app)
+        user = self._record_use(self.verify(credentials, for_app=for_app))
         with self._database.reading() as db:
             needs_more = self._listeners.second_step(db, user, Method.PASSWORD) is not None
         if needs_more:

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 from zoneinfo import available_timezones
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from tidings.base.errors import Forbidden, InvalidField, InvalidInput, NotFound
 from tidings.base.messages import msg
@@ -53,6 +53,10 @@ def prepare_user(username: str, password: str | None, *, is_admin: bool = False,
     return NewUser(values["username"], password_hash, is_admin, foreign_ids)
 
 
+# What accounts begin with.
+_AS_NEW = {one.name: one.default for one in structs.fields(User) if one.name in ("language", "timezone")}
+
+
 class Users:
     def __init__(self, database: Database, clock: Clock, listeners: Listeners | None = None) -> None:
         self._database = database
@@ -87,6 +91,18 @@ class Users:
         user = self._add(db, new.username, new.password_hash, is_admin=new.is_admin, **new.foreign_ids)
         self._tell(db, EventKind.USER_CREATED, user, caller, origin, "administrator" if new.is_admin else "")
         return user
+
+    def begin_as_browser(self, user: User, *, language: str, timezone: str) -> None:
+        """Give an account that signs in for the first time the language and the time zone of its browser.
+
+        What has been chosen for it stays, and so does the zone if the browser's is not known here.
+        """
+        if user.last_login_at is not None:
+            return
+        told = {"language": language, "timezone": timezone if user_changes.is_zone(timezone, known_zones()) else ""}
+        values = {name: value for name, value in told.items() if value and getattr(user, name) == _AS_NEW[name]}
+        with self._database.writing() as db:
+            users.change(db, user.id, **values)
 
     def update(
         self,

@@ -172,7 +172,7 @@ class Entries:
             if room is not None and room.problem is not None:
                 raise room.problem
             if restores_deleted:
-                tombstones.forget(db, feed_id, hashes)
+                tombstones.forget(db, user.id, feed_id, hashes)
             elif any(hash_ in known.deleted for hash_ in hashes):
                 raise InvalidField("url", msg("this entry was deleted from the feed and does not come back."))
             self._listeners.tell_imported(db, user.id, len(ready.content))

@@ -53,16 +53,17 @@ class ReadMarker:
 
         shown: only these; what was stored after the page was built stays unread.
 
-        Entries dated in the future stay unread, except those that a search or a query has found.
+        Entries dated in the future stay unread, except those that were shown, or found by a search or a query.
         """
         now = self._clock()
         if filter_.statuses and EntryStatus.UNREAD not in filter_.statuses:
             return MarkReadResult(0, now)
         if filter_.search or filter_.query:
             return self._mark_found_read(user_id, filter_, page, shown=shown)
+        published_before = filter_.published_before if shown else min(now, filter_.published_before or now)
         if not _is_marked_in_one_statement(filter_):
-            until_now = structs.replace(filter_, published_before=min(now, filter_.published_before or now))
-            return self._mark_found_read(user_id, until_now, page, shown=shown)
+            dated = structs.replace(filter_, published_before=published_before)
+            return self._mark_found_read(user_id, dated, page, shown=shown)
         with self._database.writing() as db:
             count = entries.mark_read(
                 db,
@@ -70,7 +71,7 @@ class ReadMarker:
                 feed_id=filter_.feed_id,
                 category_id=filter_.category_id,
                 label_ids=filter_.label_ids,
-                published_before=min(now, filter_.published_before or now),
+                published_before=published_before,
                 except_feed_ids=feeds.hidden_feed_ids(db, user_id) if filter_.globally_visible else (),
                 except_hidden=filter_.globally_visible,
                 page=page,

@@ -53,7 +53,8 @@ class SavedPages:
         now = self._clock()
         # The options of the feed of saved pages are not used: they do not belong to an unrelated page.
         checked = feed_changes.validate(options or {})
-        feed = Feed(0, user.id, 0, url, feed_title, checked_at=now, next_check_at=now, **checked)
+        # The page is for this user alone, so that a bridge of their own may fetch it.
+        feed = Feed(0, user.id, 0, url, feed_title, checked_at=now, next_check_at=now, own_bridge=True, **checked)
         try:
             article = await self._articles.find(feed, url, requested_by=user.id)
         except NotAPage as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import date
+from typing import TypeVar
 
 from msgspec import Struct
 
@@ -21,7 +22,7 @@ READ_DAYS = 365
 PUBLISHED_DAYS = 90
 MAX_LISTED_FEEDS = 10
 
-_Count = Callable[[Read, int, Instant, int, int], list[int]]
+T = TypeVar("T")
 
 
 class ReadingStatistics(Struct, frozen=True):
@@ -29,7 +30,9 @@ class ReadingStatistics(Struct, frozen=True):
 
     days: list[date]
     read: list[int]
-    """Read entries on each of the days; at most `statistics.MAX_READ` are counted."""
+    """Read entries on each of the days. With those marked in bulk, at most `statistics.MAX_READ` are counted."""
+    marked: list[int]
+    """Entries that were marked as read in bulk."""
     published: list[int]
     """Published entries on each of the last PUBLISHED_DAYS; at most `statistics.MAX_PUBLISHED` are counted."""
     streak: Streak
@@ -44,15 +47,19 @@ class ReadingStatistics(Struct, frozen=True):
 def of_user(db: Read, user: User, now: Instant) -> ReadingStatistics:
     here = zone_info(user.timezone)
     days = calendar.days_until(now, here, READ_DAYS)
-    read = _counts(db, user.id, statistics.read, calendar.spans(days, here))
+    counted = _counts(db, user.id, statistics.read, calendar.spans(days, here))
+    read = [number for number, _marked in counted]
     return ReadingStatistics(
         days,
         read,
+        [marked for _read, marked in counted],
         _counts(db, user.id, statistics.published, calendar.spans(days[-PUBLISHED_DAYS:], here)),
         calendar.streak(read),
         sidebar.most_read(db, user.id, MAX_LISTED_FEEDS),
     )
 
 
-def _counts(db: Read, user_id: int, count: _Count, spans: Sequence[DaySpan]) -> list[int]:
+def _counts(
+    db: Read, user_id: int, count: Callable[[Read, int, Instant, int, int], list[T]], spans: Sequence[DaySpan]
+) -> list[T]:
     return [number for span in spans for number in count(db, user_id, span.start, span.length, span.count)]

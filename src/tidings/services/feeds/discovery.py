@@ -95,7 +95,7 @@ class Discovery:
         fields: fields of the API, at least `url`. Raises InvalidInput for invalid fields, FetchError if the page cannot
         be fetched, and NotFound without feeds.
         """
-        request = page_request(fields)
+        request = page_request(user_id, fields)
         candidates: list[DiscoveredFeed] = []
         refusal: HttpError | None = None
         try:
@@ -105,7 +105,7 @@ class Discovery:
             refusal = error
         problems: list[Message] = []
         if not _has_alive(candidates):
-            offered, problems = await self._offered(request.url)
+            offered, problems = await self._offered(user_id, request.url)
             candidates = [*offered, *candidates]
         if candidates:
             return candidates[:MAX_RESULTS]
@@ -121,13 +121,13 @@ class Discovery:
             )
         )
 
-    async def _offered(self, url: str) -> tuple[list[DiscoveredFeed], list[Message]]:
+    async def _offered(self, user_id: int, url: str) -> tuple[list[DiscoveredFeed], list[Message]]:
         """Return the feeds that slices know for a page, and why some could not answer."""
         offered: list[DiscoveredFeed] = []
         problems: list[Message] = []
         for find in self._listeners.feed_finders:
             try:
-                offered += [DiscoveredFeed(one.url, one.title, one.type) for one in await find(url)]
+                offered += [DiscoveredFeed(one.url, one.title, one.type) for one in await find(user_id, url)]
             except FetchError as error:
                 problems.append(error.text)
         return offered, problems
@@ -279,18 +279,19 @@ class _Search:
         return ProbeResult(kind, title, response.digest, response.permanent_url, entries)
 
 
-def page_request(sent: Mapping[str, Any]) -> FetchRequest:
-    """Return the request for a page. sent: fields of the API, at least `url`. Raises InvalidInput."""
+def page_request(user_id: int, sent: Mapping[str, Any]) -> FetchRequest:
+    """Return a user's request for a page. sent: fields of the API, at least `url`. Raises InvalidInput."""
     if not sent.get("url"):
         raise InvalidField("url", msg("give the address of a page."))
-    fields = {name: value for name, value in sent.items() if name in FetchRequest.__struct_fields__ and name != "url"}
+    options = {*FetchRequest.__struct_fields__} - {"url", "bridges_of"}
+    fields = {name: value for name, value in sent.items() if name in options}
     try:
         checked = feed_changes.validate(fields | {"feed_url": sent["url"]})
     except InvalidInput as error:
         if error.field != "feed_url":
             raise
         raise error.with_field("url") from error
-    return FetchRequest(url=checked.pop("feed_url"), **checked)
+    return FetchRequest(url=checked.pop("feed_url"), bridges_of=user_id, **checked)
 
 
 def _format(response: FetchResponse) -> FeedFormat | None:

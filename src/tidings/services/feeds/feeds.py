@@ -17,7 +17,7 @@ from tidings.content.model import ParsedEntry, ParsedFeed
 from tidings.domain.accounts.users import User
 from tidings.domain.feeds import feed_changes
 from tidings.domain.feeds.feeds import Feed, is_fetched
-from tidings.domain.polling.changes import FeedUpdate, identify_entries, raw_hash, rehash_by_url
+from tidings.domain.polling.changes import FeedUpdate, first_date, identify_entries, raw_hash, rehash_by_url
 from tidings.domain.polling.check_times import Schedule
 from tidings.domain.polling.entry_policy import DEFAULT_INSTANCE, InstanceSettings
 from tidings.domain.polling.shared_sources import NO_VALIDATORS, SHARED_OPTIONS, feed_fetch_key, fetch_key
@@ -37,7 +37,7 @@ from tidings.services.polling.store import add_arriving, left_out_columns
 from tidings.services.publisher_requests import PoliteFetcher, may_move, options_after_move
 from tidings.services.rule_log import log_rule_errors
 from tidings.storage.entries import counters, duplicates, entries
-from tidings.storage.feeds import categories, feeds, further_categories
+from tidings.storage.feeds import categories, feeds, further_categories, own_bridges
 from tidings.storage.polling import entry_writes
 
 # Maximum number of categories that a feed is in.
@@ -121,7 +121,7 @@ class Feeds:
         """
         values, further = await asyncio.to_thread(self._checked_new, user.id, fields)
         options = {name: values[name] for name in _FETCH_FIELDS if name in values}
-        request = FetchRequest(url=values["feed_url"], **options)
+        request = FetchRequest(url=values["feed_url"], bridges_of=user.id, **options)
         try:
             response = self._recent.take(user.id, request)
             response = response or await self._fetcher.get(request, [user.id], requested_by=user.id)
@@ -144,10 +144,10 @@ class Feeds:
         await self._icons.update_new(user.id, feed_id)
         return feed_id
 
-    def validate(self, fields: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what to set, as `feed_changes.validate`. Raises InvalidInput, even for what a slice refuses."""
+    def validate(self, user_id: int, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what a user sets, as `feed_changes.validate`. Raises InvalidInput, even for what a slice refuses."""
         values = feed_changes.validate(fields)
-        self._listeners.check_feed(values)
+        self._listeners.check_feed(user_id, values)
         return values
 
     def update(self, user_id: int, feed_id: int, fields: Mapping[str, Any]) -> None:
@@ -159,7 +159,7 @@ class Feeds:
         """
         with self._database.reading() as db:
             owned_feed(db, user_id, feed_id)
-        values = self.validate(fields)
+        values = self.validate(user_id, fields)
         with self._database.writing() as db:
             counters.lock(db, user_id, [feed_id])
             feed = owned_feed(db, user_id, feed_id)
@@ -236,13 +236,14 @@ class Feeds:
         """Return the columns of a new feed, and its categories after the first."""
         if not fields.get("feed_url"):
             raise InvalidField("feed_url", msg("give the address of the feed."))
-        values = self.validate(fields)
+        values = self.validate(user_id, fields)
         feed_changes.check_page(values.get("kind", ""), values.get("selectors", ""))
         further = _take_further(values) or ()
         with self._database.reading() as db:
             values["category_id"] = _category_or_first(db, user_id, values.get("category_id") or 0)
             _ensure_categories(db, user_id, further)
             _ensure_new(db, user_id, values["feed_url"])
+            (values["own_bridge"],) = own_bridges.are_fetched(db, user_id, [values])
         return values, further
 
     def _read(
@@ -289,7 +290,8 @@ class Feeds:
         preparer: EntryPreparer,
     ) -> int:
         now, feed = self._clock(), new.feed
-        decided = FeedUpdate(user=user, feed=feed, now=now, new=new.entries)
+        undated_at = first_date(new.entries.values(), now)
+        decided = FeedUpdate(user=user, feed=feed, now=now, undated_at=undated_at, new=new.entries)
         update = preparer.prepare(decided, articles=articles)
         with self._database.writing() as db:
             _ensure_categories(db, user.id, [feed.category_id, *new.further])

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from tidings.base.text import sort_key
+from tidings.base.text import without_accents
 from tidings.base.times import Instant
 from tidings.domain.feeds.health import FeedHealth, FeedHealthSummary, FeedOrder
 from tidings.engine.database import Read
@@ -43,7 +43,7 @@ def choose(
     """
     summaries = health.list_summaries(db, user_id, order, now)
     inside = () if category_id is None else set(feeds.ids_of_category(db, user_id, category_id))
-    words = sort_key(search).split()
+    words = without_accents(search).split()
     matching = [feed for feed in summaries if (category_id is None or feed.id in inside) and _has_words(feed, words)]
     counts = Counter(feed.health for feed in matching)
     ids = [feed.id for feed in matching if state in ("", feed.health)]
@@ -53,5 +53,5 @@ def choose(
 def _has_words(feed: FeedHealthSummary, words: Sequence[str]) -> bool:
     if not words:
         return True
-    searched = f"{feed.title_key} {sort_key(f'{feed.feed_url} {feed.site_url}')}"
+    searched = without_accents(f"{feed.title} {feed.feed_url} {feed.site_url}")
     return all(word in searched for word in words)

@@ -19,6 +19,7 @@ from tidings.content.errors import InvalidRule
 from tidings.content.model import ParsedEnclosure, ParsedEntry
 from tidings.content.rules import pipeline
 from tidings.content.rules.evaluation import MAX_TRY_S, RuleBudget
+from tidings.content.rules.filters import FilterField
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.entries import Direction, Enclosure, Entry, EntryFilter, PageRequest
 from tidings.domain.feeds.feed_settings import RULES
@@ -29,6 +30,8 @@ from tidings.services.feeds.feeds import owned_feed
 from tidings.storage.entries import entry_lists
 
 MAX_ENTRIES = 50
+# Entries on which filters are tried while they are typed, and the processor time for them.
+MAX_MATCHED, MAX_MATCHING_S = 500, 1
 # Characters shown before and after the place where two texts begin to differ.
 BEFORE, AFTER = 40, 160
 
@@ -79,6 +82,15 @@ class RulePreview(Struct, frozen=True):
         return sum(entry.is_kept and entry.is_changed for entry in self.entries)
 
 
+class FilterMatches(Struct, frozen=True):
+    """Which of the newest stored entries some filters match."""
+
+    tried: int
+    """How many entries there was time for."""
+    entries: list[Entry]
+    """Those that match, the newest first."""
+
+
 class RulePreviewer:
     def __init__(self, database: Database, clock: Clock, *, instance: InstanceSettings = DEFAULT_INSTANCE) -> None:
         self._database = database
@@ -115,6 +127,31 @@ class RulePreviewer:
             rule_errors=(*policy.feed_rules.errors, *policy.user_rules.errors),
             untried=len(stored.entries) - len(tried),
         )
+
+    def matching(self, user: User, rules: str, *, feed_id: int | None = None) -> FilterMatches:
+        """Return which of the newest stored entries match at least one of some filter rules. Invalid ones are skipped.
+
+        feed_id: the only feed whose entries are tried. Raises NotFound for a feed that is not the user's.
+        """
+        newest = PageRequest(direction=Direction.DESC, limit=MAX_MATCHED)
+        with self._database.reading() as db:
+            if feed_id is not None:
+                owned_feed(db, user.id, feed_id)
+            rows = entry_lists.rows(db, user.id, EntryFilter(feed_id=feed_id), newest)
+            # Bodies are most of what is read, and few rules ask for them.
+            bodies = entry_lists.with_bodies(db, rows).contents if FilterField.CONTENT in rules else {}
+        compiled = pipeline.compile_rules(pipeline.RuleTexts(block_filter_entry_rules=rules))
+        now, tried, found = self._clock(), 0, list[Entry]()
+        with RuleBudget(MAX_MATCHING_S) as budget:
+            for entry in rows:
+                parsed = _parsed(entry, bodies.get(entry.id, ""), [])
+                decision = pipeline.filter_entry(parsed, feed=compiled, now=now, budget=budget.for_entry())
+                if budget.is_used_up:
+                    break
+                tried += 1
+                if not decision.is_kept:
+                    found.append(entry)
+        return FilterMatches(tried, found)
 
 
 def _preview(
