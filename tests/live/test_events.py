@@ -226,6 +226,8 @@ def test_pages_get_events_by_their_session_and_none_after_it_has_ended(
     reader.post("/sign-out")
     alice.has_category("More")
     assert events.next() is None
+    # What tells a browser that there are no more events; it would follow a redirect to the sign-in page.
+    assert call(service.url, "GET", "/events", headers=cookies | {"Accept": "text/event-stream"}).status == 204
     assert call(service.url, "GET", "/events", headers=cookies).status == 303
 
 

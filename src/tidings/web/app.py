@@ -229,6 +229,9 @@ def _redirected(context: RequestContext, redirect: Redirect) -> Response:
             "entries": redirect.entries,
         }
         return json(fields, headers={**_PRIVATE, **redirect.headers})
+    if context.wants_events:
+        # It would follow the redirect and complain of a page. This ends the stream (HTML Standard, section 9.2.3).
+        return empty(204, _PRIVATE)
     if redirect.notice and redirect.undo:
         context.set_cookie(cookies.UNDO, str(redirect.undo), lasts_s=60)
     if redirect.notice:

@@ -13,6 +13,7 @@ from tidings.base.errors import InvalidInput
 from tidings.base.times import Instant
 from tidings.domain.accounts.events import Method, Origin
 from tidings.domain.accounts.users import User, with_page_defaults
+from tidings.http.event_stream import EVENT_STREAM
 from tidings.http.requests import Request
 from tidings.media.policy import MediaKind, MediaPolicy
 from tidings.media.proxy import MediaProxy
@@ -211,6 +212,11 @@ class RequestContext:
     def wants_json(self) -> bool:
         """Whether one of our scripts sent the request: it gets JSON instead of a redirect."""
         return self.request.headers.get("accept", "") == "application/json"
+
+    @property
+    def wants_events(self) -> bool:
+        """Whether the request is for a stream of events, as browsers send it."""
+        return self.request.headers.get("accept", "") == EVENT_STREAM
 
     @cached_property
     def path(self) -> str:
