@@ -37,6 +37,23 @@ export async function markList(url, part, form) {
   refresh();
 }
 
+// Add the buttons "above" and "below" to a row, instead of a hundred times in the page.
+export function addButtons(one) {
+  const actions = one.querySelector(".row-actions");
+  const url = byId("column").dataset.mark;
+  if (!actions || actions.querySelector("[type=button]")) return;
+  for (const name of ["above", "below"]) {
+    const button = actions.firstElementChild.cloneNode(true);
+    button.type = "button";
+    button.name = "";
+    button.title = words[name];
+    const use = button.querySelector("use");
+    use.setAttribute("href", use.getAttribute("href").replace(/#.*/, `#${name}`));
+    button.onclick = () => markList(url, { [name]: button.value });
+    actions.append(button);
+  }
+}
+
 // Take back the last change that was made in this page, or the one that the notice of this page offers to take back.
 export async function undo() {
   const change = changes.pop();

@@ -3,7 +3,7 @@
 import { base, byId, find, findAll, findInArticle, words } from "./page.js";
 import { announce, hasEnded, isExpired, offer } from "./tidings.js";
 import { refresh } from "./counts.js";
-import { withPart } from "./parts.js";
+import { addPart, withPart } from "./parts.js";
 
 export const OTHER = { star: "unstar", unstar: "star", read: "unread", unread: "read" };
 const ICONS = { unstar: "starred" };
@@ -160,19 +160,8 @@ document.addEventListener("click", (event) =>
   opened(event.target.closest?.(".row-title a[rel~=external]")?.closest(".row")),
 );
 
-// Add the buttons "above" and "below" to a row on hover, instead of a hundred times in the page.
-document.addEventListener("pointerover", (event) => {
-  const actions = event.target.closest?.(".row")?.querySelector(".row-actions");
-  const url = byId("column")?.dataset.mark;
-  if (!actions || !url || actions.querySelector("[type=button]")) return;
-  for (const name of ["above", "below"]) {
-    const button = actions.firstElementChild.cloneNode(true);
-    button.type = "button";
-    button.name = "";
-    button.title = words[name];
-    const use = button.querySelector("use");
-    use.setAttribute("href", use.getAttribute("href").replace(/#.*/, `#${name}`));
-    button.onclick = () => withPart("bulk", ({ markList }) => markList(url, { [name]: button.value }));
-    actions.append(button);
-  }
+// A row under the pointer gets the buttons "above" and "below".
+document.addEventListener("pointerover", ({ target }) => {
+  const one = target.closest?.(".row");
+  if (one && byId("column")?.dataset.mark) addPart("bulk", ({ addButtons }) => addButtons(one));
 });
