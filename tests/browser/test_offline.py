@@ -32,6 +32,7 @@ async () => {
     return found;
 }
 """
+_ROUTE = "performance.getEntriesByType('navigation')[0].workerMatchedSourceType ?? null"
 # The list is copied the next time.
 _FORGET_LIST = """
 async (list) => (await caches.open((await caches.keys()).find((name) => name.split(" ").length > 2))).delete(list)
@@ -176,6 +177,26 @@ def test_what_was_read_and_starred_without_a_connection_is_sent_later(
     assert eventually(lambda: [one["title"] for one in alice.entries(starred="true", status="read")] == ["Rain"], 60)
     assert eventually(lambda: len(alice.entries(starred="true")) == 2, 60)
     assert [one["title"] for one in alice.entries(status="unread")] == ["Sun"]
+
+
+def test_a_page_is_asked_for_once_and_does_not_wait_for_the_worker(
+    traveller: Traveller, alice: Person, site: Publisher
+) -> None:
+    alice.has_feed(site, ["Rain"])
+    page = traveller.go("/unread")
+    traveller.wait_for_copies(has_all(copies_of(alice)))
+    path = f"/unread/{alice.entries()[0]['id']}"
+    # The worker has to have the page before it hears of an article.
+    page.reload()
+    page.evaluate(_FORGET_LIST, f"{traveller.network.url}/offline/unread")
+
+    traveller.go(path)
+
+    # Nothing in browsers without routes.
+    assert page.evaluate(_ROUTE) in ("race-network-and-fetch-handler", None)
+    # The worker has heard of it, too, when it has asked for its list.
+    traveller.wait_for_copies(has_all(["/offline/unread"]))
+    assert traveller.network.requests.count(f"GET {path}") == 1
 
 
 def test_an_article_that_was_opened_stays_readable_from_any_list(

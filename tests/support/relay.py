@@ -31,6 +31,8 @@ class Relay:
         self._lock = threading.Lock()
         self._loses_answers = False
         self._listener: socket.socket | None = None
+        self.requests: list[str] = []
+        """Method and path of each, of browsers that wait for an answer before they ask again."""
         self._port = free_port()
 
     @property
@@ -79,6 +81,8 @@ class Relay:
         """has_posted: whether the last request of the connection is a POST."""
         with contextlib.suppress(OSError):
             while data := source.recv(_CHUNK):
+                if not is_answer and b" HTTP/1.1\r\n" in data:
+                    self.requests.append(data.partition(b" HTTP/1.1\r\n")[0].decode("latin-1"))
                 if is_answer and has_posted.is_set() and self._loses_answers:
                     self.cut()
                     return

@@ -155,7 +155,17 @@ async function load(event, path) {
   }
 }
 
-addEventListener("install", (event) => event.waitUntil(cacheOfflinePage().then(() => skipWaiting())));
+// Where browsers have routes, pages and static files come from the network and do not wait for this worker. It hears of
+// them all the same, and answers when the network does not, or with an error.
+const addRoutes = (event) =>
+  event.addRoutes?.({
+    condition: { or: [{ requestMode: "navigate" }, { urlPattern: { pathname: `${ROOT}static/*` } }] },
+    source: "race-network-and-fetch-handler",
+  });
+
+addEventListener("install", (event) => {
+  event.waitUntil(Promise.all([addRoutes(event), cacheOfflinePage()]).then(() => skipWaiting()));
+});
 addEventListener("activate", (event) => {
   event.waitUntil(Promise.all([clients.claim(), registration.navigationPreload?.enable(), caches.delete("tidings")]));
 });
