@@ -963,6 +963,7 @@ TABLE sources
     claimed_until bigint -- A worker holds it until then; who dies loses it.
     claimed_by text COLLATE "C" NOT NULL DEFAULT ''::text
     unshared_after integer -- Contents of entries of feeds with a higher id may not be shared yet; null: no feed's.
+    is_shared boolean NOT NULL DEFAULT false -- A second feed was added: contents of entries are stored once for all feeds.
     pk_sources PRIMARY KEY (id)
     uq_sources_fetch_key UNIQUE (fetch_key)
     CREATE INDEX ix_sources_claimed ON public.sources USING btree (host, claimed_until) WHERE (claimed_by <> ''::text)

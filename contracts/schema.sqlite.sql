@@ -997,7 +997,7 @@ CREATE TABLE sources (
     host TEXT NOT NULL,
     next_check_at BIGINT,
     claimed_until BIGINT,
-    claimed_by TEXT DEFAULT '' NOT NULL, unshared_after INTEGER,
+    claimed_by TEXT DEFAULT '' NOT NULL, unshared_after INTEGER, is_shared BOOLEAN DEFAULT 0 NOT NULL,
     CONSTRAINT uq_sources_fetch_key UNIQUE (fetch_key)
 );
 

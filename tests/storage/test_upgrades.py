@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from sqlalchemy import delete, func, select, text, update
+from sqlalchemy import delete, func, select, text, true, update
 
 from support.every_table import described_tables, fill_described
 from tidings import __version__
@@ -25,7 +25,7 @@ from tidings.maintenance.integrity import IntegrityCheck
 from tidings.services.entries.reading_times import ReadingTimes
 from tidings.storage import migrate, schema_revision
 from tidings.storage.accounts import api_keys
-from tidings.storage.schema import enclosures, entries, entry_contents, feeds, users
+from tidings.storage.schema import enclosures, entries, entry_contents, feeds, sources, users
 
 pytestmark = pytest.mark.slow
 
@@ -136,6 +136,22 @@ def test_numbers_in_titles_are_sorted_by_value_after_the_upgrade(empty: Database
 
     with empty.reading() as db:
         assert set(db.scalars(select(feeds.c.title_key))) == {sort_key("É 007 of 10")} == {"e 17 of 210"}
+
+
+@pytest.mark.filterwarnings("ignore:Skipped unsupported reflection of expression-based index")
+def test_sources_with_several_feeds_are_marked_by_the_upgrade(empty: Database) -> None:
+    migrate.upgrade(empty, "0088")
+    fill(empty)
+    with empty.writing() as db:
+        first, second, third = db.scalars(select(feeds.c.id).order_by(feeds.c.id))
+        shared, alone = db.scalars(select(text("id")).select_from(text("sources")).order_by(text("id")).limit(2))
+        db.run(update(feeds).where(feeds.c.id.in_([first, second])).values(source_id=shared))
+        db.run(update(feeds).where(feeds.c.id == third).values(source_id=alone))
+
+    migrate.upgrade(empty)
+
+    with empty.reading() as db:
+        assert db.scalars(select(sources.c.id).where(sources.c.is_shared == true())) == [shared]
 
 
 @pytest.mark.filterwarnings("ignore:Skipped unsupported reflection of expression-based index")

@@ -402,6 +402,10 @@ class Write(Read):
         """Insert rows and return their ids, in order. statement: returns the ids in the order of its parameters."""
         return list(self.connection.execute(statement, rows).scalars()) if rows else []
 
+    def upsert_many(self, statement: Executable, rows: Sequence[Mapping[str, Any]], /) -> Sequence[tuple[Any, ...]]:
+        """Insert or update rows, and return what the statement returns of each, in any order."""
+        return [tuple(row) for row in self.connection.execute(statement, rows)] if rows else []
+
     def insert(self, statement: Executable, /, **parameters: Any) -> int:
         """Insert a row. Returns its id."""
         result: CursorResult[Any] = self.connection.execute(statement, parameters)

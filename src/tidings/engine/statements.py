@@ -4,7 +4,7 @@ upsert                                 INSERT … ON CONFLICT, the same on both 
 in_list, each_of                       pass a list as one parameter
 ids_of                                 gathers ids into a list for each_of
 joined_ids                             reads ids as one text
-advisory_lock, try_advisory_lock,
+advisory_lock, try_advisory_locks,
 lock_rows, lockable_together,
 limit_waits                            take locks that PostgreSQL needs, and SQLite, with one writer at a time, does not
 take_ids, insert_rows, insert_stored   insert many rows, whose ids are reserved in advance
@@ -262,7 +262,11 @@ def _elsewhere(element: if_distributed, compiler: Any, **options: Any) -> str:
 # Locks
 
 _take_advisory_lock = select(func.pg_advisory_xact_lock(bindparam("number")))
-_try_advisory_lock = text("SELECT pg_try_advisory_xact_lock(CAST(:kind AS integer), CAST(:number AS integer))")
+# Each number is tried once: the condition is computed for each row that the function returns, and for nothing else.
+_try_advisory_locks = text(
+    "SELECT number FROM unnest(CAST(:numbers AS integer[])) AS number"
+    " WHERE pg_try_advisory_xact_lock(CAST(:kind AS integer), number)"
+)
 
 
 def advisory_lock(db: Write, number: int) -> None:
@@ -271,12 +275,15 @@ def advisory_lock(db: Write, number: int) -> None:
         db.scalar(_take_advisory_lock, number=number)
 
 
-def try_advisory_lock(db: Write, kind: int, number: int) -> bool:
-    """Take the advisory lock of this kind and number until the transaction ends. False if another transaction holds it.
+def try_advisory_locks(db: Write, kind: int, numbers: Sequence[int]) -> set[int]:
+    """Take the advisory locks of this kind and these numbers, except those that other transactions hold.
 
-    Never waits. Both are numbers of 32 bits.
+    Never waits. Kind and numbers have 32 bits. Returns the numbers of the locks that are held until the transaction
+    ends.
     """
-    return is_sqlite(db.connection) or bool(db.scalar(_try_advisory_lock, kind=kind, number=number))
+    if is_sqlite(db.connection) or not numbers:
+        return set(numbers)
+    return set(db.scalars(_try_advisory_locks, kind=kind, numbers=list(numbers)))
 
 
 def lock_rows(db: Write, statement: Executable, /, **parameters: Any) -> None:
@@ -343,8 +350,10 @@ def insert_stored(db: Write, table: Table, names: Sequence[str], bound: Sequence
         db.connection.exec_driver_sql(_insert_arrays(db.connection.dialect, table, tuple(names)), columns)
 
 
-def select_by_hash(db: Read, statement: str, pairs: Iterable[tuple[int, bytes]]) -> Sequence[Any]:
-    """Run a SELECT that reads pairs of feed id and hash from the table expression `wanted (feed_id, hash)`.
+def select_by_hash(
+    db: Read, statement: str, pairs: Iterable[tuple[int, bytes]], *, names: tuple[str, str] = ("feed_id", "hash")
+) -> Sequence[Any]:
+    """Run a SELECT that reads pairs of an id and a hash from the table expression `wanted`. names: of its columns.
 
     Pairs instead of two lists, because each feed has hashes of its own. SQLite allows 32,766 parameters.
     """
@@ -360,7 +369,8 @@ def select_by_hash(db: Read, statement: str, pairs: Iterable[tuple[int, bytes]])
         feed_ids = ",".join([str(feed_id) for feed_id, _ in wanted])
         hashes = ",".join([f'"\\\\x{hash_.hex()}"' for _, hash_ in wanted])
         parameters = (f"{{{feed_ids}}}", f"{{{hashes}}}")
-    return db.connection.exec_driver_sql(f"WITH wanted (feed_id, hash) AS ({source}) {statement}", parameters).all()
+    with_ = f"WITH wanted ({', '.join(names)}) AS ({source})"
+    return db.connection.exec_driver_sql(f"{with_} {statement}", parameters).all()
 
 
 def select_by_date(db: Read, statement: str, wanted: Iterable[tuple[int, int, int]]) -> Sequence[Any]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
 import pytest
-from sqlalchemy import func, select, text, update
+from sqlalchemy import event, func, select, text, update
 
 from support.entry_fixtures import NOW, FeedFixture, ready
 from tidings.domain.entries.entries import EditedEntryField, ReadyEntry
@@ -369,6 +370,63 @@ def test_a_source_that_has_lost_its_other_feeds_is_left_alone(database: Database
         feeds.remove(db, bob.user_id, bob.feed_id)
 
     assert (work(database), shared(database)) == (0, 0)
+
+
+def test_a_changed_feed_is_not_the_second_of_its_own_source(database: Database) -> None:
+    (alice,) = subscribe(database, 1)
+    with database.writing() as db:
+        feeds.change(db, alice.user_id, alice.feed_id, disabled=True)
+        feeds.change(db, alice.user_id, alice.feed_id, disabled=False)
+    store([alice], ready("Rain", RAIN))
+
+    assert (shared(database), ContentSharing(database).work()) == (0, None)
+
+    (bob,) = subscribe(database, 1)
+    with database.writing() as db:
+        feeds.change(db, alice.user_id, alice.feed_id, feed_url="https://example.org/moved.xml")
+        feeds.change(db, alice.user_id, alice.feed_id, feed_url="https://example.org/shared.xml")
+    store([bob], ready("Snow", SNOW))
+    assert shared(database) == 1
+
+
+def test_how_many_sources_a_batch_has_does_not_change_the_number_of_statements(database: Database) -> None:
+    def stored(number: int) -> list[str]:
+        urls = [f"https://example.org/{number}-{place}.xml" for place in range(number)]
+        readers = [one for url in urls for _ in range(2) for one in subscribe(database, 1, url)]
+        with counted_statements(database) as executed:
+            store(readers, ready("Rain", RAIN))
+        return executed
+
+    def imported(number: int) -> list[str]:
+        reader = FeedFixture.create(database)
+        urls = [f"https://example.org/imported-{number}-{place}.xml" for place in range(number)]
+        rows = [{"category_id": reader.category_id, "feed_url": url, "title": url} for url in urls]
+        moments = {"created_at": NOW, "checked_at": NOW, "next_check_at": NOW}
+        with counted_statements(database) as executed, database.writing() as db:
+            feeds.add_many(db, reader.user_id, [row | moments for row in rows])
+        return executed
+
+    def without_owners(executed: Sequence[str]) -> list[str]:
+        """Leave out what `store` asks for each feed, and each user's log."""
+        of_each = ("SELECT feeds.id, feeds.user_id, feeds.category_id", "UPDATE list_versions")
+        return [one for one in executed if not one.startswith(of_each)]
+
+    for written in (stored, imported):
+        assert len(without_owners(written(2))) == len(without_owners(written(6)))
+
+
+@contextmanager
+def counted_statements(database: Database) -> Iterator[list[str]]:
+    executed: list[str] = []
+
+    def note(_connection: object, _cursor: object, statement: str, *_: object) -> None:
+        executed.append(statement)
+
+    event.listen(database.engine, "before_cursor_execute", note)
+    try:
+        yield executed
+    finally:
+        event.remove(database.engine, "before_cursor_execute", note)
 
 
 @pytest.mark.usefixtures("database")

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from msgspec import Struct
-from sqlalchemy import ColumnElement, and_, bindparam, case, delete, exists, func, null, select, update
+from sqlalchemy import ColumnElement, and_, bindparam, case, delete, exists, func, null, select, true, update
 
 from tidings.domain.entries.entries import EditedEntryField
 from tidings.engine import statements
@@ -123,55 +123,56 @@ def set_of_feed(
 # References to contents of a source are made, and its contents removed, only by the transaction that holds the lock of
 # the source. Nobody waits for it: who does not get it stores contents with entries, or removes contents another time.
 
-_select_sources = select(feeds.c.id, feeds.c.source_id).where(
-    in_list(feeds.c.user_id, "users"), in_list(feeds.c.id, "feeds")
+_select_shared_sources = (
+    select(feeds.c.id, feeds.c.source_id)
+    .select_from(feeds.join(sources, sources.c.id == feeds.c.source_id))
+    .where(in_list(feeds.c.user_id, "users"), in_list(feeds.c.id, "feeds"), sources.c.is_shared == true())
 )
-_select_known = select(shared_contents.c.digest, shared_contents.c.id).where(
-    shared_contents.c.source_id == bindparam("source"),
-    shared_contents.c.digest.in_(bindparam("digests", expanding=True)),
-)
+_SELECT_KNOWN = """
+    SELECT wanted.source_id, wanted.digest, shared_contents.id
+    FROM wanted JOIN shared_contents
+        ON shared_contents.source_id = wanted.source_id AND shared_contents.digest = wanted.digest
+"""
 
 
 def share(db: Write, arriving: Iterable[FeedContent]) -> dict[FeedContent, int]:
     """Store contents of sources that several feeds show, once for each source. Return their ids.
 
-    What is missing from the result is stored with its entry: short contents, those of a source that one feed shows, and
-    those of a source whose contents another transaction stores at this moment.
+    What is missing from the result is stored with its entry: short contents, those of a source that only one feed has
+    ever shown, and those of a source whose contents another transaction stores at this moment.
     """
     long = [one for one in arriving if len(one.content) >= MIN_SHARED_SIZE]
     if not long:
         return {}
     users, ids = sorted({one.user_id for one in long}), sorted({one.feed_id for one in long})
-    source_of: dict[int, int] = dict(db.tuples(_select_sources, users=users, feeds=ids))
-    are_shared = {one for one in sorted(set(source_of.values())) if db.scalar(_count_feeds, source=one) > 1}
-    source_of = {feed_id: source_id for feed_id, source_id in source_of.items() if source_id in are_shared}
-    texts: defaultdict[int, set[str]] = defaultdict(set)
-    for one in long:
-        if (source_id := source_of.get(one.feed_id)) is not None:
-            texts[source_id].add(one.content)
-    stored = {source_id: _stored(db, source_id, texts[source_id]) for source_id in sorted(texts)}
-    return {
-        one: stored[source_id][one.content]
-        for one in long
-        if (source_id := source_of.get(one.feed_id)) is not None and stored[source_id]
+    source_of: dict[int, int] = dict(db.tuples(_select_shared_sources, users=users, feeds=ids))
+    found = {(source_of[one.feed_id], one.content) for one in long if one.feed_id in source_of}
+    stored = _stored(db, found)
+    return {one: stored[content] for one in long if (content := (source_of.get(one.feed_id, 0), one.content)) in stored}
+
+
+def _stored(db: Write, contents: Iterable[tuple[int, str]]) -> dict[tuple[int, str], int]:
+    """Return the ids of shared contents by source and text, and add what is missing.
+
+    contents: pairs of source id and text. Those of a source whose contents another transaction adds are left out.
+    """
+    wanted = sorted(set(contents))
+    locked = statements.try_advisory_locks(db, _LOCK_KIND, sorted({source_id for source_id, _ in wanted}))
+    keys = {(source_id, text): (source_id, _digest(text)) for source_id, text in wanted if source_id in locked}
+    known = {
+        (source_id, bytes(digest)): int(id_)
+        for source_id, digest, id_ in statements.select_by_hash(
+            db, _SELECT_KNOWN, keys.values(), names=("source_id", "digest")
+        )
     }
-
-
-def _stored(db: Write, source_id: int, texts: Iterable[str]) -> dict[str, int]:
-    """Return the ids of shared contents by text, and add what is missing. {} if another transaction does so."""
-    if not statements.try_advisory_lock(db, _LOCK_KIND, source_id):
-        return {}
-    digests = {text: _digest(text) for text in sorted(texts)}
-    known: dict[bytes, int] = dict(db.tuples(_select_known, source=source_id, digests=list(digests.values())))
-    missing = {digest: text for text, digest in digests.items() if digest not in known}
+    missing = {key: text for (_, text), key in keys.items() if key not in known}
     if missing:
         known |= zip(missing, statements.take_ids(db, shared_contents, len(missing)), strict=True)
         rows: Sequence[dict[str, Any]] = [
-            {"id": known[digest], "source_id": source_id, "digest": digest, "content": text}
-            for digest, text in missing.items()
+            {"id": known[key], "source_id": key[0], "digest": key[1], "content": text} for key, text in missing.items()
         ]
         statements.insert_rows(db, shared_contents, rows)
-    return {text: known[digest] for text, digest in digests.items()}
+    return {content: known[key] for content, key in keys.items()}
 
 
 def _digest(text: str) -> bytes:
@@ -241,7 +242,7 @@ def share_stored(db: Write, source: UnsharedSource) -> int | None:
 
     None while another transaction shares or stores contents of the source: nothing is done then.
     """
-    if not statements.try_advisory_lock(db, _LOCK_KIND, source.id):
+    if not statements.try_advisory_locks(db, _LOCK_KIND, [source.id]):
         return None
     following = db.rows(_select_next_feeds, source=source.id, after=source.unshared_after, limit=SHARED_FEEDS)
     if db.scalar(_count_feeds, source=source.id) < 2:
@@ -249,8 +250,10 @@ def share_stored(db: Write, source: UnsharedSource) -> int | None:
     counters.lock_each(db, [(row["user_id"], row["id"]) for row in following])
     owners = {"users": sorted({row["user_id"] for row in following}), "feeds": [row["id"] for row in following]}
     found = db.rows(_select_unshared, **owners, limit=SHARED_BATCH) if following else []
-    ids = _stored(db, source.id, {row["content"] for row in found})
-    referring = [{"user": row["user_id"], "entry": row["id"], "shared": ids[row["content"]]} for row in found]
+    ids = _stored(db, {(source.id, row["content"]) for row in found})
+    referring = [
+        {"user": row["user_id"], "entry": row["id"], "shared": ids[source.id, row["content"]]} for row in found
+    ]
     db.run_many(_refer, sorted(referring, key=lambda row: row["entry"]))
     if len(found) < SHARED_BATCH:
         reached = following[-1]["id"] if len(following) == SHARED_FEEDS else None
@@ -294,7 +297,7 @@ def remove_unused(db: Write, found: Iterable[tuple[int, int]]) -> int:
     of_source: defaultdict[int, list[int]] = defaultdict(list)
     for id_, source_id in found:
         of_source[source_id].append(id_)
-    locked = [one for one in sorted(of_source) if statements.try_advisory_lock(db, _LOCK_KIND, one)]
+    locked = statements.try_advisory_locks(db, _LOCK_KIND, sorted(of_source))
     ids = sorted(id_ for one in locked for id_ in of_source[one])
     if not is_distributed(db.connection):
         return db.run(_delete_unused, ids=ids) if ids else 0

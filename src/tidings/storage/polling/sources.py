@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import bindparam, delete, exists, false, func, or_, select, text, update
+from sqlalchemy import bindparam, delete, exists, false, func, or_, select, text, true, update
 
 from tidings.base.times import Instant
 from tidings.domain.feeds.feeds import Feed
@@ -26,15 +26,18 @@ from tidings.storage.polling import host_limits
 from tidings.storage.schema import feeds, hosts, sources
 
 # The update locks an existing row, so that no cleanup deletes the source before its feed is written.
-_get_or_add = upsert(sources, ["fetch_key"], update=["host"]).returning(sources.c.id)
+_get_or_add = upsert(sources, ["fetch_key"], update=["host"]).returning(
+    sources.c.fetch_key, sources.c.id, sources.c.is_shared
+)
 _select_first_feeds = (
     select(feeds.c.id)
     .where(feeds.c.source_id == bindparam("source"))
     .order_by(feeds.c.disabled, feeds.c.next_check_at)
     .limit(bindparam("limit"))
 )
-_begin_sharing = update(sources).where(sources.c.id == bindparam("source")).values(unshared_after=0)
+_select_shown = select(feeds.c.source_id, feeds.c.id).where(in_list(feeds.c.source_id, "ids"))
 _is_listed = in_list(sources.c.id, "ids")
+_begin_sharing = update(sources).where(_is_listed).values(is_shared=true(), unshared_after=0)
 _lock = select(sources.c.id).where(_is_listed).order_by(sources.c.id).with_for_update()
 # Read from the index: a source may have a million feeds.
 _earliest = select(func.min(feeds.c.next_check_at)).where(feeds.c.disabled == false())
@@ -57,16 +60,20 @@ _lock_owned = _lock_feeds.where(in_list(feeds.c.user_id, "users"))
 def ensure_sources(db: Write, rows: Sequence[Mapping[str, Any]]) -> list[int]:
     """Return the ids of the sources of feeds, adding missing sources, in the order of `rows`.
 
-    rows: columns of feeds; missing options have their defaults.
+    rows: columns of feeds; missing options have their defaults, and new feeds have no `id`.
     """
-    wanted = {fetch_key(row): counted_host(row) for row in rows}
+    keys = [fetch_key(row) for row in rows]
+    wanted = {key: counted_host(row) for key, row in zip(keys, rows, strict=True)}
     # In the order of keys, or two imports of the same feeds would wait for each other.
-    ids = {key: int(db.scalar(_get_or_add, fetch_key=key, host=wanted[key])) for key in sorted(wanted)}
-    for source_id in ids.values():
-        # When the second feed comes, the contents that the first one has are shared.
-        if len(db.scalars(_select_first_feeds, source=source_id, limit=2)) == 1:
-            db.run(_begin_sharing, source=source_id)
-    return [ids[fetch_key(row)] for row in rows]
+    found = db.upsert_many(_get_or_add, [{"fetch_key": key, "host": wanted[key]} for key in sorted(wanted)])
+    ids = {key: int(id_) for key, id_, _ in found}
+    # When the second feed comes, the contents that the first one has are shared.
+    if alone := sorted(id_ for _, id_, is_shared in found if not is_shared):
+        known, times = {row.get("id") for row in rows}, Counter(ids[key] for key in keys)
+        others = {source_id for source_id, feed_id in db.tuples(_select_shown, ids=alone) if feed_id not in known}
+        if several := [id_ for id_ in alone if id_ in others or times[id_] > 1]:
+            db.run(_begin_sharing, ids=several)
+    return [ids[key] for key in keys]
 
 
 def touch_sources(db: Write, source_ids: Iterable[int]) -> None:

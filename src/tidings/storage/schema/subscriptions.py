@@ -72,6 +72,7 @@ sources = Table(
         Integer,
         comment="Contents of entries of feeds with a higher id may not be shared yet; null: no feed's.",
     ),
+    flag("is_shared", comment="A second feed was added: contents of entries are stored once for all feeds."),
     UniqueConstraint("fetch_key"),
     sqlite_autoincrement=True,
     comment="One row for each document that is fetched, however many feeds show it.",
