@@ -398,10 +398,6 @@ class Write(Read):
         elif parameters:
             self.connection.execute(statement, parameters)
 
-    def insert_many(self, statement: Executable, rows: Sequence[Mapping[str, Any]], /) -> list[int]:
-        """Insert rows and return their ids, in order. statement: returns the ids in the order of its parameters."""
-        return list(self.connection.execute(statement, rows).scalars()) if rows else []
-
     def upsert_many(self, statement: Executable, rows: Sequence[Mapping[str, Any]], /) -> Sequence[tuple[Any, ...]]:
         """Insert or update rows, and return what the statement returns of each, in any order."""
         return [tuple(row) for row in self.connection.execute(statement, rows)] if rows else []

@@ -136,4 +136,4 @@ def add(db: Write, user_id: int, feed_id: int) -> None:
 
 
 def add_many(db: Write, user_id: int, feed_ids: Iterable[int]) -> None:
-    db.run_many(insert(feed_counters), [{"feed_id": feed_id, "user_id": user_id} for feed_id in feed_ids])
+    statements.insert_rows(db, feed_counters, [{"feed_id": feed_id, "user_id": user_id} for feed_id in feed_ids])

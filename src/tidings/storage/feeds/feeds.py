@@ -18,7 +18,7 @@ from tidings.domain.feeds.own_bridges import OFFER_MARK
 from tidings.domain.polling.shared_sources import NO_VALIDATORS, SHARED_OPTIONS
 from tidings.engine import distribution, full_text
 from tidings.engine.database import Read, Write, columns
-from tidings.engine.statements import in_list
+from tidings.engine.statements import in_list, insert_rows, take_ids
 from tidings.storage.accounts import change_log
 from tidings.storage.accounts.change_log import Kind
 from tidings.storage.entries import counters
@@ -48,7 +48,6 @@ _select_ids_by_url = select(feeds.c.feed_url, feeds.c.id).where(
 )
 _select_owned_ids = select(feeds.c.id).where(feeds.c.user_id == bindparam("user"), in_list(feeds.c.id, "ids"))
 _select_urls = select(feeds.c.feed_url).where(feeds.c.user_id == bindparam("user"))
-_insert_many = insert(feeds).returning(feeds.c.id, sort_by_parameter_order=True)
 # Failing ones first, then by title without case and accents.
 IN_ORDER = (feeds.c.parsing_error_count.desc(), feeds.c.title_key, feeds.c.id)
 _select_ordered = _select_by_user.order_by(*IN_ORDER)
@@ -275,13 +274,15 @@ def add_many(db: Write, user_id: int, rows: Sequence[Mapping[str, Any]]) -> list
         for row, is_own in zip(rows, own_bridges.are_fetched(db, user_id, rows), strict=True)
     ]
     # All rows of one statement have the same columns.
-    names = {name for row in owned for name in row}
+    names = sorted({name for row in owned for name in row})
     source_ids = sources.ensure_sources(db, owned)
-    ids = db.insert_many(
-        _insert_many,
+    ids = take_ids(db, feeds, len(owned)) if owned else []
+    insert_rows(
+        db,
+        feeds,
         [
-            {name: row.get(name, _DEFAULTS.get(name)) for name in names} | {"source_id": source_id}
-            for row, source_id in zip(owned, source_ids, strict=True)
+            {"id": id_, "source_id": source_id} | {name: row.get(name, _DEFAULTS.get(name)) for name in names}
+            for id_, source_id, row in zip(ids, source_ids, owned, strict=True)
         ],
     )
     counters.add_many(db, user_id, ids)
