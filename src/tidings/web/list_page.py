@@ -131,6 +131,8 @@ def list_page(
         beside = overview(lists.db, context, listing) if is_split and not (after or before) else Overview()
         asks_index = needs_index(listing.entry_filter.search, listing.entry_filter.query)
         is_indexing = asks_index and search_index.is_behind(lists.db, user.id)
+        is_all_read = not (after or before or any(one.status is EntryStatus.UNREAD for one in found))
+        next_list = next_unread(lists.db, context, listing, has_rows=bool(shown)) if is_all_read else None
     counts_results = listing.name == "search" and listing.has_search
     # What a page comes after, or before, has entries on its other side.
     first = found[0] if found and (after or (before and has_further)) else None
@@ -153,7 +155,7 @@ def list_page(
             "is_without_entries": line is not None and not line.unread + line.read,
             "is_indexing": is_indexing,
             "beside": beside,
-            "next_list": next_unread(context, listing) if not shown and not (after or before) else None,
+            "next_list": next_list,
             "place": None,
             "found_text": found_text(len(found) + has_further, limit)
             if counts_results and not (after or before)

@@ -63,6 +63,19 @@ _count = (
     .group_by(entry_labels.c.label_id)
 )
 
+_select_with_unread = select(labels.c.id).where(
+    labels.c.user_id == bindparam("user"),
+    exists()
+    .where(
+        entry_labels.c.label_id == labels.c.id,
+        of_same_user(entry_labels, labels),
+        entries.c.id == entry_labels.c.entry_id,
+        of_same_user(entries, entry_labels),
+        full_text.without_index(entries.c.status) == int(EntryStatus.UNREAD),
+    )
+    .correlate(labels),
+)
+
 
 # A condition on entries that cleanup may delete.
 is_unlabelled = ~exists().where(entry_labels.c.entry_id == entries.c.id, entry_labels.c.user_id == entries.c.user_id)
@@ -142,6 +155,11 @@ def counts(db: Read, user_id: int, label_ids: Iterable[int]) -> dict[int, LabelC
         row["label_id"]: LabelCounts(entries=row["entries"], unread=int(row["unread"]))
         for row in (db.rows(_count, user=user_id, labels=wanted) if wanted else ())
     }
+
+
+def with_unread(db: Read, user_id: int) -> set[int]:
+    """Return the ids of the labels that unread entries have. Looks up entries of each until one is unread."""
+    return set(db.scalars(_select_with_unread, user=user_id))
 
 
 def of_entries(db: Read, user_id: int, entry_ids: Iterable[int]) -> dict[int, list[Label]]:

@@ -38,6 +38,7 @@ function neighbour(one, by) {
 
 async function step(by) {
   const first = find(isSplit() ? "#column .row" : "#column:not(.beside) .row");
+  if (!first && !pane() && by > 0) return find("#list .go-on")?.click();
   if (pane() && !(isSplit() && first)) return find(`#pane .tools [rel=${by > 0 ? "next" : "prev"}][href]`)?.click();
   const at = chosen() ?? row(current());
   const next = first && at ? neighbour(at, by) : first;

@@ -1,6 +1,6 @@
 // Marking a whole list, or a part of it, read at once, and undoing that; loaded when it is asked for.
 import { base, byId, find, findAll, words } from "./page.js";
-import { announce, offer, swap } from "./tidings.js";
+import { announce, load, offer, swap } from "./tidings.js";
 import { refresh } from "./counts.js";
 import { OTHER, changes, isUnread, mark, pane, post, row, show } from "./marks.js";
 
@@ -29,11 +29,13 @@ export async function markList(url, part, form) {
   const ids = rows.filter((one, i) => isUnread(one) && isMeant(one, i)).map((one) => one.id.slice(1));
   const result = await postWithNotice(ids, "read", url, { ...part, newest, later }, () => markList(url, part, form));
   if (!result) return;
-  if (!part.above && !part.below && !pane()) await swap(result.to, ["list"]);
+  const isWhole = !part.above && !part.below;
+  if (isWhole && !pane()) await swap(result.to, ["list"]);
   if (result.undo) {
     changes.push({ moment: result.undo, ids, later: [] });
     offer(result.notice, words.undo, undo);
   } else announce(result.notice);
+  if (isWhole && pane()) await offerNext(result.to);
   refresh();
 }
 
@@ -52,6 +54,16 @@ export function addButtons(one) {
     button.onclick = () => markList(url, { [name]: button.value });
     actions.append(button);
   }
+}
+
+// Beside an open article the list stays: the notice says where to go on.
+async function offerNext(url) {
+  const notice = byId("notice").firstChild;
+  const { page } = await load(url).catch(() => ({}));
+  const next = page?.querySelector("#list .go-on");
+  if (!next || notice !== byId("notice").firstChild) return;
+  next.className = "";
+  byId("notice").append(" ", document.adoptNode(next));
 }
 
 // Take back the last change that was made in this page, or the one that the notice of this page offers to take back.
