@@ -241,3 +241,29 @@ def test_the_sidebar_works_without_scripts(
         expect(page.get_by_role("button", name="Only feeds with unread entries")).to_have_attribute(
             "aria-pressed", "true"
         )
+
+
+def test_categories_sorted_by_unread_entries_keep_their_place_while_someone_reads(
+    browser: Browser, service: RunningService, alice: Person, site: Publisher
+) -> None:
+    alice.put(f"/v1/users/{alice.id}", {"categories_sorting_order": "unread_count"}, status=201)
+    for name, count in (("Few", 2), ("Many", 3)):
+        category = alice.has_category(name)
+        alice.has_feed(site, [f"{name} {number}" for number in range(count)], category_id=category["id"])
+    with reading(browser, service, **SCREENS["wide"]) as reader:
+        reader.set_session(alice)
+        page = reader.go("/unread")
+        names = page.locator("#groups > .group > a .name")
+        expect(names).to_have_text(["Many", "Few", "All"])
+        many = [entry["id"] for entry in alice.entries() if entry["title"].startswith("Many")]
+        alice.put("/v1/entries", {"entry_ids": many, "status": "read"}, status=204)
+        names.get_by_text("Few").click()
+        page.wait_for_url("**/categories/*")
+        expect(names).to_have_text(["Many", "Few", "All"])
+        # A new one has its place behind them.
+        alice.has_category("New")
+        reader.go("/starred")
+        expect(names).to_have_text(["Many", "Few", "All", "New"])
+        page.locator("#sidebar .brand").click()
+        page.wait_for_url("**/unread")
+        expect(names).to_have_text(["Few", "All", "Many", "New"])

@@ -24,7 +24,7 @@ from tidings.web import cookies, security
 from tidings.web.cookies import Cookie
 from tidings.web.devices import Device
 from tidings.web.language import Language, _, language_of_account, language_of_header
-from tidings.web.sidebar import Sidebar, SidebarState
+from tidings.web.sidebar import CategoryOrder, Sidebar, SidebarState
 
 
 class PageResponse(Struct, frozen=True):
@@ -181,7 +181,11 @@ class RequestContext:
     @cached_property
     def sidebar(self) -> Sidebar:
         """Lists, feeds and counts, loaded on first use. A handler that changes something must do so before."""
-        return Sidebar(self.services, self.caller)
+        sidebar = Sidebar(self.services, self.caller, CategoryOrder.read(self.cookie(cookies.ORDER)))
+        # Scripts that ask for counts ask whether anyone reads or not.
+        if sidebar.order and not self.wants_json:
+            self.set_cookie(cookies.ORDER, sidebar.order.packed(), lasts_s=cookies.ORDER_LASTS_S)
+        return sidebar
 
     @cached_property
     def sidebar_state(self) -> SidebarState:

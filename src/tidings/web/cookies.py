@@ -27,7 +27,10 @@ SHARED = "tidings_shared"
 DEVICE = "tidings_view"
 # Which groups of the sidebar are open on this device.
 SIDEBAR = "tidings_sidebar"
+# In which order categories that are sorted by unread entries are, until nobody has read for a while.
+ORDER = "tidings_order"
 
+ORDER_LASTS_S = 1_800
 MAX_NOTICE_CHARS = 300
 # The longest time that browsers keep a cookie (draft-ietf-httpbis-rfc6265bis, section 5.5).
 KNOWN_LASTS_S = 400 * 86_400

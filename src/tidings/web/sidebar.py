@@ -25,6 +25,8 @@ from tidings.storage.feeds.sidebar import SidebarCounts, SidebarFeed
 MAX_UNFOLDED_FEEDS = 120
 # Maximum number of labels that a page lists; the page of labels has all of them.
 MAX_LABELS = 30
+# Length of the order that a device keeps, as text: browsers refuse cookies of more than 4 kB.
+MAX_ORDER = 3_000
 # Groups whose state a device remembers; the least recently changed are dropped.
 MAX_REMEMBERED_GROUPS = 200
 
@@ -57,6 +59,21 @@ class SidebarState(Struct, frozen=True):
 
     def with_only_unread(self, only_unread: bool) -> SidebarState:
         return msgspec.structs.replace(self, only_unread=only_unread)
+
+
+class CategoryOrder(Struct, frozen=True):
+    """The order that categories sorted by unread entries keep while someone reads, in a cookie of this device."""
+
+    ids: tuple[int, ...] = ()
+
+    @classmethod
+    def read(cls, cookie: str) -> CategoryOrder:
+        return cls(_ids(cookie) if len(cookie) <= MAX_ORDER else ())
+
+    def packed(self) -> str:
+        """Return the ids as text, without the last ones if there is no room for all."""
+        text = ".".join(map(str, self.ids))
+        return text if len(text) <= MAX_ORDER else text[:MAX_ORDER].rpartition(".")[0]
 
 
 class CategoryLine(Struct, frozen=True):
@@ -104,10 +121,12 @@ class Sidebar:
     """The lists of a user with their counts. Feeds are read when a page shows them: of thousands, most pages show few.
 
     categories: in the order of the sidebar. feed_count: number of all feeds. unread: the count of the global list.
-    labels: in the order of the user, without counts, which would take reading their entries.
+    labels: in the order of the user, without counts, which would take reading their entries. order: of the categories
+    as they are, to be kept; None if they are sorted by name.
     """
 
-    def __init__(self, services: Services, user: User) -> None:
+    def __init__(self, services: Services, user: User, kept: CategoryOrder | None = None) -> None:
+        """kept: the order that categories sorted by unread entries had on the page before."""
         self._services = services
         self._user = user
         self._user_id = user.id
@@ -118,12 +137,14 @@ class Sidebar:
             elsewhere = sidebar.get_many(db, user.id, self.further) if self.further else {}
             self.labels = labels.list_all(db, user.id)
         places = {id_: (feed.category_id, *self.further[id_]) for id_, feed in elsewhere.items()}
+        is_by_unread = user.categories_sorting_order == "unread_count"
         self.categories = _lines(
             self.tree,
             counts,
             [(feed, places[id_]) for id_, feed in elsewhere.items()],
-            by_unread=user.categories_sorting_order == "unread_count",
+            kept=(kept or CategoryOrder()) if is_by_unread else None,
         )
+        self.order = CategoryOrder(tuple(line.category.id for line in self.categories)) if is_by_unread else None
         hidden = {line.category.id for line in self.categories if self.tree.is_hidden(line.category.id)}
         self.feed_count = sum(each.feeds for each in counts.values())
         self.unread = sum(each.visible_unread for id_, each in counts.items() if id_ not in hidden)
@@ -242,12 +263,14 @@ def _lines(
     counts: Mapping[int, SidebarCounts],
     elsewhere: Iterable[tuple[SidebarFeed, Sequence[int]]],
     *,
-    by_unread: bool,
+    kept: CategoryOrder | None,
 ) -> list[CategoryLine]:
     """Return the categories, each followed by those below it; siblings by name or by unread entries.
 
-    counts: of the feeds by their first category. elsewhere: feeds in further categories, with all of theirs.
+    counts: of the feeds by their first category. elsewhere: feeds in further categories, with all of theirs. kept: None
+    to sort by name; otherwise those that it has come first, in its order.
     """
+    kept_places = {id_: place for place, id_ in enumerate(kept.ids)} if kept else {}
     own = {one.id: counts.get(one.id) or SidebarCounts(one.id) for one, _ in tree.walk()}
     names = SidebarCounts.__struct_fields__[1:]
     sums = {name: tree.summed({id_: getattr(each, name) for id_, each in own.items()}) for name in names}
@@ -261,9 +284,9 @@ def _lines(
 
     def add(parent_id: int | None, prefix: str, depth: int) -> None:
         children = list(tree.children(parent_id))
-        if by_unread:
+        if kept is not None:
             # The sort is stable: equal categories stay in the order of their names.
-            children.sort(key=lambda one: -counted[one.id].unread)
+            children.sort(key=lambda one: (kept_places.get(one.id, len(kept_places)), -counted[one.id].unread))
         waiting.extend((one, prefix, depth) for one in reversed(children))
 
     add(None, "", 1)

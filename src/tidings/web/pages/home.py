@@ -12,6 +12,7 @@ from tidings.domain.accounts.users import User
 from tidings.http.endpoints import Routes
 from tidings.services import Services
 from tidings.storage.feeds import icons
+from tidings.web import cookies
 from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.language import _
 from tidings.web.security import SANDBOX_HEADERS
@@ -41,6 +42,9 @@ _PUBLIC = {
 def go_home(context: RequestContext, caller: User) -> Redirect:
     if not context.sidebar.feed_count:
         return Redirect("/welcome", notice=context.notice)
+    if context.sidebar.order:
+        # They are sorted by unread entries again.
+        context.set_cookie(cookies.ORDER, "", lasts_s=0)
     with context.services.reading() as db:
         views = context.services.entries.queries.views(db, caller.id)
     if home := next((view for view in views if view.is_home), None):
