@@ -184,13 +184,13 @@ def _find_feeds(page: Page, service: DemoService) -> None:
     )
     service.publisher.serve("/comments.xml", rss(["A comment"], service.publisher.url("/comments.xml")))
     page.goto(f"{service.service.url}/feeds/add")
-    page.fill("[name=url]", service.publisher.serve("/two-feeds", f"<!doctype html><title>Two</title>{feeds}"))
+    page.fill("main [name=url]", service.publisher.serve("/two-feeds", f"<!doctype html><title>Two</title>{feeds}"))
     _submit(page, "Find feeds")
 
 
 def _find_nothing(page: Page, service: DemoService) -> None:
     page.goto(f"{service.service.url}/feeds/add")
-    page.fill("[name=url]", service.publisher.url("/not-there"))
+    page.fill("main [name=url]", service.publisher.url("/not-there"))
     _submit(page, "Find feeds")
 
 

@@ -193,7 +193,7 @@ def test_code_and_addresses_run_from_left_to_right(wide: Reader, alice: Person, 
     shown = page.locator("code, .address").evaluate_all(directions)
     assert set(shown) == {"ltr"}
     page = wide.go("/feeds/add")
-    assert page.locator("[name=url]").evaluate("one => getComputedStyle(one).direction") == "ltr"
+    assert page.locator("main [name=url]").evaluate("one => getComputedStyle(one).direction") == "ltr"
 
 
 @pytest.mark.parametrize(("language", "begins"), [("en_US", "-60%"), ("ar_SA", "160%")])

@@ -1,4 +1,4 @@
-"""Subscribing: discover the feeds of a URL, preview them, and add one."""
+"""Subscribing: discover the feeds of a URL, preview them, and add one; the only one without asking."""
 
 from __future__ import annotations
 
@@ -112,6 +112,22 @@ async def find_feeds(caller: User, services: Services, form: SubscribeForm) -> P
         # A site without https wants a password, which is only sent there if the address says http.
         has_answered = isinstance(error, HttpError) and tried.url.startswith("http://")
         return _page(tried if has_answered else form, error=error)
+
+
+@routes.post("/feeds/subscribe")
+async def subscribe(
+    context: RequestContext, caller: User, services: Services, form: SubscribeForm
+) -> PageResponse | Redirect:
+    """Subscribe to the only feed of a URL. If it has several, or none, show what `find_feeds` does."""
+    page = await find_feeds(caller, services, form)
+    searched, offers = page.values["form"], page.values["found"]
+    if len(offers) != 1:
+        return page
+    known = offers[0].known_id
+    if known is not None:
+        return Redirect(f"/feeds/{known}", notice=_("You are already subscribed to this feed."))
+    chosen = msgspec.convert({**msgspec.structs.asdict(searched), "feed_url": offers[0].url}, AddFeedForm)
+    return await add_feed(context, caller, services, chosen)
 
 
 @routes.post("/save")
