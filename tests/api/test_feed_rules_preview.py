@@ -56,11 +56,11 @@ def test_filters_are_tried_on_the_newest_entries_of_all_feeds_or_one(
     previewer = alice.service.services.feeds.rule_previewer
 
     def matched(rules: str, feed_id: int | None = None) -> tuple[int, list[str]]:
-        found = previewer.matching(alice.user, rules, feed_id=feed_id)
+        found = previewer.matching(alice.user, {"block_filter_entry_rules": rules}, feed_id=feed_id)
         return found.tried, sorted(entry.title for entry in found.entries)
 
     assert matched("EntryTitle=(?i)^buy") == (3, ["Buy later", "Buy now"])
     assert matched("EntryTitle=(?i)^buy\nEntryTitle=(\nEntryContent=About Rain", feed["id"]) == (2, ["Buy now", "Rain"])
     assert matched("EntryAuthor=nobody") == (3, [])
     with pytest.raises(NotFound):
-        previewer.matching(bob.user, "EntryTitle=.", feed_id=feed["id"])
+        previewer.matching(bob.user, {"block_filter_entry_rules": "EntryTitle=."}, feed_id=feed["id"])

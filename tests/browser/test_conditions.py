@@ -119,3 +119,33 @@ def test_filters_of_a_feed_are_built_from_rows(reader: Reader, alice: Person, si
     page.locator(".foot").get_by_role("button", name="Save").click()
     reader.wait_for_text("Saved.")
     assert alice.get(f"/v1/feeds/{feed['id']}")["keep_filter_entry_rules"] == "EntryTitle=(?i)rain"
+
+
+def test_the_older_lists_of_a_feed_are_rows_with_a_preview(reader: Reader, alice: Person, site: Publisher) -> None:
+    feed = alice.has_feed(site, items=["Buy now", "Rain", "An advert"], blocklist_rules="(?i)buy|sponsored")
+    page = reader.go(f"/feeds/{feed['id']}/edit")
+    block = page.get_by_role("group", name="Block list")
+    values = block.get_by_role("textbox")
+    expect(values.first).to_have_value("buy")
+    expect(values.nth(1)).to_have_value("sponsored")
+    block.get_by_role("button", name="Add a condition").click()
+    expect(block.get_by_label("Comparison, condition 3")).to_be_focused()
+    values.nth(2).press_sequentially("advert")
+    # What is blocked is not stored.
+    expect(block.locator(".matches")).to_contain_text("1 of the newest 2 entries matches")
+    expect(block.locator(".matches").get_by_role("link")).to_have_text(["An advert"])
+    block.get_by_label("Comparison, condition 3").select_option("matches")
+    values.nth(2).fill("(")
+    values.nth(2).press("Tab")
+    expect(page.locator("#blocklist-error-3")).to_be_visible()
+    values.nth(2).fill("^An? ")
+    assert findings(page) == []
+    assert sticking_out(page) == []
+    block.get_by_role("button", name="Write as text").click()
+    expect(block.get_by_role("textbox")).to_have_value("(?i:buy)|(?i:sponsored)|^An?")
+    block.get_by_role("button", name="Build from rows").click()
+    block.get_by_role("button", name="Remove condition 2").click()
+    expect(values).to_have_count(2)
+    page.locator(".foot").get_by_role("button", name="Save").click()
+    reader.wait_for_text("Saved.")
+    assert alice.get(f"/v1/feeds/{feed['id']}")["blocklist_rules"] == "(?i:buy)|^An?"

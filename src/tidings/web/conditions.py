@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from tidings.base.conditions import Condition
 from tidings.base.errors import InvalidInput
 from tidings.base.text import sort_key
-from tidings.content.rules import filter_conditions
+from tidings.content.rules import filter_conditions, list_conditions
 from tidings.content.rules.filters import FilterField
 from tidings.domain.entries.entries import Direction, Entry, EntryFilter, PageRequest, Total
 from tidings.http.binding import Form
@@ -67,6 +67,7 @@ _FIELD_NAMES: Final = {
     FilterField.TAG: N_("Tag of the publisher"),
     FilterField.DATE: N_("Date published"),
     filter_conditions.LINE: N_("Line of text"),
+    list_conditions.ANY: N_("Address, title, author or tag"),
 }
 _HOW_NAMES: Final = {
     "has": N_("contains"),
@@ -118,7 +119,7 @@ _DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 class Language(Struct, frozen=True):
-    """What rows are written as: queries or filters."""
+    """What rows are written as: queries, filters, or one expression."""
 
     hows: Mapping[str, tuple[str, ...]]
     """By field, in the order of the menu: how it can be compared."""
@@ -134,6 +135,8 @@ class Language(Struct, frozen=True):
     """Returns the text of rows that can be used."""
     check: Callable[[Condition], object]
     """Raises InvalidInput for a row that cannot be used."""
+    setting: str = ""
+    """Of a feed, which blocks the entries that the text of rows matches; "" for queries."""
 
 
 QUERIES: Final = Language(
@@ -153,6 +156,17 @@ FILTERS: Final = Language(
     lambda text: conditions.Conditions(tuple(filter_conditions.conditions_of(text)), is_any=True),
     lambda rows, _is_any: filter_conditions.text_of(rows),
     filter_conditions.check,
+    "block_filter_entry_rules",
+)
+LISTS: Final = Language(
+    list_conditions.HOWS,
+    Condition(list_conditions.ANY, "has"),
+    (),
+    False,
+    lambda text: conditions.Conditions(tuple(list_conditions.conditions_of(text)), is_any=True),
+    lambda rows, _is_any: list_conditions.text_of(rows),
+    list_conditions.check,
+    "blocklist_rules",
 )
 
 
@@ -183,6 +197,19 @@ class FilterRows(Form, frozen=True):
     edit: str = ""
 
 
+class ListRows(FilterRows, frozen=True):
+    """The rows of the filters of a feed, which has two older ones of one expression each."""
+
+    blocklist_mode: str = ""
+    blocklist_field: tuple[str, ...] = ()
+    blocklist_how: tuple[str, ...] = ()
+    blocklist_value: tuple[str, ...] = ()
+    keeplist_mode: str = ""
+    keeplist_field: tuple[str, ...] = ()
+    keeplist_how: tuple[str, ...] = ()
+    keeplist_value: tuple[str, ...] = ()
+
+
 class Built(Struct, frozen=True):
     """A query or filter on its way between a form and a page."""
 
@@ -198,6 +225,11 @@ class Built(Struct, frozen=True):
     """By row, from 0."""
     focus: int | None = None
     """The row that gets the focus."""
+
+    @property
+    def has_lines(self) -> bool:
+        """Whether its text has a line for each row."""
+        return self.language is FILTERS
 
     @property
     def is_wrong(self) -> bool:
@@ -468,5 +500,6 @@ def filter_matches(context: RequestContext, built: Built, *, feed_id: int | None
     """Return which of the newest stored entries some filters match; None without usable ones. Raises NotFound."""
     if not built.text.strip() or built.problems:
         return None
-    found = context.services.feeds.rule_previewer.matching(context.caller, built.text, feed_id=feed_id)
+    rules = {built.language.setting: built.text}
+    found = context.services.feeds.rule_previewer.matching(context.caller, rules, feed_id=feed_id)
     return Matches(Total(len(found.entries)), found.entries[:MAX_TITLES], of=found.tried)

@@ -30,7 +30,7 @@ def fields(page: str) -> dict[str, Any]:
         found[name] = html.unescape(text)
     for name, options in re.findall(r'<select [^>]*name="(\w+)">(.*?)</select>', form, re.DOTALL):
         found[name] = re.findall(r'<option value="([^"]*)" selected>', options + '<option value="" selected>')[0]
-    rows = re.compile("(?:block|keep)_(?:mode|field|how|value)")
+    rows = re.compile("(?:block|keep)(?:list)?_(?:mode|field|how|value)")
     return {name: value for name, value in found.items() if not rows.fullmatch(name)}
 
 

@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from tidings.base.conditions import Condition
@@ -24,7 +24,7 @@ LINE: Final = "line"
 
 # By comparison with literal text: what its expression has around the text.
 _AROUND: Final = {"is": ("(?i)^", "$"), "begins": ("(?i)^", ""), "has": ("(?i)", ""), "has_exactly": ("", "")}
-_EXPRESSIONS: Final = ("has", "is", "begins", "has_exactly", "matches")
+EXPRESSIONS: Final = ("has", "is", "begins", "has_exactly", "matches")
 _DATES: Final = {
     "older": DateKind.MAX_AGE,
     "before": DateKind.BEFORE,
@@ -36,7 +36,7 @@ _DATES: Final = {
 ALONE: Final = ("future",)
 # By field: how it can be compared, the usual way first.
 HOWS: Final[dict[str, tuple[str, ...]]] = {
-    **{str(field): _EXPRESSIONS for field in FilterField},
+    **{str(field): EXPRESSIONS for field in FilterField},
     FilterField.DATE.value: tuple(_DATES),
     LINE: ("is",),
 }
@@ -65,7 +65,7 @@ def line_of(condition: Condition) -> str:
         return value
     if how in _DATES:
         return f"{field}={_DATES[how]}{f':{value}' if how not in ALONE else ''}"
-    return f"{field}={_expression(how, value)}"
+    return f"{field}={expression_of(how, value)}"
 
 
 def check(condition: Condition) -> None:
@@ -77,29 +77,36 @@ def check(condition: Condition) -> None:
         raise error.__cause__ if isinstance(error.__cause__, InvalidRule) else error
 
 
-def _expression(how: str, value: str) -> str:
+def expression_of(how: str, value: str) -> str:
+    """Return the expression that a text is compared with. Line breaks in the value are blanks."""
+    value = _LINE_ENDS.sub(" ", value).strip()
     if how not in _AROUND:
         return value
     start, end = _AROUND[how]
     return start + _TO_ESCAPE.sub(r"\\\g<0>", value) + end
 
 
+def condition_of(field: str, expression: str) -> Condition:
+    """Return the row that says the same as an expression, in words if that is possible."""
+    for how, (start, end) in _AROUND.items():
+        literal = expression.removeprefix(start).removesuffix(end)
+        if _LITERAL.fullmatch(literal):
+            value = _ESCAPED.sub(r"\1", literal)
+            if expression_of(how, value) == expression:
+                return Condition(field, how, value)
+    return Condition(field, "matches", expression)
+
+
 def _condition(line: str) -> Condition:
     name, equals, value = map(str.strip, line.partition("="))
-    if equals and name in HOWS and name != LINE:
-        for one in _candidates(name, value):
-            if line_of(one) == f"{name}={value}":
-                return one
+    if not equals or name not in HOWS or name == LINE:
+        return Condition(LINE, "is", line)
+    if name != FilterField.DATE:
+        one = condition_of(name, value)
+        return one if line_of(one) == f"{name}={value}" else Condition(LINE, "is", line)
+    kind, _, limit = value.partition(":")
+    for how, date_kind in _DATES.items():
+        one = Condition(name, how, limit)
+        if date_kind == kind and line_of(one) == f"{name}={value}":
+            return one
     return Condition(LINE, "is", line)
-
-
-def _candidates(field: str, value: str) -> Iterator[Condition]:
-    if field == FilterField.DATE:
-        kind, _, limit = value.partition(":")
-        yield from (Condition(field, how, limit) for how, one in _DATES.items() if one == kind)
-        return
-    for how, (start, end) in _AROUND.items():
-        literal = value.removeprefix(start).removesuffix(end)
-        if _LITERAL.fullmatch(literal):
-            yield Condition(field, how, _ESCAPED.sub(r"\1", literal))
-    yield Condition(field, "matches", value)

@@ -128,10 +128,11 @@ class RulePreviewer:
             untried=len(stored.entries) - len(tried),
         )
 
-    def matching(self, user: User, rules: str, *, feed_id: int | None = None) -> FilterMatches:
-        """Return which of the newest stored entries match at least one of some filter rules. Invalid ones are skipped.
+    def matching(self, user: User, rules: Mapping[str, str], *, feed_id: int | None = None) -> FilterMatches:
+        """Return which of the newest stored entries are blocked by some rules of a feed. Invalid ones are skipped.
 
-        feed_id: the only feed whose entries are tried. Raises NotFound for a feed that is not the user's.
+        rules: texts by their names in the API. feed_id: the only feed whose entries are tried.
+        Raises NotFound for a feed that is not the user's.
         """
         newest = PageRequest(direction=Direction.DESC, limit=MAX_MATCHED)
         with self._database.reading() as db:
@@ -139,8 +140,10 @@ class RulePreviewer:
                 owned_feed(db, user.id, feed_id)
             rows = entry_lists.rows(db, user.id, EntryFilter(feed_id=feed_id), newest)
             # Bodies are most of what is read, and few rules ask for them.
-            bodies = entry_lists.with_bodies(db, rows).contents if FilterField.CONTENT in rules else {}
-        compiled = pipeline.compile_rules(pipeline.RuleTexts(block_filter_entry_rules=rules))
+            bodies = (
+                entry_lists.with_bodies(db, rows).contents if FilterField.CONTENT in "".join(rules.values()) else {}
+            )
+        compiled = pipeline.compile_rules(pipeline.RuleTexts(**rules))
         now, tried, found = self._clock(), 0, list[Entry]()
         with RuleBudget(MAX_MATCHING_S) as budget:
             for entry in rows:

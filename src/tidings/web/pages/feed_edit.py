@@ -29,7 +29,7 @@ from tidings.services.polling.lease import RefreshFailed
 from tidings.services.publisher_requests import BOUND_TO_HOST, options_elsewhere
 from tidings.storage.feeds import categories, further_categories, health
 from tidings.web import security
-from tidings.web.conditions import FILTERS, Built, FilterRows, Matches, edited, filter_matches, read, shown, stored
+from tidings.web.conditions import FILTERS, LISTS, Built, ListRows, Matches, edited, filter_matches, read, shown, stored
 from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.feed_rows import feed_rows
 from tidings.web.field_errors import field_error
@@ -76,11 +76,16 @@ SWITCH_LABELS: dict[str, tuple[tuple[str, str, str], ...]] = {
 }
 
 
-# By the prefix of rows: the name of the setting.
-FILTER_SETTINGS = {"block": "block_filter_entry_rules", "keep": "keep_filter_entry_rules"}
+# By the prefix of rows: the name of the setting, and what its text is written in.
+FILTER_SETTINGS = {
+    "block": ("block_filter_entry_rules", FILTERS),
+    "keep": ("keep_filter_entry_rules", FILTERS),
+    "blocklist": ("blocklist_rules", LISTS),
+    "keeplist": ("keeplist_rules", LISTS),
+}
 
 
-class FeedFormBase(FilterRows, frozen=True):
+class FeedFormBase(ListRows, frozen=True):
     """The fixed fields of FeedForm."""
 
     category_id: int | None = None
@@ -125,7 +130,7 @@ def change_feed(
         further = further_categories.of_feeds(db, caller.id, [feed_id]).get(feed_id, ())
     form, filters = _with_filters(form, is_final=True)
     fields, problems = _changes(feed, form)
-    problems |= {FILTER_SETTINGS[one.prefix]: _("Say what to look for.") for one in filters if one.has_gaps}
+    problems |= {FILTER_SETTINGS[one.prefix][0]: _("Say what to look for.") for one in filters if one.has_gaps}
     category_ids = _categories(feed, form, further)
     if category_ids != (feed.category_id, *further):
         fields["category_ids"] = category_ids
@@ -184,17 +189,17 @@ async def fetch_through_flaresolverr(caller: User, services: Services, feed_id: 
 def _with_filters(form: FeedForm, *, is_final: bool = False) -> tuple[FeedForm, list[Built]]:
     """Return the form with the rows of its filters as their texts, and these."""
     filters = [
-        read(FILTERS, prefix, form, getattr(form, name), is_final=is_final) for prefix, name in FILTER_SETTINGS.items()
+        read(language, prefix, form, getattr(form, name), is_final=is_final)
+        for prefix, (name, language) in FILTER_SETTINGS.items()
     ]
-    return replace(form, **{FILTER_SETTINGS[one.prefix]: one.text for one in filters}), filters
+    return replace(form, **{FILTER_SETTINGS[one.prefix][0]: one.text for one in filters}), filters
 
 
 def _edited(context: RequestContext, feed_id: int, form: FeedForm, filters: list[Built]) -> PageResponse:
     """Return the page after a change of rows, with what they match now among the newest entries of the feed."""
     filters = [edited(one, form.edit) for one in filters]
-    matches = {
-        one.prefix: filter_matches(context, one, feed_id=feed_id) for one in filters if form.edit.startswith(one.prefix)
-    }
+    changed = form.edit.partition("-")[0]
+    matches = {one.prefix: filter_matches(context, one, feed_id=feed_id) for one in filters if one.prefix == changed}
     return _page(context, feed_id, form, filters=filters, matches=matches)
 
 
@@ -286,7 +291,9 @@ def _page(
     typed = _form_of(feed) if form is None else form
     is_refused = bool(problems)
     problems = problems or _rule_problems(typed)
-    filters = filters or [stored(FILTERS, prefix, getattr(typed, name)) for prefix, name in FILTER_SETTINGS.items()]
+    filters = filters or [
+        stored(language, prefix, getattr(typed, name)) for prefix, (name, language) in FILTER_SETTINGS.items()
+    ]
     values = {
         "title": feed.title,
         "place": "",

@@ -20,7 +20,7 @@ async function post(builder, edit, signal) {
   return isExpired(url) ? null : page;
 }
 
-// What matches now, and what is wrong in the rows that are not being typed in.
+// What matches now, and what is wrong in the rows.
 async function preview(id) {
   clearTimeout(timers[id]);
   asked[id]?.abort();
@@ -34,11 +34,17 @@ async function preview(id) {
     const told = row.querySelector(".error");
     const value = row.querySelector("[name$=_value]");
     const now = page.getElementById(told.id);
-    if (!now || value === document.activeElement) continue;
+    // What is being typed may still become right; what is right now is told at once.
+    if (!now || (value === document.activeElement && !now.hidden)) continue;
     told.textContent = now.textContent;
     told.hidden = now.hidden;
     value.ariaInvalid = now.hidden ? null : "true";
   }
+}
+
+function later(id) {
+  clearTimeout(timers[id]);
+  timers[id] = setTimeout(preview, PAUSE_MS, id);
 }
 
 const valuesOf = (builder) => new Map([...builder.querySelectorAll(CONTROLS)].map((one) => [one.id, one.value]));
@@ -63,7 +69,7 @@ async function rebuild(id, edit) {
   }
   const next = built.querySelector("[autofocus]") ?? byId(here.id) ?? built.querySelector(CONTROLS);
   if (builder.contains(here)) next.focus();
-  if (typed.length) timers[id] = setTimeout(preview, PAUSE_MS, id);
+  if (typed.length) later(id);
 }
 
 function change({ id }, edit) {
@@ -82,14 +88,13 @@ document.addEventListener("click", (event) => {
 });
 document.addEventListener("input", ({ target }) => {
   const builder = target.closest?.(".conditions");
-  if (!builder || target.matches("select, [type=radio]")) return;
-  clearTimeout(timers[builder.id]);
-  timers[builder.id] = setTimeout(preview, PAUSE_MS, builder.id);
+  if (builder && !target.matches("select, [type=radio]")) later(builder.id);
 });
 document.addEventListener("change", ({ target }) => {
   const builder = target.closest?.(".conditions");
   if (builder && target.matches(".field-of, .how-of")) change(builder, `${builder.dataset.edit}-preview`);
-  else if (builder) preview(builder.id);
+  // A field is left by pressing a button, which must not move before it is released.
+  else if (builder) later(builder.id);
   else if (target.matches("[name=where]")) for (const one of findAll(".conditions")) preview(one.id);
 });
 // Those that are not folded.
