@@ -89,6 +89,8 @@ def test_when_unread_is_empty_a_view_of_hidden_feeds_is_offered_and_j_goes_there
     alice.post("/v1/views", {"name": "Seen ones", "query": "seen is:unread"}, status=201)
     alice.post("/v1/views", {"name": "Quiet ones", "query": "quiet is:unread"}, status=201)
     page = reader.go("/unread")
+    expect(page.locator(".row-title")).to_have_text("Seen")
+    expect(page.locator(".go-on")).to_have_count(0)
     mark_all(page)
     expect(page.locator("#list").get_by_role("link", name="Go to Quiet ones")).to_be_visible()
     reader.press("j")

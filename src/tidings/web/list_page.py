@@ -131,7 +131,7 @@ def list_page(
         beside = overview(lists.db, context, listing) if is_split and not (after or before) else Overview()
         asks_index = needs_index(listing.entry_filter.search, listing.entry_filter.query)
         is_indexing = asks_index and search_index.is_behind(lists.db, user.id)
-        is_all_read = not (after or before or any(one.status is EntryStatus.UNREAD for one in found))
+        is_all_read = not (after or before or any(one.status == EntryStatus.UNREAD for one in found))
         next_list = next_unread(lists.db, context, listing, has_rows=bool(shown)) if is_all_read else None
     counts_results = listing.name == "search" and listing.has_search
     # What a page comes after, or before, has entries on its other side.
