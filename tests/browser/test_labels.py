@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from browser.page_checks import findings, sticking_out
 from browser.readers import SCREENS, TIMEOUT_MS, Reader, reading
@@ -125,3 +125,110 @@ def test_an_entry_gets_the_label_that_it_is_dropped_on(
         expect(row.locator(".row-label", has_text="Work")).to_be_visible()
     (entry,) = alice.entries()
     assert sorted(label["title"] for label in alice.get(f"/v1/entries/{entry['id']}")["labels"]) == ["Later", "Work"]
+
+
+def test_a_new_label_has_a_colour_of_its_own_unless_another_is_chosen(
+    reader: Reader, alice: Person, site: Publisher
+) -> None:
+    alice.has_feed(site, items=["One"])
+    (entry,) = alice.entries()
+    alice.service.services.entries.labels.create(alice.id, "Work", "red")
+    page = reader.go(f"/unread/{entry['id']}")
+    reader.wait_for_part("labels")
+
+    def type_name(name: str) -> None:
+        page.locator("[popovertarget=entry-menu]:visible").first.click()
+        page.get_by_role("button", name="Labels …").click()
+        page.get_by_label("Find or add a label").fill(name)
+
+    colours = page.get_by_role("group", name="Colour of a new label")
+    type_name("wor")
+    expect(colours).to_be_hidden()
+    page.get_by_label("Find or add a label").fill("Later")
+    expect(colours.get_by_role("radio", name="Orange")).to_be_checked()
+    assert findings(page, in_the_dark=False) == []
+    with page.expect_response("**/labels"):
+        page.get_by_label("Find or add a label").press("Enter")
+    expect(page.locator("#article .labels [data-color=orange]")).to_have_text("Later")
+
+    type_name("Bread")
+    colours.get_by_title("Teal").click()
+    with page.expect_response("**/labels"):
+        page.get_by_label("Find or add a label").press("Enter")
+    expect(page.locator("#article .labels [data-color=teal]")).to_have_text("Bread")
+    reader.go("/labels")
+    expect(page.locator("form.new select")).to_have_value("yellow")
+
+
+class Finger:
+    """A finger on the screen, which the browser's protocol moves."""
+
+    def __init__(self, page: Page) -> None:
+        self._session = page.context.new_cdp_session(page)
+
+    def send(self, kind: str, *points: tuple[float, float]) -> None:
+        touches = [{"x": x, "y": y} for x, y in points]
+        self._session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": touches})
+
+
+def centre(target: Locator) -> tuple[float, float]:
+    target.scroll_into_view_if_needed()
+    box = target.bounding_box()
+    assert box
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def test_a_long_touch_on_a_row_gives_labels(
+    browser: Browser, service: RunningService, alice: Person, site: Publisher
+) -> None:
+    alice.has_feed(site, items=["Rain", "Snow"])
+    for name in ("Work", "Later"):
+        alice.service.services.entries.labels.create(alice.id, name)
+    with reading(browser, service, **SCREENS["phone"]) as reader:
+        reader.set_session(alice)
+        page = reader.go("/unread")
+        reader.wait_for_part("touch")
+        row = page.locator(".row", has_text="Snow")
+        finger = Finger(page)
+        finger.send("touchStart", centre(row.locator(".row-title")))
+        expect(page.locator("dialog.held")).to_be_visible()
+        finger.send("touchEnd")
+        expect(page.locator("dialog.held")).to_contain_text("Snow")
+        assert findings(page) == []
+        assert sticking_out(page) == []
+        page.locator("dialog.held").get_by_label("Work").check()
+        page.locator("dialog.held").get_by_role("button", name="Save").click()
+        reader.wait_for_text("Labels saved.")
+        expect(row.locator(".row-label")).to_have_text("Work")
+        # The article was not opened, and a short touch opens it.
+        assert page.url.endswith("/unread")
+
+        finger.send("touchStart", centre(row.locator(".row-title")))
+        page.locator("dialog.held").get_by_role("button", name="Mark above as read").press("Enter")
+        finger.send("touchEnd")
+        reader.wait_for_text("marked read")
+        expect(page.locator(".row.unread .row-title")).to_have_text(["Snow"])
+    assert alice.entries(status="unread")[0]["title"] == "Snow"
+
+
+def test_labels_are_dragged_into_their_order_with_a_finger(
+    browser: Browser, service: RunningService, alice: Person
+) -> None:
+    for name in ("Bread", "Later", "Work"):
+        alice.service.services.entries.labels.create(alice.id, name)
+    with reading(browser, service, **SCREENS["phone"]) as reader:
+        reader.set_session(alice)
+        page = reader.go("/labels")
+        reader.wait_for_part("lines")
+        lines = page.locator("#labels > li")
+        x, y = centre(lines.nth(2).locator(".handle"))
+        top = lines.nth(0).bounding_box()
+        assert top
+        finger = Finger(page)
+        finger.send("touchStart", (x, y))
+        finger.send("touchMove", (x, (y + top["y"]) / 2))
+        finger.send("touchMove", (x, top["y"] + 3))
+        with page.expect_response("**/move"):
+            finger.send("touchEnd")
+        expect(lines.nth(0).get_by_label("Name")).to_have_value("Work")
+    assert names(alice) == ["Work", "Bread", "Later"]

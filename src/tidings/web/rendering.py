@@ -45,6 +45,7 @@ from tidings.web import language
 from tidings.web.assets import Assets
 from tidings.web.context import PageResponse, RequestContext
 from tidings.web.devices import CHOICES
+from tidings.web.label_colors import COLOR_NAMES
 from tidings.web.message_translation import translated
 from tidings.web.settings_menu import MenuItem
 from tidings.web.shortcuts import key_hints, key_table, shown_key
@@ -90,6 +91,7 @@ class Renderer:
             "_": _shown(language.gettext),
             "ngettext": _shown(language.ngettext),
             "densities": CHOICES["density"],
+            "label_colors": COLOR_NAMES,
             "asset": lambda name: base_path + assets.path(name),
             "script_parts": assets.parts,
             "icon": partial(_icon, sprite),

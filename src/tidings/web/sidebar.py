@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from tidings.base.text import normalize_for_search, sort_key
 from tidings.domain.accounts.users import User
-from tidings.domain.entries.labels import Label
+from tidings.domain.entries.labels import Label, suggested_color
 from tidings.domain.feeds.categories import SEPARATOR, Category, CategoryTree
 from tidings.services import Services
 from tidings.services.entries.view_counts import ViewCounts
@@ -194,6 +194,11 @@ class Sidebar:
     def shown_labels(self, label_id: int | None) -> list[Label]:
         """Return the labels that a page lists: the first ones, and the current one."""
         return [label for place, label in enumerate(self.labels) if place < MAX_LABELS or label.id == label_id]
+
+    @property
+    def new_label_color(self) -> str:
+        """The colour that a new label has unless another is chosen."""
+        return suggested_color(self.labels)
 
     def category(self, category_id: int) -> CategoryLine | None:
         return next((line for line in self.categories if line.category.id == category_id), None)

@@ -6,6 +6,9 @@ an import makes a category with the name of a label, apps show the category.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
+
 from msgspec import Struct
 
 from tidings.base.errors import InvalidInput
@@ -63,6 +66,12 @@ def validate_color(color: str) -> str:
         text = msg("{color} is not one of the colours {colors}.", color=repr(color[:40]), colors=", ".join(COLORS))
         raise InvalidInput(text, field="color")
     return color
+
+
+def suggested_color(labels: Iterable[Label]) -> str:
+    """Return the colour for a new label: the first of COLORS that the fewest labels have."""
+    uses = Counter(label.color for label in labels)
+    return min(COLORS, key=lambda color: uses[color])
 
 
 def validate_position(position: int) -> int:

@@ -134,13 +134,15 @@ class Labels:
                 # Last, so that an entry that is saved because of its star has its labels.
                 write_states(db, user, StateChange(user.id, mine, status, starred), now, self._listeners)
 
-    def set_of_entry(self, user_id: int, entry_id: int, label_ids: Collection[int], new_name: str = "") -> None:
+    def set_of_entry(
+        self, user_id: int, entry_id: int, label_ids: Collection[int], new_name: str = "", new_color: str = ""
+    ) -> None:
         """Give an entry exactly these labels. Ids of labels that are not the user's are ignored.
 
-        new_name: a label to give as well, which is created if there is none; "" for none. Raises NotFound for the
-        entry, and InvalidInput for a name that is invalid or belongs to a category.
+        new_name: a label to give as well, which is created, with new_color, if there is none; "" for none. Raises
+        NotFound for the entry, and InvalidInput for a name that is invalid or belongs to a category, and for a colour.
         """
-        name = validate_name(new_name) if new_name.strip() else ""
+        name, color = validate_name(new_name) if new_name.strip() else "", validate_color(new_color)
         with self._database.writing() as db:
             (entry_id,) = duplicates.originals_or_selves(db, user_id, [entry_id])
             counters.lock(db, user_id, [owned_entry(db, user_id, entry_id).feed_id])
@@ -148,17 +150,17 @@ class Labels:
             wanted = set(label_ids)
             if name:
                 _ensure_no_category(db, user_id, name)
-                wanted.add(_id_of(db, user_id, name))
+                wanted.add(_id_of(db, user_id, name, color))
             present = {label.id for label in labels.of_entries(db, user_id, [entry_id]).get(entry_id, ())}
             labels.attach(db, user_id, labels.lock(db, user_id, wanted - present), [entry_id])
             if surplus := sorted(present - wanted):
                 labels.detach(db, user_id, surplus, [entry_id], now=self._clock())
 
 
-def _id_of(db: Write, user_id: int, name: str) -> int:
-    """Return the id of a label, which is created if there is none."""
+def _id_of(db: Write, user_id: int, name: str, color: str) -> int:
+    """Return the id of a label, which is created with this colour if there is none."""
     key = normalize_for_search(name)
-    labels.add_missing(db, user_id, {key: name})
+    labels.add_missing(db, user_id, {key: name}, color)
     label = labels.by_key(db, user_id, key)
     # Labels are deleted by transactions that hold the counters, as the caller does.
     assert label is not None

@@ -191,10 +191,13 @@ def ensure(db: Write, user_id: int, names: Mapping[str, str], others: Iterable[s
     return {row["name_key"]: row["id"] for row in db.rows(_lock_by_key, user=user_id, keys=sorted({*names, *others}))}
 
 
-def add_missing(db: Write, user_id: int, names: Mapping[str, str]) -> None:
+def add_missing(db: Write, user_id: int, names: Mapping[str, str], color: str = "") -> None:
     """Add the labels that the user does not have. names: the names as written, by case-folded name."""
     # Sorted: transactions that add the same names wait for each other in one order.
-    rows = [{"user_id": user_id, "name": name, "name_key": name_key} for name_key, name in sorted(names.items())]
+    rows = [
+        {"user_id": user_id, "name": name, "name_key": name_key, "color": color}
+        for name_key, name in sorted(names.items())
+    ]
     db.run_many(upsert(labels, ["user_id", "name_key"]), rows)
     if rows:
         # Clients get all labels when one has changed, so that any id will do.

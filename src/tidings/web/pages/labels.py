@@ -4,32 +4,21 @@ from __future__ import annotations
 
 from tidings.base.errors import InvalidInput
 from tidings.domain.accounts.users import User
-from tidings.domain.entries.labels import Label, LabelCounts
+from tidings.domain.entries.labels import Label, LabelCounts, suggested_color
 from tidings.http.binding import Form, Query, parse_id
 from tidings.http.endpoints import Routes
 from tidings.services import Services
+from tidings.services.entries.entries import owned_entry
 from tidings.services.entries.labels import owned_label
 from tidings.storage.entries import labels
 from tidings.web import security
 from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.field_errors import field_error
-from tidings.web.language import N_, _
+from tidings.web.label_colors import COLOR_NAMES
+from tidings.web.language import _
 from tidings.web.message_translation import translated
 
 routes = Routes()
-
-
-# As the page names the colours.
-COLOR_NAMES = {
-    "red": N_("Red"),
-    "orange": N_("Orange"),
-    "yellow": N_("Yellow"),
-    "green": N_("Green"),
-    "teal": N_("Teal"),
-    "blue": N_("Blue"),
-    "purple": N_("Purple"),
-    "pink": N_("Pink"),
-}
 
 
 class LabelForm(Form, frozen=True):
@@ -107,10 +96,21 @@ class EntryLabelsForm(Form, frozen=True):
     """Ids of the labels that the entry is to have."""
     new: str = ""
     """Name of an additional label."""
+    color: str = ""
+    """Its colour, if there is no such label yet."""
     back: str = ""
     """The page to return to."""
     add: int | None = None
     """Id of a label to give besides those that the entry has: what the entry was dragged onto."""
+
+
+@routes.get("/entries/{entry_id}/labels")
+def show_entry_labels(context: RequestContext, entry_id: int) -> PageResponse:
+    """Show the labels of an entry that is not open: what a long touch on its row asks for."""
+    with context.services.reading() as db:
+        entry = owned_entry(db, context.caller.id, entry_id)
+        given = labels.of_entries(db, context.caller.id, [entry_id]).get(entry_id, [])
+    return PageResponse("entry_labels.html", {"title": _("Labels"), "entry": entry, "labels": given})
 
 
 @routes.post("/entries/{entry_id}/labels")
@@ -124,7 +124,7 @@ def set_labels(caller: User, services: Services, entry_id: int, form: EntryLabel
         return Redirect(back, _("Label %(name)s added.", name=label.name))
     chosen = [parse_id("label", text) for text in form.label]
     try:
-        services.entries.labels.set_of_entry(caller.id, entry_id, chosen, form.new)
+        services.entries.labels.set_of_entry(caller.id, entry_id, chosen, form.new, form.color)
     except InvalidInput as error:
         return Redirect(back, translated(error.text))
     return Redirect(back, _("Labels saved."))
@@ -144,7 +144,7 @@ def _page(
     values = {
         "title": _("Labels"),
         "place": "labels",
-        "form": form or LabelForm(),
+        "form": form or LabelForm(color=suggested_color(listed)),
         "changing": changing,
         "moved": moved or LabelsQuery(),
         "colors": COLOR_NAMES,

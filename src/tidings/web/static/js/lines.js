@@ -24,26 +24,65 @@ let dragged = null;
 const lines = () => [...dragged.parentElement.children];
 let from = 0;
 
-document.addEventListener("dragstart", ({ target, dataTransfer }) => {
+function start(target) {
   dragged = target.closest?.(".handle")?.closest("li");
-  if (!dragged) return;
-  from = lines().indexOf(dragged);
-  dataTransfer.setDragImage(dragged, 0, 0);
-});
-document.addEventListener("dragover", (event) => {
-  const line = dragged && event.target.closest?.(".categories > li");
-  if (!line) return;
-  event.preventDefault();
+  if (dragged) from = lines().indexOf(dragged);
+}
+
+// The others move: an element that leaves its place for a moment loses the finger that is on it.
+function moveTo(line, y) {
   if (line === dragged) return;
   const { top, height } = line.getBoundingClientRect();
-  if (event.clientY < top + height / 2) line.before(dragged);
-  else line.after(dragged);
-});
-document.addEventListener("drop", (event) => dragged && event.preventDefault());
-document.addEventListener("dragend", async () => {
+  const isBefore = y < top + height / 2;
+  if (lines().indexOf(line) < lines().indexOf(dragged)) {
+    const last = isBefore ? line.previousElementSibling : line;
+    while (dragged.previousElementSibling !== last) dragged.after(dragged.previousElementSibling);
+  } else {
+    const first = isBefore ? line : line.nextElementSibling;
+    while (dragged.nextElementSibling !== first) dragged.before(dragged.nextElementSibling);
+  }
+}
+
+async function stop() {
   if (!dragged) return;
   const [id, place] = [dragged.id.slice(1), lines().indexOf(dragged)];
   dragged = null;
   if (place !== from) await post(`${base}/labels/${id}/move`, { up: place + 1 }, null, null);
   if (place !== from) swap(`${base}/labels`, ["labels", "own-labels"]);
+}
+
+document.addEventListener("dragstart", ({ target, dataTransfer }) => {
+  start(target);
+  if (dragged) dataTransfer.setDragImage(dragged, 0, 0);
 });
+document.addEventListener("dragover", (event) => {
+  const line = dragged && event.target.closest?.(".categories > li");
+  if (!line) return;
+  event.preventDefault();
+  moveTo(line, event.clientY);
+});
+document.addEventListener("drop", (event) => dragged && event.preventDefault());
+document.addEventListener("dragend", stop);
+
+// With a finger or a pen, for which browsers drag nothing, or only after a long touch.
+let finger = null;
+document.addEventListener("pointerdown", ({ target, pointerType, pointerId }) => {
+  const handle = pointerType !== "mouse" && target.closest?.(".handle");
+  if (!handle) return;
+  handle.draggable = false;
+  finger = { pointerId, handle };
+  start(handle);
+});
+document.addEventListener("pointermove", ({ pointerId, clientY }) => {
+  if (pointerId !== finger?.pointerId || !dragged) return;
+  const line = lines().find((one) => clientY < one.getBoundingClientRect().bottom);
+  moveTo(line ?? lines().at(-1), clientY);
+});
+for (const name of ["pointerup", "pointercancel"]) {
+  document.addEventListener(name, ({ pointerId }) => {
+    if (pointerId !== finger?.pointerId) return;
+    finger.handle.draggable = true;
+    finger = null;
+    stop();
+  });
+}

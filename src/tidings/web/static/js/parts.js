@@ -14,7 +14,7 @@ const ELEMENTS = {
   shortcuts: ".shortcuts",
   settings: "[data-copy], [data-share], .settings-nav",
   kept: "#list[data-saved]",
-  labels: "#entry-labels",
+  labels: ".label-form",
   pictures: ".content img, .attached img, .row-picture",
 };
 const TOUCHES = ["touchstart", "touchmove", "touchend", "touchcancel"];

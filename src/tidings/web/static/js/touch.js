@@ -1,20 +1,26 @@
 // Touch gestures; parts.js calls this module for each touch. In a list, swiping a row right toggles read, left toggles
-// the star. In an article the account's gesture_nav decides; swiping right goes back to the list (with gesture_nav
+// the star, and a long touch opens its labels. In an article the account's gesture_nav decides; swiping right goes back to the list (with gesture_nav
 // "swipe" only from the left edge). In languages that run from right to left, all of this is mirrored: `dx` and `x` are
 // measured along the line.
 import { byId, find } from "./page.js";
 import { scroller } from "./lists.js";
 import { pane, toggle } from "./marks.js";
+import { withPart } from "./parts.js";
 
 const ahead = document.dir === "rtl" ? -1 : 1;
 const MIN_SWIPE_PX = 72;
 const EDGE_PX = 32;
 const MIN_PULL_PX = 96;
 const DOUBLE_TAP_MS = 350;
+const HOLD_MS = 500;
+const CLICK_MS = 400;
+const ENDS = ["touchend", "touchcancel"];
 const root = document.documentElement.dataset;
 const click = (selector) => find(selector)?.click();
 let start = null;
 let lastTap = -Infinity;
+let timer = 0;
+let isHeld = false;
 
 // Show icon and word of what the swipe does: those of the row's own button.
 function reveal(row, names, isAtEnd) {
@@ -41,7 +47,33 @@ export function touchstart(event) {
           inside: !!pane() && !target.closest("#column"),
           list: target.closest("#column:not(.beside)") && scroller().scrollTop <= 0,
         };
+  clearTimeout(timer);
+  if (start?.row) timer = setTimeout(hold, HOLD_MS);
 }
+
+// A finger that stays on a row opens what can be done with it. It does not open the article when it is lifted.
+function hold() {
+  clearTimeout(timer);
+  if (!start?.row || start.kind) return;
+  const { row } = start;
+  start = null;
+  isHeld = true;
+  // Not what keys press.
+  const stop = (event) => event.detail && (event.preventDefault(), event.stopPropagation());
+  addEventListener("click", stop, { capture: true });
+  const release = () => {
+    isHeld = false;
+    for (const name of ENDS) removeEventListener(name, release);
+    setTimeout(() => removeEventListener("click", stop, { capture: true }), CLICK_MS);
+  };
+  for (const name of ENDS) addEventListener(name, release);
+  withPart("held", ({ open }) => open(row));
+}
+// Browsers that show a menu of their own say so in time; the others wait as long.
+document.addEventListener("contextmenu", (event) => {
+  if (start?.row || isHeld) event.preventDefault();
+  hold();
+});
 
 export function touchmove(event) {
   if (!start) return;
@@ -77,12 +109,14 @@ function settle(row) {
 }
 
 export function touchcancel() {
+  clearTimeout(timer);
   settle(start?.row);
   if (start?.list) pull(0);
   start = null;
 }
 
 export function touchend(event) {
+  clearTimeout(timer);
   const { row, kind, dx = 0, dy = 0, inside, x, list } = start ?? {};
   start = null;
   if (list && kind === "scroll") {
