@@ -11,7 +11,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import lru_cache
 from operator import itemgetter
 from pathlib import Path
@@ -40,6 +40,7 @@ from tidings.base.errors import StartError, StoreUnavailable
 from tidings.base.messages import msg
 from tidings.engine import driver_statements, errors, postgresql, replica
 from tidings.engine.errors import Cause, CauseLog, ConcurrentChange, DatabaseReplaced, FileReplaced, SchemaReplaced
+from tidings.engine.kept_readers import KeptReaders
 from tidings.engine.postgresql import PostgresPool, parse_url
 from tidings.engine.replica import Replica
 
@@ -228,10 +229,31 @@ class Engines:
         else:
             self.postgres = PostgresPool(self.url, pool_size)
             self.writer = self.postgres.engine
+        self._kept = KeptReaders(
+            self._connect_reader,
+            pool_size,
+            is_sqlite=self.is_sqlite,
+            # What a pooler gives is another connection each time.
+            may_keep=lambda: self.is_sqlite or not self.postgres.is_pooled,
+        )
 
     @property
     def reader(self) -> Engine:
         return self._reader if self.is_sqlite else self.postgres.reader
+
+    def reading(self) -> AbstractContextManager[Connection]:
+        """Return the context manager of a connection for reading."""
+        return self._kept.reading()
+
+    def _connect_reader(self) -> Connection:
+        return self.reader.connect()
+
+    def connect_writer(self) -> Connection:
+        """Return a connection for writing, to be closed."""
+        if self.is_sqlite:
+            return self.writer.connect()
+        with self._kept.waiting(self.writer):
+            return self.writer.connect()
 
     def expect_revision(self, revision: str) -> None:
         """Refuse writes to an SQLite file whose schema has another revision from now on."""
@@ -266,6 +288,7 @@ class Engines:
         if not self.is_sqlite:
             return
         self._file.check()
+        self._kept.close()
         used = self._reader.pool
         self._reader.dispose(close=False)
         with self._reader.connect() as connection:
@@ -274,6 +297,7 @@ class Engines:
         self.writer.dispose()
 
     def close(self) -> None:
+        self._kept.close()
         self.reader.dispose()
         self.writer.dispose()
 
@@ -452,12 +476,12 @@ class Database:
             yield Read(connection)
         metrics.record_database_read(time.perf_counter() - started)
 
-    def _read_connection(self) -> Connection:
+    def _read_connection(self) -> AbstractContextManager[Connection]:
         if self._replica is not None and (request := replica.current_request()) is not None:
             connection = self._replica.connect(request)
             if connection is not None:
                 return connection
-        return self._engines.reader.connect()
+        return self._engines.reading()
 
     @property
     def has_replica(self) -> bool:
@@ -500,7 +524,7 @@ class Database:
         if self._replica is not None and (request := replica.current_request()):
             request.has_written = True
         try:
-            with self._write_lock(), _translated_errors(), self._engines.writer.connect() as connection:
+            with self._write_lock(), _translated_errors(), self._engines.connect_writer() as connection:
                 with connection.begin():
                     begun = time.perf_counter()
                     db = Write(connection)
