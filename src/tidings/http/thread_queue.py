@@ -13,12 +13,16 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any, Final, TypeVar
 
 from tidings.http.load import process_load
 
 R = TypeVar("R")
+# A function with its arguments, and where its result is awaited. `concurrent.futures` has futures of its own for this,
+# with a lock in each, and takes twice as long.
+_Waiting = tuple[asyncio.Future[Any], Callable[..., Any], tuple[Any, ...]]
 
 PATIENCE_S: Final = 0.02
 
@@ -46,7 +50,7 @@ class ThreadQueue:
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix=name)
         self._count = 0
         self._lock = threading.Lock()
-        self._waiting: deque[tuple[Future[Any], Callable[..., Any], tuple[Any, ...]]] = deque()
+        self._waiting: deque[_Waiting] = deque()
         self._runners: set[_Runner] = set()
         self._quick = 0
         self._watch: asyncio.TimerHandle | None = None
@@ -57,7 +61,8 @@ class ThreadQueue:
 
     async def run(self, function: Callable[..., R], *arguments: Any) -> R:
         """Return the result of the function, called in a thread."""
-        future: Future[R] = Future()
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[R] = loop.create_future()
         self._count += 1
         process_load.begin()
         try:
@@ -65,8 +70,8 @@ class ThreadQueue:
                 self._waiting.append((future, function, arguments))
                 is_started = self._start_runner()
             if not is_started and self._watch is None:
-                self._watch = asyncio.get_running_loop().call_later(PATIENCE_S, self._look_for_slow_ones)
-            return await asyncio.wrap_future(future)
+                self._watch = loop.call_later(PATIENCE_S, self._look_for_slow_ones)
+            return await future
         finally:
             self._count -= 1
             process_load.end()
@@ -108,16 +113,16 @@ class ThreadQueue:
     def _run_all(self, runner: _Runner) -> None:
         while (taken := self._take(runner)) is not None:
             future, function, arguments = taken
-            if not future.set_running_or_notify_cancel():
+            if future.cancelled():
                 continue
             try:
                 result = function(*arguments)
             except BaseException as error:  # noqa: BLE001 - it is raised where the result is awaited
-                future.set_exception(error)
+                _report(future, None, error)
             else:
-                future.set_result(result)
+                _report(future, result, None)
 
-    def _take(self, runner: _Runner) -> tuple[Future[Any], Callable[..., Any], tuple[Any, ...]] | None:
+    def _take(self, runner: _Runner) -> _Waiting | None:
         """Return what to call next; None if nothing waits, or if others have taken the place of a slow one."""
         with self._lock:
             if runner.is_slow and self._quick < self._max_concurrency:
@@ -129,3 +134,20 @@ class ThreadQueue:
                 return None
             runner.started = time.monotonic()
             return self._waiting.popleft()
+
+
+def _report(future: asyncio.Future[Any], result: Any, error: BaseException | None) -> None:
+    """Let the event loop know what a function returned or raised. Called in a thread."""
+    # Nobody waits any more if the loop is closed.
+    with suppress(RuntimeError):
+        future.get_loop().call_soon_threadsafe(_end, future, result, error)
+
+
+def _end(future: asyncio.Future[Any], result: Any, error: BaseException | None) -> None:
+    """Set what a function returned or raised, in the event loop. Who waited for it may have given up."""
+    if future.cancelled():
+        return
+    if error is None:
+        future.set_result(result)
+    else:
+        future.set_exception(error)
