@@ -9,7 +9,9 @@ from contextlib import ExitStack, closing
 import pytest
 from sqlalchemy import insert, text
 
-from tidings.base.errors import StoreUnavailable
+from support.databases import PostgresDatabases
+from tidings.base.errors import NotFound, StoreUnavailable
+from tidings.base.messages import verbatim
 from tidings.base.times import Instant
 from tidings.engine import kept_readers
 from tidings.engine.database import Database, Read
@@ -130,3 +132,61 @@ def test_one_that_was_unused_for_long_is_tested_by_the_pool(small: Database, mon
     monkeypatch.setattr(kept_readers, "PING_AFTER_IDLE_S", -1.0)
     monkeypatch.setattr("tidings.engine.postgresql.PING_AFTER_IDLE_S", -1.0)
     assert failures(small) == failures(small)
+
+
+MODE = text("SHOW plan_cache_mode")
+ONCE, EACH_TIME = "force_generic_plan", "force_custom_plan"
+
+
+def mode(database: Database, *, by_key: bool) -> str:
+    with database.reading(by_key=by_key) as db:
+        return str(db.scalar(MODE))
+
+
+def test_only_statements_that_find_rows_by_key_are_planned_once(small: Database) -> None:
+    if small.is_sqlite:
+        pytest.skip("SQLite has no plans for other values")
+    # It is set when a connection is kept.
+    mode(small, by_key=True)
+    for _ in range(3):
+        assert mode(small, by_key=True) == ONCE
+        assert mode(small, by_key=False) == EACH_TIME
+        with small.writing(by_key=True) as db:
+            assert db.scalar(MODE) == ONCE
+        with small.writing() as db:
+            assert db.scalar(MODE) == EACH_TIME
+
+
+def test_a_connection_that_leaves_those_by_key_plans_each_time_again(small: Database) -> None:
+    if small.is_sqlite:
+        pytest.skip("SQLite has no plans for other values")
+    mode(small, by_key=True)
+    with pytest.raises(RuntimeError), small.reading(by_key=True) as db:
+        fail_after(db)
+    mode(small, by_key=True)
+    with ExitStack() as stack:
+        # All of the pool, by which those that are kept are closed.
+        for _ in range(SIZE):
+            assert stack.enter_context(small.writing()).scalar(MODE) == EACH_TIME
+
+
+def test_an_answer_that_is_an_error_of_ours_leaves_the_connection_as_it_is(small: Database) -> None:
+    failures(small)
+    with small.reading() as db:
+        first = connection_of(db)
+    with pytest.raises(NotFound), small.reading():
+        raise NotFound(verbatim("nothing"))
+    with small.reading() as db:
+        assert connection_of(db) == first
+
+
+def test_partitions_are_planned_for_the_values(postgres_url: str) -> None:
+    """A plan for all values would open all partitions."""
+    with (
+        closing(PostgresDatabases(postgres_url, partitions=2)) as partitioned,
+        partitioned.migrated() as url,
+        closing(Database(url, pool_size=SIZE)) as database,
+    ):
+        assert [mode(database, by_key=True) for _ in range(3)] == [EACH_TIME] * 3
+        with database.writing(by_key=True) as db:
+            assert db.scalar(MODE) == EACH_TIME

@@ -231,19 +231,28 @@ class Engines:
             self.writer = self.postgres.engine
         self._kept = KeptReaders(
             self._connect_reader,
-            pool_size,
+            pool_size // 2 if self.is_sqlite else pool_size // 4,
             is_sqlite=self.is_sqlite,
             # What a pooler gives is another connection each time.
             may_keep=lambda: self.is_sqlite or not self.postgres.is_pooled,
         )
+        self._kept_by_key = self._kept
+        if not self.is_sqlite:
+            self._kept_by_key = KeptReaders(
+                self._connect_reader,
+                pool_size // 4,
+                is_sqlite=False,
+                may_keep=lambda: postgresql.may_plan_once(self.postgres.engine.dialect),
+                plans_once=True,
+            )
 
     @property
     def reader(self) -> Engine:
         return self._reader if self.is_sqlite else self.postgres.reader
 
-    def reading(self) -> AbstractContextManager[Connection]:
-        """Return the context manager of a connection for reading."""
-        return self._kept.reading()
+    def reading(self, *, by_key: bool) -> AbstractContextManager[Connection]:
+        """Return the context manager of a connection for reading. by_key: see `Database.reading`."""
+        return self._kept_by_key.reading() if by_key else self._kept.reading()
 
     def _connect_reader(self) -> Connection:
         return self.reader.connect()
@@ -252,7 +261,7 @@ class Engines:
         """Return a connection for writing, to be closed."""
         if self.is_sqlite:
             return self.writer.connect()
-        with self._kept.waiting(self.writer):
+        with self._kept.waiting(self.writer), self._kept_by_key.waiting(self.writer):
             return self.writer.connect()
 
     def expect_revision(self, revision: str) -> None:
@@ -298,6 +307,7 @@ class Engines:
 
     def close(self) -> None:
         self._kept.close()
+        self._kept_by_key.close()
         self.reader.dispose()
         self.writer.dispose()
 
@@ -469,19 +479,24 @@ class Database:
         return self._engines.writer
 
     @contextmanager
-    def reading(self) -> Iterator[Read]:
+    def reading(self, *, by_key: bool = False) -> Iterator[Read]:
+        """Yield a connection for reading.
+
+        by_key: statements find rows by their keys alone, and the same plan is right for all values. PostgreSQL then
+        makes it once.
+        """
         started = time.perf_counter()
         self._uses += 1
-        with _translated_errors(), self._read_connection() as connection:
+        with _translated_errors(), self._read_connection(by_key=by_key) as connection:
             yield Read(connection)
         metrics.record_database_read(time.perf_counter() - started)
 
-    def _read_connection(self) -> AbstractContextManager[Connection]:
+    def _read_connection(self, *, by_key: bool) -> AbstractContextManager[Connection]:
         if self._replica is not None and (request := replica.current_request()) is not None:
             connection = self._replica.connect(request)
             if connection is not None:
                 return connection
-        return self._engines.reading()
+        return self._engines.reading(by_key=by_key)
 
     @property
     def has_replica(self) -> bool:
@@ -518,7 +533,8 @@ class Database:
                 yield Read(connection)
 
     @contextmanager
-    def writing(self) -> Iterator[Write]:
+    def writing(self, *, by_key: bool = False) -> Iterator[Write]:
+        """Yield a transaction. by_key: see `reading`."""
         requested = begun = time.perf_counter()
         self._uses += 1
         if self._replica is not None and (request := replica.current_request()):
@@ -528,6 +544,8 @@ class Database:
                 with connection.begin():
                     begun = time.perf_counter()
                     db = Write(connection)
+                    if by_key and postgresql.may_plan_once(connection.dialect):
+                        db.run(postgresql.PLAN_ONCE_IN_TRANSACTION)
                     yield db
                     db.finish()
                 if db.channels:

@@ -2,6 +2,8 @@
 
 The pool of SQLAlchemy makes a connection ready when it is taken, and resets it when it is given back. That takes longer
 than what most reads ask of the database: 25 µs on SQLite, 100 on PostgreSQL.
+
+Those for reads by key plan each statement once, until they go back to the pool: see `postgresql.plan_once`.
 """
 
 from __future__ import annotations
@@ -13,26 +15,36 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from sqlalchemy import Connection, Engine
+from sqlalchemy.exc import SQLAlchemyError
 
+from tidings.base.errors import TidingsError
+from tidings.engine import postgresql
 from tidings.engine.postgresql import PING_AFTER_IDLE_S
 
-# Of one database. The rest of its pool is for those who wait for a connection.
-MAX_KEPT: Final = 4
+_PLANS_ONCE: Final = "plans_once"
 
 
 class KeptReaders:
     """Some connections of a pool, ready to read.
 
-    open_new: takes one from the pool. pool_size: of this pool, which may be that of the writers, too.
+    open_new: takes one from the pool. most: how many; others may need some of this pool.
     is_sqlite: each read is a transaction. Otherwise each statement is one. may_keep: asked after each read.
+    plans_once: PostgreSQL plans their statements once.
     """
 
     def __init__(
-        self, open_new: Callable[[], Connection], pool_size: int, *, is_sqlite: bool, may_keep: Callable[[], bool]
+        self,
+        open_new: Callable[[], Connection],
+        most: int,
+        *,
+        is_sqlite: bool,
+        may_keep: Callable[[], bool],
+        plans_once: bool = False,
     ) -> None:
         self._open_new = open_new
         self._may_keep = may_keep
-        self._most = min(MAX_KEPT, pool_size // 2)
+        self._most = most
+        self._plans_once = plans_once
         self._is_sqlite = is_sqlite
         self._kept: list[tuple[Connection, float]] = []
         self._waiting = 0
@@ -44,8 +56,11 @@ class KeptReaders:
         connection = self._take() or self._wait_for_new()
         try:
             yield connection
+        except TidingsError:
+            self._give_back(connection)
+            raise
         except BaseException:
-            connection.close()
+            _close(connection)
             raise
         self._give_back(connection)
 
@@ -68,7 +83,7 @@ class KeptReaders:
         with self._lock:
             kept, self._kept = self._kept, []
         for connection, _ in kept:
-            connection.close()
+            _close(connection)
 
     def _wait_for_new(self) -> Connection:
         with self._lock:
@@ -91,23 +106,37 @@ class KeptReaders:
             return connection
         # The pool tests it when it is taken again.
         info = connection.info
-        connection.close()
+        _close(connection)
         info["idle_since"] = since
         return None
 
     def _give_back(self, connection: Connection) -> None:
         if connection.closed or connection.invalidated:
-            connection.close()
+            _close(connection)
             return
         if self._is_sqlite:
             _in_driver(connection, lambda driver: driver.rollback())
         may_keep = self._may_keep()
         with self._lock:
             is_kept = may_keep and not self._waiting and len(self._kept) < self._most
-            if is_kept:
-                self._kept.append((connection, time.monotonic()))
         if not is_kept:
-            connection.close()
+            _close(connection)
+            return
+        if self._plans_once and _PLANS_ONCE not in connection.info:
+            connection.info[_PLANS_ONCE] = True
+            postgresql.plan_once(connection)
+        with self._lock:
+            self._kept.append((connection, time.monotonic()))
+
+
+def _close(connection: Connection) -> None:
+    """Give a connection back to its pool, as it was when it was taken."""
+    if not connection.closed and not connection.invalidated and connection.info.pop(_PLANS_ONCE, False):
+        try:
+            postgresql.plan_each_time(connection)
+        except SQLAlchemyError:
+            connection.invalidate()
+    connection.close()
 
 
 def _in_driver(connection: Connection, function: Callable[[Any], Any]) -> None:

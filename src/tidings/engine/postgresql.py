@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 import psycopg
-from sqlalchemy import URL, Connection, Dialect, Engine, ExceptionContext, Integer, create_engine, event, make_url
+from sqlalchemy import URL, Connection, Dialect, Engine, ExceptionContext, Integer, create_engine, event, make_url, text
 from sqlalchemy.exc import InvalidatePoolError
 from sqlalchemy.pool import ConnectionPoolEntry
 
@@ -43,6 +43,11 @@ _SETTINGS = {
 }
 _SET_FOR_SESSION = "; ".join(f"SET {name} = {value}" for name, value in _SETTINGS.items())
 _SET_FOR_TRANSACTION = "; ".join(f"SET LOCAL {name} = {value}" for name, value in _SETTINGS.items())
+# For statements that find rows by their keys alone: one plan is right for all values, and planning would take longer
+# than the statement. Not where tables have partitions: such a plan would open all of them.
+_PLAN_ONCE = "plan_cache_mode = force_generic_plan"
+_PLAN_EACH_TIME = f"plan_cache_mode = {_SETTINGS['plan_cache_mode']}"
+PLAN_ONCE_IN_TRANSACTION = text(f"SET LOCAL {_PLAN_ONCE}")
 # A transaction that has read several shards of a node over several connections may not write a copied table.
 _ONE_CONNECTION = "citus.multi_shard_modify_mode TO 'sequential'"
 _READ_ONLY = "25006"
@@ -84,7 +89,15 @@ class PostgresPool:
     def __init__(self, url: URL, pool_size: int) -> None:
         self.is_pooled = False
         added = connect_arguments(url)
-        self.engine = create_engine(url, pool_size=pool_size, max_overflow=0, hide_parameters=True, connect_args=added)
+        self.engine = create_engine(
+            url,
+            pool_size=pool_size,
+            max_overflow=0,
+            # The same few, whose servers have made their plans.
+            pool_use_lifo=True,
+            hide_parameters=True,
+            connect_args=added,
+        )
         self.engine.dialect.colspecs = {**self.engine.dialect.colspecs, Integer: _UntypedInteger}
         # A read is mostly one statement: BEGIN and COMMIT around it would triple its round trips.
         self._autocommit = self.engine.execution_options(isolation_level="AUTOCOMMIT")
@@ -112,6 +125,7 @@ class PostgresPool:
         # The dialect is what statements know when they are compiled.
         dialect: Any = self.engine.dialect
         dialect.is_distributed = _has_distributed_tables(connection)
+        dialect.plans_once = not (self.is_pooled or dialect.is_distributed or _has_partitions(connection))
         if self.is_pooled:
             connection.prepare_threshold = None
         else:
@@ -158,6 +172,25 @@ def is_pooled(connection: psycopg.Connection[Any]) -> bool:
 def is_distributed(dialect: Dialect) -> bool:
     """Return whether rows of users are on several servers, as of the first connection."""
     return bool(getattr(dialect, "is_distributed", False))
+
+
+def may_plan_once(dialect: Dialect) -> bool:
+    """Return whether `plan_once` saves time, as of the first connection."""
+    return bool(getattr(dialect, "plans_once", False))
+
+
+def plan_once(connection: Connection) -> None:
+    """Let PostgreSQL plan each statement of this connection once for all values, from now on."""
+    connection.exec_driver_sql(f"SET {_PLAN_ONCE}")
+
+
+def plan_each_time(connection: Connection) -> None:
+    """Let PostgreSQL plan each statement for its values again."""
+    connection.exec_driver_sql(f"SET {_PLAN_EACH_TIME}")
+
+
+def _has_partitions(connection: psycopg.Connection[Any]) -> bool:
+    return connection.execute("SELECT FROM pg_partitioned_table LIMIT 1").fetchone() is not None
 
 
 def _has_distributed_tables(connection: psycopg.Connection[Any]) -> bool:

@@ -130,9 +130,9 @@ class Services:
     list_tags: ListTags
 
     @contextmanager
-    def reading(self) -> Iterator[Read]:
-        """Yield a read-only view of the database."""
-        with self.database.reading() as db:
+    def reading(self, *, by_key: bool = False) -> Iterator[Read]:
+        """Yield a read-only view of the database. by_key: see `Database.reading`."""
+        with self.database.reading(by_key=by_key) as db:
             yield db
 
     async def disconnect(self) -> None:

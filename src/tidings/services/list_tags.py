@@ -46,7 +46,7 @@ class ListTags:
         with_checks: it shows when feeds were checked. Such a time may be up to an hour old with an equal tag.
         Call it before the list is read: a tag may be older than its list, and never newer.
         """
-        with self._database.reading() as db:
+        with self._database.reading(by_key=True) as db:
             version = change_log.version(db, user.id)
             asked = uses_view or (lambda _view: False)
             if version is None or (

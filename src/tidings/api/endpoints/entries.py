@@ -110,7 +110,7 @@ def list_entry_ids(caller: User, services: Services, query: IdsQuery) -> EntryId
 @routes.get("/v1/entries/{entry_id}", raises=(InvalidInput, NotFound))
 def get_entry(caller: User, services: Services, style: FeedStyle, entry_id: int) -> EntryOut:
     """Get an entry. This does not mark it as read."""
-    with services.reading() as db:
+    with services.reading(by_key=True) as db:
         return serialize_entry(db, caller, entry_id, style)
 
 

@@ -131,7 +131,7 @@ class Authentication:
 
         Raises Unauthorized without credentials, UnknownApiKey and ExpiredApiKey.
         """
-        with self._database.reading() as db:
+        with self._database.reading(by_key=True) as db:
             key = api_keys.caller(db, credentials.token) if credentials.token else None
             user = key.user if key else None if credentials.token else self._by_name(db, credentials)
         if credentials.token and key is None:

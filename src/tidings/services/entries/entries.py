@@ -101,7 +101,8 @@ class Entries:
             return write_states(db, user, change, self._clock(), self._listeners)
 
     def _write_changes(self, changes: Sequence[StateChange]) -> Sequence[int]:
-        with self._database.writing() as db:
+        number = sum(len(change.entry_ids) for change in changes)
+        with self._database.writing(by_key=number <= MAX_GROUP_IDS) as db:
             if any(change.user_id != changes[0].user_id for change in changes):
                 statements.limit_waits(db, MAX_GROUP_WAIT_S)
             now = self._clock()
