@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from tidings.engine.database import Database, Write
 from tidings.net.fetch import FetchResponse
 from tidings.services.listeners import ArrivingEntries, Listeners, StoredEntries
 from tidings.services.polling.check import FeedChecker
-from tidings.services.polling.run import CheckRun
+from tidings.services.polling.run import MAX_FEEDS, CheckRun, parts
 from tidings.services.polling.store import store_updates
 from tidings.storage.accounts import users
 from tidings.storage.feeds import feeds
@@ -117,7 +118,35 @@ def test_two_documents_of_one_feed_are_ingested_one_after_the_other(
         return run
 
     both = [document("Rain"), document("Wind")]
-    checker.store_documents(both)
+    checker.store_documents([part for run in both for part in parts(run)])
 
     assert polling.titles(feed.id) == ["Rain", "Wind"]
     assert [len(one.results[feed.id].new_ids) for one in both] == [1, 1]
+
+
+def test_a_document_with_many_subscribers_does_not_keep_others_waiting(
+    database: Database, database_url: str, tmp_path: Path, site: Publisher
+) -> None:
+    polling = PollingFixture(database, database_url, tmp_path)
+    many = [polling.user(f"user{number}") for number in range(MAX_FEEDS + 5)]
+    shared = [feed_of(database, user.id, polling.subscribe(user, site.url("/many.xml"))) for user in many]
+    own = feed_of(database, many[0].id, polling.subscribe(many[0], site.url("/own.xml")))
+    checker = polling.services.polling.claims._checker
+    assert isinstance(checker, FeedChecker)
+
+    def fetched(feeds_of_source: list[Feed]) -> CheckRun:
+        run = checker.start(SourceLease(0, feeds_of_source))
+        body = b"<rss version='2.0'><channel><item><title>Rain</title><guid>rain</guid></item></channel></rss>"
+        run.response = FetchResponse(status=200, url=feeds_of_source[0].feed_url, body=body)
+        return run
+
+    async def read_both(*runs: CheckRun) -> None:
+        await asyncio.gather(*(checker._read(run) for run in runs))
+        await polling.services.disconnect()
+
+    asyncio.run(read_both(fetched(shared), fetched([own])))
+
+    with database.reading() as db:
+        stored_for = db.scalars(select(entries.c.feed_id).order_by(entries.c.id))
+    assert sorted(stored_for) == sorted(feed.id for feed in [*shared, own])
+    assert stored_for.index(own.id) <= MAX_FEEDS

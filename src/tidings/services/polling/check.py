@@ -40,7 +40,7 @@ from tidings.services.polling import decide
 from tidings.services.polling.full_content import USER_TIMEOUT_S, WORKER_TIMEOUT_S, FullContent
 from tidings.services.polling.lease import Outages
 from tidings.services.polling.page_reader import PageReader, items_gone
-from tidings.services.polling.run import CheckRun, EntryPreparer, Member, batches, failing
+from tidings.services.polling.run import CheckRun, EntryPreparer, Member, Part, batches, failing, parts
 from tidings.services.polling.store import (
     CheckResult,
     FeedColumns,
@@ -90,12 +90,12 @@ class FeedChecker:
         self._instance = instance
         self._outages = Outages(database, clock)
         # The next batch is collected while one is stored.
-        self._documents: Batcher[CheckRun, None] = Batcher(
+        self._documents: Batcher[Part, None] = Batcher(
             self.store_documents,
             # One thread: parsing needs the interpreter, and several threads would hold the database while they wait for
             # each other. Other workers use the other cores.
             executor=ThreadPoolExecutor(1, thread_name_prefix="ingest"),
-            weight=lambda run: max(len(run.response.body), MAX_BYTES // MAX_DOCUMENTS),
+            weight=lambda part: max(len(part.run.response.body), MAX_BYTES // MAX_DOCUMENTS),
             max_weight=MAX_BYTES,
         )
         self._finishing = Batcher(partial(write_batch, database, partial(finish, listeners=listeners)))
@@ -151,7 +151,9 @@ class FeedChecker:
             timeout_s = WORKER_TIMEOUT_S if run.lease.worker else USER_TIMEOUT_S
             run.preparer.durations = await self._full_content.durations(run, self._listeners, timeout_s=timeout_s)
         if run.changed:
-            await self._documents.add(run)
+            # One after the other: other documents are stored in between.
+            for part in parts(run):
+                await self._documents.add(part)
         elif feeds and response.links:
             unread = CheckedDocument(run.lease.lead, response)
             await asyncio.to_thread(self._listeners.tell_documents_checked, [unread])
@@ -184,9 +186,9 @@ class FeedChecker:
             run.fail([feed for feed in feeds if feed.id == feed_id], decide.AlreadySubscribed(url, other))
         return [feed for feed in feeds if feed.id not in others]
 
-    def store_documents(self, runs: Sequence[CheckRun]) -> list[None]:
+    def store_documents(self, stored: Sequence[Part]) -> list[None]:
         """Parse documents and store their entries; the results are in the runs."""
-        for batch in batches((run, feed) for run in runs for feed in run.changed):
+        for batch in batches((part.run, feed) for part in stored for feed in part.feeds):
             documents: dict[int, ParsedFeed] = {}
             for run, feed in batch:
                 with failing((run, feed)):
@@ -194,11 +196,11 @@ class FeedChecker:
             if readable := [(run, feed) for run, feed in batch if feed.id in documents]:
                 with failing(*readable):
                     self._store_entries(readable, documents)
-        now = self._clock()
-        self._listeners.tell_documents_checked([run.checked(now) for run in runs if run.stored])
-        for run in runs:
+        now, done = self._clock(), [part.run for part in stored if part.is_last]
+        self._listeners.tell_documents_checked([run.checked(now) for run in done if run.stored])
+        for run in done:
             run.free()
-        return [None] * len(runs)
+        return [None] * len(stored)
 
     def _store_entries(self, members: Sequence[Member], documents: Mapping[int, ParsedFeed]) -> None:
         """documents: by feed id."""
@@ -207,13 +209,13 @@ class FeedChecker:
             owners = users.get_many(db, {feed.user_id for _, feed in members})
             full = self._listeners.full(db, owners)
         updates: list[tuple[Member, FeedUpdate[ReadyEntry]]] = []
-        size = 0
+        # The same for all, so that feeds of one source get the same columns.
+        size, now = 0, self._clock()
         for run, feed in members:
             if feed.user_id not in owners:
                 continue
             with failing((run, feed)):
-                owner, now = owners[feed.user_id], self._clock()
-                decided = diff_entries(owner, feed, documents[feed.id], known[feed.id], now=now)
+                decided = diff_entries(owners[feed.user_id], feed, documents[feed.id], known[feed.id], now=now)
                 if decided.new and feed.user_id in full:
                     # As after any failure the validators stay: a later check gets the entries, when there is room.
                     raise full[feed.user_id]

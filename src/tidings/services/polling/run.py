@@ -251,6 +251,22 @@ class CheckRun(Struct, eq=False):
             )
 
 
+class Part(Struct, frozen=True):
+    """Feeds of a check whose entries are stored together, in one transaction or with those of other checks."""
+
+    run: CheckRun
+    feeds: Sequence[Feed]
+    is_last: bool
+    """Nothing of the document is stored afterwards."""
+
+
+def parts(run: CheckRun) -> Iterator[Part]:
+    """Yield the feeds for which the document of a check has changed, MAX_FEEDS at a time."""
+    for start in range(0, len(run.changed), MAX_FEEDS):
+        end = start + MAX_FEEDS
+        yield Part(run, run.changed[start:end], end >= len(run.changed))
+
+
 # One feed of a check.
 Member: TypeAlias = tuple[CheckRun, Feed]
 
