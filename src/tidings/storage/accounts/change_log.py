@@ -26,7 +26,7 @@ from tidings.base.times import Instant
 from tidings.domain.entries.entries import EntryStatus
 from tidings.engine import notify
 from tidings.engine.database import Read, Write
-from tidings.engine.statements import in_list, lock_rows, lockable_together
+from tidings.engine.statements import in_list, insert_rows, lock_rows, lockable_together
 from tidings.storage.schema import changes, duplicates, entries, list_versions
 
 # Columns of feeds that checks write although the feed stays as it is. No list shows them but the feeds of the API,
@@ -104,10 +104,8 @@ _select_numbers = select(list_versions.c.user_id, list_versions.c.number).where(
 )
 _is_listed = in_list(list_versions.c.user_id, "users")
 _lock = select(list_versions.c.user_id).where(_is_listed).order_by(list_versions.c.user_id).with_for_update()
-_renew = (
-    update(list_versions).where(list_versions.c.user_id == bindparam("user")).values(version=bindparam("new_version"))
-)
-_advance = _renew.values(number=list_versions.c.number + 1).returning(list_versions.c.number)
+_renew = update(list_versions).where(_is_listed).values(version=bindparam("new_version"))
+_advance = _renew.values(number=list_versions.c.number + 1).returning(list_versions.c.user_id, list_versions.c.number)
 _advance_all = update(list_versions).values(version=bindparam("new_version"), number=list_versions.c.number + 1)
 _add = insert(list_versions)
 _add_changes = insert(changes)
@@ -205,14 +203,18 @@ def _write(db: Write, noted: Mapping[int, Mapping[Kind, set[int]]]) -> None:
         # All before the first is written, in the order in which others lock them.
         for users in lockable_together(db, noted):
             lock_rows(db, _lock, users=users)
-    new, added = _new_version(), []
-    for user_id, changed in noted.items():
-        if not any(changed.values()):
-            db.run(_renew, user=user_id, new_version=new)
-        # None: the transaction has deleted the user, too.
-        elif (number := db.scalar(_advance, user=user_id, new_version=new)) is not None:
-            added.append(_row(user_id, number, new, changed))
-    db.run_many(_add_changes, added)
+    new = _new_version()
+    logged = sorted(user_id for user_id, changed in noted.items() if any(changed.values()))
+    if unlogged := sorted(noted.keys() - set(logged)):
+        db.run(_renew, users=unlogged, new_version=new)
+    # Missing: the transaction has deleted the user, too.
+    numbers: dict[int, int] = dict(db.tuples(_advance, users=logged, new_version=new)) if logged else {}
+    added = [_row(id_, numbers[id_], new, noted[id_]) for id_ in logged if id_ in numbers]
+    if len(added) > 1:
+        insert_rows(db, changes, added)
+    else:
+        # Most transactions are about one user: a statement that is kept takes a third of the time.
+        db.run_many(_add_changes, added)
     if added:
         notify.notify_afterwards(db, notify.CHANGES)
 

@@ -7,10 +7,12 @@ therefore wait for each other, and counts are still right when they are written.
 from __future__ import annotations
 
 import secrets
+from collections import defaultdict
 from collections.abc import Iterable
+from typing import Final
 
 from msgspec import Struct
-from sqlalchemy import and_, bindparam, insert, select, update
+from sqlalchemy import ColumnElement, Update, and_, bindparam, insert, select, update
 
 from tidings.domain.entries.entries import UNLISTED, EntryStatus
 from tidings.engine import statements
@@ -26,6 +28,10 @@ counted_feeds = feeds.join(
 
 Joins name the user, so that they stay on one node of a database that is distributed by user.
 """
+
+
+# How many feeds have the same changes, on average, where one statement for them is worth while.
+MIN_EQUAL: Final = 3
 
 
 class FeedCounters(Struct, frozen=True):
@@ -61,16 +67,25 @@ class CounterDelta:
             counts[column + 2] += times
 
     def write(self, db: Write) -> None:
-        """Write the changes in the order of feed ids, so that two transactions cannot deadlock.
+        """Write the changes. The caller has locked the counters, or two transactions could wait for each other.
 
-        A feed gets a new version also where its counts are the same, since its entries are not.
+        A feed gets a new version also where its counts are the same, since its entries are not. Feeds with equal
+        changes, as the subscribers of a source have them, are written by one statement.
         """
         version = new_version()
-        changes = [
-            {"feed": feed, "u": u, "r": r, "su": su, "sr": sr, "new_version": version}
-            for feed, (u, r, su, sr) in sorted(self._by_feed.items())
-        ]
-        db.run_many(_add_delta, changes)
+        feeds_of: defaultdict[tuple[int, ...], list[int]] = defaultdict(list)
+        for feed, delta in sorted(self._by_feed.items()):
+            feeds_of[tuple(delta)].append(feed)
+        if len(feeds_of) * MIN_EQUAL <= len(self._by_feed):
+            for (u, r, su, sr), ids in feeds_of.items():
+                db.run(_add_equal_delta, feeds=ids, u=u, r=r, su=su, sr=sr, new_version=version)
+        else:
+            changes = [
+                {"feed": feed, "u": u, "r": r, "su": su, "sr": sr, "new_version": version}
+                for (u, r, su, sr), ids in feeds_of.items()
+                for feed in ids
+            ]
+            db.run_many(_add_delta, changes)
 
 
 _select_by_user = select(*columns(feed_counters, FeedCounters)).where(feed_counters.c.user_id == bindparam("user"))
@@ -90,17 +105,24 @@ _lock_pairs = (
     .order_by(feed_counters.c.feed_id)
     .with_for_update()
 )
-_add_delta = (
-    update(feed_counters)
-    .where(feed_counters.c.feed_id == bindparam("feed"))
-    .values(
-        unread=feed_counters.c.unread + bindparam("u"),
-        read=feed_counters.c.read + bindparam("r"),
-        starred_unread=feed_counters.c.starred_unread + bindparam("su"),
-        starred_read=feed_counters.c.starred_read + bindparam("sr"),
-        version=bindparam("new_version"),
+
+
+def _adding(condition: ColumnElement[bool]) -> Update:
+    return (
+        update(feed_counters)
+        .where(condition)
+        .values(
+            unread=feed_counters.c.unread + bindparam("u"),
+            read=feed_counters.c.read + bindparam("r"),
+            starred_unread=feed_counters.c.starred_unread + bindparam("su"),
+            starred_read=feed_counters.c.starred_read + bindparam("sr"),
+            version=bindparam("new_version"),
+        )
     )
-)
+
+
+_add_delta = _adding(feed_counters.c.feed_id == bindparam("feed"))
+_add_equal_delta = _adding(in_list(feed_counters.c.feed_id, "feeds"))
 
 
 def list_all(db: Read, user_id: int) -> list[FeedCounters]:

@@ -122,9 +122,12 @@ def _add(db: Write, owned: Sequence[tuple[int, int, int, Instant, ReadyEntry]]) 
     for _, feed_id, _, _, entry in owned:
         delta.add(feed_id, entry.status, starred=entry.starred)
     delta.write(db)
+    ids_of: defaultdict[int, list[int]] = defaultdict(list)
     for (user_id, *_), id_ in zip(owned, ids, strict=True):
-        change_log.note(db, user_id, Kind.ENTRY, [id_])
-        change_log.note(db, user_id, Kind.NEW_ENTRY, [id_])
+        ids_of[user_id].append(id_)
+    for user_id, added in ids_of.items():
+        change_log.note(db, user_id, Kind.ENTRY, added)
+        change_log.note(db, user_id, Kind.NEW_ENTRY, added)
     return ids
 
 
@@ -408,14 +411,23 @@ def current(db: Read, owned: Collection[tuple[int, int]]) -> dict[int, CurrentFe
 
 
 def record(db: Write, results: Iterable[tuple[Feed, Mapping[str, Any]]]) -> None:
-    """Write columns of feeds that were checked. The next check of their sources is written by `touch_sources`."""
-    by_columns: defaultdict[tuple[str, ...], list[dict[str, Any]]] = defaultdict(list)
+    """Write columns of feeds that were checked. The next check of their sources is written by `touch_sources`.
+
+    Feeds that get the same values, as the subscribers of a source do, are written by one statement.
+    """
     in_order = sorted(results, key=lambda pair: pair[0].id)
-    for feed, columns in in_order:
-        values = {f"set_{name}": value for name, value in sorted(columns.items())}
-        row = values | {"feed": feed.id, "user": feed.user_id}
-        by_columns[tuple(values)].append(row)
     _note_changed(db, in_order)
+    equal: defaultdict[tuple[tuple[str, Any], ...], list[Feed]] = defaultdict(list)
+    for feed, columns in in_order:
+        equal[tuple(sorted(columns.items()))].append(feed)
+    by_columns: defaultdict[tuple[str, ...], list[dict[str, Any]]] = defaultdict(list)
+    for pairs, members in equal.items():
+        values = {f"set_{name}": value for name, value in pairs}
+        if len(members) > 1:
+            owners, ids = sorted({feed.user_id for feed in members}), [feed.id for feed in members]
+            db.run(_update_statement(tuple(values), for_many=True), users=owners, feeds=ids, **values)
+        else:
+            by_columns[tuple(values)].append(values | {"feed": members[0].id, "user": members[0].user_id})
     for names, rows in by_columns.items():
         db.run_many(_update_statement(names), rows)
 
@@ -450,7 +462,15 @@ def _lock_shown(names: tuple[str, ...]) -> Select[Any]:
 
 
 @lru_cache(maxsize=64)
-def _update_statement(names: tuple[str, ...]) -> Update:
-    """Return an UPDATE of a feed. names: of parameters, `set_` and the column; a few dozen combinations occur."""
+def _update_statement(names: tuple[str, ...], *, for_many: bool = False) -> Update:
+    """Return an UPDATE of a feed, or of a list of feeds and their users.
+
+    names: of parameters, `set_` and the column; a few dozen combinations occur.
+    """
     changed: dict[str, Any] = {name.removeprefix("set_"): bindparam(name) for name in names}
-    return update(feeds).where(feeds.c.id == bindparam("feed"), feeds.c.user_id == bindparam("user")).values(**changed)
+    chosen = (
+        (in_list(feeds.c.user_id, "users"), in_list(feeds.c.id, "feeds"))
+        if for_many
+        else (feeds.c.id == bindparam("feed"), feeds.c.user_id == bindparam("user"))
+    )
+    return update(feeds).where(*chosen).values(**changed)
