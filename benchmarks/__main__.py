@@ -16,6 +16,7 @@ def main() -> int:
         connections,
         deliveries,
         events,
+        fan_out,
         first_sync,
         growth,
         imports,
@@ -50,6 +51,7 @@ def main() -> int:
         "growth": growth.run,
         "capacity": capacity.run,
         "subscribers": subscribers.run,
+        "fan-out": fan_out.run,
     }
     chosen = sys.argv[1:] or list(known)
     if unknown := [name for name in chosen if name not in known]:
