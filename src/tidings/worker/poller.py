@@ -79,8 +79,8 @@ class Poller:
 
     @property
     def is_busy(self) -> bool:
-        """Whether claimed sources wait for a free slot."""
-        return bool(self._queue)
+        """Whether sources wait for a free slot: claimed ones, or others that a claim had no room for."""
+        return bool(self._queue) or self._was_full
 
     async def run(self, stop: asyncio.Event) -> None:
         """Run until `stop` is set; then finish running checks within a time limit and release the claims."""
