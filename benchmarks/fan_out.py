@@ -134,7 +134,7 @@ class Others:
     def __init__(self, service: RunningService, database: Database, feed_id: int) -> None:
         token = base64.b64encode(f"reader:{PASSWORD}".encode()).decode()
         self._headers = {"Authorization": f"Basic {token}"}
-        self._connection = http.client.HTTPConnection(service.url.removeprefix("http://"), timeout=60)
+        self._address = service.url.removeprefix("http://")
         self._database = database
         self._feed_id = feed_id
 
@@ -166,9 +166,11 @@ class Others:
         _until_checked(self._database, feed_table.c.id == self._feed_id)
 
     def _read(self) -> None:
-        self._connection.request("GET", "/v1/entries?limit=100", headers=self._headers)
-        answer = self._connection.getresponse()
+        connection = http.client.HTTPConnection(self._address, timeout=60)
+        connection.request("GET", "/v1/entries?limit=100", headers=self._headers)
+        answer = connection.getresponse()
         answer.read()
+        connection.close()
         assert answer.status == 200, f"the page answered {answer.status}"
 
 
