@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -13,7 +14,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize
 from browser.page_checks import findings, sticking_out
 from demo.demo_service import DemoService, demo_service
 from demo.screenshots import invitation, sign_in
-from support.databases import SqliteDatabases
+from support.databases import Databases, PostgresDatabases
 from support.people import rss
 from tidings.http.endpoints import Endpoint
 from tidings.storage.entries import labels
@@ -61,9 +62,10 @@ _WIDTHS: Final = (320, 700, 1100)
 
 
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DemoService]:
+def demo(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> Iterator[DemoService]:
+    """On SQLite; with --long on both engines."""
     folder = tmp_path_factory.mktemp("demo")
-    with SqliteDatabases(folder).migrated() as url, demo_service(url, folder) as created:
+    with databases.migrated() as url, demo_service(url, folder) as created:
         _add_unusual_content(created)
         yield created
 
@@ -153,9 +155,18 @@ def signed_in(browser: Browser, service: DemoService, **settings: Any) -> Browse
 
 
 def collect_findings(
-    context: BrowserContext, service: DemoService, pages: dict[str, str], *, is_whole: bool
+    context: BrowserContext,
+    service: DemoService,
+    pages: dict[str, str],
+    *,
+    is_whole: bool,
+    clicks: Mapping[str, Callable[[Page, DemoService], None]] | None = None,
 ) -> dict[str, list[str]]:
-    """is_whole: whether pages are looked at in the dark, too, and the reference of the API with all operations."""
+    """Return what axe finds, by page.
+
+    is_whole: whether pages are looked at in the dark, too, and the reference of the API with all operations. clicks:
+    what leads to pages without an address; None for all of it.
+    """
     page = context.pages[0]
     found = {}
     for path, url in pages.items():
@@ -166,7 +177,7 @@ def collect_findings(
             if url == _API and not is_whole:
                 _leave_each_shape(page)
             found[path] = findings(page, in_the_dark=is_whole)
-    for name, show in _AFTER_A_CLICK.items():
+    for name, show in (_AFTER_A_CLICK if clicks is None else clicks).items():
         show(page, service)
         found[name] = findings(page, in_the_dark=is_whole)
     return {path: one for path, one in found.items() if one}
@@ -261,6 +272,22 @@ def test_axe_finds_nothing_on_any_page(
     context = signed_in(browser, demo, viewport=screen)
     assert collect_findings(context, demo, pages | others | {"the API": _API}, is_whole=everything) == {}
     context.close()
+
+
+def test_axe_finds_nothing_on_pages_with_much_data_on_postgresql(
+    browser: Browser, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    """A few pages on a phone, in the light; with --long all are looked at on both engines."""
+    option = request.config.getoption
+    if any(map(option, ("--long", "--without-postgresql", "--fast"))):
+        pytest.skip("the other tests have it, or PostgreSQL is left out")
+    server = PostgresDatabases(request.getfixturevalue("postgres_url"))
+    with server.migrated() as url, demo_service(url, tmp_path) as demo:
+        pages = ("/unread", f"/unread/{demo.entry(_EPISODE)}", "/search?query=a+page", "/feeds", "/statistics")
+        context = signed_in(browser, demo, viewport=_PHONE)
+        assert collect_findings(context, demo, dict(zip(pages, pages, strict=True)), is_whole=False, clicks={}) == {}
+        context.close()
+    server.close()
 
 
 def test_no_page_is_wider_than_the_screen(
