@@ -375,6 +375,22 @@ def test_at_the_end_the_first_of_the_queue_begins(
         expect(page.locator(".queue .name").first).to_contain_text("Episode 3")
 
 
+def test_a_recording_that_cannot_be_played_says_so(
+    browser: Browser, service: RunningService, alice: Person, site: Publisher
+) -> None:
+    (entry,) = serve_podcast(alice, site, item(site, 1))
+    site.script("/rain.wav", lambda _: Answer(b"gone", status=404))
+
+    with reading(browser, service, **PHONE) as created:
+        created.set_session(alice)
+        # Browsers log the answer.
+        created.loses_connection = True
+        page = created.go(f"/entries/{entry}")
+        created.wait_for_part("player")
+        page.locator(".player").get_by_title("Play").click()
+        created.wait_for_text("This recording cannot be played.")
+
+
 def test_the_bar_shows_a_title_in_the_direction_of_most_of_its_letters(
     browser: Browser, service: RunningService, alice: Person, site: Publisher
 ) -> None:

@@ -5,7 +5,7 @@
 // the tab's sessionStorage says.
 import { base, byId, find, findAll, words } from "./page.js";
 import { mark, post } from "./marks.js";
-import { beforeLeaving, load, replace } from "./tidings.js";
+import { announce, beforeLeaving, load, replace } from "./tidings.js";
 
 const INTERVAL_S = 10;
 const SEEK_PAUSE_MS = 800;
@@ -68,6 +68,7 @@ function connect(media, rate) {
     clearTimeout(timer);
     if (media.paused) timer = setTimeout(media.keep, SEEK_PAUSE_MS);
   });
+  media.addEventListener("error", () => announce(media.dataset.failed));
   media.addEventListener("play", () => show(media));
   media.addEventListener("ended", () => {
     savePosition(0);
