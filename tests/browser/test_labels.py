@@ -40,7 +40,7 @@ def test_typing_finds_a_label_and_enter_gives_it(reader: Reader, alice: Person, 
     page.locator("[popovertarget=entry-menu]:visible").first.click()
     page.get_by_role("button", name="Labels …").click()
     field.fill("Brand new")
-    expect(page.locator("#label-note")).to_have_text("Enter makes the label Brand new.")
+    expect(page.locator("#label-note")).to_have_text("Enter creates the label Brand new.")
     with page.expect_response("**/labels"):
         field.press("Enter")
     expect(page.locator("#article").get_by_text("Brand new").first).to_be_visible()

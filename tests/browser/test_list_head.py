@@ -135,7 +135,7 @@ def test_order_and_layout_are_chosen_for_each_list(reader: Reader, alice: Person
     expect(page.locator("#pane h1")).to_have_text("Old")
     reader.press("j")
     expect(page.locator("#pane h1")).to_have_text("New")
-    choose("As everywhere Newest first")
+    choose("Default Newest first")
     expect(page.locator("html")).to_have_attribute("data-density", "cards")
     assert alice.get("/v1/me")["entry_sorting_direction"] == usual
     reader.go("/history")

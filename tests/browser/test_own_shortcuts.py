@@ -63,16 +63,16 @@ def test_keys_that_collide_are_said_while_they_are_typed(reader: Reader) -> None
     reset = page.get_by_role("button", name="Reset Star", exact=True)
     expect(reset).to_be_hidden()
 
-    for key, told in (("m", "m is also for: Mark as read or unread"), ("g", "g is also for: Unread")):
+    for key, told in (("m", "m is already used for: Mark as read or unread"), ("g", "g is already used for: Unread")):
         star.fill(key)
         expect(error).to_have_text(told)
         expect(star).to_have_attribute("aria-invalid", "true")
-    expect(page.locator("#error-unread")).to_have_text("gu is also for: Star")
+    expect(page.locator("#error-unread")).to_have_text("gu is already used for: Star")
     star.fill("Enter")
     expect(error).to_have_text("Enter cannot be chosen as a key.")
     star.fill("")
     star.press("ArrowRight")
-    expect(error).to_have_text("→ is also for: Next")
+    expect(error).to_have_text("→ is already used for: Next")
     reset.click()
     expect(star).to_have_value("f")
     expect(page.locator(".shortcut .error:not(:empty)")).to_have_count(0)

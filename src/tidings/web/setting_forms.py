@@ -236,7 +236,7 @@ APPEARANCE = AccountForm(
                     "choice",
                     "entry_sorting_direction",
                     N_("Sort order"),
-                    N_("Of all lists that have no order of their own."),
+                    N_("For lists without an order of their own."),
                     choices=choices_of("entry_sorting_direction"),
                 ),
             ),
@@ -250,7 +250,7 @@ _CODE = {"spellcheck": "false", "autocapitalize": "none"}
 FILTERS = AccountForm(
     "/settings/filters",
     N_("Filters"),
-    N_("For entries of all feeds, when they arrive."),
+    N_("Applied to new entries of all feeds."),
     (
         Group(
             "",
@@ -266,7 +266,7 @@ FILTERS = AccountForm(
                     "area",
                     "keep_filter_entry_rules",
                     N_("Keep only"),
-                    N_("Entries that match none of these never appear."),
+                    N_("Only entries that match one of these appear."),
                     more=_CODE,
                 ),
             ),

@@ -50,7 +50,7 @@ GROUPS: Final = (
             "comments": N_("Comments"),
             "comments_here": N_("Open the comments in this tab"),
             "toggle_read": N_("Mark as read or unread"),
-            "toggle_read_and_go_back": N_("Mark as read or unread, then go to the previous"),
+            "toggle_read_and_go_back": N_("Mark as read or unread, then go to the previous entry"),
             "star": N_("Star"),
             "save": N_("Save"),
             "share": N_("Share by public link"),

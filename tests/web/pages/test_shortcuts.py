@@ -70,9 +70,9 @@ def test_the_default_keys_come_back(reader: Visitor, alice: Person) -> None:
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
-        ({"star": "m"}, "m is also for: Mark as read or unread"),
-        ({"star": "g"}, "g is also for: Unread"),
-        ({"star": "jx"}, "jx is also for: Next"),
+        ({"star": "m"}, "m is already used for: Mark as read or unread"),
+        ({"star": "g"}, "g is already used for: Unread"),
+        ({"star": "jx"}, "jx is already used for: Next"),
         ({"star": "Enter"}, "Enter cannot be chosen as a key."),
         ({"star": "Escape"}, "Escape cannot be chosen as a key."),
         ({"star": "\U0001f600"}, "cannot be chosen as a key."),

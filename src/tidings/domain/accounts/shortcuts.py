@@ -134,7 +134,7 @@ def key_problems(shortcuts: Shortcuts) -> list[KeyProblem]:
             continue
         others = [name for other, name in owners if name != command and _collide(key, other)]
         if others:
-            text = msg("{key} is a key of {command} already.", key=key, command=others[0])
+            text = msg("{key} is already used for {command}.", key=key, command=others[0])
             found.append(KeyProblem(command, key, text, others[0]))
     return found
 

@@ -73,4 +73,4 @@ def _typed(keys: tuple[str, ...]) -> str:
 def _problem_text(problem: KeyProblem) -> str:
     if not problem.other:
         return translated(problem.text)
-    return _("%(key)s is also for: %(command)s", key=sign(problem.key), command=_(LABELS[problem.other]))
+    return _("%(key)s is already used for: %(command)s", key=sign(problem.key), command=_(LABELS[problem.other]))

@@ -1,5 +1,5 @@
 // Handles between the columns of wide windows: dragged, or moved with the arrow keys; a double click, or Home, gives the
-// column its usual width again. Widths have steps, which the styles know, so that the first HTML of a page is right.
+// column its default width. Widths have steps, which the styles know, so that the first HTML of a page is right.
 import { base, byId, words } from "./page.js";
 import { post } from "./marks.js";
 
@@ -19,7 +19,7 @@ function add(id, [name, least, most]) {
   handle.role = "separator";
   handle.tabIndex = 0;
 
-  // width: in pixels; "" for the usual one.
+  // width: in pixels; "" for the default.
   function show(width) {
     if (width === "") delete root[name];
     else root[name] = Math.max(least, Math.min(most, Math.round(width / STEP_PX) * STEP_PX));
