@@ -21,6 +21,7 @@ def test_rows_build_a_query_and_show_what_it_finds(reader: Reader, alice: Person
     page = reader.go(path)
     matches = page.locator(".matches")
     expect(matches).to_contain_text("3 stored entries match")
+    expect(page.get_by_label("Field, condition 1").locator("option").first).to_have_text("Title or text")
 
     page.get_by_label("Field, condition 1").select_option("title")
     expect(page.get_by_label("Comparison, condition 1").locator("option")).to_have_count(4)

@@ -17,7 +17,7 @@ from tidings.base.conditions import Condition
 from tidings.content.rules.filter_conditions import EXPRESSIONS, condition_of, expression_of
 from tidings.content.rules.regex import compile_regex
 
-ANY: Final = "any"
+ANY: Final = "list"
 """The field of all rows: address, title, author or a tag."""
 HOWS: Final[dict[str, tuple[str, ...]]] = {ANY: EXPRESSIONS}
 
