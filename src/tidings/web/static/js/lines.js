@@ -35,11 +35,11 @@ function moveTo(line, y) {
   const { top, height } = line.getBoundingClientRect();
   const isBefore = y < top + height / 2;
   if (lines().indexOf(line) < lines().indexOf(dragged)) {
-    const last = isBefore ? line.previousElementSibling : line;
-    while (dragged.previousElementSibling !== last) dragged.after(dragged.previousElementSibling);
+    const before = isBefore ? line.previousElementSibling : line;
+    while (dragged.previousElementSibling !== before) dragged.after(dragged.previousElementSibling);
   } else {
-    const first = isBefore ? line : line.nextElementSibling;
-    while (dragged.nextElementSibling !== first) dragged.before(dragged.nextElementSibling);
+    const after = isBefore ? line : line.nextElementSibling;
+    while (dragged.nextElementSibling !== after) dragged.before(dragged.nextElementSibling);
   }
 }
 
