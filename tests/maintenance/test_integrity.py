@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from psycopg.errors import FeatureNotSupported, ForeignKeyViolation
 from sqlalchemy import text
 
 from support.entry_fixtures import FeedFixture, ready
 from tidings.domain.entries.entries import EntryStatus
-from tidings.engine.database import Database
+from tidings.engine.database import Database, is_distributed
 from tidings.maintenance.integrity import AREAS, IntegrityCheck, Problem
 from tidings.storage.entries import counters, labels, search_index
 from tidings.storage.schema import shared_contents
@@ -51,7 +52,7 @@ def without_foreign_keys(database: Database) -> Iterator[Any]:
         try:
             yield raw.execute
         finally:
-            raw.commit()
+            raw.commit()  # ends a failed transaction, too
             raw.execute("PRAGMA foreign_keys = ON" if database.is_sqlite else "RESET session_replication_role")
 
 
@@ -112,8 +113,13 @@ def test_what_should_never_be_is_found_and_repaired(
 ) -> None:
     if database.is_sqlite:
         statement = statement.replace("password_hash::bytea", "CAST(password_hash AS BLOB)")
-    with without_foreign_keys(database) as execute:
-        execute(statement)
+    try:
+        with without_foreign_keys(database) as execute:
+            execute(statement)
+    except (ForeignKeyViolation, FeatureNotSupported):
+        with database.reading() as db:
+            assert is_distributed(db.connection)
+        pytest.skip("a distributed database refuses this damage: its keys contain the owner")
 
     found = problems(database)
     assert [one for one in found if f"{one.area}: {one.text}".startswith(says) and not one.is_repaired], found

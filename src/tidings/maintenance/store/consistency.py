@@ -21,6 +21,7 @@ from sqlalchemy import (
     case,
     cast,
     delete,
+    false,
     func,
     insert,
     literal,
@@ -34,9 +35,9 @@ from sqlalchemy import (
 from tidings.deliveries.tables import deliveries, receivers
 from tidings.domain.entries.entries import EntryStatus
 from tidings.engine import full_text
-from tidings.engine.columns import CompressedText
-from tidings.engine.database import Read, Write
-from tidings.engine.statements import in_list
+from tidings.engine.columns import CompressedText, is_placed_by_user
+from tidings.engine.database import Read, Write, is_distributed
+from tidings.engine.statements import if_distributed, in_list, lockable_together
 from tidings.maintenance.store import table_copy
 from tidings.storage.accounts import change_log
 from tidings.storage.entries import counters
@@ -80,8 +81,9 @@ class Rule(Struct, frozen=True):
 def rules(db: Read) -> list[Rule]:
     """Return all rules for the engine of this connection, in the order in which they are repaired."""
     search = _search_rules(full_text.index_table(db))
+    owners = _ownership_rules(is_distributed=is_distributed(db.connection))
     of_entries = (*_content_rules(), *_folding_rules())
-    return [*_reference_rules(), *_ownership_rules(), *of_entries, *_counter_rules(), *search]
+    return [*_reference_rules(), *owners, *of_entries, *_counter_rules(), *search]
 
 
 def _run(*statements: Executable) -> Callable[[Write], object]:
@@ -112,17 +114,18 @@ def _reference_rules() -> Iterator[Rule]:
     )
 
     last = and_(changes.c.user_id == list_versions.c.user_id, changes.c.number == list_versions.c.number)
-    has_log = (
-        select(literal(1)).select_from(list_versions.join(changes, last)).where(list_versions.c.user_id == users.c.id)
-    )
+    with_log = select(list_versions.c.user_id).select_from(list_versions.join(changes, last))
     # Repairs begin the log of every user again.
     yield Rule(
-        "references", "users without the last row of their changes", _counted(users, ~has_log.exists()), _add_log
+        "references",
+        "users without the last row of their changes",
+        _counted(users, users.c.id.not_in(with_log)),
+        _add_log,
     )
 
 
 def _add_log(db: Write) -> None:
-    without = select(users.c.id).where(~_exists(list_versions, list_versions.c.user_id == users.c.id))
+    without = select(users.c.id).where(users.c.id.not_in(select(list_versions.c.user_id)))
     for user_id in db.scalars(without):
         change_log.begin(db, user_id)
 
@@ -131,17 +134,21 @@ def _find_sources(db: Write) -> None:
     rows = db.rows(select(feeds).where(_lacks_source()))
     ids = ensure_sources(db, [dict(row) for row in rows])
     for row, source_id in zip(rows, ids, strict=True):
-        db.run(update(feeds).where(feeds.c.id == row["id"]).values(source_id=source_id))
+        is_feed = and_(feeds.c.user_id == row["user_id"], feeds.c.id == row["id"])
+        db.run(update(feeds).where(is_feed).values(source_id=source_id))
     touch_sources(db, ids)
 
 
 def _lacks_source() -> ColumnElement[bool]:
-    return or_(feeds.c.source_id.is_(None), ~_exists(sources, sources.c.id == feeds.c.source_id))
+    # Sources are on the coordinator, feeds on other servers: they are given the list of all sources.
+    of_none = feeds.c.source_id.not_in(select(sources.c.id))
+    missing = if_distributed(of_none, ~_exists(sources, sources.c.id == feeds.c.source_id))
+    return or_(feeds.c.source_id.is_(None), missing)
 
 
 def _reference_rule(table: Table, key: ForeignKey) -> Rule:
     column, parent = key.parent, key.column.table
-    orphaned = and_(column.is_not(None), ~_exists(parent, key.column == column))
+    orphaned = and_(column.is_not(None), ~_exists(parent, and_(key.column == column, _of_one_user(table, parent))))
     repair = update(table).values({column: None}) if key.ondelete == "SET NULL" else delete(table)
     return Rule(
         "references",
@@ -151,6 +158,16 @@ def _reference_rule(table: Table, key: ForeignKey) -> Rule:
     )
 
 
+def _of_one_user(one: Table, other: Table) -> ColumnElement[bool]:
+    """Return the condition that rows of both tables have one owner, for a database distributed by user.
+
+    There it always holds, since keys contain the owner, and a statement has to say so. Elsewhere it is no condition.
+    """
+    if is_placed_by_user(one) and is_placed_by_user(other):
+        return if_distributed(one.c.user_id == other.c.user_id, true())
+    return true()
+
+
 def _exists(table: FromClause, condition: ColumnElement[bool]) -> ColumnElement[bool]:
     return select(literal(1)).select_from(table).where(condition).exists()
 
@@ -158,15 +175,39 @@ def _exists(table: FromClause, condition: ColumnElement[bool]) -> ColumnElement[
 # Copies of a column in another table
 
 
-def _ownership_rules() -> Iterator[Rule]:
-    yield _copied_column(entries, feeds, entries.c.feed_id, "user_id")
+def _ownership_rules(*, is_distributed: bool) -> Iterator[Rule]:
+    if not is_distributed:
+        # There references contain the owner.
+        yield from _owner_rules()
     yield _copied_column(entries, feeds, entries.c.feed_id, "category_id")
+    yield _copied_column(entry_labels, entries, entry_labels.c.entry_id, "published_at")
+    is_first = and_(
+        feeds.c.id == feed_categories.c.feed_id,
+        feeds.c.category_id == feed_categories.c.category_id,
+        _of_one_user(feeds, feed_categories),
+    )
+    of_another = if_distributed(false(), _exists(categories, _is_category_of_another(feed_categories)))
+    unfit = or_(of_another, _exists(feeds, is_first))
+    yield Rule(
+        "owners",
+        "further categories of feeds that are another user's, or the first of the feed",
+        _counted(feed_categories, unfit),
+        _run(delete(feed_categories).where(unfit)),
+    )
+    above = categories.alias("above")
+    is_above = and_(above.c.id == categories.c.parent_id, above.c.user_id == categories.c.user_id)
+    lost = and_(categories.c.parent_id.is_not(None), ~_exists(above, is_above))
+    to_top = _run(update(categories).where(lost).values(parent_id=None))
+    yield Rule("owners", "categories under a category of another user, or of none", _counted(categories, lost), to_top)
+
+
+def _owner_rules() -> Iterator[Rule]:
+    yield _copied_column(entries, feeds, entries.c.feed_id, "user_id")
     yield _copied_column(feed_counters, feeds, feed_counters.c.feed_id, "user_id")
     yield _copied_column(entry_contents, entries, entry_contents.c.entry_id, "user_id")
     yield _copied_column(enclosures, entries, enclosures.c.entry_id, "user_id")
     yield _copied_column(entry_tags, entries, entry_tags.c.entry_id, "user_id")
     yield _copied_column(entry_labels, entries, entry_labels.c.entry_id, "user_id")
-    yield _copied_column(entry_labels, entries, entry_labels.c.entry_id, "published_at")
     of_another = _exists(
         labels, and_(labels.c.id == entry_labels.c.label_id, labels.c.user_id != entry_labels.c.user_id)
     )
@@ -177,25 +218,8 @@ def _ownership_rules() -> Iterator[Rule]:
         _run(delete(entry_labels).where(of_another)),
     )
     yield _copied_column(feed_categories, feeds, feed_categories.c.feed_id, "user_id")
-    unfit = or_(
-        _exists(categories, _is_category_of_another(feed_categories)),
-        _exists(
-            feeds, and_(feeds.c.id == feed_categories.c.feed_id, feeds.c.category_id == feed_categories.c.category_id)
-        ),
-    )
-    yield Rule(
-        "owners",
-        "further categories of feeds that are another user's, or the first of the feed",
-        _counted(feed_categories, unfit),
-        _run(delete(feed_categories).where(unfit)),
-    )
     foreign = _exists(categories, _is_category_of_another(feeds))
     yield Rule("owners", "feeds in a category of another user", _counted(feeds, foreign), None)
-    above = categories.alias("above")
-    is_above = and_(above.c.id == categories.c.parent_id, above.c.user_id == categories.c.user_id)
-    lost = and_(categories.c.parent_id.is_not(None), ~_exists(above, is_above))
-    to_top = _run(update(categories).where(lost).values(parent_id=None))
-    yield Rule("owners", "categories under a category of another user, or of none", _counted(categories, lost), to_top)
 
 
 def _is_category_of_another(table: Table) -> ColumnElement[bool]:
@@ -203,8 +227,9 @@ def _is_category_of_another(table: Table) -> ColumnElement[bool]:
 
 
 def _copied_column(table: Table, parent: Table, key: ColumnElement[Any], name: str) -> Rule:
-    right = select(parent.c[name]).where(parent.c.id == key).scalar_subquery()
-    wrong = _exists(parent, and_(parent.c.id == key, parent.c[name] != table.c[name]))
+    is_parent = and_(parent.c.id == key, true() if name == "user_id" else _of_one_user(table, parent))
+    right = select(parent.c[name]).where(is_parent).scalar_subquery()
+    wrong = _exists(parent, and_(is_parent, parent.c[name] != table.c[name]))
     return Rule(
         "owners",
         f"rows of {table.name} with another {name} than their row of {parent.name}",
@@ -217,7 +242,8 @@ def _copied_column(table: Table, parent: Table, key: ColumnElement[Any], name: s
 
 
 def _content_rules() -> Iterator[Rule]:
-    missing = ~_exists(entry_contents, entry_contents.c.entry_id == entries.c.id)
+    is_of_entry = and_(entry_contents.c.entry_id == entries.c.id, _of_one_user(entry_contents, entries))
+    missing = ~_exists(entry_contents, is_of_entry)
     without_body = select(entries.c.id, entries.c.user_id, literal(_EMPTY_BODY, LargeBinary)).where(missing)
     yield Rule(
         "bodies",
@@ -274,8 +300,9 @@ def empty_bodies(db: Write, entry_ids: Sequence[int]) -> None:
         db.run(bodies.values(content="", other_content=None, shared_id=None))
         db.run(update(entries).where(entries.c.id == entry_id).values(fingerprint=None))
     # A damaged one has no entry any more, and must not be found by its digest.
-    is_unused = ~_exists(entry_contents, entry_contents.c.shared_id == shared_contents.c.id)
-    db.run(delete(shared_contents).where(in_list(shared_contents.c.id, "ids"), is_unused), ids=sorted(shared))
+    in_use = select(entry_contents.c.shared_id).where(in_list(entry_contents.c.shared_id, "ids")).distinct()
+    unused = sorted(shared.difference(db.scalars(in_use, ids=sorted(shared))))
+    db.run(delete(shared_contents).where(in_list(shared_contents.c.id, "ids")), ids=unused)
     table_copy.request_indexing(db)
 
 
@@ -284,10 +311,18 @@ def empty_bodies(db: Write, entry_ids: Sequence[int]) -> None:
 
 def _folding_rules() -> Iterator[Rule]:
     original = entries.alias("original")
+    is_original = and_(
+        original.c.id == duplicates.c.original_id, if_distributed(original.c.user_id == duplicates.c.user_id, true())
+    )
+    has_original = and_(entries.c.id == duplicates.c.original_id, _of_one_user(entries, duplicates))
     is_represented = (
         select(literal(1))
-        .select_from(duplicates.join(original, original.c.id == duplicates.c.original_id))
-        .where(duplicates.c.entry_id == entries.c.id, original.c.status != int(EntryStatus.FOLDED))
+        .select_from(duplicates.join(original, is_original))
+        .where(
+            duplicates.c.entry_id == entries.c.id,
+            _of_one_user(duplicates, entries),
+            original.c.status != int(EntryStatus.FOLDED),
+        )
         .exists()
     )
     is_lost = and_(entries.c.status == int(EntryStatus.FOLDED), ~is_represented)
@@ -298,7 +333,7 @@ def _folding_rules() -> Iterator[Rule]:
         # The counters are checked afterwards.
         _run(
             update(entries).where(is_lost).values(status=int(EntryStatus.UNREAD)),
-            delete(duplicates).where(~_exists(entries, entries.c.id == duplicates.c.original_id)),
+            delete(duplicates).where(~_exists(entries, has_original)),
         ),
     )
 
@@ -320,7 +355,8 @@ _COUNTED = {
 
 
 def _counter_rules() -> Iterator[Rule]:
-    missing = ~_exists(feed_counters, feed_counters.c.feed_id == feeds.c.id)
+    is_of_feed = and_(feed_counters.c.feed_id == feeds.c.id, _of_one_user(feed_counters, feeds))
+    missing = ~_exists(feed_counters, is_of_feed)
     yield Rule(
         "counters",
         "feeds without counters",
@@ -337,25 +373,28 @@ def _counter_rules() -> Iterator[Rule]:
 
 def _count_wrong_counters() -> Callable[[Read], int]:
     recount = (
-        select(entries.c.feed_id, *(value.label(name) for name, value in _COUNTED.items()))
-        .group_by(entries.c.feed_id)
+        select(entries.c.user_id, entries.c.feed_id, *(value.label(name) for name, value in _COUNTED.items()))
+        .group_by(entries.c.user_id, entries.c.feed_id)
         .subquery("recount")
     )
-    joined = feed_counters.outerjoin(recount, recount.c.feed_id == feed_counters.c.feed_id)
+    is_of_feed = and_(recount.c.feed_id == feed_counters.c.feed_id, recount.c.user_id == feed_counters.c.user_id)
+    joined = feed_counters.outerjoin(recount, is_of_feed)
     differs = or_(*(feed_counters.c[name] != func.coalesce(recount.c[name], 0) for name in _COUNTED))
     return _counting(select(func.count()).select_from(joined).where(differs))
 
 
 def _recount(db: Write) -> None:
-    # Changes of entries lock these rows first: afterwards no other transaction changes a counter.
-    db.scalars(select(feed_counters.c.feed_id).order_by(feed_counters.c.feed_id).with_for_update())
-    of_feed = entries.c.feed_id == feed_counters.c.feed_id
-    db.run(
-        update(feed_counters).values(
-            {name: select(value).where(of_feed).scalar_subquery() for name, value in _COUNTED.items()}
-            | {"version": counters.new_version()}
-        )
+    own = in_list(feed_counters.c.user_id, "users")
+    lock = select(feed_counters.c.feed_id).where(own).order_by(feed_counters.c.feed_id).with_for_update()
+    of_feed = and_(entries.c.feed_id == feed_counters.c.feed_id, entries.c.user_id == feed_counters.c.user_id)
+    recount = update(feed_counters).values(
+        {name: select(value).where(of_feed).scalar_subquery() for name, value in _COUNTED.items()}
+        | {"version": counters.new_version()}
     )
+    # Changes of entries lock these rows first: afterwards no other transaction changes a counter.
+    for some in lockable_together(db, db.scalars(select(users.c.id))):
+        db.scalars(lock, users=some)
+        db.run(recount.where(own), users=some)
 
 
 _queued = and_(deliveries.c.receiver_id == receivers.c.id, text("deliveries.state = 'pending'"))
@@ -383,8 +422,11 @@ def _requeue(db: Write) -> None:
 def _search_rules(index: Table) -> Iterator[Rule]:
     yield Rule("search", "entries that differ between the two parts of the index", full_text.count_differing, reindex)
     missing = and_(
-        ~_exists(index, index.c.entry_id == entries.c.id),
-        ~_exists(search_pending, search_pending.c.entry_id == entries.c.id),
+        ~_exists(index, and_(index.c.entry_id == entries.c.id, _of_one_user(index, entries))),
+        ~_exists(
+            search_pending,
+            and_(search_pending.c.entry_id == entries.c.id, _of_one_user(search_pending, entries)),
+        ),
     )
     request = insert(search_pending).from_select(
         ["entry_id", "user_id"], select(entries.c.id, entries.c.user_id).where(missing)
