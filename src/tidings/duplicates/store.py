@@ -41,6 +41,7 @@ from tidings.storage.schema import (
     entry_labels,
     feed_categories,
     feeds,
+    list_versions,
     page_addresses,
     users,
 )
@@ -279,30 +280,32 @@ _select_wishes = (
         duplicate_scans.c.kept_feeds,
         duplicate_scans.c.is_released,
         duplicate_scans.c.position,
-        # Of each user by its index.
-        select(func.max(entries.c.id)).where(entries.c.user_id == users.c.id).scalar_subquery().label("newest_id"),
     )
     .select_from(users.outerjoin(duplicate_scans, duplicate_scans.c.user_id == users.c.id))
     .where(or_(users.c.duplicates != "off", duplicate_scans.c.user_id.is_not(None)))
     .order_by(users.c.id)
 )
-_kept_categories = (
-    select(categories.c.user_id, categories.c.id)
-    .where(literal_column("categories.keep_duplicates = true"))
-    .cte("kept", recursive=True)
+# Each user has one row of list_versions, from which the last entry is looked up in its index. Users themselves, which
+# each node has, cannot be joined with rows that are distributed.
+_select_newest = select(
+    list_versions.c.user_id,
+    select(func.max(entries.c.id)).where(entries.c.user_id == list_versions.c.user_id).scalar_subquery(),
+).where(in_list(list_versions.c.user_id, "users"))
+_select_users_with_kept_categories = (
+    select(categories.c.user_id).where(literal_column("categories.keep_duplicates = true")).distinct()
 )
-_kept_categories = _kept_categories.union(
-    select(categories.c.user_id, categories.c.id).where(
-        categories.c.user_id == _kept_categories.c.user_id, categories.c.parent_id == _kept_categories.c.id
-    )
+_select_categories = (
+    select(categories.c.user_id, categories.c.id, categories.c.parent_id, categories.c.keep_duplicates)
+    .where(in_list(categories.c.user_id, "users"))
+    .order_by(categories.c.user_id, categories.c.id)
 )
-_select_kept_feeds = union(
-    select(feeds.c.user_id, feeds.c.id).where(literal_column("feeds.keep_duplicates = true")),
+_select_kept_feeds = select(feeds.c.user_id, feeds.c.id).where(literal_column("feeds.keep_duplicates = true"))
+_select_feeds_of_categories = union(
     select(feeds.c.user_id, feeds.c.id).where(
-        feeds.c.category_id == _kept_categories.c.id, feeds.c.user_id == _kept_categories.c.user_id
+        in_list(feeds.c.user_id, "users"), in_list(feeds.c.category_id, "categories")
     ),
     select(feed_categories.c.user_id, feed_categories.c.feed_id.label("id")).where(
-        feed_categories.c.category_id == _kept_categories.c.id, feed_categories.c.user_id == _kept_categories.c.user_id
+        in_list(feed_categories.c.user_id, "users"), in_list(feed_categories.c.category_id, "categories")
     ),
 )
 _select_with_uncompared = (
@@ -327,7 +330,9 @@ _remove_scan = delete(duplicate_scans).where(_own_scan)
 
 def wishes(db: Read) -> list[Wish]:
     """Return what users want, of those who have duplicates found, or had so until now."""
-    return db.all(Wish, _select_wishes)
+    found = db.rows(_select_wishes)
+    newest = dict(db.tuples(_select_newest, users=[row["user_id"] for row in found])) if found else {}
+    return [Wish(**row, newest_id=newest.get(row["user_id"])) for row in found]
 
 
 def kept_feeds(db: Read) -> dict[int, list[int]]:
@@ -335,10 +340,34 @@ def kept_feeds(db: Read) -> dict[int, list[int]]:
 
     A feed is excepted itself, or with any of its categories.
     """
+    kept = {(user_id, feed_id) for user_id, feed_id in db.tuples(_select_kept_feeds)}
+    owners, category_ids = _kept_categories(db)
+    if category_ids:
+        kept.update(db.tuples(_select_feeds_of_categories, users=owners, categories=category_ids))
     found: dict[int, list[int]] = {}
-    for user_id, feed_id in sorted(db.tuples(_select_kept_feeds)):
+    for user_id, feed_id in sorted(kept):
         found.setdefault(user_id, []).append(feed_id)
     return found
+
+
+def _kept_categories(db: Read) -> tuple[list[int], list[int]]:
+    """Return the users who excepted a category, and the ids of these categories with all below them."""
+    owners = sorted(db.scalars(_select_users_with_kept_categories))
+    if not owners:
+        return [], []
+    kept: set[int] = set()
+    below: dict[int, list[int]] = {}
+    for _, id_, parent_id, is_kept in db.tuples(_select_categories, users=owners):
+        if is_kept:
+            kept.add(id_)
+        if parent_id is not None:
+            below.setdefault(parent_id, []).append(id_)
+    waiting = list(kept)
+    while waiting:
+        new = set(below.get(waiting.pop(), ())) - kept
+        kept |= new
+        waiting += new
+    return owners, sorted(kept)
 
 
 def user_to_compare(db: Read) -> int | None:

@@ -129,7 +129,9 @@ _forget = delete(rule_run_entries).where(
     rule_run_entries.c.run_id == bindparam("run"),
     in_list(rule_run_entries.c.entry_id, "ids"),
 )
-_has_entries = exists().where(rule_run_entries.c.run_id == rule_runs.c.id)
+_has_entries = exists().where(
+    rule_run_entries.c.run_id == rule_runs.c.id, rule_run_entries.c.user_id == rule_runs.c.user_id
+)
 # The runs first, which are few: of the entries, neither engine would read those of some runs alone.
 _select_old = select(rule_runs.c.id).where(rule_runs.c.finished_at < bindparam("before"), _has_entries)
 _select_old_entries = (

@@ -15,7 +15,7 @@ from sqlalchemy import and_, bindparam, delete, exists, false, func, or_, select
 from tidings.base.times import Instant
 from tidings.domain.feeds.feeds import Feed
 from tidings.engine import notify
-from tidings.engine.database import Read, Write, columns
+from tidings.engine.database import Read, Write, columns, is_distributed
 from tidings.engine.statements import in_list, upsert
 from tidings.storage.polling import sources
 from tidings.storage.schema import feeds
@@ -48,16 +48,34 @@ _select_due = (
     .limit(bindparam("limit"))
     .with_for_update(of=websub_subscriptions, skip_locked=True)
 )
+_is_running = websub_subscriptions.c.state.in_([SubscriptionState.REQUESTED, SubscriptionState.ACTIVE])
+_has_ended = websub_subscriptions.c.state == SubscriptionState.ENDED
 _select_orphaned = (
     select(websub_subscriptions.c.id)
     .where(
-        or_(
-            and_(websub_subscriptions.c.state.in_([SubscriptionState.REQUESTED, SubscriptionState.ACTIVE]), ~_has_feed),
-            and_(websub_subscriptions.c.state == SubscriptionState.ENDED, _has_feed),
-        ),
+        or_(and_(_is_running, ~_has_feed), and_(_has_ended, _has_feed)),
         websub_subscriptions.c.next_attempt_at > bindparam("now"),
     )
     .limit(bindparam("limit"))
+)
+# Where feeds are on other servers, they cannot be joined with subscriptions: what has a feed is another statement.
+_lock_due = (
+    select(*columns(websub_subscriptions, HubSubscription))
+    .where(_is_due)
+    .order_by(websub_subscriptions.c.next_attempt_at, websub_subscriptions.c.id)
+    .limit(bindparam("limit"))
+    .with_for_update(skip_locked=True)
+)
+_select_waiting = (
+    select(websub_subscriptions.c.id, _is_running.label("is_running"))
+    .where(or_(_is_running, _has_ended), websub_subscriptions.c.next_attempt_at > bindparam("now"))
+    .order_by(websub_subscriptions.c.id)
+)
+_select_topics = select(websub_topics.c.subscription_id, websub_topics.c.source_id).where(
+    in_list(websub_topics.c.subscription_id, "subscriptions")
+)
+_select_enabled_sources = (
+    select(feeds.c.source_id).where(in_list(feeds.c.source_id, "sources"), feeds.c.disabled == false()).distinct()
 )
 _select_source_id = select(feeds.c.source_id).where(feeds.c.id == bindparam("feed"))
 _select_offers = (
@@ -101,7 +119,6 @@ _select_due_after = (
         feeds.c.next_check_at > bindparam("at"),
     )
     .order_by(feeds.c.id)
-    .with_for_update()
 )
 _set_next_check = update(feeds).where(in_list(feeds.c.id, "ids")).values(next_check_at=bindparam("at"))
 _is_pushed = and_(
@@ -176,12 +193,27 @@ def any_due(db: Read, now: Instant) -> bool:
 
 def due(db: Write, *, now: Instant, limit: int) -> list[tuple[HubSubscription, bool]]:
     """Lock and return due subscriptions, each with whether an enabled feed has it."""
+    if is_distributed(db.connection):
+        locked = db.all(HubSubscription, _lock_due, now=now, limit=limit)
+        with_feed = _with_feed(db, [one.id for one in locked])
+        return [(one, one.id in with_feed) for one in locked]
     return [(one, bool(row["has_feed"])) for one, row in db.joined(HubSubscription, _select_due, now=now, limit=limit)]
 
 
 def find_orphaned(db: Read, *, now: Instant, limit: int) -> list[int]:
     """Return running subscriptions without an enabled feed, and ended ones that have one again."""
-    return db.scalars(_select_orphaned, now=now, limit=limit)
+    if not is_distributed(db.connection):
+        return db.scalars(_select_orphaned, now=now, limit=limit)
+    is_running = dict(db.tuples(_select_waiting, now=now))
+    with_feed = _with_feed(db, is_running)
+    return [id_ for id_ in is_running if is_running[id_] != (id_ in with_feed)][:limit]
+
+
+def _with_feed(db: Read, subscription_ids: Iterable[int]) -> set[int]:
+    """Return those of these subscriptions that an enabled feed has."""
+    topics = db.tuples(_select_topics, subscriptions=sorted(subscription_ids))
+    enabled = set(db.scalars(_select_enabled_sources, sources=sorted({source_id for _, source_id in topics})))
+    return {subscription_id for subscription_id, source_id in topics if source_id in enabled}
 
 
 def make_subscriptions_due(db: Write, subscription_ids: Iterable[int], now: Instant) -> None:
@@ -213,7 +245,9 @@ def feeds_of(db: Read, subscription_id: int) -> list[Feed]:
 
 def make_feeds_due(db: Write, feed_ids: Iterable[int], at: Instant) -> None:
     """Check enabled feeds at `at`, or earlier if they are due earlier."""
-    feeds_later = db.scalars(_select_due_after, ids=sorted(set(feed_ids)), at=at)
+    ids = sorted(set(feed_ids))
+    sources.lock_feeds(db, ids)
+    feeds_later = db.scalars(_select_due_after, ids=ids, at=at)
     if feeds_later:
         db.run(_set_next_check, ids=feeds_later, at=at)
         sources.touch_sources(db, sources.of_feeds(db, feeds_later))

@@ -5,7 +5,7 @@ The rows of all users are corrected, since a clock is wrong for all. Times writt
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -34,6 +34,7 @@ from sqlalchemy import (
 from tidings.base.times import DAY, MINUTE, Instant
 from tidings.deliveries.tables import deliveries, receivers
 from tidings.engine.database import Read, Write
+from tidings.engine.statements import if_distributed, in_list
 from tidings.maintenance.tables import chores
 from tidings.storage.polling.sources import set_next_check
 from tidings.storage.schema import feeds, hosts, sign_in_failures, sources
@@ -101,11 +102,16 @@ _is_failing_ahead = or_(
     receivers.c.failing_since > _latest,
     bindparam("was_set_back") == true(),
 )
-_is_checked_ahead = exists(
-    select(feeds.c.id)
-    .join(sources, sources.c.id == feeds.c.source_id)
-    .where(sources.c.host == hosts.c.host, feeds.c.checked_at > _latest)
-    .correlate(hosts)
+# Where feeds are on other servers than hosts and sources, those checked ahead are listed first.
+_checked_ahead = select(feeds.c.source_id).where(feeds.c.checked_at > _latest)
+_is_checked_ahead = if_distributed(
+    hosts.c.host.in_(select(sources.c.host).where(sources.c.id.in_(_checked_ahead))),
+    exists(
+        select(feeds.c.id)
+        .join(sources, sources.c.id == feeds.c.source_id)
+        .where(sources.c.host == hosts.c.host, feeds.c.checked_at > _latest)
+        .correlate(hosts)
+    ),
 )
 _is_closed_ahead = or_(
     hosts.c.closed_until > bindparam("closed_until"),
@@ -144,16 +150,13 @@ _RETRIES = _correction(
     ),
     retry_at=_now,
 )
-# As `polling.sources.postpone_host` left them.
-_select_postponed_feeds = (
-    select(feeds.c.id)
-    .join(sources, sources.c.id == feeds.c.source_id)
+_select_closed_sources = (
+    select(sources.c.id, hosts.c.closed_until, hosts.c.asked_until)
     .join(hosts, hosts.c.host == sources.c.host)
-    .where(
-        _is_closed_ahead,
-        feeds.c.disabled == false(),
-        feeds.c.next_check_at.in_([hosts.c.closed_until, hosts.c.asked_until]),
-    )
+    .where(_is_closed_ahead)
+)
+_select_feeds_of_sources = select(feeds.c.id, feeds.c.source_id, feeds.c.next_check_at).where(
+    in_list(feeds.c.source_id, "sources"), feeds.c.disabled == false()
 )
 _own_interval = cast(feeds.c.check_interval_minutes, BigInteger) * MINUTE
 # Hints name their fields: `skip_hours`, `skip_days`.
@@ -188,11 +191,18 @@ def correct_rows(db: Write, times: LatestTimes, *, was_set_back: bool) -> int:
     was_set_back: this machine's clock was just set back: failing receivers are tried now, whatever they asked for.
     """
     parameters = _parameters(times, was_set_back)
-    set_next_check(db, db.scalars(_select_postponed_feeds, **parameters), times.now)
+    set_next_check(db, _postponed_feeds(db, parameters), times.now)
     corrected = sum(db.run(correction.correct, **parameters) for correction in _CORRECTIONS)
     # Something else was wrong, so the waits of failing receivers are wrong too.
     parameters["was_set_back"] = was_set_back or corrected > 0
     return corrected + sum(db.run(correction.correct, **parameters) for correction in (_FAILING_RECEIVERS, _RETRIES))
+
+
+def _postponed_feeds(db: Read, parameters: Mapping[str, Any]) -> list[int]:
+    """Return the feeds of hosts that are closed for too long, as `polling.sources.postpone_host` left them."""
+    closed = {source_id: until for source_id, *until in db.tuples(_select_closed_sources, **parameters)}
+    rows = db.tuples(_select_feeds_of_sources, sources=sorted(closed)) if closed else ()
+    return [feed_id for feed_id, source_id, next_at in rows if next_at is not None and next_at in closed[source_id]]
 
 
 def make_feeds_due(db: Write, feed_ids: Sequence[int], times: LatestTimes) -> None:
