@@ -530,6 +530,7 @@ class Database:
             connection = pooled.execution_options(isolation_level="REPEATABLE READ")
             with connection.begin():
                 connection.exec_driver_sql("SET LOCAL idle_in_transaction_session_timeout = 0")
+                postgresql.begin_snapshot(connection)
                 yield Read(connection)
 
     @contextmanager

@@ -202,6 +202,19 @@ def _has_distributed_tables(connection: psycopg.Connection[Any]) -> bool:
     return connection.execute("SELECT FROM pg_dist_partition WHERE partmethod = 'h' LIMIT 1").fetchone() is not None
 
 
+def begin_snapshot(connection: Connection) -> None:
+    """Let the nodes of a distributed database begin their snapshots now, within milliseconds of each other.
+
+    Each connection to a node has a snapshot of its own, from its first statement on: further ones may not be opened
+    later in the transaction. Does nothing on a database that is not distributed.
+    """
+    if is_distributed(connection.dialect):
+        connection.exec_driver_sql("SET LOCAL citus.max_adaptive_executor_pool_size TO 1")
+        any_table = "SELECT logicalrelid FROM pg_dist_partition WHERE partmethod = 'h' ORDER BY 1 LIMIT 1"
+        table = connection.exec_driver_sql(any_table).scalar_one()
+        connection.exec_driver_sql(f"SELECT 1 FROM {table} LIMIT 1")  # noqa: S608 - a name of our schema
+
+
 def _note_idle(_connection: Any, record: ConnectionPoolEntry) -> None:
     record.info["idle_since"] = time.monotonic()
 

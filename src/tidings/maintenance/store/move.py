@@ -11,7 +11,7 @@ from sqlalchemy import bindparam, text
 
 from tidings.base.errors import StartError
 from tidings.engine import full_text, sequences
-from tidings.engine.database import Database, Read
+from tidings.engine.database import Database, Read, is_distributed
 from tidings.maintenance.store import table_copy
 from tidings.maintenance.store.table_copy import Progress, TableDigest
 from tidings.storage import migrate, schema_revision
@@ -44,10 +44,7 @@ def move(source: Database, target: Database, *, restart: bool, progress: Progres
 def _prepare(target: Database, *, restart: bool) -> None:
     """Create the schema in an empty target and mark it; leave a target as it is that was marked before."""
     if restart and _is_marked(target):
-        with target.writing() as db:
-            metadata.drop_all(db.connection)
-            db.run(_drop_revision)
-            full_text.drop(db)
+        _begin_again(target)
     if _is_marked(target):
         return
     migrate.upgrade(target)
@@ -60,6 +57,17 @@ def _prepare(target: Database, *, restart: bool) -> None:
             # What a new, unused service has written automatically, such as its scheduled jobs.
             db.run(table.delete())
         db.run(_set_revision, revision=_mark())
+
+
+def _begin_again(target: Database) -> None:
+    with target.writing() as db:
+        if is_distributed(db.connection):
+            # The tables stay, as they are distributed.
+            table_copy.remove_rows(db)
+            return
+        metadata.drop_all(db.connection)
+        db.run(_drop_revision)
+        full_text.drop(db)
 
 
 def _mark() -> str:

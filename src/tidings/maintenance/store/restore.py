@@ -15,7 +15,7 @@ from sqlalchemy import inspect, text
 
 from tidings.base.errors import StartError, StoreUnavailable
 from tidings.engine import integrity, sqlite_file
-from tidings.engine.database import Database, Read, Write
+from tidings.engine.database import Database, Read, Write, is_distributed
 from tidings.engine.sqlite_file import UnreadableFile
 from tidings.maintenance.store import table_copy
 from tidings.maintenance.store.table_copy import Progress
@@ -155,7 +155,7 @@ def _load(database: Database, path: Path, staged: Path, progress: Progress) -> N
                     f"Other programs are connected to the database {migrate.describe(database)}: stop Tidings, then run"
                     " this command again"
                 )
-            _drop_tables(target)
+            _empty(target)
             migrate.upgrade_within(target)
             table_copy.copy_all(source, target, progress)
     except StoreUnavailable as error:
@@ -164,9 +164,14 @@ def _load(database: Database, path: Path, staged: Path, progress: Progress) -> N
         copy.close()
 
 
-def _drop_tables(db: Write) -> None:
-    if _has_tables(db):
-        # Tables of an older schema may have other names.
-        migrate.upgrade_within(db)
-        metadata.drop_all(db.connection)
-        db.run(text("DROP TABLE alembic_version"))
+def _empty(db: Write) -> None:
+    """Remove all tables; where they are distributed, all rows, so that they remain distributed."""
+    if not _has_tables(db):
+        return
+    # Tables of an older schema may have other names.
+    migrate.upgrade_within(db)
+    if is_distributed(db.connection):
+        table_copy.remove_rows(db)
+        return
+    metadata.drop_all(db.connection)
+    db.run(text("DROP TABLE alembic_version"))

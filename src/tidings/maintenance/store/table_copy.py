@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
-from sqlalchemy import Executable, LargeBinary, Table, bindparam, func, insert, select, tuple_, type_coerce
+from sqlalchemy import Executable, LargeBinary, Table, bindparam, func, insert, select, text, tuple_, type_coerce
 from sqlalchemy.exc import DBAPIError
 
 from tidings.base.errors import StartError
@@ -103,6 +103,12 @@ def copy_all(source: Read, target: Write, progress: Progress) -> None:
             progress(done, total)
     sequences.write(target, last_ids(source))
     request_indexing(target)
+
+
+def remove_rows(db: Write) -> None:
+    """Remove all rows from all tables of PostgreSQL, which keeps the tables locked until the transaction ends."""
+    names = ", ".join(table.name for table in metadata.sorted_tables if table.info.get("engine") != "sqlite")
+    db.run(text(f"TRUNCATE {names}"))
 
 
 def digest(db: Read, table: Table) -> TableDigest:
