@@ -13,6 +13,7 @@ import pytest
 from sqlalchemy import inspect, text
 
 from cli.commands import Tidings, error_line
+from support import distributed
 from support.people import PASSWORD
 from support.ports import free_port
 from support.postgres import postgres_server
@@ -65,6 +66,33 @@ def test_migrate_divides_entries_on_postgresql_and_says_so(empty: Tidings) -> No
     assert second.stdout == "The database was up to date.\nEntries were already divided into 4 partitions by user.\n"
     assert "cannot be changed to 8" in error_line(empty("migrate", "--partitions", "8"), 1)
     assert "--partitions" in error_line(empty("migrate", "--partitions", "1"), 2)
+
+
+def test_migrate_distributes_no_database_without_the_extension(empty: Tidings) -> None:
+    empty("migrate")
+    is_sqlite = empty.settings["DATABASE_URL"].startswith("sqlite")
+    if not is_sqlite and distributed.server():
+        pytest.skip("the databases have the extension")
+
+    wanted = "PostgreSQL with the extension Citus: the database is SQLite" if is_sqlite else "the extension Citus"
+    assert f"--distribute needs {wanted}" in error_line(empty("migrate", "--distribute"), 1)
+    assert "--shards goes with --distribute" in error_line(empty("migrate", "--shards", "4"), 1)
+    assert "exclude each other" in error_line(empty("migrate", "--distribute", "--partitions", "4"), 1)
+    assert "--shards" in error_line(empty("migrate", "--distribute", "--shards", "1"), 2)
+    assert empty("migrate").stdout == "The database was up to date.\n"
+
+
+def test_migrate_distributes_a_database_and_says_what_it_did(empty: Tidings) -> None:
+    if empty.settings["DATABASE_URL"].startswith("sqlite") or not distributed.server():
+        pytest.skip(f"{distributed.VARIABLE} is not set, or the database is SQLite")
+    assert "run `tidings migrate` first" in error_line(empty("migrate", "--distribute"), 1)
+    empty("migrate")
+
+    first, second = empty("migrate", "--distribute", "--shards", "4"), empty("migrate", "--distribute")
+
+    said = r"Distributed \d+ tables by user over 4 shards on \d servers, and copied 3 to each server, in \d+ s\.\n"
+    assert re.fullmatch(said, first.stdout), first
+    assert "already distributed, into 4 shards" in error_line(second, 1)
 
 
 @pytest.mark.parametrize("encoding", ["SQL_ASCII", "LATIN1"])

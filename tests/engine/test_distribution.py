@@ -5,18 +5,24 @@ Most of what it has to do is shown by the other tests, which run on it when TIDI
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
+
 import pytest
 from sqlalchemy import text
 
-from support import distributed
+from support import distributed, every_table
 from support.databases import Databases
 from support.distributed import SHARDS, VARIABLE, DistributedDatabases
 from support.entry_fixtures import FeedFixture
 from tidings.base.errors import StartError
 from tidings.engine import distribution, partitions
 from tidings.engine.database import Database, Read
-from tidings.storage import migrate
+from tidings.maintenance.store import backup, move, restore, table_copy
+from tidings.maintenance.store.table_copy import TableDigest
+from tidings.storage import migrate, schema_revision
 from tidings.storage.feeds import feeds
+from tidings.storage.schema import feeds as feeds_table
 from tidings.storage.schema import metadata
 
 is_used = pytest.mark.skipif(
@@ -75,6 +81,73 @@ def test_a_database_without_the_extension_is_refused(database: Database) -> None
 
 
 @is_used
+class TestWhatIsRefused:
+    """Each with one sentence, and before anything is changed."""
+
+    @pytest.fixture
+    def empty(self, databases: Databases) -> Iterator[Database]:
+        """A database without tables on the coordinator, which has the extension and knows the workers."""
+        if not isinstance(databases, DistributedDatabases):
+            pytest.skip("SQLite is not distributed")
+        with databases.empty() as url:
+            opened = Database(url)
+            yield opened
+            opened.close()
+
+    def test_a_schema_that_is_not_current(self, empty: Database) -> None:
+        with pytest.raises(StartError, match="not up to date: run `tidings migrate` first"):
+            migrate.distribute(empty, SHARDS)
+
+        migrate.upgrade(empty)
+        with empty.writing() as db:
+            db.run(text("UPDATE alembic_version SET version_num = '9999'"))
+        with pytest.raises(StartError, match="made by a newer version of Tidings"):
+            migrate.distribute(empty, SHARDS)
+
+    def test_a_database_that_others_use(self, empty: Database) -> None:
+        migrate.upgrade(empty)
+        other = Database(empty.url.render_as_string(hide_password=False))
+        with other.reading(), pytest.raises(StartError, match="other programs use it, over 1 connections"):
+            migrate.distribute(empty, SHARDS)
+        other.close()
+
+        self._is_untouched(empty)
+
+    def test_entries_in_partitions(self, empty: Database) -> None:
+        migrate.upgrade(empty)
+        migrate.partition(empty, 2)
+
+        with pytest.raises(StartError, match="Entries are divided into partitions"):
+            migrate.distribute(empty, SHARDS)
+
+        self._is_untouched(empty)
+
+    @pytest.mark.parametrize("version", ["13.1-1", "14.0-1"])
+    def test_another_version_of_the_extension(self, empty: Database, version: str) -> None:
+        migrate.upgrade(empty)
+        with empty.writing() as db:
+            db.run(text("UPDATE pg_extension SET extversion = :version WHERE extname = 'citus'"), version=version)
+        with pytest.raises(StartError, match=f"in version 13.2 or later, before 14: the database has {version}"):
+            migrate.distribute(empty, SHARDS)
+
+    def test_a_server_without_nodes(self, empty: Database) -> None:
+        migrate.upgrade(empty)
+        with empty.writing() as db:
+            db.rows(text("SELECT citus_remove_node(nodename, nodeport) FROM pg_dist_node WHERE groupid > 0"))
+            db.rows(
+                text("SELECT citus_set_node_property(nodename, nodeport, 'shouldhaveshards', false) FROM pg_dist_node")
+            )
+
+        with pytest.raises(StartError, match="--distribute needs nodes"):
+            migrate.distribute(empty, SHARDS)
+
+    def _is_untouched(self, database: Database) -> None:
+        with database.reading() as db:
+            assert db.scalar(text("SELECT count(*) FROM pg_dist_partition")) == 0
+        migrate.check(database)
+
+
+@is_used
 class TestDistributedDatabase:
     """Runs on the database that TIDINGS_TEST_CITUS_URL names."""
 
@@ -84,11 +157,11 @@ class TestDistributedDatabase:
             pytest.skip("SQLite is not distributed")
         return database
 
-    def test_distributing_again_changes_nothing(self, spread: Database) -> None:
-        assert not migrate.distribute(spread, SHARDS)
+    @pytest.mark.parametrize("shards", [SHARDS, 8])
+    def test_distributing_again_changes_nothing(self, spread: Database, shards: int) -> None:
+        with pytest.raises(StartError, match=f"already distributed, into {SHARDS} shards"):
+            migrate.distribute(spread, shards)
 
-        with pytest.raises(StartError, match=f"distributed over {SHARDS} shards, which cannot be changed to 8"):
-            migrate.distribute(spread, 8)
         assert migrate.upgrade(spread) == []
 
     def test_rows_of_a_user_are_on_one_node(self, spread: Database) -> None:
@@ -104,6 +177,79 @@ class TestDistributedDatabase:
         with spread.reading() as db:
             assert feeds.get(db, first.user_id, first.feed_id) is not None
             assert feeds.get(db, second.user_id, first.feed_id) is None
+
+    def test_a_database_is_moved_in_and_out_and_restored_with_all_rows(
+        self, databases: Databases, tmp_path: Path
+    ) -> None:
+        if not isinstance(databases, DistributedDatabases):
+            pytest.skip("SQLite is not distributed")
+        with databases.migrated(is_alone=True) as url:
+            spread = Database(url)
+            first, last = (Database(f"sqlite:///{tmp_path / name}.db") for name in ("first", "last"))
+            migrate.upgrade(first)
+            with first.writing() as db:
+                every_table.fill(db, 5)
+            wanted = digests(first)
+
+            move.move(first, spread, restart=False, progress=ignore)
+            assert digests(spread) == wanted
+            move.move(spread, last, restart=False, progress=ignore)
+            assert digests(last) == wanted
+
+            backup.copy_to(spread, tmp_path / "backup.db", ignore)
+            saved = Database(f"sqlite:///{tmp_path / 'backup.db'}")
+            assert digests(saved) == wanted
+            for opened in (first, last, saved, spread):
+                opened.close()
+
+            spread = Database(url)
+            with spread.writing() as db:
+                db.run(text("DELETE FROM users"))
+            assert (
+                restore.restore(spread, tmp_path / "backup.db", overwrite=True, folder=tmp_path, progress=ignore) == 5
+            )
+            # What clients have synced since the backup is not what it holds.
+            assert {name for name, found in digests(spread).items() if found != wanted[name]} == {
+                "changes",
+                "list_versions",
+            }
+            with spread.reading() as db:
+                assert distribution.number_of_shards(db, metadata) == SHARDS
+            spread.close()
+
+    def test_a_move_that_begins_again_leaves_the_database_distributed(self, spread: Database, tmp_path: Path) -> None:
+        first = Database(f"sqlite:///{tmp_path / 'first'}.db")
+        migrate.upgrade(first)
+        with first.writing() as db:
+            every_table.fill(db, 3)
+        with spread.writing() as db:
+            FeedFixture.create(spread)
+            db.run(text("UPDATE alembic_version SET version_num = :mark"), mark=f"moving-{schema_revision.current()}")
+
+        move.move(first, spread, restart=True, progress=ignore)
+
+        assert digests(spread) == digests(first)
+        first.close()
+        with spread.reading() as db:
+            assert distribution.number_of_shards(db, metadata) == SHARDS
+
+    def test_a_snapshot_does_not_see_later_writes_of_any_node(self, spread: Database) -> None:
+        readers = [FeedFixture.create(spread) for _ in range(6)]
+        with spread.snapshot() as db:
+            for reader in readers:
+                reader.another_feed()
+            assert table_copy.count_rows(db, feeds_table) == len(readers)
+        with spread.reading() as db:
+            assert table_copy.count_rows(db, feeds_table) == 2 * len(readers)
+
+
+def ignore(_done: int, _total: int) -> None:
+    pass
+
+
+def digests(database: Database) -> dict[str, TableDigest]:
+    with database.snapshot() as db:
+        return {table.name: table_copy.digest(db, table) for table in table_copy.tables()}
 
 
 def distribution_column(db: Read) -> str:

@@ -70,8 +70,10 @@ class DistributedDatabases:
         yield self._create()
 
     @contextmanager
-    def migrated(self, *, is_alone: bool = False) -> Iterator[str]:  # noqa: ARG002 - its restoring connection is harmless
+    def migrated(self, *, is_alone: bool = False) -> Iterator[str]:
         database = self._unused.pop() if self._unused else _DistributedDatabase(self._migrate())
+        if is_alone:
+            database.connection.close()
         try:
             yield database.url
         finally:

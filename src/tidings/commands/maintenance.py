@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, Final
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
+from tidings.base.errors import InvalidInput
+from tidings.base.messages import verbatim
 from tidings.commands.application import LoadedSettings, open_application, prepare
 from tidings.commands.terminal import progress_bar, say
+from tidings.settings import Settings
+
+# Enough for 32 servers; each part costs time in the statements that serve all users.
+DEFAULT_SHARDS: Final = 32
 
 
 def migrate(
     *,
     partitions: Annotated[int | None, Parameter(name="--partitions", validator=Number(gte=2, lte=1024))] = None,
+    distribute: Annotated[bool, Parameter(name="--distribute", negative="")] = False,
+    shards: Annotated[int | None, Parameter(name="--shards", validator=Number(gte=2, lte=1024))] = None,
     loaded: LoadedSettings,
 ) -> int:
     """Upgrade the database schema to the one that this version needs.
@@ -26,8 +35,21 @@ def migrate(
     partitions
         Also divide the tables of entries, bodies, tags and counters into so many partitions by user. PostgreSQL only,
         and permanently. Stop Tidings before: the tables are rewritten, which needs the same disk space again.
+    distribute
+        Instead distribute what users read over several servers of PostgreSQL with the extension Citus, permanently.
+        The schema must be current. Stop Tidings before: all rows are copied in one transaction, which needs the same
+        disk space again.
+    shards
+        With --distribute: into how many parts, 32 if not given. Each server gets some of them; there can never be more
+        servers than parts.
     """
+    if shards is not None and not distribute:
+        raise InvalidInput(verbatim("--shards goes with --distribute"))
+    if distribute and partitions is not None:
+        raise InvalidInput(verbatim("--distribute and --partitions exclude each other"))
     prepare(loaded.settings)
+    if distribute:
+        return _distribute(loaded.settings, shards or DEFAULT_SHARDS)
     with open_application(loaded.settings) as application:
         steps = application.migrate()
         is_divided = partitions is not None and application.partition(partitions)
@@ -35,6 +57,19 @@ def migrate(
     if partitions is not None:
         said = "Entries are divided" if is_divided else "Entries were already divided"
         say(f"{said} into {partitions} partitions by user.")
+    return 0
+
+
+def _distribute(settings: Settings, shards: int) -> int:
+    started = time.monotonic()
+    with open_application(settings) as application:
+        done = application.distribute(shards)
+    took_s = round(time.monotonic() - started)
+    nodes = "1 server" if done.nodes == 1 else f"{done.nodes} servers"
+    say(
+        f"Distributed {done.by_user} tables by user over {done.shards} shards on {nodes}, and copied {done.copied} to"
+        f" each server, in {took_s} s."
+    )
     return 0
 
 

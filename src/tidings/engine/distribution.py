@@ -17,10 +17,11 @@ from collections.abc import Collection
 from functools import cache
 from typing import Any, Final
 
+from msgspec import Struct
 from sqlalchemy import Column, MetaData, Table, text, update
 
 from tidings.base.errors import StartError
-from tidings.engine import partitions
+from tidings.engine import integrity, partitions
 from tidings.engine.columns import COPIED, is_placed_by_user
 from tidings.engine.database import Read, Write, is_distributed, is_sqlite
 from tidings.engine.partitions import key_with_user, run
@@ -28,16 +29,11 @@ from tidings.engine.partitions import key_with_user, run
 # Versions of the extension with which the tests were run: from the first one on, before the second one.
 MIN_VERSION: Final = (13, 2)
 NEXT_VERSION: Final = (14, 0)
-DEFAULT_SHARDS: Final = 32
 
 _version = text("SELECT extversion FROM pg_extension WHERE extname = 'citus'")
 _nodes = text(
     "SELECT count(*) FILTER (WHERE groupid = 0) AS coordinators,"
     " count(*) FILTER (WHERE shouldhaveshards AND isactive) AS with_shards FROM pg_dist_node"
-)
-_other_clients = text(
-    "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
-    " AND backend_type = 'client backend' AND application_name NOT LIKE 'citus%'"
 )
 _shards = text("SELECT count(*) FROM pg_dist_shard WHERE logicalrelid = CAST(CAST(:table AS text) AS regclass)")
 _keys = text(
@@ -66,23 +62,33 @@ def copied_tables(metadata: MetaData) -> list[Table]:
     return [one for one in metadata.sorted_tables if COPIED.items() <= one.info.items()]
 
 
-def distribute(db: Write, metadata: MetaData, shards: int) -> bool:
-    """Distribute tables over the nodes, permanently. Returns False if they already are.
+class Distribution(Struct, frozen=True):
+    """How tables were distributed."""
+
+    by_user: int
+    """Number of tables that are divided by user."""
+    copied: int
+    """Number of tables of which each node has a copy."""
+    shards: int
+    nodes: int
+    """Number of nodes with rows of users."""
+
+
+def distribute(db: Write, metadata: MetaData, shards: int) -> Distribution:
+    """Distribute tables over the nodes, permanently.
 
     shards: into how many parts each is divided, of which each node gets some. The tables are locked until the
     transaction ends; if it fails, nothing has changed.
-    Raises StartError if the database cannot be distributed, or has another number of shards.
+    Raises StartError, before anything is changed, if the database cannot be distributed, already is, or is in use.
     """
-    _require_extension(db)
+    nodes = _nodes_of_extension(db)
     spread, copied = distributed_tables(metadata), copied_tables(metadata)
     first = spread[0].name
-    if existing := int(db.scalar(_shards, table=first)):
-        if existing != shards:
-            raise StartError(
-                f"Users are distributed over {existing} shards, which cannot be changed to {shards}: move the data into"
-                " an empty database to change it"
-            )
-        return False
+    if existing := number_of_shards(db, metadata):
+        raise StartError(
+            f"The database is already distributed, into {existing} shards: `tidings move` into another distributed"
+            " database changes their number"
+        )
     if partitions.count(db, "entries"):
         raise StartError("Entries are divided into partitions: move the data into an empty database to distribute it")
     _require_unused(db)
@@ -111,7 +117,14 @@ def distribute(db: Write, metadata: MetaData, shards: int) -> bool:
             is_spread = reference["referred"] in names
             definition = reference_with_user(reference["definition"]) if is_spread else reference["definition"]
             run(db, f"ALTER TABLE {reference['referring']} ADD CONSTRAINT {reference['name']} {definition}")
-    return True
+    return Distribution(by_user=len(spread), copied=len(copied), shards=shards, nodes=nodes)
+
+
+def number_of_shards(db: Read, metadata: MetaData) -> int:
+    """Return into how many shards users are distributed; 0 if they are not, or the server has no such extension."""
+    if is_sqlite(db.connection) or db.scalar(_version) is None:
+        return 0
+    return int(db.scalar(_shards, table=distributed_tables(metadata)[0].name))
 
 
 def clear_references(db: Write, table: Table, user_id: int, ids: Collection[int]) -> None:
@@ -136,8 +149,11 @@ def _columns_to_clear(table: Table) -> list[Column[Any]]:
     ]
 
 
-def _require_extension(db: Read) -> None:
-    """Raise StartError unless the database has the extension in a version that was tested, and nodes."""
+def _nodes_of_extension(db: Read) -> int:
+    """Return how many nodes can have rows of users.
+
+    Raises StartError unless the database has the extension in a version that was tested, and such nodes.
+    """
     if is_sqlite(db.connection):
         raise StartError("--distribute needs PostgreSQL with the extension Citus: the database is SQLite")
     version = db.scalar(_version)
@@ -157,13 +173,14 @@ def _require_extension(db: Read) -> None:
             "--distribute needs nodes: name this server with `SELECT citus_set_coordinator_host('its address')`, and"
             " the others with `SELECT citus_add_node('address', 5432)`"
         )
+    return int(nodes["with_shards"])
 
 
 def _require_unused(db: Read) -> None:
-    if others := int(db.scalar(_other_clients)):
+    if others := integrity.other_sessions(db):
         raise StartError(
-            f"--distribute needs the database for itself, but {others} other connections use it: stop"
-            " Tidings on all hosts"
+            f"--distribute needs the database for itself, but other programs use it, over {others} connections: stop"
+            " Tidings on all hosts, then run this command again"
         )
 
 

@@ -14,6 +14,7 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 from tidings.base.errors import StartError, StoreUnavailable
 from tidings.engine import distribution, encoding, errors, partitions, sqlite_file, statements
 from tidings.engine.database import Database, Read, Write
+from tidings.engine.distribution import Distribution
 from tidings.storage import schema_revision
 from tidings.storage.accounts import server_secrets
 from tidings.storage.schema import entries, entry_contents, entry_tags, feed_counters, metadata
@@ -77,12 +78,16 @@ def partition(database: Database, count: int) -> bool:
         raise _unusable(database, error) from error
 
 
-def distribute(database: Database, shards: int) -> bool:
-    """Distribute what users read over the nodes of the database, permanently. Returns False if it already is.
+def distribute(database: Database, shards: int) -> Distribution:
+    """Distribute what users read over the nodes of the database, permanently. Returns what was distributed.
 
     shards: into how many parts. One transaction: if it fails nothing has changed.
-    Raises StartError for SQLite, for a PostgreSQL without the extension, and for one that is in use.
+    Raises StartError for SQLite, for a PostgreSQL without the extension or with another version of it, for a schema
+    that is not current, and for a database that is distributed, divided into partitions, or in use.
     """
+    if database.is_sqlite:
+        raise StartError("--distribute needs PostgreSQL with the extension Citus: the database is SQLite")
+    check(database)
     try:
         with errors.without_log(), database.engine.begin() as connection:
             db = Write(connection)

@@ -16,6 +16,7 @@ from tidings.archives.readers.ttrss_source import TtrssSource
 from tidings.base.times import to_datetime
 from tidings.engine import disk_space
 from tidings.engine.database import Database
+from tidings.engine.distribution import Distribution
 from tidings.engine.notify import FEEDS
 from tidings.maintenance.cleanup_worker import run_cleanup
 from tidings.maintenance.integrity import IntegrityCheck, Problem
@@ -64,6 +65,10 @@ class Application:
     def partition(self, count: int) -> bool:
         """Divide the tables of entries by user. Returns False if they already are. Raises StartError otherwise."""
         return migrate.partition(self.database, count)
+
+    def distribute(self, shards: int) -> Distribution:
+        """Distribute what users read over the nodes of the database. Raises StartError if that is impossible."""
+        return migrate.distribute(self.database, shards)
 
     def check(self) -> None:
         """Raise StartError unless the database has the current schema."""
