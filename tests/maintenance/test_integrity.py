@@ -62,7 +62,7 @@ def test_a_database_in_use_has_no_problems(database: Database, feed: FeedFixture
         db.run(text("UPDATE entries SET status = 2 WHERE title = 'Three'"))
         counters.lock_all(db, feed.user_id)
         delta = counters.CounterDelta()
-        delta.add(feed.feed_id, EntryStatus.UNREAD, starred=False, times=-1)
+        delta.add(feed.user_id, feed.feed_id, EntryStatus.UNREAD, starred=False, times=-1)
         delta.write(db)
 
     assert problems(database) == []

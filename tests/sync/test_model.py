@@ -476,7 +476,7 @@ class Model(RuleBasedStateMachine):
                 return
             original, copy = found
             delta = counters.CounterDelta()
-            delta.add(copy.feed_id, copy.status, starred=copy.starred, times=-1)
+            delta.add(self.user_id, copy.feed_id, copy.status, starred=copy.starred, times=-1)
             pair = Found(copy.id, copy.feed_id, original.id, copy.status, original.status)
             duplicate_store.add(db, self.user_id, [pair], compared=True, now=NOW)
             duplicate_store.set_status(db, self.user_id, {copy.id: EntryStatus.FOLDED})

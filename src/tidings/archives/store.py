@@ -145,7 +145,7 @@ def add_entries(db: Write, user_id: int, new: Sequence[NewEntry]) -> list[int]:
         )
         tags += entry_writes.tag_rows(user_id, id_, added.tags)
         attached += [_enclosure_row(user_id, id_, enclosure) for enclosure in added.enclosures]
-        delta.add(added.entry.feed_id, added.entry.status, starred=added.entry.starred)
+        delta.add(user_id, added.entry.feed_id, added.entry.status, starred=added.entry.starred)
     statements.insert_rows(db, entries, rows)
     statements.insert_rows(db, entry_contents, contents)
     statements.insert_rows(db, entry_tags, tags)

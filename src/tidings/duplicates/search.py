@@ -216,8 +216,8 @@ def _apply(db: Write, user_id: int, mode: str, found: Sequence[Found], now: Inst
     delta = counters.CounterDelta()
     for one in changed:
         # Starred ones are not folded; where they are marked read, they count as such.
-        delta.add(one.feed_id, one.status, starred=one.starred, times=-1)
-        delta.add(one.feed_id, new_status, starred=one.starred)
+        delta.add(user_id, one.feed_id, one.status, starred=one.starred, times=-1)
+        delta.add(user_id, one.feed_id, new_status, starred=one.starred)
     statuses = {one.entry_id: int(new_status) for one in changed}
     store.set_status(db, user_id, statuses, changed_at=None if mode == FOLD else now)
     store.add(db, user_id, found, compared=mode != FOLD, now=now)
@@ -243,8 +243,8 @@ def _release(db: Write, user_id: int, now: Instant) -> None:
         status = _status_after(one)
         if status != one.status:
             (unfolded if one.status == EntryStatus.FOLDED else unread)[one.entry_id] = status
-            delta.add(one.feed_id, one.status, starred=one.starred, times=-1)
-            delta.add(one.feed_id, status, starred=one.starred)
+            delta.add(user_id, one.feed_id, one.status, starred=one.starred, times=-1)
+            delta.add(user_id, one.feed_id, status, starred=one.starred)
     store.set_status(db, user_id, unfolded)
     store.set_status(db, user_id, unread, changed_at=now)
     store.remove(db, user_id, [one.entry_id for one in batch])
@@ -271,8 +271,8 @@ def _replace(db: Write, user_id: int, one: Rival, now: Instant) -> None:
     former = Found(one.original_id, one.original_feed_id, one.entry_id, unread, unread)
     store.add(db, user_id, [former], compared=True, now=now)
     delta = counters.CounterDelta()
-    delta.add(one.original_feed_id, unread, starred=False, times=-1)
-    delta.add(one.feed_id, unread, starred=False)
+    delta.add(user_id, one.original_feed_id, unread, starred=False, times=-1)
+    delta.add(user_id, one.feed_id, unread, starred=False)
     delta.write(db)
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from sqlalchemy import ColumnElement, FromClause
+from sqlalchemy import ColumnElement, FromClause, bindparam
 
 from tidings.engine.full_text import without_index
+from tidings.engine.statements import if_distributed
 
 
 def of_same_user(one: FromClause, other: FromClause) -> ColumnElement[bool]:
@@ -14,3 +15,12 @@ def of_same_user(one: FromClause, other: FromClause) -> ColumnElement[bool]:
     node. SQLite does not search by it, since the ids find fewer rows.
     """
     return without_index(one.c.user_id) == without_index(other.c.user_id)
+
+
+def is_own(table: FromClause, outer: FromClause) -> ColumnElement[bool]:
+    """Return `of_same_user` for a subquery whose value is selected: of a statement for the parameter `user`.
+
+    Where rows are distributed by user, the subquery has to name the user itself: from the rows around it, it is not
+    concluded that all are on one node, and the statement would ask all of them.
+    """
+    return if_distributed(table.c.user_id == bindparam("user"), of_same_user(table, outer))

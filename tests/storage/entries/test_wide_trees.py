@@ -53,7 +53,7 @@ def test_a_page_far_from_the_first_is_read_in_order_unless_the_list_has_few_entr
         )  # fmt: skip
         counters.lock(db, user_id, [elsewhere])
         delta = counters.CounterDelta()
-        delta.add(elsewhere, EntryStatus.UNREAD, starred=False, times=others)
+        delta.add(user_id, elsewhere, EntryStatus.UNREAD, starred=False, times=others)
         delta.write(db)
     statements: list[str] = []
     with statements_of(database, statements), database.reading() as db:

@@ -16,7 +16,7 @@ from sqlalchemy import ColumnElement, Update, and_, bindparam, insert, select, u
 
 from tidings.domain.entries.entries import UNLISTED, EntryStatus
 from tidings.engine import statements
-from tidings.engine.database import Read, Write, columns
+from tidings.engine.database import Read, Write, columns, is_distributed
 from tidings.engine.statements import in_list
 from tidings.storage.ownership import of_same_user
 from tidings.storage.schema import feed_counters, feeds
@@ -54,13 +54,14 @@ class CounterDelta:
     """Changes of the feeds' counters, added up in memory and written once."""
 
     def __init__(self) -> None:
-        self._by_feed: dict[int, list[int]] = {}
+        # By the id of the feed and of its user.
+        self._by_feed: dict[tuple[int, int], list[int]] = {}
 
-    def add(self, feed_id: int, status: EntryStatus | int, *, starred: bool, times: int = 1) -> None:
-        """Count entries of a feed. times: how many were added, or removed if negative."""
+    def add(self, user_id: int, feed_id: int, status: EntryStatus | int, *, starred: bool, times: int = 1) -> None:
+        """Count entries of a feed of the user. times: how many were added, or removed if negative."""
         if status in UNLISTED:
             return
-        counts = self._by_feed.setdefault(feed_id, [0, 0, 0, 0])
+        counts = self._by_feed.setdefault((feed_id, user_id), [0, 0, 0, 0])
         column = int(status)
         counts[column] += times
         if starred:
@@ -73,17 +74,22 @@ class CounterDelta:
         changes, as the subscribers of a source have them, are written by one statement.
         """
         version = new_version()
-        feeds_of: defaultdict[tuple[int, ...], list[int]] = defaultdict(list)
-        for feed, delta in sorted(self._by_feed.items()):
-            feeds_of[tuple(delta)].append(feed)
-        if len(feeds_of) * MIN_EQUAL <= len(self._by_feed):
-            for (u, r, su, sr), ids in feeds_of.items():
-                db.run(_add_equal_delta, feeds=ids, u=u, r=r, su=su, sr=sr, new_version=version)
+        owned_of: defaultdict[tuple[int, ...], list[tuple[int, int]]] = defaultdict(list)
+        for owned, delta in sorted(self._by_feed.items()):
+            owned_of[tuple(delta)].append(owned)
+        if len(owned_of) * MIN_EQUAL <= len(self._by_feed):
+            for (u, r, su, sr), pairs in owned_of.items():
+                equal = {"feeds": [feed for feed, _ in pairs], "u": u, "r": r, "su": su, "sr": sr}
+                if is_distributed(db.connection):
+                    users = sorted({user for _, user in pairs})
+                    db.run(_add_equal_delta_of_users, **equal, users=users, new_version=version)
+                else:
+                    db.run(_add_equal_delta, **equal, new_version=version)
         else:
             changes = [
-                {"feed": feed, "u": u, "r": r, "su": su, "sr": sr, "new_version": version}
-                for (u, r, su, sr), ids in feeds_of.items()
-                for feed in ids
+                {"user": user, "feed": feed, "u": u, "r": r, "su": su, "sr": sr, "new_version": version}
+                for (u, r, su, sr), pairs in owned_of.items()
+                for feed, user in pairs
             ]
             db.run_many(_add_delta, changes)
 
@@ -121,8 +127,12 @@ def _adding(condition: ColumnElement[bool]) -> Update:
     )
 
 
-_add_delta = _adding(feed_counters.c.feed_id == bindparam("feed"))
+_add_delta = _adding(and_(feed_counters.c.feed_id == bindparam("feed"), feed_counters.c.user_id == bindparam("user")))
 _add_equal_delta = _adding(in_list(feed_counters.c.feed_id, "feeds"))
+# Where rows are distributed by user, the users say which servers are asked.
+_add_equal_delta_of_users = _adding(
+    and_(in_list(feed_counters.c.user_id, "users"), in_list(feed_counters.c.feed_id, "feeds"))
+)
 
 
 def list_all(db: Read, user_id: int) -> list[FeedCounters]:

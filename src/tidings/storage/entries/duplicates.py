@@ -168,16 +168,16 @@ def others_of(db: Read, user_id: int, entry_ids: Sequence[int]) -> dict[int, lis
 def unread_copies(db: Read, user_ids: Sequence[int], entry_ids: Collection[int]) -> dict[int, list[int]]:
     """Return the unread entries that are the same as one of these, by user id."""
     found: defaultdict[int, list[int]] = defaultdict(list)
-    for user_id, entry_id in db.tuples(_select_unread_copies, users=user_ids, ids=sorted(entry_ids)):
+    wanted = sorted(entry_ids)
+    for user_id, entry_id in db.tuples(_select_unread_copies, users=user_ids, ids=wanted) if wanted else ():
         found[user_id].append(entry_id)
     return dict(found)
 
 
 def originals(db: Read, user_ids: Sequence[int], entry_ids: Collection[int]) -> dict[int, int]:
     """Return the id of the original of each entry of these users that repeats one."""
-    return {
-        row["entry_id"]: row["original_id"] for row in db.rows(_select_originals, users=user_ids, ids=sorted(entry_ids))
-    }
+    rows = db.rows(_select_originals, users=user_ids, ids=sorted(entry_ids)) if entry_ids else ()
+    return {row["entry_id"]: row["original_id"] for row in rows}
 
 
 def originals_or_selves(db: Read, user_id: int, entry_ids: Sequence[int]) -> list[int]:
@@ -240,7 +240,7 @@ def keep_folded(db: Write, user_id: int, feed_ids: Collection[int]) -> None:
     change_log.note(db, user_id, Kind.ENTRY, [heir["entry_id"] for heir in heirs.values()])
     delta = counters.CounterDelta()
     for heir in heirs.values():
-        delta.add(heir["feed_id"], heir["status"], starred=heir["starred"])
+        delta.add(user_id, heir["feed_id"], heir["status"], starred=heir["starred"])
     db.run_many(
         _unfold,
         [

@@ -134,8 +134,8 @@ def change_states(db: Write, changes: Sequence[StateChange], *, now: Instant) ->
                 no_longer_read.append(key[1])
             if new.starred and not old.starred:
                 starred_now.setdefault(key[0], []).append(key[1])
-            delta.add(feeds[key], old.status, starred=old.starred, times=-1)
-            delta.add(feeds[key], new.status, starred=new.starred)
+            delta.add(key[0], feeds[key], old.status, starred=old.starred, times=-1)
+            delta.add(key[0], feeds[key], new.status, starred=new.starred)
     db.run_many(
         _set_states,
         [
@@ -175,7 +175,7 @@ def set_hidden(db: Write, user_id: int, entry_ids: Sequence[int], *, hidden: boo
     delta = counters.CounterDelta()
     for feed_id in found.values():
         # Counts of feeds stay, but queries may ask for hidden entries.
-        delta.add(feed_id, EntryStatus.UNREAD, starred=False, times=0)
+        delta.add(user_id, feed_id, EntryStatus.UNREAD, starred=False, times=0)
     db.run(_set_hidden, user=user_id, ids=sorted(found), new_hidden=hidden)
     delta.write(db)
     change_log.note(db, user_id, Kind.ENTRY, sorted(found))
@@ -297,8 +297,8 @@ def _mark_read(
     delta, marked = counters.CounterDelta(), 0
     for feed, starred, times, ids in db.tuples(grouped.group_by(entries.c.feed_id, entries.c.starred), **parameters):
         change_log.note(db, user_id, Kind.ENTRY, split_ids(ids))
-        delta.add(feed, EntryStatus.UNREAD, starred=starred, times=-times)
-        delta.add(feed, EntryStatus.READ, starred=starred, times=times)
+        delta.add(user_id, feed, EntryStatus.UNREAD, starred=starred, times=-times)
+        delta.add(user_id, feed, EntryStatus.READ, starred=starred, times=times)
         marked += times
     if marked:
         db.run(update(entries).where(*conditions).values(status=int(EntryStatus.READ), changed_at=now), **parameters)

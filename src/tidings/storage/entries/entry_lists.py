@@ -60,7 +60,7 @@ from tidings.storage.entries.query_filter import QueryNames
 from tidings.storage.entries.search_plan import SearchMatches, find_matches, find_tagged
 from tidings.storage.feeds import categories, further_categories
 from tidings.storage.feeds.feeds import hidden_feed_ids
-from tidings.storage.ownership import of_same_user
+from tidings.storage.ownership import is_own
 from tidings.storage.schema import (
     enclosures,
     entries,
@@ -451,7 +451,10 @@ def single(db: Read, user_id: int, entry_id: int) -> EntryPage:
 
 def bodies(db: Read, user_ids: Iterable[int], entry_ids: Iterable[int]) -> dict[int, str]:
     """Return the bodies of the entries that belong to these users, by entry id."""
-    return {row["entry_id"]: row["content"] for row in db.rows(_select_contents, users=user_ids, ids=entry_ids)}
+    # Where rows are distributed by user, a statement for no user would ask all servers.
+    wanted = list(entry_ids)
+    rows = db.rows(_select_contents, users=user_ids, ids=wanted) if wanted else ()
+    return {row["entry_id"]: row["content"] for row in rows}
 
 
 def newest_by_feed(db: Read, user_id: int, limit: int) -> dict[int, Instant]:
@@ -479,7 +482,8 @@ def for_apps(db: Read, user_id: int, entry_ids: Iterable[int], *, folded_as: Fol
 def enclosures_of(db: Read, user_ids: Iterable[int], entry_ids: Iterable[int]) -> dict[int, list[Enclosure]]:
     """Return the enclosures of entries of these users, by entry id."""
     attached: dict[int, list[Enclosure]] = {}
-    for enclosure in db.all(Enclosure, _select_enclosures, users=user_ids, ids=entry_ids):
+    wanted = list(entry_ids)
+    for enclosure in db.all(Enclosure, _select_enclosures, users=user_ids, ids=wanted) if wanted else ():
         attached.setdefault(enclosure.entry_id, []).append(enclosure)
     return attached
 
@@ -568,7 +572,7 @@ def _has_any(table: Table) -> ColumnElement[bool]:
     """
     return (
         select(literal_column("1"))
-        .where(table.c.entry_id == entries.c.id, of_same_user(table, entries))
+        .where(table.c.entry_id == entries.c.id, is_own(table, entries))
         .offset(literal_column("0"))
         .exists()
     )

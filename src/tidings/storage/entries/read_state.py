@@ -98,8 +98,8 @@ def undo_mark_read(db: Write, user_id: int, moment: Instant, *, since: Instant |
     delta, count = counters.CounterDelta(), 0
     for row in db.rows(_count_marked, **parameters) if locked else ():
         feed, starred, times = row["feed_id"], row["starred"], row["count"]
-        delta.add(feed, EntryStatus.READ, starred=starred, times=-times)
-        delta.add(feed, EntryStatus.UNREAD, starred=starred, times=times)
+        delta.add(user_id, feed, EntryStatus.READ, starred=starred, times=-times)
+        delta.add(user_id, feed, EntryStatus.UNREAD, starred=starred, times=times)
         count += times
         ids = split_ids(row["ids"])
         snoozed.end(db, [user_id], ids)

@@ -88,7 +88,7 @@ def add(db: Write, user_id: int, deleted: Sequence[DeletedEntry], *, now: Instan
     change_log.note(db, user_id, Kind.ENTRY, ids)
     delta = counters.CounterDelta()
     for entry in deleted:
-        delta.add(entry.feed_id, entry.status, starred=False, times=-1)
+        delta.add(user_id, entry.feed_id, entry.status, starred=False, times=-1)
     delta.write(db)
 
 

@@ -19,6 +19,7 @@ from tidings.engine.row_text import row_text
 from tidings.engine.statements import in_list, joined, split_ids
 from tidings.storage.feeds import further_categories
 from tidings.storage.feeds.feeds import IN_ORDER
+from tidings.storage.ownership import is_own
 from tidings.storage.schema import categories, feed_categories, feeds, icons
 
 
@@ -67,7 +68,7 @@ _is_listed = in_list(feeds.c.id, "ids")
 _icon_name = func.coalesce(icons.c.external_id, "")
 _further_ids = (
     select(joined(feed_categories.c.category_id))
-    .where(feed_categories.c.feed_id == feeds.c.id, feed_categories.c.user_id == feeds.c.user_id)
+    .where(feed_categories.c.feed_id == feeds.c.id, is_own(feed_categories, feeds))
     .correlate(feeds)
     .scalar_subquery()
 )

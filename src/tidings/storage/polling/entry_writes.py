@@ -119,8 +119,8 @@ def _add(db: Write, owned: Sequence[tuple[int, int, int, Instant, ReadyEntry]]) 
         batch = ids[start : start + _INSERT_BATCH]
         _add_rows(db, list(zip(batch, owned[start : start + _INSERT_BATCH], strict=True)))
     delta = counters.CounterDelta()
-    for _, feed_id, _, _, entry in owned:
-        delta.add(feed_id, entry.status, starred=entry.starred)
+    for user_id, feed_id, _, _, entry in owned:
+        delta.add(user_id, feed_id, entry.status, starred=entry.starred)
     delta.write(db)
     ids_of: defaultdict[int, list[int]] = defaultdict(list)
     for (user_id, *_), id_ in zip(owned, ids, strict=True):
