@@ -20,7 +20,7 @@ from tidings.fever.routes import FEVER_PATHS
 from tidings.greader.app import GoogleReader
 from tidings.http.password_gate import PasswordGate
 from tidings.http.responses import empty, send_response
-from tidings.maintenance.health_endpoints import ALIVE, READY, HealthCheck, WithinLimit, alive, why_not_ready
+from tidings.maintenance.health_endpoints import ALIVE, READY, HealthCheck, WithinLimit, alive, notice, why_not_ready
 from tidings.maintenance.services import MaintenanceServices
 from tidings.web.app import Pages
 
@@ -65,7 +65,7 @@ def application(
     base_path: "", or the path without a trailing slash below which it is served.
     close: called when the server stops, before the surfaces are closed.
     """
-    ready = HealthCheck(WithinLimit(partial(why_not_ready, maintenance)))
+    ready = HealthCheck(WithinLimit(partial(why_not_ready, maintenance), partial(notice, maintenance)))
     health = dict.fromkeys(ALIVE, HealthCheck(alive)) | dict.fromkeys(READY, ready)
     routes_below_base: list[BaseRoute] = [
         Mount(PREFIX, api),

@@ -235,7 +235,7 @@ class TestDistributedDatabase:
 
     def test_a_snapshot_does_not_see_later_writes_of_any_node(self, spread: Database) -> None:
         readers = [FeedFixture.create(spread) for _ in range(6)]
-        with spread.snapshot() as db:
+        with spread.snapshot(of_all_users=True) as db:
             for reader in readers:
                 reader.another_feed()
             assert table_copy.count_rows(db, feeds_table) == len(readers)
@@ -248,7 +248,7 @@ def ignore(_done: int, _total: int) -> None:
 
 
 def digests(database: Database) -> dict[str, TableDigest]:
-    with database.snapshot() as db:
+    with database.snapshot(of_all_users=True) as db:
         return {table.name: table_copy.digest(db, table) for table in table_copy.tables()}
 
 

@@ -7,8 +7,8 @@ That takes seconds: each process of a run makes one and empties it for the next 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import psycopg
@@ -17,6 +17,7 @@ from psycopg.sql import SQL, Identifier
 from sqlalchemy import make_url
 
 from support.postgres import create_database, drop_database
+from support.relay import Relay
 from tidings.engine.database import Database
 from tidings.storage import migrate
 
@@ -80,15 +81,23 @@ class DistributedDatabases:
             if database.restore():
                 self._unused.append(database)
 
-    def _migrate(self) -> str:
-        url = self._create()
+    @contextmanager
+    def with_relays(self) -> Iterator[tuple[str, list[Relay]]]:
+        """Yield the URL of a migrated database, and relays before its workers: a node is down while its is cut."""
+        with ExitStack() as stack:
+            relays = [stack.enter_context(Relay(f"http://{host}:{port}")) for host, port in self._workers]
+            yield self._migrate([("127.0.0.1", relay.port) for relay in relays]), relays
+
+    def _migrate(self, workers: Sequence[tuple[str, int]] = ()) -> str:
+        url = self._create(workers)
         database = Database(url)
         migrate.upgrade(database)
         migrate.distribute(database, SHARDS)
         database.close()
         return url
 
-    def _create(self) -> str:
+    def _create(self, workers: Sequence[tuple[str, int]] = ()) -> str:
+        """workers: by which addresses the coordinator knows them, if not by their own."""
         name = f"test{os.getpid()}x{len(self._made)}"
         self._made.append(name)
         places = [self._server, *(make_conninfo(self._server, host=host, port=port) for host, port in self._workers)]
@@ -98,7 +107,7 @@ class DistributedDatabases:
                 connection.execute("CREATE EXTENSION citus")
         with psycopg.connect(make_conninfo(self._server, dbname=name), autocommit=True) as connection:
             connection.execute("SELECT citus_set_coordinator_host(%s, %s)", self._coordinator)
-            for worker in self._workers:
+            for worker in workers or self._workers:
                 connection.execute("SELECT citus_add_node(%s, %s)", worker)
         return make_url(self._server).set(database=name).render_as_string(hide_password=False)
 

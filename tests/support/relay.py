@@ -36,6 +36,10 @@ class Relay:
         self._port = free_port()
 
     @property
+    def port(self) -> int:
+        return self._port
+
+    @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self._port}"
 

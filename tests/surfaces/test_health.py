@@ -34,7 +34,7 @@ def test_checks_that_share_a_result_have_responses_of_their_own(problem: str, st
         return sent[0]["status"], len(sent[0]["headers"]), b"".join(each.get("body", b"") for each in sent)
 
     async def ask_all() -> list[tuple[int, int, bytes]]:
-        check = HealthCheck(WithinLimit(look))
+        check = HealthCheck(WithinLimit(look, lambda: ""))
         requested = [asyncio.create_task(ask(check, method)) for method in ("HEAD", *["GET"] * 20)]
         await asyncio.sleep(0)
         release.set()

@@ -21,7 +21,8 @@ EXIT_BEHIND = 3
 def status(*, as_json: Annotated[bool, Parameter(name="--json", negative="")] = False, loaded: LoadedSettings) -> int:
     """Show the state of the service: due feeds, errors, deliveries, and the database.
 
-    The exit code is 3 if feeds have been due for more than five minutes: no worker runs, or too few do.
+    The exit code is 3 if feeds have been due for more than five minutes: no worker runs, or too few do. It is 1 if
+    the database cannot be used, or if one of several servers that it is distributed over does not answer.
 
     Parameters
     ----------
@@ -31,7 +32,7 @@ def status(*, as_json: Annotated[bool, Parameter(name="--json", negative="")] = 
     prepare(loaded.settings)
     with open_application(loaded.settings) as application:
         application.check()
-        current = application.services.maintenance.status.read()
+        current = application.read_status()
     if as_json:
         say(msgspec.json.encode(current).decode())
     else:

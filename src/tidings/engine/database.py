@@ -520,8 +520,12 @@ class Database:
                 self._replica.note_write(user_id)
 
     @contextmanager
-    def snapshot(self) -> Iterator[Read]:
-        """Yield a connection whose statements all read the same state, for hours if need be."""
+    def snapshot(self, *, of_all_users: bool = False) -> Iterator[Read]:
+        """Yield a connection whose statements all read the same state, for hours if need be.
+
+        of_all_users: where rows are distributed by user, the state of all servers; otherwise what is read first on
+        each of them begins its own.
+        """
         if self.is_sqlite:
             with self.reading() as db:
                 yield db
@@ -530,7 +534,8 @@ class Database:
             connection = pooled.execution_options(isolation_level="REPEATABLE READ")
             with connection.begin():
                 connection.exec_driver_sql("SET LOCAL idle_in_transaction_session_timeout = 0")
-                postgresql.begin_snapshot(connection)
+                if of_all_users:
+                    postgresql.begin_snapshot(connection)
                 yield Read(connection)
 
     @contextmanager

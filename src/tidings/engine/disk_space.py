@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import text
 
-from tidings.engine.database import Database, Read, Write, is_sqlite
+from tidings.engine.database import Database, Read, Write, is_distributed, is_sqlite
 
 _PAGES = text("PRAGMA page_count")
 _FREE = text("PRAGMA freelist_count")
@@ -12,13 +12,17 @@ _PAGE_SIZE = text("PRAGMA page_size")
 _AUTO_VACUUM = text("PRAGMA auto_vacuum")
 _INCREMENTAL = 2
 _POSTGRES_SIZE = text("SELECT pg_database_size(current_database())")
+_SIZE_OF_ALL_NODES = text(
+    "SELECT sum(CAST(result AS bigint)) FROM run_command_on_all_nodes('SELECT pg_database_size(current_database())')"
+    " WHERE success"
+)
 
 
 def size(db: Read) -> int:
     """Return the size of the database in bytes."""
     if is_sqlite(db.connection):
         return int(db.scalar(_PAGES)) * int(db.scalar(_PAGE_SIZE))
-    return int(db.scalar(_POSTGRES_SIZE))
+    return int(db.scalar(_SIZE_OF_ALL_NODES if is_distributed(db.connection) else _POSTGRES_SIZE))
 
 
 def pages(db: Read) -> tuple[int, int]:

@@ -24,6 +24,8 @@ RETRY_AFTER_S = 5
 routes = Routes("Health")
 
 _OK = Media("text/plain", {"type": "string", "const": "OK"})
+# Behind it, which servers of a distributed database do not answer.
+_READY = Media("text/plain", {"type": "string", "pattern": "^OK"})
 
 
 def is_alive() -> Response:
@@ -32,8 +34,11 @@ def is_alive() -> Response:
 
 
 def is_ready(maintenance: MaintenanceServices) -> Response:
-    """OK while the database answers within two seconds, takes writes, and has the schema of this version."""
-    return _readiness(why_not_ready(maintenance))
+    """OK while the database answers within two seconds, takes writes, and has the schema of this version.
+
+    On a database that is distributed over several servers, it also names those that do not answer: their users get 503.
+    """
+    return _readiness(why_not_ready(maintenance), notice(maintenance))
 
 
 def why_not_ready(maintenance: MaintenanceServices) -> str:
@@ -45,16 +50,22 @@ def why_not_ready(maintenance: MaintenanceServices) -> str:
     return ""
 
 
-def _readiness(problem: str) -> Response:
+def notice(maintenance: MaintenanceServices) -> str:
+    """Return what follows after OK: the servers of a distributed database that do not answer; "" if all do."""
+    silent = maintenance.readiness.silent_nodes()
+    return f", but these servers of the database do not answer: {', '.join(silent)}" if silent else ""
+
+
+def _readiness(problem: str, notice: str) -> Response:
     if not problem:
-        return PlainTextResponse("OK")
+        return PlainTextResponse(f"OK{notice}")
     return PlainTextResponse(problem, 503, {"Retry-After": str(RETRY_AFTER_S)})
 
 
 for _path in ALIVE:
     routes.get(_path, is_public=True, responses={200: _OK})(is_alive)
 for _path in READY:
-    routes.get(_path, is_public=True, responses={200: _OK, 503: Media("text/plain", {"type": "string"})})(is_ready)
+    routes.get(_path, is_public=True, responses={200: _READY, 503: Media("text/plain", {"type": "string"})})(is_ready)
 
 
 class HealthCheck:
@@ -72,14 +83,17 @@ class HealthCheck:
 
 
 class WithinLimit:
-    """Runs a check in a thread and waits READY_LIMIT_S for it. check: returns a problem, "" for none.
+    """Runs a check in a thread and waits READY_LIMIT_S for it.
+
+    check: returns a problem, "" for none. notice: returns what follows after OK, without waiting.
 
     One runs at a time: while one hangs, others wait for its result, so that a database that hangs does not take all
     threads.
     """
 
-    def __init__(self, check: Callable[[], str]) -> None:
+    def __init__(self, check: Callable[[], str], notice: Callable[[], str]) -> None:
         self._check = check
+        self._notice = notice
         self._running: asyncio.Future[str] | None = None
 
     async def __call__(self) -> Response:
@@ -90,7 +104,7 @@ class WithinLimit:
         except TimeoutError:
             problem = "the database does not answer in time"
         # A new response for each request, since sending it changes it.
-        return _readiness(problem)
+        return _readiness(problem, self._notice())
 
 
 async def alive() -> Response:

@@ -78,7 +78,7 @@ class IntegrityCheck:
         yield Problem(rule.area, f"{count} {rule.problem}", is_repaired)
 
     def _bodies(self, *, repair: bool, progress: Callable[[int, int], None]) -> Iterator[Problem]:
-        with self._database.snapshot() as db:
+        with self._database.snapshot(of_all_users=True) as db:
             total = consistency.number_of_bodies(db)
             unreadable = consistency.unreadable_bodies(db, lambda read: progress(read, total))
         if not unreadable:

@@ -13,13 +13,15 @@ from pathlib import Path
 from tidings.archives.readers.file_sources import DatabaseSource, FileSource, database_source, file_source
 from tidings.archives.readers.miniflux_source import MinifluxSource
 from tidings.archives.readers.ttrss_source import TtrssSource
+from tidings.base.errors import StartError, StoreUnavailable
 from tidings.base.times import to_datetime
-from tidings.engine import disk_space
+from tidings.engine import disk_space, errors, nodes
 from tidings.engine.database import Database
 from tidings.engine.distribution import Distribution
 from tidings.engine.notify import FEEDS
 from tidings.maintenance.cleanup_worker import run_cleanup
 from tidings.maintenance.integrity import IntegrityCheck, Problem
+from tidings.maintenance.status import ServiceStatus
 from tidings.maintenance.store import backup, move, restore
 from tidings.maintenance.store.table_copy import Progress
 from tidings.net.guard import AddressGuard
@@ -69,6 +71,23 @@ class Application:
     def distribute(self, shards: int) -> Distribution:
         """Distribute what users read over the nodes of the database. Raises StartError if that is impossible."""
         return migrate.distribute(self.database, shards)
+
+    def read_status(self) -> ServiceStatus:
+        """Return the state of the service.
+
+        Raises StoreUnavailable, and StartError with the names of the servers of a distributed database that do not
+        answer.
+        """
+        try:
+            with errors.without_log():
+                return self.services.maintenance.status.read()
+        except StoreUnavailable as error:
+            if silent := nodes.silent(self.database):
+                raise StartError(
+                    f"These servers of the database do not answer: {', '.join(silent)}; until they are back, their"
+                    " users get errors, and feeds are not checked"
+                ) from error
+            raise
 
     def check(self) -> None:
         """Raise StartError unless the database has the current schema."""

@@ -1934,7 +1934,11 @@ class AsyncClient(AsyncConnection):
     # Health
 
     async def is_ready(self) -> str:
-        """OK while the database answers within two seconds, takes writes, and has the schema of this version."""
+        """OK while the database answers within two seconds, takes writes, and has the schema of this version.
+
+        On a database that is distributed over several servers, it also names those that do not answer: their users
+        get 503.
+        """
         return await self._text(Call("GET", "/healthcheck", is_repeatable=False))
 
     async def is_alive(self) -> str:
@@ -1946,9 +1950,17 @@ class AsyncClient(AsyncConnection):
         return await self._text(Call("GET", "/liveness", is_repeatable=False))
 
     async def is_ready_readiness(self) -> str:
-        """OK while the database answers within two seconds, takes writes, and has the schema of this version."""
+        """OK while the database answers within two seconds, takes writes, and has the schema of this version.
+
+        On a database that is distributed over several servers, it also names those that do not answer: their users
+        get 503.
+        """
         return await self._text(Call("GET", "/readiness", is_repeatable=False))
 
     async def is_ready_readyz(self) -> str:
-        """OK while the database answers within two seconds, takes writes, and has the schema of this version."""
+        """OK while the database answers within two seconds, takes writes, and has the schema of this version.
+
+        On a database that is distributed over several servers, it also names those that do not answer: their users
+        get 503.
+        """
         return await self._text(Call("GET", "/readyz", is_repeatable=False))

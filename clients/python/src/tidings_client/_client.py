@@ -1918,7 +1918,11 @@ class Client(Connection):
     # Health
 
     def is_ready(self) -> str:
-        """OK while the database answers within two seconds, takes writes, and has the schema of this version."""
+        """OK while the database answers within two seconds, takes writes, and has the schema of this version.
+
+        On a database that is distributed over several servers, it also names those that do not answer: their users
+        get 503.
+        """
         return self._text(Call("GET", "/healthcheck", is_repeatable=False))
 
     def is_alive(self) -> str:
@@ -1930,9 +1934,17 @@ class Client(Connection):
         return self._text(Call("GET", "/liveness", is_repeatable=False))
 
     def is_ready_readiness(self) -> str:
-        """OK while the database answers within two seconds, takes writes, and has the schema of this version."""
+        """OK while the database answers within two seconds, takes writes, and has the schema of this version.
+
+        On a database that is distributed over several servers, it also names those that do not answer: their users
+        get 503.
+        """
         return self._text(Call("GET", "/readiness", is_repeatable=False))
 
     def is_ready_readyz(self) -> str:
-        """OK while the database answers within two seconds, takes writes, and has the schema of this version."""
+        """OK while the database answers within two seconds, takes writes, and has the schema of this version.
+
+        On a database that is distributed over several servers, it also names those that do not answer: their users
+        get 503.
+        """
         return self._text(Call("GET", "/readyz", is_repeatable=False))

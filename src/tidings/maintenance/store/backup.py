@@ -57,7 +57,7 @@ def _new_file(path: Path) -> Iterator[Path]:
 def _copy_tables(database: Database, partial: Path, progress: Progress) -> None:
     copy = sqlite_file.open_file(partial)
     try:
-        with database.snapshot() as source:
+        with database.snapshot(of_all_users=True) as source:
             schema_revision.check(source)
             migrate.upgrade(copy)
             with copy.writing() as target:

@@ -32,7 +32,7 @@ def move(source: Database, target: Database, *, restart: bool, progress: Progres
     migrate.check(source)
     migrate.require_answer(target)
     _prepare(target, restart=restart)
-    with source.snapshot() as original:
+    with source.snapshot(of_all_users=True) as original:
         _copy(original, target, lambda done, total: progress(done, 2 * total))
     compared = _compare(source, target, lambda done, total: progress(total + done, 2 * total))
     with target.writing() as db:
@@ -126,7 +126,7 @@ def _last_ids(database: Database) -> dict[str, int]:
 
 def _digests(database: Database, progress: Progress) -> dict[str, TableDigest]:
     digests = {}
-    with database.snapshot() as db:
+    with database.snapshot(of_all_users=True) as db:
         total = sum(table_copy.count_rows(db, table) for table in table_copy.tables())
         done = 0
         for table in table_copy.tables():
