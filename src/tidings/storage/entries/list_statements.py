@@ -58,6 +58,9 @@ from tidings.storage.schema.archive import author_prefix, title_prefix
 # matches: the list starts from the matches of the index. is in matches: there are many, so the list is read in its
 # order and each entry looked up in the matches. are few: the list starts from the matches, and has tags as well. is
 # given: the matches are passed as ids.
+# As SQL: a value is written into the text at each execution, and the driver could not be given the text.
+_LINE_BREAK: Any = literal_column("'\n'")
+
 Search = Literal["", "matches", "is in matches", "are few", "is given", "does not match"]
 
 
@@ -458,11 +461,11 @@ def texts_statement(query: EntryListQuery, column: str, *, has_breaks: bool) -> 
         # From the oldest of them on: SQLite takes twice as long to read texts backwards, and to hand on each row.
         listed = _in_order_of_id(select(entries.c.id), query, Direction.DESC)
         oldest = listed.limit(1).offset(bindparam("limit", type_=Integer) - 1).scalar_subquery()
-        lines: ColumnElement[Any] = func.aggregate_strings(text_, "\n")
+        lines: ColumnElement[Any] = func.aggregate_strings(text_, _LINE_BREAK)
         return select(joined(entries.c.id), lines).where(*_conditions(query), entries.c.id >= func.coalesce(oldest, 0))
     newest = _in_order_of_id(select(entries.c.id, text_.label("line")), query, Direction.DESC)
     found = newest.limit(bindparam("limit")).subquery()
-    found_lines: ColumnElement[Any] = func.aggregate_strings(found.c.line, "\n")
+    found_lines: ColumnElement[Any] = func.aggregate_strings(found.c.line, _LINE_BREAK)
     return select(joined(found.c.id), found_lines)
 
 
