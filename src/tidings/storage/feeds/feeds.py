@@ -7,7 +7,23 @@ from typing import Any, cast
 
 import msgspec
 from msgspec import Struct
-from sqlalchemy import and_, bindparam, delete, func, insert, or_, select, update
+from sqlalchemy import (
+    Boolean,
+    Column,
+    ColumnElement,
+    Integer,
+    and_,
+    bindparam,
+    delete,
+    false,
+    func,
+    insert,
+    literal_column,
+    or_,
+    select,
+    true,
+    update,
+)
 
 from tidings.base.text import sort_key
 from tidings.base.times import Instant
@@ -51,13 +67,26 @@ _select_urls = select(feeds.c.feed_url).where(feeds.c.user_id == bindparam("user
 # Failing ones first, then by title without case and accents.
 IN_ORDER = (feeds.c.parsing_error_count.desc(), feeds.c.title_key, feeds.c.id)
 _select_ordered = _select_by_user.order_by(*IN_ORDER)
+
+
+def _is_set(column: Column[Any]) -> ColumnElement[bool]:
+    """Return the condition that a setting is not empty, no, nothing or 0, as those of a new feed are."""
+    if isinstance(column.type, Boolean):
+        return column == true()
+    return column != literal_column("0" if isinstance(column.type, Integer) else "''")
+
+
+_has_settings = or_(*(_is_set(feeds.c[name]) for name in WRITTEN))
 _select_for_opml = (
     select(
         *(feeds.c[name] for name in ("id", "category_id", "title", "feed_url", "site_url", "description")),
-        *(feeds.c[name] for name in WRITTEN),
+        func.coalesce(_has_settings, false()),
     )
     .where(feeds.c.user_id == bindparam("user"), ~feeds.c.feed_url.startswith(NEWSLETTERS_URL))
     .order_by(feeds.c.title_key, feeds.c.id)
+)
+_select_settings_for_opml = select(feeds.c.id, *(feeds.c[name] for name in WRITTEN)).where(
+    feeds.c.user_id == bindparam("user"), _has_settings
 )
 _below = select_with_below("categories")
 _in_first = feeds.alias("in_first")
@@ -150,6 +179,10 @@ def list_all(db: Read, user_id: int) -> list[Feed]:
     return db.all(Feed, _select_ordered, user=user_id)
 
 
+def _settings_for_opml(db: Read, user_id: int) -> dict[int, list[Any]]:
+    return {feed_id: settings for feed_id, *settings in db.tuples(_select_settings_for_opml, user=user_id)}
+
+
 def for_opml(db: Read, user_id: int) -> dict[int, list[OpmlFeed]]:
     """Return what OPML contains of the user's feeds, by id of the category, ordered by title without case.
 
@@ -157,8 +190,11 @@ def for_opml(db: Read, user_id: int) -> dict[int, list[OpmlFeed]]:
     """
     by_category: dict[int, list[OpmlFeed]] = {}
     further = further_categories.of_user(db, user_id)
-    for feed_id, first, title, feed_url, site_url, description, *settings in db.tuples(_select_for_opml, user=user_id):
-        feed = OpmlFeed(title, feed_url, site_url, description, settings)
+    found = db.tuples(_select_for_opml, user=user_id)
+    # Most feeds have no settings, and there are many of them.
+    settings = _settings_for_opml(db, user_id) if any(row[-1] for row in found) else {}
+    for feed_id, first, title, feed_url, site_url, description, _ in found:
+        feed = OpmlFeed(title, feed_url, site_url, description, settings.get(feed_id, ()))
         others = further.get(feed_id, ())
         in_first = msgspec.structs.replace(feed, is_in_first=True) if others else feed
         by_category.setdefault(first, []).append(in_first)
