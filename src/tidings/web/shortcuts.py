@@ -61,7 +61,7 @@ GROUPS: Final = (
         },
     ),
     (
-        N_("Show the article next to the list"),
+        N_("With the article next to the list"),
         {
             "scroll": N_("Scroll down, then open the next unread entry"),
             "scroll_back": N_("Scroll up"),
