@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -23,6 +23,9 @@ _IMPORT: Final = """(file) => {
     const { src } = document.querySelector("script[src$='/reading.js']");
     return import(src.replace("reading.js", file)).then(() => null);
 }"""
+# Scripts run when the page has been painted, perhaps after its `load` event (start.js).
+_READY: Final = "html[data-ready], html:not(:has(script[src$='/reading.js']))"
+_ARRIVALS: Final = ("goto", "reload", "go_back", "go_forward", "wait_for_url", "wait_for_load_state")
 # As in a browser that has none. (To block it, as Playwright can, is a warning on the console of each page.)
 _NO_WORKER: Final = "delete Navigator.prototype.serviceWorker"
 # How tests open pages unless they say otherwise; conftest.py sets it.
@@ -38,7 +41,7 @@ SCREENS: Final[dict[str, dict[str, Any]]] = {
 class Reader:
     """A user at a browser. complaints: console errors, script errors, and requests to other hosts.
 
-    loses_connection: requests may fail, which is no complaint.
+    loses_connection: requests may fail, which is no complaint. has_scripts: whether pages run theirs.
     """
 
     service: RunningService
@@ -46,6 +49,7 @@ class Reader:
     page: Page
     complaints: list[str] = field(default_factory=list)
     loses_connection: bool = False
+    has_scripts: bool = True
 
     def go(self, path: str) -> Page:
         answer = self.page.goto(self.service.url + path)
@@ -69,6 +73,8 @@ class Reader:
         self.context.add_cookies([{"name": "tidings_session", "value": token, "url": self.service.url}])
 
     def press(self, *keys: str) -> None:
+        if self.has_scripts:
+            wait_for_scripts(self.page)
         for key in keys:
             self.page.keyboard.press(key)
 
@@ -95,7 +101,10 @@ def reading(
     context.set_default_timeout(TIMEOUT_MS)
     if not (has_worker or defaults["has_worker"]):
         context.add_init_script(_NO_WORKER)
-    reader = Reader(service, context, context.new_page())
+    has_scripts = settings.get("java_script_enabled", True)
+    if has_scripts:
+        context.on("page", _wait_after_arrivals)
+    reader = Reader(service, context, context.new_page(), has_scripts=has_scripts)
     context.on("console", lambda message: _note_message(reader, message))
     context.on("weberror", lambda error: reader.complaints.append(f"script: {error.error}"))
     context.on("request", lambda request: _note_request(reader, request))
@@ -109,6 +118,26 @@ def reading(
     finally:
         context.close()
     assert not reader.complaints, "\n".join(reader.complaints)
+
+
+def wait_for_scripts(page: Page) -> None:
+    """Wait until the scripts of the page listen."""
+    page.locator(_READY).wait_for(state="attached")
+
+
+def _wait_after_arrivals(page: Page) -> None:
+    """Make the page's methods that open another page return when its scripts listen."""
+    for name in _ARRIVALS:
+        setattr(page, name, _then_wait(page, getattr(page, name)))
+
+
+def _then_wait(page: Page, arrive: Callable[..., Any]) -> Callable[..., Any]:
+    def arrive_and_wait(*arguments: Any, **named: Any) -> Any:
+        answer = arrive(*arguments, **named)
+        wait_for_scripts(page)
+        return answer
+
+    return arrive_and_wait
 
 
 @contextmanager

@@ -49,6 +49,37 @@ def reader(browser: Browser, service: RunningService, alice: Person) -> Iterator
         yield created
 
 
+# A key that is pressed while scripts wait until the page has been painted.
+EARLY_KEY = """(() => {
+    const Observer = PerformanceObserver;
+    globalThis.PerformanceObserver = class extends Observer {
+        observe(what) {
+            globalThis.PerformanceObserver = Observer;
+            const key = new KeyboardEvent("keydown", { key: "j", bubbles: true, cancelable: true });
+            globalThis.wasOurs = !document.body.dispatchEvent(key);
+            super.observe(what);
+        }
+    };
+})()"""
+
+
+def test_a_key_that_is_pressed_before_scripts_run_is_not_lost(reader: Reader, alice: Person, site: Publisher) -> None:
+    alice.has_feed(site, ["Rain"])
+    reader.context.add_init_script(EARLY_KEY)
+    page = reader.go("/unread")
+
+    expect(page.locator("#pane h1")).to_have_text("Rain")
+    assert page.evaluate("wasOurs")
+
+
+def test_without_shortcuts_the_browser_has_all_keys(reader: Reader, alice: Person, site: Publisher) -> None:
+    alice.has_feed(site, ["Rain"])
+    alice.put(f"/v1/users/{alice.id}", {"keyboard_shortcuts": False}, status=201)
+    reader.context.add_init_script(EARLY_KEY)
+
+    assert not reader.go("/unread").evaluate("wasOurs")
+
+
 def test_keys_wait_for_their_script_and_act_in_order(reader: Reader, alice: Person, site: Publisher) -> None:
     alice.has_feed(site, ["Rain", "Sun"])
     page = reader.go("/unread")

@@ -110,8 +110,8 @@ def test_rows_far_below_the_window_are_not_laid_out(reader: Reader) -> None:
     shown = "one => one.querySelector('.row-title a').checkVisibility({ contentVisibilityAuto: true })"
     assert page.locator(".row").first.evaluate(shown)
     assert not page.locator(".row").last.evaluate(shown)
-    # The first window, and a hundred rows each.
-    assert page.evaluate(WATCHED) == ROWS // 100
+    # After the first window a few rows, and a hundred each.
+    assert page.evaluate(WATCHED) == 1 + ROWS // 100
     # Keys reach them all the same, from one part of the list to the next.
     page.locator(".row").nth(98).evaluate("row => row.querySelector('a').focus()")
     for key, title in (("j", "Entry 99"), ("j", "Entry 100"), ("k", "Entry 99")):

@@ -38,10 +38,19 @@ def test_each_module_runs_once_after_those_it_needs_and_keeps_its_names() -> Non
         "const ONE = 1;\nfunction add(a, b) {\nreturn a + b;\n}\nreturn { ONE, add };\n})();\n"
         "const $notes = (() => {\n"
         "const { ONE } = $sums;\nasync function note() {}\nnote(ONE);\nreturn { note };\n})();\n"
-        "const $page = (() => {\n"
-        'const { add: sum } = $sums;\n\nrun(sum(1, 2), import("./later.js"));\nreturn {  };\n})();\n'
-        "export { $sums, $notes, $page };\n"
+        "(() => {\n"
+        'const { add: sum } = $sums;\nrun(sum(1, 2), import("./later.js"));\n})();\n'
+        "export { $sums, $notes };\n"
     }
+
+
+def test_modules_wait_for_the_page_to_be_painted() -> None:
+    first = "export const painted = frame();\n"
+    scripts = join_modules({**MODULES, "start": first, "page": f'import "./start.js";\n{MODULES["page"]}'}, "page")
+
+    assert scripts["page"].startswith(
+        f"const $start = (() => {{\n{first[7:]}return {{ painted }};\n}})();\nawait $start.painted;\n"
+    )
 
 
 def test_a_part_uses_the_modules_of_the_joined_script() -> None:

@@ -11,6 +11,8 @@ its names are visible in it alone:
     const $marks = (() => { const { refresh } = $counts; …; return { mark, post }; })();
     export { $counts, $marks };
 
+A module that exports `painted`, a promise, holds back those after it: `await $start.painted;`.
+
 All other modules are parts, which pages load with `import()` when they need them. A part takes what it imports from the
 joined script, so that nothing runs twice, or from other parts:
 
@@ -26,7 +28,7 @@ from __future__ import annotations
 import hashlib
 import re
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from importlib.resources import files
 
 from starlette.responses import Response
@@ -167,7 +169,7 @@ class StaticFiles:
             metrics.record_request("none", request.method, response.status_code, time.perf_counter() - started)
 
 
-_IMPORT = re.compile(r'^import (?:\{ ([^}]*) \} from )?"\./(\w+)\.js";$', re.MULTILINE)
+_IMPORT = re.compile(r'^import (?:\{ ([^}]*) \} from )?"\./(\w+)\.js";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async function|function|const) (\w+))", re.MULTILINE)
 _OTHER = re.compile(r"^(?:import|export)\b.*", re.MULTILINE)
 
@@ -179,8 +181,8 @@ def join_modules(modules: Mapping[str, str], first: str) -> dict[str, str]:
     and if modules of the first script import each other.
     """
     joined = _ordered(modules, first)
-    functions = "".join(f"const ${name} = (() => {{\n{_as_function(modules[name], name)}}})();\n" for name in joined)
-    exports = ", ".join(f"${name}" for name in joined)
+    functions = "".join(_called(modules[name], name) for name in joined)
+    exports = ", ".join(f"${name}" for name in joined if _EXPORT.search(modules[name]))
     parts = {name: _as_part(source, name, joined, first) for name, source in modules.items() if name not in joined}
     return {first: f"{functions}export {{ {exports} }};\n", **parts}
 
@@ -197,11 +199,17 @@ def _ordered(modules: Mapping[str, str], name: str, before: tuple[str, ...] = ()
     return [*dict.fromkeys(needed), name]
 
 
-def _as_function(source: str, name: str) -> str:
+def _called(source: str, name: str) -> str:
     exported = _EXPORT.findall(source)
+    result = f"const ${name} = " if exported else ""
+    wait = f"await ${name}.painted;\n" if "painted" in exported else ""
+    return f"{result}(() => {{\n{_as_function(source, name, exported)}}})();\n{wait}"
+
+
+def _as_function(source: str, name: str, exported: Sequence[str]) -> str:
     body = _IMPORT.sub(lambda match: _assignment(match[1] or "", match[2]), _EXPORT.sub("", source))
     _refuse_other(body, name)
-    return f"{body}return {{ {', '.join(exported)} }};\n"
+    return f"{body}return {{ {', '.join(exported)} }};\n" if exported else body
 
 
 def _as_part(source: str, name: str, joined: Collection[str], first: str) -> str:
@@ -217,4 +225,4 @@ def _refuse_other(body: str, name: str) -> None:
 
 
 def _assignment(names: str, module: str) -> str:
-    return f"const {{ {names.replace(' as ', ': ')} }} = ${module};" if names else ""
+    return f"const {{ {names.replace(' as ', ': ')} }} = ${module};\n" if names else ""

@@ -1,4 +1,4 @@
-// Marking a whole list, or a part of it, read at once, and undoing that; loaded when it is asked for.
+// Marking a whole list, or a part of it, read at once, undoing that, and showing what was hidden; loaded when it is asked for.
 import { base, byId, find, findAll, words } from "./page.js";
 import { announce, load, offer, swap } from "./tidings.js";
 import { refresh } from "./counts.js";
@@ -90,6 +90,15 @@ export async function undo() {
   for (const id of ids) if (!result.entries?.includes(+id)) show(id, "read");
   if (!pane() && byId("column") && !ids.every(row)) await swap(location.href, ["list"]);
   if (!find("#list .row")) await swap(location.href, ["list"]);
+  announce(result.notice);
+  refresh();
+}
+
+// Show entries in the global lists again that a rule has hidden.
+export async function showAgain(id) {
+  const result = await post(`${base}/entries/marks`, { show: id }, null, () => showAgain(id));
+  if (!result) return;
+  for (const one of findAll(`[data-hidden="${id}"], button[name=show][value="${id}"]`)) one.remove();
   announce(result.notice);
   refresh();
 }

@@ -1,6 +1,6 @@
 // Marks and stars show at once and are sent in the background. A failed change is reverted. Without a connection or a
 // session it is kept in this browser, and sent when there is one again.
-import { base, byId, find, findAll, findInArticle, words } from "./page.js";
+import { base, byId, find, findInArticle, words } from "./page.js";
 import { announce, hasEnded, isExpired, offer } from "./tidings.js";
 import { refresh } from "./counts.js";
 import { addPart, withPart } from "./parts.js";
@@ -113,15 +113,6 @@ export async function save(id) {
   announce((await post(`${base}/entries/marks`, { save: id }, null, () => save(id)))?.notice);
 }
 
-// Show entries in the global lists again that a rule has hidden.
-async function showAgain(id) {
-  const result = await post(`${base}/entries/marks`, { show: id }, null, () => showAgain(id));
-  if (!result) return;
-  for (const one of findAll(`[data-hidden="${id}"], button[name=show][value="${id}"]`)) one.remove();
-  announce(result.notice);
-  refresh();
-}
-
 addEventListener("online", resend);
 
 // In a copy that was kept for reading offline, show what has been marked since; opening it is a mark to send.
@@ -142,7 +133,7 @@ document.addEventListener("submit", (event) => {
   if (path.endsWith("/entries/marks") && name) {
     event.preventDefault();
     if (name === "save") save(value);
-    else if (name === "show") showAgain(value);
+    else if (name === "show") withPart("bulk", ({ showAgain }) => showAgain(value));
     else mark(name, [value]);
   } else if (path.endsWith("/mark-read")) {
     event.preventDefault();
