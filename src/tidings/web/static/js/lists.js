@@ -159,6 +159,6 @@ export function select(one, isFocused = true) {
   one.setAttribute("aria-current", "true");
   marked = one;
   if (!isFocused) return;
-  one.querySelector(".row-title a").focus({ preventScroll: true });
   one.scrollIntoView({ block: "nearest" });
+  one.querySelector(".row-title a").focus({ preventScroll: true });
 }
