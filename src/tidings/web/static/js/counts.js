@@ -1,10 +1,8 @@
 // Unread counts: fetched after each change, and once a minute while the page is visible; less often where live.js
 // tells when something has changed.
-import { base, find, findAll, getJson } from "./page.js";
+import { base, byId, find, findAll, getJson } from "./page.js";
 
 let interval = 60_000;
-const icon = find("link[rel=icon]");
-const plain = icon.href;
 let timer = 0;
 let latest = 0;
 
@@ -41,7 +39,7 @@ export function show(counts) {
         : "";
     shown.closest(".line")?.classList.toggle("no-unread", !count && /^[cf]/.test(shown.dataset.count));
   }
-  paint(counts.unread);
+  showTitle();
 }
 
 // Show the count of the list in the title of the page.
@@ -51,19 +49,11 @@ export function showTitle() {
   document.title = own?.textContent ? `(${own.textContent}) ${title}` : title;
 }
 
-function paint(count) {
-  showTitle();
-  const shown = count > 99 ? "99+" : count;
-  const badge = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64"><rect width="64" height="64" rx="14" fill="#b4441f"/><text x="32" y="45" font-family="system-ui,sans-serif" font-size="${count > 99 ? 28 : 36}" font-weight="700" text-anchor="middle" fill="#fbfaf7">${shown}</text></svg>`;
-  icon.href = count && !first?.hidden ? `data:image/svg+xml,${encodeURIComponent(badge)}` : plain;
-}
-
 document.addEventListener("visibilitychange", () => (document.hidden ? clearTimeout(timer) : refresh(0)));
 // A page from the browser's memory shows what was true when it was left.
 addEventListener("pageshow", (event) => event.persisted && refresh(0));
-const first = find("#sidebar [data-count=unread]");
-if (first) {
-  paint(Number(first.textContent.replace(/\D/g, "")));
+if (byId("sidebar")) {
+  showTitle();
   // Slow counts of saved views on the page are from before the last change.
   refresh(find("[data-old]") ? 0 : interval);
 }

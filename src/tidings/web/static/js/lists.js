@@ -17,6 +17,7 @@ const path = () => location.pathname + location.search;
 // By path, the one that was left last at the end.
 const places = () => JSON.parse(sessionStorage.getItem(STORAGE_KEY) ?? "{}");
 let loading = null;
+let cache = "default";
 let marked = null;
 // Looked for only when the list is new: there may be thousands of rows.
 const current = () => (marked?.isConnected ? marked : (marked = find(".row[aria-current]")));
@@ -41,7 +42,7 @@ export async function extend(rel, put, again) {
   const form = find("#list > form");
   if (!link || !form) return false;
   try {
-    const { page, url, ok } = await load(link.href, { headers: { "Tidings-Part": "list" } });
+    const { page, url, ok } = await load(link.href, { headers: { "Tidings-Part": "list" }, cache });
     if (isExpired(url)) return null;
     if (!ok) return announce(words.failed) ?? null;
     for (const one of page.querySelectorAll("#list .row")) if (byId(one.id)) one.remove();
@@ -123,6 +124,9 @@ async function restorePosition() {
   const isBack = arrival === "back_forward" || sessionStorage.getItem(`${STORAGE_KEY}:back`);
   sessionStorage.removeItem(`${STORAGE_KEY}:back`);
   if (!isBack || !place) return row(find("#pane")?.dataset.entry)?.scrollIntoView({ block: "center" });
+  root.exact = "";
+  // The list as it was left, with what has been read since.
+  cache = "force-cache";
   const found = () => place.ids.map(byId).find(Boolean);
   while (!found() && findAll("#list .row").length < place.count && (await more()));
   const opened = byId(place.current);
@@ -131,6 +135,9 @@ async function restorePosition() {
   const target = found();
   if (target) scroller().scrollBy({ top: target.getBoundingClientRect().top - place.offset, behavior: "instant" });
   markPassed(false);
+  cache = "default";
+  // Now it is known how high they are.
+  requestAnimationFrame(() => requestAnimationFrame(() => delete root.exact));
 }
 
 beforeLeaving(savePosition);

@@ -23,6 +23,7 @@ let counted = -GAP_MS;
 // Hear of events, and get them for all pages of the browser if no other page does.
 export function join() {
   if (channel) return;
+  paint();
   channel = new BroadcastChannel(NAME);
   channel.onmessage = ({ data }) =>
     data.isNew ? isReady && tell({ lastEventId: last }, { isLive: true }) : hear(data);
@@ -82,6 +83,7 @@ function hear({ isLive, changes, counts, last: id }) {
   if (counts) {
     counted = performance.now();
     show(counts);
+    paint();
   }
   if (!changes) return;
   const now = performance.now();
@@ -132,7 +134,18 @@ async function showNews() {
   find("#column .row-title a")?.focus({ preventScroll: true });
 }
 
+// The number of unread entries in the icon of the tab.
+const icon = find("link[rel=icon]");
+const plain = icon.href;
+function paint() {
+  const shown = find("#sidebar [data-count=unread]:not([hidden])");
+  const count = Number(shown?.textContent.replace(/\D/g, ""));
+  const badge = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64"><rect width="64" height="64" rx="14" fill="#b4441f"/><text x="32" y="45" font-family="system-ui,sans-serif" font-size="${count > 99 ? 28 : 36}" font-weight="700" text-anchor="middle" fill="#fbfaf7">${count > 99 ? "99+" : count}</text></svg>`;
+  icon.href = count ? `data:image/svg+xml,${encodeURIComponent(badge)}` : plain;
+}
+
 document.addEventListener("tidings:counted", ({ detail }) => {
+  paint();
   counted = performance.now();
   channel?.postMessage({ counts: detail });
 });
