@@ -88,6 +88,8 @@ def distribute(database: Database, shards: int) -> Distribution:
     if database.is_sqlite:
         raise StartError("--distribute needs PostgreSQL with the extension Citus: the database is SQLite")
     check(database)
+    # Connections that were kept for reading would count as other programs.
+    database.close()
     try:
         with errors.without_log(), database.engine.begin() as connection:
             db = Write(connection)

@@ -147,6 +147,8 @@ def _put_in_place(file: Path, staged: Path) -> None:
 
 def _load(database: Database, path: Path, staged: Path, progress: Progress) -> None:
     copy = sqlite_file.open_file(staged)
+    # Connections that were kept for reading would count as other programs.
+    database.close()
     try:
         with copy.reading() as source, database.writing() as target:
             integrity.begin_long_transaction(target)
