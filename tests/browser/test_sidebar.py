@@ -102,8 +102,8 @@ def test_the_sidebar_keeps_its_position_and_shows_the_current_feed(reader: Reade
     expect(current).to_contain_text("Feed 55-40")
     # The foot stays where it is, and the page does not scroll for the sidebar.
     foot = page.locator("#sidebar footer")
-    for name in ("Add feed", "Queue"):
-        expect(foot.get_by_role("link", name=name, exact=True)).to_be_in_viewport(ratio=1)
+    expect(foot.get_by_role("button", name="Add feed", exact=True)).to_be_in_viewport(ratio=1)
+    expect(foot.get_by_role("link", name="Queue", exact=True)).to_be_in_viewport(ratio=1)
     foot.locator("[popovertarget=account]").click()
     for name in ("Feeds", "Appearance", "Settings"):
         expect(page.locator("#account").get_by_role("link", name=name, exact=True)).to_be_in_viewport(ratio=1)
@@ -123,7 +123,7 @@ def test_the_foot_stays_in_view_with_many_labels_too(
         made.set_session(alice)
         page = made.go("/unread")
         sidebar_of(page)
-        foot = page.locator("#sidebar footer").get_by_role("link", name="Add feed", exact=True)
+        foot = page.locator("#sidebar footer").get_by_role("button", name="Add feed", exact=True)
         expect(foot).to_be_in_viewport(ratio=1)
         page.locator("#sidebar").evaluate("sidebar => sidebar.scrollTo(0, 300)")
         expect(foot).to_be_in_viewport(ratio=1)
