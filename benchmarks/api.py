@@ -517,7 +517,7 @@ def _changing(server: Server, feed_id: int) -> Iterator[None]:
         number = 0
         while not is_over.wait(CHANGE_EVERY_S):
             number += 1
-            body = json.dumps({"title": f"Feed {number}"}).encode()
+            body = json.dumps({"title": f"Changed {number}"}).encode()
             answer = call(server.url, "PUT", f"/v1/feeds/{feed_id}", body, _headers(server, None))
             assert answer.status == 201, (server.name, answer.status)
 

@@ -142,7 +142,7 @@ class Requests:
             COUNTS: [self._get("unread-count?output=json", lambda answer: _expect_counts(answer, len(feeds)))],
             UNREAD: self._list(READING_LIST, xt=READ),
             STARS: self._list(STARRED),
-            FEED: self._list(next(one["id"] for one in feeds if one["title"] == "Feed 7")),
+            FEED: self._list(next(one["id"] for one in feeds if one["title"] == "Feed 17")),
             CATEGORY: [] if not self._has_streams else self._list("user/-/label/Category 3"),
             IDS: [ids],
             ITEMS: [self._items(newest)],
