@@ -1,6 +1,7 @@
 """Statements that are compiled once for all databases of a test process: most tests have one of their own.
 
-SQLAlchemy keeps what it has compiled for each engine, which takes half of the time of a short test on SQLite.
+SQLAlchemy keeps what it has compiled for each engine, which takes half of the time of a short test on SQLite. Engines
+of PostgreSQL take over connections as well (`kept_connections`).
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import sqlalchemy
 from sqlalchemy import Engine
 from sqlalchemy.util import LRUCache
 
+from support import kept_connections
 from tidings.engine import database, postgresql
 
 _CAPACITY = 3_000
@@ -37,6 +39,8 @@ _compiled = _CompiledStatements(_CAPACITY)
 def _create_engine(*arguments: Any, **options: Any) -> Engine:
     engine = sqlalchemy.create_engine(*arguments, **options)
     engine.update_execution_options(compiled_cache=_compiled)
+    if engine.dialect.name == "postgresql":
+        kept_connections.use(engine)
     return engine
 
 

@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Protocol
 
-from support import shared
+from support import kept_connections, shared
 from support.postgres import create_database, drop_database, fresh_database
 from support.used_database import UsedDatabase
 from tidings.engine.database import Database
@@ -97,6 +97,8 @@ class PostgresDatabases:
         database = self._unused.pop() if self._unused else self._copy()
         if is_alone:
             database.close()
+        else:
+            kept_connections.keep(database.url)
         try:
             yield database.url
         finally:

@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 import psycopg
 from psycopg.sql import SQL, Composable, Composed, Identifier
 
+from support import kept_connections
+
 # Up to this size, deleting rows is faster than making new files for a table and those that refer to it.
 _SMALL_BYTES = 2**18
 # How long a connection may take to end, and the pause between two looks.
@@ -40,7 +42,7 @@ _SCHEMA = f"""
 """
 _OTHER_CONNECTIONS = """
     SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
-    WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'
+    WHERE datname = current_database() AND pid <> ALL(%s || pg_backend_pid()) AND backend_type = 'client backend'
 """
 _TABLES = "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace"
 # Tables worth new files, which are slow to make: those with statistics, and large ones, even if no row is left in them.
@@ -95,8 +97,9 @@ class UsedDatabase:
             return False
 
     def close(self) -> None:
-        """End the connection. It is made again when the database is put back."""
+        """End the connections. The one that puts the database back is made again when it does so."""
         self._connection.close()
+        kept_connections.close(self.url)
 
     def _connect(self) -> psycopg.Connection[Any]:
         """Return a connection to keep: a new one needs ten times as long to learn the catalog as to put all back."""
@@ -135,9 +138,10 @@ class UsedDatabase:
             yield _REMOVE_STATISTICS
 
     def _end_others(self) -> bool:
-        """Return whether all other connections have ended. PostgreSQL's own way to wait looks only every 100 ms."""
+        """Return whether all others have ended but kept ones. PostgreSQL's own way to wait looks every 100 ms."""
         deadline = time.monotonic() + _PATIENCE_S
-        while self._connection.execute(_OTHER_CONNECTIONS, prepare=True).fetchone() != (0,):
+        kept = kept_connections.server_processes(self.url)
+        while self._connection.execute(_OTHER_CONNECTIONS, [kept], prepare=True).fetchone() != (0,):
             if time.monotonic() > deadline:
                 return False
             time.sleep(_POLL_S)
