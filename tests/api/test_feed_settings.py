@@ -17,7 +17,7 @@ from tidings.domain.feeds.opml_settings import WRITTEN
 from tidings.web.pages import feed_edit
 
 # Built from rows of conditions; `tests/web/pages/test_feed_edit.py` changes them in the form.
-FILTERS = {"block_filter_entry_rules", "keep_filter_entry_rules"}
+FILTERS = {name for name, _ in feed_edit.FILTER_SETTINGS.values()}
 # The category of a feed is not a setting.
 NOT_SETTINGS = {"category_id", "category_ids", "category"}
 API_DOCS = Path(tidings.web.__file__).parents[3] / "docs/api.md"

@@ -116,7 +116,7 @@ def test_rows_and_text_say_the_same(alice: Person, reader: Visitor) -> None:
     page = reader.page(f"/rules/{rule}")
     shown = [("title", "has", "rain"), ("query", "has", "is:starred OR has:audio")]
     assert rows(page) == shown
-    assert "stays as text" in page
+    assert "stay as text" in page
     sent = {
         "rule": rule,
         "action": "star",
