@@ -8,11 +8,11 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
-from sqlalchemy import bindparam, delete, exists, insert, or_, select, text, update
+from sqlalchemy import bindparam, delete, exists, insert, or_, select, text, true, update
 
 from tidings.base.times import Instant
 from tidings.engine.database import Read, Write, columns, is_distributed
-from tidings.engine.statements import in_list
+from tidings.engine.statements import if_distributed, in_list
 from tidings.rules.model import RuleFields, encode_actions
 from tidings.rules.tables import rule_run_entries, rule_runs
 from tidings.storage.accounts import change_log
@@ -129,8 +129,10 @@ _forget = delete(rule_run_entries).where(
     rule_run_entries.c.run_id == bindparam("run"),
     in_list(rule_run_entries.c.entry_id, "ids"),
 )
+# A run has one user. On one server, with both conditions PostgreSQL would expect few matches, and read all entries.
 _has_entries = exists().where(
-    rule_run_entries.c.run_id == rule_runs.c.id, rule_run_entries.c.user_id == rule_runs.c.user_id
+    rule_run_entries.c.run_id == rule_runs.c.id,
+    if_distributed(rule_run_entries.c.user_id == rule_runs.c.user_id, true()),
 )
 # The runs first, which are few: of the entries, neither engine would read those of some runs alone.
 _select_old = select(rule_runs.c.id).where(rule_runs.c.finished_at < bindparam("before"), _has_entries)
