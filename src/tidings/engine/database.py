@@ -283,6 +283,8 @@ class Engines:
     @contextmanager
     def outside_transaction(self) -> Iterator[Any]:
         """Yield the driver's connection, for statements that SQLite refuses inside a transaction."""
+        # One that is kept could remember what such a statement changes, as VACUUM does auto_vacuum.
+        self._kept.close()
         with self.reader.connect() as connection:
             raw = connection.connection.driver_connection
             assert raw is not None
