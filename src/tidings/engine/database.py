@@ -246,6 +246,7 @@ class Engines:
                 may_keep=lambda: postgresql.may_plan_once(self.postgres.engine.dialect),
                 plans_once=True,
             )
+            event.listen(self.writer, "invalidate", self._give_up_kept)
 
     @property
     def reader(self) -> Engine:
@@ -254,6 +255,11 @@ class Engines:
     def reading(self, *, by_key: bool) -> AbstractContextManager[Connection]:
         """Return the context manager of a connection for reading. by_key: see `Database.reading`."""
         return self._kept_by_key.reading() if by_key else self._kept.reading()
+
+    def _give_up_kept(self, *_: Any) -> None:
+        """Called for each connection that the pool has lost, as after a failover."""
+        self._kept.give_up()
+        self._kept_by_key.give_up()
 
     def _connect_reader(self) -> Connection:
         return self.reader.connect()

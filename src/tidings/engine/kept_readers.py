@@ -48,21 +48,23 @@ class KeptReaders:
         self._is_sqlite = is_sqlite
         self._kept: list[tuple[Connection, float]] = []
         self._waiting = 0
+        self._given_up = 0
         self._lock = threading.Lock()
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """Yield a connection that nobody else uses. After an error it goes back to the pool, which knows what to do."""
+        given_up = self._given_up
         connection = self._take() or self._wait_for_new()
         try:
             yield connection
         except TidingsError:
-            self._give_back(connection)
+            self._give_back(connection, given_up)
             raise
         except BaseException:
             _close(connection)
             raise
-        self._give_back(connection)
+        self._give_back(connection, given_up)
 
     @contextmanager
     def waiting(self, engine: Engine) -> Iterator[None]:
@@ -84,6 +86,15 @@ class KeptReaders:
             kept, self._kept = self._kept, []
         for connection, _ in kept:
             _close(connection)
+
+    def give_up(self) -> None:
+        """Close all, without a word to the server, since the pool has lost one: the others are of the same server."""
+        with self._lock:
+            kept, self._kept = self._kept, []
+            self._given_up += 1
+        for connection, _ in kept:
+            connection.invalidate()
+            connection.close()
 
     def _wait_for_new(self) -> Connection:
         with self._lock:
@@ -110,7 +121,8 @@ class KeptReaders:
         info["idle_since"] = since
         return None
 
-    def _give_back(self, connection: Connection) -> None:
+    def _give_back(self, connection: Connection, given_up: int) -> None:
+        """given_up: how often all had been given up when it was taken."""
         if connection.closed or connection.invalidated:
             _close(connection)
             return
@@ -118,7 +130,8 @@ class KeptReaders:
             _in_driver(connection, lambda driver: driver.rollback())
         may_keep = self._may_keep()
         with self._lock:
-            is_kept = may_keep and not self._waiting and len(self._kept) < self._most
+            is_old = given_up != self._given_up
+            is_kept = may_keep and not is_old and not self._waiting and len(self._kept) < self._most
         if not is_kept:
             _close(connection)
             return
