@@ -147,9 +147,6 @@ EXCEPTIONS = {
     ),
     ("deliveries", r"deliveries\.finished_at < "): "cleanup of what is too old",
     ("deliveries", r"^DELETE FROM deliveries WHERE deliveries\.id "): "cleanup of what is too old",
-    ("feed_counters", r"^UPDATE feed_counters .* WHERE feed_counters\.feed_id (?:= ANY|IN)"): (
-        "the transaction holds the counters' rows, which were locked with the user"
-    ),
 }
 # The same for statements that are built at run time.
 BUILT = {

@@ -16,7 +16,7 @@ from sqlalchemy import ColumnElement, Update, and_, bindparam, insert, select, u
 
 from tidings.domain.entries.entries import UNLISTED, EntryStatus
 from tidings.engine import statements
-from tidings.engine.database import Read, Write, columns, is_distributed
+from tidings.engine.database import Read, Write, columns
 from tidings.engine.statements import in_list
 from tidings.storage.ownership import of_same_user
 from tidings.storage.schema import feed_counters, feeds
@@ -75,16 +75,12 @@ class CounterDelta:
         """
         version = new_version()
         owned_of: defaultdict[tuple[int, ...], list[tuple[int, int]]] = defaultdict(list)
-        for owned, delta in sorted(self._by_feed.items()):
-            owned_of[tuple(delta)].append(owned)
+        for one, delta in sorted(self._by_feed.items()):
+            owned_of[tuple(delta)].append(one)
         if len(owned_of) * MIN_EQUAL <= len(self._by_feed):
             for (u, r, su, sr), pairs in owned_of.items():
-                equal = {"feeds": [feed for feed, _ in pairs], "u": u, "r": r, "su": su, "sr": sr}
-                if is_distributed(db.connection):
-                    users = sorted({user for _, user in pairs})
-                    db.run(_add_equal_delta_of_users, **equal, users=users, new_version=version)
-                else:
-                    db.run(_add_equal_delta, **equal, new_version=version)
+                owned = {"users": sorted({user for _, user in pairs}), "feeds": [feed for feed, _ in pairs]}
+                db.run(_add_equal_delta, **owned, u=u, r=r, su=su, sr=sr, new_version=version)
         else:
             changes = [
                 {"user": user, "feed": feed, "u": u, "r": r, "su": su, "sr": sr, "new_version": version}
@@ -128,11 +124,7 @@ def _adding(condition: ColumnElement[bool]) -> Update:
 
 
 _add_delta = _adding(and_(feed_counters.c.feed_id == bindparam("feed"), feed_counters.c.user_id == bindparam("user")))
-_add_equal_delta = _adding(in_list(feed_counters.c.feed_id, "feeds"))
-# Where rows are distributed by user, the users say which servers are asked.
-_add_equal_delta_of_users = _adding(
-    and_(in_list(feed_counters.c.user_id, "users"), in_list(feed_counters.c.feed_id, "feeds"))
-)
+_add_equal_delta = _adding(and_(in_list(feed_counters.c.user_id, "users"), in_list(feed_counters.c.feed_id, "feeds")))
 
 
 def list_all(db: Read, user_id: int) -> list[FeedCounters]:
