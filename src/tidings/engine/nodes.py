@@ -15,6 +15,11 @@ _select_silent = text(
 )
 
 
+def may_have_some(database: Database) -> bool:
+    """Return whether the database is one that can be distributed over several servers."""
+    return not database.is_sqlite
+
+
 def silent(database: Database) -> list[str]:
     """Return the servers that the coordinator cannot connect to, as `host:port`.
 

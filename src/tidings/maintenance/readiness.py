@@ -58,7 +58,7 @@ class NodeWatch:
 
     def silent(self) -> list[str]:
         """Return the servers that did not answer the last time, as `host:port`; try them again if that is long ago."""
-        if not self._database.is_sqlite and time.monotonic() - self._tried_at > NODES_INTERVAL_S:
+        if nodes.may_have_some(self._database) and time.monotonic() - self._tried_at > NODES_INTERVAL_S:
             threading.Thread(target=self._try, name="database servers", daemon=True).start()
         return self._silent
 
