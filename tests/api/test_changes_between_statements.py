@@ -5,6 +5,8 @@ On PostgreSQL each statement of a read sees the latest state; on SQLite the resp
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import msgspec
@@ -18,8 +20,24 @@ from tidings.api.entry_lists import serialize_entry, serialize_page
 from tidings.api.feed_style import PLAIN
 from tidings.base.errors import NotFound
 from tidings.domain.entries.entries import EntryFilter, PageRequest
+from tidings.engine.database import Read
 from tidings.greader import items
 from tidings.storage.feeds import feeds
+
+
+@contextmanager
+def when_contents_are_read(db: Read, act: Callable[[], None]) -> Iterator[None]:
+    """Act after each statement of this connection that reads bodies. The connection may be used again afterwards."""
+
+    def look(_connection: Any, _cursor: Any, statement: str, *_more: Any) -> None:
+        if "entry_contents" in statement:
+            act()
+
+    event.listen(db.connection, "after_cursor_execute", look)
+    try:
+        yield
+    finally:
+        event.remove(db.connection, "after_cursor_execute", look)
 
 
 def test_entries_of_a_feed_that_is_deleted_meanwhile_are_left_out(alice: Person, site: Publisher, engine: str) -> None:
@@ -42,13 +60,10 @@ def test_items_of_a_feed_that_is_deleted_after_its_entries_were_read_are_left_ou
     expected = {kept["id"]} if engine == "postgresql" else {feed["id"], kept["id"]}
     ids = [entry["id"] for entry in alice.entries()]
 
-    with alice.service.services.reading() as db:
-
-        @event.listens_for(db.connection, "after_cursor_execute")
-        def delete_feed(_connection: Any, _cursor: Any, statement: str, *_more: Any) -> None:
-            if "entry_contents" in statement:
-                alice.delete(f"/v1/feeds/{feed['id']}")
-
+    with (
+        alice.service.services.reading() as db,
+        when_contents_are_read(db, lambda: alice.delete(f"/v1/feeds/{feed['id']}")),
+    ):
         found = items.read(db, alice.id, ids, newest_first=True)
 
     assert {item.origin.stream_id for item in found} == {f"feed/{one}" for one in expected}
@@ -61,16 +76,13 @@ def test_an_entry_whose_feed_is_deleted_meanwhile_is_not_found(alice: Person, si
     entry_id = alice.entries()[0]["id"]
 
     deleted = []
-    with alice.service.services.reading() as db:
 
-        @event.listens_for(db.connection, "after_cursor_execute")
-        def delete_feed(_connection: Any, _cursor: Any, statement: str, *_more: Any) -> None:
-            if "entry_contents" in statement:
-                alice.delete(f"/v1/feeds/{feed['id']}")
-                deleted.append(feed["id"])
+    def delete_feed() -> None:
+        alice.delete(f"/v1/feeds/{feed['id']}")
+        deleted.append(feed["id"])
 
-        with pytest.raises(NotFound):
-            serialize_entry(db, alice.user, entry_id)
+    with alice.service.services.reading() as db, when_contents_are_read(db, delete_feed), pytest.raises(NotFound):
+        serialize_entry(db, alice.user, entry_id)
     assert deleted == [feed["id"]]
 
 

@@ -91,8 +91,7 @@ def test_the_order_stays_when_the_article_is_replaced(wide: Reader) -> None:
     for title in ("One", "Two"):
         wide.press("j")
         shows(page, title)
-    page.get_by_role("button", name="More", exact=True).last.click()
-    page.locator("#entry-menu form[action$='/share'] button").click()
+    page.locator("#pane .tools").get_by_role("button", name="Share by public link").click()
     expect(page.locator("#pane .shared")).to_have_count(1)
 
     previous(page)

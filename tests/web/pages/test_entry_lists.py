@@ -183,7 +183,7 @@ def test_a_finished_feed_leads_to_the_next_with_unread_entries(reader: Visitor, 
     reader.post(f"/feeds/{first['id']}/mark-read")
     page = reader.page(f"/feeds/{first['id']}")
 
-    assert re.search(rf'rel="next" href="/feeds/{second["id"]}"', page)
+    assert re.search(rf'class="button main go-on" href="/feeds/{second["id"]}"', page)
 
 
 def test_beside_a_list_stands_what_is_unread_or_the_facts_of_the_feed(
