@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -42,8 +44,13 @@ def test_html_becomes_markdown(html: str, expected: str) -> None:
     assert to_markdown(html) == expected
 
 
+# Of emphasis, code and tables, and before a character that would be one of them.
+MARKS = re.compile(r"[*_~`|\\]")
+
+
 @given(st.text(alphabet='<>/abipreultdh1 "=&;\n\\`|*', max_size=200))
 def test_anything_that_was_cleaned_keeps_its_words(text: str) -> None:
+    """A word may have marks in its middle: `1<i>1</i>` is `1*1*`."""
     html = clean(text, base_url="https://a.example/")
-    found = to_markdown(html)
-    assert all(word in found for word in text_of(html).split())
+    found = MARKS.sub("", to_markdown(html))
+    assert all(MARKS.sub("", word) in found for word in text_of(html).split())
