@@ -1,10 +1,14 @@
-"""How many random examples a property is tried with, and how large a load is: more in `make test-long`."""
+"""How many random examples a property is tried with, and how large a load is: more in `make test-long`.
+
+`make test` tries the same examples each time, so that it fails for what was changed. `make test-long` tries
+new ones.
+"""
 
 from __future__ import annotations
 
 from hypothesis import settings
 
-settings.register_profile("tests", deadline=None, max_examples=50)
+settings.register_profile("tests", deadline=None, max_examples=50, derandomize=True)
 settings.register_profile("long", deadline=None, max_examples=500)
 
 
