@@ -55,12 +55,12 @@ from tidings.storage.entries.query_conditions import (
 from tidings.storage.schema import categories, entries, entry_labels, entry_tags
 from tidings.storage.schema.archive import author_prefix, title_prefix
 
-# matches: the list starts from the matches of the index. is in matches: there are many, so the list is read in its
-# order and each entry looked up in the matches. are few: the list starts from the matches, and has tags as well. is
-# given: the matches are passed as ids.
 # As SQL: a value is written into the text at each execution, and the driver could not be given the text.
 _LINE_BREAK: Any = literal_column("'\n'")
 
+# matches: the list starts from the matches of the index. is in matches: there are many, so the list is read in its
+# order and each entry looked up in the matches. are few: the list starts from the matches, and has tags as well. is
+# given: the matches are passed as ids.
 Search = Literal["", "matches", "is in matches", "are few", "is given", "does not match"]
 
 
