@@ -7,7 +7,7 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from urllib.parse import urlencode, urlsplit
@@ -75,22 +75,38 @@ def databases(engine: str, folder: Path, *, is_durable: bool = False) -> Iterato
 def seeded(cast: Cast, make_entry: Callable[[int, Instant], ReadyEntry]) -> Person:
     """Return a user with 100,000 entries in 100 feeds. make_entry: makes an entry of its number and the time."""
     person = cast.person("alice")
-    services = person.service.services
-    category = services.feeds.categories.create(person.id, "Bench").id
-    now = services.clock()
     started = time.perf_counter()
-    for number in range(FEEDS):
+    each = ENTRIES // FEEDS
+    add_feeds(
+        person,
+        FEEDS,
+        1,
+        lambda feed, now: [make_entry(number, now) for number in range(feed * each, (feed + 1) * each)],
+    )
+    took = time.perf_counter() - started
+    vacuum(person.service.services.database)
+    sys.stdout.write(f"{ENTRIES} entries stored at {ENTRIES / took:.0f} a second\n")
+    return person
+
+
+def add_feeds(
+    person: Person, count: int, categories: int, entries_of: Callable[[int, Instant], Sequence[ReadyEntry]]
+) -> None:
+    """Store feeds of a user, by turns in each of some new categories.
+
+    entries_of: makes the entries of a feed, of its number and the time.
+    """
+    services = person.service.services
+    ids = [services.feeds.categories.create(person.id, f"Category {number}").id for number in range(categories)]
+    now = services.clock()
+    for number in range(count):
+        category = ids[number % categories]
         with services.database.writing() as db:
             feed_id = feeds.add(
                 db, person.id, category_id=category, feed_url=f"http://127.0.0.1:1/{number}", title=f"Feed {number}",
                 created_at=now, checked_at=now, next_check_at=now,
             )  # fmt: skip
-            ready = [make_entry(number * 1000 + one, now) for one in range(ENTRIES // FEEDS)]
-            entry_writes.add(db, person.id, feed_id, category, ready, now=now)
-    took = time.perf_counter() - started
-    vacuum(services.database)
-    sys.stdout.write(f"{ENTRIES} entries stored at {ENTRIES / took:.0f} a second\n")
-    return person
+            entry_writes.add(db, person.id, feed_id, category, entries_of(number, now), now=now)
 
 
 def vacuum(database: Database) -> None:

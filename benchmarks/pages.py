@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 from playwright.sync_api import Browser
 from sqlalchemy import text
 
-from benchmarks.lists import databases, entry
+from benchmarks.lists import add_feeds, databases, entry
 from browser.chromium import chromium
 from support.people import Cast, Person
 from support.processor import spent_ms
@@ -30,8 +30,6 @@ from tidings.deliveries import events
 from tidings.deliveries.store import outbox
 from tidings.domain.accounts.events import Method, Origin
 from tidings.engine.database import Database
-from tidings.storage.feeds import feeds
-from tidings.storage.polling import entry_writes
 
 CATEGORIES, FEEDS, ENTRIES = 60, 3_000, 102_000
 ROUNDS, LOADS = 30, 5
@@ -119,17 +117,13 @@ def _seeded(cast: Cast) -> Person:
     """Create the user with feeds and entries: seven in ten are read, one in fifty is starred."""
     person = cast.person("alice", is_admin=True)
     services = person.service.services
-    categories = [services.feeds.categories.create(person.id, f"Category {number}").id for number in range(CATEGORIES)]
-    now = services.clock()
-    for number in range(FEEDS):
-        category = categories[number % CATEGORIES]
-        with services.database.writing() as db:
-            feed_id = feeds.add(
-                db, person.id, category_id=category, feed_url=f"http://127.0.0.1:1/{number}", title=f"Feed {number}",
-                created_at=now, checked_at=now, next_check_at=now,
-            )  # fmt: skip
-            entries = [entry(number * (ENTRIES // FEEDS) + one, now) for one in range(ENTRIES // FEEDS)]
-            entry_writes.add(db, person.id, feed_id, category, entries, now=now)
+    each = ENTRIES // FEEDS
+    add_feeds(
+        person,
+        FEEDS,
+        CATEGORIES,
+        lambda feed, now: [entry(number, now) for number in range(feed * each, (feed + 1) * each)],
+    )
     while services.entries.search.work():
         pass
     _vacuum(services.database)

@@ -19,15 +19,13 @@ from typing import Final
 from playwright.sync_api import Browser, BrowserContext, Page
 
 from benchmarks import reference
-from benchmarks.lists import databases
+from benchmarks.lists import add_feeds, databases
 from browser.chromium import chromium
 from support.people import Cast, Person
 from support.running import running_service
 from tidings.base.times import MINUTE, Instant
 from tidings.domain.accounts.events import Method, Origin
 from tidings.domain.entries.entries import EntryStatus, ReadyEntry
-from tidings.storage.feeds import feeds
-from tidings.storage.polling import entry_writes
 
 CATEGORIES, FEEDS, ENTRIES = 20, 500, 20_000
 LOADS, KEYS = 15, 20
@@ -87,19 +85,8 @@ def run() -> int:
 def _seeded(cast: Cast) -> Person:
     """Create the user with as many feeds and entries as `peer seed` does: seven in ten are read."""
     person = cast.person("alice")
-    services = person.service.services
     person.put(f"/v1/users/{person.id}", {"entry_sorting_direction": "desc", "entries_per_page": 100}, status=201)
-    categories = [services.feeds.categories.create(person.id, f"Category {number}").id for number in range(CATEGORIES)]
-    now = services.clock()
-    for number in range(FEEDS):
-        category = categories[number % CATEGORIES]
-        with services.database.writing() as db:
-            feed_id = feeds.add(
-                db, person.id, category_id=category, feed_url=f"http://127.0.0.1:1/{number}", title=f"Feed {number}",
-                created_at=now, checked_at=now, next_check_at=now,
-            )  # fmt: skip
-            entries = [_entry(one, now) for one in range(number, ENTRIES, FEEDS)]
-            entry_writes.add(db, person.id, feed_id, category, entries, now=now)
+    add_feeds(person, FEEDS, CATEGORIES, lambda feed, now: [_entry(one, now) for one in range(feed, ENTRIES, FEEDS)])
     return person
 
 
