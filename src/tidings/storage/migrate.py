@@ -12,7 +12,7 @@ from sqlalchemy import Connection, inspect
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from tidings.base.errors import StartError, StoreUnavailable
-from tidings.engine import distribution, encoding, errors, nodes, partitions, sqlite_file, statements
+from tidings.engine import distribution, encoding, errors, partitions, sqlite_file, statements
 from tidings.engine.database import Database, Read, Write
 from tidings.engine.distribution import Distribution
 from tidings.storage import schema_revision
@@ -85,8 +85,6 @@ def distribute(database: Database, shards: int) -> Distribution:
     Raises StartError for SQLite, for a PostgreSQL without the extension or with another version of it, for a schema
     that is not current, and for a database that is distributed, divided into partitions, or in use.
     """
-    if not nodes.may_have_some(database):
-        raise StartError("--distribute needs PostgreSQL with the extension Citus: the database is SQLite")
     check(database)
     # Connections that were kept for reading would count as other programs.
     database.close()
