@@ -360,11 +360,16 @@ def test_at_the_end_the_first_of_the_queue_begins(
         sound = page.locator(".player audio")
         sound.evaluate("sound => { sound.play() }")
         page.wait_for_function("() => document.querySelector('.player audio').currentTime > 0.2")
-        sound.evaluate(f"sound => {{ sound.currentTime = {SECONDS - 1} }}")
+        page.locator(".player").get_by_label("Speed").select_option("1.5")
+        sound.evaluate(f"sound => {{ window.started = sound; sound.currentTime = {SECONDS - 1} }}")
 
         bar = page.locator("#playing")
         expect(bar.get_by_role("link", name="Episode 2")).to_be_visible()
         page.wait_for_function("() => document.querySelector('#playing audio').currentTime > 0.2")
+        # Phones let only the element play on that was started with a finger. The article has another one from now on.
+        assert page.locator("#playing audio").evaluate("sound => sound === started && sound.playbackRate === 1.5")
+        assert sound.evaluate("sound => [sound.paused, sound.dataset.at]") == [True, "0"]
+        assert page.locator(".player").get_by_title("Play", exact=True).is_visible()
 
         # Its own article takes the element over, and the queue says what is left.
         created.go("/queue")
@@ -373,6 +378,43 @@ def test_at_the_end_the_first_of_the_queue_begins(
         expect(bar.get_by_role("link", name="Episode 3")).to_be_visible()
         page.locator(".queue li").last.get_by_role("button", name="Move up").click()
         expect(page.locator(".queue .name").first).to_contain_text("Episode 3")
+
+
+def test_at_the_end_without_a_queue_the_next_episode_of_the_feed_is_offered(
+    browser: Browser, service: RunningService, alice: Person, site: Publisher
+) -> None:
+    dates = [f"<pubDate>0{day} Nov 2026 10:00:00 GMT</pubDate>" for day in (1, 2)]
+    first, second = serve_podcast(alice, site, item(site, 1, dates[0]), item(site, 2, dates[1]))
+
+    with reading(browser, service, **PHONE) as created:
+        created.set_session(alice)
+        page = created.go(f"/entries/{first}")
+        created.wait_for_part("player")
+        page.locator(".player").get_by_role("button", name="Play", exact=True).click()
+        page.wait_for_function("() => document.querySelector('audio').currentTime > 0.2")
+        page.locator(".player audio").evaluate(
+            f"sound => {{ window.started = sound; sound.currentTime = {SECONDS - 1} }}"
+        )
+
+        bar = page.locator("#playing")
+        expect(bar.get_by_role("link")).to_have_text("Next: Episode 2")
+        assert bar.locator("audio").evaluate("sound => sound === started && sound.paused && !sound.readyState")
+        # Still there on the next page.
+        created.go("/queue")
+        expect(bar.get_by_role("link")).to_have_text("Next: Episode 2")
+        assert bar.locator("audio").evaluate("sound => sound.paused")
+        bar.get_by_role("button", name="Resume").click()
+        page.wait_for_function("() => document.querySelector('audio').currentTime > 0.2")
+        expect(bar.get_by_role("link")).to_have_text("Episode 2")
+        assert bar.get_by_role("link").get_attribute("href") == f"/entries/{second}"
+
+        # Both have been opened or heard: nothing is offered.
+        alice.put("/v1/entries", {"entry_ids": [first, second], "status": "read"})
+        with page.expect_response("**/queue?after=*") as asked:
+            bar.locator("audio").evaluate(f"sound => {{ sound.currentTime = {SECONDS - 1} }}")
+        asked.value.finished()
+        expect(bar.get_by_role("link")).to_have_text("Episode 2")
+        expect(page.locator("#queue")).to_contain_text("The queue is empty.")
 
 
 def test_a_recording_that_cannot_be_played_says_so(

@@ -233,3 +233,32 @@ def test_most_letters_decide_in_which_direction_transcripts_chapters_and_the_que
         assert f'dir="rtl">{title}' in page
     for page in (queue, article):
         assert f'data-title="{title}" data-dir="rtl"' in page
+
+
+def offered(reader: Visitor, after: int) -> str:
+    """Return the title that an empty queue offers after an episode; empty for none."""
+    found = re.search(r'data-offer="Next: ([^"]+)"', reader.page(f"/queue?after={after}"))
+    return found[1] if found else ""
+
+
+def test_an_empty_queue_offers_the_next_unread_episode_of_the_feed(
+    reader: Visitor, alice: Person, bob: Person, site: Publisher
+) -> None:
+    dated = [f"<pubDate>0{day} Nov 2026 10:00:00 GMT</pubDate>" for day in (1, 2, 3, 4)]
+    episodes = podcast(alice, site, *dated)
+    ids = [part(entry, "audio/mpeg") for entry in episodes]
+    reader.page("/queue")
+    assert [offered(reader, id_) for id_ in ids] == ["Episode 2", "Episode 3", "Episode 4", "Episode 3"]
+
+    alice.put("/v1/entries", {"entry_ids": [episodes[2]["id"]], "status": "read"})
+    assert [offered(reader, id_) for id_ in ids] == ["Episode 2", "Episode 4", "Episode 4", "Episode 2"]
+    assert "Next: " not in reader.page("/queue")
+    (others,) = podcast(bob, site, "")
+    assert offered(reader, part(others, "audio/mpeg")) == ""
+    assert reader.get("/queue?after=x").status == 400
+
+    reader.post("/queue", add=ids[3])
+    assert offered(reader, ids[0]) == ""
+    reader.post("/queue", remove=ids[3])
+    alice.put(f"/v1/feeds/{episodes[0]['feed_id']}", {"no_media_player": True}, status=201)
+    assert offered(reader, ids[0]) == ""

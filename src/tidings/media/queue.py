@@ -23,6 +23,11 @@ class MediaQueue:
         with self._database.reading() as db:
             return store.list_all(db, user_id)
 
+    def next_of_feed(self, user_id: int, enclosure_id: int) -> QueuedMedia | None:
+        """Return the next unread episode of the feed after another one, or else the nearest before it."""
+        with self._database.reading() as db:
+            return store.next_of_feed(db, user_id, enclosure_id)
+
     def add(self, user_id: int, enclosure_id: int, *, is_next: bool = False) -> None:
         """Put an enclosure at the end of the queue, or at its beginning, even if it is already in it.
 

@@ -7,7 +7,7 @@ from msgspec import Struct
 from tidings.base.errors import InvalidInput
 from tidings.base.url_schemes import WEB_SCHEMES, safe_href, scheme_of
 from tidings.domain.accounts.users import User
-from tidings.http.binding import Form, parse_id
+from tidings.http.binding import Form, Query, parse_id
 from tidings.http.endpoints import Routes
 from tidings.media.policy import MediaKind
 from tidings.media.queue import MediaQueue
@@ -19,6 +19,12 @@ from tidings.web.language import _
 from tidings.web.message_translation import translated
 
 routes = Routes()
+
+
+class QueueQuery(Query, frozen=True):
+    """after: the id of an enclosure that has ended: if the queue is empty, the page offers the next of its feed."""
+
+    after: str = ""
 
 
 class QueueForm(Form, frozen=True):
@@ -44,9 +50,15 @@ class QueueRow(Struct, frozen=True):
 
 
 @routes.get("/queue")
-def show_queue(context: RequestContext, caller: User, media: MediaServices) -> PageResponse:
+def show_queue(context: RequestContext, caller: User, media: MediaServices, query: QueueQuery) -> PageResponse:
     rows = [_row(context, one) for one in media.queue.list_all(caller.id)]
-    return PageResponse("media/queue.html", {"title": _("Queue"), "rows": rows})
+    offered = None
+    if query.after and not rows:
+        offered = media.queue.next_of_feed(caller.id, parse_id("enclosure_id", query.after))
+    return PageResponse(
+        "media/queue.html",
+        {"title": _("Queue"), "rows": rows, "offered": _row(context, offered) if offered else None},
+    )
 
 
 @routes.post("/queue")

@@ -41,17 +41,17 @@ export function takeChapters() {
   update();
 }
 
+// What a media element plays may change later (`take`): its data is read when it is needed.
 function connect(media, rate) {
-  const { enclosure, at, entry } = media.dataset;
-  let [sent, timer] = [Number(at), 0];
+  let timer = 0;
   const savePosition = (to) => {
     const seconds = Math.floor(to);
-    if (seconds === sent) return;
-    sent = seconds;
+    if (seconds === media.sent) return;
+    media.sent = seconds;
     // Without a connection the next position is sent instead.
-    post(`${base}/enclosures/${enclosure}/position`, { position: seconds }, null, null);
+    post(`${base}/enclosures/${media.dataset.enclosure}/position`, { position: seconds }, null, null);
   };
-  media.start = sent;
+  media.start = media.sent = Number(media.dataset.at);
   media.keep = () => media.readyState && !media.ended && savePosition(media.currentTime);
   media.defaultPlaybackRate = media.playbackRate = rate;
   const goToStart = () => {
@@ -60,7 +60,7 @@ function connect(media, rate) {
   media.addEventListener("loadedmetadata", goToStart);
   media.addEventListener(
     "timeupdate",
-    () => Math.abs(media.currentTime - sent) >= INTERVAL_S && !media.paused && media.keep(),
+    () => Math.abs(media.currentTime - media.sent) >= INTERVAL_S && !media.paused && media.keep(),
   );
   media.addEventListener("pause", media.keep);
   // After seeking while paused: save when the user has stopped seeking.
@@ -69,8 +69,12 @@ function connect(media, rate) {
     if (media.paused) timer = setTimeout(media.keep, SEEK_PAUSE_MS);
   });
   media.addEventListener("error", () => announce(media.dataset.failed));
-  media.addEventListener("play", () => show(media));
+  media.addEventListener("play", () => {
+    if (media.dataset.offer) accept(media);
+    show(media);
+  });
   media.addEventListener("ended", () => {
+    const { enclosure, entry } = media.dataset;
     savePosition(0);
     if ("done" in media.dataset) mark("read", [entry]);
     playNext(enclosure);
@@ -85,7 +89,8 @@ function connect(media, rate) {
 // Controls beside the media: in its article, or in the bar.
 function control(box, media) {
   const speed = box.querySelector("select");
-  if (speed) speed.onchange = () => (media().playbackRate = Number(speed.value));
+  // For what the element plays next, too.
+  if (speed) speed.onchange = () => (media().defaultPlaybackRate = media().playbackRate = Number(speed.value));
   for (const button of box.querySelectorAll("[data-skip]")) {
     button.onclick = () => seek(media(), position(media()) + Number(button.dataset.skip));
   }
@@ -103,13 +108,14 @@ function control(box, media) {
 
 function prepare() {
   for (const button of findAll("[data-start][hidden]")) button.hidden = false;
-  for (const box of findAll(".player:not(.is-ready)")) {
+  for (const box of findAll(".player")) {
+    const isNew = !box.classList.contains("is-ready");
     box.classList.add("is-ready");
     let media = box.querySelector("audio, video");
-    if (current?.dataset.enclosure === media.dataset.enclosure && current !== media) {
-      media.replaceWith(current);
+    if (current?.dataset.enclosure === media.dataset.enclosure) {
+      if (current !== media) media.replaceWith(current);
       media = current;
-    } else {
+    } else if (isNew) {
       connect(media, Number(root.rate) || 1);
       // Links to a place in a recording, from the page of its chapters.
       const place = new URLSearchParams(location.search).get("t");
@@ -117,7 +123,7 @@ function prepare() {
     }
     // Sounds have controls of our own; videos those of the browser, which has more of them.
     media.controls = media.localName === "video";
-    control(box, () => media);
+    control(box, () => box.querySelector("audio, video"));
     paint(box, media);
   }
   takeChapters();
@@ -145,15 +151,19 @@ function show(media) {
     control(bar, () => current);
     part("[data-close]").onclick = close;
   }
-  const { title, url, dir } = media.dataset;
-  const art = media.poster || media.dataset.art;
-  Object.assign(part("a"), { textContent: title, href: url, dir });
-  part(".artwork").hidden = !art;
-  if (art) part(".artwork").src = art;
   bar.hidden = false;
   root.playing = "";
-  if (navigator.mediaSession) tellSystem(title, art);
+  showName();
   update();
+}
+
+function showName() {
+  const { title, url, dir, offer } = current.dataset;
+  const art = current.poster || current.dataset.art;
+  Object.assign(part("a"), { textContent: offer ?? title, href: url, dir });
+  part(".artwork").hidden = !art;
+  if (art) part(".artwork").src = art;
+  if (navigator.mediaSession) tellSystem(title, art);
 }
 
 // Headphones, keyboards and lock screens skip as the buttons do.
@@ -236,35 +246,71 @@ beforeLeaving(() => {
 function resume() {
   const before = JSON.parse(sessionStorage.getItem(STORAGE_KEY) ?? "null");
   if (before?.user !== words.user) return;
-  const media = document.createElement(before.localName);
-  Object.assign(media.dataset, before.data);
-  media.preload = "none";
-  media.src = before.src;
-  connect(media, before.playbackRate);
+  const media = create(before.localName, before.src, before.data, before.playbackRate);
   show(media);
   if (!before.paused && !media.ended) media.play().catch(() => {});
 }
 
-// row: of the queue, which has what its article would have.
-function start(row) {
-  const { kind, src, ...data } = row.dataset;
+function create(kind, src, data, rate) {
   const media = document.createElement(kind);
   Object.assign(media.dataset, data);
   media.preload = "none";
   media.src = src;
-  connect(media, Number(root.rate) || 1);
-  show(media);
+  connect(media, rate);
+  return media;
+}
+
+// Give the current element another recording. Phones let an element play that the user has started once, and no other.
+function take(src, data) {
+  current.keep();
+  // Its article gets an element of its own again.
+  const box = current.closest(".player");
+  if (box) {
+    const { localName, poster, dataset } = current;
+    const own = { ...dataset, at: current.ended ? 0 : Math.floor(position(current)) };
+    const left = create(localName, current.src, own, Number(root.rate) || 1);
+    if (poster) left.poster = poster;
+    left.controls = current.controls;
+    current.replaceWith(left);
+    paint(box, left);
+  }
+  for (const name of Object.keys(current.dataset)) delete current.dataset[name];
+  Object.assign(current.dataset, data);
+  current.removeAttribute("poster");
+  current.preload = "none";
+  current.src = src;
+  current.start = current.sent = Number(data.at);
+  showName();
   prepare();
-  media.play().catch(() => {});
+  update();
+}
+
+// row: of the queue, which has what its article would have. What it offers does not play yet.
+function choose(row) {
+  const { kind, src, ...data } = row.dataset;
+  if (current?.localName === kind) return take(src, data);
+  show(create(kind, src, data, Number(root.rate) || 1));
+  prepare();
+}
+
+function accept(media) {
+  delete media.dataset.offer;
+  if (media === current) showName();
+}
+
+function start(row) {
+  if (current?.dataset.enclosure !== row.dataset.enclosure) choose(row);
+  accept(current);
+  current.play().catch(() => {});
 }
 
 // The queue is on the server: another device may have changed it.
 async function playNext(enclosure) {
   await post(`${base}/queue`, { remove: enclosure });
-  const { page } = await load(`${base}/queue`).catch(() => ({}));
+  const { page } = await load(`${base}/queue?after=${enclosure}`).catch(() => ({}));
   const next = page?.querySelector(".queue [data-src]");
   if (byId("queue") && page) replace(page, ["queue"]);
-  if (next) start(next);
+  if (next) (next.dataset.offer ? choose : start)(next);
 }
 
 document.addEventListener("click", (event) => {
