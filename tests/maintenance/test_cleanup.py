@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import func, select, update
+from sqlalchemy import func, select, text, update
 
 from support.entry_fixtures import NOW, FeedFixture, ready
 from tidings.base.times import DAY, Instant
@@ -20,8 +20,9 @@ from tidings.deliveries.wiring import CLEANUP_TASKS
 from tidings.domain.accounts.events import Origin
 from tidings.domain.entries.entries import EntryStatus
 from tidings.domain.entries.retention import MAX_BATCH, Retention, next_batch_size
-from tidings.engine import disk_space
+from tidings.engine import disk_space, full_text
 from tidings.engine.database import Database
+from tidings.maintenance import cleanup
 from tidings.maintenance.cleanup import CONTINUE_DELAY, FIRST_RUN_DELAY, LEASE, Cleanup, CleanupSettings
 from tidings.maintenance.cleanup_worker import run_cleanup
 from tidings.services.accounts.sessions import Sessions
@@ -30,7 +31,7 @@ from tidings.services.entries.labels import Labels
 from tidings.services.entries.search_index import SearchIndexer
 from tidings.services.listeners import Listeners
 from tidings.storage import migrate
-from tidings.storage.entries import entries, labels, snoozed
+from tidings.storage.entries import entries, labels, search_index, snoozed
 from tidings.storage.feeds import feeds, icons
 from tidings.storage.polling import entry_writes
 from tidings.storage.schema import entries as entry_table
@@ -382,6 +383,75 @@ def test_deleted_entries_leave_the_search_index(feed_fixture: FeedFixture, clock
 
     assert feed_fixture.total("rain") == 0
     assert count(feed_fixture.database, search_documents if feed_fixture.database.is_sqlite else search_vectors) == 0
+
+
+def turn_over(feed_fixture: FeedFixture, times: int) -> None:
+    """Store new entries, index them, and remove the ones before them, many times."""
+    work, before = SearchIndexer(feed_fixture.database), list[int]()
+    for turn in range(times):
+        words = " ".join(f"word{turn}x{n}" for n in range(400))
+        ids = feed_fixture.add(*(ready(f"Rain {n}", f"<p>{words} {n}</p>") for n in range(10)))
+        with feed_fixture.database.writing() as db:
+            is_before = (entry_table.c.id.in_(before), entry_table.c.user_id == feed_fixture.user_id)
+            db.run(entry_table.delete().where(*is_before))
+        while work.work():
+            pass
+        before = ids
+
+
+def is_scattered(database: Database) -> bool:
+    with database.reading() as db:
+        return search_index.is_scattered(db)
+
+
+def index_pages(database: Database) -> int:
+    with database.reading() as db:
+        return int(db.scalar(text("SELECT count(*) FROM entry_words_data")))
+
+
+def test_a_search_index_that_keeps_traces_of_removed_entries_is_merged(
+    feed_fixture: FeedFixture, clock: MovableClock
+) -> None:
+    database = feed_fixture.database
+    if not database.is_sqlite:
+        assert not is_scattered(database)
+        return
+    turn_over(feed_fixture, 20)
+    assert is_scattered(database)
+    before = index_pages(database)
+
+    clean_up(feed_fixture, clock)
+
+    assert not is_scattered(database)
+    assert index_pages(database) < before / 4
+    assert feed_fixture.total("rain") == feed_fixture.total("word19x7") == 10
+    assert feed_fixture.total("word18x7") == 0
+    with database.writing() as db:
+        full_text.check_structure(db)
+
+
+def test_an_interrupted_merge_of_the_search_index_goes_on(
+    feed_fixture: FeedFixture, clock: MovableClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database = feed_fixture.database
+    if not database.is_sqlite:
+        pytest.skip("PostgreSQL has no parts to merge")
+    monkeypatch.setattr(cleanup, "INDEX_PAGES", 1)
+    turn_over(feed_fixture, 20)
+    merging = (step for step in create_cleanup(database, clock).steps() if step.what == "index")
+    for _ in range(4):
+        next(merging)
+    # What comes in between is merged, too.
+    feed_fixture.add(*(ready(f"Rain, later {n}") for n in range(3)))
+    turn_over(feed_fixture, 2)
+    assert is_scattered(database)
+
+    clean_up(feed_fixture, clock)
+
+    assert not is_scattered(database)
+    assert (feed_fixture.total("rain"), feed_fixture.total("later")) == (23, 3)
+    with database.writing() as db:
+        full_text.check_structure(db)
 
 
 def test_expired_sessions_are_deleted(feed_fixture: FeedFixture, clock: MovableClock) -> None:

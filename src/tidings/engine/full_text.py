@@ -567,6 +567,38 @@ def compact(db: Write) -> None:
         db.run(_optimise)
 
 
+def is_scattered(db: Read) -> bool:
+    """Return whether much of SQLite's index is outside its largest part: what was added or removed since it was merged.
+
+    FTS5 merges parts of similar size only. Terms of removed entries stay in the largest part, which has no equal, and
+    what says that they are removed in others. Where old entries go, the index would grow to three times its size.
+    """
+    if not is_sqlite(db.connection):
+        return False
+    largest, total = db.tuples(_select_sizes)[0]
+    return bool(total - largest > largest * _MAX_SCATTERED)
+
+
+def merge(db: Write, pages: int, *, is_first: bool) -> bool:
+    """Merge some pages of SQLite's index into one part. Returns whether there is more to do.
+
+    is_first: begin with all that is in the index now. Otherwise, the merge that was begun goes on.
+    """
+    before = db.scalar(_count_changes)
+    db.run(_merge, pages=-pages if is_first else pages)
+    # Fewer rows change if there is nothing to merge (https://www.sqlite.org/fts5.html#the_merge_command).
+    return bool(db.scalar(_count_changes) - before >= 2)
+
+
+# About a merge a week if entries are kept for sixty days.
+_MAX_SCATTERED = 0.25
+# The table has a row for nearly each page.
+_select_sizes = text(
+    "SELECT coalesce(max(size), 0), coalesce(sum(size), 0)"
+    " FROM (SELECT count(*) AS size FROM entry_words_idx GROUP BY segid) AS parts"
+)
+_count_changes = text("SELECT total_changes()")
+_merge = text("INSERT INTO entry_words (entry_words, rank) VALUES ('merge', :pages)")
 _optimise = text("INSERT INTO entry_words (entry_words) VALUES ('optimize')")
 _add_terms = text("INSERT INTO entry_words (rowid, title, body) VALUES (:id, :title, :body)")
 _remove_terms = text("INSERT INTO entry_words (entry_words, rowid, title, body) VALUES ('delete', :id, :title, :body)")

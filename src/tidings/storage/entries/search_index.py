@@ -132,6 +132,16 @@ def compact(db: Write) -> None:
     full_text.compact(db)
 
 
+def is_scattered(db: Read) -> bool:
+    """Return whether merging the index would make it much smaller."""
+    return full_text.is_scattered(db)
+
+
+def merge(db: Write, *, pages: int, is_first: bool) -> bool:
+    """Merge some pages of the index. Returns whether there is more to do. is_first: begin with all of the index."""
+    return full_text.merge(db, pages, is_first=is_first)
+
+
 def remove_deleted(db: Write, *, limit: int) -> int:
     """Remove up to `limit` deleted entries from the index. Returns how many."""
     return full_text.remove_deleted(db, limit)
