@@ -99,12 +99,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--write-contracts", action="store_true", help="write the files in contracts/ instead of comparing"
     )
     parser.addoption(
-        "--partitions",
-        type=int,
-        default=0,
-        help="divide the tables of PostgreSQL into so many, as `tidings migrate` does",
-    )
-    parser.addoption(
         "--verify-databases",
         action="store_true",
         help="compare each emptied database of PostgreSQL with a new one before the next test uses it",
@@ -207,7 +201,7 @@ def databases(
         databases = DistributedDatabases(coordinator)
     else:
         server = request.getfixturevalue("postgres_url")
-        databases = PostgresDatabases(server, options.partitions, is_verified=options.verify_databases)
+        databases = PostgresDatabases(server, is_verified=options.verify_databases)
     yield databases
     databases.close()
 

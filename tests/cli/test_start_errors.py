@@ -56,16 +56,11 @@ def test_migrate_prints_the_migrations_and_repeating_it_changes_nothing(empty: T
     opened.close()
 
 
-def test_migrate_divides_entries_on_postgresql_and_says_so(empty: Tidings) -> None:
-    first, second = empty("migrate", "--partitions", "4"), empty("migrate", "--partitions", "4")
+def test_migrate_says_what_to_use_instead_of_partitions(empty: Tidings) -> None:
+    empty("migrate")
 
-    if empty.settings["DATABASE_URL"].startswith("sqlite"):
-        assert "--partitions needs PostgreSQL" in error_line(first, 1)
-        return
-    assert first.stdout.endswith("\nEntries are divided into 4 partitions by user.\n")
-    assert second.stdout == "The database was up to date.\nEntries were already divided into 4 partitions by user.\n"
-    assert "cannot be changed to 8" in error_line(empty("migrate", "--partitions", "8"), 1)
-    assert "--partitions" in error_line(empty("migrate", "--partitions", "1"), 2)
+    assert "--partitions has been removed: " in error_line(empty("migrate", "--partitions", "4"), 1)
+    assert "--partitions" not in empty("migrate", "--help").stdout
 
 
 def test_migrate_distributes_no_database_without_the_extension(empty: Tidings) -> None:
@@ -77,7 +72,6 @@ def test_migrate_distributes_no_database_without_the_extension(empty: Tidings) -
     wanted = "PostgreSQL with the extension Citus: the database is SQLite" if is_sqlite else "the extension Citus"
     assert f"--distribute needs {wanted}" in error_line(empty("migrate", "--distribute"), 1)
     assert "--shards goes with --distribute" in error_line(empty("migrate", "--shards", "4"), 1)
-    assert "exclude each other" in error_line(empty("migrate", "--distribute", "--partitions", "4"), 1)
     assert "--shards" in error_line(empty("migrate", "--distribute", "--shards", "1"), 2)
     assert empty("migrate").stdout == "The database was up to date.\n"
 

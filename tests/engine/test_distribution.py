@@ -14,9 +14,10 @@ from sqlalchemy import text
 from support import distributed, every_table
 from support.databases import Databases
 from support.distributed import SHARDS, VARIABLE, DistributedDatabases
+from support.divided_entries import divide
 from support.entry_fixtures import FeedFixture
 from tidings.base.errors import StartError
-from tidings.engine import distribution, partitions
+from tidings.engine import distribution
 from tidings.engine.database import Database, Read
 from tidings.maintenance.store import backup, move, restore, table_copy
 from tidings.maintenance.store.table_copy import TableDigest
@@ -61,7 +62,7 @@ def test_distributed_rows_refer_to_rows_of_the_coordinator_in_one_place() -> Non
     ],
 )
 def test_keys_end_with_the_user(definition: str, wanted: str) -> None:
-    assert partitions.key_with_user(definition) == wanted
+    assert distribution.key_with_user(definition) == wanted
 
 
 def test_references_name_the_user_on_both_sides() -> None:
@@ -115,7 +116,7 @@ class TestWhatIsRefused:
 
     def test_entries_in_partitions(self, empty: Database) -> None:
         migrate.upgrade(empty)
-        migrate.partition(empty, 2)
+        divide(empty.url.render_as_string(hide_password=False))
 
         with pytest.raises(StartError, match="Entries are divided into partitions"):
             migrate.distribute(empty, SHARDS)

@@ -10,6 +10,7 @@ import pytest
 from sqlalchemy import insert, text
 
 from support.databases import PostgresDatabases
+from support.divided_entries import divide
 from tidings.base.errors import NotFound, StoreUnavailable
 from tidings.base.messages import verbatim
 from tidings.base.times import Instant
@@ -182,11 +183,9 @@ def test_an_answer_that_is_an_error_of_ours_leaves_the_connection_as_it_is(small
 
 def test_partitions_are_planned_for_the_values(postgres_url: str) -> None:
     """A plan for all values would open all partitions."""
-    with (
-        closing(PostgresDatabases(postgres_url, partitions=2)) as partitioned,
-        partitioned.migrated() as url,
-        closing(Database(url, pool_size=SIZE)) as database,
-    ):
-        assert [mode(database, by_key=True) for _ in range(3)] == [EACH_TIME] * 3
-        with database.writing(by_key=True) as db:
-            assert db.scalar(MODE) == EACH_TIME
+    with closing(PostgresDatabases(postgres_url)) as databases, databases.migrated() as url:
+        divide(url)
+        with closing(Database(url, pool_size=SIZE)) as database:
+            assert [mode(database, by_key=True) for _ in range(3)] == [EACH_TIME] * 3
+            with database.writing(by_key=True) as db:
+                assert db.scalar(MODE) == EACH_TIME

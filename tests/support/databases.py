@@ -33,11 +33,9 @@ class Databases(Protocol):
         """is_alone: nothing else is connected to the database, not even what will empty it."""
 
 
-def _migrate(url: str, partitions: int = 0) -> None:
+def _migrate(url: str) -> None:
     database = Database(url)
     migrate.upgrade(database)
-    if partitions:
-        migrate.partition(database, partitions)
     database.close()
 
 
@@ -73,12 +71,11 @@ class SqliteDatabases:
 class PostgresDatabases:
     """Copies of one migrated template. A copy is emptied and used again: making one takes ten times as long.
 
-    partitions: of the migrated databases, 0 for none. is_verified: whether emptied copies are compared with new ones.
+    is_verified: whether emptied copies are compared with new ones.
     """
 
-    def __init__(self, server: str, partitions: int = 0, *, is_verified: bool = False) -> None:
+    def __init__(self, server: str, *, is_verified: bool = False) -> None:
         self._server = server
-        self._partitions = partitions
         self._is_verified = is_verified
         self._unused: list[UsedDatabase] = []
 
@@ -118,10 +115,10 @@ class PostgresDatabases:
         if not shared.folder():
             return self._migrated()
         server = zlib.crc32(self._server.encode())
-        return shared.once(f"migrated-{server}-{self._partitions}", lambda _: self._migrated())
+        return shared.once(f"migrated-{server}", lambda _: self._migrated())
 
     def _migrated(self) -> str:
         # Never dropped: it goes with the whole server.
         name = _new_name()
-        _migrate(create_database(self._server, name), self._partitions)
+        _migrate(create_database(self._server, name))
         return name

@@ -21,9 +21,9 @@ DEFAULT_SHARDS: Final = 32
 
 def migrate(
     *,
-    partitions: Annotated[int | None, Parameter(name="--partitions", validator=Number(gte=2, lte=1024))] = None,
     distribute: Annotated[bool, Parameter(name="--distribute", negative="")] = False,
     shards: Annotated[int | None, Parameter(name="--shards", validator=Number(gte=2, lte=1024))] = None,
+    partitions: Annotated[str | None, Parameter(name="--partitions", show=False)] = None,
     loaded: LoadedSettings,
 ) -> int:
     """Upgrade the database schema to the one that this version needs.
@@ -32,9 +32,6 @@ def migrate(
 
     Parameters
     ----------
-    partitions
-        Also divide the tables of entries, bodies, tags and counters into so many partitions by user. PostgreSQL only,
-        and permanently. Stop Tidings before: the tables are rewritten, which needs the same disk space again.
     distribute
         Instead distribute what users read over several servers of PostgreSQL with the extension Citus, permanently.
         The schema must be current. Stop Tidings before: all rows are copied in one transaction, which needs the same
@@ -43,20 +40,21 @@ def migrate(
         With --distribute: into how many parts, 32 if not given. Each server gets some of them; there can never be more
         servers than parts.
     """
+    if partitions is not None:
+        raise InvalidInput(
+            verbatim(
+                "--partitions has been removed: what does not fit one server of PostgreSQL is distributed over several"
+                " with --distribute; a database that is divided into partitions continues to work"
+            )
+        )
     if shards is not None and not distribute:
         raise InvalidInput(verbatim("--shards goes with --distribute"))
-    if distribute and partitions is not None:
-        raise InvalidInput(verbatim("--distribute and --partitions exclude each other"))
     prepare(loaded.settings)
     if distribute:
         return _distribute(loaded.settings, shards or DEFAULT_SHARDS)
     with open_application(loaded.settings) as application:
         steps = application.migrate()
-        is_divided = partitions is not None and application.partition(partitions)
     say(f"Migrations applied: {', '.join(steps)}" if steps else "The database was up to date.")
-    if partitions is not None:
-        said = "Entries are divided" if is_divided else "Entries were already divided"
-        say(f"{said} into {partitions} partitions by user.")
     return 0
 
 

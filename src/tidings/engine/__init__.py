@@ -18,7 +18,6 @@ full_text         search: FTS5, or tsvector; its tables are in search_tables
 notify            wakes processes that wait for something to do
 row_text          tells whether anything in a row has changed
 sequences         ids that are never given out again
-partitions        tables divided by user
 distribution      tables distributed over several servers by user
 replica           reads from a streaming replica
 integrity         what an engine says of its own files

@@ -21,10 +21,9 @@ from msgspec import Struct
 from sqlalchemy import Column, MetaData, Table, text, update
 
 from tidings.base.errors import StartError
-from tidings.engine import integrity, partitions
+from tidings.engine import integrity
 from tidings.engine.columns import COPIED, is_placed_by_user
 from tidings.engine.database import Read, Write, is_distributed, is_sqlite
-from tidings.engine.partitions import key_with_user, run
 
 # Versions of the extension with which the tests were run: from the first one on, before the second one.
 MIN_VERSION: Final = (13, 2)
@@ -35,6 +34,8 @@ _nodes = text(
     "SELECT count(*) FILTER (WHERE groupid = 0) AS coordinators,"
     " count(*) FILTER (WHERE shouldhaveshards AND isactive) AS with_shards FROM pg_dist_node"
 )
+# Versions up to 0.3.0 could divide entries on one server.
+_partitions = text("SELECT count(*) FROM pg_inherits WHERE inhparent = CAST('entries' AS regclass)")
 _shards = text("SELECT count(*) FROM pg_dist_shard WHERE logicalrelid = CAST(CAST(:table AS text) AS regclass)")
 _keys = text(
     "SELECT conname AS name, pg_get_constraintdef(oid) AS definition FROM pg_constraint"
@@ -89,7 +90,7 @@ def distribute(db: Write, metadata: MetaData, shards: int) -> Distribution:
             f"The database is already distributed, into {existing} shards: `tidings move` into another distributed"
             " database changes their number"
         )
-    if partitions.count(db, "entries"):
+    if db.scalar(_partitions):
         raise StartError("Entries are divided into partitions: move the data into an empty database to distribute it")
     _require_unused(db)
     # Otherwise the tables of one transaction are written over several connections, which do not see each other's rows.
@@ -196,6 +197,15 @@ def _add_user_to_keys(db: Write, table: str) -> None:
             run(db, definition)
 
 
+def key_with_user(definition: str) -> str:
+    """Return the definition of a unique key with `user_id` as its last column, if it does not have that one."""
+    found = re.search(r"\(([^()]*)\)", definition)
+    assert found, definition
+    if "user_id" in found[1].split(", "):
+        return definition
+    return f"{definition[: found.end(1)]}, user_id{definition[found.end(1) :]}"
+
+
 def reference_with_user(definition: str) -> str:
     """Return a foreign key that names the user on both sides."""
     found = re.fullmatch(r"FOREIGN KEY \((.*?)\) REFERENCES (\w+)\((.*?)\)(.*)", definition)
@@ -204,3 +214,8 @@ def reference_with_user(definition: str) -> str:
     if "user_id" in own.split(", "):
         return definition
     return f"FOREIGN KEY ({own}, user_id) REFERENCES {table}({others}, user_id){action}"
+
+
+def run(db: Write, statement: str) -> None:
+    """Execute a statement with names of our schema and no parameters: a colon stands for itself."""
+    db.run(text(statement.replace(":", r"\:")))

@@ -44,7 +44,7 @@ _SETTINGS = {
 _SET_FOR_SESSION = "; ".join(f"SET {name} = {value}" for name, value in _SETTINGS.items())
 _SET_FOR_TRANSACTION = "; ".join(f"SET LOCAL {name} = {value}" for name, value in _SETTINGS.items())
 # For statements that find rows by their keys alone: one plan is right for all values, and planning would take longer
-# than the statement. Not where tables have partitions: such a plan would open all of them.
+# than the statement. Not where an earlier version divided tables into partitions: such a plan would open all of them.
 _PLAN_ONCE = "plan_cache_mode = force_generic_plan"
 _PLAN_EACH_TIME = f"plan_cache_mode = {_SETTINGS['plan_cache_mode']}"
 PLAN_ONCE_IN_TRANSACTION = text(f"SET LOCAL {_PLAN_ONCE}")

@@ -6,24 +6,22 @@ that ends.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, inspect
-from sqlalchemy.exc import DBAPIError, IntegrityError
+from sqlalchemy.exc import DBAPIError
 
 from tidings.base.errors import StartError, StoreUnavailable
-from tidings.engine import distribution, encoding, errors, partitions, sqlite_file, statements
+from tidings.engine import distribution, encoding, errors, sqlite_file, statements
 from tidings.engine.database import Database, Read, Write
 from tidings.engine.distribution import Distribution
 from tidings.storage import schema_revision
 from tidings.storage.accounts import server_secrets
-from tidings.storage.schema import entries, entry_contents, entry_tags, feed_counters, metadata
+from tidings.storage.schema import metadata
 
 if TYPE_CHECKING:
     from alembic.config import Config
 
-# Tables that can be divided by user. Entries come first: the others refer to them.
-DIVIDED: Final = (entries.name, entry_contents.name, entry_tags.name, feed_counters.name)
 # Advisory lock of migrations, any number that no other lock in this database uses.
 LOCK_ID = 7_483_464_737
 # The revision of a database into which `tidings move` is copying: this prefix and the revision that it will have.
@@ -58,24 +56,6 @@ def upgrade_within(db: Write, revision: str = "head") -> list[str]:
     if after == schema_revision.current():
         server_secrets.ensure(db)
     return _between(before, after)
-
-
-def partition(database: Database, count: int) -> bool:
-    """Divide the tables of entries into partitions by user, permanently. Returns False if they already are.
-
-    count: number of partitions. One transaction: if it fails nothing has changed.
-    Raises StartError for SQLite, and for tables with another number of partitions.
-    """
-    try:
-        with errors.without_log(), database.engine.begin() as connection:
-            db = Write(connection)
-            statements.advisory_lock(db, LOCK_ID)
-            return partitions.divide(db, DIVIDED, count)
-    except IntegrityError as error:
-        reason = errors.first_line(error.orig)
-        raise StartError(f"Entries cannot be divided: {reason}; run `tidings check --repair` first") from error
-    except (StoreUnavailable, DBAPIError) as error:
-        raise _unusable(database, error) from error
 
 
 def distribute(database: Database, shards: int) -> Distribution:

@@ -64,10 +64,6 @@ class Application:
         """Upgrade the database to the current schema. Returns the names of the migrations applied."""
         return migrate.upgrade(self.database)
 
-    def partition(self, count: int) -> bool:
-        """Divide the tables of entries by user. Returns False if they already are. Raises StartError otherwise."""
-        return migrate.partition(self.database, count)
-
     def distribute(self, shards: int) -> Distribution:
         """Distribute what users read over the nodes of the database. Raises StartError if that is impossible."""
         return migrate.distribute(self.database, shards)
