@@ -1001,13 +1001,6 @@ TABLE user_bridges
     pk_user_bridges PRIMARY KEY (user_id)
     CREATE UNIQUE INDEX pk_user_bridges ON public.user_bridges USING btree (user_id)
 
-TABLE user_writes
-    user_id integer NOT NULL
-    position bigint NOT NULL -- In the write-ahead log, in bytes, after the last write.
-    fk_user_writes_user_id_users FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
-    pk_user_writes PRIMARY KEY (user_id)
-    CREATE UNIQUE INDEX pk_user_writes ON public.user_writes USING btree (user_id)
-
 TABLE users
     id integer NOT NULL DEFAULT nextval('users_id_seq'::regclass)
     username text COLLATE "C" NOT NULL -- Lower case.

@@ -9,6 +9,7 @@ from pathlib import Path
 from support import distributed
 from tidings.cli import app
 from tidings.settings import OPTIONS, Option
+from tidings.settings.loading import REMOVED
 
 ROOT = Path(__file__).parents[1]
 HANDBOOK = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -50,7 +51,7 @@ def test_each_default_is_a_valid_value() -> None:
 
 def test_settings_that_pages_mention_exist() -> None:
     known = {name for option in OPTIONS for name in (option.name, option.file_variant)}
-    known |= {"TIDINGS_CONFIG", distributed.VARIABLE}
+    known |= {"TIDINGS_CONFIG", distributed.VARIABLE, *REMOVED}
     mentioned = {
         name: page.name
         for page in HANDBOOK

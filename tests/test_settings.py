@@ -273,6 +273,14 @@ def test_an_unknown_setting_stops_the_start_and_hints_at_the_nearest() -> None:
     assert "did you mean" not in refusal(ZZZ="1")
 
 
+@pytest.mark.parametrize("name", ["DATABASE_READ_URL", "DATABASE_READ_URL_FILE"])
+def test_a_setting_that_was_removed_stops_the_start_and_says_what_to_do(name: str) -> None:
+    said = refusal(**{name: "postgresql://alice:hunter2@replica/tidings"})
+
+    assert said.startswith(f"TIDINGS_{name} (from the environment) is no longer a setting; remove it: ")
+    assert "hunter2" not in said
+
+
 def test_a_secret_can_come_from_a_file(tmp_path: Path) -> None:
     secret = tmp_path / "password"
     secret.write_text("correct horse \n", encoding="utf-8")

@@ -38,7 +38,7 @@ class Hosts:
 
 @contextmanager
 def several_hosts(folder: Path) -> Iterator[Hosts]:
-    """Yield hosts whose writes are acknowledged when the standby has them, and that read from the standby."""
+    """Yield hosts whose writes are acknowledged when the standby has them."""
     with ExitStack() as stack:
         pair = Pair(stack)
         with psycopg.connect(pair.primary.url, autocommit=True) as connection:
@@ -46,12 +46,11 @@ def several_hosts(folder: Path) -> Iterator[Hosts]:
             connection.execute("ALTER SYSTEM SET synchronous_standby_names = '*'")
             connection.execute("SELECT pg_reload_conf()")
         hosts = Hosts(pair, [], [])
-        read_url = pair.standby.url.replace("/postgres?", "/tidings?")
         for number in range(WEB_HOSTS + WORKER_HOSTS):
             command, started = ("web", hosts.web) if number < WEB_HOSTS else ("worker", hosts.workers)
             own = folder / f"{command}{number}"
             own.mkdir()
-            environment = environment_for(pair.url, own, database_read_url=read_url)
+            environment = environment_for(pair.url, own)
             started.append(stack.enter_context(running(command, environment, own)))
         for service in hosts.web:
             service.wait_until_ready()

@@ -1,4 +1,4 @@
-"""A PostgreSQL server with a streaming standby, for tests of failover and of replicas."""
+"""A PostgreSQL server with a streaming standby, for tests of failover."""
 
 from __future__ import annotations
 

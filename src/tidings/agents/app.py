@@ -120,9 +120,6 @@ class Agents(Surface[AgentCaller]):
         quota = self._quotas.take(found.key_id) if self._quotas and found.key_id else None
         return AgentCaller(found.user, found.rights, quota)
 
-    def user_id(self, context: AgentCaller) -> int:
-        return context.user.id
-
     def permit(self, call: Call[AgentCaller]) -> None:
         accepted = ",".join(call.request.headers.getlist("accept"))
         weights = weights_of(accepted) if accepted.strip() else {JSON: 1.0}

@@ -157,9 +157,6 @@ class Api(Surface[Caller]):
         user = await self._gate.run(self._authentication.verify_alone, credentials)
         return Caller(user, credentials.origin(Method.PASSWORD), self._style(request, Recognised(user)))
 
-    def user_id(self, context: Caller) -> int:
-        return 0 if context.user is None else context.user.id
-
     def tag(self, call: Call[Caller]) -> str | None:
         user, request = call.context.user, call.request
         assert user is not None
@@ -177,7 +174,7 @@ class Api(Surface[Caller]):
         )
 
     def uploader(self, call: Call[Caller]) -> int:
-        return self.user_id(call.context)
+        return 0 if call.context.user is None else call.context.user.id
 
     def permit(self, call: Call[Caller]) -> None:
         user, rights, needed = call.context.user, call.context.rights, call.endpoint.scope

@@ -19,13 +19,12 @@ notify            wakes processes that wait for something to do
 row_text          tells whether anything in a row has changed
 sequences         ids that are never given out again
 distribution      tables distributed over several servers by user
-replica           reads from a streaming replica
 integrity         what an engine says of its own files
 disk_space        the size of the database, and returning free space
 sqlite_file       an SQLite database as a file: copies and checks
 database_clock    the clock that all machines share
 errors            ConcurrentChange, DatabaseReplaced, and which errors mean StoreUnavailable of `tidings.base.errors`
 
-It never creates or knows the tables of an application, except the full-text index and `user_writes`, which name the
-tables `users` and `entries`, and it has no settings: URLs and limits are arguments.
+It never creates or knows the tables of an application, except the full-text index, which names the tables `users` and
+`entries`, and it has no settings: URLs and limits are arguments.
 """

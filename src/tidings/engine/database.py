@@ -39,11 +39,10 @@ from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 from tidings import metrics
 from tidings.base.errors import StartError, StoreUnavailable
 from tidings.base.messages import msg
-from tidings.engine import driver_statements, errors, postgresql, replica
+from tidings.engine import driver_statements, errors, postgresql
 from tidings.engine.errors import Cause, CauseLog, ConcurrentChange, DatabaseReplaced, FileReplaced, SchemaReplaced
 from tidings.engine.kept_readers import KeptReaders
 from tidings.engine.postgresql import PostgresPool, parse_url
-from tidings.engine.replica import Replica
 
 # How long a writer of SQLite waits for another process's transaction. Ours take milliseconds; a lost write is a bug.
 BUSY_TIMEOUT_S = 30
@@ -464,17 +463,11 @@ class Write(Read):
 class Database:
     """A database and this process's connections to it.
 
-    url: as in TIDINGS_DATABASE_URL. replica_url: as in TIDINGS_DATABASE_READ_URL; "" for none. pool_size: maximum of
-    connections to each server.
+    url: as in TIDINGS_DATABASE_URL. pool_size: maximum of connections.
     """
 
-    def __init__(self, url: str, *, replica_url: str = "", pool_size: int = 8) -> None:
+    def __init__(self, url: str, *, pool_size: int = 8) -> None:
         self._engines = Engines(url, pool_size)
-        self._replica = None
-        if replica_url:
-            if self._engines.is_sqlite:
-                raise StartError("TIDINGS_DATABASE_READ_URL needs PostgreSQL; remove it, since the database is SQLite")
-            self._replica = Replica(parse_url(replica_url), self._engines.postgres, pool_size)
         self._uses = 0
         self.url = self._engines.url
         self.is_sqlite = self._engines.is_sqlite
@@ -505,37 +498,9 @@ class Database:
         """
         started = time.perf_counter()
         self._uses += 1
-        with _translated_errors(), self._read_connection(by_key=by_key) as connection:
+        with _translated_errors(), self._engines.reading(by_key=by_key) as connection:
             yield Read(connection)
         metrics.record_database_read(time.perf_counter() - started)
-
-    def _read_connection(self, *, by_key: bool) -> AbstractContextManager[Connection]:
-        if self._replica is not None and (request := replica.current_request()) is not None:
-            connection = self._replica.connect(request)
-            if connection is not None:
-                return connection
-        return self._engines.reading(by_key=by_key)
-
-    @property
-    def has_replica(self) -> bool:
-        return self._replica is not None
-
-    @contextmanager
-    def serving(self, user_id: int) -> Iterator[None]:
-        """Let a request of a user read from the replica, as soon as that has what the user has written."""
-        with replica.serving(user_id) as request:
-            try:
-                yield
-            finally:
-                if request.has_written:
-                    self.note_write(user_id)
-
-    def note_write(self, user_id: int) -> None:
-        """Let the next requests of a user, on any host, see what was written. Called after the commit."""
-        if self._replica is not None:
-            # The write itself is done, and must not be reported as failed.
-            with suppress(StoreUnavailable), _translated_errors():
-                self._replica.note_write(user_id)
 
     @contextmanager
     def snapshot(self, *, of_all_users: bool = False) -> Iterator[Read]:
@@ -561,8 +526,6 @@ class Database:
         """Yield a transaction. by_key: see `reading`."""
         requested = begun = time.perf_counter()
         self._uses += 1
-        if self._replica is not None and (request := replica.current_request()):
-            request.has_written = True
         try:
             with self._write_lock(), _translated_errors(), self._engines.connect_writer() as connection:
                 with connection.begin():
@@ -633,8 +596,6 @@ class Database:
         return connection
 
     def close(self) -> None:
-        if self._replica is not None:
-            self._replica.close()
         self._engines.close()
 
 

@@ -20,8 +20,7 @@ from starlette.responses import Response
 from tidings.base.errors import TidingsError
 from tidings.domain.accounts.events import Method, Origin
 from tidings.domain.errors import SignInThrottled
-from tidings.fever import state_changes
-from tidings.fever.parameters import FeverCaller, Parameters, key_of
+from tidings.fever.parameters import FeverCaller, key_of
 from tidings.fever.wire import FeverError
 from tidings.http.binding import Call
 from tidings.http.endpoints import Endpoint
@@ -86,13 +85,6 @@ class Fever(Surface[FeverCaller]):
         throttle, address = self._logins.throttle_unknown_key, request.address(self._trusted)
         await asyncio.sleep(await self._in_thread(request, throttle, address))
         return FeverCaller()
-
-    def user_id(self, context: FeverCaller) -> int:
-        return 0 if context.login is None else context.login.user.id
-
-    def may_write(self, request: Request) -> bool:
-        """Return whether the request has a mark: the method says nothing, since clients read with POST."""
-        return state_changes.is_wanted(Parameters(request))
 
     def limit(self, call: Call[FeverCaller]) -> int:  # noqa: ARG002
         """Return 0: the body was read for its key."""

@@ -109,9 +109,6 @@ class GoogleReader(Surface[ReaderCaller]):
         # The edit token is in the body.
         return ReaderCaller(origin)
 
-    def user_id(self, context: ReaderCaller) -> int:
-        return 0 if context.login is None else context.user.id
-
     def tag(self, call: Call[ReaderCaller]) -> str | None:
         request = [call.request.path, call.request.query_string, self._site]
         return self._tags.tag(call.context.user, request, uses_view=lambda view: view.in_apps)

@@ -19,7 +19,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
@@ -27,7 +27,7 @@ from starlette.routing import Match, Route
 from starlette.types import Receive, Scope, Send
 
 from tidings import metrics
-from tidings.base.errors import NotFound, TidingsError
+from tidings.base.errors import TidingsError
 from tidings.base.messages import msg
 from tidings.http import uploads
 from tidings.http.binding import ArgumentSources, Call, Source, argument_sources, arguments
@@ -67,16 +67,6 @@ class BoundEndpoint(Generic[C]):
         return self.declared.handler(**arguments(self._argument_sources, call))
 
 
-class ReadRouter(Protocol):
-    """Decides where users' requests read: from the main database, or from a replica of it."""
-
-    def serving(self, user_id: int) -> AbstractContextManager[None]:
-        """Return the context manager in which a request that only reads is handled."""
-
-    def note_write(self, user_id: int) -> None:
-        """Let the next requests of a user see what was written. Called before the response is sent."""
-
-
 BUSY = "There are too many requests at the moment. Try again in a few seconds."
 BUSY_RETRY_AFTER_S = 2
 PREFLIGHT_MAX_AGE_S = "3600"
@@ -107,8 +97,6 @@ class Surface(Generic[C]):
     max_waiting: ClassVar[int] = 256
     # Where endpoints that accept uploads put them.
     uploads: UploadFolder | None = None
-    # None: everything is read from the main database.
-    read_router: ReadRouter | None = None
     # Prefix of the media types that are compressed; "" for all.
     compressed: ClassVar[str] = ""
 
@@ -161,14 +149,6 @@ class Surface(Generic[C]):
     def uploader(self, call: Call[C]) -> int:  # noqa: ARG002
         """Return the id of the user whose upload is received, 0 if the body is read as any other."""
         return 0
-
-    def user_id(self, context: C) -> int:  # noqa: ARG002
-        """Return the id of the caller, 0 for one who is not signed in."""
-        return 0
-
-    def may_write(self, request: Request) -> bool:
-        """Return whether a request may change something, so that it reads from the main database."""
-        return request.method not in SAFE
 
     def tag(self, call: Call[C]) -> str | None:  # noqa: ARG002
         """Return the tag of what a conditional endpoint will answer; None if it changes with time alone.
@@ -319,23 +299,13 @@ class Surface(Generic[C]):
 
     def _serve(self, call: Call[C], bound: BoundEndpoint[C]) -> Response:
         try:
-            try:
-                with self._reading(call):
-                    return self._handled(call, bound)
-            except NotFound:
-                # A replica may lack what was stored a moment ago, and clients take 404 for "deleted for ever".
-                if not self._may_read_replica(call):
-                    raise
-                return self._handled(call, bound)
+            with self.handling_context(call.context):
+                self.check_request(call)
+                if call.endpoint.conditional is not None and (tag := self.tag(call)) is not None:
+                    return self._answer_conditionally(call, bound, tag)
+                return self._rendered(call, bound(call))
         except Exception as error:  # noqa: BLE001 - every error becomes a response
             return self._failed(error, call.request, call.context)
-
-    def _handled(self, call: Call[C], bound: BoundEndpoint[C]) -> Response:
-        with self.handling_context(call.context):
-            self.check_request(call)
-            if call.endpoint.conditional is not None and (tag := self.tag(call)) is not None:
-                return self._answer_conditionally(call, bound, tag)
-            return self._rendered(call, bound(call))
 
     def _answer_conditionally(self, call: Call[C], bound: BoundEndpoint[C], tag: str) -> Response:
         """Return 304 if the client has what it would get, and otherwise the response with its tag."""
@@ -350,22 +320,7 @@ class Surface(Generic[C]):
         response.headers.update({"ETag": tag, **CONDITIONAL})
         return response
 
-    def _reading(self, call: Call[C]) -> AbstractContextManager[None]:
-        if self.read_router is None or not self._may_read_replica(call):
-            return nullcontext()
-        return self.read_router.serving(self.user_id(call.context))
-
-    def _may_read_replica(self, call: Call[C]) -> bool:
-        return self.read_router is not None and not self.may_write(call.request) and bool(self.user_id(call.context))
-
-    def _note_write(self, request: Request, context: C | None) -> None:
-        if self.read_router is None or context is None or not self.may_write(request):
-            return
-        if user_id := self.user_id(context):
-            self.read_router.note_write(user_id)
-
     def _rendered(self, call: Call[C], result: Any) -> Response:
-        self._note_write(call.request, call.context)
         try:
             with self.handling_context(call.context):
                 response = self.render(call, result)
@@ -374,7 +329,6 @@ class Surface(Generic[C]):
         return self._compressed(call.request, response)
 
     def _failed(self, error: Exception, request: Request, context: C | None) -> Response:
-        self._note_write(request, context)
         return self._compressed(request, self.render_error(error, request, context))
 
     def _compressed(self, request: Request, response: Response) -> Response:

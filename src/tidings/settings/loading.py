@@ -21,6 +21,10 @@ ENVIRONMENT = "the environment"
 DEFAULT = "default"
 # A value longer than this is cut when it is quoted in a message.
 MAX_QUOTE_LENGTH = 80
+# Settings of earlier versions, and what to do instead.
+REMOVED = {
+    f"{PREFIX}DATABASE_READ_URL": "remove it: pages and APIs read from the server that TIDINGS_DATABASE_URL names",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +160,8 @@ def _refuse_unknown(raw: Mapping[str, RawValue]) -> None:
     known = [option.name for option in OPTIONS]
     known += [option.file_variant for option in OPTIONS if option.has_file_variant]
     for name in sorted(raw.keys() - set(known)):
+        if advice := REMOVED.get(name.removesuffix("_FILE")):
+            raise StartError(f"{name} (from {raw[name].origin}) is no longer a setting; {advice}")
         # Compared without the common prefix, which would make all names similar.
         similar = get_close_matches(name.removeprefix(PREFIX), [option.removeprefix(PREFIX) for option in known], n=1)
         hint = f"did you mean {PREFIX}{similar[0]}?" if similar else "docs/configuration.md lists all settings"

@@ -75,13 +75,6 @@ class Settings:
         derive=lambda known: f"sqlite:///{known['data_dir'] / 'tidings.db'}",
         mask=values.mask_password,
     )
-    database_read_url: str | None = option(
-        values.replica_url,
-        "A streaming replica of the PostgreSQL server, for what pages and APIs read. A user who has just written reads"
-        " from the main server until the replica has it; a replica that is more than ten seconds behind is not read.",
-        allowed="postgresql://user:password@host:port/database, with one host",
-        mask=values.mask_password,
-    )
     database_max_conns: int = option(
         values.integer(1, 1000),
         "Largest number of PostgreSQL connections per process. Each web worker and each worker is a process; keep the"

@@ -393,16 +393,6 @@ def database_url(text: str) -> str:
             raise InvalidValue("it does not start with sqlite:/// or postgresql://")
 
 
-def replica_url(text: str) -> str:
-    """Return the normalized URL of one PostgreSQL server."""
-    url = database_url(text)
-    if engine_of(url) is not DatabaseEngine.POSTGRESQL:
-        raise InvalidValue("only PostgreSQL has replicas")
-    if "," in urlsplit(url).netloc:
-        raise InvalidValue("it names several hosts; give each web host the replica that it is to read from")
-    return url
-
-
 def _sqlite_file(rest: str) -> Path:
     name = rest.removeprefix("/")
     if not rest.startswith("/") or name in {"", ":memory:"} or name.endswith("/"):

@@ -90,7 +90,6 @@ class Sync:
         """Yield a page with the state of the database from which its objects are read.
 
         text: the client's cursor, "" without one. limit: of feeds and entries together.
-        Reads from the main database: a replica could be behind the cursor.
         Raises InvalidField for what is not a cursor of the user, and CursorExpired.
         """
         sent = read_cursor(text, user.id) if text else None

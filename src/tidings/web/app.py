@@ -140,12 +140,9 @@ class Pages(Surface[RequestContext]):
             return 0
         return SMALL_BODY if call.context.signed_in is None else super().limit(call)
 
-    def user_id(self, context: RequestContext) -> int:
-        return 0 if context.signed_in is None else context.caller.id
-
     def uploader(self, call: Call[RequestContext]) -> int:
         """Return 0, so that nothing is received, for forms that are refused anyway."""
-        return 0 if self._form_error(call) else self.user_id(call.context)
+        return 0 if self._form_error(call) or call.context.signed_in is None else call.context.caller.id
 
     def check_request(self, call: Call[RequestContext]) -> None:
         context, endpoint = call.context, call.endpoint

@@ -55,7 +55,6 @@ class Application:
         self._settings = settings
         self.database = Database(
             settings.database_url,
-            replica_url=settings.database_read_url or "",
             pool_size=settings.database_max_conns,
         )
         self.services = build_services(self.database, settings, clock=clock)

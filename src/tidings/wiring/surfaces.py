@@ -141,11 +141,6 @@ def asgi_app(settings: Settings, quotas: KeyQuotas | None = None) -> ASGIApp:
         base_path=base_path,
         close=services.close,
     )
-    if served.database.has_replica:
-        for surface in (api, reader, fever, pages):
-            surface.read_router = served.database
-        if agents is not None:
-            agents.read_router = served.database
     return FrontDoor(
         application,
         trusted=settings.trusted_reverse_proxy_networks,

@@ -4,7 +4,6 @@ Column comments say who sets a value and what special values mean.
 """
 
 from tidings.engine.columns import metadata
-from tidings.engine.replica import user_writes
 from tidings.engine.search_tables import search_documents, search_languages, search_pending, search_vectors
 from tidings.storage.schema.archive import (
     duplicates,
@@ -78,6 +77,5 @@ __all__ = [
     "sources",
     "tombstones",
     "user_bridges",
-    "user_writes",
     "users",
 ]
