@@ -94,11 +94,10 @@ def index_pending(db: Write, *, limit: int, user_id: int | None = None) -> int:
     if not claimed:
         return 0
     ids, users = list(claimed), sorted(set(claimed.values()))
-    documents = [
-        _document(row)
-        for some in statements.lockable_together(db, users)
-        for row in db.rows(_select_texts, users=some, ids=ids)
+    rows = [
+        row for some in statements.lockable_together(db, users) for row in db.rows(_select_texts, users=some, ids=ids)
     ]
+    documents = _documents(rows)
     full_text.index(db, documents)
     languages = sorted({(document.user_id, document.group) for document in documents if document.group})
     db.run_many(_insert_language, [{"user_id": user_id, "language": group} for user_id, group in languages])
@@ -147,12 +146,14 @@ def remove_deleted(db: Write, *, limit: int) -> int:
     return full_text.remove_deleted(db, limit)
 
 
-def _document(row: Row) -> Document:
-    group = group_of(row["language"])
-    return Document(
-        entry_id=row["id"],
-        user_id=row["user_id"],
-        title=terms(row["title"], group)[:MAX_TITLE_TERMS],
-        body=terms(text_of(row["content"] or ""), group),
-        group=group,
-    )
+def _documents(rows: Iterable[Row]) -> list[Document]:
+    # New entries of a source wait together for all of its subscribers, and taking a body apart is most of the work.
+    bodies: dict[tuple[str, str], list[str]] = {}
+    documents = []
+    for row in rows:
+        content, group = row["content"] or "", group_of(row["language"])
+        if (body_terms := bodies.get((content, group))) is None:
+            body_terms = bodies[content, group] = terms(text_of(content), group)
+        title = terms(row["title"], group)[:MAX_TITLE_TERMS]
+        documents.append(Document(row["id"], row["user_id"], title, body_terms, group))
+    return documents
