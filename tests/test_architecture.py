@@ -6,7 +6,7 @@ import ast
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -153,8 +153,9 @@ ENVIRONMENT = frozenset({"environ", "environb", "getenv", "putenv", "unsetenv"})
 
 
 @cache
-def parsed(text: str) -> ast.Module:
-    return ast.parse(text)
+def nodes(text: str) -> tuple[ast.AST, ...]:
+    """Return all parts of a module. Finding them takes as long as parsing, and several tests look at each."""
+    return tuple(ast.walk(ast.parse(text)))
 
 
 def part_of(module: str) -> str:
@@ -162,9 +163,9 @@ def part_of(module: str) -> str:
     return [*module.split("."), ""][1]
 
 
-def imported(tree: ast.AST) -> Iterator[str]:
+def imported(parts: Iterable[ast.AST]) -> Iterator[str]:
     """Every module that is imported anywhere, also inside functions and for type checking only."""
-    for node in ast.walk(tree):
+    for node in parts:
         if isinstance(node, ast.Import):
             yield from (name.name for name in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -178,16 +179,16 @@ def imported(tree: ast.AST) -> Iterator[str]:
 
 def violations(module: str, text: str) -> list[str]:
     """Return every rule that a module breaks, in words."""
-    tree = parsed(text)
+    parts = nodes(text)
     room = part_of(module)
     found = []
     if room and room not in ROOMS and room not in OUTERMOST:
         found.append(f"{room} is not a known room: add it to this test and to the docs")
-    for name in imported(tree):
+    for name in imported(parts):
         if (module, name) in EXCEPTIONS:
             continue
         found += [f"{module} imports {name}: {why}" for why in _import_rules(module, room, name)]
-    found += [f"{module} {why}" for why in _use_rules(module, room, tree)]
+    found += [f"{module} {why}" for why in _use_rules(module, room, parts)]
     return found
 
 
@@ -233,8 +234,8 @@ def _room_rules(module: str, room: str, name: str) -> Iterator[str]:
         yield "surfaces do not know each other"
 
 
-def _use_rules(module: str, room: str, tree: ast.AST) -> Iterator[str]:
-    for node in ast.walk(tree):
+def _use_rules(module: str, room: str, parts: Iterable[ast.AST]) -> Iterator[str]:
+    for node in parts:
         if room != "settings" and _touches_environment(node):
             yield "reads the environment: only settings does"
         if room in SURFACES and isinstance(node, ast.ImportFrom) and node.module == "tidings.engine.database":
@@ -288,7 +289,7 @@ def test_themes_of_one_room_depend_on_each_other_in_at_most_two_cases() -> None:
     known: set[tuple[str, str, str]] = set()
     for path in modules():
         module = name_of(path)
-        for name in imported(parsed(path.read_text(encoding="utf-8"))):
+        for name in imported(nodes(path.read_text(encoding="utf-8"))):
             one, other = theme_of(module), theme_of(name)
             if one and other and one != other and part_of(module) == part_of(name):
                 known.add((part_of(module), one, other))
@@ -302,16 +303,16 @@ def test_migrations_import_nothing_of_tidings() -> None:
     found = [
         f"{path.name}: {name}"
         for path in versions
-        for name in imported(parsed(path.read_text("utf-8")))
+        for name in imported(nodes(path.read_text("utf-8")))
         if name.partition(".")[0] == "tidings"
     ]
     assert versions
     assert found == []
 
 
-def aliases(tree: ast.AST) -> Iterator[str]:
+def aliases(parts: Iterable[ast.AST]) -> Iterator[str]:
     """Every import under another name; `import x as x` only marks a name as public."""
-    for node in ast.walk(tree):
+    for node in parts:
         if isinstance(node, ast.Import | ast.ImportFrom):
             yield from (f"{one.name} as {one.asname}" for one in node.names if one.asname not in {None, one.name})
 
@@ -319,13 +320,13 @@ def aliases(tree: ast.AST) -> Iterator[str]:
 @pytest.mark.slow
 def test_imports_need_aliases_in_at_most_ten_places() -> None:
     """A name is the same wherever it is used: what is called otherwise at each import has the wrong name."""
-    found = [f"{name_of(path)}: {one}" for path in modules() for one in aliases(parsed(path.read_text("utf-8")))]
+    found = [f"{name_of(path)}: {one}" for path in modules() for one in aliases(nodes(path.read_text("utf-8")))]
     assert len(found) <= MAX_ALIASES, found
 
 
 def test_an_alias_is_found() -> None:
     text = "import numpy as np\nfrom x import a, b as b\ndef late():\n    from x import c, d as e"
-    assert list(aliases(ast.parse(text))) == ["numpy as np", "d as e"]
+    assert list(aliases(nodes(text))) == ["numpy as np", "d as e"]
 
 
 def test_the_check_covers_every_room() -> None:
