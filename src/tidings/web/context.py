@@ -175,7 +175,10 @@ class RequestContext:
         token = self.cookie(cookies.SESSION if self.signed_in else cookies.VISITOR)
         if not token and not self.signed_in:
             token = security.new_token()
-            self.set_cookie(cookies.VISITOR, token)
+            # A script that is led to the sign-in page does not show its form: the cookie would replace that of a tab
+            # which has just opened one. Over plain http, browsers do not say who asks.
+            if self.request.headers.get("sec-fetch-mode", "navigate") == "navigate":
+                self.set_cookie(cookies.VISITOR, token)
         return security.csrf_token(token)
 
     @cached_property

@@ -51,6 +51,16 @@ def test_the_session_cookie_is_http_only_and_same_site(stranger: Visitor) -> Non
     assert "Secure" not in cookie  # this service is reached without https
 
 
+def test_a_script_that_is_led_to_the_sign_in_page_leaves_the_form_of_another_tab_valid(stranger: Visitor) -> None:
+    """Both may have been asked for before the browser had the cookie of either."""
+    script = stranger.get("/sign-in", headers={"Sec-Fetch-Mode": "cors"})
+    assert script.status == 200
+    assert not script.cookies
+
+    assert stranger.get("/sign-in", headers={"Sec-Fetch-Mode": "navigate"}).cookies
+    assert stranger.sign_in().status == 303
+
+
 @pytest.mark.parametrize(
     ("username", "password"), [("", "x"), ("somebody", ""), ("somebody", "wrong"), ("a\r\nb", "x")]
 )
