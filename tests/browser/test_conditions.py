@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Response, expect
 
 from browser.page_checks import findings, sticking_out
-from browser.readers import TIMEOUT_MS, Reader
+from browser.readers import TIMEOUT_MS, Reader, held_back
 from support.people import Person
 from support.publisher import Publisher
 
@@ -87,6 +87,28 @@ def test_a_wrong_value_is_told_at_its_row(reader: Reader) -> None:
     page.get_by_label("Value, condition 1").fill("rain")
     page.get_by_label("Value, condition 1").press("Tab")
     expect(page.locator("#query-error-1")).to_be_hidden()
+
+
+def test_a_wrong_value_that_was_typed_while_rows_were_built_is_told_when_it_is_left(reader: Reader) -> None:
+    page = reader.go("/rules/new")
+    page.get_by_label("Field, condition 1").select_option("title")
+    expect(page.get_by_label("Comparison, condition 1").locator("option")).to_have_count(4)
+    expect(page.locator(".matches")).to_contain_text("0 stored entries match")
+    value, path = page.get_by_label("Value, condition 1"), page.locator(".conditions").get_attribute("data-path")
+    answers: list[Response] = []
+    page.on("response", lambda answer: answers.append(answer) if answer.url.endswith(str(path)) else None)
+    with held_back(page, f"**{path}"):
+        page.get_by_label("Comparison, condition 1").select_option("matches")
+        value.fill("(rain")
+    # One has the rows, the other one what matches.
+    while len(answers) < 2:
+        page.wait_for_timeout(20)
+    answers[1].finished()
+    expect(value).to_be_focused()
+
+    value.press("Tab")
+
+    expect(page.locator("#query-error-1")).to_contain_text("Expected an expression that RE2 can read.")
 
 
 def test_filters_of_all_feeds_are_built_from_rows(reader: Reader, alice: Person, site: Publisher) -> None:

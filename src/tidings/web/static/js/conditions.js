@@ -34,8 +34,13 @@ async function preview(id) {
     const told = row.querySelector(".error");
     const value = row.querySelector("[name$=_value]");
     const now = page.getElementById(told.id);
-    // What is being typed may still become right; what is right now is told at once.
-    if (!now || (value === document.activeElement && !now.hidden)) continue;
+    if (!now) continue;
+    // What is being typed may still become right; what is right now is told at once. A value that was typed before the
+    // rows were built again does not change when it is left.
+    if (value === document.activeElement && !now.hidden) {
+      value.addEventListener("blur", () => later(id), { once: true });
+      continue;
+    }
     told.textContent = now.textContent;
     told.hidden = now.hidden;
     value.ariaInvalid = now.hidden ? null : "true";
