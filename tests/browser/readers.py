@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, Route, expect
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Error, Page, Request, Route, expect
 
 from support.people import PASSWORD, Person
 from support.running import RunningService
@@ -25,6 +25,7 @@ _IMPORT: Final = """(file) => {
 }"""
 # Scripts run when the page has been painted, perhaps after its `load` event (start.js).
 _READY: Final = "html[data-ready], html:not(:has(script[src$='/reading.js']))"
+_WAITING: Final = "html:not([data-ready]):has(script[src$='/reading.js'])"
 _ARRIVALS: Final = ("goto", "reload", "go_back", "go_forward", "wait_for_url", "wait_for_load_state")
 # As in a browser that has none. (To block it, as Playwright can, is a warning on the console of each page.)
 _NO_WORKER: Final = "delete Navigator.prototype.serviceWorker"
@@ -103,7 +104,7 @@ def reading(
         context.add_init_script(_NO_WORKER)
     has_scripts = settings.get("java_script_enabled", True)
     if has_scripts:
-        context.on("page", _wait_after_arrivals)
+        context.on("page", _wait_for_scripts)
     reader = Reader(service, context, context.new_page(), has_scripts=has_scripts)
     context.on("console", lambda message: _note_message(reader, message))
     context.on("weberror", lambda error: reader.complaints.append(f"script: {error.error}"))
@@ -125,10 +126,17 @@ def wait_for_scripts(page: Page) -> None:
     page.locator(_READY).wait_for(state="attached")
 
 
-def _wait_after_arrivals(page: Page) -> None:
-    """Make the page's methods that open another page return when its scripts listen."""
+def _wait_for_scripts(page: Page) -> None:
+    """Make the page's methods that open another page return when its scripts listen, and let clicks wait for them.
+
+    A click may lead to a page, too, and return before its scripts listen: the next click would not be heard.
+    """
     for name in _ARRIVALS:
         setattr(page, name, _then_wait(page, getattr(page, name)))
+    # Playwright looks for it before each action of a locator, and waits until it is gone. A page that a test has closed
+    # at once needs no handler.
+    with suppress(Error):
+        page.add_locator_handler(page.locator(_WAITING), lambda _: None)
 
 
 def _then_wait(page: Page, arrive: Callable[..., Any]) -> Callable[..., Any]:
