@@ -42,7 +42,8 @@ SCREENS: Final[dict[str, dict[str, Any]]] = {
 class Reader:
     """A user at a browser. complaints: console errors, script errors, and requests to other hosts.
 
-    loses_connection: requests may fail, which is no complaint. has_scripts: whether pages run theirs.
+    loses_connection: requests may fail, which is no complaint. tolerated: parts of messages of the console that are no
+    complaints either, whenever they come. has_scripts: whether pages run theirs.
     """
 
     service: RunningService
@@ -50,6 +51,7 @@ class Reader:
     page: Page
     complaints: list[str] = field(default_factory=list)
     loses_connection: bool = False
+    tolerated: tuple[str, ...] = ()
     has_scripts: bool = True
 
     def go(self, path: str) -> Page:
@@ -163,7 +165,8 @@ def held_back(page: Page, url: str) -> Iterator[None]:
 
 
 def _note_message(reader: Reader, message: ConsoleMessage) -> None:
-    if message.type in ("error", "warning") and not reader.loses_connection:
+    is_expected = reader.loses_connection or any(part in message.text for part in reader.tolerated)
+    if message.type in ("error", "warning") and not is_expected:
         reader.complaints.append(f"console: {message.text} at {message.location}")
 
 
