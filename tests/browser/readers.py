@@ -81,6 +81,12 @@ class Reader:
         for key in keys:
             self.page.keyboard.press(key)
 
+    @contextmanager
+    def marking(self) -> Iterator[None]:
+        """Wait at the end until the service has answered a mark that begins in the block. Pages show it before."""
+        with self.page.expect_response("**/entries/marks"):
+            yield
+
     def wait_for_part(self, name: str) -> None:
         """Wait until a script has run that the page loads only when it needs it (`js/parts.js`)."""
         self.page.evaluate(_IMPORT, f"{name}.js")

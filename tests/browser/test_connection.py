@@ -71,6 +71,22 @@ def test_of_two_marks_without_a_connection_the_later_one_counts_also_on_another_
     assert eventually(lambda: starred(alice) == ["Sun"], within_s=60)
 
 
+def test_a_star_that_could_not_be_set_is_not_sent_after_it_was_taken_back(reader: Reader, alice: Person) -> None:
+    page = reader.go("/unread")
+    page.route("**/entries/marks", lambda route: route.fulfill(status=503))
+    star(page, "Rain")
+    expect(page.locator("#notice")).to_contain_text("No connection")
+    page.unroute("**/entries/marks")
+
+    with reader.marking():
+        page.locator(".row", has_text="Rain").locator("button[name=unstar]").click()
+    reader.go("/unread")
+    with reader.marking():
+        star(page, "Sun")
+
+    assert starred(alice) == ["Sun"]
+
+
 def test_an_ended_session_keeps_the_page_and_the_star_is_set_after_signing_in(reader: Reader, alice: Person) -> None:
     page = reader.go("/unread")
     reader.context.clear_cookies()

@@ -48,11 +48,15 @@ const KEPT = `tidings-marks${base}`;
 const keptMarks = () => JSON.parse(localStorage.getItem(KEPT) ?? "[]");
 
 // A later mark of an entry replaces the earlier one.
+function forget(marks) {
+  const isReplaced = ([name, id]) => marks.some((one) => one[1] === id && [name, OTHER[name]].includes(one[0]));
+  const kept = keptMarks();
+  if (kept.length) localStorage.setItem(KEPT, JSON.stringify(kept.filter((one) => !isReplaced(one))));
+}
+
 function keep(marks) {
-  const before = keptMarks().filter(
-    ([name, id]) => !marks.some((one) => one[1] === id && [name, OTHER[name]].includes(one[0])),
-  );
-  localStorage.setItem(KEPT, JSON.stringify([...before, ...marks]));
+  forget(marks);
+  localStorage.setItem(KEPT, JSON.stringify([...keptMarks(), ...marks]));
 }
 
 // Send what was kept. The server ignores entries that are gone, or of another user who used this browser.
@@ -94,6 +98,8 @@ export async function mark(name, ids, isUndo) {
   const change = { name, ids };
   if (!isUndo) changes.push(change);
   const marks = ids.map((id) => [name, id]);
+  // Without it, what is kept would be sent after this mark.
+  forget(marks);
   const result = await post(`${base}/entries/marks`, isUndo ? [...marks, ["undone", "1"]] : marks, marks);
   if (!result) {
     for (const id of ids) show(id, OTHER[name]);
