@@ -45,11 +45,11 @@ def known_player(url: str) -> bool:
 
 @pytest.mark.parametrize("kind", HARMFUL)
 def test_harmful_html_is_noticed(browser: Browser, kind: str) -> None:
-    assert observed_effects(browser, HARMFUL[kind], frames=known_player) != []
+    assert observed_effects(browser, HARMFUL[kind], is_harmful=True, frames=known_player) != []
 
 
 def test_harmful_html_inserted_by_a_script_is_noticed(browser: Browser) -> None:
-    assert observed_effects(browser, HARMFUL["handler"], by_script=True, frames=known_player) != []
+    assert observed_effects(browser, HARMFUL["handler"], by_script=True, is_harmful=True, frames=known_player) != []
 
 
 def test_images_and_known_players_are_allowed(browser: Browser) -> None:
@@ -77,4 +77,4 @@ def test_published_attacks_are_harmless_when_cleaned(browser: Browser, by_script
 
 @pytest.mark.skipif(not hostile.PAYLOADS.exists(), reason="the corpus hostile is not on this machine")
 def test_published_attacks_are_noticed_when_not_cleaned(browser: Browser) -> None:
-    assert observed_effects(browser, "<hr>".join(hostile.payloads()), frames=known_player) != []
+    assert observed_effects(browser, "<hr>".join(hostile.payloads()), is_harmful=True, frames=known_player) != []
