@@ -18,6 +18,8 @@ pytestmark = pytest.mark.slow
 
 def field_of(page: Page) -> None:
     """Open the field, in the sidebar, which on a phone is behind a button."""
+    # Without its styles, a page shows the sidebar of a phone.
+    page.wait_for_load_state()
     if not page.locator("#sidebar").is_visible():
         page.locator(".bottom button", has_text="Feeds").click()
     page.locator("#sidebar footer").get_by_role("button", name="Add feed").click()

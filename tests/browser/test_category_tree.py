@@ -95,6 +95,8 @@ def edit(reader: Reader, tree: dict[str, int]) -> None:
     """Move a category with the form, by keyboard."""
     page = reader.go("/categories")
     page.locator(f"#c{tree['Tech']}").get_by_role("link", name="Move …").press("Enter")
+    # The page before has many fields with this label.
+    page.wait_for_url("**/edit")
     page.get_by_label("Title").fill("Technology")
     page.get_by_label("Under").select_option("News / Europe")
     page.get_by_label("Title").press("Enter")

@@ -42,6 +42,8 @@ def test_address_and_password_are_scanned_from_the_page(
         page.get_by_role("link", name="NetNewsWire").click()
         page.get_by_role("button", name="Create password").click()
         password = page.locator("#new-secret").inner_text()
+        # Styles move the codes.
+        page.wait_for_load_state()
 
         assert scanned(page, "QR code of the address") == [page.locator("#address").inner_text()]
         assert scanned(page, "QR code of the password") == [password]

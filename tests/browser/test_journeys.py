@@ -85,6 +85,7 @@ def test_a_feed_is_found_on_a_page_and_read(reader: Reader, alice: Person, site:
     page.get_by_role("button", name="Find feeds").click()
     expect(page.get_by_text("Rain tomorrow")).to_be_visible()
     page.get_by_role("button", name=re.compile("Subscribe")).click()
+    reader.wait_for_text("Subscribed.")
 
     page.get_by_role("link", name="Rain tomorrow").first.click()
     expect(page.get_by_role("article").get_by_text("About Rain tomorrow.")).to_be_visible()
@@ -101,9 +102,11 @@ def test_reading_with_the_keyboard_alone(desk: Reader, alice: Person, site: Publ
     expect(page.get_by_role("heading", level=1, name="One")).to_be_visible()
     desk.press("j")
     expect(page.get_by_role("heading", level=1, name="Two")).to_be_visible()
-    desk.press("f")
+    with desk.marking():
+        desk.press("f")
     expect(page.locator("#pane button[name=unstar]").first).to_be_attached()
-    desk.press("m")
+    with desk.marking():
+        desk.press("m")
     expect(page.locator("#pane button[name=read]").first).to_be_attached()
     desk.press("k")
     expect(page.get_by_role("heading", level=1, name="One")).to_be_visible()
@@ -155,8 +158,8 @@ def test_many_feeds_are_moved_at_once(reader: Reader, alice: Person, site: Publi
     page.get_by_label("All on this page").check()
     expect(page.locator("#bulk [name=feed]:checked")).to_have_count(3)
     page.get_by_label("With the selected feeds").select_option(label="Weather")
-    page.locator("#bulk").get_by_role("button", name="Apply").click()
-    page.wait_for_load_state()
+    with page.expect_navigation():
+        page.locator("#bulk").get_by_role("button", name="Apply").click()
 
     expect(page.get_by_role("status")).to_contain_text("3")
     assert {feed["category"]["title"] for feed in alice.get("/v1/feeds")} == {"Weather"}
@@ -213,7 +216,7 @@ def test_a_webhook_is_configured_and_tested(reader: Reader, site: Publisher) -> 
     expect(page.get_by_text("The test arrived.")).to_be_visible()
     secret = page.locator("[id^=made-]").inner_text()
 
-    (delivered,) = site.wait_for(1, "/hook", timeout_s=30)
+    (delivered,) = site.wait_for(1, "/hook")
     signature = hmac.new(secret.encode(), delivered.body, hashlib.sha256).hexdigest()
     assert delivered.headers["x-miniflux-signature"] == signature
     assert json.loads(delivered.body)
@@ -263,6 +266,7 @@ def test_subscribing_without_script(plain: Reader, alice: Person, site: Publishe
     page.get_by_label("Address of a site or a feed").fill(site.url("/feed.xml"))
     page.get_by_role("button", name="Find feeds").click()
     page.get_by_role("button", name=re.compile("Subscribe")).click()
+    plain.wait_for_text("Subscribed.")
     expect(page.get_by_text("Rain tomorrow").first).to_be_visible()
     assert len(alice.get("/v1/feeds")) == 1
 

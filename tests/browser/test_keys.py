@@ -143,7 +143,8 @@ def test_undo_takes_back_one_change_after_the_other(reader: Reader, alice: Perso
     expect(rows).to_have_count(3)
 
     def changes_to(*, unread: int, starred: int, key: str) -> None:
-        reader.press(key)
+        with reader.marking():
+            reader.press(key)
         expect(page.locator(".row.unread")).to_have_count(unread)
         expect(page.locator(".row.starred")).to_have_count(starred)
 
@@ -174,7 +175,8 @@ def test_undo_after_a_star_takes_back_what_a_list_has_marked(reader: Reader, ali
     expect(page.locator(".row.unread")).to_have_count(1)
     for key in ("f", "z"):
         page.locator(f"#{first} .row-title a").focus()
-        reader.press(key)
+        with reader.marking():
+            reader.press(key)
         expect(page.locator(".row.starred")).to_have_count(1 if key == "f" else 0)
     alice.put("/v1/entries", {"entry_ids": [int((second or "")[1:])], "starred": True})
     reader.press("z")
@@ -203,7 +205,8 @@ def test_keys_refresh_mark_read_and_undo(reader: Reader, alice: Person, talks: s
     shows(page, "Two")
     reader.press("ArrowLeft")
     shows(page, "One")
-    reader.press("M")
+    with reader.marking():
+        reader.press("M")
     shows(page, "New")
     expect(page.locator(".row.unread .row-title")).to_have_text(["One", "Three"])
     # What was read stays in the list until it is asked for anew; the article stays open.
@@ -238,6 +241,7 @@ def test_a_setting_makes_keys_open_the_original(reader: Reader, alice: Person, t
     expect(opened.value).to_have_url(site.url("/page?One"))
     opened.value.close()
     reader.press("j")
+    expect(page.locator(".row-title a", has_text="Two")).to_be_focused()
     with reader.context.expect_page() as opened:
         reader.press("o")
     expect(opened.value).to_have_url(site.url("/page?Two"))
@@ -359,6 +363,7 @@ def test_keys_go_to_first_and_last_entry_layout_enclosure_and_feed(
     expect(rows.first).to_be_focused()
     reader.press("j")
     shows(page, "Second")
+    reader.wait_for_part("player")
 
     reader.press("a")
     play = page.locator("#pane .player").get_by_role("button", name="Play", exact=True)

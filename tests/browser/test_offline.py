@@ -115,6 +115,7 @@ def test_the_unread_list_and_its_articles_open_without_a_connection(
         expect(page.locator("#pane h1")).to_have_text("Rain")
         expect(page.locator("#pane .content")).to_have_text("About Rain.")
         expect(page.locator("#pane .kept")).to_be_visible()
+        page.wait_for_load_state()
         # The page has its styles and its script.
         assert page.evaluate("getComputedStyle(document.querySelector('.skip')).position") == "fixed"
         page.go_back()
@@ -163,6 +164,8 @@ def test_what_was_read_and_starred_without_a_connection_is_sent_later(
     page.wait_for_load_state()
     page.locator(".bottom button[name=star]").click()
     expect(page.locator(".bottom button[name=unstar]")).to_be_visible()
+    # It is kept when the browser has not been able to send it.
+    traveller.reader.wait_for_text("No connection: your changes are sent when it is back.")
     traveller.go("/unread")
     expect(page.locator(".row.unread")).to_have_count(1)
     expect(page.locator(".row.starred")).to_have_count(1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from playwright.sync_api import Browser, CDPSession, Route, expect
@@ -53,6 +53,8 @@ def add_passkey(reader: Reader, name: str) -> None:
     page = reader.go("/settings/sign-in")
     page.get_by_role("link", name="Add passkey").click()
     page.get_by_label("Name").fill(name)
+    # Before its script is there, the form is sent without a passkey.
+    page.wait_for_load_state()
     page.get_by_role("button", name="Add passkey").click()
     expect(page.get_by_role("status")).to_have_text("Passkey added.")
 
@@ -60,7 +62,8 @@ def add_passkey(reader: Reader, name: str) -> None:
 def sign_out(reader: Reader, page: str = "/sign-in") -> None:
     """Open a page of signing in without a session. The sign-in page itself uses a passkey that needs no name."""
     reader.context.clear_cookies()
-    reader.page.goto(f"{reader.service.url}{page}?next=/starred", wait_until="commit")
+    wait_until: Literal["commit", "load"] = "commit" if page == "/sign-in" else "load"
+    reader.page.goto(f"{reader.service.url}{page}?next=/starred", wait_until=wait_until)
 
 
 def test_a_passkey_is_made_and_signs_in_without_a_name(browser: Browser, guarded_alice: Person) -> None:
@@ -136,6 +139,8 @@ def test_a_security_key_without_a_pin_is_a_second_step(browser: Browser, guarded
         reader.page.get_by_label("Username").fill(guarded_alice.user.username)
         reader.page.get_by_label("Password").fill(PASSWORD)
         reader.page.get_by_role("button", name="Sign in", exact=True).click()
+        reader.page.get_by_role("button", name="Use a passkey").wait_for()
+        reader.page.wait_for_load_state()
         reader.page.get_by_role("button", name="Use a passkey").click()
 
         reader.page.wait_for_url("**/reader/starred")

@@ -332,6 +332,7 @@ def test_times_in_show_notes_lead_to_their_place_and_a_notice_stays_above_the_ba
         page.get_by_role("link", name="1:40").click()
         page.wait_for_function("() => document.querySelector('audio').currentTime >= 100")
         assert page.url.endswith(f"/entries/{first}")
+        expect(page.locator("#playing")).to_be_visible()
 
         page.keyboard.press("m")
         page.keyboard.press("z")

@@ -150,6 +150,7 @@ def test_swipes_follow_the_line(phone: Reader, alice: Person) -> None:
 
     row.locator(".row-title a").click()
     expect(page.locator("article h1")).to_be_visible()
+    page.wait_for_load_state()
     touch(page, *((300 - 25 * step, 500) for step in range(7)))
     page.wait_for_url("**/unread")
 

@@ -23,7 +23,10 @@ def test_the_text_grows_by_one_size(reader: Reader, alice: Person) -> None:
     chosen = sizes.locator("input:checked")
     expect(chosen).to_have_value("18")
     expect(sizes.locator("label:visible")).to_have_count(3)
-    larger, here = sizes.locator("label:visible").nth(2), sizes.locator("label:visible").nth(1).bounding_box()
+    larger = sizes.locator("label:visible").nth(2)
+    # A click scrolls to what is not in view.
+    larger.scroll_into_view_if_needed()
+    here = sizes.locator("label:visible").nth(1).bounding_box()
     for size in ("19", "20"):
         larger.click()
         expect(chosen).to_have_value(size)

@@ -65,7 +65,8 @@ def visitor(browser: Browser, household: Household) -> Iterator[Reader]:
 
 
 def look(reader: Reader) -> None:
-    """Check the page that is shown."""
+    """Check the page that is shown, when it has its styles."""
+    reader.page.wait_for_load_state()
     found = findings(reader.page, in_the_dark=False) + sticking_out(reader.page)
     assert found == [], "\n".join([reader.page.url, *found])
 
