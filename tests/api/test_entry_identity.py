@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import threading
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -11,23 +12,26 @@ from typing import Any
 import pytest
 
 from support.people import Person
-from support.publisher import Publisher
+from support.publisher import Answer, Publisher, ReceivedRequest
 
 PATH = "/feed.xml"
 _numbers = itertools.count(1)
 
 
-def publish(site: Publisher, *titles: str, ids: str = "", link: str = "{site}{title}", after_s: float = 0) -> None:
-    """titles: the newest first. ids: what all ids begin with; a new one in every document when it is left out."""
+def publish(site: Publisher, *titles: str, ids: str = "", link: str = "{site}{title}") -> str:
+    """Serve a document, and return it.
+
+    titles: the newest first. ids: what all ids begin with; a new one in every document when it is left out.
+    """
     ids = ids or f"fetch-{next(_numbers)}"
     items = "".join(
         f"<item><title>{title}</title><link>{link.format(site=site.url('/'), title=title.replace(' ', '-'))}</link>"
         f"<guid isPermaLink='false'>{ids}:{title}</guid><description>About {title}.</description></item>"
         for title in titles
     )
-    site.serve(
-        PATH, f"<rss version='2.0'><channel><title>Feed</title><link>{site.url('/')}</link>{items}</channel></rss>"
-    )
+    document = f"<rss version='2.0'><channel><title>Feed</title><link>{site.url('/')}</link>{items}</channel></rss>"
+    site.serve(PATH, document)
+    return document
 
 
 def serve_items(site: Publisher, *items: str) -> None:
@@ -210,13 +214,22 @@ def test_a_deleted_entry_does_not_come_back(alice: Person, site: Publisher, ids:
 def test_a_check_that_began_before_the_setting_changed_stores_nothing(alice: Person, site: Publisher) -> None:
     publish(site, "One", ids="steady")
     feed_id = subscribe(alice, site)
-    publish(site, "Two", "One", ids="steady", after_s=1)
+    document = publish(site, "Two", "One", ids="steady")
+    is_asked, may_answer = threading.Event(), threading.Event()
 
+    def answer(_seen: ReceivedRequest) -> Answer:
+        is_asked.set()
+        assert may_answer.wait(180)
+        return Answer(document)
+
+    site.script(PATH, answer)
     with ThreadPoolExecutor(1) as other:
         checking = other.submit(alice.call, "PUT", f"/v1/feeds/{feed_id}/refresh")
-        site.wait_for(2, PATH, timeout_s=30)
+        assert is_asked.wait(180)
         match_by_url(alice, feed_id, True)
+        may_answer.set()
         assert checking.result().status == 204
+    assert titles(alice) == ["One"]
 
     publish(site, "Two", "One")
     assert refresh(alice, feed_id) == ["One", "Two"]
