@@ -35,7 +35,7 @@ KILLED_WEB_WORKER = f'{KILLED} role="web worker"'
 KILLED_WORKER = f"{KILLED} role=worker"
 
 
-def eventually(condition: Callable[[], bool], within_s: float = 60) -> bool:
+def eventually(condition: Callable[[], bool], within_s: float = 180) -> bool:
     """Wait until the condition holds, and return whether it does."""
     end = time.monotonic() + within_s
     while time.monotonic() < end:

@@ -159,7 +159,7 @@ def test_a_killed_process_is_replaced_while_the_other_one_answers(start: Callabl
     # Of each connection at most the request that the killed process had in hand.
     assert len(failures) <= len(crowd.visitors)
     assert not any("refused" in failure.lower() for failure in failures)
-    assert 'role="web worker" exit_code=-9' in service.log
+    assert eventually(lambda: 'role="web worker" exit_code=-9' in service.log), service.log
 
 
 def test_waiting_connections_survive_the_end_of_the_only_process(start: Callable[..., Service]) -> None:

@@ -112,7 +112,7 @@ def test_interrupting_a_refresh_ends_it_silently_with_exit_code_130(
     subscribed(services, "alice", site.script("/slow.xml", Hang()))
 
     with tidings.started("refresh", HTTP_CLIENT_TIMEOUT=TEN_MINUTES) as process:
-        site.wait_for(1, timeout_s=30)
+        site.wait_for(1)
         process.send_signal(signal.SIGINT)
         process.wait(60)
 

@@ -135,7 +135,7 @@ class Terminal:
     def line_with(self, pattern: str) -> str | None:
         return next((line for line in self.lines if re.search(pattern, line)), None)
 
-    def see(self, *patterns: str, within_s: float = 60) -> str:
+    def see(self, *patterns: str, within_s: float = 180) -> str:
         """The line that matches the first pattern, as soon as there is one for each."""
         deadline = time.monotonic() + within_s
         while True:

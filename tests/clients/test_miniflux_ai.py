@@ -127,7 +127,7 @@ def sent(person: Person) -> list[tuple[str, int, int]]:
     return [(one["state"], one["attempts"], one["last_status"]) for one in found]
 
 
-def deliver_until(person: Person, condition: Callable[[], bool], *, within_s: float = 30) -> None:
+def deliver_until(person: Person, condition: Callable[[], bool], *, within_s: float = 180) -> None:
     deliver(delivery_queue(person.service.services.database, within_s=within_s), condition, within_s=60)
 
 

@@ -33,7 +33,7 @@ def _installed() -> None:
         pytest.skip(str(error))
 
 
-def eventually(holds: Callable[[], bool], screen: Terminal, within_s: float = 60) -> None:
+def eventually(holds: Callable[[], bool], screen: Terminal, within_s: float = 180) -> None:
     """newsboat tells the service in the background."""
     deadline = time.monotonic() + within_s
     while not holds():

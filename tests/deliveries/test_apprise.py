@@ -349,7 +349,7 @@ def test_the_process_is_replaced_when_it_dies_and_ends_with_us(site: Publisher) 
     assert len(site.requests) == 2
 
 
-def wait_until_gone(process: int, within_s: float = 30) -> None:
+def wait_until_gone(process: int, within_s: float = 180) -> None:
     """Gone, or a zombie that nobody has asked about yet."""
     deadline = time.monotonic() + within_s
     while is_running(process):

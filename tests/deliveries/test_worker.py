@@ -139,8 +139,8 @@ def test_an_event_that_fails_alone_is_repeated_after_the_events_behind_it(
     webhook = hook(database, site.script("/hook", trouble, Answer("thanks")))
     clock = MovableClock()
     webhook.post("first", "second", "third", now=clock())
-    # So long that the others are in time.
-    within_s = 30 if isinstance(trouble, Answer) else 2
+    # So long that the others are in time, on a busy machine, too.
+    within_s = 30 if isinstance(trouble, Answer) else 6
     queue = delivery_queue(database, clock=clock, within_s=within_s)
 
     deliver(queue, lambda: webhook.states() == ["pending", "delivered", "delivered"])
@@ -195,8 +195,8 @@ def test_an_event_is_repeated_once_after_a_timeout(database: Database, site: Pub
     webhook = hook(database, site.script("/hook", fail_at("slow", Hang())))
     webhook.post("slow", "quick")
 
-    # So long that the quick one is in time.
-    deliver(delivery_queue(database, within_s=2), lambda: webhook.states() == ["failed", "delivered"])
+    # So long that the quick one is in time, on a busy machine, too.
+    deliver(delivery_queue(database, within_s=6), lambda: webhook.states() == ["failed", "delivered"])
 
     assert attempts_of(webhook) == [2, 1]
     assert "did not finish" in webhook.all()[0].delivery.last_error
@@ -638,7 +638,6 @@ def test_the_queue_is_also_limited_in_bytes(database: Database, site: Publisher)
     deliver(
         delivery_queue(database, limits=QueueLimits(max_bytes=35_000)),
         lambda: webhook.states().count("failed") == 7,
-        within_s=30,
     )
 
 

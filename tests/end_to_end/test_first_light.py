@@ -61,7 +61,7 @@ def test_a_new_service_polls_a_feed_and_stores_a_new_entry(
         # In a minute it would be due by itself.
         with service.services.database.writing() as db:
             sources.set_next_check(db, [feed_id], Instant(0))
-        wait_for(lambda: client.get_feed_counters()["unreads"] == {str(feed_id): 1}, 90)
+        wait_for(lambda: client.get_feed_counters()["unreads"] == {str(feed_id): 1}, 180)
         (fresh,) = client.get_feed_entries(feed_id, status=["unread"])["entries"]
         assert (fresh["title"], fresh["status"]) == ("Second", "unread")
         assert client.get_feed_counters()["reads"] == {str(feed_id): 1}
@@ -95,7 +95,7 @@ def test_refreshing_all_feeds_is_noticed_by_the_worker(
         client.refresh_all()
 
         # Before it is due by itself, an hour later.
-        wait_for(lambda: client.entries()["total"] == 2, 60)
+        wait_for(lambda: client.entries()["total"] == 2, 180)
 
 
 def test_all_pages_are_below_the_path_of_the_base_url(empty_database_url: str, tmp_path: Path) -> None:
@@ -116,4 +116,4 @@ def test_all_pages_are_below_the_path_of_the_base_url(empty_database_url: str, t
         assert call(service.url, "GET", "/readyz").body == b"OK"
         # As behind a proxy that removes the path.
         with pytest.raises(urllib.error.HTTPError, match="401"):
-            urllib.request.urlopen(f"{service.url}/v1/me", timeout=10)
+            urllib.request.urlopen(f"{service.url}/v1/me", timeout=60)

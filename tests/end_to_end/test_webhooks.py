@@ -30,7 +30,7 @@ def test_a_new_entry_is_sent_to_a_webhook(empty_database_url: str, site: Publish
         feed = client.create_feed(feed_url=site.url("/feed.xml"))
         site.serve("/feed.xml", rss(["Second", "First"], site.url("/feed.xml")))
         client.refresh_feed(feed["feed_id"])
-        (seen,) = site.wait_for(1, "/hook", timeout_s=90)
+        (seen,) = site.wait_for(1, "/hook")
 
     assert is_signed(seen, webhook["secret"])
     assert [entry["title"] for entry in seen.json()["entries"]] == ["Second"]

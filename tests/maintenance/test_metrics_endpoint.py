@@ -114,7 +114,7 @@ def test_letters_are_counted_by_what_became_of_them(databases: Databases, folder
     }
 
 
-def wait_until(claim: Callable[[], bool], within_s: float = 60) -> None:
+def wait_until(claim: Callable[[], bool], within_s: float = 180) -> None:
     deadline = time.monotonic() + within_s
     while not claim():
         assert time.monotonic() < deadline, "it did not happen in time"

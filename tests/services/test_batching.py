@@ -44,7 +44,7 @@ def test_an_error_is_raised_for_every_item_of_the_batch(error: Exception) -> Non
     async def add_all() -> list[int | BaseException]:
         batcher = Batcher(work)
         added = asyncio.gather(*(batcher.add(item) for item in range(3)), return_exceptions=True)
-        return await asyncio.wait_for(added, 30)
+        return await asyncio.wait_for(added, 180)
 
     assert all(isinstance(each, Exception) for each in asyncio.run(add_all()))
 
@@ -53,7 +53,7 @@ def test_missing_outcomes_are_an_error() -> None:
     async def add_all() -> list[int | BaseException]:
         batcher: Batcher[int, int] = Batcher(lambda items: items[1:])
         added = asyncio.gather(*(batcher.add(item) for item in range(3)), return_exceptions=True)
-        return await asyncio.wait_for(added, 30)
+        return await asyncio.wait_for(added, 180)
 
     assert isinstance(asyncio.run(add_all())[-1], RuntimeError)
 

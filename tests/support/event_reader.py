@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-WAIT_S = 60.0
+WAIT_S = 180.0
 
 
 @dataclass(frozen=True)

@@ -167,7 +167,7 @@ class Hub:
             behaviour.text, status=behaviour.status, headers={"Content-Type": "text/plain", **behaviour.headers}
         )
 
-    def _wait(self, condition: Callable[[], bool], complaint: str, within_s: float = 60) -> None:
+    def _wait(self, condition: Callable[[], bool], complaint: str, within_s: float = 180) -> None:
         deadline = time.monotonic() + within_s
         with self._changed:
             while not condition():
@@ -190,7 +190,7 @@ def push(callback: str, body: bytes, headers: Mapping[str, str]) -> PushResponse
     return call(callback, "POST", body, headers)
 
 
-def wait_for(condition: Callable[[], Any], complaint: str, within_s: float = 60) -> Any:
+def wait_for(condition: Callable[[], Any], complaint: str, within_s: float = 180) -> Any:
     """Wait until the condition holds, and return its value. Raises AssertionError after `within_s`."""
     deadline = time.monotonic() + within_s
     while not (found := condition()):

@@ -117,7 +117,7 @@ def deliver(
     work: DeliveryQueue,
     until: Callable[[], bool],
     *,
-    within_s: float = 60,
+    within_s: float = 180,
     max_concurrent: int = 16,
     max_concurrent_failing: int = 8,
 ) -> None:

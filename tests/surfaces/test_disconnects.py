@@ -26,7 +26,7 @@ def test_a_function_learns_that_the_client_has_left() -> None:
             time.sleep(0.001)
         return "stopped"
 
-    assert asyncio.run(asyncio.wait_for(run_while_connected(Request(SCOPE, receive), work), 20)) == "stopped"
+    assert asyncio.run(asyncio.wait_for(run_while_connected(Request(SCOPE, receive), work), 180)) == "stopped"
 
 
 def test_a_function_ends_as_usual_while_the_client_waits() -> None:

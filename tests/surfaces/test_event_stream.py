@@ -45,7 +45,7 @@ class Client:
 
 def run(work: Awaitable[None]) -> None:
     async def limited() -> None:
-        await asyncio.wait_for(work, 60)
+        await asyncio.wait_for(work, 180)
 
     asyncio.run(limited())
 

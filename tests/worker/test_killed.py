@@ -130,7 +130,7 @@ def test_a_stopped_poller_releases_its_leases(
     seed(database, environment, site, Hang())
 
     with running("worker", environment, tmp_path) as worker:
-        site.wait_for(4, timeout_s=60)
+        site.wait_for(4)
         assert leased_sources(database) >= 4
         # The checks that it has begun would take ten minutes.
         assert worker.stop(how) == 0

@@ -121,7 +121,7 @@ def test_polling_pauses_without_files_and_blames_no_feed(
         await bell.close()
         await services.disconnect()
 
-    asyncio.run(asyncio.wait_for(poll(), 60))
+    asyncio.run(asyncio.wait_for(poll(), 180))
 
 
 def test_an_article_without_files_is_fetched_by_the_next_check(
@@ -181,7 +181,7 @@ def test_polling_pauses_without_threads(
         await services.disconnect()
         return [line["event"] for line in logged]
 
-    assert "polling paused" in asyncio.run(asyncio.wait_for(poll(), 60))
+    assert "polling paused" in asyncio.run(asyncio.wait_for(poll(), 180))
 
 
 def test_a_delivery_without_files_counts_as_no_failure_of_its_receiver(database: Database, site: Publisher) -> None:
