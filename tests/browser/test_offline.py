@@ -202,6 +202,27 @@ def test_a_page_is_asked_for_once_and_does_not_wait_for_the_worker(
     assert traveller.network.requests.count(f"GET {path}") == 1
 
 
+def test_copies_wait_for_pages_that_readers_wait_for(traveller: Traveller, alice: Person, site: Publisher) -> None:
+    alice.has_feed(site, ["Rain"])
+    page = traveller.go("/unread")
+    traveller.wait_for_copies(has_all(copies_of(alice)))
+    (worker,) = traveller.reader.context.service_workers
+    path = f"/unread/{alice.entries()[0]['id']}"
+    # The worker has to have the page before it hears of an article. In its clock no time passes.
+    page.reload()
+    worker.evaluate("performance.now = () => 1")
+    page.evaluate(_FORGET_LIST, f"{traveller.network.url}/offline/unread")
+    traveller.network.requests.clear()
+
+    traveller.go(path)
+    page.evaluate("navigator.serviceWorker.ready.then(({active}) => active.postMessage(''))")
+    traveller.go("/starred")
+
+    assert not [one for one in traveller.network.requests if "/offline/" in one]
+    worker.evaluate("delete performance.now")
+    traveller.wait_for_copies(has_all(["/offline/unread"]))
+
+
 def test_an_article_that_was_opened_stays_readable_from_any_list(
     traveller: Traveller, alice: Person, site: Publisher
 ) -> None:

@@ -21,6 +21,8 @@ const MAX_OTHERS = 30;
 // Of the pictures of one article.
 const PICTURE_BYTES = 500_000;
 const FRESH_MS = 60_000;
+// Copies wait for so long after a page, or a part of one, was asked for: the reader waits for that.
+const QUIET_MS = 1_000;
 // What a reverse proxy answers while the service is away.
 const AWAY = [502, 503, 504];
 const ENTRY =
@@ -34,6 +36,7 @@ const isPicture = (file) => file.startsWith("proxy/");
 // The name of the cache that the last page stated; "" when nothing may be kept, undefined when the worker has just started.
 let current;
 let syncing = null;
+let askedAt = -QUIET_MS;
 
 // Returns undefined for what is no page of ours.
 function nameOf(response) {
@@ -55,8 +58,13 @@ async function cacheOfflinePage() {
   await cache.addAll(files.map((file) => SCOPE + file));
 }
 
+async function untilQuiet() {
+  while (performance.now() < askedAt + QUIET_MS) await new Promise((go) => setTimeout(go, QUIET_MS));
+}
+
 // Returns the HTML of the copy at a path, after storing it with its files. Returns nothing when it may not be kept.
 async function keep(path) {
+  await untilQuiet();
   const response = await fetch(SCOPE + path, { cache: "no-store", priority: "low" });
   const name = nameOf(response);
   if (name === "" || (name && current === undefined)) await keepOnly(name);
@@ -80,6 +88,7 @@ async function keepFiles(cache, files) {
   for (const file of files) {
     if (isPicture(file) && room <= 0) continue;
     const kept = await cache.match(SCOPE + file);
+    if (!kept) await untilQuiet();
     const response = kept ?? (await fetch(SCOPE + file, { priority: "low" }));
     if (!response.ok) continue;
     if (isPicture(file)) room -= (await response.clone().blob()).size;
@@ -138,6 +147,7 @@ async function note(name, copy, isNavigation) {
 
 async function load(event, path) {
   const isNavigation = event.request.mode === "navigate";
+  askedAt = performance.now();
   const entry = ENTRY.exec(path)?.[1];
   const copy = entry ? `offline/${entry}` : LISTS.test(path) ? `offline/${path}` : path ? "" : LIST;
   try {
