@@ -104,6 +104,22 @@ def test_the_next_entry_of_a_long_list_restyles_no_other_rows(reader: Reader) ->
     assert set(page.evaluate("searches")) <= {"[data-count]"}
 
 
+@pytest.mark.parametrize(("density", "parts"), [("comfortable", ["13"]), ("compact", [])])
+def test_the_part_below_the_window_is_laid_out_after_the_first_paint(
+    reader: Reader, alice: Person, density: str, parts: list[str]
+) -> None:
+    """Rows of one line are so low that the window shows some of it."""
+    reader.context.add_init_script(
+        "globalThis.late = []; addEventListener('animationend', ({ target }) => late.push(target.dataset.rows))"
+    )
+    alice.put("/v1/list-settings", {"list": "unread", "density": density}, status=201)
+    page = reader.go("/unread")
+
+    second = page.locator(".rows").nth(1)
+    expect(second).to_have_css("content-visibility", "auto")
+    assert page.evaluate("late") == parts
+
+
 def test_rows_far_below_the_window_are_not_laid_out(reader: Reader) -> None:
     page = reader.go("/unread")
 
