@@ -17,7 +17,7 @@ from support.running import RunningService
 
 pytestmark = pytest.mark.slow
 
-MAX_REQUESTS = 6
+MAX_REQUESTS = 5
 
 
 # What `settle` in reading.js asks for a second after the page: on a busy machine before its network is idle.
@@ -25,10 +25,10 @@ LATER = ("/live.js", "/refresh.js", "/columns.js", "/events")
 
 
 @pytest.mark.parametrize(("path", "parts"), [("/unread", []), ("/feeds", []), ("/settings", ["settings.js"])])
-def test_the_first_page_needs_at_most_six_requests(
+def test_the_first_page_needs_at_most_five_requests(
     browser: Browser, service: RunningService, alice: Person, site: Publisher, path: str, parts: list[str]
 ) -> None:
-    """Document, style, script, drawings, icon and manifest. The service worker is registered when the page is there."""
+    """Document, style, script, icon and manifest. The service worker is registered when the page is there."""
     alice.has_feed(site, ["Rain"])
     with reading(browser, service, has_worker=True) as created:
         created.set_session(alice)

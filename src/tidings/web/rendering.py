@@ -1,7 +1,7 @@
 """Templates, and the names that every template can use.
 
 url(path, **query)   the URL of a page of ours        asset(name)   of a file in `static/`
-icon(name)           a drawing of `sprite.svg`            when(instant) how long ago, or which day
+icon(name)           a drawing of `parts/icons.html`      when(instant) how long ago, or which day
 _(…), ngettext(…)    words in the visitor's language      back          the page to return to
 number(1234), size() written as the language does it      exact(instant), written(instant)  in full, in short
 since(instant)       12 min. ago, for sentences           date(instant) always the day
@@ -86,7 +86,6 @@ class Renderer:
         self._environment.filters["page_link"] = safe_href
         self._environment.filters["direction"] = text_direction
         self._environment.filters["other_direction"] = other_direction
-        sprite = base_path + assets.path("sprite.svg")
         self._environment.globals |= {
             "_": _shown(language.gettext),
             "ngettext": _shown(language.ngettext),
@@ -94,7 +93,7 @@ class Renderer:
             "label_colors": COLOR_NAMES,
             "asset": lambda name: base_path + assets.path(name),
             "script_parts": assets.parts,
-            "icon": partial(_icon, sprite),
+            "icon": _icon,
             "clock": clock,
             "minutes": minutes,
             "key_of": shown_key,
@@ -149,7 +148,7 @@ def _known(context: RequestContext) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=256)
-def _icon(sprite: str, name: str, *, is_button: bool = False) -> Markup:
+def _icon(name: str, *, is_button: bool = False) -> Markup:
     """Return an icon. It stands next to text or in a labelled element, so screen readers skip it.
 
     is_button: it is all that a labelled button contains, whose content screen readers skip anyway (WAI-ARIA 1.2,
@@ -157,7 +156,7 @@ def _icon(sprite: str, name: str, *, is_button: bool = False) -> Markup:
     """
     hidden = "" if is_button else Markup(' aria-hidden="true"')
     turns = " turns" if name in _TURNING else ""
-    return Markup('<svg class="icon{}"{}><use href="{}#{}"/></svg>').format(turns, hidden, sprite, name)
+    return Markup('<svg class="icon{}"{}><use href="#i-{}"/></svg>').format(turns, hidden, name)
 
 
 def size(count: int) -> str:

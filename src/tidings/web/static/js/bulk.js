@@ -49,8 +49,7 @@ export function addButtons(one) {
     button.type = "button";
     button.name = "";
     button.title = words[name];
-    const use = button.querySelector("use");
-    use.setAttribute("href", use.getAttribute("href").replace(/#.*/, `#${name}`));
+    button.querySelector("use").setAttribute("href", `#i-${name}`);
     button.onclick = () => markList(url, { [name]: button.value });
     actions.append(button);
   }

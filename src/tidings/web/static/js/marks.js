@@ -83,8 +83,7 @@ export function show(id, name) {
     // In brackets is its key.
     shown.title = shown.title.replace(/^.*?(?= \(|$)/, words[next]);
     shown.classList.toggle("is-on", next === "unstar");
-    const use = shown.querySelector("use");
-    use.setAttribute("href", use.getAttribute("href").replace(/#.*/, `#${ICONS[next] ?? next}`));
+    shown.querySelector("use").setAttribute("href", `#i-${ICONS[next] ?? next}`);
     const label = shown.querySelector("span");
     if (label) label.textContent = next === "unstar" ? words.starred : words[next];
   }

@@ -192,9 +192,8 @@ function paint(box, media) {
   const isKnown = duration > 0 && duration < Infinity;
   const button = box.querySelector("[data-play]");
   if (button) {
-    const use = button.querySelector("use");
     button.title = button.dataset[paused ? "play" : "pause"];
-    use.setAttribute("href", use.getAttribute("href").replace(/#.*/, paused ? "#play" : "#pause"));
+    button.querySelector("use").setAttribute("href", paused ? "#i-play" : "#i-pause");
   }
   box.classList.toggle("is-started", !paused || at > 0);
   const time = box.querySelector(".time");
