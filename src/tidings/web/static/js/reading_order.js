@@ -1,19 +1,22 @@
 // Previous and Next keep the order of the list in which reading began, also after the entries that were read have left it.
-import { find, findAll, findInArticle } from "./page.js";
+import { byId, find, findAll, findInArticle } from "./page.js";
 
 const STORAGE_KEY = "tidings:order";
 // The entry that was open before.
 const LAST_KEY = "tidings:order:last";
 const pathOf = (url) => new URL(url, location.href).href.slice(location.origin.length);
 
-let [state, found] = ["", []];
+let [list, found] = [null, []];
+const changes = new MutationObserver(() => (list = null));
 
-// Of thousands of rows this takes longer than a key may: once for each state of the list.
+// Of thousands of rows this takes longer than a key may, and so does counting them: again after the list has changed.
 function listed() {
-  const parts = find("#list > form")?.children ?? [];
-  const now = Array.from(parts, ({ childElementCount, lastElementChild }) => childElementCount + lastElementChild?.id);
-  if (state !== (state = now.join()))
-    found = findAll("#column .row-title a:not([rel~=external])").map((link) => link.getAttribute("href"));
+  const now = byId("list");
+  if (now && now === list && !changes.takeRecords().length) return found;
+  changes.disconnect();
+  list = now;
+  if (list) changes.observe(list, { childList: true, subtree: true });
+  found = findAll("#column .row-title a:not([rel~=external])").map((link) => link.getAttribute("href"));
   return found;
 }
 
