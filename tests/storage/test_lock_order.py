@@ -12,8 +12,9 @@ from functools import partial
 from typing import Any
 
 import pytest
-from sqlalchemy import select, text, update
+from sqlalchemy import select, update
 
+from support import locks
 from support.entry_fixtures import NOW, FeedFixture, ready
 from tidings.base.times import Instant
 from tidings.domain.accounts.users import User
@@ -21,6 +22,7 @@ from tidings.domain.entries.entries import ReadyEntry
 from tidings.domain.feeds.feeds import Feed
 from tidings.domain.polling.changes import FeedUpdate
 from tidings.engine.database import Database, Write
+from tidings.engine.statements import limit_waits
 from tidings.rules.arrival import decide_arrivals
 from tidings.rules.tables import rules as rule_table
 from tidings.services.entries.labels import Labels
@@ -42,7 +44,6 @@ pytestmark = pytest.mark.slow
 
 WORKER = "worker"
 LATER = Instant(NOW + 10)
-_waiting = text("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'")
 
 
 @pytest.fixture
@@ -79,8 +80,13 @@ def source_ids(database: Database) -> list[int]:
 
 def lock(db: Write, column: Any, value: Any) -> None:
     """Lock a row; raises soon if another transaction holds it."""
-    db.connection.exec_driver_sql("SET LOCAL lock_timeout = '3s'")
-    assert set(db.scalars(select(column).where(column == value).with_for_update())) == {value}
+    limit_waits(db, 3)
+    rows = select(column).where(column == value)
+    owner = column.table.c.get("user_id")
+    if owner is not None:
+        # A distributed database locks rows of one node.
+        rows = rows.where(owner == db.scalar(select(owner).where(column == value)))
+    assert set(db.scalars(rows.with_for_update())) == {value}
 
 
 def ensure_order(database: Database, work: Callable[[Write], object], *, held: tuple[Any, Any], then: Any) -> None:
@@ -105,17 +111,12 @@ def ensure_order(database: Database, work: Callable[[Write], object], *, held: t
         lock(db, *held)
         other.start()
         until = time.monotonic() + 30
-        while other.is_alive() and not _is_waiting(database) and time.monotonic() < until:
+        while other.is_alive() and not locks.is_any_waiting(database) and time.monotonic() < until:
             time.sleep(0.02)
         assert other.is_alive(), f"it did not wait: {trouble}"
         lock(db, *then)
     other.join(30)
     assert trouble == []
-
-
-def _is_waiting(database: Database) -> bool:
-    with database.reading() as db:
-        return bool(db.scalar(_waiting))
 
 
 def test_claims_are_renewed_without_waiting_for_locks(postgresql: Database, feed_fixtures: list[FeedFixture]) -> None:

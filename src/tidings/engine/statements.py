@@ -306,6 +306,9 @@ def lockable_together(db: Read, users: Iterable[int]) -> list[list[int]]:
 def limit_waits(db: Write, seconds: float) -> None:
     """Let statements of the transaction wait this long for a lock; then they raise StoreUnavailable."""
     if not is_sqlite(db.connection):
+        if is_distributed(db.connection):
+            # Otherwise the limit is the coordinator's alone, while the locks are those of the nodes.
+            db.connection.exec_driver_sql("SET LOCAL citus.propagate_set_commands TO 'local'")
         db.connection.exec_driver_sql(f"SET LOCAL lock_timeout = {round(seconds * 1000)}")
 
 

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from sqlalchemy import event, select, text, update
 
+from support import locks
 from support.entry_fixtures import FeedFixture, ready
 from tidings.base.errors import NotFound, StoreUnavailable
 from tidings.domain.accounts.users import User
@@ -149,14 +150,10 @@ def test_a_user_whose_rows_are_locked_holds_up_nobody_else(alice: FeedFixture, b
 
 
 def wait_for_a_lock(database: Database) -> None:
-    waiting = text(
-        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-    )
     pause = threading.Event()
     for _ in range(WAIT_S * 100):
-        with database.reading() as db:
-            if db.scalar(waiting):
-                return
+        if locks.is_any_waiting(database):
+            return
         pause.wait(0.01)
     raise AssertionError("no transaction waits for a lock")
 
