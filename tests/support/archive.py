@@ -61,7 +61,7 @@ def build(
             db.run(text(_ENCLOSURES))
         _give_sources(db, database.is_sqlite)
         _fill_index(db, database.is_sqlite)
-        _subscribe(db, sum(shares) // 5, sum(min(feeds, share) for share in shares))
+        _subscribe(db, sum(shares) // 5, sum(min(feeds, share) for share in shares), database.is_sqlite)
         _count(db)
     if not database.is_sqlite:
         with database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
@@ -77,17 +77,23 @@ def _user(database: Database, share: int, feed_count: int, *, has_removed: bool)
     values = {"user": feed_fixture.user_id, "share": share, "now": NOW, "span": SPAN_S * SECOND}
     with database.writing() as db:
         _trust_references(db)
-        db.run(text(_CATEGORIES.format(number=CATEGORIES)), **values)
+        db.run(text(_CATEGORIES.format(numbers=_numbers(CATEGORIES, database.is_sqlite))), **values)
         categories = db.scalars(text("SELECT id FROM categories WHERE user_id = :user ORDER BY id"), **values)[1:]
         values |= {"category": categories[0]}
         below = text("UPDATE categories SET parent_id = :above WHERE user_id = :user AND id > :above")
         db.run(below, user=feed_fixture.user_id, above=categories[-TREE])
-        db.run(text(_FEEDS.format(number=feed_count)), **values)
+        db.run(text(_FEEDS.format(numbers=_numbers(feed_count, database.is_sqlite), categories=CATEGORIES)), **values)
         feeds = db.scalars(text("SELECT id FROM feeds WHERE user_id = :user ORDER BY id"), **values)[1:]
         values |= {"feed": feeds[0]}
         created = "CAST(CAST(i AS text) AS blob)" if database.is_sqlite else "convert_to(CAST(i AS text), 'UTF8')"
         truth = "" if database.is_sqlite else "::boolean"
-        given = {"share": share, "feeds": feed_count, "hash": created, "truth": truth.replace(":", r"\:")}
+        given = {
+            "numbers": _numbers(share, database.is_sqlite),
+            "feeds": feed_count,
+            "categories": CATEGORIES,
+            "hash": created,
+            "truth": truth.replace(":", r"\:"),
+        }
         db.run(text(_ENTRIES.format(**given, removed="i % 100 = 13" if has_removed else "i < 0")), **values)
         db.run(text(_TAGS), **values)
         shared = categories[4]
@@ -100,6 +106,16 @@ def _user(database: Database, share: int, feed_count: int, *, has_removed: bool)
     return Archive(
         database, feed_fixture.user_id, categories[3], feeds[33 % feed_count], label_ids, categories[-TREE], shared
     )
+
+
+def _numbers(number: int, is_sqlite: bool) -> str:
+    """Return what a statement selects from for the rows 1 to `number`, in the column i."""
+    if is_sqlite:
+        return (
+            f"(WITH RECURSIVE up(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM up WHERE i < {number}) SELECT i FROM up)"
+        )
+    # PostgreSQL that is distributed refuses recursive statements.
+    return f"generate_series(1, {number}) AS numbers(i)"
 
 
 def _trust_references(db: Write) -> None:
@@ -121,35 +137,31 @@ def _give_sources(db: Write, is_sqlite: bool) -> None:
     db.run(text("UPDATE sources SET host = 'host ' || (id % (1 + (SELECT count(*) FROM sources) / 10))"))
 
 
-_NUMBERS = "WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < {}) "
-_CATEGORIES = f"""
+_CATEGORIES = """
 INSERT INTO categories (user_id, title, title_key, hide_globally)
-{_NUMBERS.format("{number}")}
-SELECT :user, 'Category ' || i, 'category ' || i, i = 7 FROM numbers
+SELECT :user, 'Category ' || i, 'category ' || i, i = 7 FROM {numbers}
 """
-_FEEDS = f"""
+_FEEDS = """
 INSERT INTO feeds (
     user_id, category_id, feed_url, title, title_key, created_at, checked_at, next_check_at, hide_globally
 )
-{_NUMBERS.format("{number}")}
-SELECT :user, :category + i % {CATEGORIES}, 'https://example.org/' || i, 'Feed ' || i, 'feed ' || i,
+SELECT :user, :category + i % {categories}, 'https://example.org/' || i, 'Feed ' || i, 'feed ' || i,
        :now, :now, :now + i, i = 5
-FROM numbers
+FROM {numbers}
 """
 # Ids are not in the order of publication, as when many feeds are polled.
-_ENTRIES = f"""
+_ENTRIES = """
 INSERT INTO entries (
     user_id, feed_id, category_id, status, starred, published_at, created_at, changed_at, hash, title, author, language,
     hidden
 )
-{_NUMBERS.format("{share}")}
-SELECT :user, :feed + i % {{feeds}}, (SELECT category_id FROM feeds WHERE feeds.id = :feed + i % {{feeds}}),
-       CASE WHEN {{removed}} THEN 2 WHEN i % 3 = 1 THEN 0 ELSE 1 END, CAST(i % 50 = 7 AS integer){{truth}},
+SELECT :user, :feed + i % {feeds}, :category + (i % {feeds} + 1) % {categories},
+       CASE WHEN {removed} THEN 2 WHEN i % 3 = 1 THEN 0 ELSE 1 END, CAST(i % 50 = 7 AS integer){truth},
        :now - :span + (CAST(i AS bigint) * 7919 % :share) * (:span / :share), :now - i,
-       :now - (CAST(i AS bigint) * 104729 % :share) * (:span / :share), {{hash}},
+       :now - (CAST(i AS bigint) * 104729 % :share) * (:span / :share), {hash},
        'Title ' || (i * 31 % 9973), 'Author ' || (i % 300), CASE WHEN i % 4 = 1 THEN 'de' ELSE '' END,
-       CAST(i % 40 = 21 AS integer){{truth}}
-FROM numbers
+       CAST(i % 40 = 21 AS integer){truth}
+FROM {numbers}
 """
 _TAGS = """
 INSERT INTO entry_tags (user_id, tag, entry_id)
@@ -186,20 +198,19 @@ def _fill_index(db: Write, is_sqlite: bool) -> None:
         )
 
 
-def _subscribe(db: Write, number: int, sources: int) -> None:
+def _subscribe(db: Write, number: int, sources: int, is_sqlite: bool) -> None:
     """Add WebSub subscriptions and give each a source; none is due within an hour of `NOW`."""
-    db.run(text(_SUBSCRIPTIONS.format(number=number)), now=NOW, later=NOW + 3_600 * SECOND)
+    db.run(text(_SUBSCRIPTIONS.format(numbers=_numbers(number, is_sqlite))), now=NOW, later=NOW + 3_600 * SECOND)
     db.run(text(_TOPICS.format(sources=sources)))
 
 
-_SUBSCRIPTIONS = f"""
+_SUBSCRIPTIONS = """
 INSERT INTO websub_subscriptions (
     hub, topic, token, secret, state, lease_until, next_attempt_at, attempts, last_error, created_at
 )
-{_NUMBERS.format("{number}")}
 SELECT 'https://hub.example/', 'https://example.org/' || i, 'token ' || i, '', 'active', :later,
     :later + CAST(i AS bigint) * 1000000, 0, '', :now
-FROM numbers
+FROM {numbers}
 """
 _TOPICS = """
 INSERT INTO websub_topics (source_id, subscription_id)
