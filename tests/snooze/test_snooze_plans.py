@@ -9,6 +9,7 @@ from sqlalchemy import text
 
 from storage.test_plans import LARGE, explained
 from support import archive as archives
+from support import distributed
 from support.archive import Archive
 from support.databases import Databases
 from support.entry_fixtures import NOW
@@ -33,6 +34,7 @@ IDS = list(range(1_000, 1_200))
 
 @pytest.fixture(scope="module")
 def archive(databases: Databases) -> Iterator[Archive]:
+    distributed.skip_plans(databases)
     with databases.migrated() as url:
         database = Database(url)
         built = archives.build(database, SHARES)

@@ -18,6 +18,7 @@ import pytest
 from sqlalchemy import event
 
 from support import archive as archives
+from support import distributed
 from support.archive import Archive
 from support.databases import Databases
 from support.entry_fixtures import NOW
@@ -62,6 +63,7 @@ LARGE = {
 
 @pytest.fixture(scope="module")
 def archive(databases: Databases) -> Iterator[Archive]:
+    distributed.skip_plans(databases)
     with databases.migrated() as url:
         database = Database(url)
         yield archives.build(database)

@@ -8,6 +8,7 @@ import pytest
 
 from storage.test_plans import explained, work_of
 from support import archive as archives
+from support import distributed
 from support.archive import Archive
 from support.databases import Databases
 from support.entry_fixtures import NOW
@@ -34,6 +35,7 @@ ORDERS = (Order.PUBLISHED_AT, Order.ID, Order.CHANGED_AT)
 
 @pytest.fixture(scope="module")
 def archive(databases: Databases) -> Iterator[Archive]:
+    distributed.skip_plans(databases)
     with databases.migrated() as url:
         database = Database(url)
         yield archives.build(database, has_enclosures=True)

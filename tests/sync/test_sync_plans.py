@@ -11,6 +11,7 @@ from sqlalchemy import text
 
 from storage.test_plans import LARGE, explained
 from support import archive as archives
+from support import distributed
 from support.archive import Archive
 from support.databases import Databases
 from support.entry_fixtures import NOW
@@ -53,6 +54,7 @@ STEPS: dict[str, Callable[[Write, Archive], object]] = {
 
 @pytest.fixture(scope="module")
 def archive(databases: Databases) -> Iterator[Archive]:
+    distributed.skip_plans(databases)
     with databases.migrated() as url:
         database = Database(url)
         built = archives.build(database, (12_000, 10_000, 8_000))
