@@ -15,7 +15,7 @@ from tidings.base.errors import StoreUnavailable
 from tidings.engine import database as database_module
 from tidings.engine import errors
 from tidings.engine.database import Database
-from tidings.engine.errors import Cause, CauseLog
+from tidings.engine.errors import Cause, CauseLog, ConcurrentChange
 from tidings.storage import migrate
 
 pytestmark = pytest.mark.slow
@@ -143,6 +143,17 @@ def test_postgresql_is_unavailable(on_postgresql: Database, sqlstate: str) -> No
     assert "/data" not in raised.value.message
     with on_postgresql.reading() as db:
         assert db.scalar(USERS) == 0
+
+
+NODE_SAYS = 'duplicate key value violates unique constraint "pk_search_pending_102037"'
+
+
+@pytest.mark.parametrize(("says", "expected"), [(NODE_SAYS, ConcurrentChange), ("no shard", sqlalchemy.exc.DBAPIError)])
+def test_a_node_names_a_constraint_in_an_internal_error(
+    on_postgresql: Database, says: str, expected: type[Exception]
+) -> None:
+    with pytest.raises(expected), on_postgresql.writing() as db:
+        db.run(text(f"DO $$ BEGIN RAISE EXCEPTION '{says}' USING ERRCODE = 'XX000'; END $$"))
 
 
 def test_postgresql_gives_up_a_statement_at_its_limit(on_postgresql: Database) -> None:

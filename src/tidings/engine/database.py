@@ -34,7 +34,7 @@ from sqlalchemy import (
     make_url,
     select,
 )
-from sqlalchemy.exc import IntegrityError, SQLAlchemyError
+from sqlalchemy.exc import SQLAlchemyError
 
 from tidings import metrics
 from tidings.base.errors import StartError, StoreUnavailable
@@ -604,9 +604,9 @@ def _translated_errors() -> Iterator[None]:
     """Turn errors that a caller can act on into errors of the domain; programming errors stay as they are."""
     try:
         yield
-    except IntegrityError as error:
-        raise ConcurrentChange from error
     except (*errors.DRIVER_ERRORS, SQLAlchemyError, DatabaseReplaced) as error:
+        if errors.is_of_constraint(error):
+            raise ConcurrentChange from error
         cause = errors.cause_of(error)
         if cause is None:
             raise

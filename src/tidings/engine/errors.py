@@ -7,6 +7,7 @@ SQLite: https://www.sqlite.org/rescode.html; the primary code is the lowest byte
 
 from __future__ import annotations
 
+import re
 import sqlite3
 import threading
 import time
@@ -18,7 +19,7 @@ from typing import Any, Final
 import psycopg
 import structlog
 from msgspec import Struct
-from sqlalchemy.exc import DBAPIError, OperationalError
+from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from tidings.base.errors import InvalidInput
@@ -86,6 +87,11 @@ class Cause(Struct, frozen=True):
     reason: str
 
 
+# What a distributed PostgreSQL says of a constraint that rows inserted in bulk violate: the text of the node,
+# which names its shard's constraint, but the code of an internal error.
+_INTERNAL_ERROR: Final = "XX000"
+_CONSTRAINT_OF_SHARD: Final = re.compile(r'"(?:ck|fk|ix|pk|uq)_\w+_\d+"')
+
 # Raised where the driver is used without SQLAlchemy.
 DRIVER_ERRORS: Final = (sqlite3.Error, psycopg.Error)
 
@@ -105,6 +111,18 @@ def cause_of(error: BaseException) -> Cause | None:
             return Cause("", first_line(error.orig))
         return cause
     return _cause_of_driver(error)
+
+
+def is_of_constraint(error: BaseException) -> bool:
+    """Return whether rows contradict a key, or another constraint of their table."""
+    if isinstance(error, IntegrityError):
+        return True
+    original = error.orig if isinstance(error, DBAPIError) else error
+    return (
+        isinstance(original, psycopg.Error)
+        and original.sqlstate == _INTERNAL_ERROR
+        and _CONSTRAINT_OF_SHARD.search(first_line(original)) is not None
+    )
 
 
 def _cause_of_driver(error: BaseException | None) -> Cause | None:
