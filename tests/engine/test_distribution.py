@@ -179,6 +179,14 @@ class TestDistributedDatabase:
             assert feeds.get(db, first.user_id, first.feed_id) is not None
             assert feeds.get(db, second.user_id, first.feed_id) is None
 
+    def test_every_node_plans_as_the_coordinator_does(self, spread: Database) -> None:
+        settings = {"random_page_cost": "1.1", "jit": "off", "plan_cache_mode": "force_custom_plan"}
+        asked = text("SELECT result FROM run_command_on_workers('SHOW ' || :setting)")
+        with spread.reading() as db:
+            found = {name: set(db.scalars(asked, setting=name)) for name in settings}
+
+        assert found == {name: {value} for name, value in settings.items()}
+
     def test_a_database_is_moved_in_and_out_and_restored_with_all_rows(
         self, databases: Databases, tmp_path: Path
     ) -> None:

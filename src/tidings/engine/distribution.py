@@ -24,6 +24,7 @@ from tidings.base.errors import StartError
 from tidings.engine import integrity
 from tidings.engine.columns import COPIED, is_placed_by_user
 from tidings.engine.database import Read, Write, is_distributed, is_sqlite
+from tidings.engine.postgresql import PLANNER_SETTINGS
 
 # Versions of the extension with which the tests were run: from the first one on, before the second one.
 MIN_VERSION: Final = (13, 2)
@@ -36,6 +37,7 @@ _nodes = text(
 )
 # Versions up to 0.3.0 could divide entries on one server.
 _partitions = text("SELECT count(*) FROM pg_inherits WHERE inhparent = CAST('entries' AS regclass)")
+_database = text("SELECT quote_ident(current_database())")
 _shards = text("SELECT count(*) FROM pg_dist_shard WHERE logicalrelid = CAST(CAST(:table AS text) AS regclass)")
 _keys = text(
     "SELECT conname AS name, pg_get_constraintdef(oid) AS definition FROM pg_constraint"
@@ -109,6 +111,7 @@ def distribute(db: Write, metadata: MetaData, shards: int) -> Distribution:
             else f"colocate_with => '{first}'"
         )
         run(db, f"SELECT create_distributed_table('{table.name}', 'user_id', {place})")
+    _set_planner_of_nodes(db)
     kept = names | {table.name for table in copied}
     for reference in references:
         # Statements do it instead (`clear_references`): the extension has no ON DELETE SET NULL for keys with the user.
@@ -183,6 +186,13 @@ def _require_unused(db: Read) -> None:
             f"--distribute needs the database for itself, but other programs use it, over {others} connections: stop"
             " Tidings on all hosts, then run this command again"
         )
+
+
+def _set_planner_of_nodes(db: Write) -> None:
+    """Let each node plan as the coordinator does, whose sessions set this themselves; nodes added later get it, too."""
+    name = db.scalar(_database)
+    for setting, value in PLANNER_SETTINGS.items():
+        run(db, f"ALTER ROLE CURRENT_USER IN DATABASE {name} SET {setting} = {value}")
 
 
 def _add_user_to_keys(db: Write, table: str) -> None:
