@@ -9,6 +9,7 @@ from contextlib import ExitStack, closing
 import pytest
 from sqlalchemy import insert, text
 
+from support import distributed
 from support.databases import PostgresDatabases
 from support.divided_entries import divide
 from tidings.base.errors import NotFound, StoreUnavailable
@@ -123,13 +124,13 @@ def test_one_that_was_unused_for_long_is_tested_by_the_pool(small: Database, mon
     with small.reading() as db:
         pid = db.scalar(text("SELECT pg_backend_pid()"))
     with small.writing() as db:
-        db.scalar(text("SELECT pg_terminate_backend(:pid)"), pid=pid)
+        db.scalar(text("SELECT pg_terminate_backend(CAST(:pid AS integer))"), pid=pid)
     with pytest.raises(StoreUnavailable), small.reading() as db:
         db.scalar(FAILURES)
     with small.reading() as db:
         pid = db.scalar(text("SELECT pg_backend_pid()"))
     with small.writing() as db:
-        db.scalar(text("SELECT pg_terminate_backend(:pid)"), pid=pid)
+        db.scalar(text("SELECT pg_terminate_backend(CAST(:pid AS integer))"), pid=pid)
     monkeypatch.setattr(kept_readers, "PING_AFTER_IDLE_S", -1.0)
     monkeypatch.setattr("tidings.engine.postgresql.PING_AFTER_IDLE_S", -1.0)
     assert failures(small) == failures(small)
@@ -147,6 +148,7 @@ def mode(database: Database, *, by_key: bool) -> str:
 def test_only_statements_that_find_rows_by_key_are_planned_once(small: Database) -> None:
     if small.is_sqlite:
         pytest.skip("SQLite has no plans for other values")
+    distributed.skip(small, "a plan for all values would name the nodes of all users")
     # It is set when a connection is kept.
     mode(small, by_key=True)
     for _ in range(3):

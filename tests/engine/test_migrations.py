@@ -8,8 +8,10 @@ from tidings.engine.database import Database
 
 # A short text of another type would be sorted by the locale of the server, too.
 _SORTED_BY_LOCALE = text(
-    "SELECT table_name, column_name FROM information_schema.columns"
-    " WHERE table_schema = current_schema() AND data_type IN ('text', 'character varying', 'character')"
+    "SELECT table_name, column_name FROM information_schema.columns JOIN information_schema.tables"
+    " USING (table_schema, table_name)"
+    " WHERE table_schema = current_schema() AND table_type = 'BASE TABLE'"
+    " AND data_type IN ('text', 'character varying', 'character')"
     " AND table_name <> 'alembic_version' AND coalesce(collation_name, '') <> 'C' ORDER BY 1, 2"
 )
 _SORTED_DIFFERENTLY = text(

@@ -173,7 +173,8 @@ def test_versions_are_locked_last_in_the_order_of_users(database: Database) -> N
 
     def note_and_lock(db: Any) -> None:
         change_log.note(db, first.user_id)
-        db.scalars(select(category_table.c.id).where(category_table.c.id == first.category_id).with_for_update())
+        is_theirs = (category_table.c.id == first.category_id, category_table.c.user_id == first.user_id)
+        db.scalars(select(category_table.c.id).where(*is_theirs).with_for_update())
 
     ensure_order(
         database,

@@ -20,7 +20,7 @@ from sqlalchemy import make_url
 from support.databases import Databases
 from support.postgres import create_database, drop_database
 from support.relay import Relay
-from tidings.engine.database import Database
+from tidings.engine.database import Database, is_distributed
 from tidings.storage import migrate
 
 VARIABLE = "TIDINGS_TEST_CITUS_URL"
@@ -45,6 +45,13 @@ _SEQUENCES = "SELECT sequencename, start_value FROM pg_sequences WHERE schemanam
 def server() -> str | None:
     """Return the URL of the coordinator's database `postgres`; None if there is none to test with."""
     return os.environ.get(VARIABLE) or None
+
+
+def skip(database: Database, reason: str) -> None:
+    """Skip a test that asks for what only one server has."""
+    with database.reading() as db:
+        if is_distributed(db.connection):
+            pytest.skip(reason)
 
 
 def skip_plans(databases: Databases) -> None:

@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 from sqlalchemy import event, func, select, text, update
 
+from support import distributed
 from support.entry_fixtures import NOW, FeedFixture, ready
 from tidings.domain.entries.entries import EditedEntryField, ReadyEntry
-from tidings.engine.database import Database, Read
+from tidings.engine.database import Database, Read, is_distributed
 from tidings.maintenance.cleanup import Cleanup, CleanupSettings
 from tidings.maintenance.cleanup_worker import run_cleanup
 from tidings.services.entries.content_sharing import ContentSharing
@@ -215,7 +216,9 @@ def test_nobody_waits_for_who_stores_contents_of_the_source(database: Database) 
         with database.writing() as other:
             other.connection.exec_driver_sql("SET LOCAL lock_timeout = '1s'")
             assert contents.share(other, [arriving]) == {}
-            assert contents.remove_unused(other, [(first, 1)]) == 0
+            # Whoever deletes from a table that is copied to all nodes waits for those who write to it.
+            if not is_distributed(other.connection):
+                assert contents.remove_unused(other, [(first, 1)]) == 0
         (again,) = contents.share(db, [arriving]).values()
         assert again == first
     with database.writing() as db:
@@ -390,6 +393,8 @@ def test_a_changed_feed_is_not_the_second_of_its_own_source(database: Database) 
 
 
 def test_how_many_sources_a_batch_has_does_not_change_the_number_of_statements(database: Database) -> None:
+    distributed.skip(database, "a statement locks rows of one user there")
+
     def stored(number: int) -> list[str]:
         urls = [f"https://example.org/{number}-{place}.xml" for place in range(number)]
         readers = [one for url in urls for _ in range(2) for one in subscribe(database, 1, url)]
