@@ -6,6 +6,7 @@ That takes seconds: each process of a run makes one and empties it for the next 
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -70,20 +71,25 @@ class DistributedDatabases:
             self._coordinator: tuple[str, int] = connection.execute(_COORDINATOR).fetchone()  # type: ignore[assignment]
         self._unused: list[_DistributedDatabase] = []
         self._made: list[str] = []
+        self._numbers = itertools.count()
 
     def close(self) -> None:
         """Drop all databases on all nodes."""
         for database in self._unused:
             database.connection.close()
         for name in self._made:
-            drop_database(self._server, name)
-            for host, port in self._workers:
-                drop_database(make_conninfo(self._server, host=host, port=port), name)
+            self._drop(name)
 
     @contextmanager
     def empty(self) -> Iterator[str]:
         """Yield the URL of a database without tables, which has the extension."""
-        yield self._create()
+        url = self._create()
+        try:
+            yield url
+        finally:
+            name = str(make_url(url).database)
+            self._drop(name)
+            self._made.remove(name)
 
     @contextmanager
     def migrated(self, *, is_alone: bool = False) -> Iterator[str]:
@@ -103,6 +109,11 @@ class DistributedDatabases:
             relays = [stack.enter_context(Relay(f"http://{host}:{port}")) for host, port in self._workers]
             yield self._migrate([("127.0.0.1", relay.port) for relay in relays]), relays
 
+    def _drop(self, name: str) -> None:
+        drop_database(self._server, name)
+        for host, port in self._workers:
+            drop_database(make_conninfo(self._server, host=host, port=port), name)
+
     def _migrate(self, workers: Sequence[tuple[str, int]] = ()) -> str:
         url = self._create(workers)
         database = Database(url)
@@ -113,7 +124,7 @@ class DistributedDatabases:
 
     def _create(self, workers: Sequence[tuple[str, int]] = ()) -> str:
         """workers: by which addresses the coordinator knows them, if not by their own."""
-        name = f"test{os.getpid()}x{len(self._made)}"
+        name = f"test{os.getpid()}x{next(self._numbers)}"
         self._made.append(name)
         places = [self._server, *(make_conninfo(self._server, host=host, port=port) for host, port in self._workers)]
         for place in places:
