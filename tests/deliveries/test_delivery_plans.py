@@ -12,6 +12,7 @@ import pytest
 from sqlalchemy import text
 
 from storage.test_plans import Plan, explained
+from support import distributed
 from support.databases import Databases
 from support.entry_fixtures import NOW
 from support.outbox import hook
@@ -47,6 +48,7 @@ _FILL_DELIVERIES = """
 @pytest.fixture(scope="module")
 def queues(databases: Databases) -> Iterator[tuple[Database, int]]:
     """Yield a database with queues, and the id of the user who owns them."""
+    distributed.skip_plans(databases)
     with databases.migrated() as url:
         database = Database(url)
         mine = hook(database, "https://hooks.example/")
