@@ -160,6 +160,36 @@ def test_only_statements_that_find_rows_by_key_are_planned_once(small: Database)
             assert db.scalar(MODE) == EACH_TIME
 
 
+def test_a_part_of_a_read_has_its_plans_made_once(small: Database) -> None:
+    if small.is_sqlite:
+        pytest.skip("SQLite has no plans for other values")
+    mode(small, by_key=True)
+    for _ in range(3):
+        with small.reading() as db:
+            with db.by_key() as keyed:
+                assert keyed.scalar(MODE) == ONCE
+            assert db.scalar(MODE) == EACH_TIME
+    with small.writing() as transaction, transaction.by_key() as keyed:
+        assert keyed is transaction
+
+
+def test_a_part_of_a_read_waits_for_no_other_connection(small: Database) -> None:
+    with ExitStack() as stack:
+        reads = [stack.enter_context(small.reading()) for _ in range(SIZE)]
+        assert stack.enter_context(reads[-1].by_key()) is reads[-1]
+
+
+def test_a_part_of_a_read_sees_the_state_of_the_read_on_sqlite(small: Database) -> None:
+    if not small.is_sqlite:
+        pytest.skip("on PostgreSQL each statement has its own state")
+    failures(small)
+    with small.reading() as db:
+        before = db.scalar(FAILURES)
+        add_failure(small, b"meanwhile")
+        with db.by_key() as keyed:
+            assert keyed.scalar(FAILURES) == before
+
+
 def test_a_connection_that_leaves_those_by_key_plans_each_time_again(small: Database) -> None:
     if small.is_sqlite:
         pytest.skip("SQLite has no plans for other values")

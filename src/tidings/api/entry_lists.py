@@ -143,12 +143,15 @@ def serialize_page(
     fields: members of the entries; what others need is not read.
     """
     has_feed = "feed" in fields
-    embedded = encoded_feeds(db, caller, {entry.feed_id for entry in page.entries}, style=style) if has_feed else {}
     has_labels = page.entries and page.may_have_labels and "labels" in fields
-    given = _labels_of(db, caller, page.entries) if has_labels else {}
-    clock = time_zone(caller.timezone)
     finds_duplicates = caller.duplicates != "off" and fields.has_any("status", "duplicate_of", "duplicates")
-    others = duplicates.others_of(db, caller.id, [entry.id for entry in page.entries]) if finds_duplicates else {}
+    with db.by_key() as keyed:
+        feed_ids = {entry.feed_id for entry in page.entries}
+        embedded = encoded_feeds(keyed, caller, feed_ids, style=style) if has_feed else {}
+        given = _labels_of(keyed, caller, page.entries) if has_labels else {}
+        entry_ids = [entry.id for entry in page.entries]
+        others = duplicates.others_of(keyed, caller.id, entry_ids) if finds_duplicates else {}
+    clock = time_zone(caller.timezone)
     shown = [
         _show(
             entry,

@@ -255,6 +255,11 @@ class Engines:
         """Return the context manager of a connection for reading. by_key: see `Database.reading`."""
         return self._kept_by_key.reading() if by_key else self._kept.reading()
 
+    @property
+    def ready_by_key(self) -> ReadyByKey | None:
+        """Lends a connection for reading by key to a read that has another one; None on SQLite, which has no need."""
+        return None if self.is_sqlite else self._kept_by_key.reading_if_ready
+
     def _give_up_kept(self, *_: Any) -> None:
         """Called for each connection that the pool has lost, as after a failover."""
         self._kept.give_up()
@@ -363,6 +368,8 @@ def _read_all(record: type[R], names: tuple[str, ...], rows: Sequence[tuple[Any,
 
 # A row by the names of its columns.
 Row = dict[str, Any]
+# Lends a connection that plans statements once, if one is ready.
+ReadyByKey = Callable[[], AbstractContextManager[Connection | None]]
 
 
 class Read:
@@ -371,8 +378,21 @@ class Read:
     Inside a `Write` it reads the transaction.
     """
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, ready_by_key: ReadyByKey | None = None) -> None:
         self.connection = connection
+        self._ready_by_key = ready_by_key
+
+    @contextmanager
+    def by_key(self) -> Iterator[Read]:
+        """Yield this read, or one whose statements PostgreSQL plans once: for those that find rows by their keys alone.
+
+        It has another snapshot only where each statement has its own anyway.
+        """
+        if self._ready_by_key is None:
+            yield self
+            return
+        with self._ready_by_key() as connection:
+            yield self if connection is None else Read(connection)
 
     def rows(self, statement: Executable, /, **parameters: Any) -> list[Row]:
         """Return the rows, with columns by name."""
@@ -498,8 +518,9 @@ class Database:
         """
         started = time.perf_counter()
         self._uses += 1
+        ready_by_key = None if by_key else self._engines.ready_by_key
         with _translated_errors(), self._engines.reading(by_key=by_key) as connection:
-            yield Read(connection)
+            yield Read(connection, ready_by_key)
         metrics.record_database_read(time.perf_counter() - started)
 
     @contextmanager

@@ -56,8 +56,24 @@ class KeptReaders:
         """Yield a connection that nobody else uses. After an error it goes back to the pool, which knows what to do."""
         given_up = self._given_up
         connection = self._take() or self._wait_for_new()
-        try:
+        with self._lent(connection, given_up):
             yield connection
+
+    @contextmanager
+    def reading_if_ready(self) -> Iterator[Connection | None]:
+        """Yield a connection that is ready now, or None. A thread that has another one may ask: it never waits."""
+        given_up = self._given_up
+        connection = self._take()
+        if connection is None:
+            yield None
+            return
+        with self._lent(connection, given_up):
+            yield connection
+
+    @contextmanager
+    def _lent(self, connection: Connection, given_up: int) -> Iterator[None]:
+        try:
+            yield
         except TidingsError:
             self._give_back(connection, given_up)
             raise

@@ -429,8 +429,9 @@ def with_bodies(db: Read, rows: list[Entry], *, total: Total = NO_TOTAL, parts: 
     """Return a page of these entries with their bodies and enclosures. Only the wanted parts are read."""
     ids = [row.id for row in rows]
     user_ids = sorted({row.user_id for row in rows})
-    contents = bodies(db, user_ids, ids) if parts.contents else {}
-    attached = enclosures_of(db, user_ids, ids) if parts.enclosures else {}
+    with db.by_key() as keyed:
+        contents = bodies(keyed, user_ids, ids) if parts.contents else {}
+        attached = enclosures_of(keyed, user_ids, ids) if parts.enclosures else {}
     return EntryPage(total, rows, contents, attached)
 
 
