@@ -49,25 +49,6 @@ def reader(browser: Browser, service: RunningService, alice: Person) -> Iterator
         yield created
 
 
-def test_nothing_fades_when_a_page_gets_its_styles(reader: Reader, alice: Person, site: Publisher) -> None:
-    alice.has_feed(site, ["Rain"])
-    reader.context.add_init_script(
-        "globalThis.fading = []; addEventListener('transitionrun', (event) => fading.push(event.propertyName))"
-    )
-    page = reader.page
-    page.emulate_media(reduced_motion="no-preference")
-    with held_back(page, "**/tidings.css"):
-        # `goto` would wait for scripts, which wait for the styles.
-        page.evaluate("url => { location.href = url }", f"{reader.service.url}/unread")
-        page.locator("nav.bottom").wait_for(state="attached")
-        # What input does before the styles are there: links have the browser's colours.
-        page.evaluate("document.body.offsetHeight")
-    page.wait_for_load_state()
-    expect(page.locator("html[data-ready]")).to_be_attached()
-
-    assert page.evaluate("fading") == []
-
-
 # A key that is pressed while scripts wait until the page has been painted.
 EARLY_KEY = """(() => {
     const Observer = PerformanceObserver;

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from browser.readers import Reader, reading
+from browser.readers import Reader, held_back, reading
 from support.people import Person
 from support.publisher import Publisher
 from support.running import RunningService
@@ -118,6 +118,24 @@ def test_the_part_below_the_window_is_laid_out_after_the_first_paint(
     second = page.locator(".rows").nth(1)
     expect(second).to_have_css("content-visibility", "auto")
     assert page.evaluate("late") == parts
+
+
+def test_nothing_fades_when_the_styles_arrive_after_the_page(reader: Reader) -> None:
+    reader.context.add_init_script(
+        "globalThis.fading = []; addEventListener('transitionrun', ({ target }) => fading.push(target.outerHTML))"
+    )
+    page = reader.page
+    page.emulate_media(reduced_motion="no-preference")
+    with held_back(page, "**/tidings.css"):
+        # `goto` and locators would wait for scripts, which wait for the styles.
+        page.evaluate("url => { location.href = url }", f"{reader.service.url}/unread")
+        page.wait_for_function("() => document.querySelector('nav.bottom')", polling=50)
+        # As input does. Rows below the window keep the browser's colours until they are laid out again.
+        page.evaluate("document.body.offsetHeight")
+    page.wait_for_load_state()
+    expect(page.locator(".rows").nth(1)).to_have_css("content-visibility", "auto")
+
+    assert page.evaluate("fading") == []
 
 
 def test_rows_far_below_the_window_are_not_laid_out(reader: Reader) -> None:
