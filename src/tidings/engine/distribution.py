@@ -35,7 +35,7 @@ _nodes = text(
     "SELECT count(*) FILTER (WHERE groupid = 0) AS coordinators,"
     " count(*) FILTER (WHERE shouldhaveshards AND isactive) AS with_shards FROM pg_dist_node"
 )
-# Versions up to 0.3.0 could divide entries on one server.
+# Version 0.2 could divide entries on one server.
 _partitions = text("SELECT count(*) FROM pg_inherits WHERE inhparent = CAST('entries' AS regclass)")
 _database = text("SELECT quote_ident(current_database())")
 _shards = text("SELECT count(*) FROM pg_dist_shard WHERE logicalrelid = CAST(CAST(:table AS text) AS regclass)")
