@@ -59,8 +59,8 @@ def test_fields_of_a_line_have_room_for_their_words(
 
     with reading(browser, service, **SCREENS["wide"]) as created:
         created.set_session(alice)
+        page = created.page
         for name in SCREENS:
-            page = created.page
             page.set_viewport_size(SCREENS[name]["viewport"])
             created.go("/search?query=one")
             assert page.get_by_label("In", exact=True).evaluate(_MISSING) == 0, name
