@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from tidings.maintenance.cleanup import Cleanup
 from tidings.maintenance.clock_repair import ClockRepair
+from tidings.maintenance.lock_watch import LockWatch
 from tidings.maintenance.readiness import Readiness
 from tidings.maintenance.scheduled_backup import ScheduledBackup
 from tidings.maintenance.status import StatusReader
@@ -20,6 +21,7 @@ class MaintenanceServices(SliceServices):
     clock: Clock
     cleanup: Cleanup
     clock_repair: ClockRepair
+    lock_watch: LockWatch
     readiness: Readiness
     scheduled_backup: ScheduledBackup
     status: StatusReader

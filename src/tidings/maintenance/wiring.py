@@ -9,6 +9,7 @@ from tidings.maintenance.cleanup import Cleanup, CleanupSettings
 from tidings.maintenance.cleanup_worker import CleanupWorker
 from tidings.maintenance.clock_repair import ClockRepair, ScheduleLimits
 from tidings.maintenance.clock_watch import ClockWatch
+from tidings.maintenance.lock_watch import LockWatch
 from tidings.maintenance.readiness import Readiness
 from tidings.maintenance.scheduled_backup import BackupSettings, ScheduledBackup
 from tidings.maintenance.services import MaintenanceServices
@@ -37,6 +38,7 @@ def build(parts: Parts) -> MaintenanceServices:
         clock=clock,
         cleanup=Cleanup(database, clock, cleaning, parts.listeners.cleanup_tasks),
         clock_repair=ClockRepair(database, clock, limits),
+        lock_watch=LockWatch(database),
         readiness=Readiness(database, clock),
         scheduled_backup=ScheduledBackup(database, clock, backups),
         status=StatusReader(database, clock, cache_for=settings.metrics_refresh_interval),
@@ -60,6 +62,7 @@ def loops(services: MaintenanceServices, worker: str) -> tuple[Loop, ...]:
         CleanupWorker(services.cleanup, worker),
         BackupWorker(services.scheduled_backup, worker),
         ClockWatch(services.clock_repair, services.clock),
+        services.lock_watch,
     )
 
 

@@ -1,0 +1,49 @@
+"""A connection to PostgreSQL whose client has sent a part of what belongs together, and one that waits for its lock."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg
+from sqlalchemy import text
+
+from tidings.engine.database import Database
+
+LOCK = "SELECT pg_advisory_xact_lock(20)"
+
+
+@contextmanager
+def half_sent(database: Database, *statements: str) -> Iterator[psycopg.Connection[Any]]:
+    """Yield a connection that has sent these statements, and not the end of what belongs together."""
+    url = database.url.set(drivername="postgresql").render_as_string(hide_password=False)
+    with psycopg.connect(url) as holder:
+        holder.execute("SELECT 1")
+        holder.pgconn.enter_pipeline_mode()
+        for statement in statements:
+            holder.pgconn.send_query_params(statement.encode(), None)
+        holder.pgconn.send_flush_request()
+        holder.pgconn.flush()
+        try:
+            yield holder
+        finally:
+            holder.close()
+
+
+@contextmanager
+def waiting_for_the_lock(database: Database) -> Iterator[threading.Event]:
+    """Yield what is set when another thread has got the lock."""
+    has_lock = threading.Event()
+
+    def lock() -> None:
+        with database.writing() as db:
+            db.run(text(LOCK))
+            has_lock.set()
+
+    thread = threading.Thread(target=lock)
+    thread.start()
+    yield has_lock
+    thread.join(60)
+    assert has_lock.is_set()
