@@ -23,11 +23,6 @@ ALL_FEEDS, SPARKS = 0, -1
 MAX_MARKED = 10_000
 
 
-def is_wanted(parameters: Parameters) -> bool:
-    """Return whether a request changes something."""
-    return parameters.text("mark") != "" or parameters.text("unread_recently_read") not in ("", "0")
-
-
 def apply(parameters: Parameters, login: FeverLogin, services: Services) -> None:
     """Apply the mark of a request, if it has one. Raises InvalidInput for a mark that is not known."""
     if parameters.text("unread_recently_read") not in ("", "0"):
