@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from browser.readers import SCREENS, reading
+from browser.readers import SCREENS, Reader, reading
 from browser.test_players import item, serve_podcast
 from support.people import Person
 from support.publisher import Publisher
@@ -25,6 +26,13 @@ _MISSING: Final = """(field) => {
 }"""
 
 
+@pytest.fixture
+def reader(browser: Browser, service: RunningService, alice: Person) -> Iterator[Reader]:
+    with reading(browser, service, **SCREENS["wide"]) as created:
+        created.set_session(alice)
+        yield created
+
+
 def edges(found: Locator, name: str) -> list[int]:
     """Return a side of the boxes of elements, each value once. name: x, width, height, right and so on."""
     return sorted(set(found.evaluate_all(f"all => all.map((one) => Math.round(one.getBoundingClientRect().{name}))")))
@@ -35,97 +43,75 @@ def play(page: Page, entry: int) -> None:
     expect(page.locator("#playing")).to_be_visible()
 
 
-def test_main_buttons_keep_their_height_while_something_plays(
-    browser: Browser, service: RunningService, alice: Person, site: Publisher
-) -> None:
+def test_main_buttons_keep_their_height_while_something_plays(reader: Reader, alice: Person, site: Publisher) -> None:
     (entry,) = serve_podcast(alice, site, item(site, 1))
 
-    with reading(browser, service, **SCREENS["wide"]) as created:
-        created.set_session(alice)
-        page = created.go("/feeds/add")
-        before = edges(page.locator("main .buttons > .button"), "height")
-        created.go(f"/entries/{entry}")
-        created.wait_for_part("player")
-        play(page, entry)
-        created.go("/feeds/add")
-        expect(page.locator("#playing")).to_be_visible()
-        assert edges(page.locator("main .buttons > .button"), "height") == before
+    page = reader.go("/feeds/add")
+    before = edges(page.locator("main .buttons > .button"), "height")
+    reader.go(f"/entries/{entry}")
+    reader.wait_for_part("player")
+    play(page, entry)
+    reader.go("/feeds/add")
+    expect(page.locator("#playing")).to_be_visible()
+    assert edges(page.locator("main .buttons > .button"), "height") == before
 
 
-def test_fields_of_a_line_have_room_for_their_words(
-    browser: Browser, service: RunningService, alice: Person, site: Publisher
-) -> None:
+def test_fields_of_a_line_have_room_for_their_words(reader: Reader, alice: Person, site: Publisher) -> None:
     alice.has_feed(site, ["One", "Two"])
 
-    with reading(browser, service, **SCREENS["wide"]) as created:
-        created.set_session(alice)
-        page = created.page
-        for name in SCREENS:
-            page.set_viewport_size(SCREENS[name]["viewport"])
-            created.go("/search?query=one")
-            assert page.get_by_label("In", exact=True).evaluate(_MISSING) == 0, name
-            created.go("/feeds")
-            assert page.get_by_label("With the selected feeds").evaluate(_MISSING) == 0, name
-        assert edges(page.locator(".feeds [type=checkbox], .bulk-actions [type=checkbox]"), "x") == [20]
+    page = reader.page
+    for name in SCREENS:
+        page.set_viewport_size(SCREENS[name]["viewport"])
+        reader.go("/search?query=one")
+        assert page.get_by_label("In", exact=True).evaluate(_MISSING) == 0, name
+        reader.go("/feeds")
+        assert page.get_by_label("With the selected feeds").evaluate(_MISSING) == 0, name
+    assert edges(page.locator(".feeds [type=checkbox], .bulk-actions [type=checkbox]"), "x") == [20]
 
 
-def test_the_form_of_a_feed_stands_below_its_head(
-    browser: Browser, service: RunningService, alice: Person, site: Publisher
-) -> None:
+def test_the_form_of_a_feed_stands_below_its_head(reader: Reader, alice: Person, site: Publisher) -> None:
     feed = alice.has_feed(site, ["One"])
 
-    with reading(browser, service, **SCREENS["wide"]) as created:
-        created.set_session(alice)
-        parts = created.go(f"/feeds/{feed['id']}/edit").locator(".health, form.groups")
-        assert [len(edges(parts, side)) for side in ("left", "right")] == [1, 1]
+    parts = reader.go(f"/feeds/{feed['id']}/edit").locator(".health, form.groups")
+    assert [len(edges(parts, side)) for side in ("left", "right")] == [1, 1]
 
 
 def test_titles_of_one_line_are_targets_of_24_pixels_and_take_no_room_for_it(
-    browser: Browser, service: RunningService, alice: Person, site: Publisher
+    reader: Reader, alice: Person, site: Publisher
 ) -> None:
     alice.has_feed(site, ["One", "Two"])
 
-    with reading(browser, service, **SCREENS["wide"]) as created:
-        created.set_session(alice)
-        page = created.go("/unread")
-        assert edges(page.locator(".row-title a"), "height") == [25]
-        assert edges(page.locator(".row-title"), "height") == [21]
+    page = reader.go("/unread")
+    assert edges(page.locator(".row-title a"), "height") == [25]
+    assert edges(page.locator(".row-title"), "height") == [21]
 
 
-def test_choices_have_one_height(browser: Browser, service: RunningService, alice: Person) -> None:
-    with reading(browser, service, **SCREENS["wide"]) as created:
-        created.set_session(alice)
-        page = created.go("/views/new")
-        assert len(edges(page.locator(".choice span"), "height")) == 1
+def test_choices_have_one_height(reader: Reader) -> None:
+    page = reader.go("/views/new")
+    assert len(edges(page.locator(".choice span"), "height")) == 1
 
 
 def test_lines_of_categories_have_their_numbers_one_below_the_other(
-    browser: Browser, service: RunningService, alice: Person, site: Publisher
+    reader: Reader, alice: Person, site: Publisher
 ) -> None:
     alice.has_feed(site, ["One"])
     alice.has_category("Empty")
 
-    with reading(browser, service, **SCREENS["wide"]) as created:
-        created.set_session(alice)
-        page = created.go("/categories")
-        assert len(edges(page.locator(".under > a:not(.extra, .tool)"), "right")) == 1
+    page = reader.go("/categories")
+    assert len(edges(page.locator(".under > a:not(.extra, .tool)"), "right")) == 1
 
 
-def test_the_first_rule_cannot_be_moved_up_and_the_last_one_not_down(
-    browser: Browser, service: RunningService, alice: Person
-) -> None:
+def test_the_first_rule_cannot_be_moved_up_and_the_last_one_not_down(reader: Reader, alice: Person) -> None:
     for name in ("One", "Two"):
         alice.post("/v1/rules", {"name": name, "query": "rain", "actions": [{"type": "star"}]}, status=201)
         alice.post("/v1/views", {"name": name, "query": "rain"}, status=201)
 
-    with reading(browser, service, **SCREENS["wide"]) as created:
-        created.set_session(alice)
-        for path in ("/rules", "/views"):
-            lines = created.go(path).locator(".item-list").first.locator("li")
-            for line, name in ((lines.first, "Move down"), (lines.last, "Move up")):
-                shown = line.get_by_title("Move").locator("visible=true")
-                expect(shown).to_have_count(1)
-                expect(shown).to_have_attribute("title", name)
+    for path in ("/rules", "/views"):
+        lines = reader.go(path).locator(".item-list").first.locator("li")
+        for line, name in ((lines.first, "Move down"), (lines.last, "Move up")):
+            shown = line.get_by_title("Move").locator("visible=true")
+            expect(shown).to_have_count(1)
+            expect(shown).to_have_attribute("title", name)
 
 
 def test_a_phone_shows_whole_titles_in_the_queue_and_the_navigation_from_its_beginning(

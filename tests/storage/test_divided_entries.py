@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -35,9 +36,8 @@ KEYS = text(
 @pytest.fixture
 def one_server(postgres_url: str) -> Iterator[PostgresDatabases]:
     """Databases of one server, even if the others of this run are distributed."""
-    databases = PostgresDatabases(postgres_url)
-    yield databases
-    databases.close()
+    with closing(PostgresDatabases(postgres_url)) as databases:
+        yield databases
 
 
 @pytest.fixture
@@ -45,9 +45,8 @@ def divided(one_server: PostgresDatabases) -> Iterator[Database]:
     """A database with today's schema, whose entries are divided."""
     with one_server.migrated() as url:
         divide(url)
-        database = Database(url)
-        yield database
-        database.close()
+        with closing(Database(url)) as database:
+            yield database
 
 
 def test_a_divided_database_of_an_earlier_schema_is_migrated(one_server: PostgresDatabases, divided: Database) -> None:
