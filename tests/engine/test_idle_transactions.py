@@ -6,8 +6,8 @@ import pytest
 
 from cli.commands import eventually
 from support import distributed, locks
-from support.silent_client import LOCK, half_sent, waiting_for_the_lock
-from tidings.engine import silent_transactions
+from support.idle_client import LOCK, half_sent, waiting_for_the_lock
+from tidings.engine import idle_transactions
 from tidings.engine.database import Database
 
 
@@ -19,23 +19,23 @@ def server(database: Database) -> Database:
     return database
 
 
-def test_a_silent_transaction_loses_its_locks_to_who_waits(server: Database) -> None:
-    with half_sent(server, LOCK), waiting_for_the_lock(server) as has_lock:
+def test_an_idle_transaction_loses_its_locks_to_who_waits(server: Database, database_url: str) -> None:
+    with half_sent(database_url, LOCK), waiting_for_the_lock(server) as has_lock:
         assert eventually(lambda: locks.is_any_waiting(server), within_s=60)
         # Neither has waited for so long.
-        assert silent_transactions.end(server, silent_s=3600) == 0
-        assert silent_transactions.end(server, silent_s=0) == 1
+        assert idle_transactions.end(server, idle_s=3600) == 0
+        assert idle_transactions.end(server, idle_s=0) == 1
         assert has_lock.wait(60)
 
 
-def test_a_transaction_that_works_or_that_nobody_waits_for_goes_on(server: Database) -> None:
+def test_a_transaction_that_works_or_that_nobody_waits_for_goes_on(server: Database, database_url: str) -> None:
     with (
-        half_sent(server, LOCK, "SELECT pg_sleep(3600)") as holder,
-        half_sent(server, "SELECT pg_advisory_xact_lock(21)"),
+        half_sent(database_url, LOCK, "SELECT pg_sleep(3600)") as holder,
+        half_sent(database_url, "SELECT pg_advisory_xact_lock(21)"),
         waiting_for_the_lock(server) as has_lock,
     ):
         assert eventually(lambda: locks.is_any_waiting(server), within_s=60)
-        assert silent_transactions.end(server, silent_s=0) == 0
+        assert idle_transactions.end(server, idle_s=0) == 0
         assert not has_lock.is_set()
         holder.cancel()
         assert has_lock.wait(60)

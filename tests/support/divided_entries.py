@@ -1,4 +1,4 @@
-"""Divides entries into partitions by user, as `tidings migrate --partitions` of versions 0.2.0 to 0.3.0 did."""
+"""Divides entries into partitions by user, as `tidings migrate --partitions` of version 0.2 did."""
 
 from __future__ import annotations
 

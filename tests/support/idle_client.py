@@ -16,10 +16,9 @@ LOCK = "SELECT pg_advisory_xact_lock(20)"
 
 
 @contextmanager
-def half_sent(database: Database, *statements: str) -> Iterator[psycopg.Connection[Any]]:
+def half_sent(database_url: str, *statements: str) -> Iterator[psycopg.Connection[Any]]:
     """Yield a connection that has sent these statements, and not the end of what belongs together."""
-    url = database.url.set(drivername="postgresql").render_as_string(hide_password=False)
-    with psycopg.connect(url) as holder:
+    with psycopg.connect(database_url) as holder:
         holder.execute("SELECT 1")
         holder.pgconn.enter_pipeline_mode()
         for statement in statements:

@@ -19,6 +19,7 @@ notify            wakes processes that wait for something to do
 row_text          tells whether anything in a row has changed
 sequences         ids that are never given out again
 distribution      tables distributed over several servers by user
+idle_transactions ends those that others wait for
 integrity         what an engine says of its own files
 disk_space        the size of the database, and returning free space
 sqlite_file       an SQLite database as a file: copies and checks
