@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -134,6 +135,14 @@ def wait_for_scripts(page: Page) -> None:
     page.locator(_READY).wait_for(state="attached")
 
 
+def wait_until(page: Page, condition: Callable[[], object]) -> None:
+    """Wait for what Playwright has no method to wait for. Raises AssertionError after TIMEOUT_MS."""
+    deadline = time.monotonic() + TIMEOUT_MS / 1000
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        page.wait_for_timeout(_POLL_MS)
+
+
 def _wait_for_scripts(page: Page) -> None:
     """Make the page's methods that open another page return when its scripts listen, and let clicks wait for them.
 
@@ -163,8 +172,7 @@ def held_back(page: Page, url: str) -> Iterator[None]:
     is_over = False
     page.route(url, lambda route: route.continue_() if is_over else held.append(route))
     yield
-    while not held:
-        page.wait_for_timeout(_POLL_MS)
+    wait_until(page, lambda: held)
     is_over = True
     for route in held:
         route.continue_()

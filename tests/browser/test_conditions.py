@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, Response, expect
 
 from browser.page_checks import findings, sticking_out
-from browser.readers import TIMEOUT_MS, Reader, held_back
+from browser.readers import TIMEOUT_MS, Reader, held_back, wait_until
 from support.people import Person
 from support.publisher import Publisher
 
@@ -101,8 +101,7 @@ def test_a_wrong_value_that_was_typed_while_rows_were_built_is_told_when_it_is_l
         page.get_by_label("Comparison, condition 1").select_option("matches")
         value.fill("(rain")
     # One has the rows, the other one what matches.
-    while len(answers) < 2:
-        page.wait_for_timeout(20)
+    wait_until(page, lambda: len(answers) == 2)
     answers[1].finished()
     expect(value).to_be_focused()
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
-from browser.readers import Reader, reading
+from browser.readers import Reader, reading, wait_until
 from cli.commands import eventually
 from support.many_feeds import add_feeds
 from support.people import PASSWORD, Person
@@ -136,8 +136,7 @@ def test_waiting_for_an_entry_is_shown(reader: Reader) -> None:
     page.get_by_role("link", name="Rain").first.click()
 
     expect(page.locator("#pane[aria-busy=true]")).to_have_count(1)
-    while not waiting:
-        page.wait_for_timeout(50)
+    wait_until(page, lambda: waiting)
     waiting[0].continue_()
     expect(page.locator("#pane h1")).to_have_text("Rain")
     expect(page.locator("#pane[aria-busy=true]")).to_have_count(0)
@@ -201,8 +200,7 @@ def test_waiting_for_a_whole_article_is_shown_and_it_is_fetched_once(reader: Rea
     # Keys are handled in their order.
     reader.press("?")
     expect(page.locator("#keys")).to_be_visible()
-    while not waiting:
-        page.wait_for_timeout(50)
+    wait_until(page, lambda: waiting)
     waiting[0].continue_()
     expect(page.locator("html[data-loading]")).to_have_count(0)
     assert len(waiting) == 1

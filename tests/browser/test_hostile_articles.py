@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, Dialog, Page, Route
 
-from browser.readers import Reader, reading
+from browser.readers import Reader, reading, wait_until
 from browser.test_hostile import HARMFUL, known_player
 from scoring import hostile
 from support.people import Person
@@ -121,5 +121,9 @@ def test_a_script_of_the_user_is_noticed(reader: Reader, alice: Person) -> None:
     found: list[str] = []
     watch(reader, found)
     reader.go("/unread")
-    while not found:
+
+    def is_noticed() -> bool:
         interact(reader.page)
+        return bool(found)
+
+    wait_until(reader.page, is_noticed)

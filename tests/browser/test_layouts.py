@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from browser.page_checks import findings, sticking_out
-from browser.readers import SCREENS, Reader, reading
+from browser.readers import SCREENS, Reader, reading, wait_until
 from support.people import Person
 from support.publisher import Publisher
 from support.running import RunningService
@@ -50,14 +50,15 @@ def test_whole_articles_are_read_while_scrolling(
         assert 0 < page.locator(".row").count() <= 20
 
         # Further pages come along while scrolling, and what has been passed is read.
-        while not page.get_by_text("End of 24.").count():
+        def has_last() -> bool:
             page.evaluate("scrollTo({top: document.documentElement.scrollHeight, behavior: 'instant'})")
-            page.wait_for_timeout(50)
+            return bool(page.get_by_text("End of 24.").count())
+
+        wait_until(page, has_last)
         page.evaluate("scrollTo({top: document.documentElement.scrollHeight, behavior: 'instant'})")
         expect(page.locator(".row.unread")).to_have_count(0)
         expect(page.locator(".row")).to_have_count(25)
-        while alice.entries(status="unread"):
-            page.wait_for_timeout(50)
+        wait_until(page, lambda: not alice.entries(status="unread"))
 
 
 def test_keys_move_mark_and_open_whole_articles(reader: Reader, alice: Person, site: Publisher) -> None:

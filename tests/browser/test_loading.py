@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import APIResponse, Browser, Route, expect
 
-from browser.readers import SCREENS, Reader, held_back, reading
+from browser.readers import SCREENS, Reader, held_back, reading, wait_until
 from browser.test_players import item, serve_podcast
 from browser.test_reading import swipe
 from support.people import Person
@@ -117,8 +117,7 @@ def test_an_article_shows_the_star_that_was_set_while_it_was_on_its_way(
 
     page.route("**/unread/*", answer_later)
     reader.press("j")
-    while not answered:
-        page.wait_for_timeout(20)
+    wait_until(page, lambda: answered)
 
     reader.press("f")
     expect(page.locator(".row.starred")).to_have_count(1)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from browser.readers import Reader, held_back, reading
+from browser.readers import Reader, held_back, reading, wait_until
 from support.people import Person
 from support.publisher import Publisher
 from support.running import RunningService
@@ -80,8 +80,7 @@ def traced(reader: Reader, page: Page) -> Iterator[list[dict[str, Any]]]:
     )
     yield events
     session.send("Tracing.end")
-    while not ends:
-        page.wait_for_timeout(50)
+    wait_until(page, lambda: ends)
 
 
 def test_the_next_entry_of_a_long_list_restyles_no_other_rows(reader: Reader) -> None:

@@ -8,7 +8,7 @@ from html import escape
 import pytest
 from playwright.sync_api import Browser, Route, expect
 
-from browser.readers import reading
+from browser.readers import reading, wait_until
 from browser.test_players import part
 from support.databases import Databases
 from support.people import Cast, Person
@@ -126,9 +126,8 @@ def test_what_does_not_come_from_us_is_not_loaded(browser: Browser, proxying: Ru
         assert [page.evaluate(load, url) for url in (f"{signed}?2", spy, forged)] == ["shown", "refused", "refused"]
         assert not site.requests_for("/spy.png")
         # Messages of the console may come later than what they are about.
-        while len(told := [one for one in made.complaints if "console:" in one]) < 2:
-            page.wait_for_timeout(50)
-        policy, refused = told
+        wait_until(page, lambda: sum("console:" in one for one in made.complaints) == 2)
+        policy, refused = (one for one in made.complaints if "console:" in one)
         assert "img-src 'self'" in policy
         assert "403" in refused
         made.complaints, made.tolerated = [], ("403",)

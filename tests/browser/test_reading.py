@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
-from browser.readers import SCREENS, Reader, reading
+from browser.readers import SCREENS, Reader, reading, wait_until
 from cli.commands import eventually
 from support.people import Person
 from support.publisher import Publisher
@@ -356,8 +356,7 @@ def test_a_slow_action_shows_progress_at_once(
         held: list[Route] = []
 
         def let_go() -> None:
-            while not held:
-                page.wait_for_timeout(50)
+            wait_until(page, lambda: held)
             held.pop().continue_()
 
         for path in ("**/mark-read", "**/entries/undo"):
