@@ -61,6 +61,15 @@ def test_every_icon_used_in_a_template_is_in_the_page(visitor: Visitor) -> None:
     assert used - set(re.findall(r'<symbol id="i-([\w-]+)"', page)) == set()
 
 
+def test_the_logo_of_pages_is_the_icon_that_browsers_show_in_tabs() -> None:
+    web = Path(tidings.__file__).parent / "web"
+    drawings = {
+        re.sub(r".*?<svg[^>]*>", "", (web / name).read_text(), count=1, flags=re.DOTALL).strip()
+        for name in ("static/icon.svg", "templates/parts/logo.html")
+    }
+    assert len(drawings) == 1
+
+
 def test_styles_lose_comments_and_blanks_and_keep_their_meaning() -> None:
     source = """
     /* A page; of "ours". */
