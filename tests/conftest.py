@@ -24,6 +24,7 @@ from hypothesis import settings
 from support import (
     cheap_hashes,
     compiled_statements,
+    compiled_tests,
     distributed,
     file_scheduler,
     forked_command,
@@ -115,6 +116,15 @@ def pytest_configure(config: pytest.Config) -> None:
         config.add_cleanup(shared.begin())
         config.add_cleanup(postgres.stop_shared)
     settings.load_profile("long" if config.getoption("--long") else "tests")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> None:
+    """Share the compiling of all files in the folders that were asked for. A single file is compiled at its import."""
+    config = session.config
+    folders = filter(Path.is_dir, map(config.invocation_params.dir.joinpath, config.args))
+    files = {file for folder in folders for file in folder.rglob("test_*.py")}
+    compiled_tests.compile_share(config, sorted(file for file in files if not pytest_ignore_collect(file, config)))
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
