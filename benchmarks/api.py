@@ -56,6 +56,7 @@ from tidings.storage.polling import entry_writes
 from tidings.wiring.services import AllServices
 
 CATEGORIES, FEEDS, ENTRIES = 20, 500, 100_000
+STARRED: Final = ENTRIES // 50
 CHANGE_EVERY_S: Final = 0.05
 INDEXING_LIMIT_S: Final = 300.0
 RESULT: Final = Path("build/bench-api.json")
@@ -319,7 +320,7 @@ def _cases(server: Server) -> dict[str, Case]:
         "unread, 100": Case(f"/v1/entries?status=unread&{newest}", _is_list(100, ENTRIES * 3 // 10), (25, 20)),
         "all, 20": Case("/v1/entries?limit=20&direction=desc", _is_list(20, ENTRIES), (150, 120)),
         "all, 100 at offset 20,000": Case(f"/v1/entries?offset=20000&{newest}", _is_list(100, ENTRIES), (60, 45)),
-        "starred, 100": Case(f"/v1/entries?starred=true&{newest}", _is_list(100, ENTRIES // 50), (12, 9)),
+        "starred, 100": Case(f"/v1/entries?starred=true&{newest}", _is_list(100, STARRED), (12, 9)),
         "category, 100": Case(f"{category}/entries?{newest}", _is_list(100, ENTRIES // CATEGORIES), (15, 11)),
         "feed, 100": Case(f"/v1/feeds/{server.feed_id}/entries?{newest}", _is_list(100, ENTRIES // FEEDS), (10, 7)),
         "search, in all": Case("/v1/entries?search=title&limit=100", _is_list(100, ENTRIES), (40, 30)),
@@ -362,7 +363,17 @@ def _rate_of_turn(server: Server, name: str) -> float:
     rate = _rate(server, case)
     if server.name != REFERENCE:
         _check_case(server, name, case)
+    if name == "star":
+        _restore_star(server)
     return rate
+
+
+def _restore_star(server: Server) -> None:
+    """Take the star from the entry if the requests were an odd number: what follows counts starred entries."""
+    if _ask(server, "/v1/entries?starred=true&limit=1")["total"] != STARRED:
+        star = _cases(server)["star"]
+        _ask(server, star.path, star)
+    _expect(_ask(server, "/v1/entries?starred=true&limit=1")["total"] == STARRED, "the star was not restored")
 
 
 def _check(server: Server) -> None:
