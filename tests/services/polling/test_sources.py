@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from sqlalchemy import func, select
@@ -11,10 +13,17 @@ from sqlalchemy import func, select
 from support.people import PASSWORD, rss
 from support.polling_fixtures import PollingFixture
 from support.publisher import Answer, Publisher
+from tidings.base.times import Instant
+from tidings.domain.accounts.users import User
+from tidings.domain.feeds.feeds import Feed
 from tidings.engine.database import Database
 from tidings.storage.feeds import feeds
 from tidings.storage.polling import sources
 from tidings.storage.schema import entries as entry_table
+from tidings.storage.schema import list_versions
+
+ICON = '<svg xmlns="http://www.w3.org/2000/svg"><path d="M0 0h8v8z"/></svg>'
+OWN_ICON = ICON.replace("h8", "h4")
 
 
 @pytest.fixture
@@ -197,6 +206,61 @@ def test_many_subscribers_cost_one_fetch_and_one_parse(polling: PollingFixture, 
     assert {len(checked[feed_id].new_ids) for feed_id in created} == {5}
     with polling.database.reading() as db:
         assert db.scalar(select(func.count()).select_from(entry_table)) == 200
+
+
+def test_subscribers_of_a_source_get_its_icon_together(polling: PollingFixture, site: Publisher) -> None:
+    url = site.serve("/feed.xml", rss(["Rain"], site.url("/feed.xml")))
+    site.serve("/feed.xml/site", '<link rel="icon" href="/icon.svg">')
+    site.serve("/icon.svg", ICON)
+    people = [polling.user(f"user{number}") for number in range(3)]
+    ids = [polling.subscribe(person, url, icon_checked_at=None) for person in people]
+
+    polling.poll()
+
+    icons, versions = icons_of(polling, people, ids), [list_version(polling, person) for person in people]
+    assert len(set(icons)) == 1
+    assert icons[0] is not None
+    # Nothing of it is new a month later.
+    with polling.database.writing() as db:
+        for person, feed_id in zip(people, ids, strict=True):
+            feeds.set_icons(db, [(person.id, feed_id)], icon_id=icons[0], checked_at=Instant(1))
+    assert icons_of(polling, people, ids) == icons
+    assert [list_version(polling, person) for person in people] == versions
+
+
+def test_a_subscriber_whose_feed_names_another_site_gets_its_icon(polling: PollingFixture, site: Publisher) -> None:
+    url = site.serve("/feed.xml", rss(["Rain"], site.url("/feed.xml")))
+    site.serve("/feed.xml/site", '<link rel="icon" href="/icon.svg">')
+    site.serve("/icon.svg", ICON)
+    site.serve("/own", f'<link rel="icon" href="data:image/svg+xml,{quote(OWN_ICON)}">')
+    alice, bob = polling.user("alice"), polling.user("bob")
+    ids = [polling.subscribe(person, url) for person in (alice, bob)]
+    polling.poll()
+    with polling.database.writing() as db:
+        feeds.change(db, alice.id, ids[0], icon_checked_at=None)
+        feeds.change(db, bob.id, ids[1], icon_checked_at=None, site_url=site.url("/own"))
+
+    polling.due_again()
+    polling.poll()
+
+    first, second = icons_of(polling, [alice, bob], ids)
+    assert first
+    assert second
+    assert first != second
+
+
+def owned(polling: PollingFixture, people: Sequence[User], ids: Sequence[int]) -> list[Feed]:
+    with polling.database.reading() as db:
+        return feeds.owned_by(db, [(person.id, feed_id) for person, feed_id in zip(people, ids, strict=True)])
+
+
+def icons_of(polling: PollingFixture, people: Sequence[User], ids: Sequence[int]) -> list[int | None]:
+    return [feed.icon_id for feed in owned(polling, people, ids)]
+
+
+def list_version(polling: PollingFixture, person: User) -> str:
+    with polling.database.reading() as db:
+        return db.scalar(select(list_versions.c.version).where(list_versions.c.user_id == person.id))
 
 
 def test_a_failed_fetch_is_an_error_of_each_feed(polling: PollingFixture, site: Publisher) -> None:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import secrets
-from collections import OrderedDict
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections import OrderedDict, defaultdict
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import nullcontext
 from typing import Any, Self
 
@@ -47,8 +47,8 @@ log = structlog.get_logger()
 SUBSCRIBE_TIMEOUT_S = 6.0
 POLL_TIMEOUT_S = 15.0
 FETCH_TIMEOUT_S = 5.0
-# Feeds of one source that look for their icons at the same time.
-MAX_CONCURRENT = 8
+# Feeds of one source whose icons are written in one transaction.
+MAX_TOGETHER = 100
 # Large enough for covers of podcasts.
 MAX_IMAGE_BYTES = 5 * 2**20
 MAX_PAGE_BYTES = 5 * 2**20
@@ -81,68 +81,83 @@ class Icons:
     async def update_new(self, user_id: int, feed_id: int) -> None:
         """Find the icon of a feed that was just stored. After a timeout the next check tries again."""
         with _DocumentCache(self._fetcher, self._pictures) as cache:
-            await self._update(user_id, feed_id, cache, timeout_s=SUBSCRIBE_TIMEOUT_S, retries_later=True)
+            await self._update([(user_id, feed_id)], cache, timeout_s=SUBSCRIBE_TIMEOUT_S, retries_later=True)
 
     async def update_due(self, checked: Iterable[Feed], *, is_user_waiting: bool) -> None:
         """Find the icons of checked feeds of one source, where they are due. checked: the feeds before the check.
 
         is_user_waiting: fetch again, for a refresh by a user; else pages and images are taken from the cache.
         """
-        now, slots = self._clock(), asyncio.Semaphore(MAX_CONCURRENT)
-
-        async def update(feed: Feed, cache: _DocumentCache) -> None:
-            async with slots:
-                await self._update(feed.user_id, feed.id, cache, timeout_s=POLL_TIMEOUT_S, retries_later=False)
-
-        due = [feed for feed in checked if _is_due(feed, now)]
+        now = self._clock()
+        due = [(feed.user_id, feed.id) for feed in checked if _is_due(feed, now)]
         if due:
             with (
                 _DocumentCache(self._fetcher, self._pictures) if is_user_waiting else nullcontext(self._cache) as cache
             ):
-                await asyncio.gather(*(update(feed, cache) for feed in due))
+                for start in range(0, len(due), MAX_TOGETHER):
+                    some = due[start : start + MAX_TOGETHER]
+                    await self._update(some, cache, timeout_s=POLL_TIMEOUT_S, retries_later=False)
 
     async def _update(
-        self, user_id: int, feed_id: int, cache: _DocumentCache, *, timeout_s: float, retries_later: bool
+        self, owned: Sequence[tuple[int, int]], cache: _DocumentCache, *, timeout_s: float, retries_later: bool
     ) -> None:
-        """Find and store the icon of a feed.
+        """Find and store the icons of feeds of one source. owned: user id and feed id of each.
 
         retries_later: after a timeout store nothing, so that the icon stays due; else store that there is none.
         """
         try:
-            feed = await asyncio.to_thread(self._feed, user_id, feed_id)
-            if feed is None:
-                return
+            found = await asyncio.to_thread(self._feeds, owned)
+        except StoreUnavailable as error:
+            log.warning("icons not looked for", feeds=len(owned), reason=error.message)
+            return
+        for alike in _alike(found):
+            await self._update_alike(alike, cache, timeout_s=timeout_s, retries_later=retries_later)
+
+    async def _update_alike(
+        self, alike: Sequence[Feed], cache: _DocumentCache, *, timeout_s: float, retries_later: bool
+    ) -> None:
+        """Find the icon of the first of these feeds, and store it with all."""
+        try:
             image = None
             try:
                 async with asyncio.timeout(timeout_s):
-                    image = await _find(feed, cache)
+                    image = await _find(alike[0], cache)
             except TimeoutError:
                 if retries_later:
                     return
-            await asyncio.to_thread(self._store, feed, image)
-            log.debug("icon checked", feed=feed_id, found=image is not None)
+            await asyncio.to_thread(self._store, alike, image)
+            log.debug("icon checked", feed=alike[0].id, feeds=len(alike), found=image is not None)
         except StoreUnavailable as error:
-            log.warning("icon not stored", feed=feed_id, reason=error.message)
+            log.warning("icon not stored", feed=alike[0].id, reason=error.message)
         except Exception:
-            log.exception("icon check crashed", feed=feed_id)
+            log.exception("icon check crashed", feed=alike[0].id)
 
-    def _feed(self, user_id: int, feed_id: int) -> Feed | None:
+    def _feeds(self, owned: Sequence[tuple[int, int]]) -> list[Feed]:
         with self._database.reading() as db:
-            return feeds.get(db, user_id, feed_id)
+            return feeds.owned_by(db, owned)
 
-    def _store(self, feed: Feed, image: IconImage | None) -> None:
+    def _store(self, alike: Sequence[Feed], image: IconImage | None) -> None:
         try:
-            self._write(feed, image)
+            self._write(alike, image)
         except InvalidInput:
             # Another transaction stored the same image at the same time; now it is found.
-            self._write(feed, image)
+            self._write(alike, image)
 
-    def _write(self, feed: Feed, image: IconImage | None) -> None:
+    def _write(self, alike: Sequence[Feed], image: IconImage | None) -> None:
         with self._database.writing() as db:
             icon_id = None
             if image is not None:
                 icon_id = icons.add(db, image, digest=_digest(image), external_id=secrets.token_hex(20))
-            feeds.set_icon(db, feed.user_id, feed.id, icon_id=icon_id, checked_at=self._clock())
+            owned = [(feed.user_id, feed.id) for feed in alike]
+            feeds.set_icons(db, owned, icon_id=icon_id, checked_at=self._clock())
+
+
+def _alike(feeds_of_source: Iterable[Feed]) -> Iterable[Sequence[Feed]]:
+    """Return groups of feeds with the same icon: they are fetched alike, and name the same places."""
+    groups: defaultdict[tuple[str, str, str], list[Feed]] = defaultdict(list)
+    for feed in feeds_of_source:
+        groups[feed.icon_url, feed.site_url, feed.feed_url].append(feed)
+    return groups.values()
 
 
 def _is_due(feed: Feed, now: Instant) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, cast
 
 import msgspec
@@ -34,7 +34,7 @@ from tidings.domain.feeds.own_bridges import OFFER_MARK
 from tidings.domain.polling.shared_sources import NO_VALIDATORS, SHARED_OPTIONS
 from tidings.engine import distribution, full_text
 from tidings.engine.database import Read, Write, columns
-from tidings.engine.statements import in_list, insert_rows, take_ids
+from tidings.engine.statements import in_list, insert_rows, lockable_together, take_ids
 from tidings.storage.accounts import change_log
 from tidings.storage.accounts.change_log import Kind
 from tidings.storage.entries import counters
@@ -58,6 +58,14 @@ class FeedOrigin(Struct, frozen=True):
 _select_by_user = select(*columns(feeds, Feed)).where(feeds.c.user_id == bindparam("user"))
 _select_by_id = _select_by_user.where(feeds.c.id == bindparam("id"))
 _select_by_ids = _select_by_user.where(feeds.c.id.in_(bindparam("ids", expanding=True)))
+_is_owned = in_list(feeds.c.user_id, "users"), in_list(feeds.c.id, "feeds")
+_select_owned = select(*columns(feeds, Feed)).where(*_is_owned).order_by(feeds.c.id)
+_lock_icons = (
+    select(feeds.c.id, feeds.c.user_id, feeds.c.icon_id)
+    .where(*_is_owned)
+    .order_by(feeds.c.id)
+    .with_for_update(key_share=True)
+)
 _select_id_by_url = select(feeds.c.id).where(feeds.c.user_id == bindparam("user"), feeds.c.feed_url == bindparam("url"))
 _select_ids_by_url = select(feeds.c.feed_url, feeds.c.id).where(
     feeds.c.user_id == bindparam("user"), in_list(feeds.c.feed_url, "urls")
@@ -222,6 +230,12 @@ def get_many(db: Read, user_id: int, feed_ids: Iterable[int]) -> list[Feed]:
     return db.all(Feed, _select_by_ids, user=user_id, ids=list(feed_ids))
 
 
+def owned_by(db: Read, owned: Collection[tuple[int, int]]) -> list[Feed]:
+    """Return feeds of several users. owned: user id and feed id of each."""
+    users, ids = (sorted({pair[index] for pair in owned}) for index in (0, 1))
+    return db.all(Feed, _select_owned, users=users, feeds=ids)
+
+
 def origins(db: Read, user_id: int, feed_ids: Iterable[int]) -> dict[int, FeedOrigin]:
     """Return the origins of the feeds that belong to the user, by id."""
     found = {origin.id: origin for origin in db.all(FeedOrigin, _select_origins, user=user_id, ids=feed_ids)}
@@ -380,12 +394,18 @@ def follow_bridges(db: Write, user_id: int) -> None:
     sources.touch_sources(db, before + after)
 
 
-def set_icon(db: Write, user_id: int, feed_id: int, *, icon_id: int | None, checked_at: Instant) -> None:
-    """Record a search for the feed's icon. icon_id: None if none was found; the feed keeps its icon."""
-    values: dict[str, Any] = {"icon_checked_at": checked_at}
-    if icon_id is not None:
-        values["icon_id"] = icon_id
-    change(db, user_id, feed_id, **values)
+def set_icons(db: Write, owned: Collection[tuple[int, int]], *, icon_id: int | None, checked_at: Instant) -> None:
+    """Record that the icon of feeds was looked for. icon_id: None if none was found; feeds keep the icon they have.
+
+    owned: user id and feed id of each.
+    """
+    users, ids = (sorted({pair[index] for pair in owned}) for index in (0, 1))
+    locked = [row for some in lockable_together(db, users) for row in db.rows(_lock_icons, users=some, feeds=ids)]
+    values: dict[str, Any] = {"icon_checked_at": checked_at} | ({} if icon_id is None else {"icon_id": icon_id})
+    db.run(update(feeds).where(*_is_owned).values(**values), users=users, feeds=ids)
+    for row in locked:
+        if icon_id is not None and row["icon_id"] != icon_id:
+            change_log.note(db, row["user_id"], Kind.FEED, [row["id"]])
 
 
 def remove(db: Write, user_id: int, feed_id: int) -> bool:
