@@ -553,7 +553,7 @@ class Database:
                     begun = time.perf_counter()
                     db = Write(connection)
                     if by_key and postgresql.may_plan_once(connection.dialect):
-                        db.run(postgresql.PLAN_ONCE_IN_TRANSACTION)
+                        postgresql.plan_once_in_transaction(connection)
                     yield db
                     db.finish()
                 if db.channels:

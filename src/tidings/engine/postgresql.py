@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 import psycopg
-from sqlalchemy import URL, Connection, Dialect, Engine, ExceptionContext, Integer, create_engine, event, make_url, text
+from sqlalchemy import URL, Connection, Dialect, Engine, ExceptionContext, Integer, create_engine, event, make_url
 from sqlalchemy.exc import InvalidatePoolError
 from sqlalchemy.pool import ConnectionPoolEntry
 
@@ -43,7 +43,6 @@ _SET_FOR_TRANSACTION = "; ".join(f"SET LOCAL {name} = {value}" for name, value i
 # than the statement. Not where an earlier version divided tables into partitions: such a plan would open all of them.
 _PLAN_ONCE = "plan_cache_mode = force_generic_plan"
 _PLAN_EACH_TIME = f"plan_cache_mode = {_SETTINGS['plan_cache_mode']}"
-PLAN_ONCE_IN_TRANSACTION = text(f"SET LOCAL {_PLAN_ONCE}")
 # A transaction that has read several shards of a node over several connections may not write a copied table.
 _ONE_CONNECTION = "citus.multi_shard_modify_mode TO 'sequential'"
 _READ_ONLY = "25006"
@@ -183,6 +182,16 @@ def plan_once(connection: Connection) -> None:
 def plan_each_time(connection: Connection) -> None:
     """Let PostgreSQL plan each statement for its values again."""
     connection.exec_driver_sql(f"SET {_PLAN_EACH_TIME}")
+
+
+def plan_once_in_transaction(connection: Connection) -> None:
+    """As `plan_once`, until `plan_each_time_in_transaction` or the end of the transaction."""
+    connection.exec_driver_sql(f"SET LOCAL {_PLAN_ONCE}")
+
+
+def plan_each_time_in_transaction(connection: Connection) -> None:
+    """End what `plan_once_in_transaction` began."""
+    connection.exec_driver_sql(f"SET LOCAL {_PLAN_EACH_TIME}")
 
 
 def _has_partitions(connection: psycopg.Connection[Any]) -> bool:

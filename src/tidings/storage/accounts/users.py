@@ -13,7 +13,7 @@ from tidings.base.times import Instant
 from tidings.domain.accounts.users import User, normalize_username
 from tidings.engine import errors
 from tidings.engine.database import Read, Write, columns, is_distributed
-from tidings.engine.statements import in_list
+from tidings.engine.statements import in_list, references_planned_once
 from tidings.storage.accounts import change_log
 from tidings.storage.accounts.change_log import Kind
 from tidings.storage.schema import users
@@ -122,4 +122,5 @@ def set_last_login(db: Write, user_id: int, moment: Instant) -> None:
 
 def remove(db: Write, user_id: int) -> bool:
     """Delete a user with everything that belongs to the user. Returns False if there is no such user."""
-    return db.run(delete(users).where(users.c.id == user_id)) > 0
+    with references_planned_once(db):
+        return db.run(delete(users).where(users.c.id == user_id)) > 0

@@ -12,6 +12,7 @@ from sqlalchemy import and_, bindparam, delete, exists, insert, select, tuple_
 
 from tidings.base.times import Instant
 from tidings.engine.database import Read, Write
+from tidings.engine.statements import references_planned_once
 from tidings.storage.accounts import change_log
 from tidings.storage.accounts.change_log import Kind
 from tidings.storage.entries import counters, duplicates
@@ -84,7 +85,8 @@ def add(db: Write, user_id: int, deleted: Sequence[DeletedEntry], *, now: Instan
         return
     ids += duplicates.forget_originals(db, user_id, ids)
     db.run(_insert, user=user_id, ids=ids, moment=now)
-    db.run(_delete_entries, user=user_id, ids=ids)
+    with references_planned_once(db):
+        db.run(_delete_entries, user=user_id, ids=ids)
     change_log.note(db, user_id, Kind.ENTRY, ids)
     delta = counters.CounterDelta()
     for entry in deleted:

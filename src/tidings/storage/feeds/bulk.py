@@ -14,6 +14,7 @@ from tidings.domain.feeds.feeds import NEWSLETTERS_URL, SAVED_PAGES_URL
 from tidings.domain.polling.shared_sources import NO_VALIDATORS
 from tidings.engine import distribution
 from tidings.engine.database import Write
+from tidings.engine.statements import references_planned_once
 from tidings.storage.accounts import change_log
 from tidings.storage.accounts.change_log import Kind
 from tidings.storage.feeds import further_categories
@@ -115,7 +116,8 @@ def remove(db: Write, user_id: int, feed_ids: Sequence[int]) -> int:
     owned = db.scalars(_lock, user=user_id, ids=list(feed_ids))
     source_ids = sources.of_feeds(db, owned)
     distribution.clear_references(db, feeds, user_id, owned)
-    count = db.run(_delete, user=user_id, ids=owned)
+    with references_planned_once(db):
+        count = db.run(_delete, user=user_id, ids=owned)
     change_log.note_removed_feeds(db, user_id, owned)
     sources.touch_sources(db, source_ids)
     sources.remove_unused_sources(db, source_ids)

@@ -12,7 +12,7 @@ from tidings.base.text import normalize_for_search, sort_key
 from tidings.domain.feeds.categories import Category, CategoryCounts, CategoryTree, with_app_titles
 from tidings.engine import distribution
 from tidings.engine.database import Read, Write, columns
-from tidings.engine.statements import in_list, lock_rows, take_ids
+from tidings.engine.statements import in_list, lock_rows, references_planned_once, take_ids
 from tidings.storage.accounts import change_log
 from tidings.storage.accounts.change_log import Kind
 from tidings.storage.entries.counters import counted_feeds
@@ -228,4 +228,5 @@ def remove(db: Write, user_id: int, category_ids: Collection[int]) -> bool:
     change_log.note_removed_feeds(db, user_id, feed_ids)
     distribution.clear_references(db, feeds, user_id, feed_ids)
     distribution.clear_references(db, categories, user_id, category_ids)
-    return db.run(delete(categories).where(categories.c.user_id == user_id, categories.c.id.in_(category_ids))) > 0
+    with references_planned_once(db):
+        return db.run(delete(categories).where(categories.c.user_id == user_id, categories.c.id.in_(category_ids))) > 0

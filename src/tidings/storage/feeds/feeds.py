@@ -34,7 +34,7 @@ from tidings.domain.feeds.own_bridges import OFFER_MARK
 from tidings.domain.polling.shared_sources import NO_VALIDATORS, SHARED_OPTIONS
 from tidings.engine import distribution, full_text
 from tidings.engine.database import Read, Write, columns
-from tidings.engine.statements import in_list, insert_rows, lockable_together, take_ids
+from tidings.engine.statements import in_list, insert_rows, lockable_together, references_planned_once, take_ids
 from tidings.storage.accounts import change_log
 from tidings.storage.accounts.change_log import Kind
 from tidings.storage.entries import counters
@@ -412,7 +412,8 @@ def remove(db: Write, user_id: int, feed_id: int) -> bool:
     """Delete a feed with its entries and tombstones. Returns False if the user has no such feed."""
     source_ids = sources.of_feeds(db, [feed_id])
     distribution.clear_references(db, feeds, user_id, [feed_id])
-    is_removed = db.run(delete(feeds).where(feeds.c.user_id == user_id, feeds.c.id == feed_id)) > 0
+    with references_planned_once(db):
+        is_removed = db.run(delete(feeds).where(feeds.c.user_id == user_id, feeds.c.id == feed_id)) > 0
     if is_removed:
         change_log.note_removed_feeds(db, user_id, [feed_id])
         sources.touch_sources(db, source_ids)
