@@ -8,6 +8,7 @@ index. A query string in the syntax of the engine is made by `match_expression`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from msgspec import Struct
@@ -17,16 +18,13 @@ from sqlalchemy import (
     Integer,
     Join,
     Table,
-    Text,
     TextualSelect,
     bindparam,
-    cast,
     column,
     delete,
     select,
     text,
 )
-from sqlalchemy.dialects.postgresql import TSVECTOR
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
 
@@ -35,28 +33,47 @@ from tidings.content.search_expressions import AllOf, AnyOf, Expression, Part, P
 from tidings.engine import postgresql
 from tidings.engine.database import Read, Write, is_distributed, is_sqlite
 from tidings.engine.search_tables import search_documents, search_vectors
-from tidings.engine.statements import upsert
+from tidings.engine.statements import in_list, insert_rows
 
 # Distance of title and body in a tsvector, in positions: no phrase begins in one and ends in the other.
 _TITLE_BODY_GAP = 2
 # The weights of terms in a tsvector, by the part that they are in. D is the default, which is not written.
 _LABELS = {Part.ANY: "", Part.TITLE: "A", Part.BODY: "D"}
+# Stands for the owner in a vector that is the same for many users. No term has it.
+_OWNER = "\0"
 
 
-class Document(Struct, frozen=True):
-    """What is indexed of an entry: the terms of its title and of its body."""
+class IndexedText(Struct, frozen=True, dict=True):
+    """The terms of a title and of a body, which may be those of many users' entries."""
 
-    entry_id: int
-    user_id: int
     title: Sequence[str]
     body: Sequence[str]
     group: str = ""
     """The group of languages, see `content.search.group_of`."""
 
+    @cached_property
+    def vector(self) -> str:
+        """A tsvector such as `'{owner}/rain':1A,4 '{owner}/tomorrow':2A`, where A marks the title. {owner} is a NUL."""
+        positions: dict[str, list[str]] = {}
+        for position, term in enumerate(self.title, 1):
+            positions.setdefault(term, []).append(f"{position}{_LABELS[Part.TITLE]}")
+        for position, term in enumerate(self.body, len(self.title) + _TITLE_BODY_GAP):
+            positions.setdefault(term, []).append(str(position))
+        # PostgreSQL stores no more positions of one term.
+        return " ".join(f"'{_OWNER}/{term}':{','.join(at[:255])}" for term, at in positions.items())
+
+
+class Document(Struct, frozen=True):
+    """An entry, and what is indexed of it."""
+
+    entry_id: int
+    user_id: int
+    text: IndexedText
+
     @property
     def owner(self) -> str:
         """The prefix of its terms."""
-        return f"{self.user_id}{self.group}"
+        return f"{self.user_id}{self.text.group}"
 
 
 # Searching
@@ -533,22 +550,16 @@ def index(db: Write, documents: Sequence[Document]) -> None:
         _remove(db, _select_by_id, ids=[document.entry_id for document in documents])
         db.run_many(
             _add_terms,
-            [_fts_row(document.entry_id, document.owner, document.title, document.body) for document in documents],
-        )
-        db.run_many(_add_document, [_document_row(document) for document in documents])
-    else:
-        db.run_many(
-            _set_vector,
             [
-                {
-                    "entry": document.entry_id,
-                    "user": document.user_id,
-                    "vector": _vector(document),
-                    "word_count": len(document.body),
-                }
+                _fts_row(document.entry_id, document.owner, document.text.title, document.text.body)
                 for document in documents
             ],
         )
+        db.run_many(_add_document, [_document_row(document) for document in documents])
+    else:
+        users, ids = ([getattr(document, name) for document in documents] for name in ("user_id", "entry_id"))
+        db.run(_delete_vectors, users=sorted(set(users)), ids=ids)
+        insert_rows(db, search_vectors, [_vector_row(document) for document in documents])
 
 
 def has_deleted(db: Read) -> bool:
@@ -613,12 +624,8 @@ _select_deleted_ids = (
 )
 _delete_documents = delete(search_documents).where(search_documents.c.id.in_(bindparam("ids", expanding=True)))
 
-_vector_parameter = cast(bindparam("vector", type_=Text), TSVECTOR)
-_set_vector = upsert(search_vectors, ["entry_id"], update=["words", "word_count"]).values(
-    entry_id=bindparam("entry"),
-    user_id=bindparam("user"),
-    words=_vector_parameter,
-    word_count=bindparam("word_count"),
+_delete_vectors = delete(search_vectors).where(
+    in_list(search_vectors.c.user_id, "users"), in_list(search_vectors.c.entry_id, "ids")
 )
 
 
@@ -643,25 +650,21 @@ def _fts_row(entry_id: int, owner: str, title: Sequence[str], body: Sequence[str
 
 
 def _document_row(document: Document) -> dict[str, Any]:
-    words = f"{' '.join(document.title)}\n{' '.join(document.body)}"
+    text = document.text
+    words = f"{' '.join(text.title)}\n{' '.join(text.body)}"
     ids = {"id": document.entry_id, "entry_id": document.entry_id, "user_id": document.user_id}
-    return ids | {"language": document.group, "words": words, "word_count": len(document.body)}
+    return ids | {"language": text.group, "words": words, "word_count": len(text.body)}
+
+
+def _vector_row(document: Document) -> dict[str, Any]:
+    text = document.text
+    ids = {"entry_id": document.entry_id, "user_id": document.user_id}
+    return ids | {"words": text.vector.replace(_OWNER, document.owner), "word_count": len(text.body)}
 
 
 def _prefixed(owner: str, terms: Sequence[str]) -> str:
     """Return a text for FTS5 such as `7/rain 7/tomorrow`."""
     return f"{owner}/" + f" {owner}/".join(terms) if terms else ""
-
-
-def _vector(document: Document) -> str:
-    """Return a tsvector such as `'7/rain':1A,4 '7/tomorrow':2A`, where A marks the title."""
-    positions: dict[str, list[str]] = {}
-    for position, term in enumerate(document.title, 1):
-        positions.setdefault(term, []).append(f"{position}{_LABELS[Part.TITLE]}")
-    for position, term in enumerate(document.body, len(document.title) + _TITLE_BODY_GAP):
-        positions.setdefault(term, []).append(str(position))
-    # PostgreSQL stores no more positions of one term.
-    return " ".join(f"'{document.owner}/{term}':{','.join(at[:255])}" for term, at in positions.items())
 
 
 # Checking

@@ -283,6 +283,22 @@ def test_a_search_does_not_find_entries_of_other_users(database: Database) -> No
         assert person.titles("-sun") == [f"Rain for {person.user_id}"]
 
 
+@pytest.mark.parametrize("kept", [1 << 20, 0])
+def test_users_with_equal_texts_find_their_own_entry(
+    database: Database, monkeypatch: pytest.MonkeyPatch, kept: int
+) -> None:
+    monkeypatch.setattr("tidings.storage.entries.search_index.MAX_KEPT_CHARACTERS", kept)
+    people = [FeedFixture.create(database) for _ in range(3)]
+    for person in people:
+        person.add(ready("News", "<p>late rain</p>"), ready("News", "<p>späte Häuser</p>", language="de"))
+    index(database)
+
+    for person in people:
+        assert (person.total("news"), person.total('"late rain"'), person.total("rain late")) == (2, 1, 1)
+        # Its stem is one of German only.
+        assert person.total("haus") == 1
+
+
 def test_a_search_catches_up_for_its_own_user_only(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tidings.services.entries.search_index.CATCH_UP_TIMEOUT_S", 60)
     alice, bob = FeedFixture.create(database), FeedFixture.create(database)

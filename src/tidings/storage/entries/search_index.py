@@ -9,6 +9,7 @@ that writes entries only adds rows to `search_pending`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from sqlalchemy import bindparam, delete, exists, select
 
@@ -17,10 +18,14 @@ from tidings.content.search import MAX_TITLE_TERMS, group_of, parse_query, terms
 from tidings.content.search_expressions import Expression, expression_of, holds_for_nothing
 from tidings.engine import full_text, statements
 from tidings.engine.database import Read, Row, Write, is_distributed
-from tidings.engine.full_text import Document, without_index
+from tidings.engine.full_text import Document, IndexedText, without_index
 from tidings.engine.statements import in_group, in_list, upsert
 from tidings.storage.entries.contents import body, has_body, has_shared
 from tidings.storage.schema import entries, entry_contents, search_languages, search_pending, shared_contents
+
+# Terms of the last texts that are kept, about ten times as large as the texts: at most 5 MB.
+KEPT_TEXTS = 32
+MAX_KEPT_CHARACTERS = 16_000
 
 # An existing row is written again: on PostgreSQL this waits for a transaction that is indexing the old text.
 _insert_pending = upsert(search_pending, ["entry_id"], update=["user_id"])
@@ -99,7 +104,7 @@ def index_pending(db: Write, *, limit: int, user_id: int | None = None) -> int:
     ]
     documents = _documents(rows)
     full_text.index(db, documents)
-    languages = sorted({(document.user_id, document.group) for document in documents if document.group})
+    languages = sorted({(document.user_id, document.text.group) for document in documents if document.text.group})
     db.run_many(_insert_language, [{"user_id": user_id, "language": group} for user_id, group in languages])
     missing = set(ids).difference(document.entry_id for document in documents)
     skipped = db.scalars(_select_existing, users=users, ids=sorted(missing)) if missing else []
@@ -147,13 +152,20 @@ def remove_deleted(db: Write, *, limit: int) -> int:
 
 
 def _documents(rows: Iterable[Row]) -> list[Document]:
-    # New entries of a source wait together for all of its subscribers, and taking a body apart is most of the work.
-    bodies: dict[tuple[str, str], list[str]] = {}
+    # Taking a text apart is most of the work, and a batch has those of a source for several subscribers.
+    texts: dict[tuple[str, str, str], IndexedText] = {}
     documents = []
     for row in rows:
-        content, group = row["content"] or "", group_of(row["language"])
-        if (body_terms := bodies.get((content, group))) is None:
-            body_terms = bodies[content, group] = terms(text_of(content), group)
-        title = terms(row["title"], group)[:MAX_TITLE_TERMS]
-        documents.append(Document(row["id"], row["user_id"], title, body_terms, group))
+        text = row["title"], row["content"] or "", group_of(row["language"])
+        if text not in texts:
+            texts[text] = _kept_text(*text) if len(text[1]) <= MAX_KEPT_CHARACTERS else _text(*text)
+        documents.append(Document(row["id"], row["user_id"], texts[text]))
     return documents
+
+
+def _text(title: str, content: str, group: str) -> IndexedText:
+    return IndexedText(terms(title, group)[:MAX_TITLE_TERMS], terms(text_of(content), group), group)
+
+
+# New entries of a source come once for each subscriber, in many batches.
+_kept_text = lru_cache(maxsize=KEPT_TEXTS)(_text)
