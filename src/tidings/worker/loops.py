@@ -41,7 +41,7 @@ class Loop:
 def pause_after(work_s: float, *, is_busy: bool) -> float:
     """Return the pause in seconds after work in the background: at least as long, so that others can write.
 
-    is_busy: whether sources wait to be checked.
+    is_busy: whether sources wait to be checked, or subscribers for their entries.
     """
     return work_s * (BUSY_PAUSE_FACTOR if is_busy else 1)
 

@@ -79,8 +79,10 @@ class Poller:
 
     @property
     def is_busy(self) -> bool:
-        """Whether sources wait for a free slot: claimed ones, or others that a claim had no room for."""
-        return bool(self._queue) or self._was_full
+        """Whether work in the background should wait: sources wait for a free slot, claimed ones or others that a
+        claim had no room for, or many subscribers of one wait for its entries.
+        """
+        return bool(self._queue) or self._was_full or self._claims.is_storing_parts
 
     async def run(self, stop: asyncio.Event) -> None:
         """Run until `stop` is set; then finish running checks within a time limit and release the claims."""

@@ -17,6 +17,7 @@ from tidings.base.times import Instant
 from tidings.domain.accounts.users import User
 from tidings.domain.feeds.feeds import Feed
 from tidings.engine.database import Database
+from tidings.services.polling.run import MAX_FEEDS
 from tidings.storage.feeds import feeds
 from tidings.storage.polling import sources
 from tidings.storage.schema import entries as entry_table
@@ -206,6 +207,24 @@ def test_many_subscribers_cost_one_fetch_and_one_parse(polling: PollingFixture, 
     assert {len(checked[feed_id].new_ids) for feed_id in created} == {5}
     with polling.database.reading() as db:
         assert db.scalar(select(func.count()).select_from(entry_table)) == 200
+
+
+@pytest.mark.parametrize(("subscribers", "is_in_parts"), [(MAX_FEEDS, False), (MAX_FEEDS + 1, True)])
+def test_background_work_waits_while_entries_are_stored_for_many(
+    polling: PollingFixture, site: Publisher, subscribers: int, is_in_parts: bool
+) -> None:
+    url = site.serve("/feed.xml", rss(["Rain"], site.url("/feed.xml")))
+    for number in range(subscribers):
+        polling.subscribe(polling.user(f"user{number}"), url)
+    claims, seen = polling.services.polling.claims, []
+    polling.services.feeds.subscriptions._listeners.entries_stored.append(
+        lambda _db, _stored: seen.append(claims.is_storing_parts)
+    )
+
+    polling.poll()
+
+    assert set(seen) == {is_in_parts}
+    assert not claims.is_storing_parts
 
 
 def test_subscribers_of_a_source_get_its_icon_together(polling: PollingFixture, site: Publisher) -> None:

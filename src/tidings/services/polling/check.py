@@ -40,7 +40,7 @@ from tidings.services.polling import decide
 from tidings.services.polling.full_content import USER_TIMEOUT_S, WORKER_TIMEOUT_S, FullContent
 from tidings.services.polling.lease import Outages
 from tidings.services.polling.page_reader import PageReader, items_gone
-from tidings.services.polling.run import CheckRun, EntryPreparer, Member, Part, batches, failing, parts
+from tidings.services.polling.run import MAX_FEEDS, CheckRun, EntryPreparer, Member, Part, batches, failing, parts
 from tidings.services.polling.store import (
     CheckResult,
     FeedColumns,
@@ -99,6 +99,13 @@ class FeedChecker:
             max_weight=MAX_BYTES,
         )
         self._finishing = Batcher(partial(write_batch, database, partial(finish, listeners=listeners)))
+        # Number of documents with several parts that are being stored.
+        self._in_parts = 0
+
+    @property
+    def is_storing_parts(self) -> bool:
+        """Whether entries are being stored for more feeds of a source than one transaction takes."""
+        return self._in_parts > 0
 
     async def check(self, lease: SourceLease) -> dict[int, CheckResult]:
         """Check a source and return the results by feed id. Each feed gets its next check, and the lease is released.
@@ -151,12 +158,20 @@ class FeedChecker:
             timeout_s = WORKER_TIMEOUT_S if run.lease.worker else USER_TIMEOUT_S
             run.preparer.durations = await self._full_content.durations(run, self._listeners, timeout_s=timeout_s)
         if run.changed:
-            # One after the other: other documents are stored in between.
-            for part in parts(run):
-                await self._documents.add(part)
+            await self._store_parts(run)
         elif feeds and response.links:
             unread = CheckedDocument(run.lease.lead, response)
             await asyncio.to_thread(self._listeners.tell_documents_checked, [unread])
+
+    async def _store_parts(self, run: CheckRun) -> None:
+        """Store the entries of a document, one part after the other: other documents are stored in between."""
+        has_parts = len(run.changed) > MAX_FEEDS
+        self._in_parts += has_parts
+        try:
+            for part in parts(run):
+                await self._documents.add(part)
+        finally:
+            self._in_parts -= has_parts
 
     async def _read_page(self, run: CheckRun) -> None:
         """Read the page of a feed that is made from one: the later steps find it parsed."""

@@ -62,6 +62,10 @@ class RefreshFailed(TidingsError):
 class SourceChecker(Protocol):
     """What claims need of `check.FeedChecker`, which itself needs the outages of this module."""
 
+    @property
+    def is_storing_parts(self) -> bool:
+        """Whether entries are being stored for more feeds of a source than one transaction takes."""
+
     async def check(self, lease: SourceLease) -> dict[int, CheckResult]:
         """Check a source and return the results by feed id."""
 
@@ -97,6 +101,11 @@ class SourceClaims:
     def lease_s(self) -> float:
         """How long a claim lasts unless it is renewed."""
         return self._lease / SECOND
+
+    @property
+    def is_storing_parts(self) -> bool:
+        """As that of `FeedChecker`."""
+        return self._checker.is_storing_parts
 
     def claim(self, worker: str, limit: int, *, is_more: bool = False) -> list[SourceLease]:
         """Claim up to `limit` due sources for the worker, the longest overdue first, and return them.
