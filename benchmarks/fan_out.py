@@ -175,7 +175,7 @@ def _subscribe(database: Database, environment: dict[str, str], origin: str, num
     return own_id
 
 
-def _until_stored(database: Database, own_id: int, pause_s: float = 0.01) -> float:
+def _until_stored(database: Database, own_id: int, pause_s: float = 0.1) -> float:
     """Make the shared feed due. Returns the seconds until it is stored for all."""
     return _until_checked(database, feed_table.c.id != own_id, pause_s)
 
