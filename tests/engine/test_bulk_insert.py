@@ -116,10 +116,10 @@ def test_hashes_are_looked_up_per_feed(database: Database) -> None:
     one.add(rain)
     other.add(wind)
 
+    wanted = {one.feed_id: [rain.hash, wind.hash], other.feed_id: [rain.hash, wind.hash], 10**6: []}
     with database.reading() as db:
-        known = entry_writes.look_up(
-            db, {one.feed_id: [rain.hash, wind.hash], other.feed_id: [rain.hash, wind.hash], 10**6: []}
-        )
+        known = entry_writes.look_up(db, wanted)
+        assert entry_writes.look_up(db, wanted, [one.user_id]) == known
 
     assert {feed_id: set(found.ids) for feed_id, found in known.items()} == {
         one.feed_id: {rain.hash},

@@ -308,7 +308,7 @@ class AccountImport:
         total, done, left_out = content.entry_count, 0, 0
         policy = msgspec.structs.replace(self._policy, new_tab=user.open_external_links_in_new_tab)
         with EntryCleaner(policy, in_process=total > BATCH) as cleaner:
-            for batch in cleaner.each(self._entry_batches(content, targets)):
+            for batch in cleaner.each(self._entry_batches(user.id, content, targets)):
                 left_out += self._store_batch(user.id, batch, targets, report)
                 done += len(batch.known) + len(batch.new)
                 progress(done, total)
@@ -320,12 +320,14 @@ class AccountImport:
                 " Import the archive again when there is room."
             )
 
-    def _entry_batches(self, content: ArchiveContent, targets: dict[int, _Target]) -> Iterator[ArchivedBatch]:
+    def _entry_batches(
+        self, user_id: int, content: ArchiveContent, targets: dict[int, _Target]
+    ) -> Iterator[ArchivedBatch]:
         """Yield all entries of an archive, and which of them the user has now."""
         for entries_ in entry_batches(content.entries()):
             by_feed = _by_feed_and_hash(entries_, targets)
             with self._database.reading() as db:
-                known = entry_writes.look_up(db, by_feed)
+                known = entry_writes.look_up(db, by_feed, [user_id])
             batch = ArchivedBatch([], [])
             for feed_id, by_hash in by_feed.items():
                 for hash_, entry in by_hash.items():
@@ -344,7 +346,7 @@ class AccountImport:
         with self._database.writing() as db:
             room = self._listeners.lock_rooms(db, [user_id], is_exact=True).get(user_id)
             locked = set(counters.lock(db, user_id, by_feed))
-            known = entry_writes.look_up(db, {feed_id: by_feed[feed_id] for feed_id in locked})
+            known = entry_writes.look_up(db, {feed_id: by_feed[feed_id] for feed_id in locked}, [user_id])
             for feed_id in sorted(locked):
                 ids, deleted = known[feed_id].ids, known[feed_id].deleted
                 for hash_, entry in by_feed[feed_id].items():
@@ -394,7 +396,7 @@ class AccountImport:
             by_feed[targets[deletion.feed].id].add(bytes.fromhex(deletion.hash))
         with self._database.writing() as db:
             locked = set(counters.lock(db, user_id, by_feed))
-            known = entry_writes.look_up(db, {feed_id: by_feed[feed_id] for feed_id in locked})
+            known = entry_writes.look_up(db, {feed_id: by_feed[feed_id] for feed_id in locked}, [user_id])
             for feed_id in sorted(locked):
                 missing = by_feed[feed_id] - known[feed_id].ids.keys() - known[feed_id].deleted
                 store.add_deleted(db, user_id, feed_id, sorted(missing), now=self._clock())

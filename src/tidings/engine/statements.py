@@ -376,45 +376,53 @@ def references_planned_once(db: Write) -> Iterator[None]:
 
 
 def select_by_hash(
-    db: Read, statement: str, pairs: Iterable[tuple[int, bytes]], *, names: tuple[str, str] = ("feed_id", "hash")
+    db: Read,
+    statement: str,
+    pairs: Iterable[tuple[int, bytes]],
+    *,
+    names: tuple[str, str] = ("feed_id", "hash"),
+    parameters: Sequence[Any] = (),
 ) -> Sequence[Any]:
     """Run a SELECT that reads pairs of an id and a hash from the table expression `wanted`. names: of its columns.
 
     Pairs instead of two lists, because each feed has hashes of its own. SQLite allows 32,766 parameters.
+    parameters: further ones of the statement, in its order.
     """
     wanted = list(pairs)
     if not wanted:
         return []
     if is_sqlite(db.connection):
         source = f"VALUES {', '.join(['(?, ?)'] * len(wanted))}"
-        parameters: tuple[Any, ...] = tuple(value for pair in wanted for value in pair)
+        values: tuple[Any, ...] = tuple(value for pair in wanted for value in pair)
     else:
         # Arrays as SQL text: the driver would examine each value.
         source = "SELECT * FROM unnest(%s::bigint[], %s::bytea[])"
         feed_ids = ",".join([str(feed_id) for feed_id, _ in wanted])
         hashes = ",".join([f'"\\\\x{hash_.hex()}"' for _, hash_ in wanted])
-        parameters = (f"{{{feed_ids}}}", f"{{{hashes}}}")
+        values = (f"{{{feed_ids}}}", f"{{{hashes}}}")
     with_ = f"WITH wanted ({', '.join(names)}) AS ({source})"
-    return db.connection.exec_driver_sql(f"{with_} {statement}", parameters).all()
+    return db.connection.exec_driver_sql(f"{with_} {statement}", (*values, *parameters)).all()
 
 
-def select_by_date(db: Read, statement: str, wanted: Iterable[tuple[int, int, int]]) -> Sequence[Any]:
+def select_by_date(
+    db: Read, statement: str, wanted: Iterable[tuple[int, int, int]], *, parameters: Sequence[Any] = ()
+) -> Sequence[Any]:
     """Run a SELECT that reads ids of users and feeds, and dates, from the table expression `wanted`.
 
-    Its columns are user_id, feed_id and published_at. Their number is not limited.
+    Its columns are user_id, feed_id and published_at. Their number is not limited. parameters: as of `select_by_hash`.
     """
     rows = list(wanted)
     if not rows:
         return []
-    parameters: tuple[str, ...]
+    values: tuple[str, ...]
     if is_sqlite(db.connection):
         source = "SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?)"
-        parameters = (msgspec.json.encode(rows).decode(),)
+        values = (msgspec.json.encode(rows).decode(),)
     else:
         source = "SELECT * FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[])"
-        parameters = tuple(f"{{{','.join(map(str, column))}}}" for column in zip(*rows, strict=True))
+        values = tuple(f"{{{','.join(map(str, column))}}}" for column in zip(*rows, strict=True))
     with_ = f"WITH wanted (user_id, feed_id, published_at) AS ({source})"
-    return db.connection.exec_driver_sql(f"{with_} {statement}", parameters).all()
+    return db.connection.exec_driver_sql(f"{with_} {statement}", (*values, *parameters)).all()
 
 
 def _bind_values(

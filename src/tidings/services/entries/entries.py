@@ -164,7 +164,7 @@ class Entries:
             by_id = formats.id_hashes(fields.get("external_id", ""), fields["url"])
             hashes = [url_hash(ready.url)] if feed.match_entries_by_url else by_id
             ready = msgspec.structs.replace(ready, hash=hashes[0])
-            known = entry_writes.look_up(db, {feed_id: hashes})[feed_id]
+            known = entry_writes.look_up(db, {feed_id: hashes}, [user.id])[feed_id]
             stored_id = next((known.ids[hash_] for hash_ in hashes if hash_ in known.ids), None)
             if stored_id is not None:
                 status, starred = entry_changes.import_status(fields), fields.get("starred") or None

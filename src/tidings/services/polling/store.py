@@ -72,7 +72,7 @@ def look_up(db: Read, documents: Mapping[int, ParsedFeed], owners: Mapping[int, 
     dates, which may be the same ones, for those that are not stored under these either.
     """
     hashes = {feed_id: [raw_hash(entry) for entry in document.entries] for feed_id, document in documents.items()}
-    known = entry_writes.look_up(db, hashes)
+    known = entry_writes.look_up(db, hashes, owners.values())
     others = {
         feed_id: [
             other
@@ -84,7 +84,7 @@ def look_up(db: Read, documents: Mapping[int, ParsedFeed], owners: Mapping[int, 
         if document.other_hashes
     }
     others = {feed_id: wanted for feed_id, wanted in others.items() if wanted}
-    for feed_id, found in entry_writes.look_up(db, others).items() if others else ():
+    for feed_id, found in entry_writes.look_up(db, others, owners.values()).items() if others else ():
         known[feed_id] |= found
     dates = {
         (owners[feed_id], feed_id): unknown
@@ -265,7 +265,9 @@ def _arriving(
     """Return what arrives with each update, without entries that another check has stored since the look-up, and
     without those that the account has no room for. rooms: by user.
     """
-    known = entry_writes.look_up(db, {update.feed.id: update.new for update in updates})
+    known = entry_writes.look_up(
+        db, {update.feed.id: update.new for update in updates}, [update.feed.user_id for update in updates]
+    )
     arriving = [
         ArrivingEntries(
             user=update.user,

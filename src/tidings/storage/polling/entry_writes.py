@@ -21,7 +21,7 @@ from tidings.domain.entries.entries import EditedEntryField, ReadyEntry, chapter
 from tidings.domain.feeds.feeds import Feed
 from tidings.domain.polling.changes import KnownEntries, StoredEntry, StoredIdentity, is_undated
 from tidings.engine import statements
-from tidings.engine.database import Read, Write
+from tidings.engine.database import Read, Write, is_distributed
 from tidings.engine.statements import in_list, upsert
 from tidings.storage.accounts import change_log
 from tidings.storage.accounts.change_log import CHECK_COLUMNS, Kind
@@ -37,6 +37,16 @@ _SELECT_KNOWN = """
     SELECT wanted.feed_id, wanted.hash, NULL, NULL
     FROM wanted JOIN tombstones ON tombstones.feed_id = wanted.feed_id AND tombstones.hash = wanted.hash
 """
+# For a distributed PostgreSQL, which otherwise looks into the entries of all users.
+_SELECT_KNOWN_OF_USERS = """
+    SELECT wanted.feed_id, wanted.hash, entries.id, entries.fingerprint
+    FROM wanted JOIN entries ON entries.feed_id = wanted.feed_id AND entries.hash = wanted.hash
+    WHERE entries.user_id = ANY (%s::integer[])
+    UNION ALL
+    SELECT wanted.feed_id, wanted.hash, NULL, NULL
+    FROM wanted JOIN tombstones ON tombstones.feed_id = wanted.feed_id AND tombstones.hash = wanted.hash
+    WHERE tombstones.user_id = ANY (%s::integer[])
+"""
 _add_tag = insert(entry_tags)
 _add_enclosure = insert(enclosures)
 
@@ -46,18 +56,24 @@ _INSERT_BATCH = 500
 _LOOK_UP_BATCH = 10_000
 
 
-def look_up(db: Read, hashes: Mapping[int, Iterable[bytes]]) -> dict[int, KnownEntries]:
+def look_up(
+    db: Read, hashes: Mapping[int, Iterable[bytes]], users: Collection[int] | None = None
+) -> dict[int, KnownEntries]:
     """Return which hashes each feed has, as entries or as deleted ones; one statement for all feeds.
 
-    hashes: by feed id. The result is by feed id as well.
+    hashes: by feed id. The result is by feed id as well. users: the feeds' owners; a distributed database asks only the
+    servers with their rows then.
     """
+    statement, parameters = _SELECT_KNOWN, list[list[int]]()
+    if users is not None and is_distributed(db.connection):
+        statement, parameters = _SELECT_KNOWN_OF_USERS, [sorted(set(users))] * 2
     pairs = [(feed_id, hash_) for feed_id, wanted in hashes.items() for hash_ in wanted]
     ids: dict[int, dict[bytes, int]] = {feed_id: {} for feed_id in hashes}
     fingerprints: dict[int, dict[bytes, bytes | None]] = {feed_id: {} for feed_id in hashes}
     deleted: dict[int, set[bytes]] = {feed_id: set() for feed_id in hashes}
     for start in range(0, len(pairs), _LOOK_UP_BATCH):
         for feed_id, hash_, id_, print_ in statements.select_by_hash(
-            db, _SELECT_KNOWN, pairs[start : start + _LOOK_UP_BATCH]
+            db, statement, pairs[start : start + _LOOK_UP_BATCH], parameters=parameters
         ):
             if id_ is None:
                 deleted[feed_id].add(hash_)
@@ -76,6 +92,7 @@ _SELECT_BY_DATE = """
     FROM wanted JOIN entries ON entries.feed_id = wanted.feed_id AND entries.published_at = wanted.published_at
         AND +entries.user_id = wanted.user_id
 """
+_SELECT_BY_DATE_OF_USERS = f"{_SELECT_BY_DATE} WHERE entries.user_id = ANY (%s::integer[])"
 
 
 def of_dates(db: Read, dates: Mapping[tuple[int, int], Iterable[Instant]]) -> dict[int, list[StoredEntry]]:
@@ -85,7 +102,10 @@ def of_dates(db: Read, dates: Mapping[tuple[int, int], Iterable[Instant]]) -> di
     """
     wanted = [(*ids, date) for ids, of_feed in dates.items() for date in sorted(of_feed)]
     found: defaultdict[int, list[StoredEntry]] = defaultdict(list)
-    for row in statements.select_by_date(db, _SELECT_BY_DATE, wanted):
+    statement, parameters = _SELECT_BY_DATE, list[list[int]]()
+    if is_distributed(db.connection):
+        statement, parameters = _SELECT_BY_DATE_OF_USERS, [sorted({user_id for user_id, _ in dates})]
+    for row in statements.select_by_date(db, statement, wanted, parameters=parameters):
         found[row.feed_id].append(StoredEntry(*row))
     return dict(found)
 
