@@ -506,6 +506,11 @@ class Database:
         return 1 if self.is_sqlite else 4
 
     @property
+    def is_distributed(self) -> bool:
+        """Whether rows of users are on several servers, as of the first connection."""
+        return postgresql.is_distributed(self.engine.dialect)
+
+    @property
     def engine(self) -> Engine:
         return self._engines.writer
 

@@ -10,12 +10,14 @@ from structlog.testing import capture_logs
 
 from support.people import PASSWORD
 from tidings.base.errors import Unauthorized
+from tidings.base.times import DAY, MINUTE, Instant
 from tidings.domain.accounts.events import Method, Origin
 from tidings.domain.errors import SignInThrottled
 from tidings.engine.database import Database
 from tidings.services.accounts.authentication import Authentication, Credentials
 from tidings.services.accounts.users import Users
 from tidings.services.clock import system_clock
+from tidings.storage.accounts import users
 
 HOME = "192.0.2.1"
 
@@ -144,3 +146,23 @@ def test_refusals_are_logged_at_a_limited_rate_without_the_password(processes: l
     assert [line["username"] for line in refused] == [*(f"name{number}" for number in range(20)), "alice"]
     assert refused[-1]["address"] == HOME
     assert "hunter22" not in str(lines)
+
+
+def test_the_time_of_the_last_login_is_written_once_in_a_while(database: Database) -> None:
+    """Once a minute; once a day where each server of a distributed database has a copy and writes it."""
+    now = system_clock()
+    times = [now]
+    user = Users(database, system_clock).create("alice", PASSWORD)
+    authentication = Authentication(database, lambda: times[-1])
+    every = DAY if database.is_distributed else MINUTE
+
+    def last_login_after(microseconds: int) -> Instant | None:
+        times.append(Instant(now + microseconds))
+        authentication.verify_alone(credentials(password=PASSWORD))
+        with database.reading() as db:
+            found = users.get(db, user.id)
+        return found.last_login_at if found else None
+
+    assert last_login_after(0) == now
+    assert last_login_after(every) == now
+    assert last_login_after(every + 1) == now + every + 1

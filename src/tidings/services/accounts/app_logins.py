@@ -14,12 +14,17 @@ from msgspec import Struct
 
 from tidings.base.errors import Unauthorized
 from tidings.base.messages import msg
-from tidings.base.times import Instant
 from tidings.domain.accounts.api_passwords import fever_key_digest, password_digest, reader_token
 from tidings.domain.accounts.events import AccountEvent, EventKind, Method, Origin
 from tidings.domain.accounts.users import User
 from tidings.engine.database import Database, Read
-from tidings.services.accounts.authentication import WRITE_LOGIN_EVERY, WRONG_PASSWORD, Authentication, Credentials
+from tidings.services.accounts.authentication import (
+    WRONG_PASSWORD,
+    Authentication,
+    Credentials,
+    is_due,
+    is_login_due,
+)
 from tidings.services.accounts.server_secret import ServerSecret
 from tidings.services.clock import Clock
 from tidings.services.listeners import Listeners
@@ -152,12 +157,13 @@ class AppLogins:
     def _record_use(self, user: User, password: ApiPassword | None, origin: Origin | None = None) -> None:
         """Store the time of the last use, at most once a minute. origin: of a sign-in."""
         now = self._clock()
-        login_due = _is_due(user.last_login_at, now)
-        password_due = password is not None and _is_due(password.last_used_at, now)
+        login_due = is_login_due(self._database, user, now)
+        password_due = password is not None and is_due(password.last_used_at, now)
         if not login_due and not password_due:
             return
         with self._database.writing() as db:
-            users.set_last_login(db, user.id, now)
+            if login_due:
+                users.set_last_login(db, user.id, now)
             if password is not None:
                 api_passwords.set_last_used(db, password.user_id, password.id, now)
             if password is not None and origin is not None:
@@ -165,10 +171,6 @@ class AppLogins:
                     db,
                     AccountEvent.of(EventKind.SIGNED_IN, user, at=now, origin=origin, detail=password.name),
                 )
-
-
-def _is_due(last: Instant | None, now: Instant) -> bool:
-    return last is None or now - last > WRITE_LOGIN_EVERY
 
 
 def _is_same(token: str, digits: str) -> bool:

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from tidings.base.errors import Unauthorized
 from tidings.base.messages import msg
-from tidings.base.times import MINUTE, SECOND, Instant
+from tidings.base.times import DAY, MINUTE, SECOND, Instant
 from tidings.domain.accounts.events import MAX_ADDRESS, AccountEvent, EventKind, Method, Origin, printable
 from tidings.domain.accounts.rights import ALL_RIGHTS, Rights
 from tidings.domain.accounts.throttle import (
@@ -38,6 +38,8 @@ from tidings.storage.accounts import api_keys, sign_in_failures, users
 from tidings.storage.accounts.api_keys import ApiKeyCaller
 
 WRITE_LOGIN_EVERY = 1 * MINUTE
+# Where users are copied to several servers, each server writes the time, and nobody else's at the same moment.
+WRITE_COPIED_LOGIN_EVERY = 1 * DAY
 
 
 class Credentials(Struct, frozen=True):
@@ -341,15 +343,27 @@ class Authentication:
         The first use is stored before the response, because a client relies on it.
         """
         now = self._clock()
-        login_due = user.last_login_at is None or now - user.last_login_at > WRITE_LOGIN_EVERY
-        key_due = key is not None and (key.last_used_at is None or now - key.last_used_at > WRITE_LOGIN_EVERY)
+        login_due = is_login_due(self._database, user, now)
+        key_due = key is not None and is_due(key.last_used_at, now)
         if not login_due and not key_due:
             return user
         with self._database.writing() as db:
-            users.set_last_login(db, user.id, now)
+            if login_due:
+                users.set_last_login(db, user.id, now)
             if key is not None:
                 api_keys.set_last_used(db, user.id, key.id, now, printable(address, MAX_ADDRESS))
             return users.get(db, user.id) or user
+
+
+def is_due(last: Instant | None, now: Instant) -> bool:
+    """Return whether to write a time of last use, which is written at most once a minute."""
+    return last is None or now - last > WRITE_LOGIN_EVERY
+
+
+def is_login_due(database: Database, user: User, now: Instant) -> bool:
+    """Return whether to write the time of a user's last login."""
+    every = WRITE_COPIED_LOGIN_EVERY if database.is_distributed else WRITE_LOGIN_EVERY
+    return user.last_login_at is None or now - user.last_login_at > every
 
 
 NO_CREDENTIALS = msg(
