@@ -43,8 +43,11 @@ _SET_FOR_TRANSACTION = "; ".join(f"SET LOCAL {name} = {value}" for name, value i
 # than the statement. Not where an earlier version divided tables into partitions: such a plan would open all of them.
 _PLAN_ONCE = "plan_cache_mode = force_generic_plan"
 _PLAN_EACH_TIME = f"plan_cache_mode = {_SETTINGS['plan_cache_mode']}"
-# A transaction that has read several shards of a node over several connections may not write a copied table.
-_ONE_CONNECTION = "citus.multi_shard_modify_mode TO 'sequential'"
+# Of a distributed one. A transaction that has read several shards of a node over several connections may not write a
+# copied table. A node that vanished without a word is waited for as long as the server itself.
+_OF_NODES = {"citus.multi_shard_modify_mode": "'sequential'", "citus.node_connection_timeout": "'5s'"}
+_SET_OF_NODES_FOR_SESSION = "; ".join(f"SET {name} = {value}" for name, value in _OF_NODES.items())
+_SET_OF_NODES_FOR_TRANSACTION = "; ".join(f"SET LOCAL {name} = {value}" for name, value in _OF_NODES.items())
 _READ_ONLY = "25006"
 
 
@@ -126,14 +129,14 @@ class PostgresPool:
         else:
             connection.execute(_SET_FOR_SESSION)
             if dialect.is_distributed:
-                connection.execute(f"SET {_ONE_CONNECTION}")
+                connection.execute(_SET_OF_NODES_FOR_SESSION)
         connection.commit()
 
     def _begin(self, connection: Connection) -> None:
         if self.is_pooled and connection.get_execution_options().get("isolation_level") != "AUTOCOMMIT":
             connection.exec_driver_sql(_SET_FOR_TRANSACTION)
             if is_distributed(connection.dialect):
-                connection.exec_driver_sql(f"SET LOCAL {_ONE_CONNECTION}")
+                connection.exec_driver_sql(_SET_OF_NODES_FOR_TRANSACTION)
 
     # `pool_pre_ping` would cost one more round trip for every checkout, even of connections used a moment ago.
     def _ping_idle(self, connection: Any, record: ConnectionPoolEntry, _proxy: Any) -> None:

@@ -6,13 +6,12 @@ from collections.abc import Collection, Iterable
 from typing import Any, cast
 
 from sqlalchemy import bindparam, delete, func, insert, select, update
-from sqlalchemy.exc import DBAPIError
 
 from tidings.base.text import sort_key
 from tidings.base.times import Instant
 from tidings.domain.accounts.users import User, normalize_username
-from tidings.engine import errors
-from tidings.engine.database import Read, Write, columns, is_distributed
+from tidings.engine import nodes
+from tidings.engine.database import Read, Write, columns
 from tidings.engine.statements import in_list, references_planned_once
 from tidings.storage.accounts import change_log
 from tidings.storage.accounts.change_log import Kind
@@ -108,16 +107,9 @@ def change(db: Write, user_id: int, **values: Any) -> None:
 
 
 def set_last_login(db: Write, user_id: int, moment: Instant) -> None:
-    if not is_distributed(db.connection):
+    """Set the time of the last login, unless a server of a distributed database is down: users are copied to each."""
+    if nodes.do_all_answer(db):
         db.run(_set_last_login, user=user_id, moment=moment)
-        return
-    # Users are copied to each server. While one of them is down nobody could sign in otherwise.
-    try:
-        with db.connection.begin_nested():
-            db.run(_set_last_login, user=user_id, moment=moment)
-    except DBAPIError as error:
-        if errors.cause_of(error) is None:
-            raise
 
 
 def remove(db: Write, user_id: int) -> bool:

@@ -18,7 +18,7 @@ from msgspec import Struct
 from sqlalchemy import ColumnElement, and_, bindparam, case, delete, exists, func, null, select, true, update
 
 from tidings.domain.entries.entries import EditedEntryField
-from tidings.engine import statements
+from tidings.engine import nodes, statements
 from tidings.engine.columns import CompressedText
 from tidings.engine.database import Read, Write, is_distributed
 from tidings.engine.statements import in_list
@@ -139,7 +139,8 @@ def share(db: Write, arriving: Iterable[FeedContent]) -> dict[FeedContent, int]:
     """Store contents of sources that several feeds show, once for each source. Return their ids.
 
     What is missing from the result is stored with its entry: short contents, those of a source that only one feed has
-    ever shown, and those of a source whose contents another transaction stores at this moment.
+    ever shown, those of a source whose contents another transaction stores at this moment, and all of them while a
+    server of a distributed database does not answer, since contents are copied to each.
     """
     long = [one for one in arriving if len(one.content) >= MIN_SHARED_SIZE]
     if not long:
@@ -147,7 +148,7 @@ def share(db: Write, arriving: Iterable[FeedContent]) -> dict[FeedContent, int]:
     users, ids = sorted({one.user_id for one in long}), sorted({one.feed_id for one in long})
     source_of: dict[int, int] = dict(db.tuples(_select_shared_sources, users=users, feeds=ids))
     found = {(source_of[one.feed_id], one.content) for one in long if one.feed_id in source_of}
-    stored = _stored(db, found)
+    stored = _stored(db, found) if nodes.did_all_answer(db) else {}
     return {one: stored[content] for one in long if (content := (source_of.get(one.feed_id, 0), one.content)) in stored}
 
 

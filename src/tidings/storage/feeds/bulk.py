@@ -90,7 +90,7 @@ def _set_enabled(db: Write, user_id: int, feed_ids: list[int], *, now: Instant |
             db.run(_disable, user=user_id, ids=feed_ids)
         else:
             db.run(_enable, user=user_id, ids=feed_ids, now=now)
-        sources.touch_sources(db, sources.of_feeds(db, feed_ids))
+        sources.touch_sources(db, sources.of_feeds(db, feed_ids, user_id))
     return len(feed_ids)
 
 
@@ -102,7 +102,7 @@ def set_interval(db: Write, user_id: int, minutes: int, next_checks: Mapping[int
     ]
     db.run_many(_set_interval, rows)
     change_log.note(db, user_id, Kind.FEED, next_checks)
-    sources.touch_sources(db, sources.of_feeds(db, next_checks))
+    sources.touch_sources(db, sources.of_feeds(db, next_checks, user_id))
 
 
 def forget_documents(db: Write, user_id: int) -> None:
@@ -114,7 +114,7 @@ def forget_documents(db: Write, user_id: int) -> None:
 def remove(db: Write, user_id: int, feed_ids: Sequence[int]) -> int:
     """Delete feeds with their entries and tombstones. Returns how many."""
     owned = db.scalars(_lock, user=user_id, ids=list(feed_ids))
-    source_ids = sources.of_feeds(db, owned)
+    source_ids = sources.of_feeds(db, owned, user_id)
     distribution.clear_references(db, feeds, user_id, owned)
     with references_planned_once(db):
         count = db.run(_delete, user=user_id, ids=owned)

@@ -362,7 +362,7 @@ def _update_source(db: Write, user_id: int, feed_id: int) -> None:
     feed = get(db, user_id, feed_id)
     if feed is None:
         return
-    before = sources.of_feeds(db, [feed_id])
+    before = sources.of_feeds(db, [feed_id], user_id)
     values = msgspec.structs.asdict(feed)
     (values["own_bridge"],) = own_bridges.are_fetched(db, user_id, [values])
     after = sources.ensure_sources(db, [values])
@@ -376,12 +376,12 @@ def follow_bridges(db: Write, user_id: int) -> None:
     ids = db.scalars(_select_bridged_ids, user=user_id)
     if not ids:
         return
-    sources.lock_feeds(db, ids)
+    sources.lock_feeds(db, ids, user_id)
     bridged = get_many(db, user_id, ids)
     rows = [msgspec.structs.asdict(feed) for feed in bridged]
     for row, is_own in zip(rows, own_bridges.are_fetched(db, user_id, rows), strict=True):
         row["own_bridge"] = is_own
-    before = sources.of_feeds(db, ids)
+    before = sources.of_feeds(db, ids, user_id)
     after = sources.ensure_sources(db, rows)
     db.run_many(
         _set_source,
@@ -410,7 +410,7 @@ def set_icons(db: Write, owned: Collection[tuple[int, int]], *, icon_id: int | N
 
 def remove(db: Write, user_id: int, feed_id: int) -> bool:
     """Delete a feed with its entries and tombstones. Returns False if the user has no such feed."""
-    source_ids = sources.of_feeds(db, [feed_id])
+    source_ids = sources.of_feeds(db, [feed_id], user_id)
     distribution.clear_references(db, feeds, user_id, [feed_id])
     with references_planned_once(db):
         is_removed = db.run(delete(feeds).where(feeds.c.user_id == user_id, feeds.c.id == feed_id)) > 0

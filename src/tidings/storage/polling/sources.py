@@ -9,21 +9,24 @@ A claim is a lease: when a worker dies, its claims expire, and other workers che
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any, TypeVar
 
-from sqlalchemy import bindparam, delete, exists, false, func, or_, select, text, true, update
+from sqlalchemy import Select, bindparam, delete, exists, false, func, or_, select, text, true, update
 
 from tidings.base.times import Instant
 from tidings.domain.feeds.feeds import Feed
 from tidings.domain.polling.shared_sources import SourceLease, counted_host, fetch_key
-from tidings.engine import statements
+from tidings.engine import nodes, statements
 from tidings.engine.database import Read, Write, columns, is_distributed
 from tidings.engine.statements import in_list, upsert
 from tidings.storage.accounts import change_log
 from tidings.storage.accounts.change_log import Kind
 from tidings.storage.polling import host_limits
 from tidings.storage.schema import feeds, hosts, sources
+
+T = TypeVar("T")
 
 # The update locks an existing row, so that no cleanup deletes the source before its feed is written.
 _get_or_add = upsert(sources, ["fetch_key"], update=["host"]).returning(
@@ -43,17 +46,25 @@ _lock = select(sources.c.id).where(_is_listed).order_by(sources.c.id).with_for_u
 _earliest = select(func.min(feeds.c.next_check_at)).where(feeds.c.disabled == false())
 _earliest_check = _earliest.where(feeds.c.source_id == sources.c.id).scalar_subquery()
 _set_next_check = update(sources).where(_is_listed).values(next_check_at=_earliest_check)
-# Where feeds are on other servers than sources, one statement cannot read and write both.
-_select_earliest = _earliest.where(feeds.c.source_id == bindparam("source"))
+# Where feeds are on other servers than sources, one statement cannot read and write both. All servers are asked.
+_select_earliest = (
+    select(feeds.c.source_id, func.min(feeds.c.next_check_at))
+    .where(feeds.c.disabled == false(), in_list(feeds.c.source_id, "ids"))
+    .group_by(feeds.c.source_id)
+)
 _set_known_check = (
     update(sources).where(sources.c.id == bindparam("source")).values(next_check_at=bindparam("earliest"))
 )
+# Of one shard. A source may have a million feeds, but each user only a few.
+_OWNERS = "SELECT string_agg(DISTINCT CAST(user_id AS text), ',') FROM %s WHERE source_id = ANY ('{ids}')"
+_is_of_listed = in_list(feeds.c.user_id, "users")
 _select_by_feeds = select(feeds.c.source_id).where(in_list(feeds.c.id, "ids")).distinct()
+_select_by_feeds_of_users = _select_by_feeds.where(_is_of_listed)
 # All transactions that lock many feeds do it in the order of ids, or they would wait for each other.
 _lock_feeds = select(feeds.c.id).where(in_list(feeds.c.id, "ids")).order_by(feeds.c.id).with_for_update()
 _lock_undue = _lock.where(sources.c.next_check_at.is_(None))
 _delete = delete(sources).where(_is_listed)
-_select_owners = select(feeds.c.id, feeds.c.user_id).where(in_list(feeds.c.id, "ids"))
+_select_owners = select(feeds.c.user_id).where(in_list(feeds.c.id, "ids"))
 _lock_owned = _lock_feeds.where(in_list(feeds.c.user_id, "users"))
 
 
@@ -70,7 +81,8 @@ def ensure_sources(db: Write, rows: Sequence[Mapping[str, Any]]) -> list[int]:
     # When the second feed comes, the contents that the first one has are shared.
     if alone := sorted(id_ for _, id_, is_shared in found if not is_shared):
         known, times = {row.get("id") for row in rows}, Counter(ids[key] for key in keys)
-        others = {source_id for source_id, feed_id in db.tuples(_select_shown, ids=alone) if feed_id not in known}
+        shown, _ = _of_sources(db, db.tuples, _select_shown, alone)
+        others = {source_id for source_id, feed_id in shown if feed_id not in known}
         if several := [id_ for id_ in alone if id_ in others or times[id_] > 1]:
             db.run(_begin_sharing, ids=several)
     return [ids[key] for key in keys]
@@ -84,12 +96,31 @@ def touch_sources(db: Write, source_ids: Iterable[int]) -> None:
         _update_next_checks(db, ids)
 
 
-def _update_next_checks(db: Write, ids: Iterable[int]) -> None:
+def _update_next_checks(db: Write, ids: Collection[int]) -> None:
     if not is_distributed(db.connection):
         db.run(_set_next_check, ids=ids)
         return
-    rows = [{"source": id_, "earliest": db.scalar(_select_earliest, source=id_)} for id_ in ids]
-    db.run_many(_set_known_check, rows)
+    rows, is_complete = _of_sources(db, db.tuples, _select_earliest, ids)
+    earliest: dict[int, Instant] = dict(rows)
+    known = [id_ for id_ in ids if is_complete or id_ in earliest]
+    db.run_many(_set_known_check, [{"source": id_, "earliest": earliest.get(id_)} for id_ in known])
+
+
+def _of_sources(
+    db: Write, read: Callable[..., Sequence[T]], statement: Select[Any], ids: Iterable[int]
+) -> tuple[Sequence[T], bool]:
+    """Return what a statement reads of the feeds that show these sources, and whether these are all of them.
+
+    read: a method of `db`. While a server does not answer, the feeds of its users are missing.
+    """
+    wanted = sorted(ids)
+    found = nodes.attempt(db, lambda: read(statement, ids=wanted))
+    if found is not None:
+        return found, True
+    owners = nodes.of_answering(db, "feeds", _OWNERS.replace("ids", ",".join(map(str, wanted))))
+    users = sorted({int(user) for some in owners for user in some.split(",")})
+    # With an empty list the database would ask all servers again.
+    return read(statement.where(_is_of_listed), ids=wanted, users=users) if users else [], False
 
 
 def lock_sources(db: Write, ids: list[int]) -> None:
@@ -97,24 +128,30 @@ def lock_sources(db: Write, ids: list[int]) -> None:
     statements.lock_rows(db, _lock, ids=ids)
 
 
-def of_feeds(db: Read, feed_ids: Iterable[int]) -> list[int]:
-    """Return the ids of the sources of feeds."""
+def of_feeds(db: Read, feed_ids: Iterable[int], user_id: int | None = None) -> list[int]:
+    """Return the ids of the sources of feeds. user_id: the owner of all of them, if they have the same."""
+    if user_id is not None and is_distributed(db.connection):
+        return db.scalars(_select_by_feeds_of_users, ids=list(feed_ids), users=[user_id])
     return db.scalars(_select_by_feeds, ids=list(feed_ids))
 
 
 def remove_unused_sources(db: Write, source_ids: Iterable[int]) -> None:
-    """Delete the sources that have no feeds."""
+    """Delete the sources that have no feeds. While a server does not answer, that is not known: all are kept."""
     undue = db.scalars(_lock_undue, ids=sorted(set(source_ids)))
-    if unused := [id_ for id_ in undue if not db.scalars(_select_first_feeds, source=id_, limit=1)]:
+    used = nodes.attempt(db, lambda: {id_ for id_ in undue if db.scalars(_select_first_feeds, source=id_, limit=1)})
+    if used is not None and (unused := [id_ for id_ in undue if id_ not in used]):
         db.run(_delete, ids=unused)
 
 
-def lock_feeds(db: Write, feed_ids: Iterable[int]) -> None:
-    """Lock feeds of any users; later statements see what others committed before."""
+def lock_feeds(db: Write, feed_ids: Iterable[int], user_id: int | None = None) -> None:
+    """Lock feeds; later statements see what others committed before.
+
+    user_id: as in `of_feeds`. Without it they may be of any users.
+    """
     ids = sorted(set(feed_ids))
     if is_distributed(db.connection):
-        owners = dict(db.tuples(_select_owners, ids=ids))
-        for some in statements.lockable_together(db, owners.values()):
+        owners = db.scalars(_select_owners, ids=ids) if user_id is None else [user_id]
+        for some in statements.lockable_together(db, owners):
             db.scalars(_lock_owned, users=some, ids=ids)
     else:
         statements.lock_rows(db, _lock_feeds, ids=ids)
@@ -163,7 +200,7 @@ def make_due(
     if feed_ids is not None:
         conditions.append(feeds.c.id.in_(feed_ids))
     ids = db.scalars(select(feeds.c.id).where(*conditions))
-    set_next_check(db, ids, now)
+    set_next_checks(db, dict.fromkeys(ids, now), user_id)
     if ids:
         # The user has asked for it, and looks for the result.
         change_log.note(db, user_id)
@@ -175,14 +212,18 @@ def set_next_check(db: Write, feed_ids: Iterable[int], moment: Instant) -> None:
     set_next_checks(db, dict.fromkeys(feed_ids, moment))
 
 
-def set_next_checks(db: Write, moments: Mapping[int, Instant]) -> None:
-    """Set when feeds are checked next, by id, and their sources with them."""
+def set_next_checks(db: Write, moments: Mapping[int, Instant], user_id: int | None = None) -> None:
+    """Set when feeds are checked next, by id, and their sources with them. user_id: as in `of_feeds`."""
     if not moments:
         return
-    lock_feeds(db, moments)
+    lock_feeds(db, moments, user_id)
     for moment in set(moments.values()):
-        db.run(_set_next_check_of_feeds, ids=sorted(id_ for id_ in moments if moments[id_] == moment), moment=moment)
-    touch_sources(db, of_feeds(db, moments))
+        ids = sorted(id_ for id_ in moments if moments[id_] == moment)
+        if user_id is not None and is_distributed(db.connection):
+            db.run(_set_next_check_of_users, ids=ids, moment=moment, users=[user_id])
+        else:
+            db.run(_set_next_check_of_feeds, ids=ids, moment=moment)
+    touch_sources(db, of_feeds(db, moments, user_id))
 
 
 _select_due_before = select(feeds.c.id).where(
@@ -194,6 +235,7 @@ _select_due_before = select(feeds.c.id).where(
 )
 _select_due_before_of_users = _select_due_before.where(in_list(feeds.c.user_id, "user_ids"))
 _set_next_check_of_feeds = update(feeds).where(in_list(feeds.c.id, "ids")).values(next_check_at=bindparam("moment"))
+_set_next_check_of_users = _set_next_check_of_feeds.where(_is_of_listed)
 
 
 # Claims
@@ -268,9 +310,11 @@ def claim_due(
     if gap:
         host_limits.close(db, dict.fromkeys(chosen.values(), Instant(now + gap)))
     feeds_by_source: defaultdict[int, list[Feed]] = defaultdict(list)
-    for feed, row in db.joined(Feed, _select_feeds, ids=ids):
+    found, is_complete = _of_sources(db, partial(db.joined, Feed), _select_feeds, ids)
+    for feed, row in found:
         feeds_by_source[row["source_id"]].append(feed)
-    if unused := chosen.keys() - feeds_by_source.keys():
+    # While a server does not answer, its users may have feeds of these sources: the claims expire.
+    if is_complete and (unused := chosen.keys() - feeds_by_source.keys()):
         release(db, unused, worker)
         remove_unused_sources(db, unused)
     return [SourceLease(id_, feeds_by_source[id_], worker) for id_ in chosen if id_ in feeds_by_source]
