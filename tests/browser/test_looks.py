@@ -25,6 +25,8 @@ _MISSING: Final = """(field) => {
     return Math.max(0, Math.ceil(missing - 0.5));
 }"""
 
+_IS_LAID_OUT: Final = "(element) => element.checkVisibility()"
+
 
 @pytest.fixture
 def reader(browser: Browser, service: RunningService, alice: Person) -> Iterator[Reader]:
@@ -84,6 +86,24 @@ def test_titles_of_one_line_are_targets_of_24_pixels_and_take_no_room_for_it(
     page = reader.go("/unread")
     assert edges(page.locator(".row-title a"), "height") == [25]
     assert edges(page.locator(".row-title"), "height") == [21]
+
+
+def test_buttons_of_a_row_have_their_icons_where_they_are_seen(reader: Reader, alice: Person, site: Publisher) -> None:
+    alice.has_feed(site, ["Rain"])
+    page = reader.go("/unread")
+    row = page.locator("#list .row")
+    # Their names are there all the time.
+    star, icon = row.get_by_role("button", name="Star"), row.locator("button[name=star] svg")
+    sizes = edges(star, "width"), edges(star, "height")
+    assert not icon.evaluate(_IS_LAID_OUT)
+
+    row.hover()
+    assert icon.evaluate(_IS_LAID_OUT)
+    assert (edges(star, "width"), edges(star, "height")) == sizes
+    page.mouse.move(0, 0)
+    assert not icon.evaluate(_IS_LAID_OUT)
+    star.focus()
+    assert icon.evaluate(_IS_LAID_OUT)
 
 
 def test_choices_have_one_height(reader: Reader) -> None:
