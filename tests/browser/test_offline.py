@@ -33,6 +33,9 @@ async () => {
 }
 """
 _ROUTE = "performance.getEntriesByType('navigation')[0].workerMatchedSourceType ?? null"
+_STYLE_ROUTE = """
+performance.getEntriesByType("resource").find((one) => one.name.endsWith(".css")).workerMatchedSourceType ?? null
+"""
 # The list is copied the next time.
 _FORGET_LIST = """
 async (list) => (await caches.open((await caches.keys()).find((name) => name.split(" ").length > 2))).delete(list)
@@ -200,6 +203,27 @@ def test_a_page_is_asked_for_once_and_does_not_wait_for_the_worker(
     # The worker has heard of it, too, when it has asked for its list.
     traveller.wait_for_copies(has_all(["/offline/unread"]))
     assert traveller.network.requests.count(f"GET {path}") == 1
+
+
+def test_styles_of_a_page_do_not_wait_for_the_worker_and_those_of_copies_are_kept(
+    traveller: Traveller, alice: Person, site: Publisher
+) -> None:
+    alice.has_feed(site, ["Rain"])
+    page = traveller.go("/unread")
+    traveller.wait_for_copies(has_all(copies_of(alice)))
+    page.reload()
+    # Nothing in browsers without routes.
+    assert page.evaluate(_STYLE_ROUTE) in ("network", None)
+
+    traveller.network.cut()
+    page.context.new_cdp_session(page).send("Network.clearBrowserCache")
+
+    # A copy, and the page in place of what is not kept.
+    for path, text in (("/unread", "Offline, saved"), ("/feeds", "No connection")):
+        traveller.go(path)
+        expect(page.locator("main")).to_contain_text(text)
+        page.wait_for_load_state()
+        assert page.evaluate("document.styleSheets[0].cssRules.length")
 
 
 def test_copies_wait_for_pages_that_readers_wait_for(traveller: Traveller, alice: Person, site: Publisher) -> None:

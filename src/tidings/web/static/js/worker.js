@@ -10,7 +10,6 @@ const SHELL = `tidings ${SCOPE}`;
 const PREFIX = `${SHELL} `;
 const OFFLINE = `${SCOPE}offline`;
 const LIST = "offline/unread";
-const STARRED = "offline/starred";
 const LISTS = /^(?:unread|starred|(?:feeds|categories|labels)\/\d+)$/;
 const MAX_LISTS = 20;
 // Of articles.
@@ -23,8 +22,6 @@ const PICTURE_BYTES = 500_000;
 const FRESH_MS = 60_000;
 // Copies wait for so long after a page, or a part of one, was asked for: the reader waits for that.
 const QUIET_MS = 1_000;
-// What a reverse proxy answers while the service is away.
-const AWAY = [502, 503, 504];
 const ENTRY =
   /^(?:unread(?:\/entry)?|starred|history|shared|tagged|search|entries|(?:feeds|categories|labels)\/\d+\/entries)\/(\d+)$/;
 const COPY = /^offline\/\d+$/;
@@ -35,7 +32,7 @@ const filesOf = (html) => [...new Set([...html.matchAll(FILE)].map((found) => fo
 const isPicture = (file) => file.startsWith("proxy/");
 // The name of the cache that the last page stated; "" when nothing may be kept, undefined when the worker has just started.
 let current;
-let syncing = null;
+let syncing;
 let askedAt = -QUIET_MS;
 
 // Returns undefined for what is no page of ours.
@@ -115,7 +112,7 @@ async function update() {
   const html = await keep(LIST);
   if (!html) return;
   const unread = articlesOf(html);
-  const others = articlesOf(await keep(STARRED));
+  const others = articlesOf(await keep("offline/starred"));
   const cache = await caches.open(current);
   const paths = (await cache.keys()).map(({ url }) => url.slice(SCOPE.length));
   const lists = paths.filter((path) => OPENED_LIST.test(path));
@@ -153,7 +150,8 @@ async function load(event, path) {
   try {
     const response = (await event.preloadResponse) ?? (await fetch(event.request));
     const name = nameOf(response);
-    if (name === undefined && AWAY.includes(response.status)) throw response;
+    // What a reverse proxy answers while the service is away.
+    if (name === undefined && [502, 503, 504].includes(response.status)) throw response;
     event.waitUntil(note(name, copy, isNavigation));
     return response;
   } catch {
@@ -166,15 +164,16 @@ async function load(event, path) {
 }
 
 // Where browsers have routes, pages and static files come from the network and do not wait for this worker. It hears of
-// them all the same, and answers when the network does not, or with an error.
-const addRoutes = (event) =>
-  event.addRoutes?.({
-    condition: { or: [{ requestMode: "navigate" }, { urlPattern: { pathname: `${ROOT}static/*` } }] },
-    source: "race-network-and-fetch-handler",
-  });
+// them all the same, and answers when the network does not, or with an error. Not of the style sheets of pages, for which
+// the first paint waits: those of copies have a query.
+const assets = (name, search) => ({ urlPattern: { pathname: `${ROOT}static/${name}`, search } });
+const ROUTES = [
+  { condition: assets("*.css", ""), source: "network" },
+  { condition: { or: [{ requestMode: "navigate" }, assets("*")] }, source: "race-network-and-fetch-handler" },
+];
 
 addEventListener("install", (event) => {
-  event.waitUntil(Promise.all([addRoutes(event), cacheOfflinePage()]).then(() => skipWaiting()));
+  event.waitUntil(Promise.all([event.addRoutes?.(ROUTES), cacheOfflinePage()]).then(() => skipWaiting()));
 });
 addEventListener("activate", (event) => {
   event.waitUntil(Promise.all([clients.claim(), registration.navigationPreload?.enable(), caches.delete("tidings")]));
