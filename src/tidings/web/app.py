@@ -153,7 +153,7 @@ class Pages(Surface[RequestContext]):
         if endpoint.method == "POST":
             if form_error := self._form_error(call) or call.request.body_error:
                 raise form_error
-            if not security.is_valid_token(form_field(context, security.TOKEN_FIELD), context.csrf):
+            if not context.accepts_token(form_field(context, security.TOKEN_FIELD)):
                 raise Forbidden(msg("This form is too old. Nothing was changed: open the page again, then repeat."))
 
     def refuse(self, request: Request) -> Response:  # noqa: ARG002

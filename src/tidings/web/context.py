@@ -84,6 +84,12 @@ class SiteConfig(Struct, frozen=True):
         """Return the value of one of our cookies, "" if it was not sent. name: one of the names in `cookies`."""
         return request.cookies.get(cookies.cookie_name(name, self.base_path, is_secure=self.is_secure), "")
 
+    def cookies_like(self, request: Request, name: str) -> dict[str, str]:
+        """Return our cookies whose names begin with a name, without the prefix that browsers enforce."""
+        prefix = cookies.cookie_name("", self.base_path, is_secure=self.is_secure)
+        begin = prefix + name
+        return {key.removeprefix(prefix): value for key, value in request.cookies.items() if key.startswith(begin)}
+
 
 class RequestContext:
     """What handlers and templates need of a request; loaded on use. signed_in: None without a session."""
@@ -171,15 +177,32 @@ class RequestContext:
 
     @cached_property
     def csrf(self) -> str:
-        """The CSRF token that every form of this browser must send."""
-        token = self.cookie(cookies.SESSION if self.signed_in else cookies.VISITOR)
-        if not token and not self.signed_in:
-            token = security.new_token()
-            # A script that is led to the sign-in page does not show its form: the cookie would replace that of a tab
-            # which has just opened one. Over plain http, browsers do not say who asks.
-            if self.request.headers.get("sec-fetch-mode", "navigate") == "navigate":
-                self.set_cookie(cookies.VISITOR, token)
+        """The CSRF token that forms of this page send."""
+        if self.signed_in:
+            return security.csrf_token(self.cookie(cookies.SESSION))
+        for token in self._visitor_cookies.values():
+            return security.csrf_token(token)
+        token = security.new_token()
+        # A script that is led to the sign-in page does not show its form. Over plain http, browsers do not say who
+        # asks.
+        if self.request.headers.get("sec-fetch-mode", "navigate") == "navigate":
+            self.set_cookie(f"{cookies.VISITOR}_{token[:8]}", token)
         return security.csrf_token(token)
+
+    def accepts_token(self, sent: str) -> bool:
+        """Return whether a form has a CSRF token of this browser."""
+        if self.signed_in:
+            return security.is_valid_token(sent, self.csrf)
+        return any(security.is_valid_token(sent, security.csrf_token(one)) for one in self._visitor_cookies.values())
+
+    @property
+    def _visitor_cookies(self) -> dict[str, str]:
+        return self.site.cookies_like(self.request, cookies.VISITOR)
+
+    def forget_visitor(self) -> None:
+        """Remove the cookies of the forms of signing in."""
+        for name in self._visitor_cookies:
+            self.set_cookie(name, "", lasts_s=0)
 
     @cached_property
     def sidebar(self) -> Sidebar:

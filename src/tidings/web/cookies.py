@@ -13,7 +13,8 @@ SESSION = "tidings_session"
 PENDING = "tidings_pending"
 # Shows that a user has signed in with this browser before: failed attempts elsewhere do not lock it out.
 KNOWN = "tidings_known"
-# Without a session: the secret that the CSRF token of the sign-in form is derived from.
+# Without a session: begins the names of secrets that the CSRF tokens of sign-in forms are derived from. There are
+# several if pages were opened at the same time: none replaces the others'.
 VISITOR = "tidings_visitor"
 # What the response of an OpenID Connect provider is compared with.
 PROVIDER = "tidings_provider"

@@ -127,5 +127,5 @@ def _begin(
     context.set_cookie(cookies.SESSION, token, lasts_s=None if is_shared else SESSION_LIFETIME // SECOND)
     context.set_cookie(cookies.SHARED, "1" if is_shared else "", lasts_s=None if is_shared else 0)
     context.set_cookie(cookies.KNOWN, browser, lasts_s=cookies.KNOWN_LASTS_S)
-    context.set_cookie(cookies.VISITOR, "", lasts_s=0)
+    context.forget_visitor()
     return Redirect(next_path or "/")

@@ -61,6 +61,20 @@ def test_a_script_that_is_led_to_the_sign_in_page_leaves_the_form_of_another_tab
     assert stranger.sign_in().status == 303
 
 
+def test_sign_in_pages_that_were_opened_at_once_are_all_valid(service: RunningService, alice: Person) -> None:
+    """A browser that restores its tabs asks for all of them before it has a cookie."""
+    tabs = [Visitor(service, alice) for _ in range(3)]
+    for tab in tabs:
+        tab.page("/sign-in")
+    cookies_of_all = {name: value for tab in tabs for name, value in tab.cookies.items()}
+    for tab in tabs:
+        tab.cookies = dict(cookies_of_all)
+        answer = tab.post("/sign-in", username=alice.user.username, password=alice.password)
+        assert answer.status == 303
+        # None of them is left.
+        assert not any(name.startswith(cookies.VISITOR) for name in tab.cookies)
+
+
 @pytest.mark.parametrize(
     ("username", "password"), [("", "x"), ("somebody", ""), ("somebody", "wrong"), ("a\r\nb", "x")]
 )
