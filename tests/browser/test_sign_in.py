@@ -159,6 +159,20 @@ def test_an_account_that_an_administrator_made_begins_as_its_browser_is_set(
     assert (found.language, found.timezone) == ("de_DE", "Asia/Tokyo")
 
 
+def test_who_signs_in_in_one_tab_is_signed_in_in_all(household: Household, visitor: Reader) -> None:
+    alice = household.cast.person("alice")
+    other = visitor.context.new_page()
+    other.goto(f"{household.service.url}/sign-in?next=/starred")
+    visitor.go("/sign-in")
+    fill(visitor, username=alice.user.username, password=PASSWORD)
+    press(visitor, "Sign in")
+
+    # A browser without windows shows all its tabs at the same time.
+    other.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+
+    other.wait_for_url("**/starred")
+
+
 def subscribe(reader: Reader, site: Publisher, path: str) -> None:
     site.serve(path, rss(["News"], site.url(path), title=path))
     reader.go("/feeds/add")

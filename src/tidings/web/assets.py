@@ -50,7 +50,7 @@ STYLES = {
 # The script of all pages with a session.
 SCRIPT = "reading"
 # Scripts of pages that work without a session. They import nothing.
-ALONE = frozenset({"passkeys", "time_zone"})
+ALONE = frozenset({"passkeys", "sign_in"})
 WORKER = "js/worker.js"
 PREFIX = "/static/"
 _TYPES = {
