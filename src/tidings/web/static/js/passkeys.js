@@ -95,6 +95,7 @@ const start = async (form) => {
 };
 
 for (const form of document.querySelectorAll("[data-passkey]")) {
+  form.querySelector("button").disabled = false;
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     if ("PublicKeyCredential" in window) start(form);
