@@ -240,6 +240,12 @@ class Built(Struct, frozen=True):
         """Whether a row has no value, although it is to be stored."""
         return any(_is_blank(self.rows[number]) for number in self.problems)
 
+    @property
+    def lacks_value(self) -> bool:
+        """Whether a row has no value yet, so that nobody knows what will match. Filters may be empty."""
+        blank = [_is_blank(row) for row in self.rows]
+        return any(blank) and (self.language.is_query or not all(blank))
+
 
 def stored(language: Language, prefix: str, text: str) -> Built:
     """Return what a page shows first: rows, or the text if it cannot be read or no row would say it better."""
@@ -483,11 +489,24 @@ def duration(text: str) -> str:
 # What matches
 
 
+def _with_choices(context: RequestContext, built: Built) -> Built:
+    """Return the rows with what their menus show: those whose field was just chosen have no value yet."""
+    rows = []
+    for row in built.rows:
+        choices = _input(context, built.language, row)[1] if _is_blank(row) else []
+        rows.append(replace(row, value=choices[0][0]) if choices else row)
+    if tuple(rows) == built.rows or built.problems:
+        return built
+    built = replace(built, rows=tuple(rows))
+    return replace(built, text=_text(built, [row for row in rows if not _is_blank(row)]))
+
+
 def query_matches(
     context: RequestContext, built: Built, *, feed_id: int | None = None, category_id: int | None = None
 ) -> Matches | None:
-    """Return the stored entries that a query finds; None while it has problems. Raises InvalidInput."""
-    if built.problems:
+    """Return the stored entries that a query finds; None while it cannot be used. Raises InvalidInput."""
+    built = _with_choices(context, built)
+    if built.problems or built.lacks_value:
         return None
     query = context.services.entries.queries.dated(context.caller, built.text)
     filter_ = EntryFilter(query=query, feed_id=feed_id, category_id=category_id)
@@ -498,7 +517,8 @@ def query_matches(
 
 def filter_matches(context: RequestContext, built: Built, *, feed_id: int | None = None) -> Matches | None:
     """Return which of the newest stored entries some filters match; None without usable ones. Raises NotFound."""
-    if not built.text.strip() or built.problems:
+    built = _with_choices(context, built)
+    if not built.text.strip() or built.problems or built.lacks_value:
         return None
     rules = {built.language.setting: built.text}
     found = context.services.feeds.rule_previewer.matching(context.caller, rules, feed_id=feed_id)
