@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
-from browser.readers import Reader, reading, wait_until
+from browser.readers import Reader, held_back, reading, wait_until
 from cli.commands import eventually
 from support.many_feeds import add_feeds
 from support.people import PASSWORD, Person
@@ -90,6 +90,36 @@ def test_a_star_that_could_not_be_set_is_not_sent_after_it_was_taken_back(reader
         star(page, "Sun")
 
     assert starred(alice) == ["Sun"]
+
+
+def test_a_star_that_is_taken_back_at_once_is_sent_before_that(reader: Reader, alice: Person) -> None:
+    page = reader.go("/unread")
+    sent: list[str] = []
+    page.on("request", lambda request: sent.append((request.post_data or "").partition("=")[0]))
+    with held_back(page, "**/entries/marks"):
+        star(page, "Rain")
+        page.locator(".row", has_text="Rain").locator("button[name=unstar]").click()
+        # Marks of other entries do not wait.
+        star(page, "Sun")
+        wait_until(page, lambda: sent.count("star") == 2)
+        assert "unstar" not in sent
+
+    wait_until(page, lambda: "unstar" in sent and starred(alice) == ["Sun"])
+
+
+def test_a_star_set_without_a_connection_is_not_lost_when_the_page_is_left_at_once(
+    reader: Reader, alice: Person
+) -> None:
+    page = reader.go("/unread")
+    reader.context.set_offline(True)
+    # No request has failed when the page is left: Chromium tells offline pages too quickly.
+    page.evaluate("() => (window.fetch = () => new Promise(() => {}), null)")
+    star(page, "Rain")
+    reader.context.set_offline(False)
+
+    reader.go("/starred")
+
+    wait_until(page, lambda: starred(alice) == ["Rain"])
 
 
 def test_an_ended_session_keeps_the_page_and_the_star_is_set_after_signing_in(reader: Reader, alice: Person) -> None:

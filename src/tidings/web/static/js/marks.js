@@ -1,7 +1,7 @@
 // Marks and stars show at once and are sent in the background. A failed change is reverted. Without a connection or a
 // session it is kept in this browser, and sent when there is one again.
 import { base, byId, find, findInArticle, words } from "./page.js";
-import { announce, hasEnded, isExpired, offer } from "./tidings.js";
+import { announce, beforeLeaving, hasEnded, isExpired, offer } from "./tidings.js";
 import { refresh } from "./counts.js";
 import { addPart, withPart } from "./parts.js";
 
@@ -23,16 +23,19 @@ export async function post(url, fields, kept, again = () => post(url, fields).th
   const body = new URLSearchParams(fields);
   body.set("csrf", token());
   body.set("back", (location.pathname + location.search).slice(base.length));
+  // The page may be left before the request fails.
+  if (kept && !navigator.onLine) keep(kept);
   try {
     const answer = await fetch(url, { method: "POST", body, headers: { Accept: "application/json" }, keepalive: true });
     if (answer.ok && answer.headers.get("content-type").startsWith("application/json")) {
       const result = await answer.json();
-      if (!(again === null ? hasEnded(result.to) : isExpired(result.to))) return result;
-      if (kept) keep(kept);
-      return kept ? {} : null;
+      const isLost = again === null ? hasEnded(result.to) : isExpired(result.to);
+      if (kept) (isLost ? keep : forget)(kept);
+      return isLost ? (kept ? {} : null) : result;
     }
     // What a reverse proxy answers while the service is away.
     if (![502, 503, 504].includes(answer.status)) {
+      if (kept) forget(kept);
       announce(words.failed);
       return null;
     }
@@ -59,15 +62,36 @@ function keep(marks) {
   localStorage.setItem(KEPT, JSON.stringify([...keptMarks(), ...marks]));
 }
 
+// Marks of an entry are sent one after the other: the last one counts. By entry, the promise that the next one waits for.
+const sending = new Map();
+const waiting = new Set();
+
+async function inTurn(marks, send) {
+  const ids = marks.map(([, id]) => id);
+  const before = ids.map((id) => sending.get(id)).filter(Boolean);
+  const wait = async () => {
+    waiting.add(marks);
+    await Promise.all(before);
+    waiting.delete(marks);
+    return send();
+  };
+  // Not later than now if there is nothing to wait for: the page may be about to be left.
+  const sent = before.length ? wait() : send();
+  for (const id of ids) sending.set(id, sent);
+  const result = await sent;
+  for (const id of ids) if (sending.get(id) === sent) sending.delete(id);
+  return result;
+}
+beforeLeaving(() => waiting.forEach(keep));
+
 // Send what was kept. The server ignores entries that are gone, or of another user who used this browser.
 async function resend() {
   const marks = keptMarks();
   if (!marks.length) return;
-  localStorage.removeItem(KEPT);
   // It says that there is no connection.
   byId("notice").replaceChildren();
   for (const [name, id] of marks) show(id, name);
-  await post(`${base}/entries/marks`, marks, marks);
+  await inTurn(marks, () => post(`${base}/entries/marks`, marks, marks));
   refresh();
 }
 
@@ -99,7 +123,8 @@ export async function mark(name, ids, isUndo) {
   const marks = ids.map((id) => [name, id]);
   // Without it, what is kept would be sent after this mark.
   forget(marks);
-  const result = await post(`${base}/entries/marks`, isUndo ? [...marks, ["undone", "1"]] : marks, marks);
+  const fields = isUndo ? [...marks, ["undone", "1"]] : marks;
+  const result = await inTurn(marks, () => post(`${base}/entries/marks`, fields, marks));
   if (!result) {
     for (const id of ids) show(id, OTHER[name]);
     if (changes.includes(change)) changes.splice(changes.indexOf(change), 1);
