@@ -321,7 +321,7 @@ def test_no_label_of_the_bar_below_an_article_is_cut(
         reader.set_session(alice)
         page = reader.go(f"/entries/{alice.entries()[0]['id']}")
         labels = page.locator(".bottom button span")
-        expect(labels).to_have_text(["Mark as unread", "Star", "Save"])
+        expect(labels).to_have_text(["Unread", "Starred", "Save"])
         for label in labels.all():
             assert label.evaluate(
                 "one => one.scrollWidth <= one.clientWidth && one.scrollHeight <= one.clientHeight + 1"

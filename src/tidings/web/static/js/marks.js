@@ -107,9 +107,12 @@ export function show(id, name) {
     // In brackets is its key.
     shown.title = shown.title.replace(/^.*?(?= \(|$)/, words[next]);
     shown.classList.toggle("is-on", next === "unstar");
-    shown.querySelector("use").setAttribute("href", `#i-${ICONS[next] ?? next}`);
+    // In the bar of a phone, word and icon of both states are the same.
+    const { ariaPressed } = shown;
+    if (ariaPressed) shown.ariaPressed = String(next === "unstar" || next === "read");
+    if (!ariaPressed || next !== "read") shown.querySelector("use").setAttribute("href", `#i-${ICONS[next] ?? next}`);
     const label = shown.querySelector("span");
-    if (label) label.textContent = next === "unstar" ? words.starred : words[next];
+    if (label && !ariaPressed) label.textContent = next === "unstar" ? words.starred : words[next];
   }
 }
 
