@@ -22,8 +22,8 @@ TESTED = (
     set("jknpovVcCmMfsSdAzrR/+?→←aFwGJK#")
     | {"g u", "g b", "g h", "g f", "g c", "g s", "g g", "Enter", "Esc"}
     | {"Space", "Shift+Space", "PageDown", "PageUp", "Home", "End"}
-    # S in test_sharing, P in test_players.
-    | {"P"}
+    # S in test_sharing, P in test_players, l in test_labels.
+    | {"P", "l"}
 )
 
 

@@ -27,8 +27,7 @@ def test_typing_finds_a_label_and_enter_gives_it(reader: Reader, alice: Person, 
         alice.service.services.entries.labels.create(alice.id, name)
     page = reader.go(f"/unread/{entry['id']}")
     reader.wait_for_part("labels")
-    page.locator("[popovertarget=entry-menu]:visible").first.click()
-    page.get_by_role("button", name="Labels …").click()
+    page.locator("#pane [popovertarget=entry-labels]").click()
     field = page.get_by_label("Find or add a label")
     field.fill("ela")
     expect(page.locator("#entry-labels label.check:visible")).to_have_text(["Élan"])
@@ -38,8 +37,7 @@ def test_typing_finds_a_label_and_enter_gives_it(reader: Reader, alice: Person, 
     # Not in the menu, which the answer closes.
     expect(page.locator("#article .labels").get_by_text("Élan")).to_be_visible()
 
-    page.locator("[popovertarget=entry-menu]:visible").first.click()
-    page.get_by_role("button", name="Labels …").click()
+    page.locator("#pane [popovertarget=entry-labels]").click()
     field.fill("Brand new")
     expect(page.locator("#label-note")).to_have_text("Enter creates the label Brand new.")
     with page.expect_response("**/labels"):
@@ -139,8 +137,7 @@ def test_a_new_label_has_a_colour_of_its_own_unless_another_is_chosen(
     reader.wait_for_part("labels")
 
     def type_name(name: str) -> None:
-        page.locator("[popovertarget=entry-menu]:visible").first.click()
-        page.get_by_role("button", name="Labels …").click()
+        page.locator("#pane [popovertarget=entry-labels]").click()
         page.get_by_label("Find or add a label").fill(name)
 
     colours = page.get_by_role("group", name="Colour of a new label")
@@ -160,6 +157,62 @@ def test_a_new_label_has_a_colour_of_its_own_unless_another_is_chosen(
     expect(page.locator("#article .labels [data-color=teal]")).to_have_text("Bread")
     reader.go("/labels")
     expect(page.locator("form.new select")).to_have_value("yellow")
+
+
+def test_a_click_gives_a_label_at_once(reader: Reader, alice: Person, site: Publisher) -> None:
+    alice.has_feed(site, items=["One"])
+    (entry,) = alice.entries()
+    for name in ("Work", "Later"):
+        alice.service.services.entries.labels.create(alice.id, name)
+    page = reader.go(f"/unread/{entry['id']}")
+    reader.wait_for_part("labels")
+    given = page.locator("#article .labels li")
+    page.locator("#pane [popovertarget=entry-labels]").click()
+    page.locator("#entry-labels").get_by_text("Work").click()
+    expect(given).to_have_text(["Work"])
+    expect(page.locator("#entry-labels")).to_be_hidden()
+    page.locator("#pane [popovertarget=entry-labels]").click()
+    page.locator("#entry-labels").get_by_role("checkbox", name="Work").click()
+    expect(given).to_have_count(0)
+
+
+def test_labels_are_given_with_keys_alone(
+    browser: Browser, service: RunningService, alice: Person, site: Publisher
+) -> None:
+    alice.has_feed(site, items=["Rain", "Snow"])
+    for name in ("Bread", "Later", "Work"):
+        alice.service.services.entries.labels.create(alice.id, name)
+    with reading(browser, service, **SCREENS["wide"]) as reader:
+        reader.set_session(alice)
+        page = reader.go("/unread")
+        reader.press("j")
+        expect(page.locator("#pane h1")).to_have_text("Rain")
+        reader.press("l")
+        field = page.locator("#entry-labels").get_by_label("Find or add a label")
+        expect(field).to_be_focused()
+        # Several, with Space; Enter sends them.
+        for _ in range(2):
+            page.keyboard.press("Tab")
+            expect(page.locator("#entry-labels :focus-visible")).to_have_count(1)
+            page.keyboard.press("Space")
+        page.keyboard.press("Enter")
+        expect(page.locator("#article .labels li")).to_have_text(["Bread", "Later"])
+        # The keys go on from there.
+        reader.press("j")
+        expect(page.locator("#pane h1")).to_have_text("Snow")
+
+    alice.put("/v1/entries", {"entry_ids": [one["id"] for one in alice.entries()], "status": "unread"})
+    with reading(browser, service, viewport={"width": 800, "height": 800}) as reader:
+        reader.set_session(alice)
+        # Of a row, where the list stands alone.
+        page = reader.go("/unread")
+        reader.press("j", "j", "l")
+        dialog = page.locator("dialog.held")
+        expect(dialog.get_by_label("Find or add a label")).to_be_focused()
+        page.keyboard.type("wor")
+        page.keyboard.press("Enter")
+        expect(page.locator(".row-label", has_text="Work")).to_be_visible()
+        expect(page.locator(".row", has_text="Work").get_by_role("link")).to_be_focused()
 
 
 class Finger:
@@ -198,8 +251,8 @@ def test_a_long_touch_on_a_row_gives_labels(
         expect(page.locator("dialog.held")).to_contain_text("Snow")
         assert findings(page) == []
         assert sticking_out(page) == []
-        page.locator("dialog.held").get_by_label("Work").check()
-        page.locator("dialog.held").get_by_role("button", name="Save").click()
+        # Two touches in all.
+        page.locator("dialog.held").get_by_text("Work").tap()
         reader.wait_for_text("Labels saved.")
         expect(row.locator(".row-label")).to_have_text("Work")
         # The article was not opened, and a short touch opens it.

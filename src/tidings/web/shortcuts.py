@@ -53,6 +53,7 @@ GROUPS: Final = (
             "toggle_read_and_go_back": N_("Mark as read or unread, then go to the previous entry"),
             "star": N_("Star"),
             "save": N_("Save"),
+            "labels": N_("Labels"),
             "share": N_("Share by public link"),
             "full_article": N_("Fetch the full article"),
             "attachments": N_("Go to the attachments and back"),

@@ -45,6 +45,7 @@ DEFAULT_SHORTCUTS: Final[Shortcuts] = {
     "toggle_read_and_go_back": ("M",),
     "star": ("f",),
     "save": ("s",),
+    "labels": ("l",),
     "share": ("S",),
     "full_article": ("d",),
     "attachments": ("a",),

@@ -7,6 +7,7 @@ import { before } from "./above.js";
 import { opened, pane, row, save, toggle } from "./marks.js";
 import { LINE_PX, chosen as focused, isStream, more, select } from "./lists.js";
 import { isSplit, open } from "./split_view.js";
+import { withPart } from "./parts.js";
 
 const isSeen = (one) => {
   const { top, bottom } = one.getBoundingClientRect();
@@ -71,6 +72,11 @@ function stepFeed(by) {
   lines.at(at < 0 && by < 0 ? -1 : at + by < 0 ? lines.length : at + by)?.click();
 }
 
+function labels() {
+  if (article()) find("#pane [popovertarget=entry-labels]").click();
+  else if (chosen()) withPart("held", (held) => held.open(chosen()));
+}
+
 // Deleting a feed cannot be undone: the next page asks for confirmation.
 function unsubscribe() {
   if (!feedId()) return;
@@ -125,6 +131,7 @@ const ACTIONS = {
   toggle_read_and_go_back: () => (toggle(current(), "read", "unread"), step(-1)),
   star: () => toggle(current(), "star", "unstar"),
   save: () => current() && save(current()),
+  labels,
   share: () => submit("#share"),
   full_article: () => submit("#full"),
   attachments,

@@ -34,9 +34,19 @@ document.addEventListener("keydown", (event) => {
   target.value = "";
   target.form.requestSubmit();
 });
+// A label that is clicked or touched is given or taken away at once. With the keyboard, Enter sends all that was chosen.
+let isPressed = false;
+document.addEventListener("click", ({ target, detail }) => {
+  if (detail && target.closest?.(".label-form .check")) isPressed = true;
+});
+document.addEventListener("change", ({ target }) => {
+  if (isPressed && target.matches(".label-form [name=label]")) target.form.requestSubmit();
+  isPressed = false;
+});
 // With a finger, the keyboard of the screen would cover the labels.
+export const hasKeyboard = matchMedia("(hover: hover)");
 const focus = ({ target, newState }) => {
-  if (target.id === "entry-labels" && newState === "open" && matchMedia("(hover: hover)").matches)
+  if (target.id === "entry-labels" && newState === "open" && hasKeyboard.matches)
     target.querySelector("[name=new]").focus();
 };
 document.addEventListener("toggle", focus, true);
