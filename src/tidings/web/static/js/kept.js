@@ -1,5 +1,8 @@
+// Copies for reading offline. They show what has been marked since; opening one is a mark to send.
+//
 // A copy of the unread list in place of a feed's list, which is not kept: shows only what is of this feed.
 import { base, byId, find, findAll, words } from "./page.js";
+import { keep, keptMarks, show } from "./marks.js";
 
 const path = location.pathname.slice(base.length);
 const feed = /^\/feeds\/(\d+)$/.exec(path)?.[1];
@@ -17,3 +20,11 @@ if (feed && title && new URL(title.href).pathname !== location.pathname) {
   byId("mark-all")?.remove();
   if (!find("#list .row")) byId("list").textContent = words.offline;
 }
+
+function showMarks() {
+  const { entry } = find("#pane[data-saved][data-entry]:has(button[name=read])")?.dataset ?? {};
+  if (entry && "viewed" in document.documentElement.dataset) keep([["read", entry]]);
+  for (const [name, id] of keptMarks()) show(id, name);
+}
+document.addEventListener("tidings:swapped", showMarks);
+showMarks();

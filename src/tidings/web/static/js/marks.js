@@ -48,7 +48,7 @@ export async function post(url, fields, kept, again = () => post(url, fields).th
 }
 
 const KEPT = `tidings-marks${base}`;
-const keptMarks = () => JSON.parse(localStorage.getItem(KEPT) ?? "[]");
+export const keptMarks = () => JSON.parse(localStorage.getItem(KEPT) ?? "[]");
 
 // A later mark of an entry replaces the earlier one.
 function forget(marks) {
@@ -57,7 +57,7 @@ function forget(marks) {
   if (kept.length) localStorage.setItem(KEPT, JSON.stringify(kept.filter((one) => !isReplaced(one))));
 }
 
-function keep(marks) {
+export function keep(marks) {
   forget(marks);
   localStorage.setItem(KEPT, JSON.stringify([...keptMarks(), ...marks]));
 }
@@ -66,21 +66,19 @@ function keep(marks) {
 const sending = new Map();
 const waiting = new Set();
 
-async function inTurn(marks, send) {
-  const ids = marks.map(([, id]) => id);
-  const before = ids.map((id) => sending.get(id)).filter(Boolean);
-  const wait = async () => {
-    waiting.add(marks);
-    await Promise.all(before);
-    waiting.delete(marks);
-    return send();
-  };
-  // Not later than now if there is nothing to wait for: the page may be about to be left.
-  const sent = before.length ? wait() : send();
-  for (const id of ids) sending.set(id, sent);
-  const result = await sent;
-  for (const id of ids) if (sending.get(id) === sent) sending.delete(id);
-  return result;
+function send(marks, fields = marks) {
+  const now = () => post(`${base}/entries/marks`, fields, marks);
+  const before = marks.map(([, id]) => sending.get(id)).filter(Boolean);
+  // Without one to wait for, now: the page may be about to be left.
+  const sent = before.length ? wait(marks, before).then(now) : now();
+  for (const [, id] of marks) sending.set(id, sent);
+  return sent;
+}
+
+async function wait(marks, before) {
+  waiting.add(marks);
+  await Promise.all(before);
+  waiting.delete(marks);
 }
 beforeLeaving(() => waiting.forEach(keep));
 
@@ -91,7 +89,7 @@ async function resend() {
   // It says that there is no connection.
   byId("notice").replaceChildren();
   for (const [name, id] of marks) show(id, name);
-  await inTurn(marks, () => post(`${base}/entries/marks`, marks, marks));
+  await send(marks);
   refresh();
 }
 
@@ -126,8 +124,7 @@ export async function mark(name, ids, isUndo) {
   const marks = ids.map((id) => [name, id]);
   // Without it, what is kept would be sent after this mark.
   forget(marks);
-  const fields = isUndo ? [...marks, ["undone", "1"]] : marks;
-  const result = await inTurn(marks, () => post(`${base}/entries/marks`, fields, marks));
+  const result = await send(marks, isUndo ? [...marks, ["undone", "1"]] : marks);
   if (!result) {
     for (const id of ids) show(id, OTHER[name]);
     if (changes.includes(change)) changes.splice(changes.indexOf(change), 1);
@@ -148,15 +145,8 @@ export async function save(id) {
 
 addEventListener("online", resend);
 
-// In a copy that was kept for reading offline, show what has been marked since; opening it is a mark to send.
-function showKept() {
-  const { entry } = find("#pane[data-saved][data-entry]:has(button[name=read])")?.dataset ?? {};
-  if (entry && "viewed" in document.documentElement.dataset) keep([["read", entry]]);
-  for (const [name, id] of keptMarks()) show(id, name);
-  return !!(find("#pane[data-saved]") ?? find("#list[data-saved]"));
-}
-document.addEventListener("tidings:swapped", showKept);
-if (!showKept()) resend();
+// In copies, kept.js shows what was kept.
+if (!find(".kept")) resend();
 
 document.addEventListener("submit", (event) => {
   const { target: form, submitter: button } = event;

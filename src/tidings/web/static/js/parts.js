@@ -13,7 +13,7 @@ const ELEMENTS = {
   above: ".above",
   shortcuts: ".shortcuts",
   settings: "[data-copy], [data-share], .settings-nav",
-  kept: "#list[data-saved]",
+  kept: ".kept",
   labels: ".label-form",
   pictures: ".content img, .attached img, .row-picture",
 };

@@ -3,17 +3,15 @@
 import { base, byId } from "./page.js";
 import { beforeLeaving, load } from "./tidings.js";
 import { post } from "./marks.js";
+import { addPart } from "./parts.js";
 
 const STORAGE_KEY = "tidings:sidebar";
-const TYPING_MS = 120;
 const sidebar = byId("sidebar");
 const filter = sidebar?.querySelector("[name=name]");
 const box = () => byId("groups");
 let sending = Promise.resolve();
-let timer = 0;
-let latest = 0;
 
-async function ask(query) {
+export async function ask(query) {
   const feed = byId("column")?.dataset.feed ?? "";
   const fields = new URLSearchParams({ ...query, feed });
   const { page, ok } = await load(`${base}/sidebar?${fields}`, { headers: { "Tidings-Part": "sidebar" } });
@@ -54,17 +52,6 @@ function watch() {
   for (const one of box().querySelectorAll(".more")) seen.observe(one);
 }
 
-async function search(name) {
-  const request = ++latest;
-  const found = name ? await ask({ name }).catch(() => null) : null;
-  if (request !== latest) return;
-  sidebar.querySelector("#found")?.remove();
-  box().hidden = !!found;
-  if (!found) return;
-  found.id = "found";
-  box().before(found);
-}
-
 function restorePosition() {
   if (!box().checkVisibility()) return;
   makeRoom();
@@ -87,10 +74,7 @@ if (sidebar) {
     };
     sending = sending.then(send);
   });
-  filter?.addEventListener("input", () => {
-    clearTimeout(timer);
-    timer = setTimeout(search, TYPING_MS, filter.value.trim());
-  });
+  filter?.addEventListener("input", () => addPart("filter", ({ search }) => search(filter.value.trim())));
   filter?.form.addEventListener("submit", (event) => {
     event.preventDefault();
     sidebar.querySelector("#found a")?.click();
