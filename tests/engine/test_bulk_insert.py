@@ -18,6 +18,7 @@ from tidings.base.errors import InvalidInput, StoreUnavailable
 from tidings.base.times import Instant
 from tidings.engine import postgresql, statements
 from tidings.engine.database import Database
+from tidings.storage.entries import search_index
 from tidings.storage.feeds import feeds
 from tidings.storage.ownership import of_same_user
 from tidings.storage.polling import entry_writes
@@ -87,6 +88,19 @@ def test_references_of_many_rows_are_planned_once(database: Database, number: in
     assert added == ("INSERT", "force_generic_plan" if number == 10 else "force_custom_plan")
     assert removed == ("DELETE", "force_generic_plan")
     assert after == "force_custom_plan"
+
+
+def test_a_transaction_that_plans_once_goes_on_doing_so(database: Database) -> None:
+    if database.kind == "sqlite":
+        pytest.skip("SQLite has no plans for other values")
+    user_id = FeedFixture.create(database).user_id
+
+    with database.writing(by_key=True) as db:
+        before = db.scalar(text("SHOW plan_cache_mode"))
+        search_index.note_new(db, [(entry_id, user_id) for entry_id in range(20)])
+        after = db.scalar(text("SHOW plan_cache_mode"))
+
+    assert before == after
 
 
 NOTE_MODES = (

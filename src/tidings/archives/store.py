@@ -146,10 +146,11 @@ def add_entries(db: Write, user_id: int, new: Sequence[NewEntry]) -> list[int]:
         tags += entry_writes.tag_rows(user_id, id_, added.tags)
         attached += [_enclosure_row(user_id, id_, enclosure) for enclosure in added.enclosures]
         delta.add(user_id, added.entry.feed_id, added.entry.status, starred=added.entry.starred)
-    statements.insert_rows(db, entries, rows)
-    statements.insert_rows(db, entry_contents, contents)
-    statements.insert_rows(db, entry_tags, tags)
-    statements.insert_rows(db, enclosures, attached)
+    with statements.references_planned_once(db, len(rows)):
+        statements.insert_rows(db, entries, rows)
+        statements.insert_rows(db, entry_contents, contents)
+        statements.insert_rows(db, entry_tags, tags)
+        statements.insert_rows(db, enclosures, attached)
     ids = [row["id"] for row in rows]
     search_index.note_new(db, [(id_, user_id) for id_ in ids])
     delta.write(db)

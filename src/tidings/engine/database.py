@@ -442,6 +442,8 @@ class Write(Read):
         super().__init__(connection)
         self.channels: set[str] = set()
         """Channels of PostgreSQL that are notified after the commit."""
+        self.plans_once = False
+        """Whether PostgreSQL plans statements once for all values, see `statements.references_planned_once`."""
         self._at_end: dict[Callable[[Write, Any], None], Any] = {}
 
     def collect(self, at_end: Callable[[Write, T], None], make: Callable[[], T]) -> T:
@@ -559,6 +561,7 @@ class Database:
                     db = Write(connection)
                     if by_key and postgresql.may_plan_once(connection.dialect):
                         postgresql.plan_once_in_transaction(connection)
+                        db.plans_once = True
                     yield db
                     db.finish()
                 if db.channels:

@@ -24,7 +24,7 @@ write the indexes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
@@ -355,24 +355,26 @@ def insert_stored(db: Write, table: Table, names: Sequence[str], bound: Sequence
         db.connection.exec_driver_sql(f"INSERT INTO {table.name} ({', '.join(names)}) VALUES ({placeholders})", bound)  # noqa: S608 - names from our schema
     else:
         columns = tuple(list(column) for column in zip(*bound, strict=True))
-        with references_planned_once(db) if len(bound) >= _MANY_ROWS else nullcontext():
+        with references_planned_once(db, len(bound)):
             db.connection.exec_driver_sql(_insert_arrays(db.connection.dialect, table, tuple(names)), columns)
 
 
 @contextmanager
-def references_planned_once(db: Write) -> Iterator[None]:
+def references_planned_once(db: Write, rows: int = _MANY_ROWS) -> Iterator[None]:
     """Let PostgreSQL plan what foreign keys look up once, instead of for each row that is inserted or deleted inside.
 
     Planning takes several times as long as looking up a row. The statements inside are planned for any values as well,
-    so they find rows by key alone.
+    so they find rows by key alone. rows: their number, if it is known; for a few it is not worth the round trips.
     """
-    may_plan_once = postgresql.may_plan_once(db.connection.dialect)
-    if may_plan_once:
+    is_first = rows >= _MANY_ROWS and not db.plans_once and postgresql.may_plan_once(db.connection.dialect)
+    if is_first:
         postgresql.plan_once_in_transaction(db.connection)
+        db.plans_once = True
     yield
     # After an error the transaction is rolled back, and the setting with it.
-    if may_plan_once:
+    if is_first:
         postgresql.plan_each_time_in_transaction(db.connection)
+        db.plans_once = False
 
 
 def select_by_hash(

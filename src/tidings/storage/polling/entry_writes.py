@@ -175,12 +175,13 @@ def _add_rows(db: Write, numbered: Sequence[tuple[int, tuple[int, int, int, Inst
         attached += [_enclosure_row(user_id, id_, enclosure) for enclosure in entry.enclosures]
         if (page := page_addresses.row(user_id, id_, entry.url, entry.page_url)) is not None:
             pages.append(page)
-    statements.insert_rows(db, entries, rows)
-    statements.insert_rows(db, entry_contents, contents)
-    statements.insert_rows(db, entry_tags, tags)
-    statements.insert_rows(db, enclosures, attached)
-    page_addresses.add(db, pages)
-    search_index.note_new(db, [(id_, owned[0]) for id_, owned in numbered])
+    with statements.references_planned_once(db, len(rows)):
+        statements.insert_rows(db, entries, rows)
+        statements.insert_rows(db, entry_contents, contents)
+        statements.insert_rows(db, entry_tags, tags)
+        statements.insert_rows(db, enclosures, attached)
+        page_addresses.add(db, pages)
+        search_index.note_new(db, [(id_, owned[0]) for id_, owned in numbered])
 
 
 def _columns(entry: ReadyEntry) -> dict[str, Any]:
