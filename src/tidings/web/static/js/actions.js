@@ -2,9 +2,9 @@
 import { base, find, findAll, words } from "./page.js";
 import { load, offer } from "./tidings.js";
 import { refreshFeeds, reloadList } from "./refresh.js";
-import { undo } from "./bulk.js";
+import { save, undo } from "./bulk.js";
 import { before } from "./above.js";
-import { opened, pane, row, save, toggle } from "./marks.js";
+import { opened, pane, row, toggle } from "./marks.js";
 import { LINE_PX, chosen as focused, isStream, more, select } from "./lists.js";
 import { isSplit, open } from "./split_view.js";
 import { withPart } from "./parts.js";

@@ -28,10 +28,3 @@ document.addEventListener("click", (event) => {
   link.closest("[popover]")?.hidePopover();
   withPart("actions", ({ help }) => help());
 });
-// Not every browser lets the keyboard reach what scrolls.
-function reach(event) {
-  for (const one of changed(event).querySelectorAll(".content :is(pre, table)"))
-    if (one.scrollWidth > one.clientWidth) one.tabIndex = 0;
-}
-reach();
-document.addEventListener("tidings:swapped", reach);

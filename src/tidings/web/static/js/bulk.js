@@ -1,4 +1,5 @@
-// Marking a whole list, or a part of it, read at once, undoing that, and showing what was hidden; loaded when it is asked for.
+// Marking a whole list, or a part of it, read at once, undoing that, saving, and showing what was hidden; loaded when it is
+// asked for.
 import { base, byId, find, findAll, words } from "./page.js";
 import { announce, load, offer, swap } from "./tidings.js";
 import { refresh } from "./counts.js";
@@ -91,6 +92,10 @@ export async function undo() {
   if (!find("#list .row")) await swap(location.href, ["list"]);
   announce(result.notice);
   refresh();
+}
+
+export async function save(id) {
+  announce((await post(`${base}/entries/marks`, { save: id }, null, () => save(id)))?.notice);
 }
 
 // Show entries in the global lists again that a rule has hidden.

@@ -139,10 +139,6 @@ export const toggle = (id, ...names) => {
   if (button) mark(button.name, [id]);
 };
 
-export async function save(id) {
-  announce((await post(`${base}/entries/marks`, { save: id }, null, () => save(id)))?.notice);
-}
-
 addEventListener("online", resend);
 
 // In copies, kept.js shows what was kept.
@@ -155,7 +151,7 @@ document.addEventListener("submit", (event) => {
   const [name, value] = [button?.name, button?.value];
   if (path.endsWith("/entries/marks") && name) {
     event.preventDefault();
-    if (name === "save") save(value);
+    if (name === "save") withPart("bulk", ({ save }) => save(value));
     else if (name === "show") withPart("bulk", ({ showAgain }) => showAgain(value));
     else mark(name, [value]);
   } else if (path.endsWith("/mark-read")) {

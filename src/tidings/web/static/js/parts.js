@@ -15,6 +15,7 @@ const ELEMENTS = {
   settings: "[data-copy], [data-share], .settings-nav",
   kept: ".kept",
   labels: ".label-form",
+  reach: ".content :is(pre, table)",
   pictures: ".content img, .attached img, .row-picture",
 };
 const TOUCHES = ["touchstart", "touchmove", "touchend", "touchcancel"];
