@@ -20,8 +20,7 @@ TOOLS = {"Xvfb": "xvfb", "xdotool": "xdotool", "dbus-run-session": "dbus-daemon"
 def require(program: str) -> None:
     """Skip the test if a program or what drives it is missing and cannot be installed."""
     try:
-        for name, package in {**TOOLS, program: program}.items():
-            debian.program(name, package)
+        debian.require({**TOOLS, program: program})
     except debian.ProgramMissing as reason:
         pytest.skip(str(reason))
 
