@@ -220,6 +220,7 @@ def test_filters_apply_to_the_entries_of_a_page(alice: Person, site: Publisher) 
 
 
 @pytest.mark.slow
+@pytest.mark.one_engine
 def test_an_xpath_without_end_is_an_error_of_its_feed_only(alice: Person, site: Publisher) -> None:
     deep = "<div>" * 200 + "</div>" * 200
     url = site.serve("/notices", page(["one"]) + deep * 200)
