@@ -148,8 +148,17 @@ def test_postgresql_is_unavailable(on_postgresql: Database, sqlstate: str) -> No
 NODE_SAYS = 'duplicate key value violates unique constraint "pk_search_pending_102037"'
 
 
-@pytest.mark.parametrize(("says", "expected"), [(NODE_SAYS, ConcurrentChange), ("no shard", sqlalchemy.exc.DBAPIError)])
-def test_a_node_names_a_constraint_in_an_internal_error(
+@pytest.mark.parametrize(
+    ("says", "expected"),
+    [
+        (NODE_SAYS, ConcurrentChange),
+        ("server closed the connection unexpectedly", StoreUnavailable),
+        ("failure on connection marked as essential: 10.0.0.2:5432", StoreUnavailable),
+        ("could not commit transaction for shard 102009 on at least one active node", StoreUnavailable),
+        ("no shard", sqlalchemy.exc.DBAPIError),
+    ],
+)
+def test_what_a_distributed_database_says_in_an_internal_error(
     on_postgresql: Database, says: str, expected: type[Exception]
 ) -> None:
     with pytest.raises(expected), on_postgresql.writing() as db:

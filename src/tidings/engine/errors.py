@@ -91,6 +91,12 @@ class Cause(Struct, frozen=True):
 # which names its shard's constraint, but the code of an internal error.
 _INTERNAL_ERROR: Final = "XX000"
 _CONSTRAINT_OF_SHARD: Final = re.compile(r'"(?:ck|fk|ix|pk|uq)_\w+_\d+"')
+# What it says, with the same code, when a node is lost in the middle of a statement or a transaction.
+_CONNECTION_FAILURE: Final = "08006"
+_NODE_LOST: Final = re.compile(
+    r"server closed the connection|connection not open|no connection to the server|could not (?:receive|send) .* server"
+    r"|SSL connection has been closed|failure on connection marked as essential|could not commit transaction for shard"
+)
 
 # Raised where the driver is used without SQLAlchemy.
 DRIVER_ERRORS: Final = (sqlite3.Error, psycopg.Error)
@@ -130,8 +136,11 @@ def _cause_of_driver(error: BaseException | None) -> Cause | None:
         code = getattr(error, "sqlite_errorcode", None)
         if code is not None and code & 0xFF in SQLITE_CODES:
             return Cause(error.sqlite_errorname, first_line(error))
-    elif isinstance(error, psycopg.Error) and (error.sqlstate or "").startswith(SQLSTATES):
-        return Cause(error.sqlstate or "", first_line(error))
+    elif isinstance(error, psycopg.Error):
+        if (error.sqlstate or "").startswith(SQLSTATES):
+            return Cause(error.sqlstate or "", first_line(error))
+        if error.sqlstate == _INTERNAL_ERROR and _NODE_LOST.match(first_line(error)):
+            return Cause(_CONNECTION_FAILURE, first_line(error))
     return None
 
 
