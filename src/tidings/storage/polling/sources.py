@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from sqlalchemy import Select, bindparam, delete, exists, false, func, or_, select, text, true, update
 
-from tidings.base.times import Instant
+from tidings.base.times import MINUTE, SECOND, Instant
 from tidings.domain.feeds.feeds import Feed
 from tidings.domain.polling.shared_sources import SourceLease, counted_host, fetch_key
 from tidings.engine import nodes, statements
@@ -54,6 +54,13 @@ _select_earliest = (
 )
 _set_known_check = (
     update(sources).where(sources.c.id == bindparam("source")).values(next_check_at=bindparam("earliest"))
+)
+# Users of a server that does not answer get what they missed this long, in microseconds, after it is back.
+_CATCH_UP = 30 * MINUTE
+_set_partly_known_check = _set_known_check.values(
+    next_check_at=func.least(
+        bindparam("earliest"), text(f"CAST(extract(epoch FROM now()) * {SECOND} AS bigint) + {_CATCH_UP}")
+    )
 )
 # Of one shard. A source may have a million feeds, but each user only a few.
 _OWNERS = "SELECT string_agg(DISTINCT CAST(user_id AS text), ',') FROM %s WHERE source_id = ANY ('{ids}')"
@@ -102,8 +109,10 @@ def _update_next_checks(db: Write, ids: Collection[int]) -> None:
         return
     rows, is_complete = _of_sources(db, db.tuples, _select_earliest, ids)
     earliest: dict[int, Instant] = dict(rows)
-    known = [id_ for id_ in ids if is_complete or id_ in earliest]
-    db.run_many(_set_known_check, [{"source": id_, "earliest": earliest.get(id_)} for id_ in known])
+    if is_complete:
+        db.run_many(_set_known_check, [{"source": id_, "earliest": earliest.get(id_)} for id_ in ids])
+    else:
+        db.run_many(_set_partly_known_check, [{"source": id_, "earliest": at} for id_, at in earliest.items()])
 
 
 def _of_sources(
