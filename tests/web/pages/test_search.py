@@ -32,6 +32,10 @@ def test_matching_words_are_highlighted(reader: Visitor, feeds: list[int]) -> No
     assert "<b>" not in page
 
 
+def test_the_field_has_a_hint_of_relative_dates(reader: Visitor) -> None:
+    assert "<code>published:7d</code>" in reader.page("/search")
+
+
 @pytest.mark.slow
 def test_a_search_says_that_entries_cannot_be_found_yet(reader: Visitor, alice: Person, feeds: list[int]) -> None:
     said = "Some entries are still being indexed and cannot be found yet."
