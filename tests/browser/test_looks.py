@@ -25,6 +25,11 @@ _MISSING: Final = """(field) => {
     return Math.max(0, Math.ceil(missing - 0.5));
 }"""
 
+_TEXT_LEFT: Final = """(element) => {
+    const range = new Range();
+    range.selectNodeContents(element);
+    return Math.round(range.getBoundingClientRect().left);
+}"""
 _IS_LAID_OUT: Final = "(element) => element.checkVisibility()"
 
 
@@ -150,3 +155,12 @@ def test_a_phone_shows_whole_titles_in_the_queue_and_the_navigation_from_its_beg
         assert page.locator(".places").evaluate("one => one.scrollLeft") == 0
         created.go(f"/entries/{first}")
         assert len(edges(page.locator(".bottom .icon"), "y")) == 1
+
+
+def test_words_below_the_search_field_begin_at_one_edge(reader: Reader, alice: Person, site: Publisher) -> None:
+    alice.has_feed(site, ["Rain"])
+    page = reader.go("/search?query=rain")
+    lines = page.locator(".search-form :is(label, .plain, .help)")
+    expect(lines).to_have_count(3)
+    # Of the words, whatever is around them.
+    assert len({line.evaluate(_TEXT_LEFT) for line in lines.all()}) == 1
