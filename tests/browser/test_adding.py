@@ -50,6 +50,16 @@ def test_a_site_with_one_feed_is_subscribed_with_a_click_its_address_and_enter(
     assert [feed["title"] for feed in alice.get("/v1/feeds")] == ["The weather"]
 
 
+def test_newsletters_are_added_where_feeds_are(reader: Reader) -> None:
+    page = reader.go("/unread")
+    field_of(page)
+
+    page.locator("#add-feed").get_by_role("link", name="Newsletters").click()
+
+    expect(page.get_by_role("heading", level=1, name="Newsletters")).to_be_visible()
+    expect(page.get_by_role("button", name="Create a secret address")).to_be_visible()
+
+
 def test_of_a_site_with_several_feeds_enter_takes_the_first(reader: Reader, alice: Person, site: Publisher) -> None:
     links = ""
     for name in ("Articles", "Comments"):

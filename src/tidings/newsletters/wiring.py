@@ -69,5 +69,5 @@ SLICE = Slice(
     endpoints=("endpoints", "imap.endpoints"),
     pages=("pages", "imap.pages"),
     loops=loops,
-    settings_menu=(MenuItem("/newsletters", msg("Newsletters"), after="/list-links"),),
+    settings_menu=(MenuItem("/newsletters", msg("Newsletters"), after="/list-links", icon="mail"),),
 )

@@ -20,6 +20,8 @@ class MenuItem(Struct, frozen=True):
     is_for_admins: bool = False
     group: Message | None = None
     """The head above it and the pages that follow, up to the next head."""
+    icon: str = ""
+    """Of the page's line in the menu of the button "Add feed"; "" for pages that add no feeds."""
     needs: Callable[[Mapping[type, Any]], bool] = lambda _services: True
     """Return whether the page is of use with the settings of the service, given the services of slices by type."""
 
