@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any
 
 import pytest
 
-from support.people import Person
+from support.people import Cast, Person
 from support.publisher import Publisher
 from support.resource_factory import BODIES, UNKNOWN, ResourceFactory
+from support.running import RunningService
 from tidings.api.openapi import document, operations_of
 from tidings.http.endpoints import Endpoint
 from tidings.wiring.routes import API_ROUTES
@@ -24,17 +26,23 @@ WITH_ID = {name: route for name, route in OPERATIONS.items() if "_id}" in route.
 ADMINISTERED = {"get_user", "update_user", "delete_user", "get_limits", "update_limits", "delete_invitation"}
 
 
+@pytest.fixture(scope="module")
+def owners(service: RunningService) -> Iterator[dict[str, ResourceFactory]]:
+    """Resources by the name of their owner. No test changes them: it looks at Alice's before and after."""
+    cast = Cast(service)
+    people = (cast.person("alice"), cast.person("bob"), cast.person("charlie", is_admin=True))
+    with Publisher() as site:
+        yield {one.user.username.partition("-")[0]: ResourceFactory(one, site) for one in people}
+
+
 @pytest.mark.parametrize(
     ("role", "operation"),
     [("bob", name) for name in WITH_ID] + [("charlie", name) for name in WITH_ID if name not in ADMINISTERED],
 )
-def test_a_stranger_cannot_tell_what_exists(
-    role: str, operation: str, alice: Person, request: pytest.FixtureRequest, site: Publisher
-) -> None:
-    stranger: Person = request.getfixturevalue(role)
-    route, resources = WITH_ID[operation], ResourceFactory(alice, site)
+def test_a_stranger_cannot_tell_what_exists(role: str, operation: str, owners: dict[str, ResourceFactory]) -> None:
+    route, resources, own = WITH_ID[operation], owners["alice"], owners[role]
+    stranger = own.person
     theirs = {name: resources.id_of(name) for name in re.findall(r"\{(\w+)\}", route.path)}
-    own = ResourceFactory(stranger, site)
     before = resource_state(resources)
 
     for known in _choices(theirs, own):
@@ -56,6 +64,7 @@ def _choices(theirs: Mapping[str, int], own: ResourceFactory) -> list[tuple[str,
     return [known for size in sizes for known in itertools.combinations(ids, size)]
 
 
+@cache
 def _takes_body(operation: str) -> bool:
     """Return whether an operation has a body. If so `BODIES` must have one, or the test would stop at its refusal."""
     route = WITH_ID[operation]
