@@ -10,6 +10,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from functools import lru_cache
 from typing import Final
+from zoneinfo import ZoneInfo
 
 from tidings.base.times import EPOCH, Instant, to_local, zone_info
 
@@ -27,20 +28,25 @@ _EPOCH_WITHOUT_ZONE: Final = EPOCH.replace(tzinfo=None)
 class TimeZone:
     def __init__(self, name: str) -> None:
         self._info = zone_info(name)
-        self._is_utc = self._info.key in ("UTC", "GMT")
 
     def format(self, instant: Instant) -> str:
         """Return the instant with `Z` or an offset, and up to six decimal places of a second."""
-        if self._is_utc:
-            return _format_utc(instant)
-        text = to_local(instant, self._info).isoformat()
-        if text.endswith("+00:00"):
-            return text[:-6] + "Z"
-        # Many zones had an offset with seconds before they had a standard time; RFC 3339 has no such offset.
-        return text if text[-6] in "+-" else _format_utc(instant)
+        return _format(instant, self._info)
 
     def format_optional(self, instant: Instant | None) -> str | None:
         return None if instant is None else self.format(instant)
+
+
+# Entries that were stored or marked together have the same times, of which a list shows three for each.
+@lru_cache(maxsize=2_048)
+def _format(instant: Instant, zone: ZoneInfo) -> str:
+    if zone.key in ("UTC", "GMT"):
+        return _format_utc(instant)
+    text = to_local(instant, zone).isoformat()
+    if text.endswith("+00:00"):
+        return text[:-6] + "Z"
+    # Many zones had an offset with seconds before they had a standard time; RFC 3339 has no such offset.
+    return text if text[-6] in "+-" else _format_utc(instant)
 
 
 def _format_utc(instant: Instant) -> str:
