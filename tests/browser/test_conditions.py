@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import pytest
 from playwright.sync_api import Page, Response, expect
 
@@ -71,6 +73,59 @@ def _text_and_back(page: Page) -> None:
     expect(page.locator(".matches")).to_contain_text("1 stored entry matches")
     page.get_by_role("button", name="Remove condition 2").click()
     expect(page.get_by_label("Value, condition 2")).to_have_count(0)
+
+
+# How the focused element shows that it is.
+_RING: Final = """() => {
+    const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(document.activeElement);
+    return (outlineStyle !== "none" && parseFloat(outlineWidth) > 0) || boxShadow !== "none";
+}"""
+
+
+def test_rows_are_reached_filled_and_removed_with_keys_alone(reader: Reader, alice: Person, site: Publisher) -> None:
+    alice.has_feed(site, items=["Rain at noon", "Rain", "Snow"])
+    page = reader.go("/views/new")
+    matches = page.locator(".matches")
+
+    def tab_to(label: str, key: str = "Tab") -> None:
+        page.keyboard.press(key)
+        expect(page.get_by_label(label, exact=True).or_(page.get_by_title(label))).to_be_focused()
+        assert page.evaluate(_RING), label
+
+    page.get_by_label("Name").focus()
+    tab_to("All of these")
+    tab_to("Field, condition 1")
+    page.keyboard.press("ArrowDown")
+    expect(page.get_by_label("Comparison, condition 1").locator("option")).to_have_count(4)
+    expect(page.get_by_label("Field, condition 1")).to_be_focused()
+    tab_to("Comparison, condition 1")
+    tab_to("Value, condition 1")
+    page.keyboard.type("rain")
+    expect(matches).to_contain_text("2 stored entries match")
+    tab_to("Remove condition 1")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("button", name="Add a condition")).to_be_focused()
+    assert page.evaluate(_RING)
+    page.keyboard.press("Enter")
+    expect(page.get_by_label("Field, condition 2")).to_be_focused()
+    assert page.evaluate(_RING)
+    tab_to("Comparison, condition 2")
+    tab_to("Value, condition 2")
+    page.keyboard.type("noon")
+    expect(matches).to_contain_text("1 stored entry matches")
+    tab_to("Remove condition 2")
+    page.keyboard.press("Space")
+    expect(page.get_by_label("Field, condition 2")).to_have_count(0)
+    expect(page.get_by_label("Field, condition 1")).to_be_focused()
+    assert page.evaluate(_RING)
+    tab_to("All of these", "Shift+Tab")
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_label("Any of these")).to_be_focused()
+    tab_to("Name", "Shift+Tab")
+    page.keyboard.type("Rainy")
+    page.keyboard.press("Enter")
+    page.wait_for_url(lambda url: not url.endswith("/new"))
+    assert [one["query"] for one in alice.get("/v1/views")] == ["title:rain"]
 
 
 def test_a_wrong_value_is_told_at_its_row(reader: Reader) -> None:
