@@ -209,6 +209,12 @@ def test_labels_are_given_with_keys_alone(
         reader.press("j", "j", "l")
         dialog = page.locator("dialog.held")
         expect(dialog.get_by_label("Find or add a label")).to_be_focused()
+        # At the foot only where the thumb is.
+        box = dialog.bounding_box()
+        assert box
+        assert box["width"] < 420
+        assert box["y"] + box["height"] < 700
+        assert findings(page) == []
         page.keyboard.type("wor")
         page.keyboard.press("Enter")
         expect(page.locator(".row-label", has_text="Work")).to_be_visible()

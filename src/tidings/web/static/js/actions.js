@@ -73,7 +73,8 @@ function stepFeed(by) {
 }
 
 function labels() {
-  if (article()) find("#pane [popovertarget=entry-labels]").click();
+  // The part gives the focus to the field.
+  if (article()) withPart("labels", () => find("#pane [popovertarget=entry-labels]")?.click());
   else if (chosen()) withPart("held", (held) => held.open(chosen()));
 }
 
