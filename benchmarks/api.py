@@ -137,12 +137,12 @@ def run(arguments: Sequence[str]) -> int:
     with ExitStack() as stack:
         other = stack.enter_context(_reference()) if there.reference else None
         racers = _racers(stack, there, other)
-        for number, engine in enumerate(ENGINES):
+        for engine in options.engines:
             with tempfile.TemporaryDirectory() as folder, _service(engine, Path(folder)) as (service, ours):
                 peak_mib = 0.0
                 if not options.is_apps_only:
                     with peak_of(service) as peak:
-                        results += _compare(number, ours, other, options.turns)
+                        results += _compare(ENGINES.index(engine), ours, other, options.turns)
                     peak_mib = peak.mib
                 figures += app_race.race([_racer(_app_account(ours)), *racers], options.turns)
                 if not options.is_apps_only:

@@ -29,6 +29,7 @@ class Options(Struct, frozen=True):
     """An interpreter that has `reader`."""
     turns: int = TURNS
     is_apps_only: bool = False
+    engines: Sequence[str] = tuple(OURS)
 
 
 class Peers(Struct, frozen=True):
@@ -47,10 +48,13 @@ def parse(arguments: Sequence[str], *, program: str, has_turns: bool = False) ->
     parser.add_argument("--reader", default=sys.executable, metavar="PYTHON", help=f"an interpreter that has {READER}")
     if has_turns:
         parser.add_argument("--turns", type=_positive, default=TURNS, help=f"of each request, {TURNS} by default")
+        parser.add_argument("--engine", choices=tuple(OURS), help="only this one")
         parser.add_argument("--apps-only", action="store_true", help="only the requests that apps send")
     found = parser.parse_args(arguments)
-    turns, is_apps_only = (found.turns, found.apps_only) if has_turns else (TURNS, False)
-    return Options(found.freshrss, found.reader, turns, is_apps_only)
+    if not has_turns:
+        return Options(found.freshrss, found.reader)
+    engines = (found.engine,) if found.engine else tuple(OURS)
+    return Options(found.freshrss, found.reader, found.turns, found.apps_only, engines)
 
 
 def _positive(text: str) -> int:
