@@ -279,7 +279,7 @@ def icons_of(polling: PollingFixture, people: Sequence[User], ids: Sequence[int]
 
 def list_version(polling: PollingFixture, person: User) -> str:
     with polling.database.reading() as db:
-        return db.scalar(select(list_versions.c.version).where(list_versions.c.user_id == person.id))
+        return str(db.scalar(select(list_versions.c.version).where(list_versions.c.user_id == person.id)))
 
 
 def test_a_failed_fetch_is_an_error_of_each_feed(polling: PollingFixture, site: Publisher) -> None:
