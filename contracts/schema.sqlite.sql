@@ -904,11 +904,13 @@ CREATE TABLE search_documents (
     entry_id INTEGER,
     user_id INTEGER NOT NULL,
     words BLOB NOT NULL,
-    language TEXT DEFAULT '' NOT NULL, word_count INTEGER DEFAULT 0 NOT NULL,
+    language TEXT DEFAULT '' NOT NULL, word_count INTEGER DEFAULT 0 NOT NULL, terms_id INTEGER CONSTRAINT fk_search_documents_terms_id_search_terms REFERENCES search_terms (id),
     CONSTRAINT fk_search_documents_entry_id_entries FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE SET NULL,
     CONSTRAINT pk_search_documents PRIMARY KEY (id),
     CONSTRAINT uq_search_documents_entry_id UNIQUE (entry_id)
 );
+
+CREATE INDEX ix_search_documents_terms ON search_documents (terms_id) WHERE terms_id IS NOT NULL;
 
 CREATE INDEX ix_search_documents_word_count ON search_documents (user_id, word_count, entry_id);
 
@@ -927,6 +929,14 @@ CREATE TABLE search_pending (
 );
 
 CREATE INDEX ix_search_pending_user ON search_pending (user_id, entry_id);
+
+CREATE TABLE search_terms (
+    id INTEGER NOT NULL,
+    digest BLOB NOT NULL,
+    words BLOB NOT NULL,
+    CONSTRAINT pk_search_terms PRIMARY KEY (id),
+    CONSTRAINT uq_search_terms_digest UNIQUE (digest)
+);
 
 CREATE TABLE second_factors (
     user_id INTEGER NOT NULL,

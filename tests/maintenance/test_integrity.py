@@ -210,6 +210,23 @@ def test_a_damaged_search_index_is_rebuilt(database: Database, feed: FeedFixture
     assert feed.titles("wind") == ["Two"]
 
 
+def test_entries_whose_search_terms_are_missing_are_found_and_indexed_again(
+    database: Database, feed: FeedFixture
+) -> None:
+    if not database.is_sqlite:
+        pytest.skip("PostgreSQL has the terms in the index alone")
+    with without_foreign_keys(database) as execute:
+        execute("UPDATE search_documents SET terms_id = 99 WHERE word_count > 1")
+    assert "1 entries that differ between the parts of the index" in [one.text for one in problems(database)]
+
+    assert all(one.is_repaired for one in problems(database, repair=True))
+    with database.writing() as db:
+        search_index.index_pending(db, limit=100)
+
+    assert problems(database) == []
+    assert feed.titles("wind") == ["Two"]
+
+
 def test_an_index_that_lacks_rows_is_rebuilt(database: Database, feed: FeedFixture) -> None:
     if not database.is_sqlite:
         pytest.skip("PostgreSQL checks its own indexes (pg_amcheck)")

@@ -54,6 +54,7 @@ LARGE = {
     "search_vectors",
     "search_pending",
     "search_documents",
+    "search_terms",
     "shared_contents",
     "snoozed_entries",
     "websub_subscriptions",

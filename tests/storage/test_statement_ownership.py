@@ -60,6 +60,7 @@ SHARED = {
     "hosts": "a host that asks to be left alone is left alone by all",
     "icons": "one icon serves all feeds that show it",
     "shared_contents": "entries of all feeds of a source refer to it, and are read through them only",
+    "search_terms": "documents of all who have an entry refer to its terms, and a search does not read them",
     "websub_subscriptions": "one subscription at a hub serves all",
     "websub_topics": "connects sources with subscriptions at hubs",
     "websub_pushes": "a push is for all feeds of its source",

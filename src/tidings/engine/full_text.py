@@ -7,7 +7,8 @@ index. A query string in the syntax of the engine is made by `match_expression`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -22,8 +23,11 @@ from sqlalchemy import (
     bindparam,
     column,
     delete,
+    exists,
+    func,
     select,
     text,
+    update,
 )
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
@@ -31,9 +35,10 @@ from sqlalchemy.sql.functions import FunctionElement
 from tidings.content.search import Phrase
 from tidings.content.search_expressions import AllOf, AnyOf, Expression, Part, Phrases, Without, phrases_in
 from tidings.engine import postgresql
+from tidings.engine.columns import CompressedText
 from tidings.engine.database import Read, Write, is_distributed, is_sqlite
-from tidings.engine.search_tables import search_documents, search_vectors
-from tidings.engine.statements import in_list, insert_rows
+from tidings.engine.search_tables import search_documents, search_terms, search_vectors
+from tidings.engine.statements import in_list, insert_rows, upsert
 
 # Distance of title and body in a tsvector, in positions: no phrase begins in one and ends in the other.
 _TITLE_BODY_GAP = 2
@@ -50,6 +55,11 @@ class IndexedText(Struct, frozen=True, dict=True):
     body: Sequence[str]
     group: str = ""
     """The group of languages, see `content.search.group_of`."""
+
+    @cached_property
+    def words(self) -> str:
+        """As `search_documents` and `search_terms` have them."""
+        return f"{' '.join(self.title)}\n{' '.join(self.body)}"
 
     @cached_property
     def vector(self) -> str:
@@ -69,6 +79,8 @@ class Document(Struct, frozen=True):
     entry_id: int
     user_id: int
     text: IndexedText
+    is_shared: bool = False
+    """Whether other users have an entry with the same body, and probably with the same terms."""
 
     @property
     def owner(self) -> str:
@@ -555,11 +567,19 @@ def index(db: Write, documents: Sequence[Document]) -> None:
                 for document in documents
             ],
         )
-        db.run_many(_add_document, [_document_row(document) for document in documents])
+        shared = _stored_once(db, (document.text.words for document in documents if document.is_shared))
+        db.run_many(_add_document, [_document_row(document, shared) for document in documents])
     else:
         users, ids = ([getattr(document, name) for document in documents] for name in ("user_id", "entry_id"))
         db.run(_delete_vectors, users=sorted(set(users)), ids=ids)
         insert_rows(db, search_vectors, [_vector_row(document) for document in documents])
+
+
+def share_terms(db: Write, entry_ids: Sequence[int]) -> None:
+    """Store terms that entries of several users have once. SQLite only; what searches find does not change."""
+    own = db.rows(_select_own_terms, ids=entry_ids)
+    ids = _stored_once(db, (document["words"] for document in own))
+    db.run_many(_refer, [{"document": document["id"], "terms": ids[document["words"]]} for document in own])
 
 
 def has_deleted(db: Read) -> bool:
@@ -614,9 +634,38 @@ _optimise = text("INSERT INTO entry_words (entry_words) VALUES ('optimize')")
 _add_terms = text("INSERT INTO entry_words (rowid, title, body) VALUES (:id, :title, :body)")
 _remove_terms = text("INSERT INTO entry_words (entry_words, rowid, title, body) VALUES ('delete', :id, :title, :body)")
 _add_document = search_documents.insert()
-_select_documents = select(
-    search_documents.c.id, search_documents.c.user_id, search_documents.c.language, search_documents.c.words
-).order_by(search_documents.c.id)
+_add_terms_once = upsert(search_terms, ["digest"])
+_select_terms_ids = select(search_terms.c.digest, search_terms.c.id).where(
+    search_terms.c.digest.in_(bindparam("digests", expanding=True))
+)
+_delete_unused = delete(search_terms).where(
+    search_terms.c.id.in_(bindparam("ids", expanding=True)),
+    ~exists().where(search_documents.c.terms_id == search_terms.c.id),
+)
+_select_own_terms = (
+    select(search_documents.c.id, search_documents.c.words)
+    .where(search_documents.c.entry_id.in_(bindparam("ids", expanding=True)), search_documents.c.terms_id.is_(None))
+    .order_by(search_documents.c.id)
+)
+_refer = (
+    update(search_documents)
+    .where(search_documents.c.id == bindparam("document"))
+    .values(words="", terms_id=bindparam("terms"))
+)
+_words_of_document: ColumnElement[str] = func.coalesce(
+    search_terms.c.words, search_documents.c.words, type_=CompressedText()
+).label("words")
+_select_documents = (
+    select(
+        search_documents.c.id,
+        search_documents.c.user_id,
+        search_documents.c.language,
+        search_documents.c.terms_id,
+        _words_of_document,
+    )
+    .select_from(search_documents.outerjoin(search_terms, search_terms.c.id == search_documents.c.terms_id))
+    .order_by(search_documents.c.id)
+)
 _select_by_id = _select_documents.where(search_documents.c.id.in_(bindparam("ids", expanding=True)))
 _select_deleted = _select_documents.where(search_documents.c.entry_id.is_(None)).limit(bindparam("limit"))
 _select_deleted_ids = (
@@ -634,14 +683,18 @@ def _remove(db: Write, documents: Executable, **parameters: Any) -> int:
 
     FTS5 does not keep texts: to remove a row, it has to be given the terms that were indexed.
     """
-    rows = []
+    rows, shared = [], set()
     for document in db.rows(documents, **parameters):
+        shared.add(document["terms_id"])
         title, _, body = document["words"].partition("\n")
         owner = f"{document['user_id']}{document['language']}"
         rows.append(_fts_row(document["id"], owner, title.split(), body.split()))
     if rows:
         db.run_many(_remove_terms, rows)
         db.run(_delete_documents, ids=[row["id"] for row in rows])
+    if shared := shared - {None}:
+        # Nothing else removes documents: no terms are left that no document has.
+        db.run(_delete_unused, ids=sorted(shared))
     return len(rows)
 
 
@@ -649,17 +702,34 @@ def _fts_row(entry_id: int, owner: str, title: Sequence[str], body: Sequence[str
     return {"id": entry_id, "title": _prefixed(owner, title), "body": _prefixed(owner, body)}
 
 
-def _document_row(document: Document) -> dict[str, Any]:
+def _document_row(document: Document, shared: Mapping[str, int]) -> dict[str, Any]:
+    """Return the row of a document. shared: ids of terms that are stored once, by words."""
     text = document.text
-    words = f"{' '.join(text.title)}\n{' '.join(text.body)}"
+    stored: dict[str, Any] = {"words": text.words, "terms_id": None}
+    if document.is_shared:
+        stored = {"words": "", "terms_id": shared[text.words]}
     ids = {"id": document.entry_id, "entry_id": document.entry_id, "user_id": document.user_id}
-    return ids | {"language": text.group, "words": words, "word_count": len(text.body)}
+    return ids | {"language": text.group, "word_count": len(text.body)} | stored
 
 
 def _vector_row(document: Document) -> dict[str, Any]:
     text = document.text
     ids = {"entry_id": document.entry_id, "user_id": document.user_id}
     return ids | {"words": text.vector.replace(_OWNER, document.owner), "word_count": len(text.body)}
+
+
+def _stored_once(db: Write, words: Iterable[str]) -> dict[str, int]:
+    """Store terms that documents are about to refer to, unless others do so already. Returns their ids by words."""
+    digests = {each: _digest(each) for each in words}
+    if not digests:
+        return {}
+    db.run_many(_add_terms_once, [{"digest": digest, "words": each} for each, digest in digests.items()])
+    ids = dict(db.tuples(_select_terms_ids, digests=list(digests.values())))
+    return {each: ids[digest] for each, digest in digests.items()}
+
+
+def _digest(words: str) -> bytes:
+    return hashlib.sha256(words.encode("utf-8", "replace")).digest()[:16]
 
 
 def _prefixed(owner: str, terms: Sequence[str]) -> str:
@@ -676,7 +746,7 @@ def index_table(db: Read) -> Table:
 
 
 def count_differing(db: Read) -> int:
-    """Return how many entries only one of the two tables of SQLite's index has; 0 on PostgreSQL, which has one."""
+    """Return how many entries only some of the tables of SQLite's index have; 0 on PostgreSQL, which has one."""
     return int(db.scalar(_count_differing)) if is_sqlite(db.connection) else 0
 
 
@@ -691,6 +761,8 @@ def clear(db: Write) -> None:
     if is_sqlite(db.connection):
         db.run(_delete_all_terms)
     db.run(delete(index_table(db)))
+    if is_sqlite(db.connection):
+        db.run(delete(search_terms))
 
 
 def drop(db: Write) -> None:
@@ -704,4 +776,6 @@ _check_structure = text("INSERT INTO entry_words (entry_words) VALUES ('integrit
 _count_differing = text(
     "SELECT (SELECT count(*) FROM search_documents WHERE id NOT IN (SELECT id FROM entry_words_docsize))"
     " + (SELECT count(*) FROM entry_words_docsize WHERE id NOT IN (SELECT id FROM search_documents))"
+    " + (SELECT count(*) FROM search_documents"
+    " WHERE terms_id IS NOT NULL AND terms_id NOT IN (SELECT id FROM search_terms))"
 )

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import Column, ForeignKey, Index, Integer, Table
+from sqlalchemy import Column, ForeignKey, Index, Integer, LargeBinary, Table
 from sqlalchemy.dialects.postgresql import TSVECTOR
 
-from tidings.engine.columns import BY_USER, CompressedText, LongId, Words, metadata, number, words
+from tidings.engine.columns import BY_USER, CompressedText, LongId, Words, metadata, number, partial_index, words
 
 # The FTS5 table; the names of its internal tables begin with it as well.
 FTS_TABLE = "entry_words"
@@ -37,6 +37,17 @@ search_languages = Table(
     comment="Which languages with stems of their own entries of a user have, so that a search asks in them.",
 )
 
+# SQLite only. Entries with a shared content have the same terms, as long as they have the same title and language.
+search_terms = Table(
+    "search_terms",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("digest", LargeBinary, nullable=False, unique=True, comment="Half of the SHA-256 of the words."),
+    Column("words", CompressedText, nullable=False, comment="As in search_documents; they never change."),
+    info={"engine": "sqlite"},
+    comment="Terms of entries that several users may have. A row goes with the last document that refers to it.",
+)
+
 # SQLite only. The FTS5 table holds no texts: to remove an entry, it needs the terms that were indexed.
 search_documents = Table(
     "search_documents",
@@ -52,12 +63,17 @@ search_documents = Table(
     Column("user_id", Integer, nullable=False),
     words("language", comment="Of the entry, if it has stems of its own; every term has it behind the owner's id."),
     Column(
-        "words", CompressedText, nullable=False, comment="Terms as indexed: of the title, a line feed, of the body."
+        "words",
+        CompressedText,
+        nullable=False,
+        comment="Terms as indexed: of the title, a line feed, of the body; empty if others have them, too.",
     ),
     number("word_count", 0, "Of the body."),
+    Column("terms_id", Integer, ForeignKey("search_terms.id"), comment="Null: the entry has terms of its own."),
     Index("ix_search_documents_word_count", "user_id", "word_count", "entry_id"),
     info={"engine": "sqlite"},
 )
+partial_index("ix_search_documents_terms", search_documents.c.terms_id, where="terms_id IS NOT NULL")
 
 # PostgreSQL only.
 search_vectors = Table(

@@ -15,6 +15,7 @@ from sqlalchemy import event, func, select, text, update
 from support import distributed
 from support.entry_fixtures import NOW, FeedFixture, ready
 from tidings.domain.entries.entries import EditedEntryField, ReadyEntry
+from tidings.engine import full_text
 from tidings.engine.database import Database, Read, is_distributed
 from tidings.maintenance.cleanup import Cleanup, CleanupSettings
 from tidings.maintenance.cleanup_worker import run_cleanup
@@ -25,7 +26,7 @@ from tidings.storage.entries.contents import FeedContent
 from tidings.storage.feeds import feeds
 from tidings.storage.polling import entry_writes
 from tidings.storage.schema import entries as entry_table
-from tidings.storage.schema import entry_contents, shared_contents
+from tidings.storage.schema import entry_contents, search_documents, search_terms, shared_contents
 from tidings.storage.schema import feeds as feed_table
 from tidings.storage.schema import sources as source_table
 
@@ -442,3 +443,221 @@ def test_each_content_has_the_source_of_its_feeds(database: Database) -> None:
     with database.reading() as db:
         assert db.scalar(select(shared_contents.c.source_id)) == db.scalar(of_feed)
         assert db.scalar(text("SELECT length(content) FROM entry_contents LIMIT 1")) == 1
+
+
+# Search terms, which SQLite stores next to its index. PostgreSQL has them in the index alone.
+
+
+def index(database: Database) -> None:
+    with database.writing() as db:
+        while search_index.index_pending(db, limit=100):
+            pass
+
+
+def forget(database: Database) -> None:
+    """Remove deleted entries from the index, as the indexer does."""
+    with database.writing() as db:
+        while search_index.remove_deleted(db, limit=100):
+            pass
+
+
+def edit_title(reader: FeedFixture, entry_id: int, title: str) -> None:
+    is_entry = (entry_table.c.user_id == reader.user_id, entry_table.c.id == entry_id)
+    with reader.database.writing() as db:
+        db.run(update(entry_table).where(*is_entry).values(title=title))
+        search_index.note_changed(db, reader.user_id, [entry_id])
+    index(reader.database)
+
+
+def shared_terms(database: Database) -> dict[int, list[int]]:
+    """Return the entries that have the same terms, by id of the terms; 0 for entries with terms of their own.
+
+    Deleted entries are among them until the index has forgotten them.
+    """
+    found: dict[int, list[int]] = {}
+    with database.reading() as db:
+        for row in db.rows(select(search_documents).order_by(search_documents.c.id)):
+            assert bool(row["words"]) is (row["terms_id"] is None)
+            found.setdefault(row["terms_id"] or 0, []).append(row["id"])
+        assert set(found) - {0} == set(db.scalars(select(search_terms.c.id)))
+    return found
+
+
+def indexed_terms(database: Database) -> set[str]:
+    """Return the terms in the index, and check it."""
+    with database.writing() as db:
+        full_text.check_structure(db)
+        assert full_text.count_differing(db) == 0
+        db.run(text("CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab(main, entry_words, row)"))
+        known = set(db.scalars(text("SELECT term FROM temp.vocabulary")))
+        db.run(text("DROP TABLE temp.vocabulary"))
+    return known
+
+
+@pytest.fixture
+def on_sqlite(engine: str) -> None:
+    if engine != "sqlite":
+        pytest.skip("PostgreSQL has the terms in the index alone")
+
+
+@pytest.mark.usefixtures("on_sqlite")
+def test_terms_of_a_shared_content_are_stored_once(database: Database) -> None:
+    alice, bob = subscribe(database, 2)
+    (charlie,) = subscribe(database, 1, "https://example.org/alone.xml")
+    hers, his = store([alice, bob], ready("Rain", RAIN))
+    (own,) = store([charlie], ready("Rain", RAIN))
+    index(database)
+
+    assert sorted(shared_terms(database).values()) == [[hers, his], [own]]
+    assert shared_terms(database)[0] == [own]
+    assert [one.titles("noth* rain") for one in (alice, bob, charlie)] == [["Rain"]] * 3
+
+
+@pytest.mark.usefixtures("on_sqlite")
+def test_terms_in_another_language_are_other_terms(database: Database) -> None:
+    alice, bob = subscribe(database, 2)
+    german = ready("Regen", "<p>Die Kinder spielen.</p>" * 20, language="de")
+    hers, his = store([alice, bob], german)
+    index(database)
+    assert list(shared_terms(database).values()) == [[hers, his]]
+
+    with database.writing() as db:
+        is_his = (entry_table.c.user_id == bob.user_id, entry_table.c.id == his)
+        db.run(update(entry_table).where(*is_his).values(language="fr"))
+        search_index.note_changed(db, bob.user_id, [his])
+    index(database)
+
+    assert sorted(shared_terms(database).values()) == [[hers], [his]]
+    assert [one.titles("kindern") for one in (alice, bob)] == [["Regen"], []]
+
+
+def test_a_title_that_one_user_edits_is_found_by_that_user_alone(database: Database) -> None:
+    alice, bob = subscribe(database, 2)
+    hers, his = store([alice, bob], ready("Rain", RAIN))
+    index(database)
+    edit_title(alice, hers, "Hail")
+
+    assert [(one.titles("hail"), one.titles("rain")) for one in (alice, bob)] == [
+        (["Hail"], ["Hail"]),
+        ([], ["Rain"]),
+    ]
+    if database.is_sqlite:
+        assert sorted(shared_terms(database).values()) == [[hers], [his]]
+    edit_title(alice, hers, "Rain")
+    assert (alice.titles("hail"), alice.titles("rain")) == ([], ["Rain"])
+    if database.is_sqlite:
+        assert list(shared_terms(database).values()) == [[hers, his]]
+
+
+def test_an_article_that_one_user_fetches_is_found_by_that_user_alone(database: Database) -> None:
+    alice, bob = subscribe(database, 2)
+    hers, his = store([alice, bob], ready("Rain", RAIN))
+    index(database)
+    with database.writing() as db:
+        contents.set_contents(db, alice.user_id, hers, "<p>Snow, the whole article</p>", RAIN)
+        search_index.note_changed(db, alice.user_id, [hers])
+
+    assert [one.titles("nothing") for one in (alice, bob)] == [["Rain"], ["Rain"]]
+    index(database)
+
+    assert [(one.titles("nothing"), one.titles("article")) for one in (alice, bob)] == [([], ["Rain"]), (["Rain"], [])]
+    if database.is_sqlite:
+        assert shared_terms(database)[0] == [hers]
+        with database.writing() as db:
+            contents.set_content(db, bob.user_id, his, SNOW)
+            search_index.note_changed(db, bob.user_id, [his])
+        index(database)
+        assert shared_terms(database) == {0: [hers, his]}
+
+
+@pytest.mark.usefixtures("on_sqlite")
+def test_terms_stay_until_the_index_has_forgotten_the_last_entry_that_has_them(database: Database) -> None:
+    alice, bob = subscribe(database, 2)
+    hers, his = store([alice, bob], ready("Rain", RAIN))
+    index(database)
+    with database.writing() as db:
+        feeds.remove(db, alice.user_id, alice.feed_id)
+    assert list(shared_terms(database).values()) == [[hers, his]]
+    forget(database)
+    assert list(shared_terms(database).values()) == [[his]]
+    assert (alice.titles("rain"), bob.titles("rain")) == ([], ["Rain"])
+
+    with database.writing() as db:
+        users.remove(db, bob.user_id)
+    # The content goes first.
+    assert (sweep(database), shared(database)) == (1, 0)
+    assert list(shared_terms(database).values()) == [[his]]
+    forget(database)
+
+    assert shared_terms(database) == {}
+    assert indexed_terms(database) == set()
+
+
+@pytest.mark.usefixtures("on_sqlite")
+def test_indexing_that_was_killed_changes_nothing(database: Database) -> None:
+    alice, bob = subscribe(database, 2)
+    hers, his = store([alice, bob], ready("Rain", RAIN))
+
+    def fail(work: Callable[[Database], object]) -> None:
+        def stop(*_: object) -> None:
+            raise ZeroDivisionError
+
+        event.listen(database.engine, "commit", stop)
+        try:
+            with pytest.raises(ZeroDivisionError):
+                work(database)
+        finally:
+            event.remove(database.engine, "commit", stop)
+
+    fail(index)
+    assert (shared_terms(database), indexed_terms(database)) == ({}, set())
+    index(database)
+    before = indexed_terms(database)
+    with database.writing() as db:
+        feeds.remove(db, alice.user_id, alice.feed_id)
+        feeds.remove(db, bob.user_id, bob.feed_id)
+
+    fail(forget)
+    assert (list(shared_terms(database).values()), indexed_terms(database)) == ([[hers, his]], before)
+    forget(database)
+    assert (shared_terms(database), indexed_terms(database)) == ({}, set())
+
+
+@pytest.mark.usefixtures("on_sqlite")
+def test_terms_that_were_stored_before_are_shared_by_the_worker(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(contents, "SHARED_BATCH", 3)
+    alice, bob, charlie = readers = subscribe(database, 3)
+    ids = store(readers, ready("Rain", RAIN), ready("Snow", SNOW), ready("Short", "<p>Short</p>"))
+    unshare(database)
+    index(database)
+    edit_title(charlie, ids[6], "Hail")
+    with database.writing() as db:
+        db.run(update(source_table).values(unshared_after=0))
+    assert shared_terms(database) == {0: ids}
+    before = indexed_terms(database)
+
+    assert work(database) == 12
+
+    terms = sorted(shared_terms(database).values())
+    assert terms == sorted([[ids[0], ids[3]], [ids[1], ids[4], ids[7]], [ids[2], ids[5], ids[8]], [ids[6]]])
+    assert indexed_terms(database) == before
+    assert [one.titles("nothing rain") for one in readers] == [["Rain"], ["Rain"], ["Hail"]]
+    # They are what the index has to be given to forget an entry.
+    for reader in (alice, bob, charlie):
+        with database.writing() as db:
+            feeds.remove(db, reader.user_id, reader.feed_id)
+    forget(database)
+    assert (shared_terms(database), indexed_terms(database)) == ({}, set())
+
+
+@pytest.mark.usefixtures("on_sqlite")
+def test_the_search_index_can_be_emptied_with_shared_terms(database: Database) -> None:
+    alice, bob = subscribe(database, 2)
+    store([alice, bob], ready("Rain", RAIN))
+    index(database)
+    with database.writing() as db:
+        full_text.clear(db)
+
+    assert (shared_terms(database), indexed_terms(database)) == ({}, set())

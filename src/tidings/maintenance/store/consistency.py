@@ -420,7 +420,7 @@ def _requeue(db: Write) -> None:
 
 
 def _search_rules(index: Table) -> Iterator[Rule]:
-    yield Rule("search", "entries that differ between the two parts of the index", full_text.count_differing, reindex)
+    yield Rule("search", "entries that differ between the parts of the index", full_text.count_differing, reindex)
     missing = and_(
         ~_exists(index, and_(index.c.entry_id == entries.c.id, _of_one_user(index, entries))),
         ~_exists(

@@ -14,7 +14,7 @@ class ContentSharing:
         self._database = database
 
     def work(self) -> int | None:
-        """Share a batch of contents of one source. Returns how many entries refer to them now.
+        """Share a batch of contents and search terms of one source. Returns how many entries' are shared now.
 
         None if there is nothing to do now: no source is left, or others are at work on the first one.
         """

@@ -18,12 +18,13 @@ from msgspec import Struct
 from sqlalchemy import ColumnElement, and_, bindparam, case, delete, exists, func, null, select, true, update
 
 from tidings.domain.entries.entries import EditedEntryField
-from tidings.engine import nodes, statements
+from tidings.engine import full_text, nodes, statements
 from tidings.engine.columns import CompressedText
-from tidings.engine.database import Read, Write, is_distributed
+from tidings.engine.database import Read, Write, is_distributed, is_sqlite
+from tidings.engine.full_text import without_index
 from tidings.engine.statements import in_list
 from tidings.storage.entries import counters
-from tidings.storage.schema import entries, entry_contents, feeds, shared_contents, sources
+from tidings.storage.schema import entries, entry_contents, feeds, search_documents, shared_contents, sources
 
 # Shorter contents, in characters, are stored with each entry: a reference with its indexes takes about as much.
 MIN_SHARED_SIZE: Final = 200
@@ -213,6 +214,21 @@ _select_unshared = (
     )
     .limit(bindparam("limit"))
 )
+# SQLite only: the search terms of these entries may still be stored for each.
+_select_shared_with_own_terms = (
+    select(entries.c.id)
+    .select_from(
+        entries.join(entry_contents, has_body).join(search_documents, search_documents.c.entry_id == entries.c.id)
+    )
+    .where(
+        in_list(without_index(entries.c.user_id), "users"),
+        in_list(entries.c.feed_id, "feeds"),
+        entry_contents.c.shared_id.is_not(None),
+        search_documents.c.user_id == entries.c.user_id,
+        search_documents.c.terms_id.is_(None),
+    )
+    .limit(bindparam("limit"))
+)
 _refer = _update.where(entry_contents.c.shared_id.is_(None)).values(content="", shared_id=bindparam("shared"))
 _set_position = (
     update(sources)
@@ -239,7 +255,7 @@ def count_unshared(db: Read) -> int:
 
 
 def share_stored(db: Write, source: UnsharedSource) -> int | None:
-    """Share some contents of a source, and move its position. Returns how many entries refer to them now.
+    """Share some contents and search terms of a source, and move its position. Returns how many are shared now.
 
     None while another transaction shares or stores contents of the source: nothing is done then.
     """
@@ -256,10 +272,20 @@ def share_stored(db: Write, source: UnsharedSource) -> int | None:
         {"user": row["user_id"], "entry": row["id"], "shared": ids[source.id, row["content"]]} for row in found
     ]
     db.run_many(_refer, sorted(referring, key=lambda row: row["entry"]))
-    if len(found) < SHARED_BATCH:
+    terms = _share_terms(db, owners, SHARED_BATCH - len(found)) if following else 0
+    if len(found) + terms < SHARED_BATCH:
         reached = following[-1]["id"] if len(following) == SHARED_FEEDS else None
         db.run(_set_position, source=source.id, before=source.unshared_after, reached=reached)
-    return len(found)
+    return len(found) + terms
+
+
+def _share_terms(db: Write, owners: dict[str, list[int]], limit: int) -> int:
+    """Share the search terms of up to `limit` entries with shared contents. Returns of how many."""
+    if not is_sqlite(db.connection):
+        return 0
+    ids = db.scalars(_select_shared_with_own_terms, **owners, limit=limit)
+    full_text.share_terms(db, ids)
+    return len(ids)
 
 
 # Removing what no entry has any more

@@ -53,7 +53,7 @@ _delete_pending = delete(search_pending).where(
     in_list(without_index(search_pending.c.user_id), "users"), in_list(search_pending.c.entry_id, "ids")
 )
 _select_texts = (
-    select(entries.c.id, entries.c.user_id, entries.c.title, entries.c.language, body)
+    select(entries.c.id, entries.c.user_id, entries.c.title, entries.c.language, entry_contents.c.shared_id, body)
     .select_from(entries.outerjoin(entry_contents, has_body).outerjoin(shared_contents, has_shared))
     .where(in_group(without_index(entries.c.user_id), "users"), in_list(entries.c.id, "ids"))
     # Skips an entry that another transaction is deleting: the two would wait for each other.
@@ -159,7 +159,8 @@ def _documents(rows: Iterable[Row]) -> list[Document]:
         text = row["title"], row["content"] or "", group_of(row["language"])
         if text not in texts:
             texts[text] = _kept_text(*text) if len(text[1]) <= MAX_KEPT_CHARACTERS else _text(*text)
-        documents.append(Document(row["id"], row["user_id"], texts[text]))
+        is_shared = row["shared_id"] is not None
+        documents.append(Document(row["id"], row["user_id"], texts[text], is_shared))
     return documents
 
 

@@ -4,7 +4,13 @@ Column comments say who sets a value and what special values mean.
 """
 
 from tidings.engine.columns import metadata
-from tidings.engine.search_tables import search_documents, search_languages, search_pending, search_vectors
+from tidings.engine.search_tables import (
+    search_documents,
+    search_languages,
+    search_pending,
+    search_terms,
+    search_vectors,
+)
 from tidings.storage.schema.archive import (
     duplicates,
     enclosures,
@@ -68,6 +74,7 @@ __all__ = [
     "search_documents",
     "search_languages",
     "search_pending",
+    "search_terms",
     "search_vectors",
     "server_secrets",
     "sessions",
