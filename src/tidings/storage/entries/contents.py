@@ -206,7 +206,7 @@ _select_unshared = (
     select(entries.c.id, entries.c.user_id, entries.c.feed_id, entry_contents.c.content)
     .select_from(entries.join(entry_contents, has_body))
     .where(
-        in_list(entries.c.user_id, "users"),
+        in_list(without_index(entries.c.user_id), "users"),
         in_list(entries.c.feed_id, "feeds"),
         entries.c.edited.bitwise_and(int(EditedEntryField.CONTENT)) == 0,
         entry_contents.c.shared_id.is_(None),
