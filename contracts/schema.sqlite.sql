@@ -360,7 +360,7 @@ CREATE TABLE entry_versions (
     CONSTRAINT pk_entry_versions PRIMARY KEY (entry_id, version)
 );
 
-CREATE VIRTUAL TABLE entry_words USING fts5(title, body, content='', tokenize = "ascii tokenchars '/'");
+CREATE VIRTUAL TABLE entry_words USING fts5(body, title, content='', tokenize = "ascii tokenchars '/'");
 
 CREATE TABLE 'entry_words_config'(k PRIMARY KEY, v) WITHOUT ROWID;
 

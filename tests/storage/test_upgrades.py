@@ -20,11 +20,14 @@ from tidings.deliveries.store import webhooks
 from tidings.deliveries.webhooks import WebhookFields
 from tidings.domain.accounts.rights import ALL_RIGHTS
 from tidings.domain.entries.entries import EntryStatus
+from tidings.engine import full_text
+from tidings.engine.columns import CompressedText
 from tidings.engine.database import Database
 from tidings.maintenance.integrity import IntegrityCheck
 from tidings.services.entries.reading_times import ReadingTimes
 from tidings.storage import migrate, schema_revision
 from tidings.storage.accounts import api_keys
+from tidings.storage.entries import search_index
 from tidings.storage.schema import enclosures, entries, entry_contents, feeds, sources, users
 
 pytestmark = pytest.mark.slow
@@ -152,6 +155,51 @@ def test_sources_with_several_feeds_are_marked_by_the_upgrade(empty: Database) -
 
     with empty.reading() as db:
         assert db.scalars(select(sources.c.id).where(sources.c.is_shared == true())) == [shared]
+
+
+@pytest.mark.filterwarnings("ignore:Skipped unsupported reflection of expression-based index")
+def test_searches_find_and_forget_what_was_indexed_before_the_upgrade(empty: Database) -> None:
+    if not empty.is_sqlite:
+        pytest.skip("PostgreSQL's index does not change")
+    migrate.upgrade(empty, "0091")
+    fill(empty)
+    with empty.writing() as db:
+        ids = db.scalars(select(entries.c.id).order_by(entries.c.id))
+        db.run(update(entries).values(user_id=1))
+        for id_, owner, body in zip(ids, ["1", "1de", "1"], ["sun wind", "regen", "rain " * 1000], strict=True):
+            words = CompressedText().process_bind_param(f"title{id_}\n{body}", None)
+            db.run(
+                text(
+                    "INSERT INTO search_documents (id, entry_id, user_id, language, words)"
+                    " VALUES (:id, :id, 1, :language, :words)"
+                ),
+                id=id_,
+                language=owner[1:],
+                words=words,
+            )
+            db.run(
+                text("INSERT INTO entry_words (rowid, title, body) VALUES (:id, :title, :body)"),
+                id=id_,
+                title=f"{owner}/title{id_}",
+                body=" ".join(f"{owner}/{term}" for term in body.split()),
+            )
+
+    migrate.upgrade(empty)
+
+    def found(expression: str) -> list[int]:
+        with empty.reading() as db:
+            return db.scalars(text("SELECT rowid FROM entry_words WHERE entry_words MATCH :query"), query=expression)
+
+    assert found('"1/sun 1/wind"') == found(f'title : "1/title{ids[0]}"') == [ids[0]]
+    assert found('body : "1/title1"') == []
+    assert (found('"1de/regen"'), found('"1/rain 1/rain"')) == ([ids[1]], [ids[2]])
+    with empty.writing() as db:
+        db.run(delete(entries))
+        assert search_index.remove_deleted(db, limit=100) == 3
+        full_text.check_structure(db)
+        db.run(text("CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab(main, entry_words, row)"))
+        assert db.scalars(text("SELECT term FROM temp.vocabulary")) == []
+        db.run(text("DROP TABLE temp.vocabulary"))
 
 
 @pytest.mark.filterwarnings("ignore:Skipped unsupported reflection of expression-based index")
