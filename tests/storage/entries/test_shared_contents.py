@@ -413,8 +413,12 @@ def test_how_many_sources_a_batch_has_does_not_change_the_number_of_statements(d
         return executed
 
     def without_owners(executed: Sequence[str]) -> list[str]:
-        """Leave out what `store` asks for each feed, and each user's log."""
-        of_each = ("SELECT feeds.id, feeds.user_id, feeds.category_id", "UPDATE list_versions")
+        """Leave out what `store` asks for each feed, each user's log, and what is said where there are many rows."""
+        of_each = (
+            "SELECT feeds.id, feeds.user_id, feeds.category_id",
+            "UPDATE list_versions",
+            "SET LOCAL plan_cache_mode",
+        )
         return [one for one in executed if not one.startswith(of_each)]
 
     for written in (stored, imported):
