@@ -242,9 +242,8 @@ class Built(Struct, frozen=True):
 
     @property
     def lacks_value(self) -> bool:
-        """Whether a row has no value yet, so that nobody knows what will match. Filters may be empty."""
-        blank = [_is_blank(row) for row in self.rows]
-        return any(blank) and (self.language.is_query or not all(blank))
+        """Whether no row of a query has a value yet, so that nobody knows what will match. Filters may be empty."""
+        return self.language.is_query and bool(self.rows) and all(map(_is_blank, self.rows))
 
 
 def stored(language: Language, prefix: str, text: str) -> Built:
@@ -518,7 +517,7 @@ def query_matches(
 def filter_matches(context: RequestContext, built: Built, *, feed_id: int | None = None) -> Matches | None:
     """Return which of the newest stored entries some filters match; None without usable ones. Raises NotFound."""
     built = _with_choices(context, built)
-    if not built.text.strip() or built.problems or built.lacks_value:
+    if not built.text.strip() or built.problems:
         return None
     rules = {built.language.setting: built.text}
     found = context.services.feeds.rule_previewer.matching(context.caller, rules, feed_id=feed_id)
