@@ -4,6 +4,8 @@ The checks come from a simulation of the service's own scheduler, the costs of e
 users do is assumed (`Users`). docs/scaling.md says where the estimate ends.
 
     sources of all kinds ─► checks and updates of each ─► subscribers of each ─► work per second ─► machines
+
+Then a hundredth of the second size is stored for a day, and what that takes is compared with the estimate.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from benchmarks import capacity_point
 from benchmarks.schedule import DAYS, KINDS, Outcome, simulate
 from tidings.domain.polling.check_times import Schedule
 
@@ -27,25 +30,31 @@ MONTH_DAYS = 30
 PEAK_CHECKS, PEAK_REQUESTS = 1.4, 3.0
 # Processors are not planned to be busier than this.
 MAX_LOAD = 0.6
+# By how much the estimate may differ from what is measured.
+TOLERANCE = 0.2
 
 
 class Costs(Struct, frozen=True):
     """Measured on two cores with PostgreSQL; processor times include the share of the server.
 
     Seconds of one core: check_s of a source without news, update_s more with new entries, subscriber_s for each
-    subscriber of a source with news, idle_subscriber_s of one without, request_s of an API request or page.
-    Bytes: of a check on the network, with and without news; in the database of a subscription and of an entry.
+    subscriber with ten new entries, search index included, text_s for each text of these entries, idle_subscriber_s of
+    a subscriber without any, request_s of an API request or page.
+    Bytes: of a check on the network, with and without news; in the database of a subscription, of an entry of a
+    subscriber, and of its text, which all subscribers share.
     """
 
     check_s: float = 0.25 * 2 / 500
     update_s: float = (0.97 - 0.25) * 2 / 500
-    subscriber_s: float = 0.0011
+    subscriber_s: float = 0.0036
+    text_s: float = 0.003
     idle_subscriber_s: float = 0.00006
     request_s: float = 0.004
     check_bytes: int = 500
     update_bytes: int = 23_000
     subscription_bytes: int = 620
-    entry_bytes: int = 2_200
+    entry_bytes: int = 5_500
+    text_bytes: int = 1_500
     # A process with its connections; a backend of PostgreSQL.
     process_mib: int = 50
     backend_mib: int = 10
@@ -62,6 +71,10 @@ class Users(Struct, frozen=True):
     kept_days: int = 60
 
 
+# A hundredth of 10,000 users with 200,000 sources.
+MEASURED = Users(100, 2_000, kept_days=1)
+
+
 class Prices(Struct, frozen=True):
     """Per month: of a core with 4 GiB, of 1 GB on fast disks, of 1 TB of traffic. In one currency, of a large host."""
 
@@ -71,31 +84,47 @@ class Prices(Struct, frozen=True):
 
 
 class Load(Struct):
-    """Means per second, and totals. entries: rows that are stored, one for each subscriber."""
+    """Means per second, and totals. entries: rows that are stored, one for each subscriber. updates: new texts."""
 
     checks: float
     updates: float
     entries: float
     entries_kept: float
+    texts_kept: float
     requests: float
     busiest_source: int
 
 
-def run() -> None:
+def run() -> int:
     outcome = simulate("adaptive", Schedule(), feeds=SAMPLE)
     for users in (Users(100, 3_000), Users(10_000, 200_000), Users(1_000_000, 20_000_000)):
         _print_report(users, load_of(users, outcome), Costs(), Prices())
+    return int(not _is_right(MEASURED, outcome, Costs()))
+
+
+def _is_right(users: Users, outcome: Outcome, costs: Costs) -> bool:
+    """Store what so many users get in a day. Prints how that differs, and returns whether the estimate is close."""
+    rates = _rates(outcome)
+    counts = _subscribers(rates, users.users * users.subscriptions * SAMPLE / users.sources, most=users.users)
+    every = SAMPLE // users.sources
+    point = capacity_point.measure(users.users, rates[::every], [round(count) for count in counts[::every]])
+    estimates = {
+        "bytes": (point.stored_bytes, stored_bytes(costs, point.subscriptions, point.entries, point.texts)),
+        "seconds of a processor": (point.processor_s, _storing_s(costs, point.entries, point.texts)),
+    }
+    sys.stdout.write(
+        f"{users.users:,} users, {users.sources:,} sources, a day: {point.entries:,} entries of {point.texts:,} texts\n"
+    )
+    for name, (measured, estimate) in estimates.items():
+        sys.stdout.write(f"  {name:54} {measured:>16,.0f} measured, estimate {estimate:,.0f}\n")
+    return all(abs(estimate / measured - 1) <= TOLERANCE for measured, estimate in estimates.values())
 
 
 def load_of(users: Users, outcome: Outcome) -> Load:
     """Return the load of a number of users. outcome: of the scheduler, for a sample of their sources."""
     scale = users.sources / SAMPLE
     checks = sum(outcome.checks.values()) / DAYS / DAY_S
-    rates = [
-        len(outcome.delays[kind.name]) / DAYS / round(SAMPLE * kind.share)
-        for kind in KINDS
-        for _ in range(round(SAMPLE * kind.share))
-    ]
+    rates = _rates(outcome)
     subscribers = _subscribers(rates, users.users * users.subscriptions / scale, most=users.users)
     updates = sum(rates) / DAY_S
     entries = sum(rate * count for rate, count in zip(rates, subscribers, strict=True)) / DAY_S * scale
@@ -104,9 +133,27 @@ def load_of(users: Users, outcome: Outcome) -> Load:
         updates=updates * scale,
         entries=entries,
         entries_kept=entries * DAY_S * users.kept_days,
+        texts_kept=updates * scale * DAY_S * users.kept_days,
         requests=users.users * users.requests_a_day / DAY_S,
         busiest_source=min(users.users, round(_largest_share(users.sources) * users.users * users.subscriptions)),
     )
+
+
+def _rates(outcome: Outcome) -> list[float]:
+    """Return the new entries of each source of the sample in a day."""
+    return [
+        len(outcome.delays[kind.name]) / DAYS / round(SAMPLE * kind.share)
+        for kind in KINDS
+        for _ in range(round(SAMPLE * kind.share))
+    ]
+
+
+def stored_bytes(costs: Costs, subscriptions: float, entries: float, texts: float) -> float:
+    return subscriptions * costs.subscription_bytes + entries * costs.entry_bytes + texts * costs.text_bytes
+
+
+def _storing_s(costs: Costs, entries: float, texts: float) -> float:
+    return entries / 10 * costs.subscriber_s + texts * costs.text_s
 
 
 def _subscribers(rates: Sequence[float], subscriptions: float, *, most: int) -> list[float]:
@@ -137,15 +184,14 @@ def _print_report(users: Users, load: Load, costs: Costs, prices: Prices) -> Non
     polling = (
         load.checks * costs.check_s
         + load.updates * costs.update_s
-        + load.entries * costs.subscriber_s / 10
+        + _storing_s(costs, load.entries, load.updates)
         + idle * costs.idle_subscriber_s
     )
     worker_cores = polling * PEAK_CHECKS / MAX_LOAD
     web_cores = load.requests * costs.request_s * PEAK_REQUESTS / MAX_LOAD
     processes = math.ceil(worker_cores) + math.ceil(web_cores)
     connections = processes * costs.connections_per_process
-    subscription_bytes = users.users * users.subscriptions * costs.subscription_bytes
-    disk_gb = (load.entries_kept * costs.entry_bytes + subscription_bytes) / 1e9
+    disk_gb = stored_bytes(costs, users.users * users.subscriptions, load.entries_kept, load.texts_kept) / 1e9
     traffic_tb = (load.checks * costs.check_bytes + load.updates * costs.update_bytes) * DAY_S * MONTH_DAYS / 1e12
     memory_gib = (processes * costs.process_mib + connections * costs.backend_mib) / 1024
     cost = math.ceil(worker_cores + web_cores) * prices.core + disk_gb * prices.disk_gb + traffic_tb * prices.traffic_tb

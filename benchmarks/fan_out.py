@@ -67,7 +67,7 @@ def run() -> int:
         with tempfile.TemporaryDirectory() as folder:
             is_slow = _measure("sqlite", origin, lambda name: f"sqlite:///{folder}/{name}.db", Path(folder))
         with postgres_server(is_durable=True) as server, tempfile.TemporaryDirectory() as folder:
-            pid = _pid_of(server)
+            pid = pid_of(server)
             is_slow |= _measure("postgresql", origin, lambda name: create_database(server, name), Path(folder), pid)
     return int(is_slow)
 
@@ -149,7 +149,7 @@ def _moment(processes: Sequence[int]) -> tuple[float, list[float]]:
     return time.monotonic(), [spent_ms(pid) for pid in processes]
 
 
-def _pid_of(server: str) -> int:
+def pid_of(server: str) -> int:
     """Return the process of a server, the parent of those that serve connections."""
     with psycopg.connect(server) as connection:
         (folder,) = connection.execute("SHOW data_directory").fetchone() or ("",)

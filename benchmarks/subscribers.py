@@ -50,7 +50,7 @@ PARTS: Final[Mapping[str, Sequence[str]]] = {
 
 
 def run(numbers: Sequence[int] = SUBSCRIBERS) -> None:
-    sample = _sample()
+    sample = published_entries()
     size = sum(len(entry.content) for entry in sample) / len(sample)
     sys.stdout.write(f"subscribers: {len(sample)} entries of {size:,.0f} characters; bytes per entry and subscriber\n")
     for engine in ("sqlite", "postgresql"):
@@ -122,7 +122,7 @@ def _subscribe(database: Database, number: int) -> list[Feed]:
     return [feed for feed in found if feed is not None]
 
 
-def _sample() -> list[ReadyEntry]:
+def published_entries() -> list[ReadyEntry]:
     """Return random entries of the published feeds, with different hashes and dates."""
     rng = random.Random(38)  # noqa: S311 - the same ones each time
     bodies = throughput.bodies()
