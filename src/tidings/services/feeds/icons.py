@@ -110,6 +110,9 @@ class Icons:
         except StoreUnavailable as error:
             log.warning("icons not looked for", feeds=len(owned), reason=error.message)
             return
+        except Exception:
+            log.exception("icon check crashed", feeds=len(owned))
+            return
         for alike in _alike(found):
             await self._update_alike(alike, cache, timeout_s=timeout_s, retries_later=retries_later)
 
