@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import html
 import re
 import unicodedata
@@ -31,6 +32,11 @@ def reject_invisible(value: str, *, field: str) -> str:
             msg("{field} contains a line break or another invisible character.", field=field), field=field
         )
     return value
+
+
+def digest_of(text: str) -> bytes:
+    """Return the first half of the SHA-256 of a text, 16 bytes: two different texts do not have the same."""
+    return hashlib.sha256(text.encode("utf-8", "replace")).digest()[:16]
 
 
 def normalize_for_search(value: str) -> str:

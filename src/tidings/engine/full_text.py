@@ -7,7 +7,6 @@ index. A query string in the syntax of the engine is made by `match_expression`.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -32,6 +31,7 @@ from sqlalchemy import (
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
 
+from tidings.base.text import digest_of
 from tidings.content.search import Phrase
 from tidings.content.search_expressions import AllOf, AnyOf, Expression, Part, Phrases, Without, phrases_in
 from tidings.engine import postgresql
@@ -720,16 +720,12 @@ def _vector_row(document: Document) -> dict[str, Any]:
 
 def _stored_once(db: Write, words: Iterable[str]) -> dict[str, int]:
     """Store terms that documents are about to refer to, unless others do so already. Returns their ids by words."""
-    digests = {each: _digest(each) for each in words}
+    digests = {each: digest_of(each) for each in words}
     if not digests:
         return {}
     db.run_many(_add_terms_once, [{"digest": digest, "words": each} for each, digest in digests.items()])
     ids = dict(db.tuples(_select_terms_ids, digests=list(digests.values())))
     return {each: ids[digest] for each, digest in digests.items()}
-
-
-def _digest(words: str) -> bytes:
-    return hashlib.sha256(words.encode("utf-8", "replace")).digest()[:16]
 
 
 def _prefixed(owner: str, terms: Sequence[str]) -> str:
@@ -758,10 +754,9 @@ def check_structure(db: Write) -> None:
 
 def clear(db: Write) -> None:
     """Remove everything from the index, even if it is damaged."""
-    if is_sqlite(db.connection):
-        db.run(_delete_all_terms)
     db.run(delete(index_table(db)))
     if is_sqlite(db.connection):
+        db.run(_delete_all_terms)
         db.run(delete(search_terms))
 
 

@@ -8,7 +8,7 @@ advisory_lock, try_advisory_locks,
 lock_rows, lockable_together,
 limit_waits                            take locks that PostgreSQL needs, and SQLite, with one writer at a time, does not
 take_ids, insert_rows, insert_stored   insert many rows, whose ids are reserved in advance
-references_planned_once                lets PostgreSQL delete many rows faster
+references_planned_once                lets PostgreSQL insert and delete many rows faster
 select_by_hash, select_by_date         look up many entries at once
 
 With one placeholder per value, each length of a list would be another statement, compiled and planned again, and SQLite

@@ -13,13 +13,13 @@ A known browser does not wait for any other bucket: an attacker who has a user's
 
 from __future__ import annotations
 
-import hashlib
 import ipaddress
 from collections.abc import Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct, structs
 
+from tidings.base.text import digest_of
 from tidings.base.times import MINUTE, SECOND, Instant
 from tidings.domain.accounts.users import normalize_username
 
@@ -147,7 +147,7 @@ def _prefix_of(address: str, bits_of_ipv4: int, bits_of_ipv6: int) -> str:
 
 def _key(*parts: str) -> bytes:
     """Return a digest: a user may have typed the password into the field of the name."""
-    return hashlib.sha256("\0".join(parts).encode("utf-8", "replace")).digest()[:16]
+    return digest_of("\0".join(parts))
 
 
 class Throttle:

@@ -9,7 +9,6 @@ no entry refers to any more is removed by the cleanup.
 
 from __future__ import annotations
 
-import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
@@ -17,6 +16,7 @@ from typing import Any, Final
 from msgspec import Struct
 from sqlalchemy import ColumnElement, and_, bindparam, case, delete, exists, func, null, select, true, update
 
+from tidings.base.text import digest_of
 from tidings.domain.entries.entries import EditedEntryField
 from tidings.engine import full_text, nodes, statements
 from tidings.engine.columns import CompressedText
@@ -160,7 +160,7 @@ def _stored(db: Write, contents: Iterable[tuple[int, str]]) -> dict[tuple[int, s
     """
     wanted = sorted(set(contents))
     locked = statements.try_advisory_locks(db, _LOCK_KIND, sorted({source_id for source_id, _ in wanted}))
-    keys = {(source_id, text): (source_id, _digest(text)) for source_id, text in wanted if source_id in locked}
+    keys = {(source_id, text): (source_id, digest_of(text)) for source_id, text in wanted if source_id in locked}
     known = {
         (source_id, bytes(digest)): int(id_)
         for source_id, digest, id_ in statements.select_by_hash(
@@ -175,10 +175,6 @@ def _stored(db: Write, contents: Iterable[tuple[int, str]]) -> dict[tuple[int, s
         ]
         statements.insert_rows(db, shared_contents, rows)
     return {content: known[key] for content, key in keys.items()}
-
-
-def _digest(text: str) -> bytes:
-    return hashlib.sha256(text.encode("utf-8", "replace")).digest()[:16]
 
 
 # Sharing what was stored before
