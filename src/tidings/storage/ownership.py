@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from sqlalchemy import ColumnElement, FromClause, bindparam
 
 from tidings.engine.full_text import without_index
 from tidings.engine.statements import if_distributed
+
+
+def users_and_feeds(owned: Collection[tuple[int, int]]) -> tuple[list[int], list[int]]:
+    """Return the ids of users and those of feeds, in their order. owned: user id and feed id of each feed."""
+    return sorted({user_id for user_id, _ in owned}), sorted({feed_id for _, feed_id in owned})
 
 
 def of_same_user(one: FromClause, other: FromClause) -> ColumnElement[bool]:

@@ -40,6 +40,7 @@ from tidings.storage.accounts.change_log import Kind
 from tidings.storage.entries import counters
 from tidings.storage.feeds import further_categories, own_bridges
 from tidings.storage.feeds.categories import select_hidden_ids, select_with_below
+from tidings.storage.ownership import users_and_feeds
 from tidings.storage.polling import sources
 from tidings.storage.schema import categories, entries, feed_categories, feed_counters, feeds, icons
 
@@ -232,7 +233,7 @@ def get_many(db: Read, user_id: int, feed_ids: Iterable[int]) -> list[Feed]:
 
 def owned_by(db: Read, owned: Collection[tuple[int, int]]) -> list[Feed]:
     """Return feeds of several users. owned: user id and feed id of each."""
-    users, ids = (sorted({pair[index] for pair in owned}) for index in (0, 1))
+    users, ids = users_and_feeds(owned)
     return db.all(Feed, _select_owned, users=users, feeds=ids)
 
 
@@ -399,7 +400,7 @@ def set_icons(db: Write, owned: Collection[tuple[int, int]], *, icon_id: int | N
 
     owned: user id and feed id of each.
     """
-    users, ids = (sorted({pair[index] for pair in owned}) for index in (0, 1))
+    users, ids = users_and_feeds(owned)
     locked = [row for some in lockable_together(db, users) for row in db.rows(_lock_icons, users=some, feeds=ids)]
     values: dict[str, Any] = {"icon_checked_at": checked_at} | ({} if icon_id is None else {"icon_id": icon_id})
     db.run(update(feeds).where(*_is_owned).values(**values), users=users, feeds=ids)

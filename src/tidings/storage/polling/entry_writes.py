@@ -27,7 +27,7 @@ from tidings.storage.accounts import change_log
 from tidings.storage.accounts.change_log import CHECK_COLUMNS, Kind
 from tidings.storage.entries import counters, labels, page_addresses, search_index
 from tidings.storage.entries.contents import FeedContent, set_of_feed, share
-from tidings.storage.ownership import of_same_user
+from tidings.storage.ownership import of_same_user, users_and_feeds
 from tidings.storage.schema import enclosures, entries, entry_contents, entry_tags, feeds, sources, tombstones
 
 _SELECT_KNOWN = """
@@ -425,7 +425,7 @@ class CurrentFeed(Struct, frozen=True):
 
 def current(db: Read, owned: Collection[tuple[int, int]]) -> dict[int, CurrentFeed]:
     """Return feeds by id; they may differ from those at the claim. owned: user id and feed id of each."""
-    users, ids = (sorted({pair[index] for pair in owned}) for index in (0, 1))
+    users, ids = users_and_feeds(owned)
     rows = db.rows(_select_current, users=users, feeds=ids)
     claims = dict(db.tuples(_select_claims, ids=sorted({row["source_id"] for row in rows}))) if rows else {}
     return {row["feed_id"]: CurrentFeed(**row, claimed_by=claims.get(row["source_id"], "")) for row in rows}
