@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import threading
@@ -18,7 +19,8 @@ from support.publisher import CERTIFICATE, Answer, Cut, Drop, Hang, Publisher, R
 from support.replication import until
 from tidings.base.times import SECOND, Instant
 from tidings.deliveries import sample_events
-from tidings.deliveries.events import QueueLimits, fair_share
+from tidings.deliveries.events import QueueLimits, ReceiverQueue, fair_share
+from tidings.deliveries.queue import DeliveryQueue
 from tidings.deliveries.retries import RetryPolicy
 from tidings.deliveries.store import outbox
 from tidings.deliveries.tables import integrations, webhooks
@@ -759,6 +761,34 @@ def test_a_claim_is_renewed_during_a_long_attempt(database: Database, site: Publ
         return clock() > begun and until == clock() + lease // timedelta(microseconds=1)
 
     deliver(delivery_queue(database, clock=clock, lease=lease, within_s=60), is_renewed)
+
+
+def test_a_receiver_that_is_claimed_again_before_its_last_turn_has_ended_is_served(
+    database: Database, site: Publisher
+) -> None:
+    clock = MovableClock()  # no claim expires
+    webhook = hook(database, site.serve("/hook"))
+    webhook.post("first", now=clock())
+    is_claimed_again = threading.Event()
+
+    class SlowToEnd(DeliveryQueue):
+        """Ends the first turn only when the receiver has been claimed for the next one."""
+
+        def claim(self, worker: str, *, limit: int, max_failing: int) -> list[ReceiverQueue]:
+            claimed = super().claim(worker, limit=limit, max_failing=max_failing)
+            if claimed and site.requests:
+                is_claimed_again.set()
+            return claimed
+
+        async def serve(self, queue: ReceiverQueue, worker: str) -> int:
+            delivered = await super().serve(queue, worker)
+            if not is_claimed_again.is_set():
+                webhook.post("second", now=clock())
+                await asyncio.to_thread(is_claimed_again.wait, 60)
+            return delivered
+
+    queue = delivery_queue(database, clock=clock, kind=SlowToEnd)
+    deliver(queue, lambda: webhook.states() == ["delivered", "delivered"], within_s=60)
 
 
 def test_users_with_the_same_receiver_do_not_wait_for_each_other(database: Database, site: Publisher) -> None:

@@ -106,11 +106,12 @@ def delivery_queue(
     clock: Clock = system_clock,
     within_s: float = 30,
     allow_private_networks: bool = True,
+    kind: type[DeliveryQueue] = DeliveryQueue,
     **more: Any,
 ) -> DeliveryQueue:
     sender = Sender(user_agent="Tidings/test", allow_private_networks=allow_private_networks)
     options: dict[str, Any] = {"retry_policy": SHORT_WAITS, "random_fraction": lambda: 0.5} | more
-    return DeliveryQueue(database, EventSender(sender, clock, timeout_s=within_s), clock, **options)
+    return kind(database, EventSender(sender, clock, timeout_s=within_s), clock, **options)
 
 
 def deliver(

@@ -48,6 +48,8 @@ class Deliverer(Loop):
         self._max_concurrent_failing = max_concurrent_failing
         self._poll_interval_s = poll_interval_s
         self._running: dict[asyncio.Task[None], ReceiverQueue] = {}
+        # Claimed while this worker still served them, see _start.
+        self._claimed_again: list[ReceiverQueue] = []
 
     @property
     def is_running(self) -> bool:
@@ -60,8 +62,9 @@ class Deliverer(Loop):
         try:
             while not stop.is_set():
                 claimed = await self._claim()
-                for queue in claimed or ():
-                    self._start(queue)
+                self._claimed_again = [
+                    queue for queue in (*self._claimed_again, *(claimed or ())) if not self._start(queue)
+                ]
                 await self._wait(stop, claimed)
         finally:
             await loops.finish(self._running, lambda: self._delivery_queue.release_all(self.name))
@@ -81,13 +84,16 @@ class Deliverer(Loop):
             crashed="claiming deliveries crashed",
         )
 
-    def _start(self, queue: ReceiverQueue) -> None:
+    def _start(self, queue: ReceiverQueue) -> bool:
+        """Begin to serve a receiver that was claimed. Returns False if it is still being served."""
         if any(queue.id == running.id for running in self._running.values()):
-            # The attempt outlasted its lease and this worker claimed the receiver again: keep the running attempt.
-            return
+            # The attempt outlasted its lease, or its result has just released the receiver: this claim's turn comes
+            # when the task has ended. Forgotten, it would keep every worker from the receiver until it expires.
+            return False
         task = asyncio.create_task(self._serve(queue), name=f"receiver {queue.id}")
         self._running[task] = queue
         task.add_done_callback(self._running.pop)
+        return True
 
     async def _serve(self, queue: ReceiverQueue) -> None:
         try:
