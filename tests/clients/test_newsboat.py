@@ -71,8 +71,12 @@ def choose(screen: Terminal, pattern: str) -> None:
 
 
 def open_feed(screen: Terminal, title: str) -> None:
+    """Choose a feed, again if another one was opened: at the end of a reload, newsboat ignores some of the keys."""
     choose(screen, title)
-    screen.see(rf"Articles in feed '{title}'")
+    while title not in screen.see(r"Articles in feed"):
+        screen.type(BACK)
+        screen.see(r"Your feeds")
+        choose(screen, title)
 
 
 def open_article(screen: Terminal, title: str) -> None:
