@@ -254,10 +254,18 @@ def stored(language: Language, prefix: str, text: str) -> Built:
     return built
 
 
+def with_spare_row(built: Built) -> Built:
+    """Return filters with an empty row at the end, so that one more is typed as easily as the first."""
+    if built.is_text or len(built.rows) >= MAX_ROWS or _is_blank(built.rows[-1]):
+        return built
+    return replace(built, rows=(*built.rows, built.language.default))
+
+
 def read(language: Language, prefix: str, form: Form, text: str, *, is_final: bool = False) -> Built:
     """Return what a form says. text: its field for the text.
 
-    is_final: whether it is to be stored, so that a row without a value is wrong. Others do not count.
+    is_final: whether it is to be stored, so that a row without a value is wrong, except the one that `with_spare_row`
+        added and nobody has filled in. Others do not count.
     """
     if getattr(form, f"{prefix}_mode") != "rows":
         return Built(language, prefix, text)
@@ -267,7 +275,8 @@ def read(language: Language, prefix: str, form: Form, text: str, *, is_final: bo
     problems = {number: wrong for number, one in enumerate(rows) if (wrong := _problem(language, one))}
     used = [one for one in rows if not _is_blank(one)]
     if is_final and used:
-        problems |= {number: _("Say what to look for.") for number, one in enumerate(rows) if _is_blank(one)}
+        kept = len(rows) - (not language.is_query and rows[-1] == language.default)
+        problems |= {number: _("Say what to look for.") for number, one in enumerate(rows[:kept]) if _is_blank(one)}
     built = Built(language, prefix, text, rows, is_any, is_text=False, problems=problems)
     return built if language.is_query and problems else replace(built, text=_text(built, used))
 

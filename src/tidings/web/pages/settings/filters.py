@@ -17,6 +17,7 @@ from tidings.web.conditions import (
     read,
     shown,
     stored,
+    with_spare_row,
 )
 from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.field_errors import field_error
@@ -37,8 +38,8 @@ class FiltersForm(FilterRows, frozen=True):
 
 @routes.get("/settings/filters")
 def show_filters(context: RequestContext) -> PageResponse:
-    user = context.caller
-    return _page(context, [stored(FILTERS, prefix, getattr(user, name)) for prefix, name in SETTINGS.items()])
+    block, keep = (stored(FILTERS, prefix, getattr(context.caller, name)) for prefix, name in SETTINGS.items())
+    return _page(context, [with_spare_row(block), keep])
 
 
 @routes.post("/settings/filters/try")
