@@ -176,7 +176,7 @@ def test_a_feed_without_players_has_links_in_place_of_those_in_its_texts_too(
     for page in (reader.page(f"/entries/{entry_id}"), reader.page(f"/share/{share_code(alice, entry_id)}")):
         assert not any(tag in page for tag in ("<iframe", "<audio", "<video", "<source", "<template>"))
         for url, name in (
-            ("https://www.youtube-nocookie.com/embed/x1", "Play from youtube-nocookie.com"),
+            ("https://www.youtube-nocookie.com/embed/x1", "Play from YouTube"),
             ("https://example.org/rain.mp3?a=1&amp;b=2", "rain.mp3"),
             ("https://example.org/1.webm", "1.webm"),
             ("https://example.org/1.mp4", "1.mp4"),

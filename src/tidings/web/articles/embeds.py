@@ -13,6 +13,20 @@ _FRAME = re.compile(r'<iframe [^>]*?src="([^"]+)"[^>]*></iframe>')
 # An audio or video element with its alternatives, as the cleaner writes it: they are never nested.
 _PLAYER = re.compile(r"<(audio|video)\b[^>]*>.*?</\1>", re.DOTALL)
 _SOURCE = re.compile(r'<(?:audio|video|source)\b[^>]*? src="([^"]+)"')
+# What people call the hosts of players.
+_NAMES = {
+    "bandcamp.com": "Bandcamp",
+    "bilibili.com": "Bilibili",
+    "dailymotion.com": "Dailymotion",
+    "open.spotify.com": "Spotify",
+    "soundcloud.com": "SoundCloud",
+    "twitch.tv": "Twitch",
+    "vimeo.com": "Vimeo",
+    "vk.com": "VK",
+    "w.soundcloud.com": "SoundCloud",
+    "youtube-nocookie.com": "YouTube",
+    "youtube.com": "YouTube",
+}
 
 
 def defer_players(content: str, *, poster: str = "") -> str:
@@ -46,7 +60,7 @@ def _link_to_player(match: re.Match[str], poster: str) -> str:
 def _label(url: str) -> str:
     """Return the text of the link to a player. url, result: escaped."""
     host = (urlsplit(html.unescape(url)).hostname or "").removeprefix("www.").removeprefix("player.")
-    return html.escape(_("Play from %(host)s", host=host))
+    return html.escape(_("Play from %(host)s", host=_NAMES.get(host, host)))
 
 
 def _file_link(url: str) -> str:
