@@ -1,6 +1,6 @@
 """The page of newsletters: what is to be confirmed, the secret addresses, and the senders of what has arrived.
 
-/newsletters   /newsletters/7/delete   /newsletters/senders/3   …/3/unsubscribe   …/3/edit
+/newsletters   /newsletters/address   /newsletters/7/delete   /newsletters/senders/3   …/3/unsubscribe   …/3/edit
 """
 
 from __future__ import annotations
@@ -58,10 +58,19 @@ def create_address(
     context: RequestContext, newsletters: NewsletterServices, form: AddressForm
 ) -> PageResponse | Redirect:
     try:
-        made = newsletters.newsletters.create_address(context.caller.id, form.name, is_one_feed=bool(form.one_feed))
+        name = form.name.strip() or _("Newsletters")
+        made = newsletters.newsletters.create_address(context.caller.id, name, is_one_feed=bool(form.one_feed))
     except InvalidInput as error:
         return _page(context, newsletters, form, field_error(error, field="name"))
     return Redirect(f"{PATH}#a{made.id}", notice=_("%(title)s created.", title=made.name))
+
+
+@routes.post(PATH + "/address")
+def find_address(caller: User, newsletters: NewsletterServices) -> Redirect:
+    """Show the user's first address, which is made if there is none yet."""
+    addresses = newsletters.newsletters.list_addresses(caller.id)
+    first = addresses[0] if addresses else newsletters.newsletters.create_address(caller.id, _("Newsletters"))
+    return Redirect(f"{PATH}#a{first.id}")
 
 
 @routes.get(PATH + "/{newsletter_id}/delete")

@@ -69,5 +69,15 @@ SLICE = Slice(
     endpoints=("endpoints", "imap.endpoints"),
     pages=("pages", "imap.pages"),
     loops=loops,
-    settings_menu=(MenuItem("/newsletters", msg("Newsletters"), after="/list-links", icon="mail"),),
+    settings_menu=(
+        MenuItem("/newsletters", msg("Newsletters"), after="/list-links", icon="mail"),
+        MenuItem(
+            "/newsletters/address",
+            msg("Copy newsletter address"),
+            after="/list-links",
+            icon="copy",
+            copies="[id^=mail-]",
+            needs=lambda services: bool(services[NewsletterServices].mail_address),
+        ),
+    ),
 )

@@ -22,6 +22,9 @@ class MenuItem(Struct, frozen=True):
     """The head above it and the pages that follow, up to the next head."""
     icon: str = ""
     """Of the page's line in the menu of the button "Add feed"; "" for pages that add no feeds."""
+    copies: str = ""
+    """For a button in that menu instead of a page: it posts to `path`, and the text of the first element of the answer
+    that this selector finds is copied. Without scripts, or without such an element, the answer is shown."""
     needs: Callable[[Mapping[type, Any]], bool] = lambda _services: True
     """Return whether the page is of use with the settings of the service, given the services of slices by type."""
 

@@ -12,7 +12,7 @@ const ELEMENTS = {
   picking: ".picker",
   above: ".above",
   shortcuts: ".shortcuts",
-  settings: "[data-copy], [data-share], .settings-nav",
+  settings: "[data-copy], [data-share], .settings-nav, [data-copied]:not(.popup *, .sheet *)",
   kept: ".kept",
   labels: ".label-form",
   reach: ".content :is(pre, table)",
@@ -48,6 +48,10 @@ if (sessionStorage.getItem(`tidings:playing${base}`)) addPart("player");
 
 for (const name of TOUCHES)
   addEventListener(name, (event) => addPart("touch", (touch) => touch[name](event)), { passive: true });
+// Before it is pressed: some browsers let a script copy only while the button's event is handled.
+document.addEventListener("toggle", ({ target }) => target.querySelector("[data-copied]") && addPart("settings"), {
+  capture: true,
+});
 addEventListener("dragstart", (event) => {
   if (event.target.closest?.("#groups, .row")) addPart("drag", ({ dragstart }) => dragstart(event));
 });

@@ -1,6 +1,6 @@
 // Settings: buttons that copy or share, also in the menu of an entry, and scrolling the navigation to the current page on narrow screens.
-import { byId, changed, find } from "./page.js";
-import { announce } from "./tidings.js";
+import { byId, changed, find, words } from "./page.js";
+import { announce, load, offer, showNotice } from "./tidings.js";
 
 function prepare(event) {
   for (const button of changed(event).querySelectorAll("[data-copy], [data-share]")) {
@@ -18,6 +18,46 @@ document.addEventListener("click", async ({ target }) => {
   const from = byId(copy);
   await navigator.clipboard.writeText(from.dataset.text ?? from.textContent);
   announce(done);
+});
+
+// Copy what the answer to a form shows. It is not there yet, but browsers want to hear of it while the button's event is handled.
+const write = (text) =>
+  navigator.clipboard.write([
+    new ClipboardItem({ "text/plain": text.then((one) => new Blob([one], { type: "text/plain" })) }),
+  ]);
+const textIn = (page, selector) => {
+  const found = page.querySelector(selector)?.textContent;
+  if (!found) throw new Error(selector);
+  return found;
+};
+document.addEventListener("submit", async (event) => {
+  const form = event.target;
+  const { copied, done, swap } = form.dataset;
+  if (!copied || !navigator.clipboard || (event.defaultPrevented && !swap)) return;
+  event.preventDefault();
+  if (swap) {
+    // The page itself shows the answer, with a notice (`tidings.js`).
+    const swapped = new Promise((resolve) => {
+      document.addEventListener("tidings:swapped", resolve, { once: true });
+    });
+    return write(swapped.then(() => textIn(document, copied))).then(
+      () => showNotice([...byId("notice").childNodes, ` · ${done}`]),
+      () => {},
+    );
+  }
+  const body = new URLSearchParams(new FormData(form));
+  const answer = load(form.action, { method: "POST", body });
+  const text = answer.then(({ page }) => textIn(page, copied));
+  try {
+    await write(text);
+    form.closest("[popover]")?.hidePopover();
+    announce(`${await text} · ${done}`);
+  } catch {
+    await answer.then(
+      ({ url }) => location.assign(url),
+      () => offer(words.offline, words.retry, () => form.requestSubmit()),
+    );
+  }
 });
 
 const row = find(".settings-nav ul");
