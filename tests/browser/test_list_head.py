@@ -209,3 +209,20 @@ def test_after_an_import_old_entries_can_be_marked_read(reader: Reader, alice: P
     expect(page.get_by_role("status")).to_contain_text("2 marked read")
     page.get_by_role("button", name="Undo").click()
     expect(page.locator(".row")).to_have_count(3)
+
+
+def test_what_is_older_than_a_week_is_marked_from_the_button_next_to_mark_all(
+    reader: Reader, alice: Person, site: Publisher
+) -> None:
+    feed = alice.has_feed(site, [])
+    now_s = int(time.time())
+    for title, age in (("New", DAY), ("Old", 8 * DAY)):
+        sent = {"url": site.url(f"/{title}"), "title": title, "content": "", "published_at": now_s - age // SECOND}
+        alice.post(f"/v1/feeds/{feed['id']}/entries/import", {**sent, "status": "unread"}, status=201)
+    page = reader.go("/unread")
+
+    page.locator(".head").get_by_role("button", name="Mark older entries as read").click()
+    page.get_by_role("button", name="Mark older than a week").click()
+
+    expect(page.locator(".row-title")).to_have_text(["New"])
+    expect(page.get_by_role("status")).to_contain_text("1 marked read")

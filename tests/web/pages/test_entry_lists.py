@@ -107,7 +107,7 @@ def test_every_list_with_unread_entries_is_marked_read_from_an_age_on(
     for path in lists:
         page = reader.page(path)
         assert titles(page) == ["Old rain"], path
-        menu = page.partition('id="list-view"')[2]
+        menu = page.partition('id="mark-older"')[2]
         form = menu.partition('aria-label="Mark as read"')
         assert 'name="older" value="1"' in form[2]
         assert 'name="older" value="7"' in form[2]
