@@ -226,3 +226,16 @@ def test_what_is_older_than_a_week_is_marked_from_the_button_next_to_mark_all(
 
     expect(page.locator(".row-title")).to_have_text(["New"])
     expect(page.get_by_role("status")).to_contain_text("1 marked read")
+
+
+def test_a_feed_is_moved_from_the_menu_of_its_list(reader: Reader, alice: Person, site: Publisher) -> None:
+    feed = alice.has_feed(site, ["Rain"])
+    weather = alice.has_category("Weather")
+    page = reader.go(f"/feeds/{feed['id']}")
+
+    page.locator(".head").get_by_role("button", name="Search, edit, move").click()
+    page.locator("#list-menu").get_by_role("button", name="Weather").click()
+
+    reader.wait_for_text("Moved to Weather.")
+    assert alice.get(f"/v1/feeds/{feed['id']}")["category"]["id"] == weather["id"]
+    expect(page).to_have_url(re.compile(f"/feeds/{feed['id']}$"))

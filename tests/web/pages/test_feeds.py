@@ -236,3 +236,20 @@ def test_another_users_feed_is_not_sent_to_the_browser(reader: Visitor, bob: Per
 
     assert reader.post(f"/feeds/{feed['id']}/through-flaresolverr").status == 404
     assert not bob.get(f"/v1/feeds/{feed['id']}")["fetch_via_flaresolverr"]
+
+
+def test_a_feed_is_moved_to_another_category(reader: Visitor, alice: Person, bob: Person, site: Publisher) -> None:
+    feed, theirs = alice.has_feed(site, ["Rain"]), bob.has_feed(site, ["Rain"])
+    weather, foreign = alice.has_category("Weather <b>"), bob.has_category("Weather")
+    path = f"/feeds/{feed['id']}"
+    assert f'value="{weather["id"]}" aria-pressed="false"' in reader.page(path)
+
+    assert reader.post(f"{path}/move", category_id=foreign["id"]).status == 404
+    assert reader.post(f"/feeds/{theirs['id']}/move", category_id=weather["id"]).status == 404
+    assert reader.post(f"{path}/move", category_id=weather["id"], back=path).headers["location"] == path
+
+    page = reader.page(path)
+    assert "Moved to Weather &lt;b&gt;." in page
+    assert f'value="{weather["id"]}" aria-pressed="true"' in page
+    assert alice.get(f"/v1{path}")["category"]["id"] == weather["id"]
+    assert bob.get(f"/v1/feeds/{theirs['id']}")["category"]["title"] != "Weather <b>"

@@ -12,9 +12,10 @@ from tidings.base.times import Instant
 from tidings.domain.accounts.users import User
 from tidings.domain.feeds.health import FeedHealth, FeedOrder
 from tidings.engine.database import Read
-from tidings.http.binding import Form, Query
+from tidings.http.binding import Form, Query, parse_id
 from tidings.http.endpoints import Routes
 from tidings.services import Services
+from tidings.services.feeds.feeds import owned_feed
 from tidings.services.feeds.health import ChosenFeeds, choose
 from tidings.storage.feeds import categories, further_categories, health
 from tidings.web import security
@@ -89,6 +90,24 @@ def change_feeds(
         return Redirect(back, notice=_apply(caller, services, form.action, ids))
     except TidingsError as error:
         return Redirect(back, notice=translated(error.text))
+
+
+class MoveFeedForm(Form, frozen=True):
+    """The menu of a feed's list that puts the feed into another category."""
+
+    category_id: str = ""
+    back: str = ""
+
+
+@routes.post("/feeds/{feed_id}/move")
+def move_feed(caller: User, services: Services, feed_id: int, form: MoveFeedForm) -> Redirect:
+    """Put a feed into another category instead of its first one."""
+    category_id = parse_id("category_id", form.category_id)
+    services.feeds.bulk.move(caller.id, [feed_id], category_id)
+    with services.reading() as db:
+        owned_feed(db, caller.id, feed_id)
+        path = categories.paths(db, caller.id)[category_id]
+    return Redirect(security.local_path(form.back) or f"/feeds/{feed_id}", notice=_("Moved to %(title)s.", title=path))
 
 
 class FeedsRefreshForm(Form, frozen=True):
