@@ -228,6 +228,12 @@ def test_on_a_phone_another_page_goes_on_where_the_last_one_was(
         assert bottom is not None
         assert place is not None
         assert place["y"] + place["height"] == pytest.approx(bottom["y"], abs=1)
+        # What closes it is not next to what plays.
+        lefts = [
+            one.bounding_box()
+            for one in (bar.locator("[data-play]"), bar.locator(".name"), bar.locator("[data-close]"))
+        ]
+        assert [one["x"] for one in lefts if one] == sorted(one["x"] for one in lefts if one)
 
         bar.get_by_role("button", name="Close player").click()
         created.go("/unread")
