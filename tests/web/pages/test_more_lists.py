@@ -177,3 +177,15 @@ def test_counts_are_grouped(reader: Visitor, alice: Person, site: Publisher, lan
 
     assert f'<span class="count" data-count="unread">{shown}</span>' in page
     assert f"<title>({shown}) " in page
+
+
+def test_a_category_without_feeds_says_so(reader: Visitor, alice: Person, site: Publisher) -> None:
+    feed = alice.has_feed(site, ["Rain"])
+    empty = alice.has_category("Weather")
+    path = f"/categories/{empty['id']}"
+    assert "No feeds in this category yet." in empty_part(reader.page(path))
+
+    reader.post(f"/feeds/{feed['id']}/move", category_id=empty["id"])
+    alice.put("/v1/entries", {"entry_ids": [alice.entries()[0]["id"]], "status": "read"})
+
+    assert "Nothing unread." in empty_part(reader.page(path))
