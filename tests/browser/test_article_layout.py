@@ -63,3 +63,23 @@ def test_quotes_in_quotes_leave_room_for_text_on_a_phone(
 
     assert box
     assert box["width"] > 240
+
+
+def test_large_text_of_the_browser_enlarges_articles_and_cuts_no_name_of_a_list(
+    browser: Browser, service: RunningService, alice: Person, site: Publisher
+) -> None:
+    path = has_entry(alice, site, "Rain", "<p>The tide comes twice a day.</p>")
+    with reading(browser, service, **SCREENS["phone"]) as reader:
+        reader.set_session(alice)
+        page = reader.go(path)
+        # As a browser whose text is twice as large.
+        enlarge = "document.documentElement.style.fontSize = '200%'"
+        size = "one => parseFloat(getComputedStyle(one).fontSize)"
+        before = page.locator(".content").evaluate(size)
+        page.evaluate(enlarge)
+        assert page.locator(".content").evaluate(size) == 2 * before
+
+        page = reader.go("/unread")
+        page.evaluate(enlarge)
+        assert page.locator(".list-title a").evaluate("one => one.scrollWidth <= one.clientWidth")
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
