@@ -480,3 +480,20 @@ def test_bar_chapters_transcript_and_queue_are_accessible(
         created.go("/queue")
         expect(page.locator("#playing")).to_be_visible()
         assert findings(page) == []
+
+
+def test_artwork_that_is_gone_leaves_no_frame(
+    browser: Browser, service: RunningService, alice: Person, site: Publisher
+) -> None:
+    gone = f'<media:thumbnail xmlns:media="http://search.yahoo.com/mrss/" url="{site.url("/gone.jpg")}"/>'
+    (first,) = serve_podcast(alice, site, item(site, 1, gone))
+
+    with reading(browser, service, **PHONE) as created:
+        created.set_session(alice)
+        created.tolerated = ("404",)
+        page = created.go(f"/entries/{first}")
+        expect(page.locator(".player > .artwork")).to_have_count(1)
+        expect(page.locator(".player > .artwork")).to_be_hidden()
+        page.locator(".player").get_by_role("button", name="Play").click()
+        expect(page.locator("#playing")).to_be_visible()
+        expect(page.locator("#playing .artwork")).to_be_hidden()

@@ -106,6 +106,14 @@ function control(box, media) {
   if (line) line.oninput = () => seek(media(), Number(line.value));
 }
 
+// Episodes name pictures that are gone.
+function hideIfMissing(picture) {
+  if (!picture) return;
+  const hide = () => (picture.hidden = true);
+  if (picture.complete && picture.src && !picture.naturalWidth) hide();
+  picture.onerror = hide;
+}
+
 function prepare() {
   for (const button of findAll("[data-start][hidden]")) button.hidden = false;
   for (const box of findAll(".player")) {
@@ -123,6 +131,7 @@ function prepare() {
     }
     // Sounds have controls of our own; videos those of the browser, which has more of them.
     media.controls = media.localName === "video";
+    hideIfMissing(box.querySelector(".artwork"));
     control(box, () => box.querySelector("audio, video"));
     paint(box, media);
   }
@@ -150,6 +159,7 @@ function show(media) {
     template.after(bar);
     control(bar, () => current);
     part("[data-close]").onclick = close;
+    hideIfMissing(part(".artwork"));
   }
   bar.hidden = false;
   root.playing = "";
