@@ -45,17 +45,19 @@ class FileScheduler(LoadScopeScheduling):  # type: ignore[misc] # xdist has no t
 
 
 def in_order(items: Sequence[pytest.Item]) -> list[pytest.Item]:
-    """Return the tests on SQLite, those on PostgreSQL, and quick ones without a database, which fill up the end.
+    """Return the tests on SQLite, those on PostgreSQL, slow ones first, and quick ones without a database.
 
-    A process that changes to the other engine starts its service and its databases again.
+    A process that changes to the other engine starts its service and its databases again. The quick ones fill up the
+    end, at which a slow file would have one process work alone.
     """
     return sorted(items, key=_turn)
 
 
 def _turn(item: pytest.Item) -> int:
+    is_slow = item.get_closest_marker("slow") is not None
     if is_on_postgresql(item.nodeid):
-        return 1
-    return 0 if "engine" in getattr(item, "fixturenames", ()) or item.get_closest_marker("slow") else 2
+        return 1 if is_slow else 2
+    return 0 if is_slow or "engine" in getattr(item, "fixturenames", ()) else 3
 
 
 def is_on_postgresql(nodeid: str) -> bool:
