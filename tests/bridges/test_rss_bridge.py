@@ -36,6 +36,7 @@ def offered(service: BridgedService, site: Publisher) -> str:
     return url
 
 
+@pytest.mark.one_engine
 def test_a_page_without_feed_gets_what_the_bridge_makes_of_it(service: BridgedService, site: Publisher) -> None:
     site.serve(f"{SITE}/alice?tab=1", NO_FEED)
     answer_findfeed(site, PICTURES)
@@ -63,6 +64,7 @@ def test_a_feed_of_the_bridge_is_subscribed_to_and_checked(service: BridgedServi
     assert second.headers["if-none-match"] == '"1"'
 
 
+@pytest.mark.one_engine
 def test_a_page_with_a_feed_is_not_told_to_the_bridge(service: BridgedService, site: Publisher) -> None:
     site.serve(f"{SITE}/feed", atom("one"))
 
@@ -70,6 +72,7 @@ def test_a_page_with_a_feed_is_not_told_to_the_bridge(service: BridgedService, s
     assert site.requests_for("/") == []
 
 
+@pytest.mark.one_engine
 def test_a_page_that_is_closed_to_feed_readers_may_be_open_to_the_bridge(
     service: BridgedService, site: Publisher
 ) -> None:
@@ -83,6 +86,7 @@ def test_a_page_that_is_closed_to_feed_readers_may_be_open_to_the_bridge(
         service.discover(f"{SITE}/alice")
 
 
+@pytest.mark.one_engine
 def test_a_bridge_that_knows_nothing_changes_nothing(service: BridgedService, site: Publisher) -> None:
     site.serve(f"{SITE}/alice", NO_FEED)
     answer_findfeed(site)
@@ -93,6 +97,7 @@ def test_a_bridge_that_knows_nothing_changes_nothing(service: BridgedService, si
     assert "RSS-Bridge" not in caught.value.message
 
 
+@pytest.mark.one_engine
 def test_a_bridge_that_is_down_is_named(database: Database, tmp_path: Path, site: Publisher) -> None:
     service = BridgedService(
         database, tmp_path, rssbridge_url="http://pat:s3cret@127.0.0.1:9", http_client_proxy=site.origin
@@ -105,6 +110,7 @@ def test_a_bridge_that_is_down_is_named(database: Database, tmp_path: Path, site
     assert "s3cret" not in caught.value.message
 
 
+@pytest.mark.one_engine
 @pytest.mark.parametrize("answer", ["<html>", "{}", '[{"title": 1}]', "\xff"])
 def test_an_answer_that_is_none_is_named_as_the_bridges(service: BridgedService, site: Publisher, answer: str) -> None:
     site.serve(f"{SITE}/alice", NO_FEED)
@@ -114,6 +120,7 @@ def test_an_answer_that_is_none_is_named_as_the_bridges(service: BridgedService,
         service.discover(f"{SITE}/alice")
 
 
+@pytest.mark.one_engine
 def test_what_is_not_a_feed_of_the_bridge_is_not_offered(service: BridgedService, site: Publisher) -> None:
     site.serve(f"{SITE}/alice", NO_FEED)
     answer_findfeed(site, {**PICTURES, "action": "list"}, {"user": "alice"}, {**PICTURES, "user": "a" * 2000})
@@ -162,6 +169,7 @@ def test_only_what_the_bridge_has_offered_is_asked_of_a_private_one(service: Bri
     assert site.requests == []
 
 
+@pytest.mark.one_engine
 @pytest.mark.parametrize(
     "value",
     [
@@ -187,6 +195,7 @@ def test_the_bridge_is_no_door_to_private_networks(service: BridgedService, site
     assert site.requests == []
 
 
+@pytest.mark.one_engine
 def test_the_bridge_is_not_told_pages_that_name_private_hosts(service: BridgedService, site: Publisher) -> None:
     page = f"{SITE}/alice?next=http%3A%2F%2F127.0.0.1%2F"
     site.serve(page, NO_FEED)
@@ -198,6 +207,7 @@ def test_the_bridge_is_not_told_pages_that_name_private_hosts(service: BridgedSe
     assert site.requests_for("/") == []
 
 
+@pytest.mark.one_engine
 def test_redirects_of_the_bridge_are_guarded(service: BridgedService, site: Publisher) -> None:
     url = offered(service, site)
     secret = site.serve("/secret", atom("secret"))
@@ -209,6 +219,7 @@ def test_redirects_of_the_bridge_are_guarded(service: BridgedService, site: Publ
     assert site.requests_for("/secret") == []
 
 
+@pytest.mark.one_engine
 def test_a_bridge_in_a_folder_is_asked_there(database: Database, tmp_path: Path, site: Publisher) -> None:
     address = f"{site.origin}/rss/bridge/"
     service = BridgedService(database, tmp_path, rssbridge_url=address, http_client_proxy=site.origin)

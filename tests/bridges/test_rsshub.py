@@ -38,6 +38,7 @@ def test_a_route_is_subscribed_to_and_checked(service: BridgedService, site: Pub
     assert second.headers["if-none-match"] == '"1"'
 
 
+@pytest.mark.one_engine
 def test_the_options_of_a_feed_are_not_sent_to_rsshub(service: BridgedService, site: Publisher) -> None:
     site.serve(PATH, atom("one"))
 
@@ -49,6 +50,7 @@ def test_the_options_of_a_feed_are_not_sent_to_rsshub(service: BridgedService, s
     assert "Mine" not in seen.headers["user-agent"]
 
 
+@pytest.mark.one_engine
 def test_discovery_finds_the_route_itself(service: BridgedService, site: Publisher) -> None:
     site.serve(PATH, atom("one"))
 
@@ -65,6 +67,7 @@ def test_a_list_of_feeds_may_have_routes(service: BridgedService, site: Publishe
     assert service.refresh(feed_id).parsing_error_message == ""
 
 
+@pytest.mark.one_engine
 def test_another_instance_is_followed(
     database: Database, tmp_path: Path, service: BridgedService, site: Publisher
 ) -> None:
@@ -79,6 +82,7 @@ def test_another_instance_is_followed(
         assert len(other.requests) == 1
 
 
+@pytest.mark.one_engine
 def test_other_addresses_of_a_private_instance_are_refused(service: BridgedService, site: Publisher) -> None:
     """Otherwise icons and articles of feeds could lead there, too."""
     with pytest.raises(AddressRefused, match="rsshub://, followed by the route"):
@@ -87,6 +91,7 @@ def test_other_addresses_of_a_private_instance_are_refused(service: BridgedServi
     assert site.requests == []
 
 
+@pytest.mark.one_engine
 def test_a_public_instance_is_a_host_as_any_other(database: Database, tmp_path: Path, site: Publisher) -> None:
     service = BridgedService(database, tmp_path, rsshub_url=site.origin, fetcher_allow_private_networks="1")
     url = site.serve(PATH, atom("one"))
@@ -106,6 +111,7 @@ def test_a_permanent_redirect_does_not_replace_the_route(service: BridgedService
     assert feed.feed_url == ROUTE
 
 
+@pytest.mark.one_engine
 def test_without_the_setting_the_error_names_it(database: Database, tmp_path: Path) -> None:
     service = BridgedService(database, tmp_path)
 
@@ -117,6 +123,7 @@ def test_without_the_setting_the_error_names_it(database: Database, tmp_path: Pa
     assert "TIDINGS_RSSHUB_URL" in service.refresh(feed_id).parsing_error_message
 
 
+@pytest.mark.one_engine
 def test_an_rsshub_that_is_down_is_named(database: Database, tmp_path: Path, site: Publisher) -> None:
     service = BridgedService(database, tmp_path, rsshub_url=site.origin)
     site.serve(PATH, atom("one"))
@@ -129,6 +136,7 @@ def test_an_rsshub_that_is_down_is_named(database: Database, tmp_path: Path, sit
         service.with_settings(rsshub_url=other.origin).subscribe("rsshub://unknown")
 
 
+@pytest.mark.one_engine
 @pytest.mark.parametrize(
     "route",
     [

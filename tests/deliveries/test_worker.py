@@ -63,6 +63,7 @@ def test_events_arrive_in_order_and_signed(database: Database, site: Publisher) 
     assert ids == [shown.delivery.delivery_id for shown in webhook.all()]
 
 
+@pytest.mark.one_engine
 def test_the_request_is_as_documented(database: Database, site: Publisher) -> None:
     site.serve("/hook")
     webhook = hook(database, site.url("/hook?a=%20b&c").replace("//", "//ada:p%40ss@"))
@@ -81,6 +82,7 @@ def test_the_request_is_as_documented(database: Database, site: Publisher) -> No
     assert seen.headers["host"] == site.origin.removeprefix("http://")
 
 
+@pytest.mark.one_engine
 def test_openssl_computes_the_same_signature(database: Database, site: Publisher) -> None:
     webhook = hook(database, site.serve("/hook"), secret="s3cret")
     webhook.post("Übergrößenträger ✓")
@@ -278,6 +280,7 @@ def test_a_receiver_that_fails_at_every_event_gets_a_pause(database: Database, s
     deliver(queue, lambda: all_are(webhook, "delivered"))
 
 
+@pytest.mark.one_engine
 @pytest.mark.parametrize("status", [201, 204, 300, 304, 399])
 def test_a_status_below_400_is_a_success_unless_it_redirects(database: Database, site: Publisher, status: int) -> None:
     site.serve("/hook", status=status)
@@ -289,6 +292,7 @@ def test_a_status_below_400_is_a_success_unless_it_redirects(database: Database,
     assert webhook.all()[0].delivery.last_status == status
 
 
+@pytest.mark.one_engine
 @pytest.mark.parametrize("status", [307, 308])
 def test_a_redirect_that_keeps_the_method_is_followed_on_the_same_host(
     database: Database, site: Publisher, status: int
@@ -309,6 +313,7 @@ def test_a_redirect_that_keeps_the_method_is_followed_on_the_same_host(
     assert webhook.all()[0].delivery.last_response == "thanks"
 
 
+@pytest.mark.one_engine
 @pytest.mark.parametrize("status", [301, 302, 303])
 def test_a_redirect_that_changes_the_method_fails_and_names_the_new_address(
     database: Database, site: Publisher, status: int
@@ -324,6 +329,7 @@ def test_a_redirect_that_changes_the_method_fails_and_names_the_new_address(
     assert site.url("/elsewhere") in webhook.settings()["last_error"]
 
 
+@pytest.mark.one_engine
 @pytest.mark.parametrize("status", [302, 307, 308])
 def test_a_redirect_to_another_host_is_not_followed(database: Database, site: Publisher, status: int) -> None:
     with Publisher() as other:
@@ -337,6 +343,7 @@ def test_a_redirect_to_another_host_is_not_followed(database: Database, site: Pu
         assert other.url("/elsewhere") in webhook.all()[0].delivery.last_error
 
 
+@pytest.mark.one_engine
 def test_a_redirect_from_https_to_plain_http_is_not_followed(
     database: Database, monkeypatch: pytest.MonkeyPatch, site: Publisher
 ) -> None:
@@ -352,6 +359,7 @@ def test_a_redirect_from_https_to_plain_http_is_not_followed(
     assert site.url("/hook") in webhook.all()[0].delivery.last_error
 
 
+@pytest.mark.one_engine
 def test_redirects_in_a_loop_end(database: Database, site: Publisher) -> None:
     site.serve("/hook", status=308, headers={"Location": "/hook"})
     webhook = hook(database, site.url("/hook"))
@@ -656,6 +664,7 @@ def test_a_receiver_inside_the_network_is_refused_unless_the_operator_allows_it(
     assert webhook.states() == ["pending"]
 
 
+@pytest.mark.one_engine
 def test_secrets_in_a_response_are_not_stored(database: Database, site: Publisher) -> None:
     def echo(seen: ReceivedRequest) -> Reply:
         return Answer(f"you are {seen.headers['authorization']}, hunter2 or hunter%32?\0", status=400)

@@ -11,7 +11,7 @@ from newsletters.hundred_letters import all_letters
 from newsletters.test_lmtp import MailServer, listening, mailbox
 from support.people import Person
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.one_engine]
 
 
 def test_each_letter_becomes_the_entry_that_it_should(alice: Person, socket_folder: Path) -> None:

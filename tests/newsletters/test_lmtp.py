@@ -192,6 +192,7 @@ def test_bytes_of_any_kind_arrive_as_they_are(alice: Person, server: MailServer)
     assert "x" * 200_000 in entry["content"]
 
 
+@pytest.mark.one_engine
 @pytest.mark.parametrize("sender", ["<>", "<SRS0=a=b=x.example=c@forward.example>", "<jörg@tides.example> SMTPUTF8"])
 def test_any_sender_may_deliver(sender: str, alice: Person, server: MailServer) -> None:
     assert server.send(f"MAIL FROM:{sender}").startswith("250 ")
@@ -199,6 +200,7 @@ def test_any_sender_may_deliver(sender: str, alice: Person, server: MailServer) 
     assert server.replies(message(1), mailbox(alice), sender="<>") == ["250 2.0.0 stored"]
 
 
+@pytest.mark.one_engine
 @pytest.mark.slow
 def test_the_limit_of_size_is_announced_and_enforced(alice: Person, server: MailServer) -> None:
     assert server.extensions["size"] == str(MAX_LETTER_BYTES)
@@ -221,6 +223,7 @@ def test_a_letter_below_the_limit_is_stored(alice: Person, server: MailServer) -
     assert server.replies(raw, mailbox(alice)) == ["250 2.0.0 stored"]
 
 
+@pytest.mark.one_engine
 def test_commands_may_be_pipelined(alice: Person, server: MailServer, place: Path) -> None:
     commands = [
         "LHLO mx.example",
@@ -299,6 +302,7 @@ def test_a_blocked_sender_is_no_matter_of_the_mail_server(alice: Person, server:
     assert server.replies(message(2), hers) == ["250 2.0.0 blocked"]
 
 
+@pytest.mark.one_engine
 def test_unknown_commands_are_answered(server: MailServer) -> None:
     assert server.send("EHLO x").startswith("500 5.0.0 ")
     assert server.send("DATA").startswith("503 5.5.1 ")
@@ -307,6 +311,7 @@ def test_unknown_commands_are_answered(server: MailServer) -> None:
     assert server.send("NOOP").startswith("250 2.0.0 ")
 
 
+@pytest.mark.one_engine
 def test_the_socket_is_for_its_group_and_goes_with_the_listener(alice: Person, place: Path) -> None:
     with listening(alice, place):
         assert eventually(lambda: _accepts(place))
@@ -315,6 +320,7 @@ def test_the_socket_is_for_its_group_and_goes_with_the_listener(alice: Person, p
     assert not place.exists()
 
 
+@pytest.mark.one_engine
 def test_a_socket_that_a_killed_worker_left_is_replaced(alice: Person, place: Path) -> None:
     with socket.socket(socket.AF_UNIX) as left:
         left.bind(str(place))
@@ -324,6 +330,7 @@ def test_a_socket_that_a_killed_worker_left_is_replaced(alice: Person, place: Pa
         assert server.replies(message(1), mailbox(alice)) == ["250 2.0.0 stored"]
 
 
+@pytest.mark.one_engine
 def test_the_socket_of_another_program_stays(alice: Person, place: Path) -> None:
     with socket.socket(socket.AF_UNIX) as other:
         other.bind(str(place))
@@ -352,6 +359,7 @@ def test_one_worker_listens_and_another_takes_its_place(is_unix: bool, alice: Pe
             assert later.problem == ""
 
 
+@pytest.mark.one_engine
 def test_idle_connections_are_told_when_it_stops(alice: Person, place: Path) -> None:
     with ExitStack() as stack:
         with listening(alice, place):

@@ -18,7 +18,7 @@ from support.debian import ProgramMissing
 from support.people import Person
 from support.ports import free_port
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.one_engine]
 
 PAGE = Path(__file__).parents[2] / "docs" / "newsletters.md"
 

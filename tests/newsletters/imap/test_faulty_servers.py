@@ -11,6 +11,8 @@ from support.people import Person
 from tidings.content.letters import MAX_LETTER_BYTES
 from tidings.newsletters.imap import mailboxes
 
+pytestmark = pytest.mark.one_engine
+
 LETTER = message(1)
 
 

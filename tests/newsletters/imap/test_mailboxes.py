@@ -141,6 +141,7 @@ def test_a_folder_that_was_made_again_is_read_again_and_nothing_is_stored_twice(
     assert titles(alice) == ["High water 1", "High water 2", "High water 3"]
 
 
+@pytest.mark.one_engine
 @pytest.mark.parametrize(
     ("name", "encoded"), [("Übersicht & mehr", '"&ANw-bersicht &- mehr"'), ('a "b" \\c', '"a \\"b\\" \\\\c"')]
 )
@@ -168,6 +169,7 @@ def test_what_is_wrong_is_said_in_plain_words_and_tried_again_later(alice: Perso
     assert (poll(alice)["error"], poll(alice)["failures"]) == ("", 0)
 
 
+@pytest.mark.one_engine
 def test_a_certificate_that_is_not_trusted_is_refused(
     alice: Person, imap_server: Dovecot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -180,6 +182,7 @@ def test_a_certificate_that_is_not_trusted_is_refused(
     assert alice.entries() == []
 
 
+@pytest.mark.one_engine
 def test_the_certificate_has_to_be_of_the_server(alice: Person, imap_server: Dovecot) -> None:
     async def lookup(_host: str) -> list[str]:
         return ["127.0.0.1"]
@@ -189,6 +192,7 @@ def test_the_certificate_has_to_be_of_the_server(alice: Person, imap_server: Dov
     assert "imap.example.org failed: Hostname mismatch" in poll(alice, lookup=lookup)["error"]
 
 
+@pytest.mark.one_engine
 def test_without_tls_only_this_machine_is_reached(alice: Person, imap_server: Dovecot) -> None:
     async def lookup(_host: str) -> list[str]:
         return ["192.168.7.7"]
@@ -200,6 +204,7 @@ def test_without_tls_only_this_machine_is_reached(alice: Person, imap_server: Do
     assert "needs TLS" in poll(alice, lookup=lookup)["error"]
 
 
+@pytest.mark.one_engine
 def test_addresses_of_the_private_network_are_refused_whatever_their_name(alice: Person, imap_server: Dovecot) -> None:
     async def lookup(_host: str) -> list[str]:
         return ["127.0.0.1", "10.0.0.7", "::1"]

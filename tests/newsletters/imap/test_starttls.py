@@ -17,7 +17,7 @@ from newsletters.letters import message
 from support.dovecot import CERTIFICATE, Dovecot
 from support.people import Person
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("trusts_localhost")]
+pytestmark = [pytest.mark.slow, pytest.mark.one_engine, pytest.mark.usefixtures("trusts_localhost")]
 
 REFUSED = "localhost does not offer STARTTLS at this port"
 OFFER = b"* CAPABILITY IMAP4rev1 STARTTLS\r\n"
