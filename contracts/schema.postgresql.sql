@@ -881,13 +881,22 @@ TABLE search_pending
     CREATE INDEX ix_search_pending_user ON public.search_pending USING btree (user_id, entry_id)
     CREATE UNIQUE INDEX pk_search_pending ON public.search_pending USING btree (entry_id)
 
+TABLE search_sources
+    user_id integer NOT NULL
+    source_id integer NOT NULL
+    fk_search_sources_user_id_users FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+    pk_search_sources PRIMARY KEY (user_id, source_id)
+    CREATE UNIQUE INDEX pk_search_sources ON public.search_sources USING btree (user_id, source_id)
+
 TABLE search_vectors
     entry_id bigint NOT NULL
-    words tsvector NOT NULL
+    words tsvector -- Null: the entry has a shared vector.
     user_id integer NOT NULL -- The entry's.
     word_count integer NOT NULL DEFAULT 0 -- Of the body.
+    vector_id bigint -- Of the shared vector. Null: the entry has a vector of its own.
     fk_search_vectors_entry_id_entries FOREIGN KEY (entry_id) REFERENCES entries(id) ON DELETE CASCADE
     pk_search_vectors PRIMARY KEY (entry_id)
+    CREATE INDEX ix_search_vectors_shared ON public.search_vectors USING btree (user_id, vector_id, entry_id) WHERE (vector_id IS NOT NULL)
     CREATE INDEX ix_search_vectors_word_count ON public.search_vectors USING btree (user_id, word_count, entry_id)
     CREATE INDEX ix_search_vectors_words ON public.search_vectors USING gin (words)
     CREATE UNIQUE INDEX pk_search_vectors ON public.search_vectors USING btree (entry_id)
@@ -935,6 +944,20 @@ TABLE shared_contents
     uq_shared_contents_source_id_digest UNIQUE (source_id, digest)
     CREATE UNIQUE INDEX pk_shared_contents ON public.shared_contents USING btree (id)
     CREATE UNIQUE INDEX uq_shared_contents_source_id_digest ON public.shared_contents USING btree (source_id, digest)
+
+TABLE shared_vectors
+    id bigint NOT NULL DEFAULT nextval('shared_vectors_id_seq'::regclass)
+    content_id bigint NOT NULL
+    source_id integer NOT NULL -- The content's.
+    digest bytea NOT NULL -- Half of the SHA-256 of title, body and language group.
+    words tsvector NOT NULL -- Terms without an owner; they never change.
+    fk_shared_vectors_content_id_shared_contents FOREIGN KEY (content_id) REFERENCES shared_contents(id) ON DELETE CASCADE
+    pk_shared_vectors PRIMARY KEY (id)
+    uq_shared_vectors_content_id_digest UNIQUE (content_id, digest)
+    CREATE INDEX ix_shared_vectors_source ON public.shared_vectors USING btree (source_id)
+    CREATE INDEX ix_shared_vectors_words ON public.shared_vectors USING gin (words)
+    CREATE UNIQUE INDEX pk_shared_vectors ON public.shared_vectors USING btree (id)
+    CREATE UNIQUE INDEX uq_shared_vectors_content_id_digest ON public.shared_vectors USING btree (content_id, digest)
 
 TABLE sign_in_failures
     lane bytea NOT NULL -- Digest of a name, a network, both or a browser.

@@ -6,16 +6,18 @@ Most of what it has to do is shown by the other tests, which run on it when TIDI
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from sqlalchemy import text
 
+from storage.entries.test_shared_contents import RAIN, index, shared_terms, store, subscribe
 from support import distributed, every_table
 from support.databases import Databases
 from support.distributed import SHARDS, VARIABLE, DistributedDatabases
 from support.divided_entries import divide
-from support.entry_fixtures import FeedFixture
+from support.entry_fixtures import FeedFixture, ready
 from tidings.base.errors import StartError
 from tidings.engine import distribution
 from tidings.engine.database import Database, Read
@@ -164,6 +166,28 @@ class TestDistributedDatabase:
             migrate.distribute(spread, shards)
 
         assert migrate.upgrade(spread) == []
+
+    def test_entries_with_a_shared_vector_get_their_own(self, databases: Databases) -> None:
+        if not isinstance(databases, DistributedDatabases):
+            pytest.skip("SQLite is not distributed")
+        with databases.empty() as url:
+            database = Database(url)
+            migrate.upgrade(database)
+            readers = subscribe(database, 2)
+            store(readers, ready("Rain", RAIN), ready("Short", "<p>Rain</p>"))
+            index(database)
+            assert len(shared_terms(database)) == 2
+
+            migrate.distribute(database, SHARDS)
+
+            database.close()
+            database = Database(url)
+            readers = [replace(one, database=database) for one in readers]
+            assert [one.titles("rain") for one in readers] == [["Short"]] * 2
+            index(database)
+            assert [one.titles("rain") for one in readers] == [["Rain", "Short"]] * 2
+            assert set(shared_terms(database)) == {0}
+            database.close()
 
     def test_rows_of_a_user_are_on_one_node(self, spread: Database) -> None:
         first, second = FeedFixture.create(spread), FeedFixture.create(spread)

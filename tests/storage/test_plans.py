@@ -56,6 +56,7 @@ LARGE = {
     "search_documents",
     "search_terms",
     "shared_contents",
+    "shared_vectors",
     "snoozed_entries",
     "websub_subscriptions",
     "websub_topics",
@@ -730,4 +731,4 @@ class PostgresPlan(Plan):
     @staticmethod
     def _filled() -> set[str]:
         return {"changes", "entries", "entry_labels", "entry_tags", "rule_changed_entries", "rule_run_entries",
-                "search_vectors", "websub_subscriptions", "websub_topics"}  # fmt: skip
+                "search_vectors", "shared_vectors", "websub_subscriptions", "websub_topics"}  # fmt: skip

@@ -61,6 +61,7 @@ SHARED = {
     "icons": "one icon serves all feeds that show it",
     "shared_contents": "entries of all feeds of a source refer to it, and are read through them only",
     "search_terms": "documents of all who have an entry refer to its terms, and a search does not read them",
+    "shared_vectors": "a search joins what it finds with rows of the user that refer to it",
     "websub_subscriptions": "one subscription at a hub serves all",
     "websub_topics": "connects sources with subscriptions at hubs",
     "websub_pushes": "a push is for all feeds of its source",

@@ -203,6 +203,25 @@ def test_searches_find_and_forget_what_was_indexed_before_the_upgrade(empty: Dat
 
 
 @pytest.mark.filterwarnings("ignore:Skipped unsupported reflection of expression-based index")
+def test_vectors_are_kept_and_shared_after_the_upgrade(empty: Database) -> None:
+    if empty.is_sqlite:
+        pytest.skip("only PostgreSQL has vectors")
+    migrate.upgrade(empty, "0092")
+    fill(empty)
+    vectors = text("SELECT entry_id, CAST(words AS text) FROM search_vectors ORDER BY entry_id")
+    with empty.writing() as db:
+        first = db.scalar(select(func.min(sources.c.id)))
+        db.run(update(sources).values(is_shared=sources.c.id == first, unshared_after=None))
+        before = db.tuples(vectors)
+
+    migrate.upgrade(empty)
+
+    with empty.reading() as db:
+        assert db.tuples(vectors) == before
+        assert db.scalars(select(sources.c.id).where(sources.c.unshared_after == 0)) == [first]
+
+
+@pytest.mark.filterwarnings("ignore:Skipped unsupported reflection of expression-based index")
 def test_reading_times_of_an_older_formula_are_computed_again_after_the_upgrade(empty: Database) -> None:
     migrate.upgrade(empty, "0041")
     fill(empty)

@@ -3,16 +3,22 @@
 Both index the terms that `content.search` makes, each prefixed with the user's id (`7/rain`), and with the
 language group of its entry if that group has its own stemmer (`7de/haus`): a search reads only the user's part of the
 index. A query string in the syntax of the engine is made by `match_expression`.
+
+Terms that entries of several users have are stored once. On SQLite they are what the index needs to forget an entry
+(`search_terms`), and the index still has the words of each user. On PostgreSQL they are a vector without an owner
+(`/rain`, `de/haus`) under an index of its own (`engine.shared_vectors`): what a search finds there, it joins with the
+user's own rows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from msgspec import Struct
 from sqlalchemy import (
+    BindParameter,
     ColumnElement,
     Executable,
     Integer,
@@ -26,25 +32,30 @@ from sqlalchemy import (
     func,
     select,
     text,
+    true,
     update,
 )
+from sqlalchemy.dialects.postgresql import Insert
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
 
 from tidings.base.text import digest_of
 from tidings.content.search import Phrase
 from tidings.content.search_expressions import AllOf, AnyOf, Expression, Part, Phrases, Without, phrases_in
-from tidings.engine import postgresql
+from tidings.engine import postgresql, shared_vectors
 from tidings.engine.columns import CompressedText
 from tidings.engine.database import Read, Write, is_distributed, is_sqlite
-from tidings.engine.search_tables import search_documents, search_terms, search_vectors
+from tidings.engine.search_tables import search_documents, search_pending, search_terms, search_vectors
+from tidings.engine.shared_vectors import SharedContent, SharedVector
 from tidings.engine.statements import in_list, insert_rows, upsert
 
 # Distance of title and body in a tsvector, in positions: no phrase begins in one and ends in the other.
 _TITLE_BODY_GAP = 2
+# Stands among the groups of languages of a user whose entries may have shared vectors.
+SHARED: Final = "*"
 # The weights of terms in a tsvector, by the part that they are in. D is the default, which is not written.
 _LABELS = {Part.ANY: "", Part.TITLE: "A", Part.BODY: "D"}
-# Stands for the owner in a vector that is the same for many users. No term has it.
+# Stands for the owner in a vector. No term has it.
 _OWNER = "\0"
 
 
@@ -79,8 +90,8 @@ class Document(Struct, frozen=True):
     entry_id: int
     user_id: int
     text: IndexedText
-    is_shared: bool = False
-    """Whether other users have an entry with the same body, and probably with the same terms."""
+    content: SharedContent | None = None
+    """Its content, if entries of other users have the same, and probably the same terms."""
 
     @property
     def owner(self) -> str:
@@ -93,8 +104,32 @@ class Document(Struct, frozen=True):
 _entry_id: ColumnElement[int] = column("entry_id", Integer)
 
 
-class matches(FunctionElement[Any]):  # noqa: N801 - named like an SQL function
-    """matches(id, expression): whether the entry matches. expression: made by `match_expression`.
+class IndexQuery(NamedTuple):
+    """A query string in the syntax of the engine."""
+
+    text: str
+    has_shared: bool = False
+    """Whether the user's entries may have shared vectors, which are searched, too (`with_shared`)."""
+
+
+class with_shared(FunctionElement[Any]):  # noqa: N801 - named like an SQL function
+    """with_shared(expression): the expression of a query that `has_shared`, as all functions here take it."""
+
+    inherit_cache = True
+
+
+@compiles(with_shared)
+def _itself(element: with_shared, compiler: Any, **options: Any) -> str:
+    return str(compiler.process(element.clauses, **options))
+
+
+def query_expression(parameter: BindParameter[Any], *, has_shared: bool) -> ColumnElement[Any]:
+    """Return the expression that the functions here take. parameter: the text of an `IndexQuery`."""
+    return with_shared(parameter) if has_shared else parameter
+
+
+class matches(FunctionElement[Any]):  # noqa: N801
+    """matches(id, expression): whether the entry matches. expression: made by `query_expression`.
 
     Not declared as a boolean: SQLAlchemy would append `= 1`, and SQLite would not start from the matches.
     """
@@ -110,25 +145,33 @@ def _matches_on_sqlite(element: matches, compiler: Any, **options: Any) -> str:
 
 @compiles(matches, "postgresql")
 def _matches_on_postgresql(element: matches, compiler: Any, **options: Any) -> str:
-    id_, expression = (compiler.process(clause, **options) for clause in element.clauses)
+    id_, expression = element.clauses
     # OFFSET 0 makes PostgreSQL find the matches first, then apply the other conditions. Otherwise it may compare the
     # vector of each entry.
-    return f"{id_} IN (SELECT entry_id FROM search_vectors WHERE {_found(compiler, expression)} OFFSET 0)"  # noqa: S608
+    return f"{compiler.process(id_, **options)} IN ({_select_found(compiler, expression, **options)} OFFSET 0)"
 
 
-def _found(compiler: Any, expression: str) -> str:
-    """Return the condition that an entry matches. expression: the parameter with it, as SQL.
+def _select_found(
+    compiler: Any, expression: ColumnElement[Any], what: str = "entry_id", *, are_many: bool = False, **options: Any
+) -> str:
+    """Return the SELECT of the entries that match on PostgreSQL. what: to select of each. are_many: as they may be.
 
-    It names the user only where rows are distributed by user, in the parameter of all statements that search: terms
-    begin with the user's id anyway.
+    It names the user, in the parameter of all statements that search, only for shared vectors and where rows are
+    distributed by user: terms of others begin with the user's id.
     """
-    return f"words @@ CAST({expression} AS tsquery){_of_user(compiler)}"
+    query = f"CAST({compiler.process(expression, **options)} AS tsquery)"
+    own = f"SELECT {what} FROM search_vectors WHERE words @@ {query}{_of_user(compiler)}"  # noqa: S608 - a parameter
+    if not isinstance(expression, with_shared):
+        return own
+    return f"{own} UNION ALL {shared_vectors.matching(query, _user(compiler), what, are_many=are_many)}"
 
 
 def _of_user(compiler: Any) -> str:
-    if not postgresql.is_distributed(compiler.dialect):
-        return ""
-    return f" AND user_id = {compiler.process(bindparam('user', type_=Integer))}"
+    return f" AND user_id = {_user(compiler)}" if postgresql.is_distributed(compiler.dialect) else ""
+
+
+def _user(compiler: Any) -> str:
+    return str(compiler.process(bindparam("user", type_=Integer)))
 
 
 class is_in_matches(matches):  # noqa: N801
@@ -147,7 +190,9 @@ def _is_in_matches_on_sqlite(element: is_in_matches, compiler: Any, **options: A
 
 @compiles(is_in_matches, "postgresql")
 def _is_in_matches_on_postgresql(element: is_in_matches, compiler: Any, **options: Any) -> str:
-    return f"({_matches_on_postgresql(element, compiler, **options)}) IS TRUE"
+    id_, expression = element.clauses
+    found = _select_found(compiler, expression, are_many=True, **options)
+    return f"({compiler.process(id_, **options)} IN ({found} OFFSET 0)) IS TRUE"
 
 
 class is_match(FunctionElement[Any]):  # noqa: N801
@@ -164,9 +209,12 @@ def _is_match_on_sqlite(element: is_match, compiler: Any, **options: Any) -> str
 
 @compiles(is_match, "postgresql")
 def _is_match_on_postgresql(element: is_match, compiler: Any, **options: Any) -> str:
-    id_, expression = (compiler.process(clause, **options) for clause in element.clauses)
-    owned = f"entry_id = {id_}{_of_user(compiler)}"
-    return f"(SELECT words @@ CAST({expression} AS tsquery) FROM search_vectors WHERE {owned})"  # noqa: S608
+    id_, expression = element.clauses
+    query = f"CAST({compiler.process(expression, **options)} AS tsquery)"
+    owned = f"entry_id = {compiler.process(id_, **options)}{_of_user(compiler)}"
+    if isinstance(expression, with_shared):
+        return f"({shared_vectors.compared(query, owned)})"
+    return f"(SELECT words @@ {query} FROM search_vectors WHERE {owned})"  # noqa: S608 - a parameter
 
 
 class has_words(FunctionElement[Any]):  # noqa: N801
@@ -260,9 +308,9 @@ def _count_indexed_on_sqlite(element: count_indexed, compiler: Any, **options: A
 
 @compiles(count_indexed, "postgresql")
 def _count_indexed_on_postgresql(element: count_indexed, compiler: Any, **options: Any) -> str:
-    expression, _user = element.clauses
-    query = compiler.process(expression, **options)
-    return f"(SELECT count(*) FROM search_vectors WHERE {_found(compiler, query)})"  # noqa: S608 - a parameter
+    expression, _ = element.clauses
+    found = _select_found(compiler, expression, "1", are_many=True, **options)
+    return f"(SELECT count(*) FROM ({found}) AS found)"  # noqa: S608 - a parameter
 
 
 class counted_up_to(FunctionElement[int]):  # noqa: N801
@@ -281,8 +329,8 @@ def _counted_up_to_on_sqlite(element: counted_up_to, compiler: Any, **options: A
 
 @compiles(counted_up_to, "postgresql")
 def _counted_up_to_on_postgresql(element: counted_up_to, compiler: Any, **options: Any) -> str:
-    expression, limit = (compiler.process(clause, **options) for clause in element.clauses)
-    found = f"SELECT 1 FROM search_vectors WHERE {_found(compiler, expression)} LIMIT {limit}"  # noqa: S608
+    expression, limit = element.clauses
+    found = f"{_select_found(compiler, expression, '1', **options)} LIMIT {compiler.process(limit, **options)}"
     return f"(SELECT count(*) FROM ({found}) AS found)"  # noqa: S608 - all are parameters
 
 
@@ -303,9 +351,9 @@ def _each_match_on_sqlite(element: each_match, compiler: Any, **options: Any) ->
 
 @compiles(each_match, "postgresql")
 def _each_match_on_postgresql(element: each_match, compiler: Any, **options: Any) -> str:
-    expression = compiler.process(element.clauses, **options)
+    (expression,) = element.clauses
     # OFFSET 0: as in `matches`.
-    return f"(SELECT entry_id FROM search_vectors WHERE {_found(compiler, expression)} OFFSET 0)"  # noqa: S608
+    return f"({_select_found(compiler, expression, **options)} OFFSET 0)"
 
 
 class LookedUp(Join):
@@ -327,20 +375,22 @@ def _looked_up_on_sqlite(element: LookedUp, compiler: Any, **options: Any) -> st
     return f"{left} CROSS JOIN {right} ON {condition}"
 
 
-def select_matches(db: Read, expression: str) -> TextualSelect:
-    """Return the SELECT of the entries that match. expression: the name of the parameter with it.
+def select_matches(db: Read, parameter: str, *, has_shared: bool) -> TextualSelect:
+    """Return the SELECT of the entries that match. parameter: the name of the one with the text of the query.
 
     Parameters: user, limit.
     """
     if is_sqlite(db.connection):
-        found = text(f"SELECT rowid AS entry_id FROM entry_words WHERE entry_words MATCH :{expression} LIMIT :limit")  # noqa: S608
+        found = text(f"SELECT rowid AS entry_id FROM entry_words WHERE entry_words MATCH :{parameter} LIMIT :limit")  # noqa: S608
         return found.columns(_entry_id)
+    query = f"CAST(:{parameter} AS tsquery)"
     # PostgreSQL finds the matches first: it would rather test each entry of the user.
-    condition = f"words @@ CAST(:{expression} AS tsquery)" + (
-        " AND user_id = :user" if is_distributed(db.connection) else ""
-    )
+    condition = f"words @@ {query}" + (" AND user_id = :user" if is_distributed(db.connection) else "")
     matching = f"SELECT entry_id, user_id FROM search_vectors WHERE {condition} LIMIT :limit"  # noqa: S608
-    return text(f"SELECT entry_id FROM ({matching}) AS found WHERE user_id = :user").columns(_entry_id)  # noqa: S608
+    own = f"SELECT entry_id FROM ({matching}) AS found WHERE user_id = :user"  # noqa: S608 - parameters
+    if has_shared:
+        own = f"{own} UNION ALL {shared_vectors.matching(query, ':user')} LIMIT :limit"
+    return text(own).columns(_entry_id)
 
 
 def select_with_words(db: Read, first: str, last: str) -> TextualSelect:
@@ -465,15 +515,22 @@ def _is_one_of_on_postgresql(element: is_one_of, compiler: Any, **options: Any) 
     return f"{column} = ANY (ARRAY[{value}])"
 
 
-def match_expression(db: Read, user_id: int, queries: Mapping[str, Expression]) -> str:
-    """Return the query string for `matches`, in the syntax of the engine.
+def index_query(db: Read, user_id: int, queries: Mapping[str, Expression]) -> IndexQuery:
+    """Return the query for `matches`, in the syntax of the engine.
 
-    queries: one for each group of languages, which applies to the entries of this group. An expression that
-    `holds_for_nothing` is written as its opposite: the caller negates that.
+    queries: one for each group of languages, which applies to the entries of this group; and one of `SHARED` if the
+    user's entries may have shared vectors. An expression that `holds_for_nothing` is written as its opposite: the
+    caller negates that.
     """
     syntax = _Fts5 if is_sqlite(db.connection) else _TsQuery
-    expressions = [_written(query, syntax(f"{user_id}{group}")).text for group, query in queries.items()]
-    return expressions[0] if len(expressions) == 1 else syntax.or_.join(f"({expression})" for expression in expressions)
+    has_shared = SHARED in queries
+    owners = [str(user_id), ""] if has_shared else [str(user_id)]
+    of_group = {group: query for group, query in queries.items() if group != SHARED}
+    expressions = [
+        _written(query, syntax(f"{owner}{group}")).text for owner in owners for group, query in of_group.items()
+    ]
+    text_ = syntax.or_.join(f"({one})" for one in expressions) if len(expressions) > 1 else expressions[0]
+    return IndexQuery(text_, has_shared)
 
 
 class _Written(NamedTuple):
@@ -567,12 +624,15 @@ def index(db: Write, documents: Sequence[Document]) -> None:
                 for document in documents
             ],
         )
-        shared = _stored_once(db, (document.text.words for document in documents if document.is_shared))
+        shared = _stored_once(db, (document.text.words for document in documents if document.content))
         db.run_many(_add_document, [_document_row(document, shared) for document in documents])
     else:
         users, ids = ([getattr(document, name) for document in documents] for name in ("user_id", "entry_id"))
+        vector_ids = _vectors_stored_once(db, documents)
         db.run(_delete_vectors, users=sorted(set(users)), ids=ids)
-        insert_rows(db, search_vectors, [_vector_row(document) for document in documents])
+        for is_own in (True, False):
+            some = [document for document in documents if (document.entry_id not in vector_ids) is is_own]
+            insert_rows(db, search_vectors, [_vector_row(document, vector_ids) for document in some])
 
 
 def share_terms(db: Write, entry_ids: Sequence[int]) -> None:
@@ -676,6 +736,14 @@ _delete_documents = delete(search_documents).where(search_documents.c.id.in_(bin
 _delete_vectors = delete(search_vectors).where(
     in_list(search_vectors.c.user_id, "users"), in_list(search_vectors.c.entry_id, "ids")
 )
+_index_shared_again = (
+    Insert(search_pending)
+    .from_select(
+        ["entry_id", "user_id"],
+        select(search_vectors.c.entry_id, search_vectors.c.user_id).where(search_vectors.c.vector_id.is_not(None)),
+    )
+    .on_conflict_do_nothing()
+)
 
 
 def _remove(db: Write, documents: Executable, **parameters: Any) -> int:
@@ -706,16 +774,39 @@ def _document_row(document: Document, shared: Mapping[str, int]) -> dict[str, An
     """Return the row of a document. shared: ids of terms that are stored once, by words."""
     text = document.text
     stored: dict[str, Any] = {"words": text.words, "terms_id": None}
-    if document.is_shared:
+    if document.content:
         stored = {"words": "", "terms_id": shared[text.words]}
     ids = {"id": document.entry_id, "entry_id": document.entry_id, "user_id": document.user_id}
     return ids | {"language": text.group, "word_count": len(text.body)} | stored
 
 
-def _vector_row(document: Document) -> dict[str, Any]:
+def _vector_row(document: Document, vector_ids: Mapping[int, int]) -> dict[str, Any]:
+    """Return the row of a document. vector_ids: of vectors that are stored once, by entry."""
     text = document.text
-    ids = {"entry_id": document.entry_id, "user_id": document.user_id}
-    return ids | {"words": text.vector.replace(_OWNER, document.owner), "word_count": len(text.body)}
+    row = {"entry_id": document.entry_id, "user_id": document.user_id, "word_count": len(text.body)}
+    if document.entry_id in vector_ids:
+        return row | {"vector_id": vector_ids[document.entry_id]}
+    return row | {"words": text.vector.replace(_OWNER, document.owner)}
+
+
+def _vectors_stored_once(db: Write, documents: Sequence[Document]) -> dict[int, int]:
+    """Store vectors that documents are about to refer to, if their content is shared. Return the ids by entry."""
+    vectors: dict[tuple[int, int], SharedVector] = {}
+    of_entry, sources = {}, set()
+    for document in documents:
+        content, text_ = document.content, document.text
+        if content is None or is_distributed(db.connection):
+            continue
+        # The text is the same object for all entries that have it.
+        text_key = content.id, id(text_)
+        if text_key not in vectors:
+            digest = digest_of(f"{text_.group}\n{text_.words}")
+            vectors[text_key] = SharedVector(content, digest, text_.vector.replace(_OWNER, text_.group))
+        of_entry[document.entry_id] = vectors[text_key].key
+        sources.add((document.user_id, content.source_id))
+    shared_vectors.note_sources(db, sources)
+    ids = shared_vectors.store(db, vectors.values())
+    return {entry_id: ids[key] for entry_id, key in of_entry.items()}
 
 
 def _stored_once(db: Write, words: Iterable[str]) -> dict[str, int]:
@@ -741,8 +832,20 @@ def index_table(db: Read) -> Table:
     return search_documents if is_sqlite(db.connection) else search_vectors
 
 
+def is_found(db: Read) -> ColumnElement[bool]:
+    """Return the condition that a search can find the entry of a row of `index_table`."""
+    return true() if is_sqlite(db.connection) or is_distributed(db.connection) else shared_vectors.has_vector()
+
+
+def unshare(db: Write) -> None:
+    """Give each entry a vector of its own again, soon: those with a shared one are indexed again. PostgreSQL only."""
+    db.run(_index_shared_again)
+    db.run(delete(search_vectors).where(search_vectors.c.vector_id.is_not(None)))
+    shared_vectors.clear(db)
+
+
 def count_differing(db: Read) -> int:
-    """Return how many entries only some of the tables of SQLite's index have; 0 on PostgreSQL, which has one."""
+    """Return how many entries only some of the tables of SQLite's index have; 0 on PostgreSQL: see `is_found`."""
     return int(db.scalar(_count_differing)) if is_sqlite(db.connection) else 0
 
 
@@ -755,6 +858,7 @@ def check_structure(db: Write) -> None:
 def clear(db: Write) -> None:
     """Remove everything from the index, even if it is damaged."""
     db.run(delete(index_table(db)))
+    shared_vectors.clear(db)
     if is_sqlite(db.connection):
         db.run(_delete_all_terms)
         db.run(delete(search_terms))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import Column, ForeignKey, Index, Integer, LargeBinary, Table
+from sqlalchemy import BigInteger, Column, ForeignKey, Index, Integer, LargeBinary, Table, UniqueConstraint
 from sqlalchemy.dialects.postgresql import TSVECTOR
 
 from tidings.engine.columns import BY_USER, CompressedText, LongId, Words, metadata, number, partial_index, words
@@ -80,12 +80,49 @@ search_vectors = Table(
     "search_vectors",
     metadata,
     Column("entry_id", LongId, ForeignKey("entries.id", ondelete="CASCADE"), primary_key=True, autoincrement=False),
-    Column("words", TSVECTOR, nullable=False),
+    Column("words", TSVECTOR, comment="Null: the entry has a shared vector."),
     Column("user_id", Integer, nullable=False, comment="The entry's."),
     number("word_count", 0, "Of the body."),
+    # Not a foreign key: each new entry would lock and look up the vector again. It may be gone while the entry waits to
+    # be indexed again.
+    Column("vector_id", BigInteger, comment="Of the shared vector. Null: the entry has a vector of its own."),
     Index("ix_search_vectors_words", "words", postgresql_using="gin"),
     Index("ix_search_vectors_word_count", "user_id", "word_count", "entry_id"),
     info={"engine": "postgresql"},
+)
+partial_index(
+    "ix_search_vectors_shared",
+    search_vectors.c.user_id,
+    search_vectors.c.vector_id,
+    search_vectors.c.entry_id,
+    where="vector_id IS NOT NULL",
+)
+
+# PostgreSQL only. Entries with a shared content have the same vector, as long as they have the same title and language.
+# Vectors are kept outside of the rows: a frequent word is in many rows that no entry of the user refers to.
+shared_vectors = Table(
+    "shared_vectors",
+    metadata,
+    Column("id", BigInteger, primary_key=True),
+    Column("content_id", BigInteger, ForeignKey("shared_contents.id", ondelete="CASCADE"), nullable=False),
+    Column("source_id", Integer, nullable=False, comment="The content's."),
+    Column("digest", LargeBinary, nullable=False, comment="Half of the SHA-256 of title, body and language group."),
+    Column("words", TSVECTOR, nullable=False, comment="Terms without an owner; they never change."),
+    UniqueConstraint("content_id", "digest"),
+    Index("ix_shared_vectors_words", "words", postgresql_using="gin"),
+    Index("ix_shared_vectors_source", "source_id"),
+    info={"engine": "postgresql"},
+    comment="Vectors of entries that several users may have. Read through search_vectors of a user only.",
+)
+
+# PostgreSQL only. Rows stay until the user is deleted: searching in a source without entries costs next to nothing.
+search_sources = Table(
+    "search_sources",
+    metadata,
+    Column("user_id", Integer, ForeignKey("users.id", ondelete="CASCADE"), primary_key=True, autoincrement=False),
+    Column("source_id", Integer, primary_key=True, autoincrement=False),
+    info={"engine": "postgresql"},
+    comment="Of which sources entries of a user have shared vectors, even if the feed has moved to another source.",
 )
 
 

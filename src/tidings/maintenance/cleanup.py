@@ -109,6 +109,7 @@ class Cleanup:
         """Yield the steps of one run, each a transaction. unlimited: without the limit of entries."""
         yield from self._entries(sys.maxsize if unlimited else self._settings.max_entries)
         yield from self._contents()
+        yield from self._vectors()
         yield from self._tombstones()
         yield from self._until_none("icons", icons.remove_unused)
         for task in self._tasks:
@@ -157,6 +158,17 @@ class Cleanup:
             if found:
                 after = found[-1][0]
                 yield self._write("contents", partial(contents.remove_unused, found=found))
+            if len(found) < MAX_BATCH:
+                return
+
+    def _vectors(self) -> Iterator[CleanupStep]:
+        after = 0
+        while True:
+            with self._database.reading() as db:
+                found = contents.find_unused_vectors(db, after=after, limit=MAX_BATCH)
+            if found:
+                after = found[-1]
+                yield self._write("index", partial(contents.remove_unused_vectors, found=found))
             if len(found) < MAX_BATCH:
                 return
 

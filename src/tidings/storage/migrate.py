@@ -12,7 +12,7 @@ from sqlalchemy import Connection, inspect
 from sqlalchemy.exc import DBAPIError
 
 from tidings.base.errors import StartError, StoreUnavailable
-from tidings.engine import distribution, encoding, errors, sqlite_file, statements
+from tidings.engine import distribution, encoding, errors, full_text, sqlite_file, statements
 from tidings.engine.database import Database, Read, Write
 from tidings.engine.distribution import Distribution
 from tidings.storage import schema_revision
@@ -72,7 +72,10 @@ def distribute(database: Database, shards: int) -> Distribution:
         with errors.without_log(), database.engine.begin() as connection:
             db = Write(connection)
             statements.advisory_lock(db, LOCK_ID)
-            return distribution.distribute(db, metadata, shards)
+            distributed = distribution.distribute(db, metadata, shards)
+            # Entries have vectors of their own there.
+            full_text.unshare(db)
+            return distributed
     except (StoreUnavailable, DBAPIError) as error:
         raise _unusable(database, error) from error
 

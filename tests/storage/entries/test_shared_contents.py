@@ -14,19 +14,31 @@ from sqlalchemy import event, func, select, text, update
 
 from support import distributed
 from support.entry_fixtures import NOW, FeedFixture, ready
-from tidings.domain.entries.entries import EditedEntryField, ReadyEntry
+from support.replication import until
+from tidings.domain.entries.entries import EditedEntryField, EntryFilter, PageRequest, ReadyEntry
 from tidings.engine import full_text
 from tidings.engine.database import Database, Read, is_distributed
 from tidings.maintenance.cleanup import Cleanup, CleanupSettings
 from tidings.maintenance.cleanup_worker import run_cleanup
+from tidings.maintenance.integrity import IntegrityCheck, Problem
+from tidings.query import parse
+from tidings.query.model import DatedQuery
 from tidings.services.entries.content_sharing import ContentSharing
+from tidings.services.entries.search_index import SearchIndexer
 from tidings.storage.accounts import users
 from tidings.storage.entries import contents, counters, entry_lists, search_index
 from tidings.storage.entries.contents import FeedContent
 from tidings.storage.feeds import feeds
 from tidings.storage.polling import entry_writes
 from tidings.storage.schema import entries as entry_table
-from tidings.storage.schema import entry_contents, search_documents, search_terms, shared_contents
+from tidings.storage.schema import (
+    entry_contents,
+    search_documents,
+    search_terms,
+    search_vectors,
+    shared_contents,
+    shared_vectors,
+)
 from tidings.storage.schema import feeds as feed_table
 from tidings.storage.schema import sources as source_table
 
@@ -313,7 +325,7 @@ def test_sharing_that_was_killed_goes_on(database: Database, monkeypatch: pytest
         with database.writing() as db:
             source = contents.first_unshared(db)
             assert source is not None
-            contents.share_stored(db, source)
+            contents.share_stored(db, source, search_index.share_terms)
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
@@ -334,7 +346,7 @@ def test_nothing_is_done_while_another_worker_shares_the_same_contents(database:
     assert source is not None
 
     with database.writing() as other:
-        assert contents.share_stored(other, source) == 2
+        assert contents.share_stored(other, source, search_index.share_terms) == 2
         assert ContentSharing(database).work() is None
     assert work(database) == 0
 
@@ -449,7 +461,7 @@ def test_each_content_has_the_source_of_its_feeds(database: Database) -> None:
         assert db.scalar(text("SELECT length(content) FROM entry_contents LIMIT 1")) == 1
 
 
-# Search terms, which SQLite stores next to its index. PostgreSQL has them in the index alone.
+# Search terms, which SQLite stores next to its index, and PostgreSQL as vectors with an index of their own.
 
 
 def index(database: Database) -> None:
@@ -458,11 +470,17 @@ def index(database: Database) -> None:
             pass
 
 
+def check(database: Database, *, repair: bool = False) -> list[Problem]:
+    return list(IntegrityCheck(database).run(repair=repair, progress=lambda *_: None))
+
+
 def forget(database: Database) -> None:
-    """Remove deleted entries from the index, as the indexer does."""
+    """Remove deleted entries from the index, and vectors that no entry has, as the indexer and the cleanup do."""
     with database.writing() as db:
         while search_index.remove_deleted(db, limit=100):
             pass
+        if unused := contents.find_unused_vectors(db, after=0, limit=100):
+            contents.remove_unused_vectors(db, unused)
 
 
 def edit_title(reader: FeedFixture, entry_id: int, title: str) -> None:
@@ -476,14 +494,19 @@ def edit_title(reader: FeedFixture, entry_id: int, title: str) -> None:
 def shared_terms(database: Database) -> dict[int, list[int]]:
     """Return the entries that have the same terms, by id of the terms; 0 for entries with terms of their own.
 
-    Deleted entries are among them until the index has forgotten them.
+    On SQLite, deleted entries are among them until the index has forgotten them. No terms are left that none has.
     """
+    index, terms, id_, terms_id = (
+        (search_documents, search_terms, search_documents.c.id, search_documents.c.terms_id)
+        if database.is_sqlite
+        else (search_vectors, shared_vectors, search_vectors.c.entry_id, search_vectors.c.vector_id)
+    )
     found: dict[int, list[int]] = {}
     with database.reading() as db:
-        for row in db.rows(select(search_documents).order_by(search_documents.c.id)):
+        for row in db.rows(select(id_.label("id"), terms_id.label("terms_id"), index.c.words).order_by(id_)):
             assert bool(row["words"]) is (row["terms_id"] is None)
             found.setdefault(row["terms_id"] or 0, []).append(row["id"])
-        assert set(found) - {0} == set(db.scalars(select(search_terms.c.id)))
+        assert set(found) - {0} == set(db.scalars(select(terms.c.id)))
     return found
 
 
@@ -501,10 +524,22 @@ def indexed_terms(database: Database) -> set[str]:
 @pytest.fixture
 def on_sqlite(engine: str) -> None:
     if engine != "sqlite":
-        pytest.skip("PostgreSQL has the terms in the index alone")
+        pytest.skip("PostgreSQL has no FTS5")
 
 
-@pytest.mark.usefixtures("on_sqlite")
+@pytest.fixture
+def on_postgresql(database: Database) -> None:
+    if database.is_sqlite:
+        pytest.skip("only PostgreSQL has vectors")
+    distributed.skip(database, "entries have vectors of their own there")
+
+
+@pytest.fixture
+def on_one_server(database: Database) -> None:
+    distributed.skip(database, "entries have vectors of their own there")
+
+
+@pytest.mark.usefixtures("on_one_server")
 def test_terms_of_a_shared_content_are_stored_once(database: Database) -> None:
     alice, bob = subscribe(database, 2)
     (charlie,) = subscribe(database, 1, "https://example.org/alone.xml")
@@ -517,7 +552,7 @@ def test_terms_of_a_shared_content_are_stored_once(database: Database) -> None:
     assert [one.titles("noth* rain") for one in (alice, bob, charlie)] == [["Rain"]] * 3
 
 
-@pytest.mark.usefixtures("on_sqlite")
+@pytest.mark.usefixtures("on_one_server")
 def test_terms_in_another_language_are_other_terms(database: Database) -> None:
     alice, bob = subscribe(database, 2)
     german = ready("Regen", "<p>Die Kinder spielen.</p>" * 20, language="de")
@@ -535,6 +570,7 @@ def test_terms_in_another_language_are_other_terms(database: Database) -> None:
     assert [one.titles("kindern") for one in (alice, bob)] == [["Regen"], []]
 
 
+@pytest.mark.usefixtures("on_one_server")
 def test_a_title_that_one_user_edits_is_found_by_that_user_alone(database: Database) -> None:
     alice, bob = subscribe(database, 2)
     hers, his = store([alice, bob], ready("Rain", RAIN))
@@ -545,14 +581,14 @@ def test_a_title_that_one_user_edits_is_found_by_that_user_alone(database: Datab
         (["Hail"], ["Hail"]),
         ([], ["Rain"]),
     ]
-    if database.is_sqlite:
-        assert sorted(shared_terms(database).values()) == [[hers], [his]]
+    assert sorted(shared_terms(database).values()) == [[hers], [his]]
     edit_title(alice, hers, "Rain")
     assert (alice.titles("hail"), alice.titles("rain")) == ([], ["Rain"])
-    if database.is_sqlite:
-        assert list(shared_terms(database).values()) == [[hers, his]]
+    forget(database)
+    assert list(shared_terms(database).values()) == [[hers, his]]
 
 
+@pytest.mark.usefixtures("on_one_server")
 def test_an_article_that_one_user_fetches_is_found_by_that_user_alone(database: Database) -> None:
     alice, bob = subscribe(database, 2)
     hers, his = store([alice, bob], ready("Rain", RAIN))
@@ -565,13 +601,17 @@ def test_an_article_that_one_user_fetches_is_found_by_that_user_alone(database: 
     index(database)
 
     assert [(one.titles("nothing"), one.titles("article")) for one in (alice, bob)] == [([], ["Rain"]), (["Rain"], [])]
-    if database.is_sqlite:
-        assert shared_terms(database)[0] == [hers]
-        with database.writing() as db:
-            contents.set_content(db, bob.user_id, his, SNOW)
-            search_index.note_changed(db, bob.user_id, [his])
-        index(database)
-        assert shared_terms(database) == {0: [hers, his]}
+    assert shared_terms(database)[0] == [hers]
+    with database.writing() as db:
+        contents.set_content(db, bob.user_id, his, SNOW)
+        search_index.note_changed(db, bob.user_id, [his])
+    index(database)
+    sweep(database)
+    assert shared_terms(database) == {0: [hers, his]}
+    assert [(one.titles("rain"), one.titles("snow")) for one in (alice, bob)] == [
+        (["Rain"], ["Rain"]),
+        (["Rain"], ["Rain"]),
+    ]
 
 
 @pytest.mark.usefixtures("on_sqlite")
@@ -656,7 +696,7 @@ def test_terms_that_were_stored_before_are_shared_by_the_worker(
     assert (shared_terms(database), indexed_terms(database)) == ({}, set())
 
 
-@pytest.mark.usefixtures("on_sqlite")
+@pytest.mark.usefixtures("on_one_server")
 def test_the_search_index_can_be_emptied_with_shared_terms(database: Database) -> None:
     alice, bob = subscribe(database, 2)
     store([alice, bob], ready("Rain", RAIN))
@@ -664,4 +704,280 @@ def test_the_search_index_can_be_emptied_with_shared_terms(database: Database) -
     with database.writing() as db:
         full_text.clear(db)
 
-    assert (shared_terms(database), indexed_terms(database)) == ({}, set())
+    assert shared_terms(database) == {}
+    if database.is_sqlite:
+        assert indexed_terms(database) == set()
+
+
+# What PostgreSQL finds in vectors of all users belongs to those whose entries refer to them.
+
+
+SEARCHES = (
+    "rain",
+    "nothing rain",
+    '"but rain"',
+    "rai*",
+    "rain or hail",
+    "-rain",
+    "rain -snow",
+    "-rain -hail",
+    "kindern",
+    "-kindern",
+    "nowhere",
+)
+QUERIES = (
+    "title:rain",
+    "rain is:starred",
+    "(rain or title:hail) -is:starred",
+    "is:starred or rain",
+    "is:starred or -rain",
+)
+
+
+def asked(query: str) -> EntryFilter:
+    return EntryFilter(query=DatedQuery(parse(query), NOW, "UTC"))
+
+
+def found(reader: FeedFixture) -> list[tuple[list[str], int, int]]:
+    """Return what each search and query finds of a user: the titles in order, and the total, exact and up to two."""
+    result = []
+    for wanted in (*(EntryFilter(search=search) for search in SEARCHES), *map(asked, QUERIES)):
+        with reader.database.reading() as db:
+            page = entry_lists.page(db, reader.user_id, wanted, PageRequest())
+            first = entry_lists.page(db, reader.user_id, wanted, PageRequest(limit=1, count_up_to=2))
+        result.append(([entry.title for entry in page.entries], page.total.number, first.total.number))
+    return result
+
+
+def titled(reader: FeedFixture, word: str) -> list[str]:
+    """Return the titles with a word."""
+    with reader.database.reading() as db:
+        page = entry_lists.page(db, reader.user_id, asked(f"title:{word}"), PageRequest())
+    return [entry.title for entry in page.entries]
+
+
+@pytest.mark.usefixtures("on_postgresql")
+def test_shared_vectors_are_searched_as_own_ones_are(database: Database) -> None:
+    alice, bob = readers = subscribe(database, 2)
+    (charlie,) = subscribe(database, 1, "https://example.org/alone.xml")
+    german = ready("Regen", "<p>Die Kinder spielen im Regen.</p>" * 20, language="de")
+    both = (ready("Rain", RAIN), ready("Snow", SNOW), german, ready("Short", "<p>Rain</p>"))
+    hers = store([alice], *both, ready("Hail and rain", f"{RAIN}{SNOW}"))
+    store([bob], *both)
+    store([charlie], ready("Rain", RAIN), ready("Sun", "<p>Sun</p>"))
+    with database.writing() as db:
+        is_hers = (entry_table.c.user_id == alice.user_id, entry_table.c.id.in_(hers[::2]))
+        db.run(update(entry_table).where(*is_hers).values(starred=True))
+    index(database)
+    assert len(shared_terms(database)) == 5
+    shared_ones = [found(one) for one in (*readers, charlie)]
+
+    unshare(database)
+    with database.writing() as db:
+        full_text.unshare(db)
+    index(database)
+    assert set(shared_terms(database)) == {0}
+    assert [found(one) for one in (*readers, charlie)] == shared_ones
+    assert sorted(shared_ones[0][0][0]) == ["Hail and rain", "Rain", "Short"]
+
+
+@pytest.mark.usefixtures("on_one_server")
+def test_nobody_finds_the_text_of_a_stranger(database: Database) -> None:
+    alice, bob = subscribe(database, 2)
+    store([alice], ready("Rain", RAIN))
+    hers, his = store([alice, bob], ready("Snow", SNOW))
+    index(database)
+
+    assert (alice.titles("rain"), alice.total("rain")) == (["Rain"], 1)
+    assert (bob.titles("rain"), bob.total("rain"), bob.titles("-rain")) == ([], 0, ["Snow"])
+    assert (bob.titles("snow"), bob.total("snow")) == (["Snow"], 1)
+    with database.writing() as db:
+        db.run(entry_table.delete().where(entry_table.c.id == his, entry_table.c.user_id == bob.user_id))
+    assert (bob.titles("snow"), bob.total("snow"), alice.titles("snow")) == ([], 0, ["Snow"])
+    assert hers
+
+
+def test_entries_of_a_feed_that_has_moved_are_found(database: Database) -> None:
+    alice, bob = subscribe(database, 2)
+    store([alice, bob], ready("Rain", RAIN))
+    index(database)
+    with database.writing() as db:
+        feeds.change(db, alice.user_id, alice.feed_id, feed_url="https://example.org/moved.xml")
+
+    assert [(one.titles("rain"), one.total("rain")) for one in (alice, bob)] == [(["Rain"], 1)] * 2
+    edit_title(alice, entry_of(alice), "Hail")
+    assert (alice.titles("rain"), bob.titles("rain")) == (["Hail"], ["Rain"])
+
+
+def entry_of(reader: FeedFixture) -> int:
+    with reader.database.reading() as db:
+        return int(db.scalar(select(entry_table.c.id).where(entry_table.c.user_id == reader.user_id)))
+
+
+@pytest.mark.usefixtures("on_postgresql")
+def test_a_vector_goes_with_its_content(database: Database) -> None:
+    alice, bob = subscribe(database, 2)
+    hers, his = store([alice, bob], ready("Rain", RAIN))
+    index(database)
+    with database.writing() as db:
+        feeds.remove(db, alice.user_id, alice.feed_id)
+    forget(database)
+    assert list(shared_terms(database).values()) == [[his]]
+
+    with database.writing() as db:
+        users.remove(db, bob.user_id)
+    assert (sweep(database), shared_terms(database)) == (1, {})
+    assert hers
+
+
+@pytest.mark.usefixtures("on_postgresql")
+def test_the_cleanup_removes_a_vector_that_no_entry_has(database: Database) -> None:
+    alice, bob = subscribe(database, 2)
+    hers, his = store([alice, bob], ready("Rain", RAIN))
+    index(database)
+    for reader, id_ in ((alice, hers), (bob, his)):
+        edit_title(reader, id_, "Hail")
+    with database.reading() as db:
+        assert count(db, shared_vectors) == 2
+
+    removed = run_cleanup(Cleanup(database, lambda: NOW, CleanupSettings()), "somebody", lambda *_: None)
+
+    assert removed is not None
+    assert removed["index"] == 1
+    assert list(shared_terms(database).values()) == [[hers, his]]
+    assert [(titled(one, "hail"), titled(one, "rain")) for one in (alice, bob)] == [(["Hail"], [])] * 2
+
+
+@pytest.mark.usefixtures("on_postgresql")
+def test_a_vector_that_is_about_to_be_used_is_not_removed(database: Database) -> None:
+    alice, bob = subscribe(database, 2)
+    hers, his = store([alice, bob], ready("Rain", RAIN))
+    index(database)
+    for reader, id_ in ((alice, hers), (bob, his)):
+        edit_title(reader, id_, "Hail")
+    with database.writing() as db:
+        db.run(update(entry_table).where(entry_table.c.id == hers).values(title="Rain"))
+        search_index.note_changed(db, alice.user_id, [hers])
+    with database.reading() as db:
+        unused = contents.find_unused_vectors(db, after=0, limit=100)
+
+    with database.writing() as indexing:
+        search_index.index_pending(indexing, limit=100)
+        with database.writing() as db:
+            assert contents.remove_unused_vectors(db, unused) == 0
+    with database.writing() as db:
+        assert contents.remove_unused_vectors(db, unused) == 0
+
+    assert sorted(shared_terms(database).values()) == [[hers], [his]]
+    assert (titled(alice, "rain"), titled(bob, "rain")) == (["Rain"], [])
+
+
+@pytest.mark.usefixtures("on_postgresql")
+def test_two_transactions_index_the_same_text_at_the_same_time(database: Database) -> None:
+    alice, bob = subscribe(database, 2)
+    hers, his = store([alice, bob], ready("Rain", RAIN), ready("Snow", SNOW))[::2]
+
+    def index_of_bob() -> None:
+        with database.writing() as db:
+            assert search_index.index_pending(db, limit=100, user_id=bob.user_id) == 2
+
+    with ThreadPoolExecutor(1) as threads:
+        with database.writing() as db:
+            search_index.index_pending(db, limit=100, user_id=alice.user_id)
+            other = threads.submit(index_of_bob)
+            until(lambda: is_waiting(database))
+        other.result()
+
+    assert sorted(shared_terms(database).values()) == [[hers, his], [hers + 1, his + 1]]
+
+
+def index_batch(database: Database) -> None:
+    SearchIndexer(database).work()
+
+
+def edit_titles(reader: FeedFixture) -> None:
+    """Give the newest entry of a user another title, and the old one again."""
+    with reader.database.reading() as db:
+        newest = select(func.max(entry_table.c.id)).where(entry_table.c.user_id == reader.user_id)
+        id_ = db.scalar(newest)
+    for title in ("Edited", "Kept") if id_ else ():
+        with reader.database.writing() as db:
+            is_entry = (entry_table.c.user_id == reader.user_id, entry_table.c.id == id_)
+            if db.run(update(entry_table).where(*is_entry).values(title=title)):
+                search_index.note_changed(db, reader.user_id, [id_])
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("on_postgresql")
+def test_vectors_survive_indexing_edits_sharing_and_cleanup_at_the_same_time(database: Database) -> None:
+    readers, done = subscribe(database, 3), threading.Event()
+    texts = [f"{RAIN}{number}" for number in range(3)]
+
+    def edit(_: Database) -> None:
+        edit_titles(readers[0])
+
+    with ThreadPoolExecutor(9) as threads:
+        steps = (sweep, forget, share_again, index_batch, index_batch, edit)
+        others = [threads.submit(repeat, step, database, done) for step in steps]
+        writers = [threads.submit(write_and_remove, reader, texts) for reader in readers]
+        try:
+            for writer in writers:
+                writer.result()
+        finally:
+            done.set()
+        for other in others:
+            other.result()
+    while SearchIndexer(database).work():
+        pass
+    forget(database)
+
+    assert set(shared_terms(database)) - {0} != set()
+    assert [one.total("rain") for one in readers] == [TURNS * 3 // 4] * 3
+    assert [problem.text for problem in check(database) if problem.area == "search"] == []
+
+
+def is_waiting(database: Database) -> bool:
+    """Return whether a transaction waits for another one."""
+    with database.reading() as db:
+        return bool(db.scalar(text("SELECT count(*) FROM pg_locks WHERE NOT granted")))
+
+
+@pytest.mark.usefixtures("on_postgresql")
+def test_vectors_that_were_stored_before_are_shared_by_the_worker(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(contents, "SHARED_BATCH", 3)
+    readers = subscribe(database, 3)
+    ids = store(readers, ready("Rain", RAIN), ready("Snow", SNOW), ready("Short", "<p>Short</p>"))
+    unshare(database)
+    index(database)
+    edit_title(readers[2], ids[6], "Hail")
+    with database.writing() as db:
+        db.run(update(source_table).values(unshared_after=0))
+    assert shared_terms(database) == {0: ids}
+    before = [found(one) for one in readers]
+
+    # Six contents, then their vectors.
+    assert work(database) == 12
+
+    assert shared_terms(database)[0] == ids[2::3]
+    assert sorted(shared_terms(database).values()) == [[ids[0], ids[3]], [ids[1], ids[4], ids[7]], ids[2::3], [ids[6]]]
+    assert [found(one) for one in readers] == before
+    assert work(database) == 0
+
+
+@pytest.mark.usefixtures("on_postgresql")
+def test_entries_without_their_vector_are_found_and_indexed_again(database: Database) -> None:
+    alice, bob = subscribe(database, 2)
+    store([alice, bob], ready("Rain", RAIN), ready("Snow", SNOW))
+    index(database)
+    with database.writing() as db:
+        db.run(text("DELETE FROM shared_vectors WHERE id = (SELECT min(id) FROM shared_vectors)"))
+        db.run(text("DELETE FROM search_sources WHERE user_id = :user"), user=bob.user_id)
+
+    assert [problem.text for problem in check(database)] == ["3 entries that no search finds"]
+    check(database, repair=True)
+    index(database)
+
+    assert check(database) == []
+    assert [(one.titles("rain"), one.titles("snow")) for one in (alice, bob)] == [(["Rain"], ["Snow"])] * 2

@@ -80,7 +80,7 @@ class Rule(Struct, frozen=True):
 
 def rules(db: Read) -> list[Rule]:
     """Return all rules for the engine of this connection, in the order in which they are repaired."""
-    search = _search_rules(full_text.index_table(db))
+    search = _search_rules(full_text.index_table(db), full_text.is_found(db))
     owners = _ownership_rules(is_distributed=is_distributed(db.connection))
     of_entries = (*_content_rules(), *_folding_rules())
     return [*_reference_rules(), *owners, *of_entries, *_counter_rules(), *search]
@@ -419,10 +419,10 @@ def _requeue(db: Write) -> None:
 # The search index
 
 
-def _search_rules(index: Table) -> Iterator[Rule]:
+def _search_rules(index: Table, is_found: ColumnElement[bool]) -> Iterator[Rule]:
     yield Rule("search", "entries that differ between the parts of the index", full_text.count_differing, reindex)
     missing = and_(
-        ~_exists(index, and_(index.c.entry_id == entries.c.id, _of_one_user(index, entries))),
+        ~_exists(index, and_(index.c.entry_id == entries.c.id, _of_one_user(index, entries), is_found)),
         ~_exists(
             search_pending,
             and_(search_pending.c.entry_id == entries.c.id, _of_one_user(search_pending, entries)),

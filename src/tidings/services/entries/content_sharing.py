@@ -6,7 +6,7 @@ Its position is stored with each source, so the work goes on after a restart; ea
 from __future__ import annotations
 
 from tidings.engine.database import Database
-from tidings.storage.entries import contents
+from tidings.storage.entries import contents, search_index
 
 
 class ContentSharing:
@@ -23,7 +23,7 @@ class ContentSharing:
         if source is None:
             return None
         with self._database.writing() as db:
-            return contents.share_stored(db, source)
+            return contents.share_stored(db, source, search_index.share_terms)
 
     def sources_left(self) -> int:
         with self._database.reading() as db:

@@ -10,21 +10,46 @@ no entry refers to any more is removed by the cleanup.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
 from msgspec import Struct
-from sqlalchemy import ColumnElement, and_, bindparam, case, delete, exists, func, null, select, true, update
+from sqlalchemy import (
+    ColumnElement,
+    Select,
+    Table,
+    and_,
+    bindparam,
+    case,
+    delete,
+    exists,
+    func,
+    null,
+    select,
+    true,
+    update,
+)
 
 from tidings.base.text import digest_of
 from tidings.domain.entries.entries import EditedEntryField
-from tidings.engine import full_text, nodes, statements
+from tidings.engine import nodes, statements
 from tidings.engine.columns import CompressedText
 from tidings.engine.database import Read, Write, is_distributed, is_sqlite
 from tidings.engine.full_text import without_index
+from tidings.engine.shared_vectors import lock_unused
 from tidings.engine.statements import in_list
 from tidings.storage.entries import counters
-from tidings.storage.schema import entries, entry_contents, feeds, search_documents, shared_contents, sources
+from tidings.storage.schema import (
+    entries,
+    entry_contents,
+    feeds,
+    search_documents,
+    search_pending,
+    search_vectors,
+    shared_contents,
+    shared_vectors,
+    sources,
+)
 
 # Shorter contents, in characters, are stored with each entry: a reference with its indexes takes about as much.
 MIN_SHARED_SIZE: Final = 200
@@ -210,21 +235,30 @@ _select_unshared = (
     )
     .limit(bindparam("limit"))
 )
-# SQLite only: the search terms of these entries may still be stored for each.
-_select_shared_with_own_terms = (
-    select(entries.c.id)
-    .select_from(
-        entries.join(entry_contents, has_body).join(search_documents, search_documents.c.entry_id == entries.c.id)
+
+
+def _shared_with_own_terms(index: Table, has_own: ColumnElement[bool]) -> Select[Any]:
+    """Return the SELECT of entries whose search terms are still stored for each, unless they wait to be indexed."""
+    is_waiting = exists().where(
+        search_pending.c.entry_id == entries.c.id, search_pending.c.user_id == entries.c.user_id
     )
-    .where(
-        in_list(without_index(entries.c.user_id), "users"),
-        in_list(entries.c.feed_id, "feeds"),
-        entry_contents.c.shared_id.is_not(None),
-        search_documents.c.user_id == entries.c.user_id,
-        search_documents.c.terms_id.is_(None),
+    return (
+        select(entries.c.id, entries.c.user_id)
+        .select_from(entries.join(entry_contents, has_body).join(index, index.c.entry_id == entries.c.id))
+        .where(
+            in_list(without_index(entries.c.user_id), "users"),
+            in_list(entries.c.feed_id, "feeds"),
+            entry_contents.c.shared_id.is_not(None),
+            index.c.user_id == entries.c.user_id,
+            has_own,
+            ~is_waiting,
+        )
+        .limit(bindparam("limit"))
     )
-    .limit(bindparam("limit"))
-)
+
+
+_select_shared_with_own_terms = _shared_with_own_terms(search_documents, search_documents.c.terms_id.is_(None))
+_select_shared_with_own_vectors = _shared_with_own_terms(search_vectors, search_vectors.c.vector_id.is_(None))
 _refer = _update.where(entry_contents.c.shared_id.is_(None)).values(content="", shared_id=bindparam("shared"))
 _set_position = (
     update(sources)
@@ -250,10 +284,13 @@ def count_unshared(db: Read) -> int:
     return int(db.scalar(_count_unshared_sources))
 
 
-def share_stored(db: Write, source: UnsharedSource) -> int | None:
+def share_stored(
+    db: Write, source: UnsharedSource, share_terms: Callable[[Write, dict[int, int]], object]
+) -> int | None:
     """Share some contents and search terms of a source, and move its position. Returns how many are shared now.
 
     None while another transaction shares or stores contents of the source: nothing is done then.
+    share_terms: stores search terms of entries once, given the user of each entry.
     """
     if not statements.try_advisory_locks(db, _LOCK_KIND, [source.id]):
         return None
@@ -268,20 +305,20 @@ def share_stored(db: Write, source: UnsharedSource) -> int | None:
         {"user": row["user_id"], "entry": row["id"], "shared": ids[source.id, row["content"]]} for row in found
     ]
     db.run_many(_refer, sorted(referring, key=lambda row: row["entry"]))
-    terms = _share_terms(db, owners, SHARED_BATCH - len(found)) if following else 0
-    if len(found) + terms < SHARED_BATCH:
+    with_own_terms = _with_own_terms(db, owners, SHARED_BATCH - len(found)) if following else {}
+    share_terms(db, with_own_terms)
+    if len(found) + len(with_own_terms) < SHARED_BATCH:
         reached = following[-1]["id"] if len(following) == SHARED_FEEDS else None
         db.run(_set_position, source=source.id, before=source.unshared_after, reached=reached)
-    return len(found) + terms
+    return len(found) + len(with_own_terms)
 
 
-def _share_terms(db: Write, owners: dict[str, list[int]], limit: int) -> int:
-    """Share the search terms of up to `limit` entries with shared contents. Returns of how many."""
-    if not is_sqlite(db.connection):
-        return 0
-    ids = db.scalars(_select_shared_with_own_terms, **owners, limit=limit)
-    full_text.share_terms(db, ids)
-    return len(ids)
+def _with_own_terms(db: Write, owners: dict[str, list[int]], limit: int) -> dict[int, int]:
+    """Return up to `limit` entries with shared contents and search terms of their own, and the user of each."""
+    if is_distributed(db.connection):
+        return {}
+    statement = _select_shared_with_own_terms if is_sqlite(db.connection) else _select_shared_with_own_vectors
+    return dict(db.tuples(statement, **owners, limit=limit))
 
 
 # Removing what no entry has any more
@@ -326,3 +363,38 @@ def remove_unused(db: Write, found: Iterable[tuple[int, int]]) -> int:
         return db.run(_delete_unused, ids=ids) if ids else 0
     unused = sorted(set(ids).difference(db.scalars(_select_used, ids=ids)))
     return db.run(_delete_listed, ids=unused) if unused else 0
+
+
+# A vector goes with its content. It remains when the title changes of all who have it, until it is found here.
+_other_vector = shared_vectors.alias("other")
+_has_other_vector = exists().where(
+    _other_vector.c.content_id == shared_vectors.c.content_id, _other_vector.c.id != shared_vectors.c.id
+)
+_is_unused_vector = ~exists().where(
+    entry_contents.c.shared_id == shared_vectors.c.content_id,
+    search_vectors.c.entry_id == entry_contents.c.entry_id,
+    search_vectors.c.user_id == entry_contents.c.user_id,
+    search_vectors.c.vector_id == shared_vectors.c.id,
+)
+_select_unused_vectors = (
+    select(shared_vectors.c.id)
+    .where(shared_vectors.c.id > bindparam("after"), _has_other_vector, _is_unused_vector)
+    .order_by(shared_vectors.c.id)
+    .limit(bindparam("limit"))
+)
+_delete_unused_vectors = delete(shared_vectors).where(in_list(shared_vectors.c.id, "ids"), _is_unused_vector)
+
+
+def find_unused_vectors(db: Read, *, after: int, limit: int) -> list[int]:
+    """Return ids of shared vectors above `after` that no entry with their content has. None on SQLite."""
+    if is_sqlite(db.connection) or is_distributed(db.connection):
+        return []
+    return list(db.scalars(_select_unused_vectors, after=after, limit=limit))
+
+
+def remove_unused_vectors(db: Write, found: Iterable[int]) -> int:
+    """Remove shared vectors that no entry has. found: by `find_unused_vectors`. Returns how many were removed.
+
+    An entry that refers to one since holds it locked, or is seen by the statement that removes.
+    """
+    return db.run(_delete_unused_vectors, ids=lock_unused(db, found))

@@ -203,7 +203,7 @@ def _total_of_page(db: Read, bound: BoundQuery, page: PageRequest, matches: Sear
     if page.count_up_to is not None:
         return _total_up_to(db, bound, matches, page.count_up_to)
     if matches and matches.is_frequent and bound.query.is_plain_search and _counts_in_index(db, bound.parameters):
-        return Total(cast("int", db.scalar(count_plain_search, **bound.parameters)))
+        return Total(_count_in_index(db, bound.query, bound.parameters))
     return Total(_total(db, _counted(db, bound.query, bound.parameters, matches), bound.parameters))
 
 
@@ -215,14 +215,17 @@ def _total_up_to(db: Read, bound: BoundQuery, matches: SearchMatches | None, num
     if query.listed != TRUE or query.is_plain_search:
         unlisted = _most_unlisted(db, query, parameters)
         if unlisted is not None:
-            count = count_matches_up_to if query.search else count_listed_up_to_statement(query.listed)
+            count = (
+                count_matches_up_to[query.has_shared] if query.search else count_listed_up_to_statement(query.listed)
+            )
             indexed = db.scalar(count, **parameters, most=number + 1 + unlisted)
             if indexed > number + unlisted:
                 return Total(number, is_exact=False)
             if not unlisted:
                 return Total(indexed)
-            exact = count_plain_search if query.search else count_listed_statement(query.listed)
-            return Total(cast("int", db.scalar(exact, **parameters)))
+            if query.search:
+                return Total(_count_in_index(db, query, parameters))
+            return Total(cast("int", db.scalar(count_listed_statement(query.listed), **parameters)))
     others = query._replace(search="")
     is_frequent = matches and matches.is_frequent and query.search == "matches"
     if is_frequent and others.has_stored_total and _stored_total(db, others, parameters) <= number:
@@ -297,16 +300,18 @@ def _bound(
     rest: Shape = TRUE,
 ) -> BoundQuery:
     parameters = _parameters(db, user_id, entry_filter, hidden)
+    searched = full_text.index_query(db, user_id, expressions) if expressions else None
     query = EntryListQuery.of(
         entry_filter,
         hidden=bool(hidden),
         place=_place(parameters),
         expression=next(iter(expressions.values()), None),
         rest=rest,
+        has_shared=searched is not None and searched.has_shared,
     )
-    if not expressions:
+    if searched is None:
         return BoundQuery(query, parameters, 0)
-    parameters["match_expression"] = full_text.match_expression(db, user_id, expressions)
+    parameters["match_expression"] = searched.text
     return BoundQuery(query, parameters, full_text.max_single_matches(db, expressions))
 
 
@@ -653,8 +658,13 @@ def _total_of_opposite(db: Read, query: EntryListQuery, parameters: dict[str, An
         expression = parameters["match_expression"]
         # SQLite tests the removed entries one by one, which few matches are not worth.
         if full_text.counts_by_looking_up(db) or full_text.is_frequent(db, expression):
-            return cast("int", db.scalar(count_plain_search, **parameters))
+            return _count_in_index(db, query, parameters)
     return _total(db, query, parameters)
+
+
+def _count_in_index(db: Read, query: EntryListQuery, parameters: dict[str, Any]) -> int:
+    """Return the total of a plain search."""
+    return cast("int", db.scalar(count_plain_search[query.has_shared], **parameters))
 
 
 def _entries_of(db: Read, user_id: int) -> int:

@@ -94,6 +94,8 @@ class EntryListQuery(NamedTuple):
     """Whether entries under unread ones are added to those with the statuses; False: they are left out."""
     is_in_order: bool = False
     """Whether a page in the order of publication tests the categories of each entry instead of merging them."""
+    has_shared: bool = False
+    """Of the search: `full_text.IndexQuery.has_shared`."""
 
     @classmethod
     def of(
@@ -104,6 +106,7 @@ class EntryListQuery(NamedTuple):
         place: Place = "category_id",
         expression: Expression | None = None,
         rest: Shape = TRUE,
+        has_shared: bool = False,
     ) -> EntryListQuery:
         """Return the conditions of a filter. place: what its category stands for."""
         conditions = tuple(
@@ -127,6 +130,7 @@ class EntryListQuery(NamedTuple):
             rest,
             False if entry_filter.globally_visible or entry_filter.excludes_hidden else None,
             folded,
+            has_shared=has_shared,
         )
 
     @property
@@ -153,7 +157,7 @@ class EntryListQuery(NamedTuple):
     @property
     def is_plain_search(self) -> bool:
         """Whether it is a search in all entries of the user, and nothing else: it can be counted in the index."""
-        return self == _PLAIN_SEARCH
+        return self._replace(has_shared=False) == _PLAIN_SEARCH
 
     @property
     def listed(self) -> Shape:
@@ -166,7 +170,7 @@ class EntryListQuery(NamedTuple):
     @property
     def has_every_entry(self) -> bool:
         """Whether it has every entry of the user, or every one with a status."""
-        return self._replace(statuses=EVERYTHING.statuses) == EVERYTHING
+        return self._replace(statuses=EVERYTHING.statuses, has_shared=False) == EVERYTHING
 
     @property
     def tests_everything(self) -> bool:
@@ -319,7 +323,8 @@ def match_test_statement(query: EntryListQuery, order: Order, direction: Directi
     """Return a SELECT of the ids of a page of the list without the search, unordered, and whether each matches it."""
     listed = query._replace(search="")
     page = _ordered(select(entries.c.id), listed, order, direction, has_cursor=has_cursor).subquery()
-    return select(page.c.id, full_text.is_match(page.c.id, bindparam("match_expression")).label("is_match"))
+    expression = full_text.query_expression(bindparam("match_expression"), has_shared=query.has_shared)
+    return select(page.c.id, full_text.is_match(page.c.id, expression).label("is_match"))
 
 
 @lru_cache(maxsize=512)
@@ -493,7 +498,7 @@ def _counted_rows(query: EntryListQuery) -> Select[Any]:
         counted = _conditions(query, is_counted=True)
         return select(row).select_from(entries).where(*counted, *([FROM_THE_FIRST] if query.tests_everything else ()))
     # From the matches on, one after the other. Each is looked up by its id.
-    expression = bindparam("match_expression", type_=Text)
+    expression = _counted_expressions[query.has_shared]
     found = full_text.each_match(expression).table_valued("entry_id", name="found")
     others = _conditions(query._replace(search=""), entries.c.user_id == bindparam("user"))
     looked_up = full_text.LookedUp(found, entries, entries.c.id == found.c.entry_id)
@@ -550,16 +555,16 @@ def _conditions(
         conditions.append(entries.c.feed_id.not_in(bindparam("hidden", expanding=True)))
     conditions += [_has_tag(number, is_tested=query.search == "are few") for number in range(query.tags)]
     if query.search:
-        conditions.append(_search_condition(query.search))
+        conditions.append(_search_condition(query.search, has_shared=query.has_shared))
     if query.rest != TRUE:
         conditions.append(query_condition(query.rest, is_counted=is_counted))
     return conditions
 
 
-def _search_condition(search: Search) -> ColumnElement[bool]:
+def _search_condition(search: Search, *, has_shared: bool) -> ColumnElement[bool]:
     if search == "is given":
         return entries.c.id.in_(bindparam("given", expanding=True))
-    expression: ColumnElement[Any] = bindparam("match_expression")
+    expression = full_text.query_expression(bindparam("match_expression"), has_shared=has_shared)
     if search == "is in matches":
         return full_text.is_in_matches(entries.c.id, expression)
     matches = full_text.matches(entries.c.id, expression)
@@ -578,14 +583,21 @@ def _literal(condition: str) -> ColumnElement[bool]:
     return cast("ColumnElement[bool]", text(condition))
 
 
-# The matches of a plain search.
-count_plain_search = select(
-    full_text.count_indexed(bindparam("match_expression", type_=Text), bindparam("user"))
-    - _removed(full_text.is_match(entries.c.id, bindparam("match_expression", type_=Text)))
-)
-count_matches_up_to = select(
-    full_text.counted_up_to(bindparam("match_expression", type_=Text), bindparam("most", type_=Integer))
-)
+_counted_expressions = {
+    has_shared: full_text.query_expression(bindparam("match_expression", type_=Text), has_shared=has_shared)
+    for has_shared in (False, True)
+}
+# The matches of a plain search, by `EntryListQuery.has_shared`.
+count_plain_search = {
+    has_shared: select(
+        full_text.count_indexed(expression, bindparam("user")) - _removed(full_text.is_match(entries.c.id, expression))
+    )
+    for has_shared, expression in _counted_expressions.items()
+}
+count_matches_up_to = {
+    has_shared: select(full_text.counted_up_to(expression, bindparam("most", type_=Integer)))
+    for has_shared, expression in _counted_expressions.items()
+}
 select_removed = (
     select(entries.c.id)
     .where(entries.c.user_id == bindparam("user"), _literal("entries.status >= 2"))

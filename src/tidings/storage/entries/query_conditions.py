@@ -72,7 +72,7 @@ def list_of(db: Read, shape: Shape, *, tests_everything: bool = False) -> Select
         # In the order of the table: in the order of a list, SQLite takes twice as long to find that few match.
         return found.where(FROM_THE_FIRST, _TESTED[kind](_as_it_is, *parts))
     if kind == "matches":
-        return full_text.select_matches(db, parts[0])
+        return full_text.select_matches(db, parts[0], has_shared=parts[1])
     if kind == "words":
         return full_text.select_with_words(db, f"{parts[0]}_first", f"{parts[0]}_last")
     return _LISTS[kind](_as_it_is, *parts).limit(bindparam("limit")) if kind in _LISTS else None
@@ -129,6 +129,10 @@ def count_listed_up_to(shape: Shape) -> ColumnElement[int]:
 
 def _as_it_is(column: ColumnElement[Any]) -> ColumnElement[Any]:
     return column
+
+
+def _expression(name: str, has_shared: bool) -> ColumnElement[Any]:
+    return full_text.query_expression(bindparam(name), has_shared=has_shared)
 
 
 def _labelled(_use: Use, name: str) -> Select[Any]:
@@ -194,7 +198,7 @@ _LISTS: dict[str, Callable[..., Select[Any]]] = {
 # Conditions whose entries are counted in the index alone.
 IN_ONE_INDEX = ("words", "attached", "labels", "tag")
 _COUNTED: dict[str, Callable[..., ColumnElement[Any]]] = {
-    "matches": lambda name: full_text.matches(entries.c.id, bindparam(name)),
+    "matches": lambda name, has_shared: full_text.matches(entries.c.id, _expression(name, has_shared)),
     "words": lambda name: full_text.has_words(entries.c.id, *_word_counts(name)),
 }
 _TESTED: dict[str, Callable[..., ColumnElement[Any]]] = {
@@ -202,7 +206,7 @@ _TESTED: dict[str, Callable[..., ColumnElement[Any]]] = {
     "false": lambda _use: false(),
     "few": lambda _use, name: in_list(entries.c.id, name),
     "ids": lambda use, name: in_list(use(entries.c.id), name),
-    "matches": lambda _use, name: full_text.is_in_matches(entries.c.id, bindparam(name)),
+    "matches": lambda _use, name, has_shared: full_text.is_in_matches(entries.c.id, _expression(name, has_shared)),
     # Mostly many have as many words: each entry is tested.
     "words": lambda _use, name: full_text.has_words_itself(entries.c.id, *_word_counts(name)),
     "feeds": lambda use, name: in_list(use(entries.c.feed_id), name),

@@ -349,8 +349,8 @@ class _Planner:
 
     def _matches(self, tree: Tree) -> Shape:
         expressions = {group: _expression(tree, group) for group in self._names.language_groups}
-        name = self._parameter(full_text.match_expression(self._db, self._user_id, expressions))
-        shape = ("matches", name)
+        searched = full_text.index_query(self._db, self._user_id, expressions)
+        shape = ("matches", self._parameter(searched.text), searched.has_shared)
         return _negated(shape) if holds_for_nothing(expressions[""]) else shape
 
     def _leaf(self, leaf: Leaf) -> Shape:

@@ -8,20 +8,28 @@ that writes entries only adds rows to `search_pending`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
-from sqlalchemy import bindparam, delete, exists, select
+from sqlalchemy import bindparam, delete, exists, literal_column, select
 
 from tidings.content.cleaning import text_of
 from tidings.content.search import MAX_TITLE_TERMS, group_of, parse_query, terms
 from tidings.content.search_expressions import Expression, expression_of, holds_for_nothing
-from tidings.engine import full_text, statements
-from tidings.engine.database import Read, Row, Write, is_distributed
+from tidings.engine import full_text, shared_vectors, statements
+from tidings.engine.database import Read, Row, Write, is_distributed, is_sqlite
 from tidings.engine.full_text import Document, IndexedText, without_index
+from tidings.engine.shared_vectors import SharedContent
 from tidings.engine.statements import in_group, in_list, upsert
 from tidings.storage.entries.contents import body, has_body, has_shared
-from tidings.storage.schema import entries, entry_contents, search_languages, search_pending, shared_contents
+from tidings.storage.schema import (
+    entries,
+    entry_contents,
+    search_languages,
+    search_pending,
+    search_sources,
+    shared_contents,
+)
 
 # Terms of the last texts that are kept, about ten times as large as the texts: at most 5 MB.
 KEPT_TEXTS = 32
@@ -29,11 +37,11 @@ MAX_KEPT_CHARACTERS = 16_000
 
 # An existing row is written again: on PostgreSQL this waits for a transaction that is indexing the old text.
 _insert_pending = upsert(search_pending, ["entry_id"], update=["user_id"])
+_note_unchanged = upsert(search_pending, ["entry_id"])
 _insert_language = upsert(search_languages, ["user_id", "language"])
-_select_languages = (
-    select(search_languages.c.language)
-    .where(search_languages.c.user_id == bindparam("user"))
-    .order_by(search_languages.c.language)
+_select_languages = select(search_languages.c.language).where(search_languages.c.user_id == bindparam("user"))
+_select_groups = _select_languages.union_all(
+    select(literal_column(f"'{full_text.SHARED}'")).where(exists().where(search_sources.c.user_id == bindparam("user")))
 )
 _select_newest = (
     select(search_pending.c.entry_id, search_pending.c.user_id)
@@ -42,6 +50,7 @@ _select_newest = (
 )
 # Skips rows that another transaction is indexing, and never waits.
 _claim_newest = _select_newest.with_for_update(skip_locked=True)
+_claim_listed = _claim_newest.where(in_list(search_pending.c.entry_id, "ids"))
 _claim_newest_of_user = _claim_newest.where(search_pending.c.user_id == bindparam("user"))
 _claim_listed_of_user = _claim_newest_of_user.where(in_list(search_pending.c.entry_id, "ids"))
 _has_pending = select(exists(select(search_pending.c.entry_id)))
@@ -53,7 +62,15 @@ _delete_pending = delete(search_pending).where(
     in_list(without_index(search_pending.c.user_id), "users"), in_list(search_pending.c.entry_id, "ids")
 )
 _select_texts = (
-    select(entries.c.id, entries.c.user_id, entries.c.title, entries.c.language, entry_contents.c.shared_id, body)
+    select(
+        entries.c.id,
+        entries.c.user_id,
+        entries.c.title,
+        entries.c.language,
+        entry_contents.c.shared_id,
+        shared_contents.c.source_id,
+        body,
+    )
     .select_from(entries.outerjoin(entry_contents, has_body).outerjoin(shared_contents, has_shared))
     .where(in_group(without_index(entries.c.user_id), "users"), in_list(entries.c.id, "ids"))
     # Skips an entry that another transaction is deleting: the two would wait for each other.
@@ -66,7 +83,11 @@ def parse_queries(db: Read, user_id: int, text: str) -> dict[str, Expression]:
 
     "" is the group without stems of its own.
     """
-    parsed = {group: expression_of(parse_query(text, group)) for group in language_groups(db, user_id)}
+    parsed = {
+        # What is shared is in all languages; no part of the query is dropped that "" keeps.
+        group: expression_of(parse_query(text, group.removeprefix(full_text.SHARED)))
+        for group in language_groups(db, user_id)
+    }
     found = {group: expression for group, expression in parsed.items() if expression is not None}
     # A long query may be cut in one language where what is left is found by its opposite, and not so in another.
     is_negative = bool(found) and holds_for_nothing(next(iter(found.values())))
@@ -74,8 +95,12 @@ def parse_queries(db: Read, user_id: int, text: str) -> dict[str, Expression]:
 
 
 def language_groups(db: Read, user_id: int) -> list[str]:
-    """Return the groups of languages with stems of their own that entries of a user have, and "" for the others."""
-    return ["", *db.scalars(_select_languages, user=user_id)]
+    """Return the groups of languages with stems of their own that entries of a user have, and "" for the others.
+
+    With `full_text.SHARED` if the entries may have shared vectors.
+    """
+    statement = _select_groups if shared_vectors.can_be_used(db) else _select_languages
+    return ["", *sorted(db.scalars(statement, user=user_id))]
 
 
 def note_changed(db: Write, user_id: int, entry_ids: Iterable[int]) -> None:
@@ -95,7 +120,25 @@ def is_behind(db: Read, user_id: int | None = None) -> bool:
 
 def index_pending(db: Write, *, limit: int, user_id: int | None = None) -> int:
     """Index up to `limit` waiting entries (of one user), the newest first. Returns how many were processed."""
-    claimed = _claim(db, limit, user_id)
+    return _index(db, _claim(db, limit, user_id))
+
+
+def share_terms(db: Write, user_of: Mapping[int, int]) -> None:
+    """Store terms that entries of several users have once. user_of: the entries, with the user of each.
+
+    PostgreSQL's index does not tell the texts from which it was made, so that they are indexed again: at once, or a
+    search would wait for it.
+    """
+    ids = sorted(user_of)
+    if is_sqlite(db.connection):
+        full_text.share_terms(db, ids)
+    elif ids:
+        db.run_many(_note_unchanged, [{"entry_id": id_, "user_id": user_of[id_]} for id_ in ids])
+        _index(db, dict(db.tuples(_claim_listed, ids=ids, limit=len(ids))))
+
+
+def _index(db: Write, claimed: Mapping[int, int]) -> int:
+    """Index waiting entries that are locked. claimed: the user of each. Returns how many were processed."""
     if not claimed:
         return 0
     ids, users = list(claimed), sorted(set(claimed.values()))
@@ -159,8 +202,8 @@ def _documents(rows: Iterable[Row]) -> list[Document]:
         text = row["title"], row["content"] or "", group_of(row["language"])
         if text not in texts:
             texts[text] = _kept_text(*text) if len(text[1]) <= MAX_KEPT_CHARACTERS else _text(*text)
-        is_shared = row["shared_id"] is not None
-        documents.append(Document(row["id"], row["user_id"], texts[text], is_shared))
+        shared = None if row["shared_id"] is None else SharedContent(row["shared_id"], row["source_id"])
+        documents.append(Document(row["id"], row["user_id"], texts[text], shared))
     return documents
 
 
