@@ -24,7 +24,9 @@ MAX_REQUESTS = 5
 LATER = ("/live.js", "/refresh.js", "/columns.js", "/events")
 
 
-@pytest.mark.parametrize(("path", "parts"), [("/unread", []), ("/feeds", []), ("/settings", ["settings.js"])])
+@pytest.mark.parametrize(
+    ("path", "parts"), [("/unread", []), ("/feeds", []), ("/settings", []), ("/feeds/add", ["settings.js"])]
+)
 def test_the_first_page_needs_at_most_five_requests(
     browser: Browser, service: RunningService, alice: Person, site: Publisher, path: str, parts: list[str]
 ) -> None:

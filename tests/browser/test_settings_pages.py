@@ -63,3 +63,18 @@ def test_a_feed_that_works_has_one_line(
         )
         assert findings(page) == []
         assert sticking_out(page) == []
+
+
+def test_on_a_phone_all_settings_are_in_a_menu(browser: Browser, service: RunningService, alice: Person) -> None:
+    with reading(browser, service, **SCREENS["phone"]) as reader:
+        reader.set_session(alice)
+        page = reader.go("/settings")
+        menu = page.locator("#settings-list")
+        expect(menu).to_be_hidden()
+        page.get_by_role("button", name="All settings").click()
+        expect(menu).to_be_in_viewport()
+        expect(menu.get_by_role("link", name="Account", exact=True)).to_have_attribute("aria-current", "page")
+        assert findings(page) == []
+        menu.get_by_role("link", name="Reading", exact=True).click()
+        expect(page.get_by_role("heading", level=1)).to_have_text("Reading")
+        assert sticking_out(page) == []

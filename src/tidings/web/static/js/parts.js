@@ -12,7 +12,7 @@ const ELEMENTS = {
   picking: ".picker",
   above: ".above",
   shortcuts: ".shortcuts",
-  settings: "[data-copy], [data-share], .settings-nav, [data-copied]:not(.popup *, .sheet *)",
+  settings: "[data-copy], [data-share], [data-copied]:not(.popup *, .sheet *)",
   kept: ".kept",
   labels: ".label-form",
   reach: ".content :is(pre, table)",

@@ -1,5 +1,5 @@
-// Settings: buttons that copy or share, also in the menu of an entry, and scrolling the navigation to the current page on narrow screens.
-import { byId, changed, find, words } from "./page.js";
+// Buttons that copy or share, in settings and in the menu of an entry.
+import { byId, changed, words } from "./page.js";
 import { announce, load, offer, showNotice } from "./tidings.js";
 
 function prepare(event) {
@@ -59,8 +59,3 @@ document.addEventListener("submit", async (event) => {
     );
   }
 });
-
-const row = find(".settings-nav ul");
-const here = row?.querySelector("[aria-current]");
-if (here && row.scrollWidth > row.clientWidth)
-  row.scrollLeft = here.offsetLeft - (row.clientWidth - here.offsetWidth) / 2;
