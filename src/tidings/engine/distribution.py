@@ -189,7 +189,11 @@ def _require_unused(db: Read) -> None:
 
 
 def _set_planner_of_nodes(db: Write) -> None:
-    """Let each node plan as the coordinator does, whose sessions set this themselves; nodes added later get it, too."""
+    """Let each node plan as the coordinator does, whose sessions set this themselves; nodes added later get it, too.
+
+    Statements come to a node with their values, and are planned for them. What is planned once there are the look-ups
+    of foreign keys, which is most of the time of an insert if it is done for each row (`plan_cache_mode`).
+    """
     name = db.scalar(_database)
     for setting, value in PLANNER_SETTINGS.items():
         run(db, f"ALTER ROLE CURRENT_USER IN DATABASE {name} SET {setting} = {value}")

@@ -32,11 +32,14 @@ _TIMEOUTS = {
 # of the encoding would work.
 _ENCODING = {"client_encoding": "utf8"}
 # The default cost is made for spinning disks: with it, a page of unread entries is selected by sorting all of them
-# instead of reading an index. JIT compilation takes longer than any of our statements runs. A plan for any values, made
-# after five executions, expects as many rows as the average user has, and reads all of one who has many.
-PLANNER_SETTINGS = {"random_page_cost": "1.1", "jit": "off", "plan_cache_mode": "force_custom_plan"}
-# A process that was suspended inside a transaction loses the transaction and its locks.
-_SETTINGS = PLANNER_SETTINGS | {"idle_in_transaction_session_timeout": f"'{IDLE_TRANSACTION_TIMEOUT_S}s'"}
+# instead of reading an index. JIT compilation takes longer than any of our statements runs.
+PLANNER_SETTINGS = {"random_page_cost": "1.1", "jit": "off"}
+# A plan for any values, made after five executions, expects as many rows as the average user has, and reads all of one
+# who has many. A process that was suspended inside a transaction loses the transaction and its locks.
+_SETTINGS = PLANNER_SETTINGS | {
+    "plan_cache_mode": "force_custom_plan",
+    "idle_in_transaction_session_timeout": f"'{IDLE_TRANSACTION_TIMEOUT_S}s'",
+}
 _SET_FOR_SESSION = "; ".join(f"SET {name} = {value}" for name, value in _SETTINGS.items())
 _SET_FOR_TRANSACTION = "; ".join(f"SET LOCAL {name} = {value}" for name, value in _SETTINGS.items())
 # For statements that find rows by their keys alone: one plan is right for all values, and planning would take longer
