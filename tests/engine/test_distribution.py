@@ -5,12 +5,12 @@ Most of what it has to do is shown by the other tests, which run on it when TIDI
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import select, text
 
 from storage.entries.test_shared_contents import RAIN, index, shared_terms, store, subscribe
 from support import distributed, every_table
@@ -19,11 +19,12 @@ from support.distributed import SHARDS, VARIABLE, DistributedDatabases
 from support.divided_entries import divide
 from support.entry_fixtures import FeedFixture, ready
 from tidings.base.errors import StartError
-from tidings.engine import distribution
+from tidings.engine import distribution, statements
 from tidings.engine.database import Database, Read
 from tidings.maintenance.store import backup, move, restore, table_copy
 from tidings.maintenance.store.table_copy import TableDigest
 from tidings.storage import migrate, schema_revision
+from tidings.storage.entries import counters
 from tidings.storage.feeds import feeds
 from tidings.storage.schema import feeds as feeds_table
 from tidings.storage.schema import metadata
@@ -203,6 +204,19 @@ class TestDistributedDatabase:
             assert feeds.get(db, first.user_id, first.feed_id) is not None
             assert feeds.get(db, second.user_id, first.feed_id) is None
 
+    def test_rows_of_users_of_a_shard_are_locked_by_one_statement(self, spread: Database) -> None:
+        users = [FeedFixture.create(spread).user_id for _ in range(3 * SHARDS)]
+        with spread.writing() as db:
+            places = distribution.places_of(db, users)
+            groups = statements.lockable_together(db, reversed(users))
+            locked = counters.lock_each(db, [(user, feed) for user, feed in feeds_of(db)])
+
+        assert sorted(places) == sorted(users)
+        assert len({place.node for place in places.values()}) == 2, "workers"
+        wanted = {place.shard: sorted(user for user in users if places[user] == place) for place in places.values()}
+        assert groups == [wanted[shard] for shard in sorted(wanted)]
+        assert {user for user, _ in locked} == set(users)
+
     def test_every_node_plans_as_the_coordinator_does(self, spread: Database) -> None:
         # The last one: what foreign keys look up is planned once there.
         settings = {"random_page_cost": "1.1", "jit": "off", "plan_cache_mode": "auto"}
@@ -284,6 +298,10 @@ def ignore(_done: int, _total: int) -> None:
 def digests(database: Database) -> dict[str, TableDigest]:
     with database.snapshot(of_all_users=True) as db:
         return {table.name: table_copy.digest(db, table) for table in table_copy.tables()}
+
+
+def feeds_of(db: Read) -> Sequence[tuple[int, int]]:
+    return [(user, feed) for user, feed in db.tuples(select(feeds_table.c.user_id, feeds_table.c.id))]
 
 
 def distribution_column(db: Read) -> str:

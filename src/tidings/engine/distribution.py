@@ -39,6 +39,13 @@ _nodes = text(
 _partitions = text("SELECT count(*) FROM pg_inherits WHERE inhparent = CAST('entries' AS regclass)")
 _database = text("SELECT quote_ident(current_database())")
 _shards = text("SELECT count(*) FROM pg_dist_shard WHERE logicalrelid = CAST(CAST(:table AS text) AS regclass)")
+_select_places = text(
+    "SELECT user_id, groupid, shardid FROM ("
+    " SELECT user_id, get_shard_id_for_distribution_column(logicalrelid, user_id) AS shard"
+    " FROM (SELECT logicalrelid FROM pg_dist_partition WHERE partmethod = 'h' ORDER BY 1 LIMIT 1) AS first,"
+    " unnest(CAST(:users AS integer[])) AS user_id"
+    ") AS placed JOIN pg_dist_placement ON shardid = shard"
+)
 _keys = text(
     "SELECT conname AS name, pg_get_constraintdef(oid) AS definition FROM pg_constraint"
     " WHERE conrelid = CAST(:table AS regclass) AND contype IN ('p', 'u') ORDER BY contype, conname"
@@ -129,6 +136,24 @@ def number_of_shards(db: Read, metadata: MetaData) -> int:
     if is_sqlite(db.connection) or db.scalar(_version) is None:
         return 0
     return int(db.scalar(_shards, table=distributed_tables(metadata)[0].name))
+
+
+class Place(Struct, frozen=True, order=True):
+    """Where the rows of a user are."""
+
+    node: int
+    shard: int
+    """Of one of the tables; users with the same one have the same shards of all tables."""
+
+
+def places_of(db: Read, users: Collection[int]) -> dict[int, Place]:
+    """Return where the rows of users are, by user; {} on a database that is not distributed.
+
+    Asks the coordinator alone. A node may give a shard to another one at any time.
+    """
+    if not users or not is_distributed(db.connection):
+        return {}
+    return {user: Place(node, shard) for user, node, shard in db.tuples(_select_places, users=list(users))}
 
 
 def clear_references(db: Write, table: Table, user_id: int, ids: Collection[int]) -> None:

@@ -23,6 +23,7 @@ write the indexes.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
@@ -44,13 +45,14 @@ from sqlalchemy import (
     literal_column,
     select,
     text,
+    true,
 )
 from sqlalchemy.dialects.postgresql import Insert, insert
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
 from sqlalchemy.types import UserDefinedType
 
-from tidings.engine import postgresql
+from tidings.engine import distribution, postgresql
 from tidings.engine.columns import is_placed_by_user
 from tidings.engine.database import Read, Write, is_distributed, is_sqlite
 
@@ -112,12 +114,13 @@ def in_list(column: ColumnElement[Any], parameter: str) -> ColumnElement[Any]:
     return _in_list(column, bindparam(parameter, type_=kind))
 
 
-def in_group(column: ColumnElement[Any], parameter: str) -> ColumnElement[Any]:
-    """Return the condition that a user is in a group of `lockable_together`, also for the tables that are joined.
+def in_joined_group(column: ColumnElement[Any], parameter: str) -> ColumnElement[Any]:
+    """Return the condition that a joined row's user is in a group of `lockable_together`.
 
-    It is `in_list`, and where a group is one user, an equation, from which the same follows for each table of a join.
+    The join says it already. But where rows are distributed by user, a statement that locks rows has to name the
+    users of each table: from the list of one table nothing is concluded for the others. Elsewhere it holds for any row.
     """
-    return _in_group(column, bindparam(parameter, type_=_NumberList()))
+    return if_distributed(in_list(column, parameter), true())
 
 
 def joined_ids(page: Select[Any] | TextualSelect) -> Select[Any]:
@@ -195,20 +198,6 @@ def _in_list_on_postgresql(element: _in_list, compiler: Any, **options: Any) -> 
     column, values = element.clauses
     kind = "bigint" if isinstance(values.type, _NumberList) else "text"
     return f"{compiler.process(column, **options)} = ANY (CAST({compiler.process(values, **options)} AS {kind}[]))"
-
-
-class _in_group(_in_list):  # noqa: N801 - named like an SQL function
-    """Whether a user is in a group of users."""
-
-    inherit_cache = True
-
-
-@compiles(_in_group, "postgresql")
-def _in_group_on_postgresql(element: _in_group, compiler: Any, **options: Any) -> str:
-    if not postgresql.is_distributed(compiler.dialect):
-        return _in_list_on_postgresql(element, compiler, **options)
-    column, values = (compiler.process(clause, **options) for clause in element.clauses)
-    return f"{column} = (CAST({values} AS bigint[]))[1]"
 
 
 class each_of(FunctionElement[Any]):  # noqa: N801 - named like an SQL function
@@ -298,14 +287,18 @@ def lock_rows(db: Write, statement: Executable, /, **parameters: Any) -> None:
 
 
 def lockable_together(db: Read, users: Iterable[int]) -> list[list[int]]:
-    """Return users in groups whose rows one SELECT … FOR UPDATE may lock, in ascending order.
+    """Return users in groups whose rows one SELECT … FOR UPDATE may lock; those of a group in ascending order.
 
-    All are one group; where rows are distributed by user, each is one, because a statement locks rows of one node.
+    All are one group; where rows are distributed by user, those of a shard are one. The groups are in the same order
+    for all transactions.
     """
     wanted = sorted(set(users))
-    if is_distributed(db.connection):
-        return [[user] for user in wanted]
-    return [wanted] if wanted else []
+    if len(wanted) < 2 or not is_distributed(db.connection):
+        return [wanted] if wanted else []
+    of_shard: defaultdict[int, list[int]] = defaultdict(list)
+    for user, place in distribution.places_of(db, wanted).items():
+        of_shard[place.shard].append(user)
+    return [sorted(of_shard[shard]) for shard in sorted(of_shard)]
 
 
 def limit_waits(db: Write, seconds: float) -> None:

@@ -17,7 +17,7 @@ from tidings.domain.entries.entry_changes import EntryEdit
 from tidings.domain.entries.state_changes import AppliedChanges, EntryKey, EntryState, StateChange, apply_all
 from tidings.engine import full_text
 from tidings.engine.database import Read, Write, columns
-from tidings.engine.statements import in_group, in_list, joined, lockable_together, split_ids
+from tidings.engine.statements import in_joined_group, in_list, joined, lockable_together, split_ids
 from tidings.storage.accounts import change_log
 from tidings.storage.accounts.change_log import Kind
 from tidings.storage.entries import counters, duplicates, folded, labels, list_statements, search_index, snoozed
@@ -47,7 +47,8 @@ _lock_states = (
         and_(entries.c.user_id == feed_counters.c.user_id, entries.c.feed_id == feed_counters.c.feed_id),
     )
     .where(
-        in_group(full_text.without_index(entries.c.user_id), "users"),
+        in_list(full_text.without_index(entries.c.user_id), "users"),
+        in_joined_group(feed_counters.c.user_id, "users"),
         in_list(entries.c.id, "ids"),
     )
     .order_by(feed_counters.c.feed_id, entries.c.id)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
-from sqlalchemy import bindparam, delete, exists, literal_column, select
+from sqlalchemy import and_, bindparam, delete, exists, literal_column, select
 
 from tidings.content.cleaning import text_of
 from tidings.content.search import MAX_TITLE_TERMS, group_of, parse_query, terms
@@ -20,7 +20,7 @@ from tidings.engine import full_text, shared_vectors, statements
 from tidings.engine.database import Read, Row, Write, is_distributed, is_sqlite
 from tidings.engine.full_text import Document, IndexedText, without_index
 from tidings.engine.shared_vectors import SharedContent
-from tidings.engine.statements import in_group, in_list, upsert
+from tidings.engine.statements import in_joined_group, in_list, upsert
 from tidings.storage.entries.contents import body, has_body, has_shared
 from tidings.storage.schema import (
     entries,
@@ -52,7 +52,7 @@ _select_newest = (
 _claim_newest = _select_newest.with_for_update(skip_locked=True)
 _claim_listed = _claim_newest.where(in_list(search_pending.c.entry_id, "ids"))
 _claim_newest_of_user = _claim_newest.where(search_pending.c.user_id == bindparam("user"))
-_claim_listed_of_user = _claim_newest_of_user.where(in_list(search_pending.c.entry_id, "ids"))
+_claim_listed_of_users = _claim_listed.where(in_list(search_pending.c.user_id, "users"))
 _has_pending = select(exists(select(search_pending.c.entry_id)))
 _has_pending_of_user = select(exists().where(search_pending.c.user_id == bindparam("user")))
 _select_existing = select(entries.c.id).where(
@@ -71,8 +71,12 @@ _select_texts = (
         shared_contents.c.source_id,
         body,
     )
-    .select_from(entries.outerjoin(entry_contents, has_body).outerjoin(shared_contents, has_shared))
-    .where(in_group(without_index(entries.c.user_id), "users"), in_list(entries.c.id, "ids"))
+    .select_from(
+        entries.outerjoin(entry_contents, and_(has_body, in_joined_group(entry_contents.c.user_id, "users"))).outerjoin(
+            shared_contents, has_shared
+        )
+    )
+    .where(in_list(without_index(entries.c.user_id), "users"), in_list(entries.c.id, "ids"))
     # Skips an entry that another transaction is deleting: the two would wait for each other.
     .with_for_update(of=entries, key_share=True, skip_locked=True)
 )
@@ -164,8 +168,8 @@ def _claim(db: Write, limit: int, user_id: int | None) -> dict[int, int]:
         return dict(db.tuples(_claim_newest, limit=limit))
     newest = dict(db.tuples(_select_newest, limit=limit))
     claimed: dict[int, int] = {}
-    for user in sorted(set(newest.values())):
-        claimed |= db.tuples(_claim_listed_of_user, user=user, ids=list(newest), limit=limit)
+    for some in statements.lockable_together(db, newest.values()):
+        claimed |= db.tuples(_claim_listed_of_users, users=some, ids=list(newest), limit=limit)
     return claimed
 
 
