@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -18,10 +20,11 @@ from tidings.domain.feeds.feeds import Feed
 from tidings.domain.polling.changes import FeedUpdate
 from tidings.domain.polling.shared_sources import SourceLease
 from tidings.engine.database import Database, Write
+from tidings.engine.distribution import Place
 from tidings.net.fetch import FetchResponse
 from tidings.services.listeners import ArrivingEntries, Listeners, StoredEntries
 from tidings.services.polling.check import FeedChecker
-from tidings.services.polling.run import MAX_FEEDS, CheckRun, parts
+from tidings.services.polling.run import MAX_FEEDS, CheckRun, batches, parts
 from tidings.services.polling.store import store_updates
 from tidings.storage.accounts import users
 from tidings.storage.feeds import feeds
@@ -101,6 +104,21 @@ def test_listeners_decide_about_entries_before_they_are_stored(feed_fixture: Fee
         assert rain.hash in entry_writes.look_up(db, {feed.id: [rain.hash]})[feed.id].deleted
 
 
+def test_feeds_of_users_on_the_same_server_and_shard_are_stored_together() -> None:
+    members: list[tuple[Any, Any]] = [
+        (SimpleNamespace(changed=[]), SimpleNamespace(id=id_, user_id=id_ % 4)) for id_ in range(4 * MAX_FEEDS)
+    ]
+    run: Any = SimpleNamespace(changed=[feed for _, feed in members])
+    places = {user: Place(node=user % 2, shard=user // 2) for user in range(4)}
+
+    of_batches = [[feed for _, feed in batch] for batch in batches(members, places)]
+    of_parts = [list(part.feeds) for part in parts(run, places)]
+
+    for stored in (of_batches, of_parts):
+        assert [len(feeds) for feeds in stored] == [MAX_FEEDS] * 4
+        assert [{feed.user_id for feed in feeds} for feeds in stored] == [{0}, {2}, {1}, {3}]
+
+
 def test_two_documents_of_one_feed_are_ingested_one_after_the_other(
     database: Database, database_url: str, tmp_path: Path, site: Publisher
 ) -> None:
@@ -118,7 +136,7 @@ def test_two_documents_of_one_feed_are_ingested_one_after_the_other(
         return run
 
     both = [document("Rain"), document("Wind")]
-    checker.store_documents([part for run in both for part in parts(run)])
+    checker.store_documents([part for run in both for part in parts(run, {})])
 
     assert polling.titles(feed.id) == ["Rain", "Wind"]
     assert [len(one.results[feed.id].new_ids) for one in both] == [1, 1]

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
@@ -31,6 +31,7 @@ from tidings.domain.polling.check_times import Schedule
 from tidings.domain.polling.entry_policy import DEFAULT_INSTANCE, InstanceSettings
 from tidings.domain.polling.shared_sources import SourceLease
 from tidings.engine.database import Database
+from tidings.engine.distribution import Place, places_of
 from tidings.net.errors import FetchError
 from tidings.services.batching import Batcher, write_batch
 from tidings.services.clock import Clock
@@ -168,7 +169,7 @@ class FeedChecker:
         has_parts = len(run.changed) > MAX_FEEDS
         self._in_parts += has_parts
         try:
-            for part in parts(run):
+            for part in parts(run, await asyncio.to_thread(self._places, run.changed) if has_parts else {}):
                 await self._documents.add(part)
         finally:
             self._in_parts -= has_parts
@@ -203,7 +204,9 @@ class FeedChecker:
 
     def store_documents(self, stored: Sequence[Part]) -> list[None]:
         """Parse documents and store their entries; the results are in the runs."""
-        for batch in batches((part.run, feed) for part in stored for feed in part.feeds):
+        members = [(part.run, feed) for part in stored for feed in part.feeds]
+        places = self._places([feed for _, feed in members]) if len(members) > MAX_FEEDS else {}
+        for batch in batches(members, places):
             documents: dict[int, ParsedFeed] = {}
             for run, feed in batch:
                 with failing((run, feed)):
@@ -216,6 +219,13 @@ class FeedChecker:
         for run in done:
             run.free()
         return [None] * len(stored)
+
+    def _places(self, feeds: Iterable[Feed]) -> Mapping[int, Place]:
+        """Return where the rows of the feeds' users are; {} if the database is not distributed."""
+        if not self._database.is_distributed:
+            return {}
+        with self._database.reading() as db:
+            return places_of(db, {feed.user_id for feed in feeds})
 
     def _store_entries(self, members: Sequence[Member], documents: Mapping[int, ParsedFeed]) -> None:
         """documents: by feed id."""
