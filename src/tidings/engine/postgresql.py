@@ -47,8 +47,13 @@ _SET_FOR_TRANSACTION = "; ".join(f"SET LOCAL {name} = {value}" for name, value i
 _PLAN_ONCE = "plan_cache_mode = force_generic_plan"
 _PLAN_EACH_TIME = f"plan_cache_mode = {_SETTINGS['plan_cache_mode']}"
 # Of a distributed one. A transaction that has read several shards of a node over several connections may not write a
-# copied table. A node that vanished without a word is waited for as long as the server itself.
-_OF_NODES = {"citus.multi_shard_modify_mode": "'sequential'", "citus.node_connection_timeout": "'5s'"}
+# copied table. A node that vanished without a word is waited for as long as the server itself. VALUES are part of the
+# statements for the nodes up to so many rows; that is 200 kB.
+_OF_NODES = {
+    "citus.multi_shard_modify_mode": "'sequential'",
+    "citus.node_connection_timeout": "'5s'",
+    "citus.values_materialization_threshold": "2000",
+}
 _SET_OF_NODES_FOR_SESSION = "; ".join(f"SET {name} = {value}" for name, value in _OF_NODES.items())
 _SET_OF_NODES_FOR_TRANSACTION = "; ".join(f"SET LOCAL {name} = {value}" for name, value in _OF_NODES.items())
 _READ_ONLY = "25006"

@@ -389,6 +389,9 @@ def select_by_hash(
     if is_sqlite(db.connection):
         source = f"VALUES {', '.join(['(?, ?)'] * len(wanted))}"
         values: tuple[Any, ...] = tuple(value for pair in wanted for value in pair)
+    elif is_distributed(db.connection):
+        source = _values(["bigint", "bytea"], ((str(id_), f"'\\x{hash_.hex()}'") for id_, hash_ in wanted))
+        values = ()
     else:
         # Arrays as SQL text: the driver would examine each value.
         source = "SELECT * FROM unnest(%s::bigint[], %s::bytea[])"
@@ -413,11 +416,24 @@ def select_by_date(
     if is_sqlite(db.connection):
         source = "SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?)"
         values = (msgspec.json.encode(rows).decode(),)
+    elif is_distributed(db.connection):
+        source, values = _values(["bigint"] * 3, (map(str, row) for row in rows)), ()
     else:
         source = "SELECT * FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[])"
         values = tuple(f"{{{','.join(map(str, column))}}}" for column in zip(*rows, strict=True))
     with_ = f"WITH wanted (user_id, feed_id, published_at) AS ({source})"
     return db.connection.exec_driver_sql(f"{with_} {statement}", (*values, *parameters)).all()
+
+
+def _values(types: Sequence[str], rows: Iterable[Iterable[str]]) -> str:
+    """Return the VALUES of numbers and hashes, for a distributed PostgreSQL.
+
+    The nodes get them with the statement. What a function in FROM returns is sent to all of them before, as a file.
+    types: of the columns. rows: as SQL.
+    """
+    first, *others = rows
+    typed = [f"CAST({value} AS {type_})" for value, type_ in zip(first, types, strict=True)]
+    return "VALUES " + ", ".join(f"({', '.join(row)})" for row in (typed, *others))
 
 
 def _bind_values(

@@ -5,6 +5,7 @@ A transaction locks the counters of each feed whose entries it stores.
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
@@ -37,16 +38,20 @@ _SELECT_KNOWN = """
     SELECT wanted.feed_id, wanted.hash, NULL, NULL
     FROM wanted JOIN tombstones ON tombstones.feed_id = wanted.feed_id AND tombstones.hash = wanted.hash
 """
-# For a distributed PostgreSQL, which otherwise looks into the entries of all users.
-_SELECT_KNOWN_OF_USERS = """
+# For a distributed PostgreSQL, which otherwise looks into the entries of all users, and stores the results of both
+# halves of a UNION before it joins them.
+_SELECT_KNOWN_OF_USERS = (
+    """
     SELECT wanted.feed_id, wanted.hash, entries.id, entries.fingerprint
     FROM wanted JOIN entries ON entries.feed_id = wanted.feed_id AND entries.hash = wanted.hash
     WHERE entries.user_id = ANY (%s::integer[])
-    UNION ALL
+    """,
+    """
     SELECT wanted.feed_id, wanted.hash, NULL, NULL
     FROM wanted JOIN tombstones ON tombstones.feed_id = wanted.feed_id AND tombstones.hash = wanted.hash
     WHERE tombstones.user_id = ANY (%s::integer[])
-"""
+    """,
+)
 _add_tag = insert(entry_tags)
 _add_enclosure = insert(enclosures)
 
@@ -59,19 +64,20 @@ _LOOK_UP_BATCH = 10_000
 def look_up(
     db: Read, hashes: Mapping[int, Iterable[bytes]], users: Collection[int] | None = None
 ) -> dict[int, KnownEntries]:
-    """Return which hashes each feed has, as entries or as deleted ones; one statement for all feeds.
+    """Return which hashes each feed has, as entries or as deleted ones; one or two statements for all feeds.
 
     hashes: by feed id. The result is by feed id as well. users: the feeds' owners; a distributed database asks only the
     servers with their rows then.
     """
-    statement, parameters = _SELECT_KNOWN, list[list[int]]()
+    selects: Sequence[str] = [_SELECT_KNOWN]
+    parameters: list[list[int]] = []
     if users is not None and is_distributed(db.connection):
-        statement, parameters = _SELECT_KNOWN_OF_USERS, [sorted(set(users))] * 2
+        selects, parameters = _SELECT_KNOWN_OF_USERS, [sorted(set(users))]
     pairs = [(feed_id, hash_) for feed_id, wanted in hashes.items() for hash_ in wanted]
     ids: dict[int, dict[bytes, int]] = {feed_id: {} for feed_id in hashes}
     fingerprints: dict[int, dict[bytes, bytes | None]] = {feed_id: {} for feed_id in hashes}
     deleted: dict[int, set[bytes]] = {feed_id: set() for feed_id in hashes}
-    for start in range(0, len(pairs), _LOOK_UP_BATCH):
+    for start, statement in itertools.product(range(0, len(pairs), _LOOK_UP_BATCH), selects):
         for feed_id, hash_, id_, print_ in statements.select_by_hash(
             db, statement, pairs[start : start + _LOOK_UP_BATCH], parameters=parameters
         ):
