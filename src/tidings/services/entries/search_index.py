@@ -14,6 +14,8 @@ log = structlog.get_logger()
 
 # About 30 ms of work; on SQLite other writers wait that long.
 BATCH_SIZE = 50
+# Where rows are on several servers, all of them are asked for the newest ones.
+BATCH_SIZE_OF_SERVERS = 200
 # The longest wait of a search; it finds the entries indexed by then, and the worker indexes the rest.
 CATCH_UP_TIMEOUT_S = 1.0
 _RETRY_S = 0.01
@@ -38,6 +40,10 @@ class SearchIndexer:
 
     def work(self) -> int:
         """Index a batch of new entries, or remove a batch of deleted ones. Returns the number of entries."""
+        if self._database.is_distributed:
+            # Asking before whether there are any would ask all servers twice.
+            with self._database.writing() as db:
+                return search_index.index_pending(db, limit=BATCH_SIZE_OF_SERVERS)
         with self._database.reading() as db:
             is_behind, has_deleted = search_index.is_behind(db), search_index.has_deleted(db)
         if not is_behind and not has_deleted:
