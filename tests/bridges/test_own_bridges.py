@@ -289,15 +289,15 @@ def test_each_own_browser_has_turns_of_its_own(database: Database, bridged: Brid
     bridged.set_up(flaresolverr_url="http://solver.example")
     bob.set_up(flaresolverr_url="http://solver.example")
 
-    def turns(stored: OwnTurn | ServiceTurn) -> Turns:
-        return Turns(database, system_clock, stored, length_s=600, patience_s=0.2)
+    def turns(stored: OwnTurn | ServiceTurn, patience_s: float = 60) -> Turns:
+        return Turns(database, system_clock, stored, length_s=600, patience_s=patience_s)
 
     async def run() -> None:
         async with turns(OwnTurn(bridged.user.id)).turn():
             async with turns(OwnTurn(bob.user.id)).turn(), turns(ServiceTurn("flaresolverr")).turn():
                 pass
             with pytest.raises(TimeoutError):
-                async with turns(OwnTurn(bridged.user.id)).turn():
+                async with turns(OwnTurn(bridged.user.id), patience_s=0.2).turn():
                     raise AssertionError
         async with turns(OwnTurn(bridged.user.id)).turn():
             pass
