@@ -38,6 +38,16 @@ def test_a_site_with_one_feed_is_subscribed_with_a_click_its_address_and_enter(
         field_of(page)
         assert findings(page, in_the_dark=False) == []
         assert sticking_out(page) == []
+        # Its word has room.
+        button = page.locator("#add-feed").get_by_role("button", name="Subscribe")
+        assert (
+            button.evaluate("""one => {
+            const range = document.createRange();
+            range.selectNodeContents(one);
+            return one.getBoundingClientRect().width - range.getBoundingClientRect().width;
+        }""")
+            >= 20
+        )
         page.keyboard.insert_text(site.url("/").removeprefix("http://"))
         reader.press("Enter")
         reader.wait_for_text("Subscribed.")
