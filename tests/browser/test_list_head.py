@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
+from browser.page_checks import findings, sticking_out
 from browser.readers import SCREENS, Reader, reading
 from support.people import Person, rss
 from support.publisher import Publisher
@@ -222,6 +223,7 @@ def test_what_is_older_than_a_week_is_marked_from_the_button_next_to_mark_all(
     page = reader.go("/unread")
 
     page.locator(".head").get_by_role("button", name="Mark older entries as read").click()
+    assert findings(page) == []
     page.get_by_role("button", name="Mark older than a week").click()
 
     expect(page.locator(".row-title")).to_have_text(["New"])
@@ -234,6 +236,8 @@ def test_a_feed_is_moved_from_the_menu_of_its_list(reader: Reader, alice: Person
     page = reader.go(f"/feeds/{feed['id']}")
 
     page.locator(".head").get_by_role("button", name="Search, edit, move").click()
+    assert findings(page) == []
+    assert sticking_out(page) == []
     page.locator("#list-menu").get_by_role("button", name="Weather").click()
 
     reader.wait_for_text("Moved to Weather.")
