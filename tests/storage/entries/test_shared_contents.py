@@ -672,6 +672,7 @@ def test_terms_that_were_stored_before_are_shared_by_the_worker(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(contents, "SHARED_BATCH", 3)
+    monkeypatch.setattr(contents, "SHARED_TERMS", 3)
     alice, bob, charlie = readers = subscribe(database, 3)
     ids = store(readers, ready("Rain", RAIN), ready("Snow", SNOW), ready("Short", "<p>Short</p>"))
     unshare(database)
@@ -947,6 +948,7 @@ def test_vectors_that_were_stored_before_are_shared_by_the_worker(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(contents, "SHARED_BATCH", 3)
+    monkeypatch.setattr(contents, "SHARED_TERMS", 3)
     readers = subscribe(database, 3)
     ids = store(readers, ready("Rain", RAIN), ready("Snow", SNOW), ready("Short", "<p>Short</p>"))
     unshare(database)
@@ -964,6 +966,25 @@ def test_vectors_that_were_stored_before_are_shared_by_the_worker(
     assert sorted(shared_terms(database).values()) == [[ids[0], ids[3]], [ids[1], ids[4], ids[7]], ids[2::3], [ids[6]]]
     assert [found(one) for one in readers] == before
     assert work(database) == 0
+
+
+@pytest.mark.usefixtures("on_postgresql")
+def test_no_feed_is_locked_while_its_entries_are_indexed_again(database: Database) -> None:
+    alice, bob = subscribe(database, 2)
+    ids = store([alice, bob], ready("Rain", RAIN))
+    unshare(database)
+    index(database)
+    assert ContentSharing(database).work() == 2
+    with database.reading() as db:
+        source = contents.first_unshared(db)
+    assert source is not None
+
+    with database.writing() as sharing:
+        assert contents.share_stored(sharing, source, search_index.share_terms) == 2
+        with database.writing() as db:
+            db.connection.exec_driver_sql("SET LOCAL lock_timeout = '1s'")
+            counters.lock(db, alice.user_id, [alice.feed_id])
+    assert list(shared_terms(database).values()) == [ids]
 
 
 @pytest.mark.usefixtures("on_postgresql")

@@ -34,7 +34,7 @@ from tidings.base.text import digest_of
 from tidings.domain.entries.entries import EditedEntryField
 from tidings.engine import nodes, statements
 from tidings.engine.columns import CompressedText
-from tidings.engine.database import Read, Write, is_distributed, is_sqlite
+from tidings.engine.database import Read, Row, Write, is_distributed, is_sqlite
 from tidings.engine.full_text import without_index
 from tidings.engine.shared_vectors import lock_unused
 from tidings.engine.statements import in_list
@@ -58,6 +58,8 @@ _LOCK_KIND: Final = 748_346_474
 # How many contents that were stored before are shared in one transaction, and of how many feeds at most.
 SHARED_BATCH: Final = 100
 SHARED_FEEDS: Final = 25
+# Of how many entries search terms are shared in one transaction, as many as are indexed in one.
+SHARED_TERMS: Final = 50
 
 _update = update(entry_contents).where(
     entry_contents.c.user_id == bindparam("user"), entry_contents.c.entry_id == bindparam("entry")
@@ -287,9 +289,10 @@ def count_unshared(db: Read) -> int:
 def share_stored(
     db: Write, source: UnsharedSource, share_terms: Callable[[Write, dict[int, int]], object]
 ) -> int | None:
-    """Share some contents and search terms of a source, and move its position. Returns how many are shared now.
+    """Share some contents of a source, or without any left some search terms. Returns how many are shared now.
 
-    None while another transaction shares or stores contents of the source: nothing is done then.
+    Moves its position when neither are left. None while another transaction shares or stores contents of the source:
+    nothing is done then.
     share_terms: stores search terms of entries once, given the user of each entry.
     """
     if not statements.try_advisory_locks(db, _LOCK_KIND, [source.id]):
@@ -297,20 +300,27 @@ def share_stored(
     following = db.rows(_select_next_feeds, source=source.id, after=source.unshared_after, limit=SHARED_FEEDS)
     if db.scalar(_count_feeds, source=source.id) < 2:
         following = []
-    counters.lock_each(db, [(row["user_id"], row["id"]) for row in following])
     owners = {"users": sorted({row["user_id"] for row in following}), "feeds": [row["id"] for row in following]}
-    found = db.rows(_select_unshared, **owners, limit=SHARED_BATCH) if following else []
+    if following and db.rows(_select_unshared, **owners, limit=1):
+        counters.lock_each(db, [(row["user_id"], row["id"]) for row in following])
+        return _share_contents(db, source, db.rows(_select_unshared, **owners, limit=SHARED_BATCH))
+    # Without the locks, which all changes of these feeds would wait for while PostgreSQL indexes entries.
+    with_own_terms = _with_own_terms(db, owners, SHARED_TERMS) if following else {}
+    share_terms(db, with_own_terms)
+    if len(with_own_terms) < SHARED_TERMS:
+        reached = following[-1]["id"] if len(following) == SHARED_FEEDS else None
+        db.run(_set_position, source=source.id, before=source.unshared_after, reached=reached)
+    return len(with_own_terms)
+
+
+def _share_contents(db: Write, source: UnsharedSource, found: Sequence[Row]) -> int:
+    """Share the contents of entries. Returns how many. found: by `_select_unshared`."""
     ids = _stored(db, {(source.id, row["content"]) for row in found})
     referring = [
         {"user": row["user_id"], "entry": row["id"], "shared": ids[source.id, row["content"]]} for row in found
     ]
     db.run_many(_refer, sorted(referring, key=lambda row: row["entry"]))
-    with_own_terms = _with_own_terms(db, owners, SHARED_BATCH - len(found)) if following else {}
-    share_terms(db, with_own_terms)
-    if len(found) + len(with_own_terms) < SHARED_BATCH:
-        reached = following[-1]["id"] if len(following) == SHARED_FEEDS else None
-        db.run(_set_position, source=source.id, before=source.unshared_after, reached=reached)
-    return len(found) + len(with_own_terms)
+    return len(found)
 
 
 def _with_own_terms(db: Write, owners: dict[str, list[int]], limit: int) -> dict[int, int]:
