@@ -21,7 +21,7 @@ document.addEventListener("click", async ({ target }) => {
 });
 
 // Copy what the answer to a form shows. It is not there yet, but browsers want to hear of it while the button's event is handled.
-const write = (text) =>
+const write = async (text) =>
   navigator.clipboard.write([
     new ClipboardItem({ "text/plain": text.then((one) => new Blob([one], { type: "text/plain" })) }),
   ]);
