@@ -88,5 +88,10 @@ def phrases_in(expression: Expression) -> Iterator[Phrase]:
 
 
 def joined_expressions(one: Mapping[str, Expression], other: Mapping[str, Expression]) -> dict[str, Expression]:
-    """Return what asks both, by group of languages. other: has the groups of `one`, or none."""
-    return {group: AllOf((each, other[group])) if other else each for group, each in one.items()}
+    """Return what asks both, by group of languages. Without groups, `other` asks nothing.
+
+    A group that only one of them has is left out: the user got it between the two.
+    """
+    if not other:
+        return dict(one)
+    return {group: AllOf((each, other[group])) for group, each in one.items() if group in other}
