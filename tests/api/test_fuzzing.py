@@ -1,4 +1,7 @@
-"""Requests generated from the OpenAPI document: some in every test run, many by `make fuzz`."""
+"""Requests generated from the OpenAPI document: some in every test run, many by `make fuzz`.
+
+Every process of a run imports this file; what generates requests takes half a second to import, in the tests alone.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from support.databases import Databases
-from support.fuzzing import Fuzzer, strict_document
 from support.people import Cast, Person
 from support.publisher import Publisher
 from support.running import RunningService, running_service
@@ -29,6 +31,8 @@ def test_every_response_to_a_generated_request_is_documented(
     capsys: pytest.CaptureFixture[str],
     engine: str,
 ) -> None:
+    from support.fuzzing import Fuzzer
+
     wanted, seed = pytestconfig.getoption("--fuzz-requests"), pytestconfig.getoption("--fuzz-seed")
     with (
         databases.migrated() as url,
@@ -48,6 +52,8 @@ def test_every_response_to_a_generated_request_is_documented(
 
 @pytest.mark.one_engine
 def test_an_undocumented_response_is_found(service: RunningService, charlie: Person, site: Publisher) -> None:
+    from support.fuzzing import Fuzzer, strict_document
+
     document = strict_document()
     document["paths"] = {path: {"get": document["paths"][path]["get"]} for path in READ_PATHS}
     del document["paths"]["/v1/feeds/{feed_id}"]["get"]["responses"]["400"]

@@ -13,6 +13,7 @@ import secrets
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlencode
 
@@ -25,8 +26,12 @@ CLIENT_ID = "tidings"
 CLIENT_SECRET = "a secret: of + the client"
 
 Key = RSAKey | ECKey | OKPKey | OctKey
-# Of all providers in a process: making one takes a while.
-KEY: Key = RSAKey.generate_key(2048, {"kid": "first"})
+
+
+@cache
+def first_key() -> Key:
+    """Return the key of all providers in a process: making one takes a while."""
+    return RSAKey.generate_key(2048, {"kid": "first"})
 
 
 @dataclass
@@ -44,7 +49,7 @@ class Grant:
 class ForgingProvider(OpenIdProvider):
     """The provider. Its attributes may be changed at any time."""
 
-    key: Key = field(default_factory=lambda: KEY)
+    key: Key = field(default_factory=first_key)
     published: list[Key] = field(default_factory=list)
     """The keys of its key set; `key` if empty."""
     metadata: dict[str, Any] = field(default_factory=dict)
