@@ -10,7 +10,8 @@ import pytest
 
 from tidings.base.errors import StoreUnavailable
 from tidings.base.messages import verbatim
-from tidings.services.batching import Batcher
+from tidings.engine.database import Database, Write
+from tidings.services.batching import MAX_ATTEMPTS, Batcher, write_batch
 
 
 def test_items_added_during_a_batch_form_the_next_batch() -> None:
@@ -104,3 +105,32 @@ def test_items_left_by_an_ended_event_loop_are_not_processed_in_the_next() -> No
 
     assert asyncio.run(batcher.add(4)) == 4
     assert batches == [[1], [4]]
+
+
+@pytest.mark.parametrize("failures", [MAX_ATTEMPTS - 1, MAX_ATTEMPTS])
+def test_a_transaction_that_the_database_gives_up_is_repeated(database: Database, failures: int) -> None:
+    given_up = StoreUnavailable(verbatim("deadlock"), is_of_transaction=True)
+    attempts: list[Sequence[int]] = []
+
+    def write(_: Write, items: Sequence[int]) -> Sequence[int]:
+        attempts.append(items)
+        if len(attempts) <= failures:
+            raise given_up
+        return [item * 10 for item in items]
+
+    outcomes = write_batch(database, write, [1, 2])
+
+    assert outcomes == ([10, 20] if failures < MAX_ATTEMPTS else [given_up] * 2)
+    assert attempts == [[1, 2]] * MAX_ATTEMPTS
+
+
+def test_an_unavailable_database_is_not_asked_again(database: Database) -> None:
+    gone = StoreUnavailable(verbatim("gone"))
+    attempts: list[Sequence[int]] = []
+
+    def write(_: Write, items: Sequence[int]) -> Sequence[int]:
+        attempts.append(items)
+        raise gone
+
+    assert write_batch(database, write, [1, 2]) == [gone] * 2
+    assert attempts == [[1, 2]]

@@ -14,6 +14,9 @@ from tidings.engine.database import Database, Write
 
 log = structlog.get_logger()
 
+# Of a transaction that the database gives up.
+MAX_ATTEMPTS = 3
+
 Item = TypeVar("Item")
 Outcome = TypeVar("Outcome")
 
@@ -110,16 +113,22 @@ def write_batch(
 ) -> Sequence[Outcome | Exception]:
     """Write all items in one transaction, or each in its own if that fails.
 
+    A transaction that the database gave up, such as for a deadlock with one that moves rows to another server, is
+    repeated.
     Returns the outcome of each item, in the same order; an exception for an item that could not be written.
     """
-    try:
-        with database.writing() as db:
-            return write(db, batch)
-    except StoreUnavailable as error:
-        return [error] * len(batch)
-    except Exception as error:
-        if len(batch) == 1:
-            log.exception("not written", what=type(batch[0]).__name__)
-            return [error]
-        # One at a time, so that each item has its own outcome.
-        return [outcome for item in batch for outcome in write_batch(database, write, [item])]
+    attempt = 1
+    while True:
+        try:
+            with database.writing() as db:
+                return write(db, batch)
+        except StoreUnavailable as error:
+            if not error.is_of_transaction or attempt == MAX_ATTEMPTS:
+                return [error] * len(batch)
+            attempt += 1
+        except Exception as error:
+            if len(batch) == 1:
+                log.exception("not written", what=type(batch[0]).__name__)
+                return [error]
+            # One at a time, so that each item has its own outcome.
+            return [outcome for item in batch for outcome in write_batch(database, write, [item])]
