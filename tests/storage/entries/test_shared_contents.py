@@ -408,7 +408,7 @@ def test_a_changed_feed_is_not_the_second_of_its_own_source(database: Database) 
 
 
 def test_how_many_sources_a_batch_has_does_not_change_the_number_of_statements(database: Database) -> None:
-    distributed.skip(database, "a statement locks rows of one user there")
+    distributed.skip(database, "a statement locks rows of one shard there")
 
     def stored(number: int) -> list[str]:
         urls = [f"https://example.org/{number}-{place}.xml" for place in range(number)]
