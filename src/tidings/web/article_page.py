@@ -24,9 +24,9 @@ from tidings.web.entry_list_pages import ListPage
 from tidings.web.entry_rows import others_of, rows
 from tidings.web.list_page import later_ids, page_after, page_before
 
-# How many rows of the list are shown before and after the open entry. Fewer would not fill a high window, and the
-# script would ask for more immediately.
-BEFORE, AFTER = 8, 22
+# How many rows of the list are shown before and after the open entry: they fill most windows. The first paint waits for
+# them. The script asks for more below in any case, and above only when the first row is nearly seen.
+BEFORE, AFTER = 8, 12
 
 
 def open_entry(
