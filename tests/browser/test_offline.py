@@ -32,6 +32,10 @@ async () => {
     return found;
 }
 """
+# After the start of the worker.
+_FIRST_COPY_MS = """
+() => performance.getEntriesByType("resource").find((one) => one.name.includes("/offline/")).startTime
+"""
 _ROUTE = "performance.getEntriesByType('navigation')[0].workerMatchedSourceType ?? null"
 _STYLE_ROUTE = """
 performance.getEntriesByType("resource").find((one) => one.name.endsWith(".css")).workerMatchedSourceType ?? null
@@ -125,6 +129,18 @@ def test_the_unread_list_and_its_articles_open_without_a_connection(
         expect(page.locator(".row.unread")).to_have_count(1)
         page.goto(traveller.network.url + "/feeds")
         expect(page.get_by_role("heading", name="No connection")).to_be_visible()
+
+
+def test_copies_wait_until_no_page_was_asked_for_in_a_second(
+    traveller: Traveller, alice: Person, site: Publisher
+) -> None:
+    """The next page is often opened while a worker starts. Copies would take the processor from it."""
+    alice.has_feed(site, ["Rain", "Sun"])
+    traveller.go("/unread")
+    traveller.wait_for_copies(has_all(["/offline/unread"]))
+
+    (worker,) = traveller.reader.context.service_workers
+    assert worker.evaluate(_FIRST_COPY_MS) >= 1_000
 
 
 def test_keys_and_gestures_work_without_a_connection(

@@ -33,7 +33,8 @@ const isPicture = (file) => file.startsWith("proxy/");
 // The name of the cache that the last page stated; "" when nothing may be kept, undefined when the worker has just started.
 let current;
 let syncing;
-let askedAt = -QUIET_MS;
+// A worker starts because of a page.
+let askedAt = 0;
 
 // Returns undefined for what is no page of ours.
 function nameOf(response) {
