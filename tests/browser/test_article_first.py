@@ -34,3 +34,22 @@ def test_the_article_comes_before_its_list_which_stands_before_it(
         reader.press("j")
         expect(page.locator("#pane h1")).not_to_have_text("Two")
         expect(page.locator(".row[aria-current]")).to_have_count(1)
+
+
+def test_the_list_and_the_feeds_are_laid_out_after_the_article_is_painted(
+    browser: Browser, service: RunningService, alice: Person, site: Publisher
+) -> None:
+    alice.has_feed(site, ["One", "Two"])
+    path = f"/unread/{alice.entries()[0]['id']}"
+    with reading(browser, service, viewport={"width": 1440, "height": 900}) as reader:
+        reader.set_session(alice)
+        reader.page.emulate_media(reduced_motion="no-preference")
+        reader.context.add_init_script(
+            "globalThis.late = []; addEventListener('animationend', ({ target }) => late.push(target.className))"
+        )
+        page = reader.go(path)
+
+        page.wait_for_function("late.length >= 2")
+        assert sorted(page.evaluate("late")) == ["groups", "rows"]
+        for laid_out in (".beside .rows", "#groups"):
+            expect(page.locator(laid_out)).to_have_css("content-visibility", "visible")
