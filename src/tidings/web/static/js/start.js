@@ -13,8 +13,7 @@ addEventListener("keydown", keep);
 
 export const painted = new Promise((go) => {
   if (document.hidden) return go();
-  // What is laid out after the first paint (lists.css) is there in the next frame.
-  new PerformanceObserver(() => requestAnimationFrame(go)).observe({ type: "paint", buffered: true });
+  new PerformanceObserver(go).observe({ type: "paint", buffered: true });
   // A window that is not drawn paints nothing.
   setTimeout(go, 1_000);
 });
