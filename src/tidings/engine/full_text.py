@@ -791,11 +791,13 @@ def _vector_row(document: Document, vector_ids: Mapping[int, int]) -> dict[str, 
 
 def _vectors_stored_once(db: Write, documents: Sequence[Document]) -> dict[int, int]:
     """Store vectors that documents are about to refer to, if their content is shared. Return the ids by entry."""
+    if not shared_vectors.can_be_used(db):
+        return {}
     vectors: dict[tuple[int, int], SharedVector] = {}
     of_entry, sources = {}, set()
     for document in documents:
         content, text_ = document.content, document.text
-        if content is None or is_distributed(db.connection):
+        if content is None:
             continue
         # The text is the same object for all entries that have it.
         text_key = content.id, id(text_)
@@ -834,7 +836,7 @@ def index_table(db: Read) -> Table:
 
 def is_found(db: Read) -> ColumnElement[bool]:
     """Return the condition that a search can find the entry of a row of `index_table`."""
-    return true() if is_sqlite(db.connection) or is_distributed(db.connection) else shared_vectors.has_vector()
+    return shared_vectors.has_vector() if shared_vectors.can_be_used(db) else true()
 
 
 def unshare(db: Write) -> None:

@@ -36,7 +36,7 @@ from tidings.engine import nodes, statements
 from tidings.engine.columns import CompressedText
 from tidings.engine.database import Read, Row, Write, is_distributed, is_sqlite
 from tidings.engine.full_text import without_index
-from tidings.engine.shared_vectors import lock_unused
+from tidings.engine.shared_vectors import can_be_used, lock_unused
 from tidings.engine.statements import in_list
 from tidings.storage.entries import counters
 from tidings.storage.schema import (
@@ -396,10 +396,8 @@ _delete_unused_vectors = delete(shared_vectors).where(in_list(shared_vectors.c.i
 
 
 def find_unused_vectors(db: Read, *, after: int, limit: int) -> list[int]:
-    """Return ids of shared vectors above `after` that no entry with their content has. None on SQLite."""
-    if is_sqlite(db.connection) or is_distributed(db.connection):
-        return []
-    return list(db.scalars(_select_unused_vectors, after=after, limit=limit))
+    """Return ids of shared vectors above `after` that no entry with their content has."""
+    return list(db.scalars(_select_unused_vectors, after=after, limit=limit)) if can_be_used(db) else []
 
 
 def remove_unused_vectors(db: Write, found: Iterable[int]) -> int:
