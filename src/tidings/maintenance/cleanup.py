@@ -1,7 +1,7 @@
 """Cleanup: remove old and unused rows in short steps, and shrink an SQLite file.
 
-    old entries ─► unused contents ─► unneeded tombstones ─► icons without a feed ─► old deliveries ─► ended sessions
-                ─► search index, merged if scattered ─► space
+    old entries ─► unused contents and vectors ─► unneeded tombstones ─► icons without a feed ─► old deliveries
+                ─► ended sessions ─► search index, merged if scattered ─► space
 
 One worker at a time runs it, by a lease. Each step is a short transaction without state: the next run
 continues an interrupted one.
@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
 from functools import partial
+from typing import TypeVar
 
 from msgspec import Struct
 
@@ -32,6 +33,8 @@ from tidings.services.listeners import CleanupTask
 from tidings.storage.accounts import sessions, sign_in_failures
 from tidings.storage.entries import contents, search_index, tombstones
 from tidings.storage.feeds import icons
+
+T = TypeVar("T")
 
 # Stored in the database: `tidings cleanup` and the worker share it.
 JOB_NAME = "tidying"
@@ -151,24 +154,22 @@ class Cleanup:
                     yield _Removal(self._database, self._clock, user_id, status, before, feed_id=feed_id)
 
     def _contents(self) -> Iterator[CleanupStep]:
-        after = 0
-        while True:
-            with self._database.reading() as db:
-                found = contents.find_unused(db, after=after, limit=MAX_BATCH)
-            if found:
-                after = found[-1][0]
-                yield self._write("contents", partial(contents.remove_unused, found=found))
-            if len(found) < MAX_BATCH:
-                return
+        return self._in_order("contents", contents.find_unused, contents.remove_unused, lambda found: found[0])
 
     def _vectors(self) -> Iterator[CleanupStep]:
+        return self._in_order("index", contents.find_unused_vectors, contents.remove_unused_vectors, lambda id_: id_)
+
+    def _in_order(
+        self, what: str, find: Callable[..., list[T]], remove: Callable[..., int], id_of: Callable[[T], int]
+    ) -> Iterator[CleanupStep]:
+        """Yield the steps that remove what `find` returns: a batch in the order of ids, after the one before."""
         after = 0
         while True:
             with self._database.reading() as db:
-                found = contents.find_unused_vectors(db, after=after, limit=MAX_BATCH)
+                found = find(db, after=after, limit=MAX_BATCH)
             if found:
-                after = found[-1]
-                yield self._write("index", partial(contents.remove_unused_vectors, found=found))
+                after = id_of(found[-1])
+                yield self._write(what, partial(remove, found=found))
             if len(found) < MAX_BATCH:
                 return
 
