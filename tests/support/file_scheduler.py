@@ -37,6 +37,34 @@ class FileScheduler(LoadScopeScheduling):  # type: ignore[misc] # xdist has no t
         shared = nodeid.partition("[")[0] if self._has_few_files else _file(nodeid)
         return f"{shared} on PostgreSQL" if is_on_postgresql(nodeid) else shared
 
+    def remove_node(self, node: WorkerController) -> str | None:
+        """Take back what a process was to run. Return the test in which it ended, if it did not end in order.
+
+        The base class would run that test again, in one process after the other, and wait without end for a process
+        to which it gives a file that has been run.
+        """
+        assigned = self.assigned_work.pop(node)
+        left = [name for tests in assigned.values() for name, is_done in tests.items() if not is_done]
+        for name in reversed(left[1:]):
+            scope = self._split_scope(name)
+            self.workqueue[scope] = {name: False, **self.workqueue.get(scope, {})}
+            self.workqueue.move_to_end(scope, last=False)
+        for other in self.nodes:
+            self._reschedule(other)
+        return left[0] if left else None
+
+    def _reschedule(self, node: WorkerController) -> None:
+        """Give a process files until it has three tests, and end it after the last ones.
+
+        It starts a test when it knows the next one, or that there is none: with a single test, it would wait.
+        """
+        if node.shutting_down:
+            return
+        while self.workqueue and self._pending_of(self.assigned_work[node]) <= 2:
+            self._assign_work_unit(node)
+        if not self.workqueue:
+            node.shutdown()
+
     def _assign_work_unit(self, node: WorkerController) -> None:
         """Do the same as the base class, which searches the whole collection for each test."""
         scope, tests = self.workqueue.popitem(last=False)
