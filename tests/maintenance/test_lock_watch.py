@@ -6,7 +6,6 @@ import asyncio
 
 import pytest
 
-from support import distributed
 from support.idle_client import LOCK, half_sent, waiting_for_the_lock
 from tidings.engine.database import Database
 from tidings.maintenance.lock_watch import LockWatch
@@ -15,7 +14,6 @@ from tidings.maintenance.lock_watch import LockWatch
 def test_a_worker_ends_a_transaction_that_others_wait_for(database: Database, database_url: str) -> None:
     if database.is_sqlite:
         pytest.skip("SQLite has no server that goes on")
-    distributed.skip(database, "a node does not see who waits on another one")
 
     async def watch_until_free() -> bool:
         stop = asyncio.Event()

@@ -17,14 +17,19 @@ LOCK = "SELECT pg_advisory_xact_lock(20)"
 
 @contextmanager
 def half_sent(database_url: str, *statements: str) -> Iterator[psycopg.Connection[Any]]:
-    """Yield a connection that has sent these statements, and not the end of what belongs together."""
+    """Yield a connection that has sent these statements, and not the end of what belongs together.
+
+    The first one has been executed.
+    """
     with psycopg.connect(database_url) as holder:
         holder.execute("SELECT 1")
         holder.pgconn.enter_pipeline_mode()
-        for statement in statements:
+        for number, statement in enumerate(statements):
             holder.pgconn.send_query_params(statement.encode(), None)
-        holder.pgconn.send_flush_request()
-        holder.pgconn.flush()
+            holder.pgconn.send_flush_request()
+            holder.pgconn.flush()
+            if number == 0:
+                holder.pgconn.get_result()
         try:
             yield holder
         finally:
@@ -32,16 +37,16 @@ def half_sent(database_url: str, *statements: str) -> Iterator[psycopg.Connectio
 
 
 @contextmanager
-def waiting_for_the_lock(database: Database) -> Iterator[threading.Event]:
+def waiting_for_the_lock(database: Database, lock: str = LOCK) -> Iterator[threading.Event]:
     """Yield what is set when another thread has got the lock."""
     has_lock = threading.Event()
 
-    def lock() -> None:
+    def take() -> None:
         with database.writing() as db:
-            db.run(text(LOCK))
+            db.scalars(text(lock))
             has_lock.set()
 
-    thread = threading.Thread(target=lock)
+    thread = threading.Thread(target=take)
     thread.start()
     yield has_lock
     thread.join(60)
