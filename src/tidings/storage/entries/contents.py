@@ -151,11 +151,14 @@ def set_of_feed(
 # References to contents of a source are made, and its contents removed, only by the transaction that holds the lock of
 # the source. Nobody waits for it: who does not get it stores contents with entries, or removes contents another time.
 
-_select_shared_sources = (
-    select(feeds.c.id, feeds.c.source_id)
-    .select_from(feeds.join(sources, sources.c.id == feeds.c.source_id))
-    .where(in_list(feeds.c.user_id, "users"), in_list(feeds.c.id, "feeds"), sources.c.is_shared == true())
+_select_sources = select(feeds.c.id, feeds.c.source_id).where(
+    in_list(feeds.c.user_id, "users"), in_list(feeds.c.id, "feeds")
 )
+_select_shared_sources = _select_sources.join(sources, sources.c.id == feeds.c.source_id).where(
+    sources.c.is_shared == true()
+)
+# Where feeds are on other servers, a join with sources would bring them to the coordinator as a temporary table first.
+_select_shared = select(sources.c.id).where(in_list(sources.c.id, "ids"), sources.c.is_shared == true())
 _SELECT_KNOWN = """
     SELECT wanted.source_id, wanted.digest, shared_contents.id
     FROM wanted JOIN shared_contents
@@ -174,10 +177,19 @@ def share(db: Write, arriving: Iterable[FeedContent]) -> dict[FeedContent, int]:
     if not long:
         return {}
     users, ids = sorted({one.user_id for one in long}), sorted({one.feed_id for one in long})
-    source_of: dict[int, int] = dict(db.tuples(_select_shared_sources, users=users, feeds=ids))
+    source_of = _shared_sources(db, users, ids)
     found = {(source_of[one.feed_id], one.content) for one in long if one.feed_id in source_of}
     stored = _stored(db, found) if nodes.did_all_answer(db) else {}
     return {one: stored[content] for one in long if (content := (source_of.get(one.feed_id, 0), one.content)) in stored}
+
+
+def _shared_sources(db: Read, users: Sequence[int], feed_ids: Sequence[int]) -> dict[int, int]:
+    """Return the sources of feeds by feed id, except those that only one feed has ever shown."""
+    if not is_distributed(db.connection):
+        return dict(db.tuples(_select_shared_sources, users=users, feeds=feed_ids))
+    found: dict[int, int] = dict(db.tuples(_select_sources, users=users, feeds=feed_ids))
+    shared = set(db.scalars(_select_shared, ids=sorted(set(found.values())))) if found else set()
+    return {feed_id: source_id for feed_id, source_id in found.items() if source_id in shared}
 
 
 def _stored(db: Write, contents: Iterable[tuple[int, str]]) -> dict[tuple[int, str], int]:
