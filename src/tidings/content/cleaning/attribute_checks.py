@@ -76,11 +76,12 @@ class LinkCleaner:
     relative URLs could become a huge one.
     """
 
-    __slots__ = ("_base_url", "_chars_left", "_hosts", "_own", "_resolved")
+    __slots__ = ("_base_url", "_chars_left", "_hosts", "_own", "_page_url", "_resolved")
 
     def __init__(self, base_url: str, hosts: Collection[str] = (), *, max_url_chars: int, page_url: str = "") -> None:
         self._base_url = base_url
-        self._own = {_without_form(strip_tracking(url, hosts=hosts)) for url in (base_url, page_url) if url}
+        self._page_url = page_url
+        self._own: set[str] | None = None
         self._hosts = hosts
         self._chars_left = max_url_chars
         self._resolved: dict[str, str] = {}
@@ -101,7 +102,13 @@ class LinkCleaner:
         Source: RFC 3986, section 4.4. `http`, `www.` and a slash at the end do not make it another document.
         """
         location, _, fragment = url.partition("#")
-        return fragment if fragment and _without_form(location) in self._own else ""
+        if not fragment:
+            return ""
+        if self._own is None:
+            # Few documents have a link with a fragment.
+            urls = (self._base_url, self._page_url)
+            self._own = {_without_form(strip_tracking(url, hosts=self._hosts)) for url in urls if url}
+        return fragment if _without_form(location) in self._own else ""
 
     def media_url(self, value: str) -> str:
         """Return the URL of a resource that the page loads: http and https only; else ""."""

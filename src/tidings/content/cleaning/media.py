@@ -349,13 +349,12 @@ _IN_NEW_TAB = ' rel="noopener noreferrer" referrerpolicy="no-referrer" target="_
 
 def _handle_link(writer: CleanHtmlWriter, node: LexborNode) -> str | None:
     attributes = node.attributes
-    tag = "<a"
+    tag, style, id_ = "<a", None, None
     if not _RELEVANT_LINK_ATTRIBUTES.isdisjoint(attributes):
         if writer.hides(attributes):
             return None
         tag = open_tag("a", attributes, LINK.checks, writer.links)
-    id_ = attributes.get("id") or attributes.get("name")
-    style = attributes.get("style")
+        style, id_ = attributes.get("style"), attributes.get("id") or attributes.get("name")
     url = writer.links.link_url((attributes.get("href") or "").strip())
     # The parser leaves a link inside a link only with a table in between; it cannot be followed.
     if not url or "a" in writer.open_elements:
@@ -609,7 +608,7 @@ def _with_id(handle: ElementHandler) -> ElementHandler:
     """Return a handler that also keeps the place of the element's id, if a link names it."""
 
     def write(writer: CleanHtmlWriter, node: LexborNode) -> str | None:
-        if (id_ := node.attributes.get("id")) and not writer.hides(node.attributes):
+        if (id_ := node.id) and not writer.hides(node.attributes):
             writer.add_id_of_left_out(id_)
         return handle(writer, node)
 
