@@ -141,7 +141,7 @@ def _is_picture(tag: re.Match[str]) -> bool:
 
 # HTML that a publisher escaped twice, so that readers would show its tags as text
 
-_ESCAPED_START: Final = re.compile(r"\s*+&(?:lt|LT|#0*+60|#[xX]0*+3[cC]);[A-Za-z]")
+_ESCAPED_START: Final = re.compile(r"\s*+(?:<(?i:p|div)(?:\s[^<>]*+)?>\s*+)?&(?:lt|LT|#0*+60|#[xX]0*+3[cC]);[A-Za-z]")
 _WRAPPER: Final = re.compile(r"\s*+<(p|div)(?:\s[^<>]*+)?>([^<>]*+)</\1\s*+>\s*+", re.IGNORECASE)
 _UNESCAPED_TAG: Final = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9]*+)((?:[\s/][^<>]*+)?)>")
 _VOID: Final = frozenset({"br", "hr", "img", "wbr", "source", "input", "embed"})
@@ -158,11 +158,12 @@ def unescape_again(markup: str) -> str:
     A paragraph or `div` around all of it may be unescaped already. Text outside of the escaped elements, a tag of its
     own or an element that is not closed mean that the tags are the subject of the text.
     """
-    if "&" not in markup:
+    # The start is looked at first: most texts begin otherwise, and have not to be searched for the end of a paragraph.
+    if "&" not in markup or not _ESCAPED_START.match(markup):
         return markup
     wrapper = _WRAPPER.fullmatch(markup)
     inner = wrapper[2] if wrapper else markup
-    if "<" in inner or not _ESCAPED_START.match(inner):
+    if "<" in inner:
         return markup
     unescaped = unescape_html(inner)
     return unescaped if _is_balanced(unescaped) else markup
