@@ -6,6 +6,7 @@ Strings are never None: absent is "". Values are as the publisher wrote them: no
 from __future__ import annotations
 
 from enum import StrEnum
+from functools import cached_property
 
 from msgspec import Struct
 
@@ -118,7 +119,7 @@ class DocumentLimit(StrEnum):
     TEXT = "text"
 
 
-class ParsedFeed(Struct, frozen=True, kw_only=True):
+class ParsedFeed(Struct, frozen=True, kw_only=True, dict=True):
     """A feed document with its entries: the same for all formats."""
 
     format: FeedFormat | None
@@ -144,3 +145,8 @@ class ParsedFeed(Struct, frozen=True, kw_only=True):
     """Whether the last item was incomplete."""
     limits_reached: frozenset[DocumentLimit] = frozenset()
     """The limits beyond which the rest of the document was left out."""
+
+    @cached_property
+    def hashed_entries(self) -> list[tuple[bytes, ParsedEntry]]:
+        """The entries with their hashes as bytes. Feeds of one source share them."""
+        return [(bytes.fromhex(entry.hash), entry) for entry in self.entries]

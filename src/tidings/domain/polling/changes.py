@@ -139,11 +139,6 @@ class StoredIdentity(Struct, frozen=True):
     title: str
 
 
-def raw_hash(entry: ParsedEntry) -> bytes:
-    """Return the entry's hash as it is stored."""
-    return bytes.fromhex(entry.hash)
-
-
 def other_hashes(document: ParsedFeed, entry: ParsedEntry) -> list[bytes]:
     """Return the raw hashes under which an entry of the document may be stored besides its own, likeliest first."""
     return [bytes.fromhex(hash_) for hash_ in document.other_hashes.get(entry.hash, ())]
@@ -198,8 +193,7 @@ def diff_entries(
     changed: dict[int, ParsedEntry] = {}
     deleted = set()
     is_updated = not (feed.ignore_entry_updates or feed.crawler)
-    for entry in reversed(document.entries):
-        hash_ = raw_hash(entry)
+    for hash_, entry in reversed(document.hashed_entries):
         stored_as = renamed.get(hash_, hash_)
         if (id_ := known.ids.get(stored_as)) is not None:
             if is_updated and known.fingerprints[stored_as] != fingerprint(entry):
@@ -247,9 +241,9 @@ def dates_of_unknown(document: ParsedFeed, known: KnownEntries) -> set[Instant]:
     """Return the dates of the entries of a document that are not known by any of their hashes."""
     return {
         entry.published_at
-        for entry in document.entries
+        for hash_, entry in document.hashed_entries
         if entry.published_at is not None
-        and raw_hash(entry) not in known
+        and hash_ not in known
         and not any(other in known for other in other_hashes(document, entry))
     }
 
@@ -260,15 +254,14 @@ def find_moved(document: ParsedFeed, known: KnownEntries, renamed: Mapping[bytes
     This happens when a site moves to another system. Such an entry has the title, the date and the link of a stored one
     that has left the document. renamed: old hashes by new, of entries that are known otherwise.
     """
-    present = {raw_hash(entry) for entry in document.entries} | set(renamed.values())
+    present = {hash_ for hash_, _ in document.hashed_entries} | set(renamed.values())
     gone: dict[tuple[str, str, Instant], list[StoredEntry]] = {}
     for stored in sorted(known.same_date, key=lambda stored: stored.id, reverse=True):
         if stored.hash not in present and stored.url:
             key = (loose_url(stored.url), stored.title.strip(), stored.published_at)
             gone.setdefault(key, []).append(stored)
     moved: dict[bytes, StoredEntry] = {}
-    for entry in reversed(document.entries) if gone else ():
-        hash_ = raw_hash(entry)
+    for hash_, entry in reversed(document.hashed_entries) if gone else ():
         if entry.published_at is None or hash_ in known or hash_ in renamed or hash_ in moved:
             continue
         # Several entries that share everything keep their order: the oldest was stored first.
@@ -280,13 +273,13 @@ def find_moved(document: ParsedFeed, known: KnownEntries, renamed: Mapping[bytes
 def _find_renamed(document: ParsedFeed, known: KnownEntries) -> tuple[Mapping[bytes, bytes], Mapping[bytes, bytes]]:
     """Return, for stored and for deleted entries that the feed has under another hash, that old hash by the new."""
     # The hash of another entry of the document belongs to that entry.
-    taken = {raw_hash(entry) for entry in document.entries}
+    taken = {hash_ for hash_, _ in document.hashed_entries}
     renamed: dict[bytes, bytes] = {}
     renamed_deleted: dict[bytes, bytes] = {}
     unknown = [
         (entry, hash_, others)
-        for entry in reversed(document.entries)
-        if (others := other_hashes(document, entry)) and (hash_ := raw_hash(entry)) not in known
+        for hash_, entry in reversed(document.hashed_entries)
+        if hash_ not in known and (others := other_hashes(document, entry))
     ]
     # Of several entries that may be the stored one, it is the unchanged one, else the oldest.
     for _, hash_, others in sorted(unknown, key=lambda one: not _is_unchanged(one[0], one[2], known)):

@@ -17,7 +17,7 @@ from tidings.content.model import ParsedEntry, ParsedFeed
 from tidings.domain.accounts.users import User
 from tidings.domain.feeds import feed_changes
 from tidings.domain.feeds.feeds import Feed, is_fetched
-from tidings.domain.polling.changes import FeedUpdate, first_date, identify_entries, raw_hash, rehash_by_url
+from tidings.domain.polling.changes import FeedUpdate, first_date, identify_entries, rehash_by_url
 from tidings.domain.polling.check_times import Schedule
 from tidings.domain.polling.entry_policy import DEFAULT_INSTANCE, InstanceSettings
 from tidings.domain.polling.shared_sources import NO_VALIDATORS, SHARED_OPTIONS, feed_fetch_key, fetch_key
@@ -277,7 +277,7 @@ class Feeds:
             values,
             feed,
             document,
-            {raw_hash(entry): entry for entry in reversed(identify_entries(feed, document).entries)},
+            dict(reversed(identify_entries(feed, document).hashed_entries)),
             further,
         )
 

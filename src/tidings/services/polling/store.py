@@ -28,7 +28,6 @@ from tidings.domain.polling.changes import (
     diff_entries,
     identify_entries,
     other_hashes,
-    raw_hash,
 )
 from tidings.domain.polling.shared_sources import NO_VALIDATORS, SourceLease
 from tidings.engine.database import Database, Read, Write
@@ -71,12 +70,12 @@ def look_up(db: Read, documents: Mapping[int, ParsedFeed], owners: Mapping[int, 
     only for entries that are not stored under their own, usually none or a few new ones; and stored entries with their
     dates, which may be the same ones, for those that are not stored under these either.
     """
-    hashes = {feed_id: [raw_hash(entry) for entry in document.entries] for feed_id, document in documents.items()}
+    hashes = {feed_id: [hash_ for hash_, _ in document.hashed_entries] for feed_id, document in documents.items()}
     known = entry_writes.look_up(db, hashes, owners.values())
     others = {
         feed_id: [
             other
-            for entry, hash_ in zip(document.entries, hashes[feed_id], strict=True)
+            for hash_, entry in document.hashed_entries
             if hash_ not in known[feed_id]
             for other in other_hashes(document, entry)
         ]
