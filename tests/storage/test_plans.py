@@ -205,6 +205,15 @@ def test_entries_of_dates_are_read_from_an_index_of_dates(archive: Archive, numb
     assert "ix_entries_feed_published" in json.dumps(plans[0].plan), plans[0].plan
 
 
+def test_whether_feeds_have_entries_is_read_from_indexes(archive: Archive) -> None:
+    of_feeds = {(archive.user_id, archive.feed_id + n) for n in range(25)}
+
+    with explained(archive.database) as plans, archive.database.reading() as db:
+        assert entry_writes.with_entries(db, of_feeds)
+
+    assert [plan.complaints() for plan in plans if plan.complaints()] == []
+
+
 @pytest.mark.parametrize("name", ["none", "unread", "read", "removed", "starred", "not starred"])
 def test_ids_are_read_from_an_index(archive: Archive, name: str) -> None:
     with explained(archive.database) as plans, archive.database.reading() as db:

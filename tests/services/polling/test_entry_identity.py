@@ -36,6 +36,13 @@ class WatchedFeed:
         with self.fixture.database.writing() as db:
             db.run(update(entries).values(status=1))
 
+    def delete_all(self) -> None:
+        self.mark_all_as_read()
+        with self.fixture.database.reading() as db:
+            owners = db.scalars(select(entries.c.user_id).distinct())
+        for user_id in owners:
+            self.fixture.services.entries.changes.flush_history(user_id)
+
     def stored(self, *columns: str) -> list[Any]:
         """Return the columns of the entries, in the order in which they came in."""
         with self.fixture.database.reading() as db:
@@ -83,6 +90,14 @@ def test_another_spelling_of_a_guid_is_the_same_entry(feed: WatchedFeed, before:
     feed.publish(f"<guid isPermaLink='false'>{after}</guid><title>One, corrected</title>")
 
     assert feed.stored("title", "status") == [("One, corrected", 1)]
+
+
+def test_a_deleted_entry_stays_deleted_under_another_spelling_when_the_feed_has_no_other(feed: WatchedFeed) -> None:
+    feed.publish("<guid>http://site.example/1</guid><title>One</title>")
+    feed.delete_all()
+    feed.publish("<guid>https://site.example/1</guid><title>One</title>")
+
+    assert feed.stored("title") == []
 
 
 DATE = "<pubDate>Fri, 02 Jan 2026 08:30:00 GMT</pubDate>"

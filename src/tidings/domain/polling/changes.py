@@ -57,6 +57,10 @@ class KnownEntries(Struct, frozen=True):
     same_date: Sequence[StoredEntry] = ()
     """Stored entries with the dates of entries of the document that are not known by a hash."""
 
+    def __bool__(self) -> bool:
+        """Whether the feed has any of the hashes."""
+        return bool(self.ids or self.deleted)
+
     def __contains__(self, hash_: bytes) -> bool:
         return hash_ in self.ids or hash_ in self.deleted
 
@@ -180,7 +184,7 @@ def diff_entries(
 
     document: as `identify_entries` returns it; its oldest entry comes last. known: looked up by all of its hashes.
     """
-    renamed, renamed_deleted = _find_renamed(document, known) if document.other_hashes else ({}, {})
+    renamed, renamed_deleted = _find_renamed(document, known) if document.other_hashes and known else ({}, {})
     if known.same_date:
         moved = find_moved(document, known, renamed)
         renamed = {**renamed, **{hash_: stored.hash for hash_, stored in moved.items()}}

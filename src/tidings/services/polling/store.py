@@ -72,6 +72,10 @@ def look_up(db: Read, documents: Mapping[int, ParsedFeed], owners: Mapping[int, 
     """
     hashes = {feed_id: [hash_ for hash_, _ in document.hashed_entries] for feed_id, document in documents.items()}
     known = entry_writes.look_up(db, hashes, owners.values())
+    if unknown := [(owners[feed_id], feed_id) for feed_id, found in known.items() if not found]:
+        # Without any entry, as before its first document, a feed has none under other hashes or with the same date.
+        stored = entry_writes.with_entries(db, unknown)
+        documents = {id_: document for id_, document in documents.items() if known[id_] or id_ in stored}
     others = {
         feed_id: [
             other
@@ -86,9 +90,9 @@ def look_up(db: Read, documents: Mapping[int, ParsedFeed], owners: Mapping[int, 
     for feed_id, found in entry_writes.look_up(db, others, owners.values()).items() if others else ():
         known[feed_id] |= found
     dates = {
-        (owners[feed_id], feed_id): unknown
+        (owners[feed_id], feed_id): missing
         for feed_id, document in documents.items()
-        if (unknown := dates_of_unknown(document, known[feed_id]))
+        if (missing := dates_of_unknown(document, known[feed_id]))
     }
     for feed_id, same_date in entry_writes.of_dates(db, dates).items() if dates else ():
         known[feed_id] = replace(known[feed_id], same_date=same_date)

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
-from sqlalchemy import Select, Update, and_, bindparam, delete, exists, insert, select, update
+from sqlalchemy import Select, Update, and_, bindparam, delete, exists, insert, or_, select, update
 
 from tidings.base.times import Instant
 from tidings.content.model import ParsedEnclosure
@@ -89,6 +89,21 @@ def look_up(
     return {
         feed_id: KnownEntries(ids[feed_id], fingerprints[feed_id], frozenset(deleted[feed_id])) for feed_id in hashes
     }
+
+
+_select_with_entries = select(feeds.c.id).where(
+    in_list(feeds.c.user_id, "users"),
+    in_list(feeds.c.id, "feeds"),
+    or_(
+        *(exists().where(of_same_user(table, feeds), table.c.feed_id == feeds.c.id) for table in (entries, tombstones))
+    ),
+)
+
+
+def with_entries(db: Read, owned: Collection[tuple[int, int]]) -> set[int]:
+    """Return the ids of those feeds that have entries, or deleted ones. owned: user id and feed id of each."""
+    users, ids = users_and_feeds(owned)
+    return set(db.scalars(_select_with_entries, users=users, feeds=ids))
 
 
 # The plus sign keeps SQLite from looking at all entries of the user with a date, instead of the feed's.
