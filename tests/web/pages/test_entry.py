@@ -184,6 +184,30 @@ def test_a_feed_without_players_has_links_in_place_of_those_in_its_texts_too(
             assert f'<a href="{url}" rel="noopener noreferrer" referrerpolicy="no-referrer">{name}</a>' in page
 
 
+@pytest.mark.parametrize(
+    ("title", "cover", "name"),
+    [
+        ('title="Rain on &quot;tin&quot;"', '<b dir="auto">Rain on &quot;tin&quot;</b>', "Rain on &quot;tin&quot;"),
+        ('title="YouTube video player"', "", "YouTube video player"),
+        ("", "", "YouTube"),
+    ],
+)  # fmt: skip
+def test_a_player_of_another_host_has_a_name_and_its_cover_says_what_it_plays(
+    reader: Visitor, alice: Person, site: Publisher, title: str, cover: str, name: str
+) -> None:
+    frame = f'<iframe {title} src="https://www.youtube.com/embed/x1"></iframe>'
+    item = (
+        f"<item><title>Film</title><link>https://example.org/1</link><description>{escape(frame)}</description></item>"
+    )
+    site.serve("/films.xml", f'<rss version="2.0"><channel><title>Films</title>{item}</channel></rss>')
+    alice.post("/v1/feeds", {"feed_url": site.url("/films.xml")})
+
+    page = reader.page(f"/entries/{alice.entries()[0]['id']}")
+
+    assert f"<span>{cover}Play from YouTube</span>" in page
+    assert re.findall(r'<iframe [^>]*?title="([^"]*)"', page) == [name]
+
+
 def share_code(person: Person, entry_id: int) -> str:
     return str(person.get(f"/v1/entries/{entry_id}")["share_code"])
 

@@ -45,6 +45,7 @@ _CHECKS = {
     "height": attribute_checks.length,
     "frameborder": attribute_checks.matching(re.compile("[01]")),
     "allowfullscreen": attribute_checks.always,
+    "title": attribute_checks.text,
 }
 
 

@@ -10,6 +10,9 @@ from tidings.web.language import _
 
 # An empty iframe element, as the cleaner writes it.
 _FRAME = re.compile(r'<iframe [^>]*?src="([^"]+)"[^>]*></iframe>')
+_TITLE = re.compile(r'<iframe [^>]*?title="([^"]+)"')
+# What YouTube calls every video in the code that it gives people to paste.
+_NO_TITLE = "YouTube video player"
 # An audio or video element with its alternatives, as the cleaner writes it: they are never nested.
 _PLAYER = re.compile(r"<(audio|video)\b[^>]*>.*?</\1>", re.DOTALL)
 _SOURCE = re.compile(r'<(?:audio|video|source)\b[^>]*? src="([^"]+)"')
@@ -49,18 +52,34 @@ def link_players(content: str) -> str:
 
 
 def _link_to_player(match: re.Match[str], poster: str) -> str:
-    url = match[1]
+    url, frame = match[1], match[0]
+    title, name = _title(frame), _host_name(url)
+    about = f'<b dir="auto">{title}</b>' if title else ""
+    if " title=" not in frame:
+        frame = frame.replace("<iframe ", f'<iframe title="{name}" ', 1)
     picture = f'<img src="{html.escape(poster)}" alt="" loading="lazy">' if poster else ""
     return (
         f'<span class="embed"><a href="{url}" target="_blank" rel="noopener noreferrer">{picture}'
-        f"<span>{_label(url)}</span></a><template>{match[0]}</template></span>"
+        f"<span>{about}{_label(url)}</span></a><template>{frame}</template></span>"
     )
+
+
+def _title(frame: str) -> str:
+    """Return the title that the publisher gave to a frame, "" if that says nothing. frame, result: escaped."""
+    found = _TITLE.match(frame)
+    title = found[1].strip() if found else ""
+    return "" if title == _NO_TITLE else title
 
 
 def _label(url: str) -> str:
     """Return the text of the link to a player. url, result: escaped."""
+    return html.escape(_("Play from %(host)s", host=html.unescape(_host_name(url))))
+
+
+def _host_name(url: str) -> str:
+    """Return what people call the host of a player. url, result: escaped."""
     host = (urlsplit(html.unescape(url)).hostname or "").removeprefix("www.").removeprefix("player.")
-    return html.escape(_("Play from %(host)s", host=_NAMES.get(host, host)))
+    return html.escape(_NAMES.get(host, host))
 
 
 def _file_link(url: str) -> str:
