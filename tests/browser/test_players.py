@@ -424,6 +424,40 @@ def test_at_the_end_without_a_queue_the_next_episode_of_the_feed_is_offered(
         expect(page.locator("#queue")).to_contain_text("The queue is empty.")
 
 
+def test_the_queue_passes_over_an_episode_that_cannot_be_played(
+    browser: Browser, service: RunningService, alice: Person, site: Publisher
+) -> None:
+    gone = (
+        f'<item><title>Episode 2</title><enclosure url="{site.url("/gone.wav")}" type="audio/wav" length="9"/></item>'
+    )
+    first, second, third = serve_podcast(alice, site, item(site, 1), gone, item(site, 3))
+    for entry in (second, third):
+        enclosure = alice.get(f"/v1/entries/{entry}")["enclosures"][0]["id"]
+        alice.post("/v1/queue", {"enclosure_id": enclosure}, status=204)
+
+    with reading(browser, service, **PHONE) as created:
+        created.set_session(alice)
+        # Browsers log the answer.
+        created.loses_connection = True
+        page = created.go(f"/entries/{first}")
+        created.wait_for_part("player")
+        page.locator(".player").get_by_role("button", name="Play", exact=True).click()
+        page.wait_for_function("() => document.querySelector('audio').currentTime > 0.2")
+        page.locator(".player audio").evaluate(f"sound => {{ sound.currentTime = {SECONDS - 1} }}")
+
+        bar = page.locator("#playing")
+        expect(bar.get_by_role("link")).to_have_text("Episode 3")
+        created.wait_for_text("Episode 2: This recording cannot be played.")
+        page.wait_for_function("() => document.querySelector('#playing audio').currentTime > 0.2")
+
+        # It can be tried again, and is not tried again by itself.
+        with page.expect_response("**/queue?after=*") as asked:
+            bar.locator("audio").evaluate(f"sound => {{ sound.currentTime = {SECONDS - 1} }}")
+        asked.value.finished()
+        created.go("/queue")
+        expect(page.locator(".queue .name")).to_contain_text("Episode 2")
+
+
 def test_a_recording_that_cannot_be_played_says_so(
     browser: Browser, service: RunningService, alice: Person, site: Publisher
 ) -> None:

@@ -14,6 +14,8 @@ const root = document.documentElement.dataset;
 const template = byId("player-bar");
 let bar = null;
 let current = null;
+// Ids of enclosures that could not be played. They stay in the queue and are passed over: perhaps they play tomorrow.
+const broken = new Set();
 const part = (selector) => bar.querySelector(selector);
 
 const clock = (seconds) => {
@@ -68,7 +70,12 @@ function connect(media, rate) {
     clearTimeout(timer);
     if (media.paused) timer = setTimeout(media.keep, SEEK_PAUSE_MS);
   });
-  media.addEventListener("error", () => announce(media.dataset.failed));
+  media.addEventListener("error", () => {
+    const { enclosure, title, failed } = media.dataset;
+    announce(`${title}: ${failed}`);
+    broken.add(enclosure);
+    if (media.follows && !media.currentTime) playNext(enclosure);
+  });
   media.addEventListener("play", () => {
     if (media.dataset.offer) accept(media);
     show(media);
@@ -77,7 +84,7 @@ function connect(media, rate) {
     const { enclosure, entry } = media.dataset;
     savePosition(0);
     if ("done" in media.dataset) mark("read", [entry]);
-    playNext(enclosure);
+    post(`${base}/queue`, { remove: enclosure }).then(() => playNext(enclosure));
   });
   for (const name of ["timeupdate", "play", "pause", "ended", "ratechange", "durationchange"])
     media.addEventListener(name, update);
@@ -307,19 +314,21 @@ function accept(media) {
   if (media === current) showName();
 }
 
-function start(row) {
+// follows: whether it was not the user who chose it.
+function start(row, follows = false) {
   if (current?.dataset.enclosure !== row.dataset.enclosure) choose(row);
   accept(current);
+  current.follows = follows;
   current.play().catch(() => {});
 }
 
 // The queue is on the server: another device may have changed it.
 async function playNext(enclosure) {
-  await post(`${base}/queue`, { remove: enclosure });
   const { page } = await load(`${base}/queue?after=${enclosure}`).catch(() => ({}));
-  const next = page?.querySelector(".queue [data-src]");
+  const rows = [...(page?.querySelectorAll(".queue [data-src]") ?? [])];
+  const next = rows.find((row) => !broken.has(row.dataset.enclosure));
   if (byId("queue") && page) replace(page, ["queue"]);
-  if (next) (next.dataset.offer ? choose : start)(next);
+  if (next) (next.dataset.offer ? choose : start)(next, true);
 }
 
 document.addEventListener("click", (event) => {
