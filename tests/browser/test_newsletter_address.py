@@ -54,5 +54,6 @@ def test_without_scripts_the_page_that_adds_feeds_leads_to_the_address(
         page = reader.go("/feeds/add")
         page.locator("main").get_by_role("button", name="Copy newsletter address").click()
 
+        expect(page.get_by_text("letters+").first).to_be_visible()
         (made,) = alice.get("/v1/newsletters")
         expect(page.get_by_text(made["addresses"][0])).to_be_visible()

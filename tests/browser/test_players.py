@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from browser.page_checks import findings
-from browser.readers import reading
+from browser.readers import reading, wait_until
 from cli.commands import eventually
 from support.people import Person
 from support.publisher import Answer, Publisher, ReceivedRequest
@@ -321,7 +321,7 @@ def test_article_and_bar_have_a_line_to_seek_in_with_marks_of_chapters(
         page.locator("#playing").get_by_role("slider").press("ArrowRight")
         expect(page.locator(".player .time")).to_contain_text("/ 3:20")
         page.locator(".player").get_by_role("button", name="Pause").click()
-        assert not is_playing(page)
+        wait_until(page, lambda: not is_playing(page))
 
 
 def test_times_in_show_notes_lead_to_their_place_and_a_notice_stays_above_the_bar(

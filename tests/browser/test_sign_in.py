@@ -76,6 +76,11 @@ def press(reader: Reader, name: str) -> None:
         reader.page.get_by_role("button", name=name, exact=True).click()
 
 
+def follow(reader: Reader, link: str) -> None:
+    with reader.page.expect_navigation():
+        reader.page.get_by_role("link", name=link).click()
+
+
 def fill(reader: Reader, **fields: str) -> None:
     for name, value in fields.items():
         reader.page.locator(f"[name={name}]:visible").fill(value)
@@ -85,7 +90,8 @@ def test_who_is_invited_creates_an_account_without_scripts_and_keeps_to_its_limi
     browser: Browser, household: Household, visitor: Reader, site: Publisher
 ) -> None:
     visitor.set_session(household.cast.person("charlie", is_admin=True))
-    visitor.go("/users").get_by_role("link", name="Invitations").click()
+    visitor.go("/users")
+    follow(visitor, "Invitations")
     look(visitor)
     visitor.page.get_by_text("Limits", exact=True).click()
     fill(visitor, note="Dora", max_feeds="many")
@@ -112,12 +118,14 @@ def test_who_is_invited_creates_an_account_without_scripts_and_keeps_to_its_limi
         expect(guest.page.get_by_text("may have 1 feeds and has 1")).to_be_visible()
 
     dora = household.service.services.accounts.users.find(name)
-    visitor.go(f"/users/{dora.id}").get_by_role("link", name="Limits").click()
+    visitor.go(f"/users/{dora.id}")
+    follow(visitor, "Limits")
     expect(visitor.page.get_by_text("1 feed", exact=False).first).to_be_visible()
     look(visitor)
     fill(visitor, max_feeds="2")
     press(visitor, "Save")
-    visitor.go(f"/users/{dora.id}").get_by_role("link", name="Log of this account").click()
+    visitor.go(f"/users/{dora.id}")
+    follow(visitor, "Log of this account")
     expect(visitor.page.get_by_text("Account created")).to_be_visible()
     look(visitor)
     visitor.page.goto(link)
@@ -190,7 +198,7 @@ def test_an_identity_at_the_provider_is_linked_used_and_unlinked(household: Hous
         answer = provider.answer(url, subject=subject, preferred_username=name)
         page.goto(household.service.url + callback_path(answer))
 
-    def follow(name: str) -> str:
+    def asked_by(name: str) -> str:
         """Return the URL at the provider to which a link leads."""
         with page.expect_request(f"{provider.issuer}/authorize**") as asked:
             page.get_by_role("link", name=name).click()
@@ -200,10 +208,10 @@ def test_an_identity_at_the_provider_is_linked_used_and_unlinked(household: Hous
     visitor.context.route(f"{provider.issuer}/**", lambda route: route.fulfill(status=204))
     visitor.go("/sign-in")
     look(visitor)
-    come_back(follow("Sign in with Example ID"), alice.user.username)
+    come_back(asked_by("Sign in with Example ID"), alice.user.username)
     expect(page.get_by_role("heading", name="You could not be signed in")).to_be_visible()
     look(visitor)
-    page.get_by_role("link", name="Sign in to link the two").click()
+    follow(visitor, "Sign in to link the two")
     fill(visitor, username=alice.user.username, password=PASSWORD)
     press(visitor, "Sign in")
     look(visitor)
@@ -216,7 +224,7 @@ def test_an_identity_at_the_provider_is_linked_used_and_unlinked(household: Hous
 
     visitor.go("/sign-in?confirm=1&next=/settings/identities")
     look(visitor)
-    come_back(follow("Sign in with Example ID"))
+    come_back(asked_by("Sign in with Example ID"))
     press(visitor, "Unlink Alice P.")
     expect(page.get_by_text("Nothing is linked yet.")).to_be_visible()
     visitor.go("/settings/log")
@@ -246,9 +254,9 @@ def test_an_administrator_sets_up_a_second_factor_at_the_first_sign_in(household
     press(visitor, "Switch on")
     codes = page.locator("#recovery-codes").inner_text().split()
     look(visitor)
-    page.get_by_role("link", name="Continue").click()
+    follow(visitor, "Continue")
     look(visitor)
-    page.get_by_role("link", name="Replace").click()
+    follow(visitor, "Replace")
     look(visitor)
 
     tools = visitor.context.new_cdp_session(page)
@@ -260,7 +268,7 @@ def test_an_administrator_sets_up_a_second_factor_at_the_first_sign_in(household
     press(visitor, "Add passkey")
     expect(page.get_by_role("status")).to_have_text("Passkey added.")
     look(visitor)
-    page.get_by_role("link", name="Edit My phone").click()
+    follow(visitor, "Edit My phone")
     look(visitor)
 
     tools.send("WebAuthn.disable")
