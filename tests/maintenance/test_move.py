@@ -23,6 +23,10 @@ from tidings.storage.schema import categories, users
 pytestmark = pytest.mark.slow
 
 
+# Of each table. Of those with large rows: two pages, and a part of one.
+ROWS = 23
+
+
 class Interrupted(Exception):
     pass
 
@@ -39,6 +43,12 @@ def interrupt_after(rows: int) -> Callable[[int, int], None]:
     return progress
 
 
+@pytest.fixture(autouse=True)
+def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a page of large rows have ten."""
+    monkeypatch.setattr(table_copy, "SMALL_PAGE_SIZE", 10)
+
+
 @pytest.fixture(scope="module")
 def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An SQLite file with rows in every table."""
@@ -46,7 +56,7 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
     database = Database(f"sqlite:///{file}")
     migrate.upgrade(database)
     with database.writing() as db:
-        fill(db, 230)
+        fill(db, ROWS)
     database.close()
     return file
 
@@ -79,11 +89,11 @@ def test_everything_arrives_and_comes_back_equal_by_digest(origin: Database, tar
     back = move(target, returned, restart=False, progress=no_progress)
 
     assert there == back == digests(origin) == digests(target) == digests(returned)
-    assert {found.rows for found in there.values()} == {230}
+    assert {found.rows for found in there.values()} == {ROWS}
     for database in (target, returned):
         migrate.check(database)
         with database.reading() as db:
-            assert db.scalar(text("SELECT count(*) FROM search_pending")) == 230
+            assert db.scalar(text("SELECT count(*) FROM search_pending")) == ROWS
     returned.close()
 
 
@@ -116,7 +126,7 @@ def test_ids_beyond_32_bits_arrive(database: Database, tmp_path: Path) -> None:
 
 def test_an_interrupted_move_goes_on_where_it_stopped(origin: Database, target: Database) -> None:
     with pytest.raises(Interrupted):
-        move(origin, target, restart=False, progress=interrupt_after(3000))
+        move(origin, target, restart=False, progress=interrupt_after(300))
     for open_it in (migrate.check, migrate.upgrade):
         with pytest.raises(StartError, match=r"A move into the database .* is not complete"):
             open_it(target)
@@ -124,15 +134,15 @@ def test_an_interrupted_move_goes_on_where_it_stopped(origin: Database, target: 
     reported: list[int] = []
     move(origin, target, restart=False, progress=lambda done, _total: reported.append(done))
 
-    assert reported[0] > 3000
-    assert reported[-1] == 2 * 230 * len(table_copy.tables())
+    assert reported[0] > 300
+    assert reported[-1] == 2 * ROWS * len(table_copy.tables())
     assert digests(target) == digests(origin)
     migrate.check(target)
 
 
 def test_a_change_between_two_parts_of_a_move_is_noticed(origin: Database, target: Database) -> None:
     with pytest.raises(Interrupted):
-        move(origin, target, restart=False, progress=interrupt_after(3000))
+        move(origin, target, restart=False, progress=interrupt_after(300))
     with origin.writing() as db:
         db.run(users.update().where(users.c.id == 1).values(theme="changed"))
 
@@ -191,6 +201,6 @@ def test_pages_come_in_the_order_of_the_key_and_begin_behind_a_row(origin: Datab
     key = next(iter(table.primary_key))
     with origin.reading() as db:
         ids = db.scalars(select(key).order_by(key))
-        rows = [row for page in table_copy.pages(db, table, [ids[99]]) for row in page]
+        rows = [row for page in table_copy.pages(db, table, [ids[9]]) for row in page]
 
-    assert len(rows) == 130
+    assert len(rows) == ROWS - 10

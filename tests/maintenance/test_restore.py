@@ -23,6 +23,16 @@ from tidings.storage import migrate
 pytestmark = pytest.mark.slow
 
 
+# Of each table. Of those with large rows: a page, and a part of one.
+ROWS = 12
+
+
+@pytest.fixture(autouse=True)
+def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a page of large rows have ten."""
+    monkeypatch.setattr(table_copy, "SMALL_PAGE_SIZE", 10)
+
+
 def no_progress(_done: int, _total: int) -> None:
     pass
 
@@ -54,7 +64,7 @@ def restored(database: Database, path: Path, *, overwrite: bool = False) -> int:
 @pytest.fixture
 def filled(database: Database) -> Database:
     with database.writing() as db:
-        fill(db, 120)
+        fill(db, ROWS)
     return database
 
 
@@ -78,7 +88,7 @@ def test_a_backup_is_restored_equal_by_digest(filled: Database, empty: Database,
     with filled.writing() as db:
         db.run(text("DELETE FROM users"))
 
-    assert restored(empty, backup_file) == 120
+    assert restored(empty, backup_file) == ROWS
 
     assert digests_of_restored(empty) == before
     migrate.check(empty)
@@ -104,7 +114,7 @@ def test_a_database_that_holds_something_is_replaced_only_with_overwrite(filled:
     assert digests(filled) == changed
     filled.close()
 
-    assert restored(filled, backup_file, overwrite=True) == 120
+    assert restored(filled, backup_file, overwrite=True) == ROWS
     filled.close()
     assert digests_of_restored(filled) == before
 
