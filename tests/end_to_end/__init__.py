@@ -1,0 +1,1 @@
+"""Whole services, as their operators start, kill and lose them."""
