@@ -116,6 +116,8 @@ def test_icon_and_word_of_a_swipe_fit_beneath_the_row(
     page.locator("[popovertarget=list-view]").click()
     page.locator(f"[name=density][value={density}]").click()
     expect(page.locator("html")).to_have_attribute("data-density", density)
+    expect(page.locator(":popover-open")).to_have_count(0)
+    phone.wait_for_part("touch")
     box = page.locator(".row").bounding_box()
     assert box
     debugger = page.context.new_cdp_session(page)
