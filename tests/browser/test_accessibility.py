@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -13,7 +14,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize
 from browser.page_checks import findings, sticking_out
 from demo.demo_service import DemoService, demo_service
 from demo.screenshots import invitation, sign_in
-from support.databases import Databases
+from support.databases import Databases, PostgresDatabases
 from support.people import rss
 from tidings.http.endpoints import Endpoint
 from tidings.storage.entries import labels
@@ -159,10 +160,12 @@ def collect_findings(
     pages: dict[str, str],
     *,
     is_whole: bool,
+    clicks: Mapping[str, Callable[[Page, DemoService], None]] | None = None,
 ) -> dict[str, list[str]]:
     """Return what axe finds, by page.
 
-    is_whole: whether pages are looked at in the dark, too, and the reference of the API with all operations.
+    is_whole: whether pages are looked at in the dark, too, and the reference of the API with all operations. clicks:
+    what leads to pages without an address; None for all of it.
     """
     page = context.pages[0]
     found = {}
@@ -174,7 +177,7 @@ def collect_findings(
             if url == _API and not is_whole:
                 _leave_each_shape(page)
             found[path] = findings(page, in_the_dark=is_whole)
-    for name, show in _AFTER_A_CLICK.items():
+    for name, show in (_AFTER_A_CLICK if clicks is None else clicks).items():
         show(page, service)
         found[name] = findings(page, in_the_dark=is_whole)
     return {path: one for path, one in found.items() if one}
@@ -269,6 +272,22 @@ def test_axe_finds_nothing_on_any_page(
     context = signed_in(browser, demo, viewport=screen)
     assert collect_findings(context, demo, pages | others | {"the API": _API}, is_whole=everything) == {}
     context.close()
+
+
+def test_axe_finds_nothing_on_pages_with_much_data_on_postgresql(
+    browser: Browser, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    """A few pages on a phone, in the light; with --long all are looked at on both engines."""
+    option = request.config.getoption
+    if any(map(option, ("--long", "--without-postgresql", "--fast"))):
+        pytest.skip("the other tests have it, or PostgreSQL is left out")
+    server = PostgresDatabases(request.getfixturevalue("postgres_url"))
+    with server.migrated() as url, demo_service(url, tmp_path) as demo:
+        pages = ("/unread", f"/unread/{demo.entry(_EPISODE)}", "/search?query=a+page", "/feeds", "/statistics")
+        context = signed_in(browser, demo, viewport=_PHONE)
+        assert collect_findings(context, demo, dict(zip(pages, pages, strict=True)), is_whole=False, clicks={}) == {}
+        context.close()
+    server.close()
 
 
 def test_no_page_is_wider_than_the_screen(
