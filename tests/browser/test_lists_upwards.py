@@ -84,6 +84,7 @@ def test_scrolling_up_leads_to_the_beginning_of_the_list_and_moves_no_row(reader
     page.locator("#column").evaluate("column => column.scrollTo({ top: column.scrollHeight, behavior: 'instant' })")
     expect(page.get_by_text(f"Entry {150 + 12 + PAGE}", exact=True)).to_be_attached()
     below = titles(page)
+    assert len(below) in {150 + 13 + PAGE, 150 + 13 + 2 * PAGE}
     assert below == [f"Entry {number}" for number in range(len(below))]
 
 
